@@ -34,12 +34,15 @@ def beside_plain(found: list[Measured]) -> str:
     faster = sum(ratio > 1 for ratio in ratios)
     how_many = f"All {len(rows)}" if faster == len(rows) else f"{faster} of {len(rows)}"
     said = (
-        f"{how_many} measurements beside a plain implementation are faster, {plain_ratio(min(ratios))} to "
-        f"{plain_ratio(max(ratios))}{guessed}, {plain_ratio(median(ratios))} in the median, for the same result."
+        f"{how_many} measurements are faster than a plain implementation with the same result: "
+        f"{plain_ratio(min(ratios))} to {plain_ratio(max(ratios))}{guessed}, with a median of "
+        f"{plain_ratio(median(ratios))}."
     )
     whole = [row for each in found if each.name == "full_size" for row in each.rows]
     if whole:
-        said += f" A map of the paper's size, {whole[0].size}, is learned and predicted in {_took(whole)} of CPU time."
+        said += (
+            f" Learning and predicting a map of the paper's size, {whole[0].size}, takes {_took(whole)} of CPU time."
+        )
     return said
 
 
@@ -52,7 +55,7 @@ def up_to_a_million(found: list[Measured]) -> str:
     parts = [row for row in rows if row.size == most.size]
     costs = ", ".join(f"{row.what.split(': ')[-1]} {duration(_seconds(row))}" for row in parts)
     memory = "" if most.peak_mb is None else f"; at most {most.peak_mb:,.0f} MB of memory"
-    return f"{most.size} through inducing points, CPU time: {costs}{memory}."
+    return f"{most.size} with inducing points, CPU time: {costs}{memory}."
 
 
 def many_steps(found: list[Measured]) -> str:
@@ -63,11 +66,10 @@ def many_steps(found: list[Measured]) -> str:
     if not smaller or not shares:
         return ""
     return (
-        f"Region by region a worker holds {plain_number(min(row.ours for row in smaller))} to "
-        f"{plain_number(max(row.ours for row in smaller))} MB where one piece takes "
-        f"{plain_number(max(row.yardstick or 0.0 for row in smaller))} MB, and needs "
-        f"{100 * min(shares):.0f} to {100 * max(shares):.0f} % of its "
-        "CPU time."
+        f"Region by region, a worker uses {plain_number(min(row.ours for row in smaller))} to "
+        f"{plain_number(max(row.ours for row in smaller))} MB, against "
+        f"{plain_number(max(row.yardstick or 0.0 for row in smaller))} MB in one piece, and {100 * min(shares):.0f} to "
+        f"{100 * max(shares):.0f} % of the CPU time."
     )
 
 
@@ -83,7 +85,9 @@ def _large_files(found: list[Measured]) -> str:
     if not rows:
         return ""
     memory = plain_number(max(row.peak_mb or 0.0 for row in rows))
-    return f"The fields of the largest files are listed in {_took(rows)}; opening one takes at most {memory} MB in all."
+    return (
+        f"Listing the fields of the largest files takes {_took(rows)}; opening one takes at most {memory} MB in total."
+    )
 
 
 def _two_grids(found: list[Measured]) -> str:
@@ -92,8 +96,8 @@ def _two_grids(found: list[Measured]) -> str:
     if not rows:
         return ""
     return (
-        f"A global model's field is learned, mapped and checked on a fine regional grid, {rows[0].size}, in "
-        f"{plain_number(rows[0].ours)} CPU s."
+        f"Learning, mapping and checking a global model's field on a fine regional grid, {rows[0].size}, takes "
+        f"{plain_number(rows[0].ours)} s of CPU time."
     )
 
 
@@ -117,8 +121,8 @@ def starting(found: list[Measured]) -> str:
     if not first or not held:
         return ""
     return (
-        f"`make run` shows its first heading after {_took(first)}; the page's process then holds {min(held):,.0f} MB, "
-        f"{max(held):,.0f} MB when every page was opened."
+        f"`make run` shows its first heading after {_took(first)}. The server process then uses {min(held):,.0f} MB, "
+        f"and {max(held):,.0f} MB after every page was opened."
     )
 
 
@@ -132,9 +136,9 @@ def room(found: list[Measured]) -> str:
         return ""
     longest = max(row.ours for row in health)
     return (
-        f"{arrived[0].size.split()[0]} people who arrive at once see their page's heading after {_took(arrived)}; when "
-        f"all of them move a slider at the same moment, each sees the new picture after {_took(moved)} (medians, "
-        f"without and with a fit).{_class(rows)} The server never took more than {longest:.2g} s to answer."
+        f"{arrived[0].size.split()[0]} people who arrive at once see the heading of their page after {_took(arrived)}. "
+        f"If all of them move a slider at the same moment, each sees the new picture after {_took(moved)} (medians, "
+        f"without and with a fit).{_class(rows)} The server always answered within {longest:.2g} s."
     )
 
 
@@ -148,8 +152,8 @@ def _class(rows: list[Measurement]) -> str:
         return ""
     load = step[0].note.split(" on ")[0].removeprefix("load ")
     return (
-        f" Their steps of the story have pictures after {_took(step)}, answers {_took(answer)} later, an exercise its "
-        f"verdict after {_took(exercise)} (the machine's load was {load})."
+        f" In the story they see the picture after {_took(step)} and the answer {_took(answer)} later; an exercise is "
+        f"checked after {_took(exercise)} (the machine's load was {load})."
     )
 
 

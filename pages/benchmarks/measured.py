@@ -23,7 +23,7 @@ TITLES = {
     "gram_gradients": "Bag-mean kernel, gradients",
     "full_size": "The paper's full size, exactly",
     "kernel_sums": "Bag sums and kernel values",
-    "scale": "Up to a million pixels, through inducing points",
+    "scale": "Up to a million pixels, with inducing points",
     "scale_most_bags": "The most bags of exact weights",
     "gpu": "On a GPU",
     "store": "Many time steps in a Zarr store",
@@ -57,7 +57,7 @@ class Topic:
 PLAIN = ("models", "gram_gradients", "full_size", "kernel_sums", "sparse_representation", "distribution_regression",
          "filtering", "camera")  # fmt: skip
 TOPICS = (
-    Topic("Time beside a plain implementation", PLAIN, headlines.beside_plain),
+    Topic("Time compared with a plain implementation", PLAIN, headlines.beside_plain),
     Topic("Up to a million pixels", ("scale", "scale_most_bags", "gpu"), headlines.up_to_a_million),
     Topic("Many time steps", ("store",), headlines.many_steps),
     Topic("Files", ("files", "two_grids"), headlines.files),
@@ -95,13 +95,13 @@ def _topic(topic: Topic, found: list[Measured]) -> None:
     if plain and (ratios := _ratios(found, single=False)):
         plotly_live(ratio_dots(ratios, dark=is_dark()), "ratios")
     rows = sum(len(each.rows) for each in found)
-    with st.expander(f"All {rows} measurements, {found[0].date if len(found) == 1 else 'their days'} and commands"):
+    with st.expander(f"All {rows} measurements, with {found[0].date if len(found) == 1 else 'dates'} and commands"):
         if plain and (single := _ratios(found, single=True)):
             plotly_live(ratio_dots(single, dark=is_dark()), "ratios-all")
             st.markdown(
-                "A dot is a size: how many times more CPU time the yardstick needs than ours for the same result. "
-                "The yardstick is the plain implementation, on the same machine and in the same process; how far the "
-                "two results lie apart stands in the table."
+                "Each dot is one problem size. It shows how many times more CPU time the plain implementation (the "
+                "yardstick) needs than this software for the same result, on the same machine and in the same process. "
+                "The table gives the difference between the two results."
             )
         _scale(found)
         _table(found)
@@ -123,8 +123,8 @@ def _scale(found: list[Measured]) -> None:
     if rows:
         plotly_live(cost_against_size(rows, dark=is_dark()), "scale")
         st.markdown(
-            "The collapsed bound, conditioning and prediction through inducing points: lines join sizes with the same "
-            "number of bags and targets; a slope of 1 means that cost grows like the number of pixels."
+            "The collapsed bound, conditioning and prediction with inducing points. Lines join sizes with the same "
+            "number of bags and targets; with a slope of 1 the cost is proportional to the number of pixels."
         )
 
 

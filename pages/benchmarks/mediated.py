@@ -26,10 +26,10 @@ def choice() -> str:
     right = sum(taken <= other for taken, other in pairs)
     first, other = (model_name(name) for name in CANDIDATES)
     worst = max(taken / min(taken, other) for taken, other in pairs)
-    said = f", at worst with {100 * (worst - 1):.0f} % more RMSE" if right < len(pairs) else ""
+    said = f"; its RMSE was at most {100 * (worst - 1):.0f} % higher" if right < len(pairs) else ""
     return (
-        f"Between {first} and {other}, one scale up chose the one that is nearer at the pixels {right} of {len(pairs)} "
-        f"times{said}."
+        f"Of {first} and {other}, the test one scale up chose the one that is more accurate at the pixels {right} of "
+        f"{len(pairs)} times{said}."
     )
 
 
@@ -40,9 +40,10 @@ def regime() -> str:
     if not (helped and harmed):
         return ""
     return (
-        "On made-up fields mediation helps where the mediator knows the target through the covariates alone (RMSE "
-        f"{helped[MEDIATED]['mean']:.3g}, {model_name(PLAIN)} {helped[PLAIN]['mean']:.3g}) and harms where it knows "
-        f"the target itself ({harmed[MEDIATED]['mean']:.3g}, {harmed[PLAIN]['mean']:.3g}). {_stages(helped, harmed)}"
+        "On synthetic fields mediation helps if the mediator depends on the covariates alone (RMSE "
+        f"{helped[MEDIATED]['mean']:.3g}, against {model_name(PLAIN)} {helped[PLAIN]['mean']:.3g}) and harms if it "
+        f"depends on the target itself ({harmed[MEDIATED]['mean']:.3g}, against {harmed[PLAIN]['mean']:.3g}). "
+        f"{_stages(helped, harmed)}"
     )
 
 
@@ -52,9 +53,9 @@ def _stages(helped: dict[str, dict[str, Any]], harmed: dict[str, dict[str, Any]]
         [f"{found[name]['mean']:.3g}" for found in (helped, harmed)] for name in (PAPERS, JOINT, CHOSEN)
     )
     return (
-        f"The shrinkage CMP with λ and ℓ from the bags left out is off by {apart[0]} where it helps and {apart[1]} "
-        f"where it harms, learned jointly by {joint[0]} and {joint[1]}, and in the way that one scale up chooses by "
-        f"{taken[0]} and {taken[1]}."
+        f"The RMSE of the shrinkage CMP is {apart[0]} where mediation helps and {apart[1]} where it harms if λ and ℓ "
+        f"are learned from left-out bags; {joint[0]} and {joint[1]} if everything is learned jointly; {taken[0]} and "
+        f"{taken[1]} if the test one scale up chooses between the two."
     )
 
 
@@ -63,13 +64,13 @@ def show_regime() -> None:
     lines = [_line(case, found) for case in MEDIATORS if (found := _means(case))]
     if not lines:
         return
-    st.markdown("**When mediation helps**, made-up fields by what their mediator knows")
+    st.markdown("**When mediation helps**: synthetic fields, by what their mediator depends on")
     st.dataframe(lines, hide_index=True, width="stretch", placeholder=MISSING)
     st.caption(
-        "Mediator 0: it knows the target through the covariate alone; 1: it knows the target itself. Untold: sd of "
-        "what no covariate tells of the target. RMSE and share of the truth in 95 % intervals, means over the seeds; "
-        f"p: {model_name(MEDIATED)} beside {model_name(PLAIN)}, Wilcoxon's signed-rank test, two-sided. "
-        "`docs/downscaling.md` says what follows."
+        "Mediator 0: it depends on the covariate alone; 1: on the target itself. Unexplained: sd of the part of the "
+        "target that no covariate explains. RMSE and share of the truth in 95 % intervals are means over the seeds; "
+        f"p: {model_name(MEDIATED)} against {model_name(PLAIN)}, Wilcoxon's signed-rank test, two-sided. "
+        "`docs/downscaling.md` discusses the consequences."
     )
 
 
@@ -93,7 +94,7 @@ def _line(case: str, found: dict[str, dict[str, Any]]) -> dict[str, Any]:
     }
     about = MEDIATORS[case]
     return {
-        "Untold": f"{about['untold']:g}",
+        "Unexplained": f"{about['untold']:g}",
         "Mediator": f"{about['told']:g}",
         **each,
         "p": test.note or f"{test.p_value:.1g}",

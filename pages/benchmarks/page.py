@@ -16,22 +16,22 @@ TITLES = {
     "ukv-75m": "UKV, 75 m, by altitude (K)",
     "era5-t2m": "ERA5, by surface pressure (K)",
     "gdas-ttop": "GDAS cloud tops, by their pressure (K)",
-    "planets-2deg": "Made-up planets, 90 × 180, by pressure (K)",
-    "planet-half-deg": "One made-up planet, paper's size, 360 × 720 (K)",
+    "planets-2deg": "Synthetic planets, 90 × 180, by pressure (K)",
+    "planet-half-deg": "One synthetic planet of the paper's size, 360 × 720 (K)",
 }
 
 
 def main() -> None:
     """A headline a topic, with one small table or figure; everything else folded below it."""
-    page_header("Benchmarks", "How fast and in how much memory; which model comes nearest to a truth it never saw.")
-    st.subheader("Trust: matched cells of real fields", anchor=False)
+    page_header("Benchmarks", "How fast is it, how much memory does it need, and which model is most accurate?")
+    st.subheader("Calibration: matched cells of real fields", anchor=False)
     show_trust()
     st.subheader("Accuracy of downscaling through a mediator", anchor=False)
     scores = ("mae", "pearson", "ssim", "crps", "coverage95")
     table = BenchmarkTable("downscaling-benchmark", "downscaling.json", "case", TITLES, units="K", scores=scores)
     headline(table)
     st.markdown(" ".join((lost(), mediated.choice(), mediated.regime())))
-    with st.expander("All models and scores, which differences are more than chance, run it here",
+    with st.expander("All models and scores, significance tests, and a run of your own",
                      expanded=run_of(table.task) is not None):  # fmt: skip
         everything(table)
     show_measured()
@@ -40,8 +40,8 @@ def main() -> None:
 def everything(table: BenchmarkTable) -> None:
     """The downscaling benchmark, stored or run from here."""
     st.markdown(
-        "Half the cells keep only covariates, the other half only coarse targets, as in the paper; each model learns "
-        "its hyperparameters anew for every seed and is scored on every pixel. Models without mediation get "
+        "As in the paper, half of the cells keep only covariates and the other half only coarse targets. Each model "
+        "learns its hyperparameters for every seed and is scored on every pixel. Models without mediation get "
         "pseudo-targets, each for its own cell."
     )
     page_link("swiss_roll", "The paper's Table 1 with our numbers, on page Swiss roll", icon=":material/cyclone:")

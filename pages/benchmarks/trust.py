@@ -25,7 +25,7 @@ TITLES = {
 def show_trust() -> None:
     """One sentence on the default model and a line a field; all models folded."""
     if not (FOLDER / FILE).is_file():
-        st.info("Nothing is measured yet: `make bench-trust` measures, and what it finds stands here.")
+        st.info("No measurements yet: run `make bench-trust`, and the results appear here.")
         return
     kept = stored(FILE)
     groups = {case: table_rows(expanded(kept["rows"]), "case", case) for case in TITLES}
@@ -52,10 +52,9 @@ def _everything(kept: dict[str, Any], lines: list[dict[str, Any]]) -> None:
     st.dataframe(lines, hide_index=True, width="stretch", placeholder=MISSING)
     st.caption(
         f"Means over the draws (stored; made by `{kept['command']}`, version {kept['version']}). Half of the cells are "
-        "hidden, all pixels are scored. In 50 %, in 95 %: share of the truth inside these intervals. Warned: draws on "
-        "which a user without a truth would have been told that something is wrong, such as that bilinear "
-        "interpolation is the better guess. "
-        "CPU seconds of one fit with learning and its check one scale up, one thread."
+        "hidden, and all pixels are scored. In 50 %, in 95 %: share of the truth inside these intervals. Warned: "
+        "draws on which the app warns a user who has no truth, for example that bilinear interpolation is more "
+        "accurate. CPU seconds for one fit with learning and its test one scale up, on one thread."
     )
 
 
@@ -65,8 +64,8 @@ def _choice(rows: list[dict[str, Any]]) -> str:
     if not pairs:
         return ""
     return (
-        f" Checked one scale up, without any fine truth, the nearer of two ways (models, bilinear interpolation) was "
-        f"told right in {right} of {pairs} pairs."
+        " The test one scale up, which needs no fine truth, found the more accurate of two methods (models, bilinear "
+        f"interpolation) in {right} of {pairs} pairs."
     )
 
 
@@ -85,9 +84,9 @@ def _sentence(groups: dict[str, list[dict[str, Any]]]) -> str:
         return ""
     spans = [f"{100 * min(values):.0f} to {100 * max(values):.0f} %" for values in (shares, inside[95], inside[50])]
     return (
-        f"On {len(shares)} real fields, half of whose cells are hidden ({max(seeds)} draws), the RMSE of the "
-        f"{usual.phrase}, the default, is {spans[0]} of that of bilinear interpolation; its 95 % intervals hold "
-        f"{spans[1]} of the truth, its 50 % intervals {spans[2]}."
+        f"On {len(shares)} real fields with half of the cells hidden ({max(seeds)} draws), the RMSE of the "
+        f"{usual.phrase}, the default model, is {spans[0]} of that of bilinear interpolation. Its 95 % intervals "
+        f"contain {spans[1]} of the truth, its 50 % intervals {spans[2]}."
     )
 
 

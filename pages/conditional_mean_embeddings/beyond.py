@@ -29,16 +29,18 @@ def show() -> None:
 
 
 def _features() -> None:
-    st.markdown("**Features without end**")
+    st.markdown("**Infinitely many features**")
     curves = stored(_INFINITE)["curves"]
     offered = sorted({curve["settings"]["a"] for curve in curves})
     middle = offered[len(offered) // 2]
-    a = widgets.segmented_control("Growth a of the first stage", offered, default=middle, key="e-inf-a")
+    a = widgets.segmented_control("Growth exponent a of the first stage", offered, default=middle, key="e-inf-a")
     mine = [curve for curve in curves if curve["settings"]["a"] == (a or offered[0])]
     sizes = _targets(mine[0])
     lines = {f"{2 * curve['settings']['frequencies'] + 1} features": _risks(curve) for curve in mine}
     figure = grid_plot(
-        np.array(sizes), lines, title="Risk, ever more features of the mediators", label=_RISK, along="M, targets",
+        np.array(sizes), lines, title=(
+            "Risk with more and more features of the mediators"
+        ), label=_RISK, along="M, targets",
         dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "e-infinite", later=True)
@@ -63,15 +65,15 @@ def _features_said(curves: list[dict[str, Any]]) -> str:
     fall, error = _fall(curves[-1])
     theory = rate_exponent(settings.a, settings.difficulty)
     words = "faster than" if fall > theory + 2 * error else "more slowly than"
-    words = "as far as this tells, like" if abs(fall - theory) <= 2 * error else words
+    words = "consistent with" if abs(fall - theory) <= 2 * error else words
     return (
-        "Theorem 4.2 asks for finitely many features of the mediators, and its proof cannot do without: the kernel of "
-        "its second stage is Γ(μ, μ′) = ⟨μ, μ′⟩ Id, whose trace, that of the identity on the mediators' features, it "
-        "takes for finite. Where moreover DC = I, as on this circle, C and D cannot both be Hilbert–Schmidt. Here "
-        f"(b = {settings.b:g}, c = {settings.c:g}) the norm of C grows from {norms[0]:.0f} with {few} features to "
-        f"{norms[1]:.0f} with {many}, yet the risk changes by at most {change:.2g} %: ε cuts off what lies behind. "
-        f"From M = {sizes[0]} to {sizes[-1]:,} it falls as M to the power −{fall:.2f} ± {error:.2f}, {words} the "
-        f"theorem's −{theory:.2f}."
+        "Theorem 4.2 requires finitely many features of the mediators, and its proof needs this: the kernel of the "
+        "second stage is Γ(μ, μ′) = ⟨μ, μ′⟩ Id, and the proof assumes that its trace, that of the identity on the "
+        "features, is finite. If also DC = I, as on this circle, C and D cannot both be Hilbert–Schmidt. Here (b = "
+        f"{settings.b:g}, c = {settings.c:g}) the norm of C grows from {norms[0]:.0f} with {few} features to "
+        f"{norms[1]:.0f} with {many}, but the risk changes by at most {change:.2g} %, because ε cuts off the further "
+        f"features. From M = {sizes[0]} to {sizes[-1]:,} the risk falls as M to the power −{fall:.2f} ± {error:.2f}, "
+        f"{words} the −{theory:.2f} of the theorem."
     )
 
 
@@ -85,7 +87,9 @@ def _fall(curve: dict[str, Any]) -> tuple[float, float]:
 def _bags() -> None:
     st.markdown("**Bags instead of pairs**")
     rows = stored(BAGS)["results"]
-    unequal = widgets.toggle("Unequal bags", True, key="e-bags-unequal", help="Geometric sizes around the mean n.")
+    unequal = widgets.toggle(
+        "Unequal bags", True, key="e-bags-unequal", help=("The sizes follow a geometric distribution with mean n.")
+    )
     sizes = sorted({row["per_bag"] for row in rows})
     counts = sorted({row["bags"] for row in rows})
     lines = {}
@@ -116,9 +120,9 @@ def _bags_said(rows: list[dict[str, Any]]) -> str:
     ours, theirs = (exponents(rows, model, True) for model in ("shrinkage", "standard"))
     seeds = len({row["seed"] for row in rows})
     return (
-        f"With equal bags both estimates are one, and the risk falls as $B^{{-{of_bags:.2f}}} n^{{-{of_points:.2f}}}$: "
-        "another bag, which brings a new y, is worth more than as many points in old ones. With unequal bags shrinkage "
-        f"gains less by larger ones, $n^{{-{ours[1]:.2f}}}$ against $n^{{-{theirs[1]:.2f}}}$: the noise of small bags "
-        f"counts as much as that of large ones. λ and ε are the best given the truth, {seeds} seeds. The paper leaves "
-        "rates of shrinkage open."
+        f"With equal bags both estimates are identical, and the risk falls as $B^{{-{of_bags:.2f}}} "
+        f"n^{{-{of_points:.2f}}}$: another bag, with a new y, is worth more than the same number of points in existing "
+        f"bags. With unequal bags the shrinkage estimator gains less from larger bags, $n^{{-{ours[1]:.2f}}}$ against "
+        f"$n^{{-{theirs[1]:.2f}}}$, because small bags with their noise count as much as large ones. λ and ε are the "
+        f"best given the truth, {seeds} seeds. The paper does not give rates for the shrinkage estimator."
     )

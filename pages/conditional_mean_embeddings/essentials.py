@@ -13,7 +13,8 @@ ESSENTIALS = {
         "λ, the regularisation: the larger it is, the more a bag also represents its neighbours.",
     ),
     "e-a": Essential(
-        "How many samples the first step gets", "a: their number N is a power of M, with an exponent proportional to a."
+        "How many samples the first step gets",
+        ("a: the number N of samples is a power of M, with an exponent proportional to a."),
     ),
     "e-b": Essential("How fast fine detail fades", "b: the eigenvalues of the kernel decay with this power."),
     "e-c": Essential("How smooth the truth is", "c, the smoothness of the operator that the second stage learns."),

@@ -59,8 +59,10 @@ def choose() -> BagLayout:
         unequal = widgets.toggle("Bags of unequal size", True, key="e-unequal")
         alike = widgets.toggle(
             "λ scaled alike", True, key="e-alike",
-            help="On: Nλ and Bλ stand on the diagonals. Off: the same number on both, which regularises the standard "
-            "estimator less.",
+            help=(
+                "On: the diagonals contain Nλ and Bλ. Off: both contain the same number, which regularises the "
+                "standard estimator less."
+            ),
         )  # fmt: skip
         lam = log_slider("λ", "e-lam", 1e-6, 10.0, 0.01)
         scale_k = log_slider("Lengthscale of k, in medians", "e-k", 0.1, 10.0, 1.0,
@@ -85,7 +87,7 @@ def estimated() -> tuple[BagLayout, BagSample, Comparison]:
     found, sample = _compared(layout), _sampled(layout)
     st.markdown(verdict(layout, sample, found))
     with st.sidebar:
-        at = widgets.slider("Look along x at y", -4.0, 4.0, -3.0, 0.05, key="e-y")
+        at = widgets.slider("Value of y", -4.0, 4.0, -3.0, 0.05, key="e-y")
     dark = is_dark()
     first, second, third = st.columns(3)
     with first:
@@ -127,25 +129,31 @@ def verdict(layout: BagLayout, sample: BagSample, found: Comparison) -> str:
     """How far the estimates lie apart, why, and which is nearer to the truth."""
     if not layout.unequal and layout.alike:
         return (
-            "With equal bags and λ scaled alike the two estimators are one: they differ by RMSE "
-            f"**{found.difference:.2g}** over the grid{_apart(found)}, which is rounding error. Unequal bags make "
-            "them differ."
+            "With equal bags and λ scaled in the same way the two estimators are identical: they differ by RMSE "
+            f"**{found.difference:.2g}** over the grid{_apart(found)}, which is rounding error. With unequal bags they "
+            "differ."
         )
     sizes, first, second = sample.bags.sizes, found.embedding_rmse["standard"], found.embedding_rmse["shrinkage"]
     spread = (
         f"bags of {int(sizes.min())} to {int(sizes.max())} points"
         if layout.unequal
-        else "equal bags, λ not scaled alike,"
+        else "equal bags but λ not scaled in the same way,"
     )
     why = [
-        "a bag counts as often as it has points in the standard estimator, once in the shrinkage estimator"
-    ] * layout.unequal + ["the same number on both diagonals regularises shrinkage more"] * (not layout.alike)
+        "the standard estimator weights a bag by its number of points, the shrinkage estimator weights all bags equally"
+    ] * layout.unequal + [("the same number on both diagonals regularises the shrinkage estimator more")] * (
+        not layout.alike
+    )
     nearer = "shrinkage" if second < first else "the standard estimator"
     return (
-        f"With {spread} the two estimates differ by RMSE **{found.difference:.2g}** over the grid{_apart(found)}, "
-        f"where μ goes up to {float(found.truth.max()):.2g}: {', and '.join(why)}. On these data {nearer} is closer "
-        f"to the truth (RMSE of μ: {second:.2g} shrinkage, {first:.2g} standard)."
-        + (" Bags of equal size, a switch on the left, make them one." if layout.unequal and layout.alike else "")
+        f"With {spread} the two estimates differ by RMSE **{found.difference:.2g}** over the grid{_apart(found)}; the "
+        f"maximum of μ is {float(found.truth.max()):.2g}. The reason: {', and '.join(why)}. On these data {nearer} is "
+        f"closer to the truth (RMSE of μ: {second:.2g} shrinkage, {first:.2g} standard)."
+        + (
+            (" They become identical with bags of equal size, a switch on the left.")
+            if layout.unequal and layout.alike
+            else ""
+        )
     )
 
 
@@ -172,9 +180,8 @@ def _equation(layout: BagLayout, sample: BagSample) -> None:
     second = layout.regularisation * (layout.bags if layout.alike else 1)
     k, ell = sample.lengthscales
     explain(
-        "Both estimators are weighted sums of the bags' mean embeddings; they differ in how the weights are "
-        "computed. An embedding is not a density: its values are the means of k(x, X), which the dotted truth has in "
-        "closed form.",
+        "Both estimators are weighted sums of the mean embeddings of the bags; they differ in the weights. An "
+        "embedding is not a density: its values are means of k(x, X). The dotted truth is known in closed form.",
         rf"""
 $$\hat\mu_{{X|Y=y}} = \sum_j W_j(y)\,\hat\mu_j,\qquad \hat\mu_j = \tfrac1{{n_j}}\textstyle\sum_i k(x_j^i, \cdot)$$
 
@@ -182,7 +189,7 @@ $$W_\mathrm{{standard}} = (L + {first:.3g}\,D^{{-1}})^{{-1}}\ell(\mathbf y, y),\
 W_\mathrm{{shrinkage}} = (L + {second:.3g}\,I)^{{-1}}\ell(\mathbf y, y)$$
 
 $D = \mathrm{{diag}}(n_j)$, $B = {layout.bags}$ bags, $N = {layout.points}$ points; Gaussian kernels with lengthscales
-{k:.3g} (k) and {ell:.3g} (ℓ). The first is the estimator with labels replicated over bags, exactly:
+{k:.3g} (k) and {ell:.3g} (ℓ). The first equals the estimator with labels replicated over bags:
 $(L_\mathrm{{rep}} + cI)^{{-1}}P = P(LD + cI)^{{-1}}$. Data: $y \sim N(0, 2)$, $x \mid y \sim N(y \sin y, 0.5^2)$.
 """,
         "Chau et al. 2021, eq. 10, App. C and C.2",
@@ -214,8 +221,8 @@ def costs(layout: BagLayout) -> None:
         slot.markdown(_costs_said(layout, here))
         st.caption(
             "The lines were measured with `deconditioning conditional-means --times` (50 bags, at 25,000 points also "
-            f"500; hollow marks are extrapolated); the N×N time grows as the power {growth(kept):.1f} of N. "
-            "Large marks: the data above, on this server."
+            f"500; hollow marks are extrapolated); the N×N time grows as the power {growth(kept):.1f} of N. Large "
+            "marks: the data above, on this server."
         )
 
 
@@ -229,16 +236,16 @@ def _costs_said(layout: BagLayout, here: list[Cost]) -> str:
     how = "measured here"
     if dense.extrapolated:
         size = f"{8e-9 * layout.points**2:.2g} GB"
-        how = f"extrapolated with N³ from 1,000 points, rather too high; its matrix takes {size}"
+        how = f"extrapolated as N³ from 1,000 points, which overestimates it; the matrix needs {size}"
         if layout.points > MOST_DENSE:
             how += ", too large to run here"
     ratio = dense.seconds / max(shrunk.seconds, 1e-6)
     gain = f"about {float(f'{ratio:.1g}'):,.0f} times faster" if ratio >= 2 else "no faster here"
     return (
-        f"CPU time of the weights at 60 values of y. Standard as written, N×N with N = {layout.points:,}: "
+        f"CPU time of the weights at 60 values of y. Standard estimator as printed, N×N with N = {layout.points:,}: "
         f"**{duration(dense.seconds)}** ({how}). The same numbers at bag level: **{duration(level.seconds)}**. "
-        f"Shrinkage: **{duration(shrunk.seconds)}**. Shrinkage is {gain} than the standard estimator as written, and "
-        "not faster than its bag-level form."
+        f"Shrinkage estimator: **{duration(shrunk.seconds)}**. It is {gain} than the standard estimator as printed, "
+        "and not faster than its bag-level form."
     )
 
 

@@ -13,7 +13,7 @@ def main() -> None:
     """One of the two views."""
     page_header(
         "Conditional mean embeddings",
-        "Many points share one label: should every point count, or every group once?",
+        "Many points share one label. Should every point count once, or every group?",
         PRESETS,
         ESSENTIALS,
     )

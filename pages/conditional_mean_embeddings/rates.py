@@ -51,7 +51,7 @@ def show() -> None:
     a, best, power = settings.a, minimax_exponent(difficulty), samples_exponent(settings.a, difficulty)
     enough = "more first-stage samples would still help" if a < best else "more first-stage samples bring no gain"
     explain(
-        f"With a = {a:.3g} the first stage gets $N = M^{{{power:.3g}}}$ samples and the excess risk falls as "
+        f"With a = {a:.3g} the first stage has $N = M^{{{power:.3g}}}$ samples and the excess risk falls as "
         f"$M^{{-{rate_exponent(a, difficulty):.3g}}}$; the minimax point lies at a* = **{best:.3g}**: {enough}."
     )
     left, right = st.columns(2)
@@ -74,7 +74,7 @@ def choose() -> tuple[RateSettings, Difficulty, str]:
             0.8,
             0.05,
             key="e-a",
-            help="Samples of the first stage: N is a power of M in proportion to a.",
+            help="Samples of the first stage: N is a power of M with an exponent proportional to a.",
         )
         flat = widgets.toggle(
             "Finite features (b = ∞)",
@@ -114,7 +114,8 @@ def _exponents(a: float, difficulty: Difficulty) -> None:
     marks = {name: (best[name], rate_exponent(best[name], case)) for name, case in cases.items()}
     plotly_live(exponent_plot(grid, curves, marks, a, dark=is_dark()), "e-exponents")
     st.markdown(
-        "Diamonds: the minimax point, the smallest a with the best rate. c′ and ι set the price in N, not the exponent."
+        "Diamonds: the minimax point, the smallest a with the best rate. c′ and ι determine the required N, not the "
+        "exponent."
     )
 
 
@@ -186,7 +187,7 @@ def _draw_curve(settings: RateSettings, rows: list[Measured], kind: str) -> None
     plotly_live(rate_plot(sizes, errors, lines, title=f"Measured: {kind}", label=label, dark=is_dark()), "e-measured")
     features = 5 if settings.b is None else 33
     st.markdown(
-        f"A circle with {features} Fourier features, where the operator is known: {words}, M from {pairs[0][0]:,} to "
+        f"A circle with {features} Fourier features, where the operator is known: {words}; M from {pairs[0][0]:,} to "
         f"{pairs[-1][0]:,}, N from {pairs[0][1]:,} to {pairs[-1][1]:,}. "
         + (reading(-found, theory, name) if rows else "")
     )
@@ -197,10 +198,10 @@ def reading(found: float, theory: float, name: str) -> str:
     bound = "The theorem is an upper bound" if name == "risk" else "The range condition alone bounds ε's share"
     fall = f"the fall over the larger half of the sizes, $M^{{-{found:.2f}}}$,"
     if found >= theory:
-        return f"{bound}: {fall} is as steep or steeper and agrees with it."
+        return f"{bound}: {fall} is at least as steep and agrees with it."
     if found >= 0.9 * theory:
-        return f"{bound}: {fall} is nearly as steep; so few sizes and data sets cannot tell the two apart."
-    return f"{bound} for large M: {fall} is still less steep."
+        return f"{bound}: {fall} is nearly as steep; so few sizes and data sets cannot show a difference."
+    return f"{bound} for large M: {fall} is less steep."
 
 
 def _grid(kind: str) -> None:
@@ -215,18 +216,22 @@ def _grid(kind: str) -> None:
         )
         for m in sorted({row.targets for row in rows})
     }
-    flat = "Each line flattens: beyond some N only M, through ε, lowers the risk."
+    flat = "Each line flattens: beyond some N only a larger M reduces the risk, through ε."
     if name != "risk":
-        flat = "More samples of the first stage keep helping: directions of small images weigh more than in the risk."
+        flat = (
+            "More samples of the first stage help at all sizes: directions with small images have more weight than in "
+            "the risk."
+        )
     left, right = st.columns(2)
     with left:
         figure = grid_plot(np.array(samples), curves, title="Every M and N", label=label, dark=is_dark())
         plotly_live(figure, "e-grid")
     with right:
         st.markdown(
-            f"Kept table at a = {settings.a:.3g}, b = {settings.b:.3g}, c = {settings.c:.3g}, {settings.seeds} data "
-            f"sets each: {words}, against the samples of both stages. {flat} On the left lines cross: the smaller ε of "
-            "a larger M amplifies what a poor first stage got wrong. That trade is what the theorem's a describes."
+            f"Stored results for a = {settings.a:.3g}, b = {settings.b:.3g}, c = {settings.c:.3g}, {settings.seeds} "
+            f"data sets each: {words}, against the samples of both stages. {flat} On the left the lines cross: with a "
+            "larger M the smaller ε amplifies the errors of a poor first stage. The a of the theorem describes this "
+            "trade-off."
         )
 
 

@@ -33,7 +33,7 @@ def _regressed(clusters: int, apart: float, correlation: float | None) -> Cluste
 
 def show() -> None:
     """Posteriors of every cluster's function at chosen settings, and what the stored runs say."""
-    st.subheader("Clusters: one function each, yet alike", anchor=False)
+    st.subheader("Clusters: one function each, but similar", anchor=False)
     left, right = st.columns([2, 3])
     with left:
         clusters = int(widgets.slider("Clusters", 2, 6, 4, key="d-c-clusters"))
@@ -68,9 +68,9 @@ def summary(found: Clustered, way: str, apart: float) -> str:
     best = min(risk, key=risk.__getitem__)
     own = "" if way in ("pooled", "separate") else f" (ρ = {found.correlation[way]:.2g})"
     return (
-        f"Mean posterior risk of the clusters' functions: **{risk[way]:.3g}**{own}; one for all "
-        f"{risk['pooled']:.3g}, one for each {risk['separate']:.3g}, exchangeable {risk['exchangeable']:.3g}. "
-        f"At δ = {apart:g} {WORDS[best].split(',')[0]} is best."
+        f"Mean posterior risk of the functions of the clusters: **{risk[way]:.3g}**{own}; one for all "
+        f"{risk['pooled']:.3g}, one for each {risk['separate']:.3g}, exchangeable {risk['exchangeable']:.3g}. At δ = "
+        f"{apart:g} the best is: {WORDS[best].split(',')[0]}."
     )
 
 
@@ -82,12 +82,13 @@ def _correlation_summary(results: list[dict]) -> str:
     worst = max(apart, key=lambda at: means["exchangeable", at] / min(means["pooled", at], means["separate", at]))
     seeds = len({row["seed"] for row in results})
     return (
-        f"Stored, {seeds} seeds: where clusters are one (δ = {near:g}) exchangeable functions cost "
-        f"{means['exchangeable', near]:.3g}, one for all {means['pooled', near]:.3g}, one for each "
-        f"{means['separate', near]:.3g}; far apart (δ = {far:g}) {means['exchangeable', far]:.3g}, "
-        f"{means['pooled', far]:.3g} and {means['separate', far]:.3g}. In between they are not better than both: at "
-        f"δ = {worst:g}: {means['exchangeable', worst]:.3g} against {means['pooled', worst]:.3g} and "
-        f"{means['separate', worst]:.3g}, as the evidence often still says that clusters are one."
+        f"Stored, {seeds} seeds: if the clusters are equal (δ = {near:g}), the risk is "
+        f"{means['exchangeable', near]:.3g} for exchangeable functions, {means['pooled', near]:.3g} for one for all "
+        f"and {means['separate', near]:.3g} for one for each; far apart (δ = {far:g}) it is "
+        f"{means['exchangeable', far]:.3g}, {means['pooled', far]:.3g} and {means['separate', far]:.3g}. In between, "
+        f"exchangeable functions are not better than both: at δ = {worst:g} the risk is "
+        f"{means['exchangeable', worst]:.3g}, against {means['pooled', worst]:.3g} and {means['separate', worst]:.3g}, "
+        "because the evidence often still favours equal clusters."
     )
 
 

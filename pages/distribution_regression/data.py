@@ -76,9 +76,9 @@ def choose_data() -> Chosen:
         words = f"{LABEL} {people} people, 1,440 minutes each."
         return Chosen(f"stand-in {people} {seed}", _stand_in(people, seed), words)
     n = int(widgets.slider("n, subjects", 10, LARGEST[0], 200, 10, key="d-n"))
-    m = int(widgets.select_slider("m, measures of each", (10, 20, 50, 100, 250, 500, 1000, 2000), 1000, key="d-m"))
+    m = int(widgets.select_slider("m, measurements of each", (10, 20, 50, 100, 250, 500, 1000, 2000), 1000, key="d-m"))
     unequal = widgets.toggle(
-        "Unequal numbers of measures", False, key="d-unequal", help="Each subject has between m/4 and m."
+        "Unequal numbers of measurements", False, key="d-unequal", help="Each subject has between m/4 and m."
     )
     spread = float(
         widgets.slider(
@@ -88,7 +88,7 @@ def choose_data() -> Chosen:
             25.0,
             1.0,
             key="d-alpha",
-            help="Small: subjects differ more.",
+            help="The smaller, the more the subjects differ.",
         )
     )
     seed = int(widgets.number_input("Seed", 0, 9999, 0, key="d-seed"))
@@ -115,7 +115,9 @@ def _own() -> Chosen:
     for note in found.notes:
         st.caption(plain(note))
     sizes = found.bags.sizes.numpy(force=True)
-    words = f"{plain(tables[str(key)])}: {found.count} subjects, {sizes.min():.0f} to {sizes.max():.0f} measures each."
+    words = (
+        f"{plain(tables[str(key)])}: {found.count} subjects, {sizes.min():.0f} to {sizes.max():.0f} measurements each."
+    )
     return Chosen(f"table {key} {roles}", prepared, words)
 
 

@@ -48,8 +48,10 @@ def choose_model(chosen: Chosen) -> Model:
     noise_by = widgets.segmented_control(
         "Noise σ²", list(NOISES), default="given", key="d-noise-by",
         format_func=NOISES.__getitem__,
-        help="Learned: of highest evidence at this kernel. Gibbs: integrated out under an inverse-gamma prior "
-        "IG(1, var y).",
+        help=(
+            "Learned: the value with the highest evidence for this kernel. Gibbs: integrated out with an inverse-gamma "
+            "prior IG(1, var y)."
+        ),
     ) or "given"  # fmt: skip
     noise = start["noise"]
     if noise_by == "given":
@@ -57,7 +59,7 @@ def choose_model(chosen: Chosen) -> Model:
     low = widgets.toggle("Low rank (15)", False, key="d-low")
     rank = int(widgets.slider("k, eigenvectors", 1, 40, 10, key="d-rank")) if low else None
     drawn = widgets.multiselect(
-        "Drawn beside GPDR", chosen.prepared.methods[1:], [m for m in BESIDE if m in chosen.prepared.methods],
+        "Shown with GPDR", chosen.prepared.methods[1:], [m for m in BESIDE if m in chosen.prepared.methods],
         key="d-beside", format_func=model_name,
     )  # fmt: skip
     with group("Densities, embeddings, covariates"):
@@ -79,7 +81,10 @@ def _embedding_scale() -> float | None:
     """η of uncertain embeddings: None leaves it to their evidence."""
     given = widgets.toggle(
         "Give the embeddings' scale η", False, key="d-eta-given",
-        help="How far subjects' embeddings may lie apart, for BDR. Off: the η of highest evidence given the measures.",
+        help=(
+            "How different the embeddings of subjects may be, for BDR. Off: the η with the highest evidence given the "
+            "measurements."
+        ),
     )  # fmt: skip
     return log_slider("η", "d-eta", 1e-3, 10.0, 1.0) if given else None
 
@@ -119,7 +124,7 @@ def _await(chosen: Chosen, model: Model, key: str) -> None:
     def wait() -> None:
         job = _job(chosen, model, key)
         if not job.done():
-            st.caption("Learning: each lengthscale needs one eigendecomposition …")
+            st.caption("Learning (each lengthscale needs one eigendecomposition) …")
             if st.button("Cancel", key="d-cancel"):
                 _stop()
                 st.rerun(scope="app")

@@ -41,10 +41,13 @@ def body() -> None:
         repeats = int(widgets.select_slider("Partitions of the cross-validation", (1, 5, 20), 1, key="d-repeats"))
         nested = bool(
             widgets.toggle(
-                "Learn anew in every fold",
+                "Learn again in every fold",
                 False,
                 key="d-nested",
-                help="Kernel and noise by the evidence of each training fold alone, for every method: takes seconds.",
+                help=(
+                    "Learns kernel and noise from the evidence of each training fold, for every method. Takes some "
+                    "seconds."
+                ),
             )
         )
         learning(chosen, model)

@@ -87,13 +87,13 @@ def summary(chosen: Chosen, found: Comparison, scores: dict[str, Validated]) -> 
     r2 = {name: float(v.r2.mean()) for name, v in scores.items()}
     if risks:
         best = min(risks, key=risks.__getitem__)
-        verb = "is ahead" if best == "gpdr" else f"is behind {model_name(best)} here"
+        verb = "is the most accurate method" if best == "gpdr" else f"is less accurate than {model_name(best)} here"
         ceiling = _ceiling(chosen)
         st.markdown(
-            f"GPDR finds f with posterior risk **{risks['gpdr']:.4f}** and {verb}; estimated densities give "
-            f"{risks['kde']:.4f}, uncertain embeddings {risks['bdr50']:.4f} (BDR, 50 landmarks) and, under GPDR's own "
-            f"prior, {risks['shrunk']:.4f}. Single outcomes carry little information: held-out R² is "
-            f"{signed(r2['gpdr'], 2)}, and knowing f₀ and every distribution would give {ceiling:.2f}."
+            f"GPDR estimates f with posterior risk **{risks['gpdr']:.4f}** and {verb}. The risk of density estimation "
+            f"is {risks['kde']:.4f}, that of uncertain embeddings {risks['bdr50']:.4f} (BDR, 50 landmarks) or, with "
+            f"the prior of GPDR, {risks['shrunk']:.4f}. Single outcomes carry little information: the held-out R² is "
+            f"{signed(r2['gpdr'], 2)}, and with f₀ and every distribution known it would be {ceiling:.2f}."
         )
         return
     best = max(r2, key=r2.__getitem__)
@@ -146,8 +146,8 @@ def remark(chosen: Chosen) -> None:
     """What the pictures are, and are not."""
     columns = chosen.prepared.subjects.columns
     st.caption(
-        "Densities are smoothed only for display and for the KDE method; GPDR uses the raw measures. "
-        + ("" if len(columns) == 1 else f"Shown along {plain(columns[0])}, other columns at their medians.")
+        "Densities are smoothed only for display and for the KDE method; GPDR uses the raw measurements. "
+        + ("" if len(columns) == 1 else f"Shown along {plain(columns[0])}, with the other columns at their medians.")
     )
     if LABEL in chosen.words:
         st.markdown(on_accelerometers(stored(_STAND_IN)["results"]))
@@ -157,7 +157,7 @@ def _function(chosen: Chosen, found: Comparison, model: Model, dark: bool) -> Fi
     own, centred = found.curves["gpdr"], model.settings.intercept
     lines = {name: curve.mean for name, curve in found.curves.items() if name in model.drawn}
     known = chosen.spec is not None and not centred
-    label = "f less its mean over subjects" if centred else "f"
+    label = "f minus its mean over subjects" if centred else "f"
     if known:
         lines = {"truth": regression_function(found.at), **lines}
     low, high = float((own.mean - 2 * own.sd).min()), float((own.mean + 2 * own.sd).max())
@@ -183,11 +183,15 @@ def table(found: Comparison, scores: dict[str, Validated], repeats: int, nested:
         rows, columns=("posterior_risk", "r2", "r2_low", "r2_high", "noise", "ms"), caption=_caption(repeats, nested)
     )  # fmt: skip
     for route in found.routes:
-        st.caption("Sums over measures by " + ROUTES[route.route].format(nodes=route.nodes, error=route.error) + ".")
+        st.caption(
+            ("Sums over measurements by ") + ROUTES[route.route].format(nodes=route.nodes, error=route.error) + "."
+        )
     if found.embeddings is not None:
         st.caption(_shrinkage(*found.embeddings))
     if found.drawn is not None:
-        st.caption(f"σ²: {len(found.drawn.noises)} Gibbs draws worth {found.drawn.effective:.0f} independent ones.")
+        st.caption(
+            f"σ²: {len(found.drawn.noises)} Gibbs draws, with an effective sample size of {found.drawn.effective:.0f}."
+        )
 
 
 def _shrinkage(scale: float, smallest: float, largest: float) -> str:
@@ -195,8 +199,8 @@ def _shrinkage(scale: float, smallest: float, largest: float) -> str:
         f"{100 * smallest:.0f} % (the smallest) to {100 * largest:.0f} % (the largest)"
     )  # fmt: skip
     return (
-        f"BDR and GPDR, shrunk, take embeddings as uncertain: η = {scale:.3g}, subjects keep {kept} of their distance "
-        "from the mean of all."
+        f"BDR and GPDR, shrunk, treat embeddings as uncertain: with η = {scale:.3g}, subjects keep {kept} of their "
+        "distance from the overall mean."
     )
 
 
@@ -204,9 +208,9 @@ def _caption(repeats: int, nested: bool) -> str:
     how = (
         "kernel and noise learned in every fold"
         if nested
-        else "at these hyperparameters; if learned here, they have seen all outcomes"
+        else "with these hyperparameters; if they were learned here, all outcomes were used"
     )
-    many = f", {repeats} partitions, its interval that of the partitions alone" if repeats > 1 else ", one partition"
+    many = f", {repeats} partitions; the interval is over the partitions only" if repeats > 1 else ", one partition"
     return f"R² of 5-fold cross-validation{many}, of the full-rank fit, {how}"
 
 
@@ -219,7 +223,7 @@ def link(chosen: Chosen, model: Model) -> None:
     """The single-index regression, where it is asked for."""
     with group("An unknown link ρ between E f and the outcome"):
         if not widgets.toggle("Estimate it", False, key="d-link"):
-            aside("y = ρ(E f) + ε: Ichimura's estimator on the leading eigenvectors, beside the straight line.")
+            aside("y = ρ(E f) + ε: Ichimura's estimator on the leading eigenvectors, compared with a straight line.")
             return
         rank = int(widgets.slider("Eigenvectors of the index", 1, 10, 4, key="d-link-rank"))
         found, fitted, left_out = _link(chosen.key, model.settings, rank, chosen.prepared)
@@ -236,9 +240,11 @@ def link(chosen: Chosen, model: Model) -> None:
             bent, straight = 1 - found.loss / spread, 1 - float(((y - left_out) ** 2).mean()) / spread
             st.markdown(
                 f"Left-out R² with the link **{bent:.3f}**, without {straight:.3f}: "
-                + ("the outcome seems to bend." if bent > straight + 0.02 else "no link is called for.")
-                + f" Bandwidth {found.bandwidth:.2f} sd of the index, {len(found.weights)} eigenvectors. The index's "
-                "direction was fitted to the same subjects, which flatters the link a little."
+                + ("the link appears to be nonlinear." if bent > straight + 0.02 else "no link is called for.")
+                + (
+                    f" Bandwidth {found.bandwidth:.2f} sd of the index, {len(found.weights)} eigenvectors. The "
+                    "direction of the index was fitted to the same subjects, which favours the link slightly."
+                )
             )
             st.caption("Source: Tang et al., eq. 16-19; Ichimura 1993")
 
@@ -250,7 +256,8 @@ def equation(chosen: Chosen, model: Model, found: Comparison) -> None:
     m = f"{low:.0f}" if low == high else rf"{low:.0f} \ldots {high:.0f}"
     rank = f"$k = {settings.rank}$ leading eigenvectors of $M$ carry the posterior (15)." if settings.rank else ""
     explain(
-        "Each outcome is the mean of f over the subject's measures, plus noise; f's posterior needs no density.",
+        "Each outcome is the mean of f over the measurements of the subject, plus noise. The posterior of f needs no "
+        "density.",
         rf"""
 $$y_i \sim N\Big(\beta^\top W_i + \tfrac1{{m_i}}\textstyle\sum_j f(x_{{ij}}),\ \sigma^2\Big),\qquad f \sim GP(0, K)$$
 
@@ -262,12 +269,13 @@ $$E f(s) = l(s)^\top(M + \sigma^2 I)^{{-1}}y,\qquad
 $$l_i(s) = \tfrac1{{m_i}}\textstyle\sum_j K(x_{{ij}}, s),\qquad
 M_{{ij}} = \tfrac1{{m_i m_j}}\textstyle\sum_{{uv}} K(x_{{iu}}, x_{{jv}})$$
 
-$K$: lengthscale {settings.lengthscale:.3g}, variance {settings.variance:.3g}. {rank} With an intercept or covariates β
+$K$: lengthscale {settings.lengthscale:.3g}, variance {settings.variance:.3g}. {rank} With an intercept or covariates, β
 has a flat prior, and f is conditioned on what of the outcomes they cannot explain. Densities replace the measures by
 Gaussian kernel estimates (21); BLR spans f by the kernel at 10 or 50 landmarks $u$ with independent weights α;
-functional linear regression takes the measures' order for time.
+functional linear regression treats the order of the measurements as time.
 
-BDR knows an embedding $\mu_i(u) = E_{{z_i}}K(\cdot, u)$ only from its $m_i$ measures; the fewer, the more it is shrunk:
+BDR estimates an embedding $\mu_i(u) = E_{{z_i}}K(\cdot, u)$ from its $m_i$ measurements; the fewer, the more it is
+shrunk:
 
 $$\mu_i \mid \hat\mu_i \sim N\big(m_0 + \eta R(\eta R + \tfrac{{\Sigma}}{{m_i}})^{{-1}}(\hat\mu_i - m_0),\ C_i\big),
 \qquad C_i = \eta R - \eta R(\eta R + \tfrac{{\Sigma}}{{m_i}})^{{-1}}\eta R$$

@@ -20,7 +20,7 @@ from pages.kit.runs.stored_results import stored
 from pages.kit.session import Key
 
 STORED = "distribution_regression.json"
-_ALONG = {"n": ("subjects", "measures", "n, subjects"), "m": ("measures", "subjects", "m, measures of each")}
+_ALONG = {"n": ("subjects", "measures", "n, subjects"), "m": ("measures", "subjects", "m, measurements of each")}
 #: The stored size that a curve is drawn at on opening.
 FIXED = {"n": 2000, "m": 400}
 _MOST_RUNS = 20
@@ -63,7 +63,7 @@ def _drawn(kept: dict[str, Any]) -> list[str]:
     """GPDR and what is chosen beside it, in the order of the file."""
     offered = kept["settings"]["methods"][1:]
     chosen = widgets.multiselect(
-        "Risks beside GPDR", offered, [name for name in SHOWN if name in offered], key="d-risk-methods",
+        "Risks compared with GPDR", offered, [name for name in SHOWN if name in offered], key="d-risk-methods",
         format_func=model_name,
     )  # fmt: skip
     return ["gpdr", *(name for name in offered if name in chosen)]
@@ -97,9 +97,9 @@ def _words(curves: dict[str, Any], along: str, fixed: int) -> None:
     st.markdown(f"Measured slopes in {along}: {said}.")
     if along == "n":
         explain(
-            r"Theorem 3 bounds the risk by $n^{-2\alpha/(2\alpha+1)}$, for a Matérn prior of the order α of f₀ and "
-            f"enough measures: −{5 / 6:.2f} at α = 5/2, and −1 as α grows, which the Gaussian kernel stands for. So "
-            f"few subjects, with m = {fixed}, are not yet at that limit."
+            r"Theorem 3 bounds the risk by $n^{-2\alpha/(2\alpha+1)}$, for a Matérn prior with the smoothness α of f₀ "
+            f"and enough measurements: the exponent is −{5 / 6:.2f} at α = 5/2 and approaches −1 as α grows; the "
+            f"Gaussian kernel is that limit. With so few subjects and m = {fixed} the limit is not reached."
         )
 
 
@@ -108,7 +108,7 @@ def _below(kept: dict[str, Any], curves: dict[str, Any], along: str, fixed: int)
     for told in (beside_paper.on_densities(kept), beside_paper.on_embeddings(kept)):
         if told:
             st.markdown(told)
-    with st.expander("Mean risks compared over the same runs"):
+    with st.expander("Mean risks, compared over the same runs"):
         for name in curves:
             if name != "gpdr":
                 st.markdown(_compared(kept, name, along, fixed))
@@ -137,7 +137,7 @@ def _list(values: list[Any]) -> str:
 def _test(test: dict[str, Any], along: str) -> str:
     p, size = test["p_mean"], test[_ALONG[along][0]]
     if not p < 0.05:
-        return f"{along} = {size} not told apart (p = {p:.2f})"
+        return f"{along} = {size} no significant difference (p = {p:.2f})"
     who = model_name(test["first"] if test["mean_difference"] < 0 else test["second"])
     return f"{along} = {size} {who} lower (p = {p:.0e})".replace("e-0", "e-").replace("e-", "e−")
 
@@ -162,7 +162,7 @@ def _add(along: str, fixed: int) -> None:
             risks = ", ".join(
                 f"{model_name(r['model'])} {r['scores']['posterior_risk']:.4f}" for r in _one_run(n, m, seed)
             )
-            st.caption(f"{len(runs)} run(s) of yours, circles. The last, n = {n}, m = {m}, seed {seed}: {risks}.")
+            st.caption(f"Your runs (circles): {len(runs)}. The last, with n = {n}, m = {m} and seed {seed}: {risks}.")
 
 
 def _now(first: str, second: str, fixed: int, models: Collection[str]) -> dict[str, tuple[np.ndarray, np.ndarray]]:

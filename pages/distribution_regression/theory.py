@@ -42,15 +42,16 @@ def _transformed(transform: str) -> Transformed:
 
 def show() -> None:
     """Both, side by side."""
-    st.subheader("The paper's statements, tested", anchor=False)
+    st.subheader("Statements of the paper, tested", anchor=False)
     left, right = st.columns(2, gap="medium")
     with left:
         _lemma()
     with right:
         _invariance()
     explain(
-        "No function but zero averages to nothing over every subject, yet the more subjects are alike the less is left "
-        "of it; the measures' order and scale are nothing to the model.",
+        "Only the zero function has average zero over every subject, but the more similar the subjects are, the less "
+        "of a function remains in the averages. The order and the scale of the measurements do not matter to the "
+        "model.",
         r"""
 $$z \sim DP(\mu, \alpha):\qquad E_z (E_z f)^2 = \frac{E_\mu f^2 + \alpha\,(E_\mu f)^2}{1 + \alpha}
 \ \ge\ \frac{E_\mu f^2}{1 + \alpha},\qquad \mathrm{Var}_z(E_z f) = \frac{\mathrm{Var}_\mu f}{1 + \alpha}$$
@@ -63,7 +64,7 @@ $$w_{ij} = h(x_{ij}):\qquad y_i \sim N\Big(\tfrac1{m_i}\sum_j \tilde f(w_{ij}),\
 
 
 def _lemma() -> None:
-    st.markdown("**Lemma 1: what averages tell apart**")
+    st.markdown("**Lemma 1: what averages can distinguish**")
     first, second = st.columns(2)
     with first:
         function = widgets.selectbox("Function f", list(FUNCTIONS), index=0, key="d-l-function") or "waves"
@@ -75,7 +76,7 @@ def _lemma() -> None:
     found = _told_apart(function, waves, tuple(sorted({*_ALPHAS, float(alpha)})))
     curves = {"at most: 1 + α": found.bound, "exactly": found.exact, f"{DRAWS} distributions drawn": found.drawn}
     figure = curves_plot(
-        found.concentration, curves, title="Square of f over what averages keep of it",
+        found.concentration, curves, title="Square of f divided by the part that averages keep",
         labels=("α", "E f² / E (E f)²"), now=alpha, height=330, dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "d-lemma", later=True)
@@ -87,22 +88,23 @@ def _lemma_said(found: Separation, alpha: float) -> str:
     place = int(np.argmin(np.abs(found.concentration - alpha)))
     share, varies = 1 / found.exact[place], max(found.square - found.mean**2, 0.0)
     if found.mean**2 < NOTHING * found.square:
-        why = "It averages to nothing, so no bounded function keeps less."
+        why = "Its overall average is zero, so no bounded function keeps less."
     elif varies < FLAT * found.square:
         why = "It is constant: nothing is lost."
     else:
-        why = f"Most of that is its mean; no bounded function keeps less than {100 / (1 + alpha):.3g} %."
+        why = f"Most of this is its mean; no bounded function keeps less than {100 / (1 + alpha):.3g} %."
     return (
-        f"At α = {alpha:.3g} averages over subjects keep **{100 * share:.3g} %** of this function's square. {why} "
-        f"Its values have the sd {varies**0.5:.3g}, subjects' averages of it only {(varies / (1 + alpha)) ** 0.5:.3g} "
-        f"(drawn: {found.averages[place].std():.3g}): that is all that outcomes can show of how it varies."
+        f"At α = {alpha:.3g} averages over subjects keep **{100 * share:.3g} %** of this function's square. {why} The "
+        f"sd of its values is {varies**0.5:.3g}, but the sd of the averages over subjects is only "
+        f"{(varies / (1 + alpha)) ** 0.5:.3g} (drawn: {found.averages[place].std():.3g}). The outcomes show no more of "
+        "its variation than that."
     )
 
 
 def _invariance() -> None:
-    st.markdown("**Other measures of the same: order and scale**")
+    st.markdown("**Other measurements of the same quantity: order and scale**")
     transform = widgets.selectbox(
-        "Measures are taken", list(TRANSFORMS), index=1, key="d-i-transform",
+        "Measurements are taken", list(TRANSFORMS), index=1, key="d-i-transform",
         help="h, invertible on [0, 1]; the model sees h(x) with the same kernel",
     )  # fmt: skip
     found = _transformed(transform or "squares")
@@ -121,17 +123,17 @@ def _invariance() -> None:
 def _invariance_said(found: Transformed) -> str:
     """What a transformation and another order change, of outcomes and of f."""
     if found.apart["gpdr"] < 1e-10:
-        words = "The same kernel on h(x) is the same model here: outcomes' fits agree to rounding. "
+        words = "The same kernel on h(x) is the same model here: the fitted outcomes agree to rounding. "
     else:
         share = 100 * found.apart["gpdr"] / found.spread
         words = (
-            f"The same kernel on h(x) is another prior of f: fits of the outcomes differ by {share:.2g} % of their sd, "
-            f"and f is off the truth by {found.errors['gpdr', True]:.2g} instead of "
-            f"{found.errors['gpdr', False]:.2g} (RMSE). With the kernel pulled back by h nothing would change: the "
-            "paper's invariance is of the model, not of a kernel. "
+            f"The same kernel on h(x) is another prior of f: the fitted outcomes differ by {share:.2g} % of their sd, "
+            f"and the RMSE of f is {found.errors['gpdr', True]:.2g} instead of {found.errors['gpdr', False]:.2g}. With "
+            "the kernel transformed by h nothing would change: the invariance in the paper is a property of the "
+            "model, not of one kernel. "
         )
     return (
-        f"{words}By densities f is off by {found.errors['kde', True]:.2g} instead of {found.errors['kde', False]:.2g}. "
-        f"Another order of the measures changes f by {found.shuffled:.1g}. ({SIMULATION.subjects} subjects with "
-        f"{SIMULATION.measures} measures each.)"
+        f"{words}With density estimation the RMSE of f is {found.errors['kde', True]:.2g} instead of "
+        f"{found.errors['kde', False]:.2g}. Another order of the measurements changes f by {found.shuffled:.1g}. "
+        f"({SIMULATION.subjects} subjects with {SIMULATION.measures} measurements each.)"
     )

@@ -30,7 +30,7 @@ HIDE, REVEAL, ROWS, COLUMNS = "hide", "reveal", "cell-rows", "cell-columns"
 _MODES = {"look": "Look inside a cell", "turn": "Hide or reveal a cell", "region": "Draw a region"}
 _HOW = {
     "look": "",
-    "turn": "Click a cell on any map, or go to one with the arrow keys and press Enter.",
+    "turn": "Click a cell on any map, or move to it with the arrow keys and press Enter.",
     "region": "Drag a rectangle on a map to keep only the cells it touches. By keyboard: press Enter at two corners.",
 }
 #: Cells of which each map's reader is told the values.
@@ -127,7 +127,7 @@ def knows_too_much(problem: DownscalingProblem, learned_from: DownscalingSpec | 
         cells = "a cell that is" if count == 1 else f"{count} cells that are"
         st.caption(
             f"The hyperparameters on the sliders were learned from data that include the value of {cells} now hidden. "
-            "Press Learn to learn them without it."
+            "Press Learn to learn them again without it."
         )
 
 
@@ -198,7 +198,7 @@ def _edges(problem: DownscalingProblem) -> tuple[list[float] | None, list[float]
 
 _STATES = (
     "seen by the model", "hidden from the model", "hidden from the model by hand", "revealed by hand",
-    "has no value to show the model",
+    "has no value",
 )  # fmt: skip
 
 

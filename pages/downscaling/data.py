@@ -183,11 +183,11 @@ def _spec(fields: Fields, source: Source, hidden: DeltaGenerator, asked: DeltaGe
     rows = widgets.number_input("Rows a cell", 1, 200, int(block[0]), key="rows", place=left)
     columns = widgets.number_input("Columns a cell", 1, 200, int(block[1]), key="columns", place=right)
     withhold = widgets.slider(
-        "Cells whose target is hidden", 0.0, 0.9, float(default.get("withhold", 0.5)), 0.05, key="withhold",
+        "Hidden cells", 0.0, 0.9, float(default.get("withhold", 0.5)), 0.05, key="withhold",
         format="percent", place=hidden,
     )  # fmt: skip
     matching = pick("Matching", "match", ["auto", "direct", "indirect"], "auto")
-    coordinates = widgets.toggle("Coordinates join covariates and mediators", True, key="coords")
+    coordinates = widgets.toggle("Add coordinates to covariates and mediators", True, key="coords")
     seed = widgets.number_input("Seed", 0, 9999, int(default.get("seed", 0)), key="seed")
     spec = DownscalingSpec(
         target, tuple(covariates), tuple(mediators), (int(rows), int(columns)), float(withhold), int(seed),
@@ -248,9 +248,9 @@ def _reweighed(spec: DownscalingSpec) -> DownscalingSpec:
     if not (spec.indirect and (model or usual_model(False, spec.coordinates)).uses("mediator_kernel")):
         return spec
     about = (
-        "Gives cells more weight in the regression on mediators when their mediators are common among the targets. "
-        "'What the map rests on' reports how far apart the two sets of mediators are. Helps when the mediators' "
-        "kernel is too smooth; hurts when the kernel is learned and few cells carry the weight "
+        "Gives a cell more weight in the regression on mediators if its mediator values are common among the targets. "
+        "'What the map rests on' shows how much the two sets of mediators differ. This helps if the kernel of the "
+        "mediators is too smooth. It harms if the kernel is learned and few cells carry most of the weight "
         "(docs/one_dimension.md)."
     )
     return replace(

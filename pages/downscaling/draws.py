@@ -51,11 +51,13 @@ def _book(problem: DownscalingProblem, found: Draws, scale: MapScale) -> None:
     held = (
         ""
         if found.off is None
-        else f" Averaged over a measured cell, every draw is within {found.off:.2g} {units} of the posterior mean's "
-        "average: all draws agree with the same coarse values."
+        else (
+            f" Over every measured cell, the average of each draw is within {found.off:.2g} {units} of the average of "
+            "the posterior mean: all draws agree with the same coarse values."
+        )
     )
     st.caption(
-        "What stays the same is well known; what flickers is uncertain. Within a pixel the draws vary by "
-        f"{spread:.2g} {units} (sd, on average).{held} The random numbers stay the same while you move sliders. Space "
-        "plays and pauses; the arrow keys step through the draws."
+        "Where the draws stay the same, the field is well known; where they flicker, it is uncertain. At a pixel the "
+        f"draws vary by {spread:.2g} {units} (sd, on average).{held} The random numbers stay the same while you move "
+        "sliders. The space bar plays and pauses; the arrow keys step through the draws."
     )

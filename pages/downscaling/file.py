@@ -28,7 +28,7 @@ DRAWS = (0, 10, 20, 50, 100)
 
 def offer(choice: Choice, leaving: ResultDataset, name: str, place: DeltaGenerator) -> None:
     """The button in its place; what the file is to hold in an expander below."""
-    with group("What the file holds"):
+    with group("Contents of the file"):
         delivery, by_standard = _asked()
     if delivery is None:
         return
@@ -53,7 +53,7 @@ def _asked() -> tuple[Delivery | None, bool]:
     form = widgets.selectbox("Format", (_NETCDF, _ZARR), key="form", place=left)
     draws = widgets.selectbox(
         "Joint draws", DRAWS, key="members", place=right,
-        help="Fields that all fit the same coarse cells, stacked along the dimension `realization`",
+        help="Fields that agree with the same coarse cells, stacked along the dimension `realization`",
     )  # fmt: skip
     levels = ", ".join(f"{100 * level:g}" for level in QUANTILES)
     quantiles = widgets.toggle(f"Quantiles ({levels} %)", key="quantiles", place=left)
@@ -62,10 +62,10 @@ def _asked() -> tuple[Delivery | None, bool]:
         "One file per grid", key="apart", place=left, help="Fine and coarse fields in separate files"
     )
     by_standard = widgets.toggle(
-        "Name by the data reference syntax",
+        "File name by the data reference syntax",
         key="drs",
         place=right,
-        help="The CORDEX file name, built from the input's attributes",
+        help="The CORDEX file name, built from the attributes of the input",
     )
     own = widgets.text_input(
         "Your own attributes", key="attributes", placeholder="doi=10.5281/zenodo.1234; contact=me@example.org"

@@ -38,8 +38,8 @@ from pages.kit.session import Key
 from pages.kit.state import get_engine
 
 _STAGES = {
-    "choose": "Jointly, or from the bags left out where that is clearly nearer one scale up",
-    "leave_one_bag_out": "Two stages: λ and ℓ by leaving bags out, then k and noises by the evidence",
+    "choose": "Jointly, or from left-out bags if that is clearly more accurate one scale up",
+    "leave_one_bag_out": "Two stages: λ and ℓ from left-out bags, then k and noises by the evidence",
     "target_gp": "Two stages: ℓ from the GP of targets on mediators, λ kept",
     "joint": "All jointly by the evidence (can run away)",
 }
@@ -84,9 +84,11 @@ def _choose() -> bool:
         "Choose the model by a test one scale up",
         True,
         key="choose",
-        help="Two models suit cells that are matched through mediators. One takes each cell's target, with its "
-        "uncertainty, from the mediators; the other also uses the target's own location and mediates the rest. "
-        "Learn tries both on larger cells, whose values are known, and continues with the more accurate one.",
+        help=(
+            "Two models suit cells that are matched through mediators. The first predicts each cell's target, with its "
+            "uncertainty, from the mediators; the second also uses the location of the target and mediates the rest. "
+            "Learn tests both on larger cells, whose values are known, and continues with the more accurate one."
+        ),
     )
 
 
@@ -106,7 +108,7 @@ def options(problem: DownscalingProblem, model: NamedModel) -> dict[str, Any]:
                 "restarts",
                 (1, 10),
                 start.restarts,
-                "The first start is at the sliders' values, the others are spread around them.",
+                "The first start is at the values of the sliders; the others are spread around them.",
             ),
             "steps": int(widgets.number_input("Steps per start", 5, 500, 100, key="steps")),
             "points": int(widgets.number_input("Points per bag while learning", 1, 100, 10, key="points")),
@@ -305,6 +307,6 @@ def warn(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: Vie
 def _ended(run: Run) -> None:
     evidence = number_in(run.result, "diagnostics", "log_evidence")
     more = f" · log evidence {signed(evidence, 2)}" if evidence is not None else ""
-    outcome(run, "Learned", "the sliders show the best so far", more)
+    outcome(run, "Learned", "the sliders show the best values so far", more)
     with st.expander("Progress"):
         trace_charts(get_engine().trace(run.id))

@@ -58,8 +58,10 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
     if model.uses("inducing"):
         inducing = int(
             widgets.number_input("Inducing points", 5, 2000, 200, step=50, key="induce",
-                            help="Number of inducing points, placed by k-means; at most one per cell for models on "
-                                 "centroids.")
+                            help=(
+                                "Number of inducing points, placed by k-means. Models on centroids use at most one per "
+                                "cell."
+                            ))
         )  # fmt: skip
     own = model.start(problem.matched).spatial
     with group("Kernel families"):
@@ -102,8 +104,8 @@ def _local_scale(problem: DownscalingProblem, model: NamedModel) -> bool | None:
     if not (problem.spec.coordinates and model.has_local_scale(problem.matched)):
         return None
     about = (
-        "A factor κ on the sd: intervals widen where cells are predicted badly from the others and narrow where they "
-        "are predicted well. κ varies smoothly in space and with the roughness of the covariates."
+        "A factor κ on the sd: intervals become wider where cells are predicted badly from the others and narrower "
+        "where they are predicted well. κ varies smoothly in space and with the roughness of the covariates."
     )
     names = {"varies": "varies from place to place", "plain": "as the kernel has it"}
     own = model.start(problem.matched).local_scale
@@ -219,7 +221,7 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
         )  # fmt: skip
         changes["regularisation"] = times_bags / bags
         if not problem.matched and (said := lost(model.name)):
-            st.caption(f"Measured on six fields (page Benchmarks): {said}")
+            st.caption(f"Results on six fields (page Benchmarks): {said}")
     changes["kernel"] = _kernel_sliders("k", start.kernel)
     changes["noise"] = log_slider(
         "σ²", "noise", LEAST, 10.0, max(start.noise, LEAST), help="Noise variance of a standardised coarse target."

@@ -63,7 +63,7 @@ def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -
         st.info("No high-resolution truth is available: scores come from withheld cells and from re-aggregation.")
         hidden = withheld_scores(problem, {spec.model.name: view.mean, **interpolations(key, problem)})
         if hidden:
-            said = "Scores at the withheld cells, which no method saw: each field is averaged back to them."
+            said = "Scores at the withheld cells, which no method saw: each field is averaged over these cells."
             score_table(hidden, units=problem.units, caption=said)
         _coarse_table(problem, view)
         return
@@ -150,8 +150,8 @@ def _coarse_table(problem: DownscalingProblem, view: View) -> None:
     parts = []
     if "seen" in found:
         parts.append(
-            f"averaged back to the cells it saw, the mean differs by RMSE {found['seen']['rmse']:.3g} {units} from "
-            "their values (re-aggregation, plain block means)"
+            f"averaged over the cells it saw, the mean differs from their values by RMSE {found['seen']['rmse']:.3g} "
+            f"{units} (re-aggregation, plain block means)"
         )
     if "withheld" in found:
         parts.append(
@@ -172,15 +172,15 @@ def reliability(key: str, problem: DownscalingProblem, spec: ModelSpec, view: Vi
         shares = {spec.model.name: calibration(truth, mean, sd, LEVELS, weights=area).tolist()}
         plotly_live(calibration_plot(LEVELS, shares, dark=is_dark()), "calibration")
         st.markdown(
-            "Below the diagonal the uncertainty is too small: it includes the model's own uncertainty, not the "
-            "chance that the model is wrong."
+            "Below the diagonal the uncertainty is too small: the model states its uncertainty as if the model were "
+            "right."
         )
     with middle:
         counts = pit(truth, mean, sd, weights=area).tolist()
         plotly_live(pit_histogram(counts, model=spec.model.name, height=320, dark=is_dark()), "pit")
         st.markdown(
-            "Flat: calibrated. High at both ends: the distribution is too narrow. High in the middle: too wide. High "
-            "at one end: the prediction is biased towards the other."
+            "Flat: calibrated. High at both ends: the distribution is too narrow. High in the middle: it is too wide. "
+            "High at one end: the prediction is biased towards the other end."
         )
     with right:
         errors = {spec.model.name: view.mean - problem.truth}

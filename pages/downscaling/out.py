@@ -65,19 +65,19 @@ def _many_steps(choice: Choice, file: str) -> None:
     fields = sentence_of(", ".join(f"`{name}`" for name in choice.spec.covariates))
     with st.expander("Many time steps (Zarr)"):
         st.markdown(
-            "Apply the same model to every time step of a Zarr store, region by region; memory does not grow with "
-            f"the store. Press **Settings** to save this model, with the sliders' hyperparameters, as {kept}, then "
-            "run in the project's folder:"
+            "Apply the same model to every time step of a Zarr store, region by region; the memory does not grow with "
+            f"the store. Press **Settings** to save this model, with the hyperparameters of the sliders, as {kept}. "
+            "Then run in the project folder:"
         )
         st.code(_predict_command(file), language="bash")
         needs = f"{fields} of every step" if fields else "the grid of each step"
         st.markdown(
-            f"The store has to hold {needs} on this grid. The targets are the ones seen here; with `--condition each` "
-            "every step is conditioned on its own targets instead, with the same hyperparameters. The run appears on "
-            "page Runs."
+            f"The store must contain {needs} on this grid. Every step is conditioned on the targets of this page; with "
+            "`--condition each` it is conditioned on its own targets instead, with the same hyperparameters. The run "
+            "appears on page Runs."
         )
         if any(UPLOAD in (key or "") for key in choice.source.to_dict().values()):
-            st.caption("An uploaded file is looked up by its contents in this app's runs folder.")
+            st.caption("An uploaded file is found by its contents in the runs folder of this app.")
 
 
 def _predict_command(file: str) -> str:

@@ -30,7 +30,7 @@ def main() -> None:
     """Read the controls, ask core for the posterior, draw."""
     page_header(
         "Downscaling",
-        "Only averages over large cells are known: what does the field look like inside them, and how certain is that?",
+        "Only averages over large cells are known. What does the field look like inside them, and how certain is it?",
         PRESETS,
         ESSENTIALS,
     )
@@ -95,7 +95,9 @@ def _reservations(
     with st.container():
         picture.await_exact(choice, problem, spec, view)
         if view.jitter:
-            st.warning(f"{view.jitter:.1e} was added to a matrix diagonal to factorise it. Raise σ² to avoid this.")
+            st.warning(
+                f"{view.jitter:.1e} was added to the diagonal of a matrix to factorise it. Increase σ² to avoid this."
+            )
         by_hand.knows_too_much(problem, model.learned_from(choice, settings, spec, problem.data.bags.count))
 
 

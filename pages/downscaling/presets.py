@@ -49,11 +49,11 @@ def _without(controls: Controls) -> Mapping[str, Any]:
 
 PRESETS = keeping(
     _KEPT,
-    Preset("The evidence's choice", "The learned hyperparameters, or the starting values.", _learned),
-    Preset("Too smooth", "Long lengthscales and high noise: the map ignores the cell values.", _too_smooth),
+    Preset("Learned by the evidence", "The learned hyperparameters, or the starting values.", _learned),
+    Preset("Too smooth", "Long lengthscales and large noise: the map ignores the cell values.", _too_smooth),
     Preset(
-        "Trusts the covariate too much", "A wiggly function of the covariates explains nearly everything.", _trusting
+        "Too much trust in the covariate", "A wiggly function of the covariates explains almost everything.", _trusting
     ),
     Preset("Without the covariate", "Location only: smooth blobs and a wide uncertainty.", _without),
-    Preset("Half the cells hidden", "How well does the model predict where it has no data?", fixed(withhold=0.5)),
+    Preset("Half the cells hidden", "How accurate is the model where it has no data?", fixed(withhold=0.5)),
 )

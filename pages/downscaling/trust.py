@@ -57,7 +57,10 @@ def panel(
     picture = _picture(found.held, f"var(--lab-{mark_of(found)})")
     st.html(f'<div class="lab-trust" role="img" aria-label="{_alt(found)}">{picture}</div>')
     where = "" if view.exact else f" in the {view.said[0].split(':')[0]}"
-    st.caption(f"Share of the area where the truth lies inside{where}. Ring: nominal coverage; dot: actual coverage.")
+    st.caption(
+        f"Share of the area where the truth is inside the interval{where}. Ring: nominal coverage; dot: actual "
+        "coverage."
+    )
 
 
 def show_assumptions(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: View) -> None:
@@ -75,9 +78,9 @@ def show_assumptions(choice: Choice, problem: DownscalingProblem, spec: ModelSpe
 def one_scale_up(spec: ModelSpec, found: OneScaleUp | None) -> None:
     """The verdict one scale up, which needs no fine truth, in its colour; where there is none, how to come by it."""
     if found is None:
-        can = "Learn also checks the model one scale up: it downscales larger cells to the known ones."
+        can = "Learn also tests the model one scale up: it downscales larger cells to the known ones."
         st.caption(
-            can if reads_bags(spec) else "This model cannot be checked one scale up because it does not read the cells."
+            can if reads_bags(spec) else "This model cannot be tested one scale up because it does not use the cells."
         )
         return
     bad = found.better is not None or round(100 * found.held[-1]) < RIGHT[0]
@@ -90,14 +93,14 @@ def show_one_scale_up(problem: DownscalingProblem, scale: MapScale, found: OneSc
     """What was checked one scale up: the small maps, every way's error, and where the known means lay."""
     if found is None:
         return
-    with st.expander("One scale up: checked without a fine truth"):
+    with st.expander("One scale up: a test without a fine truth"):
         st.markdown(plain(" ".join((found.sentence, found.choice or "", *found.sentences))))
         for column, panel in zip(st.columns(3), scaled_up_panels(problem, scale, found.values), strict=True):
             with column:
                 plotly_live(field_map(panel, height=300, dark=is_dark()), f"map-{panel.key}", later=True)
         left, right = st.columns(2)
         with left:
-            ways = {found.model: MODELS[found.model].phrase, "constant": "the merged cell's mean", **OTHERS}
+            ways = {found.model: MODELS[found.model].phrase, "constant": "mean of the merged cell", **OTHERS}
             rows = [{"Way": ways[name], "RMSE": f"{found.rmse[name]:.3g}"} for name in ways if name in found.rmse]
             st.dataframe(rows, hide_index=True, width="stretch", placeholder=MISSING)
             st.caption(_meaning(problem, found))
@@ -110,7 +113,7 @@ def show_local_scale(problem: DownscalingProblem, view: View) -> None:
     """Where intervals are wider or narrower than the kernel alone would have them."""
     if view.scale is None:
         return
-    with st.expander("Local scale: where intervals are wider and why"):
+    with st.expander("Local scale: where the intervals are wider, and why"):
         low, high = (float(f"{value:.2g}") for value in np.nanquantile(view.scale, (0.01, 0.99)))
         limits = MapScale("local scale κ", "", "sequential", min(low, 0.99), max(high, 1.01))
         left, right = st.columns([3, 2])
@@ -118,11 +121,11 @@ def show_local_scale(problem: DownscalingProblem, view: View) -> None:
             panel = Panel("local-scale", "Factor on the sd", view.scale, problem.grid, limits)
             plotly_live(field_map(panel, height=340, dark=is_dark()), "map-local-scale", later=True)
         right.markdown(
-            "Where the other cells predict a cell badly, the sd is too small; where they predict it well, too large. "
-            f"κ ranges from {low:.2g} to {high:.2g} and varies smoothly in space and with the roughness of the "
-            "covariates. The mean does not change. Coarse cells determine the scale between cells; the width inside "
-            "them assumes that the field is as rough below the cell size, and intervals are called right only where "
-            "a fine truth was available to score them."
+            "Where the other cells predict a cell badly, the sd was too small; where they predict it well, the sd was "
+            f"too large. κ corrects this. It ranges from {low:.2g} to {high:.2g} and varies smoothly in space and with "
+            "the roughness of the covariates. The mean does not change. The coarse cells determine κ between cells; "
+            "inside the cells it assumes that the field is equally rough below the cell size. Only a fine truth can "
+            "show that the intervals are right."
         )
 
 
@@ -131,13 +134,13 @@ def _meaning(problem: DownscalingProblem, found: OneScaleUp) -> str:
     varied = ""
     if found.within is not None:
         varied = (
-            f" Inside the merged cells the variance of the predicted means is {found.within:.2g} times that of the "
+            f" Inside the merged cells the variance of the predicted mean is {found.within:.2g} times that of the "
             "known values."
         )
     return (
-        f"RMSE{units}; CRPS {found.crps:.3g}.{varied} Hyperparameters were learned again from the merged cells. This "
-        "result carries over to the pixels if the field is as rough below the cell size as above it; only a fine "
-        "truth can show that."
+        f"RMSE{units}; CRPS {found.crps:.3g}.{varied} The hyperparameters were learned again from the merged cells. "
+        "The result carries over to the pixels if the field is equally rough below and above the cell size; only a "
+        "fine truth can show that."
     )
 
 
@@ -146,11 +149,13 @@ def _remedy(found: Trust) -> str:
         return ""
     if not np.isfinite(found.widen):
         return " Where the sd is 0 no factor can correct it."
-    return f" They would be calibrated at {found.widen:.2g} times this width."
+    return f" The intervals would be calibrated at {found.widen:.2g} times this width."
 
 
 def _alt(found: Trust) -> str:
-    told = ", ".join(f"{100 * level:.0f} % intervals hold {100 * share:.0f} %" for level, share in _pairs(found.held))
+    told = ", ".join(
+        (f"{100 * level:.0f} % intervals contain {100 * share:.0f} %") for level, share in _pairs(found.held)
+    )
     return f"Nominal and actual: {told}."
 
 

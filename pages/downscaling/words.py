@@ -44,8 +44,8 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
     pixels = f"{len(problem.pixel):,}".replace(",", "\u202f")
     hidden = f"{hidden_cells(problem)} " if problem.drawn.any() else ""  # what is done by hand is said above the maps
     st.markdown(
-        f"**{plain(heading(problem))}.** {hidden}Given: {how}; from them and {what}, {pixels} pixels by the "
-        f"{spec.model.phrase}."
+        f"**{plain(heading(problem))}.** {hidden}Data: {how}. From these and {what}, the {spec.model.phrase} estimates "
+        f"{pixels} pixels."
     )
 
 
@@ -87,8 +87,8 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
         else ""
     )
     explain(
-        "The posterior mean is the best estimate of the fine field given the coarse values and covariates. Two "
-        f"standard deviations show how far a pixel's true value may plausibly be from it.{evidence}",
+        "The posterior mean is the best estimate of the fine field given the coarse values and the covariates. The "
+        f"true value of a pixel probably lies within two standard deviations of it.{evidence}",
         rf"""
 $$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \Sigma),\qquad
 \Sigma = \sigma^2 I + \varsigma^2 W^\top \mathrm{{diag}}\big(\textstyle\sum_i w_i^2\big) W{model.unknown_formula}$$

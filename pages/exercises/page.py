@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 def main() -> None:
     """What is done, and every exercise with its door."""
     _open_asked()
-    page_header("Exercises", "Can you make the pages say what is asked?", device=False)
+    page_header("Exercises", "Can you make each page produce the required result?", device=False)
     done = get_engine().progress.done()
     count = sum(exercise.key in done for exercise in EXERCISES)
     st.markdown(
-        f"**{count} of {len(EXERCISES)} done.** Each opens a page with a task. The tick comes from the numbers that "
-        "the page has just computed: no answer is stored, and every way to it counts."
+        f"**{count} of {len(EXERCISES)} done.** Each exercise opens a page with a task. The page gives the tick from "
+        "the numbers it has just computed: no answer is stored, and every solution counts."
     )
     _handout()
     for index, exercise in enumerate(EXERCISES, 1):
         _entry(index, exercise, done.get(exercise.key))
-    if done and st.button("Begin again", icon=":material/restart_alt:", type="tertiary", help="Take all ticks away"):
+    if done and st.button("Begin again", icon=":material/restart_alt:", type="tertiary", help="Remove all ticks"):
         _forget()
 
 
@@ -63,8 +63,10 @@ def _handout() -> None:
     st.download_button(
         "Handout, PDF", made, "deconditioning-lesson.pdf", "application/pdf", key="handout", on_click="ignore",
         icon=":material/print:",
-        help="The lesson, the exercises with room for answers, and a page of answers for the teacher: four A4 pages. "
-        f"Links and QR codes on it begin with {plain(address)}, as this page was opened.",
+        help=(
+            "The lesson, the exercises with room for answers, and a page of answers for the teacher: four A4 pages. "
+            f"Its links and QR codes start with {plain(address)}, the address under which you opened this page."
+        ),
     )  # fmt: skip
 
 
@@ -75,7 +77,7 @@ def _entry(number: int, exercise: Exercise, said: str | None) -> None:
         st.markdown(exercise.task)
         if said is not None:
             st.caption(plain(said))
-        open_link(exercise, f"Open it on {page.title}", icon=page.icon)
+        open_link(exercise, f"Open on page {page.title}", icon=page.icon)
 
 
 def _forget() -> None:

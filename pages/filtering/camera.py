@@ -61,7 +61,7 @@ def _choose_camera() -> CameraSpec:
     train = int(widgets.slider("Training frames T", 100, 1200, 300, 50, key="fc-train"))
     test = int(widgets.slider("Frames to track", 20, 300, 60, 10, key="fc-test"))
     noise = log_slider("Noise of a pixel (sd)", "fc-noise", 0.003, 1.0, PAPER_NOISES[1],
-                       help="The paper's: 0.01 and 0.0316, in units of a pixel's range [0, 1].")  # fmt: skip
+                       help="In the paper: 0.01 and 0.0316. Pixel values range from 0 to 1.")  # fmt: skip
     path = RotationPath()
     tilt = widgets.slider(
         "Maximum tilt, °",
@@ -70,8 +70,10 @@ def _choose_camera() -> CameraSpec:
         int(path.tilt),
         5,
         key="fc-tilt",
-        help="The largest angle between the camera's up direction and the room's; 180 allows all of SO(3), which "
-        "takes more training frames to cover.",
+        help=(
+            "The largest angle between the up directions of the camera and the room. 180 allows all of SO(3), which "
+            "needs more training frames."
+        ),
     )
     speed = widgets.slider("Speed, radians per step", 0.02, 0.4, path.speed, 0.01, key="fc-speed")
     seed = int(widgets.number_input("Seed", 0, 9999, 0, key="fc-seed"))
@@ -112,7 +114,7 @@ def _made(spec: CameraSpec) -> CameraData:
     return make_camera(spec)
 
 
-@st.cache_resource(show_spinner="Following …", max_entries=48)
+@st.cache_resource(show_spinner="Filtering …", max_entries=48)
 def _followed(spec: CameraSpec, method: str, settings: FilterSettings | None) -> Estimates:
     return follow_camera(_made(spec), settings or FilterSettings(), (method,))[method]
 
@@ -127,11 +129,11 @@ def summary(data: CameraData, found: Found) -> None:
     errors = {name: float(angles_between(e.rotations, data.truth).mean()) for name, e in found.items()}
     best = min(errors, key=errors.__getitem__)
     st.markdown(
-        f"Over {len(data.truth)} frames the kernel Bayes filters are **{errors['kbr_gauss']:.1f}°** (Gauss) and "
-        f"**{errors['kbr_tr']:.1f}°** (Tr) off on average, the Kalman filters {errors['kalman_matrix']:.1f}° (nine "
-        f"numbers) and {errors['kalman_quaternion']:.1f}° (quaternion). Looking up the nearest of {data.spec.train} "
-        f"training frames, without using the past, is {errors['nearest']:.1f}° off. Most accurate: "
-        f"**{model_name(best)}**. All methods learned from the same series; none knows what the room looks like."
+        f"Over {len(data.truth)} frames the mean error of the kernel Bayes filters is **{errors['kbr_gauss']:.1f}°** "
+        f"(Gauss) and **{errors['kbr_tr']:.1f}°** (Tr), that of the Kalman filters {errors['kalman_matrix']:.1f}° "
+        f"(nine numbers) and {errors['kalman_quaternion']:.1f}° (quaternion). Taking the nearest of {data.spec.train} "
+        f"training frames, without using the past, has an error of {errors['nearest']:.1f}°. Most accurate: "
+        f"**{model_name(best)}**. All methods learn from the same series; none knows what the room looks like."
     )
     for name in KERNELS:
         lost, far = (int(np.sum(getattr(found[name], what))) for what in ("lost", "far"))
@@ -147,7 +149,7 @@ def _draw(data: CameraData, found: Found, shown: str, step: int) -> None:
     frames = {
         "truth": data.clean[step].reshape(data.shape),
         "observed": data.seen[step].reshape(data.shape),
-        f"{model_name(shown)} believes": data.believed(believed),
+        f"Estimate of {model_name(shown)}": data.believed(believed),
     }
     outlines = {"truth": data.outline(data.truth[step]), shown: data.outline(believed)}
     trail = longitude_latitude(data.truth[max(0, step - TRAIL) : step + 1, :, 0])
@@ -163,7 +165,7 @@ def _draw(data: CameraData, found: Found, shown: str, step: int) -> None:
         plotly_live(errors_plot(data.truth.reshape(-1, 9), flat, step, dark=is_dark()), "fc-errors")
     mass = found[shown].mass
     if mass is not None:
-        st.caption(f"The predicted weights for this frame had mass {mass[step]:.3f}.")
+        st.caption(f"The predicted weights for this frame sum to {mass[step]:.3f}.")
 
 
 def table(data: CameraData, found: Found) -> None:
@@ -180,9 +182,9 @@ def equation(spec: CameraSpec, found: Found) -> None:
     """Both filters with today's numbers."""
     ranks = {name: found[name].ranks or (0, 0) for name in KERNELS}
     explain(
-        "The state is the camera's rotation; the observation is a frame of 20 × 20 RGB pixels. The filter propagates "
-        "weights on the training rotations and reweights them by how similar each training frame is to the observed "
-        "one.",
+        "The state is the rotation of the camera; the observation is a frame of 20 × 20 RGB pixels. The filter "
+        "propagates weights on the training rotations and reweights them by the similarity of each training frame to "
+        "the observed frame.",
         rf"""
 $$Y_t = \mathrm{{frame}}(R_t) + \xi_t \in \mathbb{{R}}^{{1200}},\quad \xi_t \sim N(0, \sigma^2 I),\qquad
 \sigma^2 = {spec.noise**2:.3g},\ T = {spec.train}$$
@@ -194,8 +196,8 @@ most 9, here {ranks["kbr_tr"][0]}; the estimate is the pre-image on SO(3),
 $$\hat R_t = \arg\max_{{R \in SO(3)}} \sum_i \alpha_i \mathrm{{Tr}}(X_i R^\top)
 = U\,\mathrm{{diag}}(1, 1, \det UV^\top)\,V^\top,\qquad \sum_i \alpha_i X_i = U D V^\top.$$
 
-Ranks of the Gram matrices of states and frames: {ranks["kbr_gauss"][0]} and {ranks["kbr_gauss"][1]} (Gauss). Frames
-drawn as believed, and angles, take the rotation nearest to each estimate. The Kalman filters learn
+Ranks of the Gram matrices of states and frames: {ranks["kbr_gauss"][0]} and {ranks["kbr_gauss"][1]} (Gauss). Angles
+and estimated frames use the rotation nearest to each estimate. The Kalman filters learn
 $R_{{t+1}} \approx A R_t + a$ and $Y_t \approx H R_t + h$ by least squares, on nine numbers or on the quaternion.
 """,
         "Fukumizu et al. 2013, §4.3 and §5.3; the room and the path are our own; the paper's are not published",
@@ -215,8 +217,8 @@ def _paper_table() -> None:
             plotly_live(figure, f"fc-paper-{variance:g}")
     st.caption(
         f"Ours: {_told(settings)}, tilt up to {settings['tilt']:g}°; bars are standard errors. The paper: T = 1800, "
-        "1800 frames, 10 runs. Its frames and path are not published, so only the ranking of the methods can be "
-        "compared, not the numbers. It has no nearest-frame baseline."
+        "1800 frames, 10 runs. Its frames and path are not published, so the ranking of the methods can be compared "
+        "but not the numbers. The paper has no nearest-frame baseline."
     )
     st.markdown(_any_rotation(turned))
 
@@ -231,10 +233,10 @@ def _any_rotation(kept: dict[str, Any]) -> str:
         return f"at σ² = {noise**2:.3g} {told}"
 
     return (
-        f"**Any rotation.** Where the camera can turn upside down (tilt {settings['tilt']:g}°), {settings['train']:,} "
-        f"frames cover the rotations only sparsely. MSE {'; '.join(map(said, settings['noise']))} "
-        f"({_told(settings)}). There the trace kernel contains no constant, so the filter's mass carries no "
-        "information and is not monitored."
+        f"**Any rotation.** If the camera can turn upside down (tilt {settings['tilt']:g}°), {settings['train']:,} "
+        f"frames cover the rotations only sparsely. MSE {'; '.join(map(said, settings['noise']))} ({_told(settings)}). "
+        "The trace kernel then contains no constant, so the sum of the filter's weights carries no information and is "
+        "not monitored."
     )
 
 

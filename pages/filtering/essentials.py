@@ -3,15 +3,15 @@
 from pages.kit.controls.essential import Essential
 
 _EXAMPLES = Essential(
-    "How many examples", "T, the number of training steps: states and observations that the filter has seen."
+    "How many examples", "T, the number of training steps: the states and observations from which the filter learns."
 )
 _SMOOTH = Essential(
-    "How smooth the model assumes the world to be",
+    "How smooth the system is assumed to be",
     "β, the lengthscale of the kernels in median distances: how far an example's influence reaches.",
 )
-_STEP = Essential("Which moment", "The step of the series that is shown.")
+_STEP = Essential("Which step", "The step of the series that is shown.")
 ESSENTIALS = {
-    "f-system": Essential("What is tracked", "A point on a wavy circle, a rotating camera, or your own series."),
+    "f-system": Essential("System", "A point on a wavy circle, a rotating camera, or your own series."),
     "f-train": _EXAMPLES,
     "f-beta": _SMOOTH,
     "f-step": _STEP,

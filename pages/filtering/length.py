@@ -30,7 +30,7 @@ def show(system: RotationSystem, name: str, steps: int) -> None:
         told = (
             f"Stored, seeds 0 to {first - 1}; made by `deconditioning kbr-filter --system "
             f"{' '.join(settings['system'])} --train {' '.join(map(str, settings['train']))} --runs {first} --json "
-            f"FILE`, version {kept['version']}; its milliseconds leave out the pre-image. "
+            f"FILE`, version {kept['version']}; its milliseconds do not include the pre-image. "
         )
 
     def work(seed: int) -> Iterator[dict[str, Any]]:
@@ -40,7 +40,7 @@ def show(system: RotationSystem, name: str, steps: int) -> None:
 
     st.subheader("Error against training length")
     told += (
-        "Each run uses one training and one test series; β and ε are chosen by validation; bars are standard errors."
+        "Each run uses one training and one test series. β and ε are chosen by validation. Bars are standard errors."
     )
     extendable("f-length", repr(system), rows, work, lambda found: _draw(found, steps), seed=first, told=told)
 
@@ -55,10 +55,11 @@ def beside_the_paper(by_method: dict[str, dict[float, list[float]]]) -> str:
     ekf, ukf = mean["ekf"][most], mean["ukf"][most]
     apart = ekf / ukf - 1
     told = (
-        f"Here they differ by {100 * apart:.0f} %: {ekf:.4f} and {ukf:.4f} at T = {most:g}; with α = κ = 1 the UKF's "
-        "sigma points are far enough apart to be affected by the waves; the paper does not report its values."
+        f"Here they differ by {100 * apart:.0f} %: {ekf:.4f} and {ukf:.4f} at T = {most:g}. With α = κ = 1 the sigma "
+        "points of the UKF are far enough apart to be affected by the waves. The paper does not report its values of "
+        "α and κ."
         if apart > 0.02
-        else f"The same holds here: {ekf:.4f} and {ukf:.4f} at T = {most:g}."
+        else f"The same is true here: {ekf:.4f} and {ukf:.4f} at T = {most:g}."
     )
     return f"The paper reports no visible difference between EKF and UKF. {told} {_nearer(mean)}"
 

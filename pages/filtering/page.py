@@ -15,7 +15,7 @@ def main() -> None:
     """Read the controls, follow, play."""
     page_header(
         "Filtering",
-        "Can a filter track a hidden state from noisy observations when it knows no equations, only examples?",
+        "Can a filter track a hidden state from noisy observations if it has examples but no equations?",
         PRESETS,
         ESSENTIALS,
     )

@@ -52,10 +52,10 @@ def show() -> None:
     _said(found, series, table)
     words.warnings(found)
     player(len(found.truth), lambda step: _draw(found, series, step))
-    words.table(found, "Mean square error in variances of the training part; milliseconds per step")
+    words.table(found, "Mean square error, in units of the training variance; milliseconds per step")
     words.equation(
-        "The first part of the series provides the examples. Each later step moves the weights along the examples' "
-        "transitions and updates them with the observation by kernel Bayes' rule.",
+        "The first part of the series provides the examples. At each later step the filter moves the weights along the "
+        "transitions of the examples and updates them with the observation by kernel Bayes' rule.",
         f"The system is unknown; {len(series.state_names)} hidden and {len(series.observation_names)} observed "
         "columns, each scaled to mean 0 and sd 1 by the training part.",
         steps, settings, found,
@@ -102,7 +102,7 @@ def _choose_columns(table: Table) -> tuple[list[str], list[str]]:
     states = st.multiselect("Hidden state", names, moving[:half], key=f"f-states-{mark}")
     rest = [name for name in names if name not in states]
     observations = st.multiselect("Observed", names, moving[half:], key=f"f-seen-{mark}",
-                                  help=f"Left over: {plain(', '.join(rest))}.")  # fmt: skip
+                                  help=f"Not used: {plain(', '.join(rest))}.")  # fmt: skip
     return states, observations
 
 
@@ -133,7 +133,7 @@ def _choose_length(series: Series) -> int:
 
 
 @st.cache_resource(
-    show_spinner="Following …", max_entries=8,
+    show_spinner="Filtering …", max_entries=8,
     hash_funcs={Series: lambda s: (s.state_names, s.observation_names, s.states.tobytes(), s.observations.tobytes())},
 )  # fmt: skip
 def _followed(series: Series, steps: int, settings: FilterSettings) -> Followed:
@@ -149,9 +149,9 @@ def _said(found: Followed, series: Series, table: Table) -> None:
         for name in others
     )
     st.markdown(
-        f"Over the last {len(found.truth)} steps of {plain(table.source)} the kernel Bayes filter has a mean square "
-        f"error of **{errors['kbr']:.3f}** training variances for {plain(', '.join(series.state_names))}; the others: "
-        f"{told}."
+        f"Over the last {len(found.truth)} steps of {plain(table.source)} the mean square error of the kernel Bayes "
+        f"filter is **{errors['kbr']:.3f}** training variances for {plain(', '.join(series.state_names))}. Other "
+        f"filters: {told}."
     )
 
 

@@ -32,8 +32,8 @@ def show(name: str) -> None:
     player(len(found.truth), lambda step: _draw(found, step))
     words.table(found, "Mean square error, summed over coordinates, and milliseconds per step")
     words.equation(
-        "Each step moves the weights along the examples' transitions, then updates them with the observation by "
-        "kernel Bayes' rule.",
+        "At each step the filter moves the weights along the transitions of the examples and updates them with the "
+        "observation by kernel Bayes' rule.",
         rf"""$$X_{{t+1}} = (1 + b \sin M\theta_{{t+1}})
 \begin{{pmatrix}}\cos\theta_{{t+1}}\\ \sin\theta_{{t+1}}\end{{pmatrix}} + \zeta_t,\quad
 Y_t = X_t + \xi_t,\qquad \eta = {system.eta:g},\ b = {system.b:g},\ M = {system.waves:g}$$""",
@@ -48,8 +48,10 @@ def _choose_system(name: str) -> RotationSystem:
     """System (a), (b) or one's own."""
     generator = widgets.segmented_control(
         "Next angle", GENERATORS, default="M", key="f-gen", format_func=_ANGLES.__getitem__,
-        help="The paper's equation can be read in two ways: the angle continues from the noisy state, or it advances "
-             "on its own and the noise is only added to the state.",
+        help=(
+            "The equation in the paper can be read in two ways: the angle continues from the noisy state, or the angle "
+            "advances without noise and the noise is only added to the state."
+        ),
     ) or "M"  # fmt: skip
     if name != "own":
         return RotationSystem.named(name, generator)
@@ -61,7 +63,7 @@ def _choose_system(name: str) -> RotationSystem:
     return RotationSystem(float(eta), float(b), float(waves), float(hidden), float(seen), generator)
 
 
-@st.cache_resource(show_spinner="Following …", max_entries=16)
+@st.cache_resource(show_spinner="Filtering …", max_entries=16)
 def _followed(system: RotationSystem, steps: int, test: int, seed: int, settings: FilterSettings) -> Followed:
     return follow(rotation_problem(system, steps, test, seed), settings)
 
@@ -77,9 +79,9 @@ def _said(found: Followed, system: RotationSystem) -> None:
             "variances"
         )
     st.markdown(
-        f"Over {len(found.truth)} steps the kernel Bayes filter's mean square error is **{errors['kbr']:.4f}**, the "
-        f"extended Kalman filter's {errors['ekf']:.4f}; most accurate: {words.TITLES[best].lower()}. It has "
-        f"{len(found.points)} examples and no equation; the others know {told}."
+        f"Over {len(found.truth)} steps the mean square error is **{errors['kbr']:.4f}** for the kernel Bayes filter "
+        f"and {errors['ekf']:.4f} for the extended Kalman filter. Most accurate: {words.TITLES[best].lower()}. The "
+        f"kernel Bayes filter has {len(found.points)} examples and no equation; the others know {told}."
     )
 
 

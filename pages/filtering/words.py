@@ -39,7 +39,7 @@ def warnings(found: Followed) -> None:
     """Steps without training data near, and lost states."""
     if found.far.any() or found.lost.any():
         st.warning(
-            f"At {int(found.far.sum())} steps no training observation was close; at {int(found.lost.sum())} the "
+            f"At {int(found.far.sum())} steps no training observation was close; at {int(found.lost.sum())} steps the "
             "filter lost the state and recovered it from the observation alone."
         )
 
@@ -48,8 +48,8 @@ def weights_caption(found: Followed, step: int) -> None:
     """Sum and negative part of one step's weights, and the mass behind them."""
     weights = found.weights[step]
     st.caption(
-        f"Weights sum to {weights.sum():.3f}, the negative ones to −{abs(weights[weights < 0].sum()):.2g}; the "
-        f"prediction before them had mass {found.mass[step]:.3f}."
+        f"The weights sum to {weights.sum():.3f}, the negative ones to −{abs(weights[weights < 0].sum()):.2g}; the "
+        f"predicted weights sum to {found.mass[step]:.3f}."
     )
 
 

@@ -12,10 +12,10 @@ from pages.kit.pages import PAGES, page_link
 def main() -> None:
     """A search, and the words that it finds."""
     page_header("Glossary", "What do the words on these pages mean?")
-    wanted = widgets.text_input("Search", key="g-word", max_chars=60, help="A word, or part of what is said of it")
+    wanted = widgets.text_input("Search", key="g-word", max_chars=60, help="A word, or part of its explanation")
     found = matching(wanted)
     count = f"{len(found)} of {len(words())} words" if wanted.strip() else f"{len(words())} words"
-    st.caption(f"{count}. On other pages they are underlined with dots: hover, focus or tap to read what they mean.")
+    st.caption(f"{count}. On other pages a dotted line marks these words: hover, focus or tap to read their meaning.")
     with st.container(key="lab-words"):  # where no word is underlined
         for word in found:
             _entry(word)
@@ -42,7 +42,7 @@ def _entry(word: Word) -> None:
         if word.source:
             st.caption(plain(word.source))
         page = titles[word.page]
-        page_link(word.page, f"Seen on {page.title}", icon=page.icon)
+        page_link(word.page, f"Used on page {page.title}", icon=page.icon)
 
 
 main()

@@ -31,9 +31,9 @@ def move_observation(at: float) -> None:
 def choose_by_validation(settings: KernelBayesSettings, tests: int) -> None:
     """A button that sets lengthscales, ε and δ by cross-validation."""
     about = (
-        "10 folds, §4.2: how far the mean posterior of left-out observations lies from the left-out states. The "
-        "distance is measured in the kernel of the median distance for all candidates; in each candidate's own the "
-        "longest lengthscale always wins."
+        "Ten folds, §4.2: the distance between the mean posterior of left-out observations and the left-out states. It "
+        "is measured with the same kernel, that of the median distance, for all candidates. With the kernel of each "
+        "candidate the longest lengthscale would always win."
     )
     if st.button("Choose by cross-validation", key="k-validate", width="stretch", help=about):
         with st.spinner("Ten folds for each candidate …"):

@@ -56,11 +56,12 @@ def worth_it() -> str:
         return f"{np.mean([row['scores']['mse'] for row in rows]):.2g}"
 
     return (
-        f"**Worth using** in several dimensions when only examples are available: over {runs} random problems with "
-        f"{size} pairs its mean square error at d = {many} is {error(many, 'kbr')}, that of densities "
-        f"{error(many, 'kde')}, of the conditional mean {error(many, 'cme')}. **Not worth using** in few dimensions "
-        f"(d = {few}: {error(few, 'kbr')}, ABC with 1,000 simulations {error(few, 'abc', 1000)}) or when simulation "
-        f"is cheap (d = {many}: ABC with 10,000 simulations {error(many, 'abc', 10_000)})."
+        f"**Worth using** in several dimensions if only examples are available: over {runs} random problems with "
+        f"{size} pairs the mean square error at d = {many} is {error(many, 'kbr')} for the rule, {error(many, 'kde')} "
+        f"for density estimation and {error(many, 'cme')} for the conditional mean. **Not worth using** in few "
+        f"dimensions (d = {few}: {error(few, 'kbr')} for the rule, {error(few, 'abc', 1000)} for ABC with 1,000 "
+        f"simulations) or if simulation is cheap (d = {many}: {error(many, 'abc', 10_000)} for ABC with 10,000 "
+        "simulations)."
     )
 
 
@@ -87,9 +88,9 @@ def against_dimension() -> None:
         with right:
             st.markdown(
                 f"Mean over random problems and {tests} values of y, {pairs} pairs, {pairs} draws of the prior. "
-                f"{_below(curves)} Densities use the bandwidth that is best given the truth; ABC uses "
-                f"{settings['simulations'][0]:,} simulations and the acceptance rate that is best given the truth; "
-                "kernels use the median distance, chosen without the truth."
+                f"{_below(curves)} For density estimation the bandwidth, and for ABC with "
+                f"{settings['simulations'][0]:,} simulations the acceptance rate, are the best given the truth. The "
+                "kernels use the median distance, which needs no truth."
             )
             st.markdown(beside_the_paper(curves))
             st.markdown(_without_the_truth(curves, stored(_VALIDATED)["results"]))
@@ -123,15 +124,17 @@ def beside_the_paper(curves: Curves) -> str:
         for name, rule in giving.items()
         if _nearer(curves, rule, "kde", every) == every == _nearer(curves, "cme", rule, every)
     ]
-    verdict = {0: "Neither normalisation of μ̂ gives both here", 2: "Either normalisation of μ̂ gives both here"}.get(
-        len(both), f"Of the normalisations of μ̂, {' and '.join(both)} gives both here"
-    )
+    verdict = {
+        0: "Here neither normalisation of μ̂ gives both orders",
+        2: "Here both normalisations of μ̂ give both orders",
+    }.get(len(both), f"Here, of the two normalisations of μ̂, {' and '.join(both)} gives both orders")
     return (
-        "In the paper the rule has a lower error than densities (§5.1), and the conditional mean a lower error than "
-        f"the rule (§5.2). **{verdict}.** Where μ̂ sums to one, the rule is below densities {below('kbr', 'kde')} and "
-        f"the conditional mean below it {below('cme', 'kbr')}. With μ̂ n times that, as equation 12 and Figure 1 "
-        f"print it, δ is n² smaller: the rule is below densities {below(PRINTED, 'kde')} and the conditional mean "
-        f"below it {below('cme', PRINTED)}. The control *Prior's weights μ̂* switches between the two."
+        "In the paper the rule has a lower error than density estimation (§5.1), and the conditional mean a lower "
+        f"error than the rule (§5.2). **{verdict}.** If μ̂ sums to one, the rule is below density estimation "
+        f"{below('kbr', 'kde')}, and the conditional mean is below the rule {below('cme', 'kbr')}. With μ̂ n times as "
+        "large, as in equation 12 and Figure 1, δ is in effect n² times smaller: the rule is below density estimation "
+        f"{below(PRINTED, 'kde')}, and the conditional mean is below the rule {below('cme', PRINTED)}. The control "
+        "*Prior's weights μ̂* switches between the two."
     )
 
 
@@ -151,12 +154,12 @@ def _without_the_truth(curves: Curves, chosen: list[dict[str, Any]]) -> str:
     longest = max(own, key=lambda said: float(said.split()[0]))
     return (
         "**Chosen without the truth** (§5.1): least-squares cross-validation selects the best bandwidth "
-        f"{_at(same, every)} and raises the error by {100 * (lost[most] - 1):.0f} % at d = {most}. Lengthscales by 10 "
-        f"folds change the rule's error by {_signed(min(gained.values()))} to {_signed(max(gained.values()))} %; "
-        "chosen this way, its error is below that of such densities "
-        f"{_at(_nearer(curves, FOLDED, LEAST_SQUARES, every), every)}. All folds' distances are measured in the same "
-        f"kernel. Measured in each candidate's own kernel, as in §4.2, {longest.split()[0]} × the median distance, "
-        f"the longest offered, wins on {own.count(longest)} of {len(own)} problems, because a flat kernel cannot "
+        f"{_at(same, every)} and increases the error by {100 * (lost[most] - 1):.0f} % at d = {most}. Choosing the "
+        f"lengthscales with ten folds changes the error of the rule by {_signed(min(gained.values()))} to "
+        f"{_signed(max(gained.values()))} %. With both choices, the rule is below density estimation "
+        f"{_at(_nearer(curves, FOLDED, LEAST_SQUARES, every), every)}. All folds measure distances with the same "
+        f"kernel. With the kernel of each candidate, as in §4.2, the longest lengthscale, {longest.split()[0]} × the "
+        f"median distance, wins on {own.count(longest)} of {len(own)} problems, because a flat kernel cannot "
         "distinguish distributions."
     )
 
@@ -181,8 +184,11 @@ def _below(curves: Curves) -> str:
     both = sorted(set(curves["kbr"]) & set(curves["kde"]))
     better = _nearer(curves, "kbr", "kde", both)
     if better == both:
-        return "Kernel Bayes' rule has a lower error than densities at every d."
-    return f"Kernel Bayes' rule has a lower error than densities at d = {_listed(better) or 'none'} of {_listed(both)}."
+        return "Kernel Bayes' rule has a lower error than density estimation at every d."
+    return (
+        f"Kernel Bayes' rule has a lower error than density estimation at d = {_listed(better) or 'none'} of "
+        f"{_listed(both)}."
+    )
 
 
 def against_size(dimension: int) -> None:
@@ -227,9 +233,9 @@ def _draw_sizes(rows: list[dict[str, Any]], tests: int) -> None:
                                 dark=is_dark())  # fmt: skip
         plotly_live(figure, "k-error-time")
         st.markdown(
-            f"Total time for all {tests} posteriors of a problem; each point is one sample size; ABC simulates once "
-            "for all y. When simulations are this cheap, ABC can afford a thousand times as many, though each is "
-            "less informative."
+            f"Total time for all {tests} posteriors of a problem; each point is one sample size. ABC simulates once "
+            "for all y. If simulations are this cheap, ABC can use a thousand times as many, although each carries "
+            "less information."
         )
 
 
@@ -252,8 +258,8 @@ def _slopes(curves: Curves) -> str:
     said = ", ".join(f"{TITLES[name]} $n^{{{value:.2f}}}$" for name, value in found.items())
     own = found.get(THEOREM, float("nan"))
     slower = (
-        "Here the condition does not hold or these n are too small: with the theorem's exponents the error falls "
-        "more slowly. "
+        "Here the error falls more slowly with the exponents of the theorem: either the condition does not hold, or n "
+        "is too small. "
         if own > _PROMISED
         else ""
     )
@@ -261,8 +267,9 @@ def _slopes(curves: Curves) -> str:
         f"Measured: {said}. Theorem 3.6 guarantees at least $n^{{-0.33}}$ for functions in the RKHS, averaged over y, "
         r"with $\varepsilon \propto n^{-1/3}$ and $\delta \propto n^{-1/6}$, if its smoothness condition on "
         f"E[f(X) | y] holds; at a single y theorem 3.5 guarantees $n^{{-0.30}}$. {slower}"
-        "Kernel Bayes' rule (b) uses ε = 0.01/n and δ = 2ε, as in the paper, with μ̂ summing to one. The paper's "
-        "equation 12 and Figure 1 print n times that μ̂, against which the same δ is n² smaller: *μ̂ as printed*."
+        "Kernel Bayes' rule (b) uses ε = 0.01/n and δ = 2ε, as in the paper, and μ̂ sums to one. The paper's equation "
+        "12 and Figure 1 print a μ̂ that is n times as large, which makes the same δ in effect n² times smaller: *μ̂ as "
+        "printed*."
     )
 
 

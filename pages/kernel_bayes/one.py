@@ -43,7 +43,7 @@ def observed(dimension: int) -> tuple[KernelBayesSettings, dict[str, Answer]]:
     problem, form = problem_of(spec), shown.form
     found = _answers(spec, settings.observed, shown.bandwidth, settings.rule)
     if form not in found:
-        raise InputError("This rule has no solution at these values: raise ε or δ, or choose another form.")
+        raise InputError("This rule has no solution at these values: increase ε or δ, or choose another form.")
     mean, _ = problem.posterior(y)
     summary(found, form, mean, y)
     (line if spec.dimension == 1 else plane)(problem, found[form], y, shown.herded)
@@ -112,7 +112,7 @@ def line(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) -
         plotly_live(figure, "k-posterior")
         figure = signed_weights_plot(
             sample.points[:, 0].numpy(), sample.weights.numpy(),
-            title="Weights; negative ones are coloured differently",
+            title="Weights; negative weights have another colour",
             variable="x", height=320, dark=dark,
         )  # fmt: skip
         plotly_live(figure, "k-weights", later=True)

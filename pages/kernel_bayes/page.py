@@ -23,7 +23,7 @@ def main() -> None:
     """Read the controls, apply every rule, draw."""
     page_header(
         "Kernel Bayes' rule",
-        "What can an observation reveal about its hidden cause when only examples of both are available and no "
+        "What does an observation tell us about its hidden cause if only examples of both are available, and no "
         "formula?",
         PRESETS,
         essentials(RULE),

@@ -7,15 +7,17 @@ from pages.kit.tools.toolbar import Preset
 PRESETS = (
     Preset("In one dimension", "One dimension, where everything can be plotted.", at(RULE, dimension=1)),
     Preset(
-        "Hardly regularised",
+        "Too little regularisation",
         "ε and δ close to zero: the weights blow up, positive and negative.",
         at(RULE, epsilon=1e-8, delta=1e-10),
     ),
-    Preset("Regularised away", "ε so large that the observation hardly matters.", at(RULE, epsilon=0.5, delta=0.5)),
+    Preset(
+        ("Too much regularisation"), "ε so large that the observation hardly matters.", at(RULE, epsilon=0.5, delta=0.5)
+    ),
     Preset("Twenty pairs", "Too few samples to represent a joint distribution.", at(RULE, pairs=20)),
     Preset(
         "An unusual observation",
-        "In the tail, where there are hardly any samples; in one dimension.",
+        "An observation in the tail, where there are hardly any samples; in one dimension.",
         at(RULE, dimension=1, y1=8.0),
     ),
 )

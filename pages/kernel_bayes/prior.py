@@ -28,7 +28,7 @@ def show(spec: GaussianSpec, y: float) -> None:
     with left:
         lines = {rule: found.share(rule) for rule in found.means}
         figure = shares_plot(found.steps, lines, names=NAMES,
-                             title="How strongly each rule responds to a shift of the prior",
+                             title="Response of each rule to a shift of the prior",
                              labels=("δ (ε of the deconditional embedding)", "share of the exact shift"),
                              dark=is_dark())  # fmt: skip
         plotly_live(figure, "k-prior")
@@ -55,16 +55,16 @@ def _said(found: PriorEffect, y: float) -> None:
     dme = found.share("dme")[np.isfinite(found.share("dme"))]
     last, low, high = float(dme[-1]), float(dme.min()), float(dme.max())
     limit = (
-        "it has become a conditional mean of the pairs, which ignores the prior"
+        "the rule has become a conditional mean of the pairs, which ignores the prior"
         if abs(small) < 0.1
-        else "the limit is not reached for these pairs in 64-bit arithmetic"
+        else "for these pairs the limit is not reached in 64-bit arithmetic"
     )
     st.markdown(
-        f"The prior is shifted by one sd; the exact posterior mean at y = {y:.1f} then shifts by "
-        f"{found.exact[1] - found.exact[0]:.2f}. At δ = 0.01 kernel Bayes' rule (b) shifts by a share of "
-        f"**{fair:.2f}**, at the smallest δ by **{0.0 if abs(small) < 0.005 else small:.2f}**: {limit}."
+        f"The prior is shifted by one sd, which shifts the exact posterior mean at y = {y:.1f} by "
+        f"{found.exact[1] - found.exact[0]:.2f}. Kernel Bayes' rule (b) gives **{fair:.2f}** of this shift at δ = 0.01 "
+        f"and **{0.0 if abs(small) < 0.005 else small:.2f}** at the smallest δ: {limit}."
     )
     st.markdown(
-        f"The deconditional embedding keeps the prior's draws in the limit and ends at a share of {last:.2f}, though "
-        f"on the way it goes from {low:.1f} to {high:.1f}: it responds to the prior, but not as Bayes' rule would."
+        "The deconditional embedding keeps the prior's draws in the limit. Its share of the shift ranges from "
+        f"{low:.1f} to {high:.1f} and ends at {last:.2f}: it responds to the prior, but not as Bayes' rule does."
     )

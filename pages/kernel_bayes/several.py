@@ -34,8 +34,10 @@ def show(dimension: int) -> tuple[KernelBayesSettings, GaussianSpec, np.ndarray]
         rows,
         columns=("mse", "distance"),
         names=_names(spec),
-        caption=f"Errors of the posterior mean: MSE over {OBSERVATIONS} observations, distance at the one shown. "
-        "Densities and ABC use the bandwidth and acceptance rate that are best given the truth.",
+        caption=(
+            f"Errors of the posterior mean: MSE over {OBSERVATIONS} observations, and the distance at the observation "
+            "shown. Density estimation and ABC use the bandwidth and acceptance rate that are best given the truth."
+        ),
     )
     return settings, spec, problem.tests[index]
 
@@ -88,12 +90,12 @@ def verdict(spec: GaussianSpec, errors: dict[str, float]) -> str:
     best = min(same, key=same.__getitem__)
     others = ", ".join(f"{names[name]} {value:.3g}" for name, value in same.items() if name != "kbr")
     nearest = (
-        "it is the most accurate of the methods with as many samples"
+        "it is the most accurate of the methods with the same number of samples"
         if best == "kbr"
         else f"{names[best]} is more accurate"
     )
     return (
-        f"This problem, {spec.pairs} pairs and {spec.prior} draws of the prior in {spec.dimension} dimensions: kernel "
-        f"Bayes' rule has an error of **{same['kbr']:.3g}** (mean square error over {OBSERVATIONS} observations; "
-        f"{others}): {nearest}. {names['abc']}: {errors['abc']:.3g}."
+        f"On this problem, with {spec.pairs} pairs and {spec.prior} draws of the prior in {spec.dimension} dimensions, "
+        f"kernel Bayes' rule has a mean square error of **{same['kbr']:.3g}** over {OBSERVATIONS} observations "
+        f"({others}): {nearest}. {names['abc']}: {errors['abc']:.3g}."
     )

@@ -9,8 +9,8 @@ def equation(settings: KernelBayesSettings) -> None:
     """The rule with today's numbers."""
     factor = "n" if settings.printed else ""
     explain(
-        "The prior's draws give weights to the pairs, and the observation updates these weights. No density is "
-        "evaluated and no likelihood is known.",
+        "The draws of the prior give weights to the pairs, and the observation updates these weights. No density is "
+        "evaluated, and no likelihood is known.",
         rf"""
 $$\hat\mu = {factor}(G_X + n\varepsilon I)^{{-1}}\Big(\tfrac1\ell\textstyle\sum_j k(X_i, U_j)\Big)_i,\qquad
 \Lambda = \mathrm{{diag}}(\hat\mu),\qquad n\varepsilon = {settings.pairs * settings.epsilon:.3g}$$

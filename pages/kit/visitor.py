@@ -129,8 +129,8 @@ def become_administrator(secret: str) -> bool:
     wanted = os.environ.get("DECONDITIONING_ADMIN", "")
     if len(wanted) < _SHORTEST_SECRET:
         raise InputError(
-            f"DECONDITIONING_ADMIN has fewer than {_SHORTEST_SECRET} characters: restart the server with "
-            "a longer secret."
+            f"DECONDITIONING_ADMIN has fewer than {_SHORTEST_SECRET} characters: restart the server with a longer "
+            "secret."
         )
     if not _guesses[address()].right(secret, wanted):
         return False

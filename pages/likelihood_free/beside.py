@@ -27,8 +27,10 @@ def choose() -> str:
     """Which other method is computed, if any."""
     return widgets.selectbox(
         "Also by", [NONE, *OTHERS], key="lf-also", format_func=lambda name: TITLES.get(name, name),
-        help=f"A method the paper compares with, on the same simulations; sequential ABC makes up to {RUNS[0][0]:,} "
-             f"of its own, {RUNS[-1][0]:,} for several parameters.",
+        help=(
+            f"A method that the paper compares with, on the same simulations. Sequential ABC runs up to {RUNS[0][0]:,} "
+            f"simulations of its own, {RUNS[-1][0]:,} for several parameters."
+        ),
     ) or NONE  # fmt: skip
 
 
@@ -41,7 +43,7 @@ def joined(choice: Choice, found: Inference, method: str) -> Inference:
         lambda check: other_posterior(
             method, found.problem, found.simulations, found.seen, found.settings, seed=choice.seed, check=check
         ),
-        f"{TITLES[method]} follows …",
+        f"Computing {TITLES[method]} …",
     )  # fmt: skip
     return replace(found, answers=found.answers | {method: answer}) if answer else found
 
@@ -63,13 +65,13 @@ def comparison() -> None:
         with place:
             score_table(rows, columns=tuple(rows["dme"]), digits=2, caption=caption)
     st.caption(
-        f"Medians; on the left over {len(given['settings']['seeds'])} seeds at an observed mean of 9.42. *Holds θ* is "
-        "the share of true parameters in the 95 % intervals where data are made at θ drawn from the prior "
+        f"Medians; on the left over {len(given['settings']['seeds'])} seeds at an observed mean of 9.42. *Contains θ*: "
+        "the share of true parameters inside the 95 % intervals, for data simulated at θ drawn from the prior "
         f"({len(drawn['settings']['seeds'])} data sets on the left, {len(predators['settings']['seeds'])} with four "
-        "parameters each on the right): 0.95 is right. *Share of prior*: an interval's width in log θ over the "
-        f"prior's. Stored; made by `{given['settings']['command']} --json FILE`, for *holds θ* on the left with "
-        f"`--seeds 0-{len(drawn['settings']['seeds']) - 1} --drawn`, on the right with `--problem lotka-volterra "
-        f"--simulations {predators['settings']['simulations'][0]} --drawn`."
+        "parameters each on the right); the nominal value is 0.95. *Share of prior*: the width of the interval in log "
+        f"θ relative to that of the prior. Stored; made by `{given['settings']['command']} --json FILE`, for *contains "
+        f"θ* on the left with `--seeds 0-{len(drawn['settings']['seeds']) - 1} --drawn`, on the right with `--problem "
+        f"lotka-volterra --simulations {predators['settings']['simulations'][0]} --drawn`."
     )
 
 
@@ -84,10 +86,10 @@ def lesson(given: Rows, predators: Rows) -> str:
         runs.append(f"{median(_of(rows, 'smc_abc', 'used')):,.0f}")
     where = "both" if all(nearer) else "neither" if not any(nearer) else ("the first", "the second")[nearer.index(True)]
     return (
-        f"From the same runs {best[0]} nearest to the mean of the exact posterior, and of predators and prey {best[1]} "
-        f"nearest to the true rates; what lies within two standard errors counts as equal. *{TITLES['smc_abc']}* makes "
-        f"runs of its own, anew for every observation: with {runs[0]} and {runs[1]} in the median it comes nearer on "
-        f"{where}."
+        f"With the same runs, {best[0]} closest to the mean of the exact posterior, and for predators and prey "
+        f"{best[1]} closest to the true rates; differences within two standard errors count as ties. "
+        f"*{TITLES['smc_abc']}* needs new runs for every observation: with a median of {runs[0]} and {runs[1]} runs it "
+        f"is closer on {where}."
     )
 
 
@@ -118,7 +120,7 @@ def _exponential(given: Rows, drawn: Rows, method: str) -> dict[str, float | Non
     return {
         "error": median(_scores(given, method, "error")),
         "width / exact one": median(_scores(given, method, "width")),
-        "holds θ": mean(_scores(drawn, method, "holds")),
+        "contains θ": mean(_scores(drawn, method, "holds")),
         "1,000 runs": median(_of(given, method, "used")) / 1000,
     }
 
@@ -127,7 +129,7 @@ def _predators(rows: Rows, method: str) -> dict[str, float | None]:
     return {
         "error of log θ": median(_scores(rows, method, "distance")),
         "share of prior": median(_scores(rows, method, "share")),
-        "holds θ": mean(_scores(rows, method, "holds")),
+        "contains θ": mean(_scores(rows, method, "holds")),
         "1,000 runs": median(_of(rows, method, "used")) / 1000,
     }
 

@@ -19,7 +19,7 @@ from pages.likelihood_free.controls import Choice, simulated
 
 STORED, LIMITS = "likelihood_free.json", "likelihood_free_guards.json"
 SCORES = {"error": "Error of the posterior mean", "width": "Width of the 95 % interval"}
-LABELS = {"error": "median |mean − exact|", "width": "in exact widths"}
+LABELS = {"error": "median |mean − exact|", "width": "relative to the exact one"}
 #: Points a side of the q̄ picture; simulations and seeds of a live error curve; data sets of a live calibration.
 SIDE, _LIVE_COUNTS, _LIVE_SEEDS, _LIVE_REPEATS = 15, (25, 50, 100, 200), 4, 100
 
@@ -31,18 +31,18 @@ def q_bar(choice: Choice, learned: Learned, found: Inference) -> None:
         other = st.segmented_control("q̄ over ℓ and", ["ε", "λ"], default="ε", key="lf-surface") or "ε"
     values = awaited(
         f"lf-surface-{hash((choice, other))}", "lf-surface", lambda check: _surface(choice, learned, other, check),
-        "The picture of q̄ follows …",
+        "Computing the picture of q̄ …",
     )  # fmt: skip
     guards = learned.guards
     with right:
         ends = {"least": "lower", "most": "upper"}
         held = [f"{name} at its {ends[end]} limit" for name, end in (word.split() for word in learned.bound)]
-        bound = f", {' and '.join(held)}" if held else ", at no limit"
+        bound = f", {' and '.join(held)}" if held else ", not at a limit"
         st.markdown(
-            "q̄ estimates how probable the observation is: the share of the prior's draws whose simulations come near "
-            "it. The kernels are those that make it largest. Inside the limits set for them (the box) log q̄ is largest "
-            f"at ε = {learned.settings.epsilon:.3g} and ℓ = {learned.length:.3g} times the sd of the parameters near "
-            f"the observation{bound}."
+            "q̄ estimates the probability of the observation: the share of draws of the prior whose simulations are "
+            "close to it. The kernels are chosen to maximise q̄. Inside the limits (the box) log q̄ is largest at ε = "
+            f"{learned.settings.epsilon:.3g} and ℓ = {learned.length:.3g} times the sd of the parameters near the "
+            f"observation{bound}."
         )
         if values is not None:
             inside = _inside(values, learned, other)
@@ -51,12 +51,12 @@ def q_bar(choice: Choice, learned: Learned, found: Inference) -> None:
                 f"It changes by {inside:.2g} inside the box{', so it says little about the kernels' * (inside < 0.5)}."
             )
             if beyond > 0.05:
-                words += f" Outside it reaches {beyond:.2g} more, where the fit chases single simulations."
+                words += f" Outside the box it is up to {beyond:.2g} larger, where the fit follows single simulations."
             st.markdown(words)
         st.caption(
-            f"The limits: the ε-kernel sees √n simulations, is no narrower than the simulator's noise "
+            "The limits: the ε-kernel covers √n simulations, is not narrower than the noise of the simulator "
             f"({guards.noise:.2g} sd) and may be 1.5 times as wide; ℓ is 1 to 1.5 times the sd of the parameters that "
-            "this ε lets through; λ = 10⁻³ ℓ, k = max(ε, 2 × noise), δ a tenth of the evidence."
+            "this ε accepts; λ = 10⁻³ ℓ, k = max(ε, 2 × noise), and δ is a tenth of the evidence."
         )
         st.caption(_without_limits())
     if values is not None:
@@ -73,10 +73,10 @@ def _without_limits() -> str:
         return f"{np.median(found):.1f}, at most {max(found):.1f}"
 
     return (
-        f"Why limits: over {len(kept['settings']['seeds'])} seeds at {len(kept['settings']['observed'])} observations "
-        "the DME's interval, in exact widths, is in the median "
-        f"{widths(GIVEN)} with them; {widths(NO_EPSILON)} with ε free; {widths(NO_LIMITS)} with ℓ free too. "
-        "Stored; made by `deconditioning likelihood-free-guards --json FILE`."
+        f"Why there are limits: over {len(kept['settings']['seeds'])} seeds at {len(kept['settings']['observed'])} "
+        f"observations the median width of the DME's interval, relative to the exact one, is {widths(GIVEN)} with "
+        f"them; {widths(NO_EPSILON)} with ε free; {widths(NO_LIMITS)} with ℓ free too. Stored; made by `deconditioning "
+        "likelihood-free-guards --json FILE`."
     )
 
 
@@ -145,7 +145,10 @@ def errors(choice: Choice) -> None:
 
 def _live_errors(choice: Choice) -> None:
     if choice.name not in ("exponential-gamma", "gaussian"):
-        st.caption("This problem has no exact posterior to measure errors from: the stored curves are another's.")
+        st.caption(
+            "This problem has no exact posterior from which errors could be measured. The stored curves are for "
+            "another problem."
+        )
         return
     if not st.toggle("The same for the problem on the left", key="lf-live-errors"):
         return
@@ -158,7 +161,7 @@ def _live_errors(choice: Choice) -> None:
                 rows += [{**row, **row["more"]} for row in run_problem(problem, count, seed)[1]]
         return rows
 
-    rows = awaited(f"lf-errors-{hash(choice)}", "lf-errors", work, "Simulating and inferring anew …")
+    rows = awaited(f"lf-errors-{hash(choice)}", "lf-errors", work, "Simulating and inferring …")
     if rows is not None:
         left, right = st.columns(2)
         for column, (score, title) in zip((left, right), SCORES.items(), strict=True):
@@ -177,9 +180,10 @@ def ranks(choice: Choice) -> None:
     _draw_ranks(records, "lf-ranks")
     repeats, count = len(records[0].ranks), kept["calibration"][0]["simulations"]
     st.caption(
-        f"{repeats} data sets, each made at a θ drawn from the prior and answered from the same {count} simulations of "
-        "exponential-gamma. A calibrated posterior keeps 95 % of its bars in the grey band; a hill is too wide, a bowl "
-        "too narrow, a slope is biased. Stored by the same command."
+        f"{repeats} data sets, each simulated at a θ drawn from the prior, with inference from the same {count} "
+        "simulations of exponential-gamma. For a calibrated posterior 95 % of the bars lie in the grey band. A hill "
+        "means that the posterior is too wide, a bowl that it is too narrow, a slope that it is biased. Stored by the "
+        "same command."
     )
     if choice.name not in ("exponential-gamma", "gaussian") or not st.toggle(
         f"{_LIVE_REPEATS} data sets of the problem on the left", key="lf-live-ranks"

@@ -49,17 +49,20 @@ SLIDERS = {
         "ε, of the ε-kernel",
         0.01,
         10.0,
-        "In sd of the summaries. It enters q̄ and where herding looks, not the weights.",
+        "In sd of the summaries. It affects q̄ and the region where herding searches, not the weights.",
     ),
     "lf-len": (
         "ℓ, in sd of near parameters",
         0.1,
         10.0,
-        "Near are the parameters whose simulations the narrowest allowed ε-kernel sees; 1 is their standard deviation.",
+        (
+            "Near parameters are those with simulations inside the narrowest allowed ε-kernel; 1 is their standard "
+            "deviation."
+        ),
     ),
-    "lf-k": ("k", 0.01, 10.0, "Lengthscale on the summaries, in their standard deviations."),
-    "lf-lam": ("λ", 1e-8, 1.0, "Regularisation of the simulator's operator, inside nλ."),
-    "lf-del": ("δ", 1e-6, 1.0, "Regularisation of the inverse, inside mδ."),
+    "lf-k": ("k", 0.01, 10.0, "Lengthscale for the summaries, in their standard deviations."),
+    "lf-lam": ("λ", 1e-8, 1.0, "Regularisation of the operator of the simulator; it enters as nλ."),
+    "lf-del": ("δ", 1e-6, 1.0, "Regularisation of the inverse; it enters as mδ."),
 }
 #: A positive parameter that spans more than this in logarithms is worked with so.
 WIDE = math.log(20)
@@ -167,9 +170,10 @@ def choose_settings(learned: Learned) -> Settings:
             [BY_Q, BY_HAND],
             default=BY_Q,
             key="lf-mode",
-            help="q̄ estimates the probability of the observation from the simulations alone. The kernels that "
-            "maximise it are used, within limits that prevent overfitting to single simulations. Move any "
-            "slider to set them yourself.",
+            help=(
+                "q̄ estimates the probability of the observation from the simulations alone. The kernels maximise q̄, "
+                "within limits that prevent overfitting to single simulations. Move any slider to set them yourself."
+            ),
         )
         or BY_Q
     )
@@ -216,8 +220,8 @@ def _example_table() -> bytes:
 
 def _choose_table() -> Choice:
     about = (
-        "One column per parameter and per summary, one row per simulation. The observed row has empty parameters, or "
-        "is a separate file."
+        "One column per parameter and per summary, one row per simulation. The observed row has empty parameters or is "
+        "a separate file."
     )
     files = st.file_uploader("Table of simulations (CSV)", key="lf-table", help=about)
     row = st.file_uploader("Observed row (CSV), if not in the table", key="lf-row")
@@ -231,16 +235,18 @@ def _choose_table() -> Choice:
     parameters = tuple(st.multiselect("Parameters", table.columns, list(table.suggested), key=f"lf-columns-{mark}"))
     positive = [c for c in parameters if (table.values[:, table.columns.index(c)] > 0).all()]
     wide = [c for c in positive if np.ptp(np.log(table.values[:, table.columns.index(c)])) > WIDE]
-    logs = tuple(st.multiselect("Worked with as logarithms", positive, wide, key=f"lf-logs-{mark}",
-                                help="Parameters that span more than a factor of 20 begin here."))  # fmt: skip
+    logs = tuple(st.multiselect("Use logarithms of", positive, wide, key=f"lf-logs-{mark}",
+                                help=(
+                                    "Parameters that span more than a factor of 20 are selected at the start."
+                                )))  # fmt: skip
     choice = Choice("table", (), len(table.values), 0, data, parameters, logs, missing=missing)
     prior = _choose_prior(table, parameters, logs)
     drawn = prior is not None and st.segmented_control(
         "Rows were drawn", ["evenly over their range", "from this prior"], default="evenly over their range",
-        key="lf-drawn", help="Rows from elsewhere than the prior are weighted by prior over design.",
+        key="lf-drawn", help="Rows that were not drawn from the prior are weighted by prior over design.",
     ) == "from this prior"  # fmt: skip
     if prior is None:
-        st.caption("Rows are taken as drawn evenly over their range (of the logarithm, where one is taken).")
+        st.caption("The rows are assumed to be drawn evenly over their range (of the logarithm, where one is used).")
     return replace(choice, prior=prior, drawn_from_prior=bool(drawn))
 
 
@@ -253,7 +259,7 @@ def _kept_table(data: bytes | None, row: bytes | None, missing: Missing) -> tupl
         _read(data, row, missing)
     except InputError as error:
         refusal(error)
-        st.caption("Nothing is lost: the last valid table is still in use.")
+        st.caption("The last valid table is still in use.")
         return kept
     st.session_state[Key.LIKELIHOOD_FREE_DATA] = (data, row)
     return data, row

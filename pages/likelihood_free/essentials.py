@@ -3,11 +3,11 @@
 from pages.kit.controls.essential import Essential
 
 ESSENTIALS = {
-    "lf-y": Essential("What was observed", "The mean of the data, whose cause θ is to be inferred."),
+    "lf-y": Essential("Observation", "The mean of the data, whose cause θ is to be inferred."),
     "lf-n-*": Essential("How many simulations", "n, the number of simulator runs."),
     "lf-mode": Essential(
-        "Who decides what counts as near",
-        "q̄, the approximate evidence, sets ε and all kernels. Move the slider below to set them yourself.",
+        "How closeness is chosen",
+        "The approximate evidence q̄ chooses ε and all kernels. Move the slider below to choose them yourself.",
     ),
     "lf-eps": Essential(
         "How close a simulation must be",

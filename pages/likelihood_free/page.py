@@ -21,7 +21,7 @@ def main() -> None:
     """Read the controls, infer, draw."""
     page_header(
         "Likelihood-free inference",
-        "A simulator turns causes into data: which causes could have produced the observed data?",
+        "A simulator turns causes into data. Which causes could have produced the observed data?",
         PRESETS,
         ESSENTIALS,
     )
@@ -45,7 +45,7 @@ def body() -> None:
         other = beside.choose()
     found = inferred(choice, settings)
     if method not in found.answers:
-        raise InputError(found.refused.get(method, "This method has no solution here: choose another."))
+        raise InputError(found.refused.get(method, "This method has no solution here: choose another method."))
     with st.container():
         found = beside.joined(choice, found, other)
     summary(found, method)

@@ -6,7 +6,9 @@ from pages.likelihood_free.controls import BY_HAND, BY_Q
 PRESETS = keeping(
     ("lf-problem", "lf-shown", "lf-also"),
     Preset(
-        "Set by the evidence", "ε and ℓ of the largest approximate evidence q̄, inside its limits.", fixed(lf_mode=BY_Q)
+        "Set by the evidence",
+        ("The ε and ℓ with the largest approximate evidence q̄, inside the limits."),
+        fixed(lf_mode=BY_Q),
     ),
     Preset(
         "Everything counts as near",
@@ -15,12 +17,12 @@ PRESETS = keeping(
     ),
     Preset(
         "Hardly anything counts as near",
-        "ε is so narrow that hardly a simulation counts.",
+        "ε is so narrow that hardly any simulation counts.",
         fixed(lf_mode=BY_HAND, lf_eps=0.01),
     ),
     Preset(
         "A narrower kernel",
-        "k at half of what ε allows: closer to the exact width here, unsafe elsewhere.",
+        "k is half of what ε allows: closer to the exact width here, unsafe elsewhere.",
         fixed(lf_mode=BY_HAND, lf_k=0.078),
     ),
     Preset(

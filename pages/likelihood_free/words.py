@@ -32,23 +32,22 @@ def summary(found: Inference, method: str) -> None:
     name, answer = picture.variables(found)[0], found.answers[method]
     lines, ratio = picture.intervals(found, 0), 1.0
     low, mean, high = lines[method]
-    words = f"From {len(found.simulations.parameters):,} simulations, {TITLES[method]} puts {plain(name)} at "
-    words += f"**{mean:.4g}**, in [{low:.4g}, {high:.4g}] with 95 %"
+    words = f"With {len(found.simulations.parameters):,} simulations, {TITLES[method]} estimates {plain(name)} as "
+    words += f"**{mean:.4g}**, with 95 % interval [{low:.4g}, {high:.4g}]"
     if "exact" in lines:
         wide = high - low
         low, mean, high = lines["exact"]
-        words += f"; exact: {mean:.4g}, in [{low:.4g}, {high:.4g}], an interval "
-        words += f"{(high - low) / wide:.2g} times as wide" if wide > 0 else "where this one has no width"
         ratio = wide / (high - low)
+        words += f"; exact: {mean:.4g}, [{low:.4g}, {high:.4g}]. The interval is {ratio:.2g} times as wide"
     elif found.problem.truth is not None:
         truth = np.log(found.problem.truth) if picture.in_logs(found) else found.problem.truth
         spans = [picture.intervals(found, j)[method] for j in range(len(truth))]
         held = sum(low <= value <= high for value, (low, _, high) in zip(truth, spans, strict=True))
-        words += f"; the intervals hold {held} of the {len(truth)} true values"
-    words += f". Its weights sum to {answer.total:.2f}"
+        words += f"; the intervals contain {held} of the {len(truth)} true values"
+    words += f". The weights sum to {answer.total:.2f}"
     words += f", the negative ones to −{answer.negative:.2g}." if answer.negative else "."
     if found.simulations.discarded:
-        words += f" {found.simulations.discarded} runs reached 10,000 events, were discarded and drawn anew."
+        words += f" {found.simulations.discarded} runs reached 10,000 events; they were discarded and repeated."
     if ratio > WIDE and method in ("dme", "kbr") and len(picture.variables(found)) == 1:
         words += f" {_why_wide(found, ratio)}"
     st.markdown(words)
@@ -67,11 +66,12 @@ def _why_wide(found: Inference, ratio: float) -> str:
     kept = [row for row in stored(LIMITS)["results"] if row["model"] == "dme" and row["scores"]]
     narrow, many = ([row["scores"]["width"] for row in kept if row["way"] == way] for way in (NARROW, MANY))
     return (
-        f"**Why {ratio:.2g} times the exact width**: of the {len(u):,} simulations {inside} lie inside the exact "
-        f"interval, and the kernel ℓ that bridges the gaps between them is {length:.1f} exact sd wide; the paper has "
-        "most methods wider than the truth with so few, too. More herded samples change nothing (median "
-        f"{np.median(many):.1f} with 1,000). A k half as wide gives {np.median(narrow):.1f} in the median but "
-        f"{max(narrow):.1f} on the worst of {len(narrow)} runs (preset *A narrower kernel*). More simulations help."
+        f"**Why {ratio:.2g} times the exact width**: of the {len(u):,} simulations only {inside} lie inside the exact "
+        f"interval, and the kernel ℓ that bridges the gaps between them is {length:.1f} exact sd wide. In the paper, "
+        "too, most methods give wider intervals than the exact one with so few simulations. More herded samples do "
+        f"not help (median {np.median(many):.1f} with 1,000). A k half as wide gives a median of "
+        f"{np.median(narrow):.1f}, but {max(narrow):.1f} on the worst of {len(narrow)} runs (preset *A narrower "
+        "kernel*). More simulations help."
     )
 
 
@@ -100,8 +100,9 @@ def equation(found: Inference, gap: float) -> None:
     scales = ", ".join(f"{value:.3g}" for value in settings.lengthscales)
     n, m = len(seen.u), len(seen.prior)
     explain(
-        "Simulations show how a parameter becomes data; draws of the prior say where parameters are. The deconditional "
-        "operator turns the observation into weights on those draws, and herding turns the weights into samples.",
+        "The simulations show how a parameter becomes data, and the draws of the prior show which parameters are "
+        "plausible. The deconditional operator turns the observation into weights on those draws, and herding turns "
+        "the weights into samples.",
         rf"""
 $$\bar\mu(\theta^\star) = \tilde L^{{\star\top}} A^\top\left[KAA^\top + m\delta I\right]^{{-1}} k(\mathbf y),\qquad
 A = (L + n\lambda I)^{{-1}}\tilde L,\qquad n\lambda = {n * settings.regularisation:.3g},\quad
@@ -118,8 +119,8 @@ $4^{{-1/p}}$ of the lengthscales of $\ell$ for $p$ parameters. Kernel Bayes' rul
 $\varepsilon = \lambda$ and $\delta^2$; the conditional mean weighs the simulations by prior over design; ABC keeps the
 $\lceil\sqrt n\rceil$ nearest.
 
-The rule is Bayes' rule exactly where parameters determine the summaries (theorem 6.1). How far that is from holding,
-$0$ where they do:
+The rule is exactly Bayes' rule if the parameters determine the summaries (theorem 6.1). The distance from that case,
+$0$ if they do, is
 
 $$\lVert C_{{X|\Theta}}C_{{\Theta|X}}C_{{XX}} - C_{{XX}}\rVert\,/\,\lVert C_{{XX}}\rVert = {gap:.2g}$$
 

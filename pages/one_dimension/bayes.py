@@ -72,13 +72,13 @@ def _observe(at: float) -> None:
 def _said(found: Posterior, at: float) -> None:
     mean, sd = found.moments["exact"]
     hills = modes(found.density)
-    many = "one hill" if hills == 1 else f"{hills} hills"
+    many = "one mode" if hills == 1 else f"{hills} modes"
     words = f"Given x = {at:.2f}, the exact posterior of y has {many}, mean {mean:.2f} and sd {sd:.2f}"
     if "herded" in found.moments:
         mean, sd = found.moments["herded"]
         words += f"; {len(found.herded)} herded samples give **{mean:.2f}** and **{sd:.2f}**"
     st.markdown(
-        f"{words}. The embedding differs from the exact one by {found.distance:.2g} of its norm. "
+        f"{words}. The distance between the embedding and the exact one is {found.distance:.2g} of its norm. "
         f"{weights_sentence(found.mean)}"
     )
     if found.lost:
@@ -118,9 +118,9 @@ def _pictures(spec: LineSpec, found: Posterior, at: float) -> None:
 def _equation(spec: LineSpec, lam: float, epsilon: float) -> None:
     n, _ = spec.counts
     explain(
-        "No density is evaluated: samples of the simulation give the likelihood, samples of the prior give the "
-        "evidence, and the deconditional operator turns x into a weighted sample of y. The posterior can have a mode "
-        "wherever the curve r crosses x and the prior is not negligible.",
+        "No density is evaluated: samples of the simulation represent the likelihood, samples of the prior represent "
+        "the evidence, and the deconditional operator turns x into a weighted sample of y. The posterior can have a "
+        "mode wherever the curve r crosses x and the prior is not negligible.",
         rf"""
 $$\hat\mu_{{Y|X=x}} = \hat D k_x = \sum_j w_j\,\ell(\tilde y_j, \cdot),\qquad
 w = (A^\top K A + m\varepsilon I)^{{-1}} A^\top k(x),\qquad A = (L + n\lambda I)^{{-1}}\tilde L$$

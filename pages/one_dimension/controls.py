@@ -50,8 +50,9 @@ def choose_method() -> str:
     offered = [name for name, model in METHODS.items() if model]
     chosen = widgets.segmented_control(
         "Method", offered, default=offered[0], key="o-method", format_func=TITLES.__getitem__,
-        help="The task-transformed GP adds the uncertainty of g to the noise; the embedding uses the MAP estimate of "
-             "g.",
+        help=(
+            "The task-transformed GP adds the uncertainty of g to the noise. The embedding uses the MAP estimate of g."
+        ),
     )  # fmt: skip
     return chosen or offered[0]
 

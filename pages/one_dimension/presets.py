@@ -13,10 +13,10 @@ PRESETS = keeping(
         fixed(o_k_scale=0.15),
     ),
     Preset(
-        "Hardly regularised",
+        "Too little regularisation",
         "λ close to zero and a narrow ℓ: W assigns each ỹ to its nearest neighbour.",
         fixed(o_lam=1e-8, o_l_scale=0.1),
     ),
-    Preset("Believes in no noise", "σ² is far below the noise of z: the band is too narrow.", fixed(o_noise=1e-3)),
-    Preset("Thirty pairs each", "With so few pairs the band has to be wide.", fixed(o_n=30, o_m=30)),
+    Preset("Too little noise", "σ² is far below the noise of z: the band is too narrow.", fixed(o_noise=1e-3)),
+    Preset("Thirty pairs each", "With so few pairs the band must be wide.", fixed(o_n=30, o_m=30)),
 )

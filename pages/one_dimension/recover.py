@@ -114,8 +114,8 @@ def _sentence(method: str, found: LineFit, scores: dict[str, float]) -> None:
         record_numbers(evidence=found.evidence)
     st.markdown(
         f"x and z are never observed together; y connects them. {TITLES[method]} recovers f with RMSE "
-        f"**{scores['rmse']:.3f}**, {100 * scores['coverage_2sd']:.0f} % of f lies inside ±2 sd (nominal: 95 %), log "
-        f"evidence **{signed(found.evidence, 1)}**."
+        f"**{scores['rmse']:.3f}**. The band of ±2 sd contains {100 * scores['coverage_2sd']:.0f} % of f (nominal: 95 "
+        f"%). The log evidence is **{signed(found.evidence, 1)}**."
     )
 
 
@@ -170,12 +170,14 @@ class _Checked:
 def _wait_for_naive(spec: LineSpec) -> None:
     if _naive(spec) is not None:
         st.rerun()
-    st.caption("Impute and cascade are learning their hyperparameters …")
+    st.caption("Learning the hyperparameters of impute and cascade …")
 
 
 def _scores(line: Line, rows: dict[str, dict[str, float]], naive: dict[str, LineFit]) -> None:
     rows = rows | {name: fit.scores(line) for name, fit in naive.items()}
-    score_table(rows, columns=SCORES, names=TITLES, caption="Against the noise-free f over the central 95 % of x")
+    score_table(
+        rows, columns=SCORES, names=TITLES, caption=("Scores against the noise-free f, over the central 95 % of x")
+    )
 
 
 def _second_row(
@@ -185,7 +187,7 @@ def _second_row(
     with second:
         plotly_live(weights_plot(weights, line.mediators.numpy(), line.query.numpy(), dark=is_dark()), "o-weights",
                     later=True)  # fmt: skip
-        st.caption("Each column ỹ shows how its z̃ is spread over the known x.")
+        st.caption("Each column shows how the value z̃ at ỹ is distributed over the known x.")
     with third:
         error = (found.mean - line.truth).numpy()
         plotly_live(
@@ -194,7 +196,7 @@ def _second_row(
             later=True,
         )
         share = float((abs(error) <= 2 * found.sd.numpy()).mean())
-        st.caption(f"{100 * share:.0f} % of the error lies inside the band.")
+        st.caption(f"{100 * share:.0f} % of the error is inside the band.")
     with first:
         _surface(line, model)
 
@@ -210,7 +212,7 @@ def _surface(line: Line, model: ModelSpec) -> None:
     across = widgets.selectbox("Across", offered, index=0, key="o-across", place=pick[0], format_func=_plain)
     up = widgets.selectbox("Up", offered, index=offered.index(names[2]), key="o-up", place=pick[1], format_func=_plain)
     if across == up:
-        st.caption("Both axes are the same hyperparameter: choose two different ones.")
+        st.caption("Both axes show the same hyperparameter: choose two different ones.")
         return
     sizes = (COARSE, FINE) if max(line.spec.counts) <= LARGE else (COARSE,)
     asked = [_requested(line, model, across, up, size) for size in sizes]
@@ -240,7 +242,7 @@ def _requested(line: Line, model: ModelSpec, across: str, up: str, size: int) ->
 def _draw_surface(shown: Surface, model: ModelSpec, line: LineSpec, *, fresh: bool) -> None:
     """The picture; a ``fresh`` one is of the sliders that it does not move itself."""
     if not np.isfinite(shown.values).any():
-        st.caption("The covariance is not positive definite anywhere in this picture: raise σ² or λ.")
+        st.caption("The covariance is not positive definite anywhere in this picture: increase σ² or λ.")
         return
     now = (read(model, shown.names[0]), read(model, shown.names[1]))
     figure = surface_plot(
@@ -302,7 +304,7 @@ def _equation(line: Line, method: str, model: ModelSpec) -> None:
         else r"\sigma^2 I"
     )
     explain(
-        "W spreads each ỹ over the y whose x are known; the posterior undoes this averaging.",
+        "W distributes each ỹ over the values of y with known x; the posterior undoes this averaging.",
         rf"""
 $$x_i = r(y_i) + \eta_i,\quad \tilde z_j = f(r(\tilde y_j) + \tilde\eta_j) + \tilde\xi_j,\qquad
 W = (L + n\lambda I)^{{-1}}\tilde L,\quad n\lambda = {n * model.regularisation:.3g}$$

@@ -23,7 +23,7 @@ def line_of(spec: LineSpec) -> Line:
 def above() -> tuple[bool, DeltaGenerator]:
     """The line above the scatters: whether points are edited, and the place for what is said of that."""
     row = st.container(horizontal=True, vertical_alignment="center", key="lab-points")
-    about = "Move, add and delete points of both data sets in the picture; the posterior is updated."
+    about = "Move, add and delete points of both data sets in the pictures. The posterior follows."
     edit = widgets.toggle("Edit points", key="o-edit", place=row, help=about)
     hint = st.container()  # always: what comes below keeps its place on the page, by which Streamlit knows its parts
     if edit:

@@ -94,8 +94,9 @@ def there_and_back(found: RoundTrip) -> str:
     own, share = float(found.function.std()), _share_back(found)
     verdict = "f is recovered" if share > _BACK else "f is partly recovered" if share > _LOST else "f is not recovered"
     return (
-        f"After conditioning on Y and deconditioning, {verdict}: RMSE **{found.lost:.3g}** against an sd of f of "
-        f"{own:.3g}. After conditioning once more, the conditional mean agrees to within **{found.lost_again:.2g}**."
+        f"After conditioning on Y and deconditioning, {verdict}: the RMSE is **{found.lost:.3g}**, and the sd of f is "
+        f"{own:.3g}. Conditioning the result again gives the same conditional mean to within "
+        f"**{found.lost_again:.2g}**."
     )
 
 
@@ -148,9 +149,9 @@ def _limits(operators: Operators, texts: tuple[str, str], lam: float, epsilon: f
     now = float(np.interp(np.log(lam), np.log(_LAMBDAS), reverse))
     missed = float(np.interp(np.log(epsilon), np.log(EPSILONS), inverse["ĈD̂Ĉψ against Ĉψ"]))
     st.markdown(
-        "Left: the deconditional operator is a pseudo-inverse of the conditional one. on the range of Ĉ, here, their "
-        f"composition differs from the identity by **{missed:.2g}** of what Ĉ lets through (lower curve); what Ĉ maps "
-        "to nothing stays lost (upper). Middle and right, with the same y on both sides: "
+        "Left: the deconditional operator is a pseudo-inverse of the conditional operator. On the range of Ĉ their "
+        f"composition differs from the identity by a relative error of **{missed:.2g}** (lower curve); what Ĉ maps to "
+        "zero is lost (upper curve). Middle and right, with the same y on both sides: "
         f"{reverse_limit(lam, now, float(reverse.min()))}"
     )
 
@@ -158,22 +159,22 @@ def _limits(operators: Operators, texts: tuple[str, str], lam: float, epsilon: f
 def reverse_limit(lam: float, now: float, nearest: float) -> str:
     """How far the operator lies from the conditional mean operator of the other direction, and whether any λ helps."""
     words = (
-        f"at λ = {lam:.1g} the operator lies **{now:.2g}** of its norm from the reverse conditional mean operator, at "
-        f"the smallest λ {nearest:.2g}. "
+        f"at λ = {lam:.1g} the distance of the operator from the reverse conditional mean operator is **{now:.2g}** of "
+        f"its norm, at the smallest λ {nearest:.2g}. "
     )
     if nearest < _REACHED:
-        return words + "The limit is reached; a smooth ℓ, such as a Gaussian one, would put it out of reach."
+        return words + "The limit is reached. With a smooth ℓ, for example a Gaussian one, it would not be."
     return words + (
-        "The limit is not reached: this ℓ has eigenvalues below the smallest λ that can be used in floating point. A "
-        "rough ℓ, such as Matérn 1/2, has not."
+        "The limit is not reached: this ℓ has eigenvalues below the smallest λ that floating point allows. A rough ℓ, "
+        "for example Matérn 1/2, has none."
     )
 
 
 def _equation(spec: LineSpec, lam: float, epsilon: float) -> None:
     n, m = spec.counts
     explain(
-        "Conditioning averages over everything y leaves undetermined. Whatever is averaged out completely cannot be "
-        "recovered.",
+        "Conditioning averages over everything that y leaves undetermined. Variation that is averaged out completely "
+        "cannot be recovered.",
         rf"""
 $$\hat C = \Phi (L + n\lambda I)^{{-1}}\Psi^\top,\qquad
 \hat D = \tilde\Psi\,(A^\top K A + m\varepsilon I)^{{-1}} A^\top\Phi^\top,\qquad A = (L + n\lambda I)^{{-1}}\tilde L$$

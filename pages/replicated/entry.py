@@ -37,7 +37,7 @@ def counted(found: Replicated, short: Mapping[str, str]) -> str:
         name = "all" if text is None else short[text]
         rows += f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>'
     return (
-        '<div class="lab-counts"><table aria-label="Verdicts by text"><thead><tr><td></td>'
+        '<div class="lab-counts"><table aria-label="Results by text"><thead><tr><td></td>'
         f"{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
@@ -54,9 +54,7 @@ def show(claim: Claim) -> None:
     with st.container(border=True, gap="xxsmall"):
         st.html(block(claim))
         title = next(page.title for page in PAGES if page.folder == claim.page)
-        page_link(
-            claim.page, f"See it on page {title}", query=dict(claim.query) or None, icon=":material/arrow_forward:"
-        )
+        page_link(claim.page, f"Open page {title}", query=dict(claim.query) or None, icon=":material/arrow_forward:")
 
 
 def block(claim: Claim) -> str:
@@ -71,15 +69,15 @@ def block(claim: Claim) -> str:
         )
         parts.append(f"<ul>{asked}</ul>")
     if claim.data:
-        parts.append(_line("Not to be had", f"{claim.data}."))
+        parts.append(_line("Not available", f"{claim.data}."))
     if claim.missing:
-        parts.append(_line("Not tried", f"{claim.missing}."))
+        parts.append(_line("Not tested", f"{claim.missing}."))
     if claim.why:
         parts.append(_line("Why", claim.why))
     if claim.sources:
         made = "".join(f"<li>data/benchmarks/{escape(file)}.json<code>{escape(command)}</code></li>"
                        for file, command in claim.sources)  # fmt: skip
-        parts.append(f"<details><summary>Where the numbers come from</summary><ul>{made}</ul></details>")
+        parts.append(f"<details><summary>Source of the numbers</summary><ul>{made}</ul></details>")
     return f'<div class="lab-claim">{"".join(parts)}</div>'
 
 

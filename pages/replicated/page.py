@@ -36,7 +36,9 @@ def _claims(changed: float) -> Replicated:
 
 def main() -> None:
     """How many claims hold, and each that the filters let through."""
-    page_header("Replicated?", "Every table and figure of the five texts: the claim, our number, whether it holds.")
+    page_header(
+        "Replicated?", ("Every table and figure of the five texts: the claim, our result, and whether the claim holds.")
+    )
     st.html(_CSS)
     with refusals():
         body(_claims(max(path.stat().st_mtime for path in (FILE, *FOLDER.glob("*.json")))))
@@ -52,7 +54,7 @@ def body(found: Replicated) -> None:
     shown = [claim for claim in found.claims
              if (text or EVERY) in (EVERY, claim.text) and (verdict or EVERY) in (EVERY, claim.verdict)]  # fmt: skip
     if not shown:
-        st.info("No table or figure of this text has this verdict.")
+        st.info("No table or figure of this text has this result.")
     for key, title in found.texts.items():
         mine = [claim for claim in shown if claim.text == key]
         if mine:
@@ -60,10 +62,10 @@ def body(found: Replicated) -> None:
         for claim in mine:
             show(claim)
     st.caption(
-        "Numbers are read from the stored results, and verdicts follow from the comparisons below each claim: it holds "
-        "where all of them do, partly where some do or a part was not tried. Where the text's own data are not to be "
-        "had, other data decide nothing about it, whatever they say. `deconditioning replicated` says the same "
-        "without a browser, `docs/replicated.md` in a file."
+        "All numbers come from stored results. A claim holds if all comparisons below it hold; it holds partly if only "
+        "some hold or if a part was not tested. If the data of a text are not available, results on other data do not "
+        "decide its claims. `deconditioning replicated` prints the same in a terminal; `docs/replicated.md` is the "
+        "same as a file."
     )
 
 
@@ -71,9 +73,9 @@ def summary(counts: dict[str, int]) -> str:
     """The counts in a sentence."""
     measured = sum(counts[verdict] for verdict in (HOLDS, PARTLY, FAILS))
     return (
-        f"Of {measured} tables, figures and parts of them that we could measure, **{counts[HOLDS]}** hold, "
-        f"**{counts[PARTLY]}** hold partly, **{counts[FAILS]}** do not hold here. {counts[ELSEWHERE]} are about data "
-        f"that are not to be had, and were tried only on others; {counts[DRAWING]} are drawings."
+        f"Of {measured} tables, figures and parts of them that we could test, **{counts[HOLDS]}** hold, "
+        f"**{counts[PARTLY]}** hold partly and **{counts[FAILS]}** do not hold here. {counts[ELSEWHERE]} are about "
+        f"data that are not available and were tested only on other data; {counts[DRAWING]} are drawings."
     )
 
 

@@ -24,14 +24,17 @@ def rights() -> None:
     if not is_shared():
         return
     if sees_everything():
-        st.info("You see everybody's runs and uploads, until this page is reloaded.")
+        st.info("You see the runs and uploads of all visitors until you reload this page.")
         return
     kept = (
         ""
         if cookie()
-        else " Your browser keeps no cookies: they are yours only until you reload this page, and you can begin none."
+        else (
+            " Your browser accepts no cookies: the runs are yours only until you reload this page, and you cannot "
+            "start new ones."
+        )
     )
-    st.caption(f"These are the runs of your browser; whoever has a link to one can look at it, not change it.{kept}")
+    st.caption(f"These are the runs of your browser. Anybody with a link to a run can view it but not change it.{kept}")
     if "DECONDITIONING_ADMIN" in os.environ:
         with st.expander("Administrator"):
             secret = st.text_input("Secret", type="password", key="administrator")
@@ -49,7 +52,7 @@ def _try(secret: str) -> None:
     if right:
         st.rerun()
     st.session_state[Key.WRONG_SECRET] = secret
-    st.error("That is not the secret of DECONDITIONING_ADMIN.")
+    st.error("This is not the secret in DECONDITIONING_ADMIN.")
 
 
 def linked(engine: Visitor, own: Sequence[Run]) -> list[Run]:
@@ -67,7 +70,7 @@ def chosen(place: Any, runs: Sequence[Run]) -> Run | None:
     by_id = {run.id: run for run in runs}
     asked = st.query_params.get("run")
     if asked and asked not in by_id and "box-run" not in st.session_state:
-        place.warning(f"There is no run {plain(asked[:40])} here: it was deleted, or belongs to another runs folder.")
+        place.warning(f"There is no run {plain(asked[:40])} here: it was deleted, or it is in another runs folder.")
     if st.session_state.get("box-run", asked) not in by_id:
         forget("box-run")
     ids = list(by_id)
@@ -85,7 +88,7 @@ def beside(place: Any, runs: Sequence[Run]) -> list[Run]:
     asked = st.query_params.get_all("with")
     gone = [run_id for run_id in asked if run_id not in by_id]
     if gone and "box-with" not in st.session_state:
-        place.warning(f"There is no run {plain(gone[0][:40])} here to compare with: it was deleted.")
+        place.warning(f"There is no run {plain(gone[0][:40])} to compare with: it was deleted.")
     if "box-with" in st.session_state:
         st.session_state["box-with"] = [run_id for run_id in st.session_state["box-with"] if run_id in by_id]
     usual = [run_id for run_id in asked if run_id in by_id][: MOST - 1]

@@ -20,9 +20,9 @@ def offer_back(kept: str, restore: Callable[[str], None], keys: tuple[str, str],
         return None
     one, name = deleted
     with st.container(horizontal=True, vertical_alignment="center", border=True):
-        st.markdown(f"{what}{plain(name)} was deleted; for a day it can be brought back.")
-        back = st.button("Bring it back", key=keys[0])
-        if not (back or st.button("Leave it", key=keys[1])):
+        st.markdown(f"{what}{plain(name)} was deleted. You can restore it within a day.")
+        back = st.button("Restore", key=keys[0])
+        if not (back or st.button("Dismiss", key=keys[1])):
             return None
         forget(kept)
         if not back:

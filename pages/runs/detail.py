@@ -32,7 +32,7 @@ from pages.snapshot.run_address import page_of_run
 
 #: Runs beside each other.
 A_ROW = 3
-_SNAPSHOT = "Whoever opens it sees this run and its settings, and changes nothing."
+_SNAPSHOT = "Anybody with this link can view the run and its settings but cannot change them."
 
 
 def detail(engine: Visitor, ids: Sequence[str], own: Sequence[Run]) -> None:
@@ -78,7 +78,7 @@ def heading(engine: Visitor, run: Run) -> None:
         st.badge(word, color=colour)  # type: ignore[arg-type]
     begun = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(run.created))
     took = f" · took {duration(run.ended - run.started)}" if run.ended and run.started else ""
-    st.caption(f"{run.id} · begun {begun}{took} · seed {run.spec.seed} · version {plain(run.version)}")
+    st.caption(f"{run.id} · started {begun}{took} · seed {run.spec.seed} · version {plain(run.version)}")
     show_owner(run)
     if run.active:
         going_on(engine, run, "detail")
@@ -90,15 +90,15 @@ def heading(engine: Visitor, run: Run) -> None:
             page, query = next(each for each in PAGES if each.folder == found[0]), found[1]
             page_link(page.folder, f"Open on page {page.title}", query=query, icon=page.icon)
         open_sweep(run)
-        if st.button("Run again", key=f"again-{run.id}", help="A new run with the same settings and seed"):
+        if st.button("Run again", key=f"again-{run.id}", help="Start a new run with the same settings and seed"):
             _run_again(engine, run)
         link = address_of(SNAPSHOT.url_path, {"run": run.id})
         unfold("Snapshot link", lambda: show_link(link, _SNAPSHOT), key=f"snapshot-{run.id}", icon=":material/link:",
-               help="The address of a page that shows this run and changes nothing")  # fmt: skip
+               help="The address of a page that shows this run, read-only")  # fmt: skip
         if not engine.is_mine(run):
             return
         label_form(engine, run)
-        if st.button("Delete", key=f"delete-{run.id}", help="It can be brought back for a day"):
+        if st.button("Delete", key=f"delete-{run.id}", help="You can restore it within a day"):
             delete(engine, run)
 
 
@@ -122,9 +122,7 @@ def scores(run: Run) -> None:
         score_table(found, units=units_of(run))
     if cells := run_scores(run, "coarse_scores"):
         names = {"withheld": "Withheld cells", "seen": "Cells the model saw"}
-        score_table(
-            cells, units=units_of(run), names=names, caption="Cell means of the fine field against coarse values"
-        )
+        score_table(cells, units=units_of(run), names=names, caption="Cell means of the fine field and coarse values")
     notes(run_sentences(run, "notes"))
 
 
@@ -150,7 +148,7 @@ def files(engine: Visitor, run: Run) -> None:
         spec = json.dumps(run.spec.to_dict(), indent=1)
         st.download_button("settings.json", spec, f"{run.id}.json", key=f"spec-{run.id}", on_click="ignore")
         st.download_button(
-            "all of it (zip)",
+            "everything (zip)",
             lambda: zip_runs(engine, [run.id]),
             f"{run.id}.zip",
             key=f"zip-{run.id}",
@@ -177,4 +175,4 @@ def take_home(engine: Visitor, runs: Sequence[Run]) -> None:
         f"Download {which} (zip)", lambda: zip_runs(engine, ids), "runs.zip", key="all", on_click="ignore"
     )
     if engine.everything:
-        st.caption(f"Runs lie in {plain(engine.root)}, one folder each.")
+        st.caption(f"Runs are stored in {plain(engine.root)}, one folder per run.")

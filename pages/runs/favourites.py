@@ -23,14 +23,14 @@ from pages.runs.deleted import offer_back
 
 _PICKED, _RENAME = "favourite", "favourite-rename"
 _ROWS, _HEIGHT = 4, 62
-_ABOUT = "Whoever opens it has these settings; it goes on working where the favourite is deleted."
+_ABOUT = "Anybody who opens it gets these settings. It works even after the favourite is deleted."
 
 
 def favourites(engine: Visitor, expanded: bool) -> None:
     """The list, and what can be done with the one that is chosen; nothing where there are none."""
     kept, damaged = engine.favourites.all()
     if kept or damaged:
-        with st.expander(f"Favourites: {len(kept)} settings kept by name", expanded=expanded):
+        with st.expander(f"Favourites: {len(kept)} saved settings", expanded=expanded):
             _damaged(engine, damaged)
             if kept:
                 _listed(kept)
@@ -44,8 +44,8 @@ def _listed(kept: Sequence[Favourite]) -> None:
             "Picture": picture_of(one),
             "Name": one.name,
             "Page": page.title if (page := _page_of(one)) else one.page,
-            "Differs from the worked example": ", ".join(" ".join(pair) for pair in one.told) or "in nothing",
-            "Kept (UTC)": time.strftime("%Y-%m-%d %H:%M", time.gmtime(one.created)),
+            "Differs from the worked example": ", ".join(" ".join(pair) for pair in one.told) or "no difference",
+            "Saved (UTC)": time.strftime("%Y-%m-%d %H:%M", time.gmtime(one.created)),
         }
         for one in kept
     ]
@@ -76,10 +76,10 @@ def _chosen(engine: Visitor, kept: Sequence[Favourite]) -> None:
         unfold("Rename", lambda: _rename(engine, chosen), key=_RENAME)
         link = address_of(chosen.page, query_of(chosen))
         unfold("Link", lambda: show_link(link, _ABOUT), key="favourite-link", icon=":material/link:")
-        if st.button("Delete", key="favourite-delete", help="It can be brought back for a day"):
+        if st.button("Delete", key="favourite-delete", help="You can restore it within a day"):
             _delete(engine, chosen)
     if page is None:
-        st.caption(f"There is no page {plain(chosen.page)} in this version: its settings cannot be opened.")
+        st.caption(f"This version has no page {plain(chosen.page)}: the settings cannot be opened.")
 
 
 def _described(favourite: Favourite) -> str:
@@ -118,7 +118,7 @@ def _damaged(engine: Visitor, ids: Sequence[str]) -> None:
         return
     where = f" in {engine.favourites.folder}" if engine.everything else ""
     files = ", ".join(f"{one}.json" for one in ids[:3]) + (" …" if len(ids) > 3 else "")
-    st.warning(f"{len(ids)} favourites cannot be read, their files{plain(where)} are damaged: {plain(files)}.")
+    st.warning(f"{len(ids)} favourites cannot be read because their files{plain(where)} are damaged: {plain(files)}.")
     if st.button("Delete the damaged ones", key="favourite-damaged"):
         for one in ids:
             _done(engine.favourites.delete, one)

@@ -17,11 +17,11 @@ from pages.runs.names import name_of
 def label_form(engine: Visitor, run: Run) -> None:
     """Star at once; name and tags in a popover."""
     star = run.label.star
-    if st.button("★ Starred" if star else "☆ Star", key=f"star-{run.id}", help="Keep it among your favourites"):
+    if st.button("★ Starred" if star else "☆ Star", key=f"star-{run.id}", help="Add this run to your favourites"):
         _call(engine, run, Label(run.label.name, not star, run.label.tags))
     with st.popover("Name and tags"), st.form(f"label-{run.id}", border=False):
-        name = st.text_input("Name", run.label.name, max_chars=LONGEST_NAME, placeholder="its own title")
-        tags = st.text_input("Tags, with commas between", ", ".join(run.label.tags), max_chars=300)
+        name = st.text_input("Name", run.label.name, max_chars=LONGEST_NAME, placeholder="title of the run")
+        tags = st.text_input("Tags, separated by commas", ", ".join(run.label.tags), max_chars=300)
         if st.form_submit_button("Keep", type="primary"):
             try:
                 label = Label(name, star, tuple(tags.split(",")))

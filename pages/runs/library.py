@@ -33,7 +33,7 @@ _COLUMNS: dict[str, Any] = {
     "Star": st.column_config.TextColumn(width=36),
     "Units": st.column_config.TextColumn(width=48),
     "Data": st.column_config.TextColumn(width=80),
-    "Begun (UTC)": st.column_config.TextColumn(width=96),
+    "Started (UTC)": st.column_config.TextColumn(width=96),
     "Took": st.column_config.TextColumn(width=78),
     "RMSE": st.column_config.NumberColumn(format="%.3g", width=56),
     "CRPS": st.column_config.NumberColumn(format="%.3g", width=56),
@@ -48,11 +48,11 @@ def library(engine: Visitor, runs: Sequence[Run]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         words = widgets.text_input("Find", key="find", max_chars=80, placeholder="name, tag, data set, model")
         order = widgets.selectbox("Sort by", list(_ORDERS), key="sort", format_func=_ORDERS.__getitem__, width=170)
-        stars = widgets.toggle("Only stars", key="stars")
+        stars = widgets.toggle("Starred only", key="stars")
         grouped = widgets.toggle("Group by data set", key="group")
     found = [run for run in runs if (run.label.star or not stars) and matches(run, words)]
     if not found:
-        st.caption("No run is like that: change what is looked for.")
+        st.caption("No run matches: change the search.")
     groups: dict[str, list[Run]] = {}
     for run in ordered(found, order):
         groups.setdefault(data_of(run) or "without data" if grouped else "", []).append(run)
@@ -97,7 +97,7 @@ def _row_of(engine: Visitor, run: Run) -> dict[str, Any]:
         "Units": units_of(run),
         "Data": data_of(run),
         "Tags": list(run.label.tags),
-        "Begun (UTC)": time.strftime("%d %b %H:%M", time.gmtime(run.created)),
+        "Started (UTC)": time.strftime("%d %b %H:%M", time.gmtime(run.created)),
         "Took": duration(run.ended - run.started) if run.ended and run.started else "",
     }
 

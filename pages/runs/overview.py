@@ -38,11 +38,11 @@ def going_on(engine: Visitor, run: Run, where: str) -> None:
         words = [f"**{plain(name_of(run))}**", standing(run)]
         silent = time.time() - run.heard if run.heard else 0.0
         if silent > 15:
-            words.append(f"not heard of for {duration(silent)}")
+            words.append(f"no sign of life for {duration(silent)}")
         st.progress(run.progress or 0.0, text=" · ".join(words))
     if engine.is_mine(run):
         button.button("Cancel", key=f"cancel-{where}-{run.id}", width="stretch", on_click=stop, args=(run.id,),
-                      disabled=is_stopping(run.id), help="Its best so far is kept")  # fmt: skip
+                      disabled=is_stopping(run.id), help="The best result so far is saved")  # fmt: skip
 
 
 def attempt(action: Any, run_id: str, done: str) -> None:

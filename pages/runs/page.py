@@ -16,7 +16,7 @@ from pages.runs.overview import overview, states
 
 def main() -> None:
     """Draw the page."""
-    page_header("Runs", "Every fit, its state and what came of it. A run goes on when this page is left or closed.")
+    page_header("Runs", "Every fit with its state and result. A run continues when you leave or close this page.")
     apply_values()
     engine = get_engine()
     rights()
@@ -44,7 +44,7 @@ def main() -> None:
 
 def empty() -> None:
     """What to do when there is nothing to see."""
-    st.info("There are no runs yet. Open page Downscaling and press Learn: the fit appears here, live.")
+    st.info("There are no runs yet. Open page Downscaling and press Learn: the fit appears here while it is running.")
     page_link("downscaling", "Go to page Downscaling")
 
 

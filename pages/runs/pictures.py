@@ -34,7 +34,7 @@ def maps(engine: Visitor, runs: Sequence[Run]) -> None:
             try:
                 found.append((run, _kept(run.id, run.ended or 0.0, engine)))
             except InputError as error:
-                st.caption(f"No map of this run: {sentence_of(error)}")
+                st.caption(f"This run has no map: {sentence_of(error)}")
     if not found:
         return
     panels = [
@@ -77,6 +77,6 @@ def tests(runs: Sequence[Run], own: Sequence[Run]) -> None:
             else:
                 better = first if pair.difference < 0 else second
                 st.caption(
-                    f"{name} over {pair.n} common seeds: {better} is the better one by {abs(pair.difference):.3g} in "
-                    f"the median; signed-rank test, Holm: p = {pair.p_holm:.2g}."
+                    f"{name} over {pair.n} common seeds: {better} is better by {abs(pair.difference):.3g} in the "
+                    f"median; signed-rank test with Holm correction: p = {pair.p_holm:.2g}."
                 )

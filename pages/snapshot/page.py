@@ -17,14 +17,14 @@ def main() -> None:
     engine = get_engine()
     try:
         if not asked:
-            raise InputError("The address names no run: open one from page Runs.")
+            raise InputError("The address contains no run: open one from page Runs.")
         run = engine.get(asked)
     except InputError as error:
-        page_header("Snapshot", "One run, to look at.", device=False)
+        page_header("Snapshot", "One run, read-only.", device=False)
         st.warning(sentence_of(error))
         page_link("runs", "Go to page Runs", icon=":material/monitoring:")
         return
-    page_header(plain(name_of(run)), "A snapshot of one run: to look at, nothing here changes it.", device=False)
+    page_header(plain(name_of(run)), "A snapshot of one run. It is read-only.", device=False)
     show(engine, run)
 
 

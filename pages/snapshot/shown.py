@@ -30,7 +30,7 @@ def show(engine: Visitor, run: Run) -> None:
     """All of it."""
     if run.active:
         share = f", {100 * run.progress:.0f} % done" if run.progress else ""
-        st.info(f"The run has not ended yet ({STATES[run.status][0].lower()}{share}): open this page again later.")
+        st.info(f"The run has not finished yet ({STATES[run.status][0].lower()}{share}): open this page again later.")
     elif run.status == "failed" and run.message:
         st.warning(sentence_of(run.message))
     show_version(run)
@@ -52,7 +52,7 @@ def _way_on(engine: Visitor, run: Run) -> None:
         page_link("runs", "Open in the library", query={"run": run.id}, icon=":material/monitoring:")
     elif found := page_of_run(run):
         folder, query = found
-        page_link(folder, "Open on its page with these settings", query=query, icon=":material/tune:")
+        page_link(folder, "Open its page with these settings", query=query, icon=":material/tune:")
     else:
         open_sweep(run)
 
@@ -85,7 +85,7 @@ def _settings(run: Run) -> None:
         f"<td>{escape(setting_text(usual))}</td></tr>"
         for name, value, usual in rows
     )
-    table = f"<table><thead><tr><th></th><th>Value</th><th>Usually</th></tr></thead><tbody>{body}</tbody></table>"
-    st.markdown(f"**Settings** ({differ} differ from the usual ones, listed first)")
+    table = f"<table><thead><tr><th></th><th>Value</th><th>Default</th></tr></thead><tbody>{body}</tbody></table>"
+    st.markdown(f"**Settings** ({differ} differ from the defaults and are listed first)")
     scroll = f'<div class="lab-scroll" data-name="Settings" tabindex="0">{table}</div>'
     st.html(f'<div class="lab-table lab-words">{scroll}</div>')

@@ -62,8 +62,8 @@ def pictures(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Rep
         with place:
             _draw(toy, version, VERSIONS[version], found, f"s-{version}")
     st.caption(
-        "Triangles: positions of the points (their height has no meaning). Between them the band is wide, because "
-        "the model assumes that the data depend on f at the points only."
+        "Triangles mark the positions of the points; their height has no meaning. Between the points the band is wide, "
+        "because the model assumes that the data depend on f only at the points."
     )
     return here
 
@@ -73,12 +73,12 @@ def opening(toy: Toy, shown: dict[str, Represented]) -> str:
     data = f"{toy.spec.data:,} noisy data of a function that {toy.spec.points} points represent exactly."
     best = min((name for name in shown if name in LEARNABLE), key=lambda n: _rmse(shown[n], toy), default=None)
     if best is None:
-        return f"{data} Press **Learn the points** to see how well this many points can represent it."
+        return f"{data} Press **Learn the points** to see how well this number of points can represent it."
     found, other = shown[best], shown["variational_gp"]
     return (
-        f"{data} {len(found.locations)} learned points reach RMSE **{_rmse(found, toy):.3g}**, a GP on all data "
-        f"{_rmse(fitted(toy.spec, 'exact_gp', len(found.locations)), toy):.3g}, a variational GP with as many points "
-        f"{_rmse(other, toy):.3g}."
+        f"{data} The RMSE is **{_rmse(found, toy):.3g}** with {len(found.locations)} learned points, "
+        f"{_rmse(fitted(toy.spec, 'exact_gp', len(found.locations)), toy):.3g} for a GP on all data and "
+        f"{_rmse(other, toy):.3g} for a variational GP with the same number of points."
     )
 
 
@@ -93,8 +93,8 @@ def _here(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Repres
     found = _at_values(toy, count, places, values, kept)
     _draw(toy, "random", f"{places.capitalize()} points, values of the sliders", found, "s-here")
     st.markdown(
-        f"{len(found.locations)} {places} points at the sliders' values reach RMSE "
-        f"**{found.scores(toy)['rmse']:.3g}**, log evidence **{signed(found.evidence, 1)}**."
+        f"With {len(found.locations)} {places} points at the values of the sliders the RMSE is "
+        f"**{found.scores(toy)['rmse']:.3g}** and the log evidence **{signed(found.evidence, 1)}**."
     )
     return found
 

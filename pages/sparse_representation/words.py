@@ -11,7 +11,7 @@ from pages.sparse_representation.picture import fitted, read_at
 def table(toy: Toy, count: int, here: Represented, kept: dict[str, SparseRepresentation]) -> None:
     """Scores of all versions that need no learning or have been learned."""
     rows = {"random": here.scores(toy)}
-    names = {**VERSIONS, "random": "At the sliders' values"}
+    names = {**VERSIONS, "random": "Values of the sliders"}
     rows |= {version: read_at(toy.spec, spec).scores(toy) for version, spec in kept.items()}
     for version in ("variational_gp", "exact_gp"):
         try:
@@ -19,15 +19,15 @@ def table(toy: Toy, count: int, here: Represented, kept: dict[str, SparseReprese
         except InputError:
             names[version] = f"{VERSIONS[version]} (too many)"
     score_table(rows, columns=("rmse", "mae", "bias", "crps", "coverage95", "coverage_2sd"), names=names,
-                caption="Against f without noise, over the whole picture")  # fmt: skip
+                caption="Scores against f without noise, over the whole picture")  # fmt: skip
 
 
 def equation(toy: Toy, count: int, here: Represented) -> None:
     """The model with today's numbers."""
     assert here.spec is not None
     explain(
-        "The points replace both x and y: every datum is a smoothed value of f at the points, and their positions "
-        "maximise the evidence. Only n×n matrices are inverted, whatever the number of data.",
+        "The points replace both x and y: every datum is a smoothed value of f at the points, and the positions "
+        "maximise the evidence. Only n×n matrices are inverted, for any number of data.",
         rf"""
 $$A = (L + \sigma^2 I)^{{-1}}\ell(\mathbf u, \tilde{{\mathbf y}}),\qquad
 \tilde z \sim N(0, A^\top K A + \sigma^2 I),\qquad \alpha = (A A^\top K + \sigma^2 I)^{{-1}} A \tilde z$$

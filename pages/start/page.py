@@ -9,16 +9,17 @@ from pages.start.walk import CSS, walk
 
 def main() -> None:
     """Draw the page."""
-    page_header("Deconditioning Lab", "See, tune and trust a fine field recovered from coarse averages.")
+    page_header("Deconditioning Lab", "See, tune and check a fine field recovered from coarse averages.")
     st.html(f"<style>{CSS.read_text(encoding='utf-8')}</style>{walk()}")
     st.caption(
         "Potential temperature at 645 m, 19 November 2009, 12 UTC (UK Met Office UKV, Crown copyright, Open Government "
-        "Licence): 440 cells of 9 × 9 pixels become 35,640 pixels. Computed by this app from stored hyperparameters."
+        "Licence): 440 cells of 9 × 9 pixels become a map of 35,640 pixels. Computed by this app with stored "
+        "hyperparameters."
     )
     learn, explore, present = st.columns(3)
     with learn, st.container(border=True, height="stretch"):
         st.subheader("Learn", anchor=False)
-        st.markdown("The worked example above: move λ, σ and the lengthscales, and watch the maps change.")
+        st.markdown("The worked example above: move λ, σ and the lengthscales and watch the maps change.")
         page_link("downscaling", "Open the worked example", icon=":material/school:")
         page_link("story", "Deconditioning in five minutes", icon=":material/auto_stories:")
         page_link("one_dimension", "One dimension, one control at a time", icon=":material/show_chart:")
@@ -28,8 +29,8 @@ def main() -> None:
     with explore, st.container(border=True, height="stretch"):
         st.subheader("Explore", anchor=False)
         st.markdown(
-            "A case where the covariates fail, a synthetic planet matched only through cloud-top pressure, or a file "
-            "of your own."
+            "A case where the covariates fail, a synthetic planet matched only through cloud-top pressure, or your own "
+            "file."
         )
         page_link("downscaling", "Where altitude fails (75 m)", query={"data": "ukv-75m"}, icon=":material/warning:")
         page_link(
@@ -41,10 +42,12 @@ def main() -> None:
         page_link("distribution_regression", "Distributions as predictors", icon=":material/area_chart:")
     with present, st.container(border=True, height="stretch"):
         st.subheader("Present", anchor=False)
-        st.markdown("Every fit with its settings, seed, trace and scores; NetCDF files, printed maps and links.")
+        st.markdown(
+            "Every fit with its settings, seed, trace and scores, and with NetCDF files, printed maps and links."
+        )
         page_link("replicated", "Which of the papers' results hold here", icon=":material/fact_check:")
         page_link("benchmarks", "Which model wins where", icon=":material/leaderboard:")
-        page_link("runs", "Look at the runs", icon=":material/monitoring:")
+        page_link("runs", "See the runs", icon=":material/monitoring:")
 
 
 main()

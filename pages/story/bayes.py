@@ -52,8 +52,8 @@ def examples(look: float, guess: Guess | None, dark: bool) -> Shown:
     asked = exact if guess is None else _exact(problem, float(guess.control))
     figure = _examples(problem, look, () if guess is None else (own, exact), dark)
     lesson = (
-        f"Examples alone say {number(own)}, an exact calculation that knows every formula {number(exact)}. The "
-        "answer lies between what was believed and what is seen."
+        f"From examples alone the rule gives {number(own)}; an exact calculation, which knows every formula, gives "
+        f"{number(exact)}. The posterior mean lies between the prior mean and the observation."
     )
     equation = rf"""
 $$\hat\mu_{{X|y}} = \sum_i w_i\,k(X_i, \cdot),\qquad
@@ -63,7 +63,7 @@ w = \Lambda G_Y\big((\Lambda G_Y)^2 + \delta I\big)^{{-1}}\Lambda k_Y(y),\qquad
 $n = {PAIRS}$, $y = {look:g}$: mean ${own:.3f}$, exactly ${exact:.3f}$.
 """
     query = {"k-dim": "1", "k-y0": f"{look:g}"}
-    said = f"{PAIRS} examples of a hidden state and what was seen of it; now {number(look)} is seen (dashed)."
+    said = f"{PAIRS} examples of a hidden state with its observation. Now {number(look)} is observed (dashed)."
     return Shown(
         (figure,),
         said,
@@ -71,7 +71,7 @@ $n = {PAIRS}$, $y = {look:g}$: mean ${own:.3f}$, exactly ${exact:.3f}$.
         lesson,
         equation=equation,
         source=SOURCE,
-        link=Link("kernel_bayes", "This observation, by every rule", query),
+        link=Link("kernel_bayes", "This observation, with every rule", query),
     )
 
 
@@ -81,13 +81,13 @@ def _examples(problem: GaussianProblem, look: float, answers: tuple[float, ...],
     foot = np.full(PRIOR, -13.5)
     traces = [
         draw.dots(states, looks, "examples", hue("grey", dark), alpha=0.8),
-        draw.dots(believed, foot, "believed before", hue("violet", dark), size=14, symbol="line-ns-open"),
+        draw.dots(believed, foot, "prior", hue("violet", dark), size=14, symbol="line-ns-open"),
     ]
     names = (("from the examples", hue("teal", dark), "circle"), ("exact", INK[dark], "circle-open"))
     for at, (name, ink, symbol) in zip(answers, names, strict=False):
         traces.append(draw.dots(np.array([at]), np.array([look]), name, ink, size=20, symbol=symbol))
-    rules, labels = [draw.rule(look, hue("rust", dark), upright=False)], ("hidden state", "what is seen")
-    alt = "States and looks of all examples."
+    rules, labels = [draw.rule(look, hue("rust", dark), upright=False)], ("hidden state", "observation")
+    alt = "States and observations of all examples."
     return draw.picture(traces, labels, alt, dark=dark, across=(-9, 9), up=(-14.5, 14), rules=rules)
 
 
@@ -105,16 +105,16 @@ def weights(pairs: int, guess: Guess | None, dark: bool) -> Shown:
     density = normal_density(mean, covariance, grid[:, None])
     exact = draw.line(grid, density * float(np.abs(own).max()) / density.max(), "exact posterior, scaled", INK[dark])
     traces = [exact] if guess is None else [*draw.stems(sample.points[:, 0].numpy(), own, dark), exact]
-    figure = draw.picture(traces, ("hidden state", "weight"), "Weights of the examples.", dark=dark, across=(-9, 9))
+    figure = draw.picture(traces, ("hidden state", "weight"), "Weight of each example.", dark=dark, across=(-9, 9))
     negative = int((own < 0).sum())
     asked = negative / pairs
     if guess is not None:
         then = _sample(_rule(int(guess.control), LOOK)[1]).weights
         asked = float((then < 0).double().mean())
     lesson = (
-        f"{negative} of {pairs} weights are negative; together they sum to {number(sample.total)}. They are no "
-        f"probabilities, and still their mean is {number(float(found['kbr'].mean[0]))}; exactly, it would be "
-        f"{number(float(mean[0]))}."
+        f"{negative} of {pairs} weights are negative, and all weights sum to {number(sample.total)}. The weights are "
+        f"not probabilities, yet the weighted mean is {number(float(found['kbr'].mean[0]))}; the exact posterior mean "
+        f"is {number(float(mean[0]))}."
     )
     equation = rf"""
 $$E[f(X) \mid y] \approx \sum_i w_i f(X_i),\qquad \sum_i w_i = {sample.total:.3f},\qquad
@@ -123,7 +123,7 @@ $$E[f(X) \mid y] \approx \sum_i w_i f(X_i),\qquad \sum_i w_i = {sample.total:.3f
 $n = {pairs}$; nothing forces $w_i \ge 0$.
 """
     query = {"k-dim": "1", "k-n": str(pairs)}
-    said = f"The answer is made of {pairs} examples, each with a weight; {number(LOOK)} is seen."
+    said = f"The posterior is a weighted sample of {pairs} examples; {number(LOOK)} is observed."
     return Shown(
         (figure,),
         said,
@@ -131,7 +131,7 @@ $n = {pairs}$; nothing forces $w_i \ge 0$.
         lesson,
         equation=equation,
         source=SOURCE,
-        link=Link("kernel_bayes", "These weights, and other rules", query),
+        link=Link("kernel_bayes", "These weights, compared with other rules", query),
     )
 
 
@@ -140,12 +140,12 @@ def _path(truth: np.ndarray, seen: np.ndarray, means: np.ndarray | None, dark: b
     step = np.arange(len(truth) - DRAWN, len(truth), dtype=float)
     traces = [
         draw.line(step, truth[-DRAWN:, 0], "hidden path", INK[dark], width=2.5, dash="dot"),
-        draw.dots(step, seen[-DRAWN:, 0], "what is seen", hue("rust", dark), size=10),
+        draw.dots(step, seen[-DRAWN:, 0], "observation", hue("rust", dark), size=10),
     ]
     if means is not None:
         traces.append(draw.line(step, means[-DRAWN:, 0], "followed", hue("teal", dark), width=4))
-    alt = "One coordinate of a path over its steps, looks and estimates."
-    return draw.picture(traces, ("step", "how far east"), alt, dark=dark, up=(-2.2, 2.2))
+    alt = "One coordinate of a path against the step, with observations and estimates."
+    return draw.picture(traces, ("step", "position east"), alt, dark=dark, up=(-2.2, 2.2))
 
 
 def _pursuit(count: int, guess: Guess | None, dark: bool) -> Shown:
@@ -157,25 +157,26 @@ def _pursuit(count: int, guess: Guess | None, dark: bool) -> Shown:
         then = _errors(_followed(int(guess.control)))
         asked = then[0] / then[1]
     lesson = (
-        f"After {count} examples the followed path is off by {number(own)}, what is seen by {number(looks)}. It knows "
-        f"no equation; a filter that knows all of them is off by {number(found.errors['ekf'] ** 0.5)}."
+        f"With {count} examples the error of the estimated path is {number(own)}; that of the observations is "
+        f"{number(looks)}. The filter knows no equation. A filter that knows all equations has an error of "
+        f"{number(found.errors['ekf'] ** 0.5)}."
     )
     equation = rf"""
 $$\mu_{{t+1}} = (G_X + T\varepsilon I)^{{-1}} G_{{XX_+}} (G_X + T\varepsilon I)^{{-1}} G_X\,\alpha_t,\qquad
 \alpha_{{t+1}} = \Lambda G_Y\big((\Lambda G_Y)^2 + \delta I\big)^{{-1}}\Lambda k_Y(y_{{t+1}})$$
 
-$T = {count}$, RMSE ${own:.3f}$ over ${FOLLOWED}$ steps; of the looks ${looks:.3f}$.
+$T = {count}$, RMSE ${own:.3f}$ over ${FOLLOWED}$ steps; of the observations ${looks:.3f}$.
 """
     query = {"f-system": "(a) circle", "f-train": str(count)}
     figure = _path(found.truth, found.seen, None if guess is None else found.means["kbr"], dark)
     return Shown(
         (figure,),
-        f"The last {DRAWN} of {FOLLOWED} steps of a point that goes round, seen badly.",
+        f"The last {DRAWN} of {FOLLOWED} steps of a point that moves in a circle, with noisy observations.",
         100 * asked,
         lesson,
         equation=equation,
         source=SOURCE,
-        link=Link("filtering", "Play it, step by step", query),
+        link=Link("filtering", "Play it step by step", query),
     )
 
 
@@ -191,19 +192,22 @@ def turned(turn: float, guess: Guess | None, dark: bool) -> Shown:
     if guess is not None:
         asked = float(np.divide(*_turned(float(guess.control)).errors))
     lesson = (
-        f"Off by {number(own)}, where what is seen alone is off by {number(looks)}. The sign needs no truth: looks "
-        f"surprise it by {number(found.surprise)}, by {number(usual.surprise)} where the path goes as taught."
+        f"The error of the filter is {number(own)}; that of the observations is {number(looks)}. One sign needs no "
+        f"truth: the filter's prediction error is {number(found.surprise)}, against {number(usual.surprise)} on a path "
+        "like the training path."
     )
     good, bad = _signs(found, usual) if guess is not None else ((), ())
     equation = rf"""
 $$\sqrt{{\tfrac1n\sum_t \|\hat x_{{t|t-1}} - y_t\|^2}} = {found.surprise:.3f},\qquad
-\text{{as taught}}\ {usual.surprise:.3f}$$
+\text{{as in training}}\ {usual.surprise:.3f}$$
 
-$\hat x_{{t|t-1}}$ is predicted before the look $y_t$; taught turn ${TAUGHT:g}$, now ${turn:g}$ radians a step.
+$\hat x_{{t|t-1}}$ is predicted before $y_t$ is observed; turn in training ${TAUGHT:g}$, now ${turn:g}$ radians a step.
 """
     query = {"f-system": "own circle", "f-eta": f"{turn:g}", "f-b": "0"} if turn >= 0 else {"f-system": "(a) circle"}
     figure = _path(found.truth, found.seen, None if guess is None else found.means, dark)
-    said = f"Taught to turn by {number(TAUGHT)} a step, it now follows a point that turns by {number(turn)}."
+    said = (
+        f"The filter was trained on a path that turns by {number(TAUGHT)} per step. This path turns by {number(turn)}."
+    )
     return Shown(
         (figure,),
         said,
@@ -213,14 +217,14 @@ $\hat x_{{t|t-1}}$ is predicted before the look $y_t$; taught turn ${TAUGHT:g}$,
         bad,
         equation,
         SOURCE,
-        Link("filtering", "A filter taught on a path like this" if turn >= 0 else "The path it was taught", query),
+        Link("filtering", "A filter trained on a path like this" if turn >= 0 else "The training path", query),
     )
 
 
 def _signs(found: Turned, usual: Turned) -> tuple[tuple[str, ...], tuple[str, ...]]:
     own, looks = found.errors
-    told = f"Looks surprise it {number(found.surprise / usual.surprise)} times as much as on the path it was taught."
-    better = f"Its error is {percent(own / looks)} of what is seen."
+    told = f"Its prediction error is {number(found.surprise / usual.surprise)} times that on the training path."
+    better = f"Its error is {percent(own / looks)} of that of the observations."
     signs = ((found.surprise < 1.5 * usual.surprise, told), (own < looks, better))
     return tuple(words for fine, words in signs if fine), tuple(words for fine, words in signs if not fine)
 
@@ -229,29 +233,29 @@ STEPS = (
     Step(
         "Examples answer",
         "Bayes' rule needs no formulas: examples of states and observations are enough.",
-        Control("What is seen", -8.0, 8.0, LOOK, 0.5),
-        Question("Which hidden state is to be expected, on average?", -8, 8, 0.1, ""),
+        Control("Observation", -8.0, 8.0, LOOK, 0.5),
+        Question("What is the posterior mean of the hidden state?", -8, 8, 0.1, ""),
         examples,
     ),
     Step(
-        "Made of weights",
-        "The answer is a weight on every example, and some weights are negative.",
+        "A weighted sample",
+        "The posterior is a weight on every example, and some weights are negative.",
         Control("Examples", 20, 400, 200, 20),
         Question("What share of the weights is negative?"),
         weights,
     ),
     Step(
-        "Follow the hidden",
-        "Applied at every step, the rule tracks a state that nobody can see.",
-        Control("Examples to learn from", options=EXAMPLES, value=200),
-        Question("How large is its error, in per cent of the error of what is seen?", 0, 200),
+        "Track a hidden state",
+        "Applied at every step, the rule tracks a state that is never observed directly.",
+        Control("Number of examples", options=EXAMPLES, value=200),
+        Question("How large is the error, in per cent of the error of the observations?", 0, 200),
         _pursuit,
     ),
     Step(
         "Where it fails",
-        "It expects the world to behave as in its examples, and misleads where it does not.",
-        Control("Turn of the path, radians a step", options=_TURNS, value=1.2),
-        Question("How large is its error now, in per cent of the error of what is seen?", 0, 200),
+        "The filter assumes that the state moves as in the examples. If it does not, the filter misleads.",
+        Control("Turn of the path, radians per step", options=_TURNS, value=1.2),
+        Question("How large is the error now, in per cent of the error of the observations?", 0, 200),
         turned,
     ),
 )

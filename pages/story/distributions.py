@@ -58,13 +58,14 @@ $f_0(x) = 10x\,e^{{-5x}}$ is largest at $x = {best:.2f}$; $n = {SUBJECTS}$, $m =
 """
     )
     said = (
-        f"{SUBJECTS} people with {MEASURES:,} measures each: the {count} with the highest outcomes, and the {count} "
+        f"{SUBJECTS} people with {MEASURES:,} measurements each: the {count} with the highest outcomes and the {count} "
         "with the lowest."
     )
     most, least = (float((np.abs(group - best) <= NEAR).mean()) for group in (highest, lowest))
     lesson = (
-        f"Of the measures of the highest {percent(most)} lie within {NEAR:g} of {number(best)}, of the lowest "
-        f"{percent(least)}: not one number of a person, but where all of them lie."
+        f"In the group with the highest outcomes {percent(most)} of the measurements lie within {NEAR:g} of "
+        f"{number(best)}; in the group with the lowest, {percent(least)}. The outcome depends on the whole "
+        "distribution of a person's measurements, not on one number."
     )
     return Shown(
         (figure,),
@@ -86,20 +87,20 @@ def _two_groups(highest: np.ndarray, lowest: np.ndarray, at: np.ndarray | None, 
         traces.append(draw.line(middle, density, name, hue(ink, dark), width=4))
     if at is not None:
         truth = regression_function(at)
-        traces.append(draw.line(at, truth / truth.max() * 2, "what a value adds, scaled", INK[dark], dash="dot"))
-    return draw.picture(traces, ("measured value", "how often"), "Measures of two groups.", dark=dark)
+        traces.append(draw.line(at, truth / truth.max() * 2, "effect of a value, scaled", INK[dark], dash="dot"))
+    return draw.picture(traces, ("measured value", "how often"), "Measurements of two groups.", dark=dark)
 
 
 def _curve(at: np.ndarray, curve: Curve, revealed: bool, dark: bool) -> Figure:
     colour = hue("teal", dark)
     traces = [
-        draw.band(at, curve.mean - 2 * curve.sd, curve.mean + 2 * curve.sd, "how sure: 95 %", colour),
+        draw.band(at, curve.mean - 2 * curve.sd, curve.mean + 2 * curve.sd, "95 % band", colour),
         draw.line(at, curve.mean, "recovered", colour),
     ]
     if revealed:
         traces.append(draw.line(at, regression_function(at), "the truth", INK[dark], dash="dot"))
     return draw.picture(
-        traces, ("measured value", "what it adds to the outcome"), "A recovered curve.", dark=dark, up=(-0.55, 1.15)
+        traces, ("measured value", "effect on the outcome"), "A recovered curve.", dark=dark, up=(-0.55, 1.15)
     )
 
 
@@ -108,8 +109,9 @@ def recover(count: int, guess: Guess | None, dark: bool) -> Shown:
     at, curve, _ = _found(count, MEASURES)
     few, many = (_off(at, _found(n, MEASURES)[1]) for n in (COUNTS[0], SUBJECTS))
     lesson = (
-        f"With {COUNTS[0]} people the curve is off by {number(few)}, with {SUBJECTS} by {number(many)}. Nobody "
-        "measured it: only averages of it were seen, one a person. That is deconditioning."
+        f"With {COUNTS[0]} people the error of the curve is {number(few)}, with {SUBJECTS} it is {number(many)}. The "
+        "curve was never measured; only its average over each person's measurements was observed. Recovering it is "
+        "deconditioning."
     )
     equation = (
         MODEL
@@ -118,7 +120,7 @@ $n = {count}$, $m = {MEASURES}$, $\sigma^2 = {curve.noise:g}$: RMSE ${_off(at, c
 """
     )
     query = {"d-n": str(count)} if count != SUBJECTS else {}
-    said = f"What each measured value adds, recovered from {count} people."
+    said = f"Effect of each measured value, recovered from {count} people."
     return Shown(
         (_curve(at, curve, guess is not None, dark),),
         said,
@@ -126,7 +128,7 @@ $n = {count}$, $m = {MEASURES}$, $\sigma^2 = {curve.noise:g}$: RMSE ${_off(at, c
         lesson,
         equation=equation,
         source=SOURCE,
-        link=Link("distribution_regression", "This curve, by every method", query),
+        link=Link("distribution_regression", "This curve, with every method", query),
     )
 
 
@@ -137,21 +139,23 @@ def distrust(measures: int, guess: Guess | None, dark: bool) -> Shown:
     held = _held(at, curve)
     asked = held if guess is None else _held(at, _found(SUBJECTS, int(guess.control))[1])
     moved = float((np.abs(curve.mean - full.mean) > 2 * curve.sd).mean())
-    told = f"With {MEASURES:,} measures a person the curve leaves this band at {percent(moved)} of all values."
+    told = (
+        f"With {MEASURES:,} measurements per person the curve lies outside this band at {percent(moved)} of all values."
+    )
     good, bad = ((told,), ()) if moved <= 0.1 else ((), (told,))
     lesson = (
-        f"From {measures} measures a person, the band holds {percent(held)} of the truth. A few measures are not yet a "
-        "distribution, and the band does not know that."
+        f"With {measures} measurements per person, the band contains {percent(held)} of the truth. A few measurements "
+        "describe a distribution poorly, and the band ignores this."
     )
     equation = (
         MODEL
         + rf"""
-The band is $2\sqrt{{K(s, s) - l(s)^\top (M + \sigma^2)^{{-1}} l(s)}}$; it takes the {measures} measures for the whole
-distribution. RMSE ${_off(at, curve):.3f}$.
+The band is $2\sqrt{{K(s, s) - l(s)^\top (M + \sigma^2)^{{-1}} l(s)}}$; it treats the {measures} measurements as
+the whole distribution. RMSE ${_off(at, curve):.3f}$.
 """
     )
     query = {"d-m": str(measures)} if measures != MEASURES else {}
-    said = f"{SUBJECTS} people, {measures} measures of each."
+    said = f"{SUBJECTS} people, {measures} measurements of each."
     return Shown(
         (_curve(at, curve, guess is not None, dark),),
         said,
@@ -161,30 +165,30 @@ distribution. RMSE ${_off(at, curve):.3f}$.
         bad if guess else (),
         equation,
         SOURCE,
-        Link("distribution_regression", "Few measures, by every method", query),
+        Link("distribution_regression", "Few measurements, with every method", query),
     )
 
 
 STEPS = (
     Step(
         "A person is many numbers",
-        "A person measured a thousand times is not one number but a distribution.",
+        "A person who is measured a thousand times is a distribution, not one number.",
         Control("People in each group, %", 5, 50, 15, 5),
         Question("Which values raise the outcome most?", choices=PLACES),
         people,
     ),
     Step(
-        "What a value adds",
-        "From one outcome per person, regression recovers what each value adds to it.",
+        "Effect of a value",
+        "From one outcome per person, regression recovers how much each measured value contributes.",
         Control("People", options=COUNTS, value=40),
-        Question(f"How much smaller is the curve's error with {SUBJECTS} people than with {COUNTS[0]}?"),
+        Question(f"By how much is the error of the curve smaller with {SUBJECTS} people than with {COUNTS[0]}?"),
         recover,
     ),
     Step(
         "Where it fails",
-        "With few measures per person it is confident and wrong.",
-        Control("Measures of each person", options=FEW, value=10),
-        Question("How much of the truth does the band hold?"),
+        "With few measurements per person the method is confident and wrong.",
+        Control("Measurements per person", options=FEW, value=10),
+        Question("How much of the truth does the band contain?"),
         distrust,
     ),
 )

@@ -88,7 +88,7 @@ def truth(dark: bool, name: str = "the real field", width: float = 3.0) -> draw.
 
 def known(cells: Cells, dark: bool) -> draw.Trace:
     """What the cells say."""
-    return draw.cells(cells.edges, cells.means, "averages over cells", hue("rust", dark))
+    return draw.cells(cells.edges, cells.means, "cell averages", hue("rust", dark))
 
 
 def through(size: int, guess: Guess | None, dark: bool) -> Shown:
@@ -97,11 +97,12 @@ def through(size: int, guess: Guess | None, dark: bool) -> Shown:
     width = size * transect().spacing
     traces = [known(cells, dark)] if guess is None else [truth(dark), known(cells, dark)]
     where = latitude_words(round(transect().ends[0][0]), None)
-    said = f"{len(cells.means)} cells, each {number(width)} km wide, on a line across Snowdonia at {where}."
+    said = f"{len(cells.means)} cells, each {number(width)} km wide, along a line across Snowdonia at {where}."
     then = cells if guess is None else through_cells(transect(), int(guess.control))
     lesson = (
-        f"At {number(then.where)} km the field is that far from its cell's mean. Of all its variation the cells "
-        f"{number(width)} km wide keep {percent(cells.kept)}; {percent(1 - cells.kept)} happens inside them."
+        f"The field differs most from its cell average at {number(then.where)} km. Averages over cells of "
+        f"{number(width)} km keep {percent(cells.kept)} of the field's variance; the other {percent(1 - cells.kept)} "
+        "is inside the cells."
     )
     equation = rf"""
 $$\bar f_c = \frac{{1}}{{|c|}}\int_c f(x)\,dx,\qquad
@@ -110,8 +111,9 @@ $$\bar f_c = \frac{{1}}{{|c|}}\int_c f(x)\,dx,\qquad
 """
     query = {"rows": str(size), "columns": str(size)} if size != SIZE else {}
     return Shown(
-        (curve(traces, f"Averages over cells {number(width)} km wide along a line.", dark),), said, then.farthest,
-        lesson, equation=equation, source=SOURCE, link=Link("downscaling", "The whole map, in cells this wide", query),
+        (curve(traces, f"Averages over cells of {number(width)} km along a line.", dark),), said, then.farthest,
+        lesson, equation=equation, source=SOURCE,
+        link=Link("downscaling", "The whole map, with cells of this width", query),
     )  # fmt: skip
 
 
@@ -125,8 +127,8 @@ def fit(pair: int, guess: Guess | None, dark: bool) -> Shown:
     told = " and ".join(f"{number(rmse(three[at], transect().values))} K" for at in drawn)
     asked = real if guess is None else _real_place(int(guess.control))
     lesson = (
-        f"The invented ones miss the real field by {told} on average, and no cell notices. If you could tell, it was "
-        "by something the cells do not know: how smooth such a field is."
+        f"The invented curves differ from the real field by {told} (RMSE), although their cell averages agree. If you "
+        "could tell them apart, you used something the averages do not contain: how smooth such a field is."
     )
     equation = (
         FITS
@@ -137,10 +139,10 @@ $\max_c |\overline{{f}}_c - \tilde z_c| = {worst:.1e}$ K.
     )
     return Shown(
         (curve([known(cells, dark), *shown], "Three curves through the same cell averages.", dark),),
-        f"Three fields, up to {number(apart)} K apart. One is real, two are invented.", NAMES[asked], lesson,
-        good=(f"Averaged over the cells, all three return the same values, to {within(worst, 'K')}.",),
+        f"Three curves, up to {number(apart)} K apart. One is real, two are invented.", NAMES[asked], lesson,
+        good=(f"All three have the same cell averages, to {within(worst, 'K')}.",),
         equation=equation,
-        source=SOURCE, link=Link("downscaling", "Flip through 20 such maps", {"draws": "true"}),
+        source=SOURCE, link=Link("downscaling", "Flip through 20 maps of this kind", {"draws": "true"}),
     )  # fmt: skip
 
 
@@ -167,10 +169,9 @@ def prior(length: float, guess: Guess | None, dark: bool) -> Shown:
         figures = [both, _evidence(float(guess.value), dark)]
         times = np.exp(min(top.evidence - own.evidence, 50))
         lesson = (
-            f"With {number(best(False))} km the cells are {number(times)} times as probable as with your "
-            f"{number(float(guess.value))} km. The real field lies inside the band at {percent(top.held)} of "
-            f"all places there, with yours at {percent(own.held)}; the recovered curves are off by "
-            f"{number(top.rmse)} K and {number(own.rmse)} K."
+            f"With {number(best(False))} km the cell averages are {number(times)} times as probable as with your "
+            f"{number(float(guess.value))} km. The band contains the real field at {percent(top.held)} of all places, "
+            f"with your length at {percent(own.held)}; the errors are {number(top.rmse)} K and {number(own.rmse)} K."
         )
     equation = (
         FITS
@@ -179,17 +180,20 @@ $$\log p(\tilde z) = -\tfrac12 \tilde z^\top S^{{-1}}\tilde z - \tfrac12\log|S| 
 {found.evidence:.2f},\qquad k(x, x') = s^2 e^{{-|x - x'|/\ell}},\quad \ell = {length:.3g}\ \mathrm{{km}},\quad
 s^2 = {found.scale:.3g}$$
 
-$n = {len(cells.means)}$ standardised cell means; $s^2$ is the one of highest evidence at this length.
+$n = {len(cells.means)}$ standardised cell means; $s^2$ has the highest evidence at this length.
 """
     )
-    link = Link("downscaling", "Lengths of the whole map, and learning them")
-    said = f"If temperatures resemble one another over {number(length)} km, this is what the cells say, give or take."
+    link = Link("downscaling", "Learn the lengths of the whole map")
+    said = (
+        "The field recovered from the cell averages, with its 95 % band, if temperatures are correlated over "
+        f"{number(length)} km."
+    )
     return Shown(tuple(figures), said, best(False), lesson, equation=equation, source=SOURCE, link=link)
 
 
 def _posterior(found: Recovered, colour: str) -> list[draw.Trace]:
     km, mean, reach = transect().km, found.mean, 2 * found.sd
-    return [draw.band(km, mean - reach, mean + reach, "how sure: 95 %", colour),
+    return [draw.band(km, mean - reach, mean + reach, "95 % band", colour),
             draw.line(km, mean, "recovered", colour)]  # fmt: skip
 
 
@@ -204,8 +208,8 @@ def _evidence(own: float, dark: bool) -> Figure:
     ]
     found = draw.picture(
         traces,
-        ("length, km", "evidence / its best"),
-        "Evidence of every length.",
+        ("length, km", "evidence / its maximum"),
+        "Evidence of each length.",
         dark=dark,
         height=draw.TALL - _LOWER + 10,
     )
@@ -231,13 +235,13 @@ def covariate(told: str, guess: Guess | None, dark: bool) -> Shown:
     low, high = limits()
     figure["layout"]["yaxis"]["range"] = [low - 0.35 * (high - low), high]
     gone = 1 - with_it.rmse / without.rmse
-    said = f"The ground under the line rises to {number(highest)} m, and we know it at every place."
+    said = f"The ground below the line rises to {number(highest)} m. Its altitude is known everywhere."
     lesson = (
-        f"Without the mountains the recovered field is off by {number(without.rmse)} K, with them by "
-        f"{number(with_it.rmse)} K; the bands hold {percent(without.held)} and {percent(with_it.held)} of the real "
+        f"Without the mountains the error of the recovered field is {number(without.rmse)} K, with them it is "
+        f"{number(with_it.rmse)} K. The bands contain {percent(without.held)} and {percent(with_it.held)} of the real "
         "field."
     )
-    checks = (f"Averaged over the cells, both return them, to {within(max(without.off, with_it.off), 'K')}.",)
+    checks = (f"Both have the observed cell averages, to {within(max(without.off, with_it.off), 'K')}.",)
     equation = (
         FITS
         + rf"""
@@ -255,29 +259,29 @@ STEPS = (
     Step(
         "Cells hide",
         "A large cell shows one number and hides all variation inside it.",
-        Control("Places in a cell", 3, 45, SIZE, 3),
-        Question("How far from its cell's average does the real field stray, at most?", 0, 5, 0.1, "K"),
+        Control("Places per cell", 3, 45, SIZE, 3),
+        Question("What is the largest difference between the real field and its cell average?", 0, 5, 0.1, "K"),
         through,
     ),
     Step(
         "Many fields fit",
         "Averaging loses information: many different fields have exactly the same averages.",
-        Control("Another two rivals", 1, 12, 1),
+        Control("Two other curves", 1, 12, 1),
         Question("Which of the three is the real field?", choices=NAMES),
         fit,
     ),
     Step(
         "A prior chooses",
-        "Knowing how far temperatures resemble one another picks out the likely fields among all that fit.",
-        Control("Length over which temperatures resemble one another, km", options=LENGTHS, value=LENGTHS[4]),
+        "Knowing over which distance temperatures are similar selects the likely fields among all that fit.",
+        Control("Distance over which temperatures are similar, km", options=LENGTHS, value=LENGTHS[4]),
         Question("Which length makes the averages most probable?", 2, 100, 1, "km"),
         prior,
     ),
     Step(
         "Mountains help",
-        "A variable known in fine detail, such as altitude, supplies the missing detail.",
+        "A variable that is known in fine detail, such as altitude, supplies the missing detail.",
         Control("Recovered … mountains", options=(WITHOUT, _WITH), value=WITHOUT),
-        Question("By how much does knowing the mountains lower the error?"),
+        Question("How much does knowing the mountains reduce the error?"),
         covariate,
     ),
 )

@@ -27,42 +27,42 @@ def backwards(averages: int, guess: Guess | None, dark: bool) -> Shown:
     right = [draw.dots(line.query.numpy(), trip.conditioned, "its averages", rust, size=13)]
     checks: tuple[str, ...] = ()
     if guess is not None:
-        left.append(draw.line(grid, trip.back, "what comes back", colour))
-        right.append(draw.dots(line.query.numpy(), trip.again, "averages of what comes back", colour, size=20,
+        left.append(draw.line(grid, trip.back, "recovered function", colour))
+        right.append(draw.dots(line.query.numpy(), trip.again, "its averages", colour, size=20,
                                symbol="circle-open"))  # fmt: skip
         worst = float(np.abs(trip.again - trip.conditioned).max())
-        checks = (f"Averaged once more, what comes back returns every average, to {within(worst)}.",)
+        checks = (f"The recovered function has the same averages, to {within(worst)}.",)
     share = mediated.share_back(trip)
     then = share if guess is None else mediated.share_back(_trip(int(guess.control))[1])
     labels = ("input", "mediator", "value")
-    figure = draw.beside(left, right, labels, "A function, and its averages given the mediator.", dark=dark)
+    figure = draw.beside(left, right, labels, "A function and its averages given the mediator.", dark=dark)
     figure["layout"]["xaxis2"]["range"] = [-6.4, 6.4]
     lesson = (
-        f"From {averages} averages {percent(share)} of the function's variation comes back. What an average never saw "
-        "cannot return, whatever the method."
+        f"{averages} averages recover {percent(share)} of the function's variation. No method can recover what no "
+        "average contains."
     )
     equation = rf"""
 $$\hat g = A^\top f(\mathbf x),\qquad \hat f(x) = \hat g^\top (A^\top K A + m\varepsilon I)^{{-1}} A^\top k(x),\qquad
 A = (L + n\lambda I)^{{-1}}\tilde L$$
 
-There: $\hat g$, the conditional mean. Back: $\hat f$, the deconditional mean. $m = {averages}$,
-$1 - \mathrm{{MSE}}/\mathrm{{Var}} = {share:.4f}$.
+Conditioning gives $\hat g$, the conditional mean; deconditioning gives $\hat f$, the deconditional mean.
+$m = {averages}$, $1 - \mathrm{{MSE}}/\mathrm{{Var}} = {share:.4f}$.
 """
     query = {"o-view": "There and back", "o-m": str(averages)}
     return Shown(
-        (figure,), f"There: {averages} averages of a function, each near one value of the mediator.", 100 * then,
+        (figure,), f"Conditioning: {averages} averages of a function, each near one value of the mediator.", 100 * then,
         lesson,
         good=checks, equation=equation, source="Hsu and Ramos 2019, theorem 4.2",
-        link=Link("one_dimension", "There and back, with its theorems", query),
+        link=Link("one_dimension", "There and back, with the theorems", query),
     )  # fmt: skip
 
 
 STEPS = (
     Step(
         "There and back",
-        "Conditioning turns a function into averages; deconditioning runs it backwards.",
-        Control("Averages that are known", options=_AVERAGES, value=3),
-        Question("How much of the function's variation comes back from these averages?"),
+        "Conditioning turns a function into averages; deconditioning recovers the function from them.",
+        Control("Number of averages", options=_AVERAGES, value=3),
+        Question("How much of the function's variation can be recovered from these averages?"),
         backwards,
     ),
 )

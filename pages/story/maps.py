@@ -66,7 +66,7 @@ def _known(kind: str, key: str) -> Any:
 
 
 def _wait(kind: str, key: str) -> Callable[[], Any]:
-    words = "The map is being computed …" if kind == "map" else "The check one scale up is being computed …"
+    words = "The map is being computed …" if kind == "map" else "The test one scale up is being computed …"
     name = f"story-{kind}-{key}"
     return lambda: awaited(name, name, _work(kind, key), words)
 
@@ -87,7 +87,7 @@ def _map(title: str, values: np.ndarray, key: str, dark: bool, scale: MapScale |
 
 def _coarse(key: str, dark: bool) -> tuple[Figure, ...]:
     """What is there before anything is computed."""
-    return (_map("What the cells say", constant(problem_of(key)), key, dark),)
+    return (_map("Cell values", constant(problem_of(key)), key, dark),)
 
 
 def _equation(solved: Solved) -> str:
@@ -112,21 +112,21 @@ def _dissolve(share: int, guess: Guess | None, dark: bool) -> Shown:
     values = solved.dissolved(share / 100)
     off = solved.off_cells(values)
     fits, gone = off < _FITS_TO, 1 - solved.rmse(solved.mean) / solved.rmse(solved.blocks)
-    title = "What the cells say" if share == 0 else "Deconditioned" if share == 100 else f"{share} % of the way"
+    title = "Cell values" if share == 0 else "Deconditioned" if share == 100 else f"{share} % dissolved"
     lesson = (
-        f"Against the field that nobody showed it, the blocks are off by {number(solved.rmse(solved.blocks))} K, the "
-        f"deconditioned map by {number(solved.rmse(solved.mean))} K; interpolation between cells by "
-        f"{number(solved.rmse(solved.bilinear))} K."
+        "Compared with the real field, which the model never saw, the RMSE of the blocks is "
+        f"{number(solved.rmse(solved.blocks))} K, of the deconditioned map {number(solved.rmse(solved.mean))} K, of "
+        f"interpolation between cells {number(solved.rmse(solved.bilinear))} K."
     )
     figures = [_map(title, values, KEY, dark)]
     if guess is not None:
-        figures.append(_map("The real field, never shown", solved.truth, KEY, dark))
+        figures.append(_map("The real field, never shown to the model to the model", solved.truth, KEY, dark))
     return Shown(
         tuple(figures), f"{len(solved.problem.pixel):,} pixels from {solved.problem.data.bags.count} cells.",
         100 * gone, lesson,
-        good=(f"Averaged over every cell, this map gives that cell's value, to {within(off, 'K')}.",) if fits else (),
-        bad=() if fits else (f"Averaged over the cells, this map is off by up to {number(off)} K.",),
-        equation=_equation(solved), source=SOURCE, link=Link("downscaling", "This map with all its knobs"),
+        good=(f"The average over every cell equals the cell's value, to {within(off, 'K')}.",) if fits else (),
+        bad=() if fits else (f"Averages over cells differ from the cell values by up to {number(off)} K.",),
+        equation=_equation(solved), source=SOURCE, link=Link("downscaling", "This map with all controls"),
     )  # fmt: skip
 
 
@@ -135,36 +135,36 @@ def sure(level: int, guess: Guess | None, dark: bool) -> Shown:
     solved: Solved | None = _known("map", KEY)
     if solved is None:
         return Shown(
-            _coarse(KEY, dark), "Each pixel gets a temperature, and an interval around it.", wait=_wait("map", KEY)
+            _coarse(KEY, dark), "Each pixel gets a temperature and an interval around it.", wait=_wait("map", KEY)
         )
     promised, problem = level / 100, solved.problem
     reach = float(f"{reaches(problem, solved.mean, solved.sd).spread:.2g}")
     spread = MapScale("2 sd", problem.units, "uncertainty", 0.0, reach)
-    figures = [_map("How sure: half the width of a 95 % interval", 2 * solved.sd, KEY, dark, spread)]
+    figures = [_map("Uncertainty: half the width of a 95 % interval", 2 * solved.sd, KEY, dark, spread)]
     held, lesson = solved.held(promised), ""
     then = held if guess is None else solved.held(guess.control / 100)
     good: tuple[str, ...] = ()
     bad: tuple[str, ...] = ()
     if guess is not None:
         scale = MapScale("truth and interval", "", "diverging", -1.0, 1.0)
-        outside = _map("Where the truth lies outside", solved.beyond(promised), KEY, dark, scale)
+        outside = _map("Where the truth is outside the interval", solved.beyond(promised), KEY, dark, scale)
         outside["data"][0]["colorbar"] |= {"tickvals": [-0.85, 0, 0.85], "ticktext": ["below", "inside", "above"]}
         figures.insert(0, outside)
         found = trust(solved.truth, solved.mean, solved.sd, weights=problem.grid.area)
         right = found.verdict == "about right"
         good, bad = ((found.sentence,), ()) if right else ((), (found.sentence,))
         lesson = (
-            f"Intervals that promise {level} % hold {percent(held)} of the area's truth. Wherever a truth is known, a "
+            f"The {level} % intervals contain the truth on {percent(held)} of the area. Wherever a truth is known, a "
             "stated uncertainty can be tested."
         )
-    said = f"Around every pixel an interval that is to hold the truth in {level} of 100 cases."
+    said = f"Every pixel has an interval that should contain the truth in {level} of 100 cases."
     equation = rf"""
 $$\hat c(q) = \sum_i a_i\,\mathbf 1\!\left[\,|z_i - m_i| \le \Phi^{{-1}}\!\big(\tfrac{{1+q}}{{2}}\big)\,s_i\right],
 \qquad \hat c({promised:g}) = {held:.3f}$$
 
 $z_i$ the truth, $m_i$ and $s_i$ mean and sd at a pixel of area $a_i$.
 """
-    link = Link("downscaling", "Its intervals, beside the map")
+    link = Link("downscaling", "Its intervals, next to the map")
     source = "Gneiting, Balabdaoui and Raftery 2007, §3"
     return Shown(tuple(figures), said, 100 * then, lesson, good, bad, equation, source, link)
 
@@ -185,19 +185,20 @@ def fails(where: str, guess: Guess | None, dark: bool) -> Shown:
         good, bad = signs(solved, share[key], _known("up", key))
         left = solved.rmse(solved.mean) / solved.rmse(solved.blocks)
         lesson = (
-            f"{where} the mountains explain {percent(share[key])} of what happens inside "
-            f"the cells; the map's error is {percent(left)} of the blocks'."
+            f"{where} the mountains explain {percent(share[key])} of the variation inside the cells; the map's error "
+            f"is {percent(left)} of that of the blocks."
         )
     equation = rf"""
 $$R^2 = 1 - \frac{{\sum_i a_i (z_i' - \beta h_i')^2}}{{\sum_i a_i z_i'^2}} = {share[key]:.3f}$$
 
-A prime takes the mean of the own cell away, $h$ is the altitude, $a$ the area.
+A prime means minus the cell average; $h$ is the altitude, $a$ the area.
 """
     query = {} if key == KEY else {"data": key}
     wait = None if guess is None or _known("up", key) else _wait("up", key)
     return Shown(
-        tuple(figures), f"The same place, hour and method. {HIGH} the mountains explain {percent(share[KEY])} of what "
-        "happens inside the cells.",
+        tuple(figures),
+        f"The same place, hour and method. {HIGH} the mountains explain {percent(share[KEY])} of the variation inside "
+        "the cells.",
         100 * share[LEVELS[LOW]], lesson, tuple(good), tuple(bad), equation, "Wald, Ranchin and Mangolini 1997",
         Link("downscaling", f"This map, {where}", query), wait,
     )  # fmt: skip
@@ -207,15 +208,16 @@ def signs(solved: Solved, share: float, checked: OneScaleUp | None) -> tuple[lis
     """The three checks of the app, as sentences in green and in amber."""
     held = trust(solved.truth, solved.mean, solved.sd, weights=solved.problem.grid.area)
     found = [
-        (share >= WEAK, f"Covariates explain {percent(share)} of what happens inside the cells."),
+        (share >= WEAK, f"Covariates explain {percent(share)} of the variation inside the cells."),
         (held.verdict == "about right", held.sentence),
     ]
     if checked is not None:
         ratio, kept = checked.rmse[checked.model] / checked.rmse["bilinear"], checked.held[-1]
-        nearer = f"; {OTHERS[checked.better]} comes nearer" if checked.better else ""
+        nearer = f"; {OTHERS[checked.better]} is more accurate" if checked.better else ""
         fine = checked.better is None and round(100 * kept) >= RIGHT[0]
         told = (
-            f"One scale up, without any truth: error {percent(ratio)} of interpolation's, {percent(kept)} held{nearer}."
+            f"One scale up, without the truth: the error is {percent(ratio)} of that of interpolation; the "
+            f"intervals contain {percent(kept)}{nearer}."
         )
         found.insert(0, (fine, told))
     return [words for fine, words in found if fine], [words for fine, words in found if not fine]
@@ -224,23 +226,23 @@ def signs(solved: Solved, share: float, checked: OneScaleUp | None) -> tuple[lis
 STEPS = (
     Step(
         "The real map",
-        "On a real map the blocks dissolve into terrain, and every cell still has its original average.",
+        "On a real map the blocks dissolve into terrain, and every cell keeps its average.",
         Control("Dissolved, %", 0, 100, 0, 10),
-        Question("How much of the blocks' error is gone once they have dissolved?"),
+        Question("By how much is the error smaller once the blocks have dissolved?"),
         _dissolve,
     ),
     Step(
         "How sure?",
         "A map must state its uncertainty, and the uncertainty must be right.",
-        Control("Promised, %", 50, 99, 95, 1),
-        Question("How much of the truth do these intervals really hold?"),
+        Control("Nominal level, %", 50, 99, 95, 1),
+        Question("How much of the truth do these intervals really contain?"),
         sure,
     ),
     Step(
         "Where it fails",
-        "Near the ground the mountains say little, and a map as sharp as before deserves less trust.",
+        "Near the ground the mountains explain little, and a map that looks just as sharp deserves less trust.",
         Control("Height above the ground", options=(HIGH, LOW), value=LOW),
-        Question("How much of what happens inside the cells do the mountains explain 75 m up?"),
+        Question("How much of the variation inside the cells do the mountains explain at 75 m?"),
         fails,
         closing=ANSWERS,
     ),

@@ -77,10 +77,10 @@ def mediator(value: float, guess: Guess | None, dark: bool) -> Shown:
     lesson = ""
     if guess is not None:
         figures.append(_function(line, found, link, float(guess.value), dark))
-        made = "which made the data" if spec == LineSpec() else "which made all points but yours"
+        made = "which generated the data" if spec == LineSpec() else "which generated all points but yours"
         lesson = (
-            f"Nobody ever saw an input and an outcome together. Deconditioning says {number(own)} ± {number(2 * sd)} "
-            f"at the mark; the hidden function, {made}, is {number(exact)} there."
+            f"No input was ever observed with its outcome. At the mark deconditioning estimates {number(own)} ± "
+            f"{number(2 * sd)}; the hidden function, {made}, is {number(exact)} there."
         )
     first, second = spec.counts
     equation = rf"""
@@ -90,12 +90,12 @@ E[f(x)] = k(x)^\top W (W^\top K W + \Sigma)^{{-1}}\tilde z$$
 $L = \ell(\mathbf y, \mathbf y)$ compares mediators of the first table ($n = {first}$), $\tilde L$ those of the
 first with those of the second ($m = {second}$); at the mark $E[f({AT:g})] = {own:.3f}$, sd ${sd:.3f}$.
 """
-    query = {"o-first-edits": spec.first_edits, "o-second-edits": spec.second_edits}
+    edits = {"o-first-edits": spec.first_edits, "o-second-edits": spec.second_edits}
+    query = {key: text for key, text in edits.items() if text}
     return Shown(
         tuple(figures), _said(link, value), exact, lesson, equation=equation,
         source="Hsu and Ramos 2019, §5.2, theorem 5.3 and §8.1",
-        link=Link("one_dimension", "Turn every knob of this", {key: text for key, text in query.items() if text}),
-        points=tuple(points),
+        link=Link("one_dimension", "This problem with all controls", query), points=tuple(points),
     )  # fmt: skip
 
 
@@ -149,7 +149,7 @@ def _function(line: Line, found: LineFit, link: mediated.Link, guess: float, dar
         draw.dots(
             np.array([link.input]),
             np.array([link.outcome]),
-            "at this mediator",
+            "means at this mediator",
             hue("rust", dark),
             size=17,
             symbol="diamond",
@@ -164,7 +164,7 @@ STEPS = (
         "A mediator links",
         "Two tables without common rows can be linked by a third quantity that both contain.",
         Control("The mediator", -5.5, 5.5, -5.0, 0.1),
-        Question(f"What is the outcome where the input is {AT:g}, the dashed mark?", -4, 4, 0.1, ""),
+        Question(f"What is the outcome at the dashed mark, where the input is {AT:g}?", -4, 4, 0.1, ""),
         mediator,
     ),
 )

@@ -21,7 +21,7 @@ _KEYS = st.components.v2.component(
 
 def main() -> None:
     """The story that is chosen, at its step."""
-    page_header("Story", "Predict, then reveal; arrow keys turn the pages.")
+    page_header("Story", "Guess first, then reveal the answer. The arrow keys go to the next and the previous step.")
     st.html(f"<style>{(_HERE / 'story.css').read_text(encoding='utf-8')}</style>")
     apply_values()
     _KEYS(key="story-keys", data={"cookie": guesses.COOKIE, "guesses": guesses.to_text(guesses.guesses())})

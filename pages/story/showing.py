@@ -27,7 +27,7 @@ def show(step: Step, key: str, at: int, of: int) -> None:
         shown = step.show(now, guess, is_dark())
         with pictures:
             _pictures(shown, key, guess)
-        explain(shown.said, shown.equation, shown.source, label="Show me the mathematics")
+        explain(shown.said, shown.equation, shown.source, label="Show the mathematics")
         if shown.wait is not None:
             shown.wait()
     with right:
@@ -91,7 +91,7 @@ def _question(question: Question, key: str, now: Any, guess: Guess | None, shown
             return
         value = _guess(question, key)
         st.button("Reveal", key=f"{key}-reveal", type="primary", width="stretch", disabled=value is None,
-                  help="First a guess, then the answer" if value is None else None,
+                  help="Guess first, then reveal the answer" if value is None else None,
                   on_click=commit, args=(key, Guess(value, now)))  # fmt: skip
 
 

@@ -43,9 +43,9 @@ def _link(label: str, runs: int, observed: float = OBSERVED) -> Link:
 def _runs(found: Inference, observed: float, more: list[draw.Trace], dark: bool) -> Figure:
     """The simulator's runs with the observation as a rule, and what is to be marked among them."""
     theta, mean = np.exp(found.simulations.parameters[:, 0]), np.exp(found.simulations.summaries[:, 0])
-    traces = [draw.dots(theta, mean, "runs of the simulator", hue("grey", dark), size=9, alpha=0.8), *more]
+    traces = [draw.dots(theta, mean, "simulator runs", hue("grey", dark), size=9, alpha=0.8), *more]
     rules = [draw.rule(observed, hue("rust", dark), upright=False)]
-    labels = ("rate (secret)", "average wait (seen)")
+    labels = ("rate (secret)", "average wait (observed)")
     figure = draw.picture(traces, labels, "Runs of a simulator.", dark=dark, rules=rules)
     for name, ticks in (("xaxis", [0.01, 0.03, 0.1, 0.3, 1]), ("yaxis", [1, 3, 10, 30, 100])):
         figure["layout"][name] |= {"type": "log", "tickvals": ticks}
@@ -65,16 +65,17 @@ def runs(observed: float, guess: Guess | None, dark: bool) -> Shown:
     figure = _runs(found, observed, marks, dark)
     asked = exact if guess is None else float(_exact(_inferred(float(guess.control), RUNS)).mean[0])
     lesson = (
-        f"The runs say {number(own)}, the exact calculation, possible for this small simulator, says {number(exact)}. "
-        "Most simulators allow none, and the runs are all there is."
+        f"From the runs the posterior mean is {number(own)}. The exact value, which can be computed for this small "
+        f"simulator, is {number(exact)}. For most simulators no exact calculation exists, and the runs are all there "
+        "is."
     )
     equation = rf"""
 $$p(\theta \mid y) \propto p(\theta)\int p(x \mid \theta)\,\kappa_\epsilon(y, x)\,dx,\qquad
 \bar x \sim \tfrac1\theta\,\mathrm{{Gamma}}(500, 500),\qquad E[\theta \mid y] = {exact:.4f}$$
 
-${RUNS}$ runs, rates spread evenly in their logarithm, $y = {observed:g}$.
+${RUNS}$ runs at rates spaced evenly in the logarithm, $y = {observed:g}$.
 """
-    said = f"{RUNS} runs, each at a rate of its own; an average wait of {number(observed)} was seen (dashed)."
+    said = f"{RUNS} runs, each at a different rate. The observed average wait is {number(observed)} (dashed)."
     return Shown(
         (figure,),
         said,
@@ -82,7 +83,7 @@ ${RUNS}$ runs, rates spread evenly in their logarithm, $y = {observed:g}$.
         lesson,
         equation=equation,
         source=SOURCE,
-        link=_link("This observation, by four methods", RUNS, observed),
+        link=_link("This observation, with four methods", RUNS, observed),
     )
 
 
@@ -96,8 +97,8 @@ def near(count: int, guess: Guess | None, dark: bool) -> Shown:
     times = _width(found, "abc")
     asked = 100 * times if guess is None else 100 * _width(_inferred(OBSERVED, int(guess.control)), "abc")
     lesson = (
-        f"It keeps {len(kept)} of {count} runs and throws {count - len(kept)} away; its interval is {number(times)} "
-        "times as wide as the exact one."
+        f"The method keeps {len(kept)} of {count} runs and discards {count - len(kept)}. Its interval is "
+        f"{number(times)} times as wide as the exact one."
     )
     low, high = found.answers["abc"].interval[0]
     equation = rf"""
@@ -106,12 +107,12 @@ $$\{{\theta_i : \|x_i - y\| \le r\}},\qquad \lceil\sqrt n\,\rceil = {len(kept)}\
 """
     return Shown(
         (figure,),
-        f"{count} runs, and an average wait of {number(OBSERVED)} that was seen.",
+        f"{count} runs, and an observed average wait of {number(OBSERVED)}.",
         asked,
         lesson,
         equation=equation,
         source="Pritchard et al. 1999 (rejection ABC)",
-        link=_link("Its samples beside the others'", count),
+        link=_link("Its samples, compared with other methods", count),
     )
 
 
@@ -128,14 +129,14 @@ def compare(count: int, guess: Guess | None, dark: bool) -> Shown:
     width = _width(found, "dme")
     asked = 100 * width if guess is None else 100 * _width(_inferred(OBSERVED, int(guess.control)), "dme")
     lesson = "; ".join(f"{model_name(name)} {number(_width(found, name))}" for name in _ORDER if name in found.answers)
-    lesson = f"Widths in exact ones: {lesson}. All saw the same {count} runs."
+    lesson = f"Widths relative to the exact interval: {lesson}. All methods used the same {count} runs."
     equation = rf"""
 $$\bar\mu = \sum_j w_j\,\ell(\tilde\theta_j, \cdot),\qquad w = (A^\top K A + m\delta I)^{{-1}} A^\top k(y),\qquad
 A = (L + n\lambda I)^{{-1}}\tilde L$$
 
 $n = {count}$, $\epsilon = {found.settings.epsilon:.3g}$, $\lambda = {found.settings.regularisation:.3g}$.
 """
-    said = f"Intervals for the secret rate from {count} runs, beside the exact one."
+    said = f"Intervals for the secret rate from {count} runs, and the exact interval."
     return Shown(
         (_intervals(found, shown, dark),),
         said,
@@ -143,7 +144,7 @@ $n = {count}$, $\epsilon = {found.settings.epsilon:.3g}$, $\lambda = {found.sett
         lesson,
         equation=equation,
         source=SOURCE,
-        link=_link("All four, with their samples", count),
+        link=_link("All four methods, with their samples", count),
     )
 
 
@@ -165,7 +166,7 @@ def _kept(count: int) -> dict[str, Checked]:
 
 def _secrets(count: int) -> Checked | None:
     """The check, shown to be on its way; None until it is there."""
-    return awaited(f"story-secrets-{count}", "story-secrets", partial(_check, count), "Secrets are drawn …")
+    return awaited(f"story-secrets-{count}", "story-secrets", partial(_check, count), "Drawing secret rates …")
 
 
 def _check(count: int, check: Any) -> Checked:
@@ -178,7 +179,7 @@ def _check(count: int, check: Any) -> Checked:
 def secret(count: int, guess: Guess | None, dark: bool) -> Shown:
     """Step 4: secrets drawn, data made from them, intervals checked."""
     found = _inferred(OBSERVED, count)
-    said = f"From {count} runs only. The same can be tried on {SECRETS} secret rates whose data the simulator makes."
+    said = f"From {count} runs only. The method can be tested on {SECRETS} secret rates, with data from the simulator."
     if "found" not in _kept(count):
         get_background().request(f"story-secrets-{count}", session_lane("story-secrets"), partial(_check, count))
     checked = _kept(count).get("found") if guess is not None else None
@@ -189,17 +190,17 @@ def secret(count: int, guess: Guess | None, dark: bool) -> Shown:
     bad: tuple[str, ...] = ()
     equation = rf"""
 $$\theta_r \sim p(\theta),\quad y_r \sim p(y \mid \theta_r),\qquad
-\hat c = \tfrac1{{{SECRETS}}}\sum_r \mathbf 1[\theta_r \in I(y_r)],\qquad \text{{promised}}\ {LEVEL:g}$$
+\hat c = \tfrac1{{{SECRETS}}}\sum_r \mathbf 1[\theta_r \in I(y_r)],\qquad \text{{nominal}}\ {LEVEL:g}$$
 """
     if checked is not None and guess is not None:
         figure = _caterpillar(checked, dark)
         share, width = float(checked.inside.mean()), _width(found, "dme")
         asked = 100 * float(_kept(int(guess.control)).get("found", checked).inside.mean())
-        told = f"{int(checked.inside.sum())} of {SECRETS} secrets lie in their {percent(LEVEL)} intervals."
+        told = f"{int(checked.inside.sum())} of {SECRETS} secret rates lie in their {percent(LEVEL)} intervals."
         good, bad = ((told,), ()) if round(100 * share) >= RIGHT[0] else ((), (told,))
         lesson = (
-            f"For the average that was seen the interval is {number(width)} times as wide as the exact one. No exact "
-            "answer is needed for this check: only the simulator, once more."
+            f"For the observed average the interval is {number(width)} times as wide as the exact one. This check "
+            "needs no exact answer, only more simulator runs."
         )
     return Shown(
         (figure,),
@@ -224,7 +225,7 @@ def _caterpillar(checked: Checked, dark: bool) -> Figure:
         gap = np.full(len(at), np.nan)
         x, y = np.column_stack([at, at, gap]).ravel(), np.column_stack([*checked.intervals[chosen].T, gap]).ravel()
         traces += [draw.line(x, y, name, ink, width=5), draw.dots(at, checked.theta[chosen], "", INK[dark], size=9)]
-    figure = draw.picture(traces, ("secrets, in order", "rate"), "Secret rates and their intervals.", dark=dark)
+    figure = draw.picture(traces, ("secret rates, in order", "rate"), "Secret rates and their intervals.", dark=dark)
     figure["layout"]["yaxis"] |= {"type": "log", "tickvals": [0.01, 0.03, 0.1, 0.3, 1]}
     return figure
 
@@ -233,29 +234,29 @@ STEPS = (
     Step(
         "Only a simulator",
         "Without a formula for the likelihood, one can still run the simulator.",
-        Control("Average wait that was seen", 2.0, 60.0, OBSERVED, 0.01),
-        Question("Which rate is to be expected behind this average?", 0.01, 0.3, 0.005, ""),
+        Control("Observed average wait", 2.0, 60.0, OBSERVED, 0.01),
+        Question("What is the posterior mean of the rate?", 0.01, 0.3, 0.005, ""),
         runs,
     ),
     Step(
         "Keep the nearest",
-        "The simplest method keeps the runs close to the observation and discards the rest.",
+        "The simplest method keeps the runs that are close to the observation and discards the rest.",
         Control("Runs", options=COUNTS, value=RUNS),
-        Question("How wide is its interval, in per cent of the exact one?", 50, 500, 10),
+        Question("How wide is its interval, in per cent of the exact interval?", 50, 500, 10),
         near,
     ),
     Step(
         "Use every run",
-        "Deconditioning uses every run, near or far.",
+        "Deconditioning uses every run, close to the observation or not.",
         Control("Runs", options=COUNTS, value=200),
-        Question("How wide is its interval, in per cent of the exact one?", 50, 500, 10),
+        Question("How wide is its interval, in per cent of the exact interval?", 50, 500, 10),
         compare,
     ),
     Step(
         "Check with secrets",
-        "Draw a secret rate, simulate its data and infer it: this checks the method without knowing the true answer.",
+        "Draw a secret rate, simulate its data and infer the rate: this tests the method without an exact answer.",
         Control("Runs", options=FEW, value=50),
-        Question(f"Of {SECRETS} secrets, what share lies in its 95 % intervals?"),
+        Question(f"What share of the {SECRETS} secret rates lies in the 95 % intervals?"),
         secret,
     ),
 )

@@ -98,10 +98,10 @@ class Step:
 def verdict(question: Question, guess: Any, answer: Any) -> str:
     """How near a guess came, in a sentence."""
     if question.choices:
-        return f"Right: {answer}." if guess == answer else f"You said {guess}; it is {answer}."
+        return f"Right: {answer}." if guess == answer else f"You guessed {guess}; it is {answer}."
     apart = abs(guess - answer) / (question.high - question.low)
     near = next((words for limit, words in _NEARNESS if apart <= limit), "Far off")
-    return f"{near}: you said {_told(question, guess)}, it is {_told(question, answer)}."
+    return f"{near}: you guessed {_told(question, guess)}; it is {_told(question, answer)}."
 
 
 def number(value: float) -> str:

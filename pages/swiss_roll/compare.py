@@ -29,20 +29,22 @@ def at_these_values(roll: RollSpec, spec: ModelSpec, view: View) -> None:
     key = json.dumps([roll.to_dict(), spec.to_dict()], sort_keys=True)
     work = scores_later(roll, [replace(spec, model=model) for model in others])
     rows, refused = {spec.model.name: view.scores}, []
-    for model, found in zip(others, awaited(key, "roll-models", work, "The other models follow …") or [], strict=False):
+    for model, found in zip(
+        others, awaited(key, "roll-models", work, ("Computing the other models …")) or [], strict=False
+    ):
         if isinstance(found, str):
             refused.append(f"{model.title}: {found}")
         else:
             rows[model.name] = found
     caption = (
-        "All models at the sliders' hyperparameters, over all points. Each may do better with its own: press Learn, or "
-        "see the benchmark."
+        "All models with the hyperparameters of the sliders, over all points. Each may be more accurate with its own: "
+        "press Learn, or see the benchmark."
     )
     score_table(rows, columns=COLUMNS, caption=caption)
     if roll.matching == "indirect":
         st.caption(
-            "Models without mediation get pseudo-targets E[g(y_j)] for their bags, each for its own bag. The paper's "
-            "public code gives them in sorted order to bags in random order, so its indirect column is worse there."
+            "Models without mediation get pseudo-targets E[g(y_j)], each for its own bag. The paper's public code "
+            "assigns sorted pseudo-targets to bags in random order, so its indirect column is worse for these models."
         )
     for sentence in refused:
         st.caption(sentence_of(sentence))
@@ -61,12 +63,12 @@ def beside_the_paper() -> str:
     then = {name: np.mean([row["scores"]["rmse"] for row in held if row["model"] == name]) for name in _PAIR}
     printed = PAPER["direct"]
     return (
-        f"The paper reads its Table 1 as the CMP beating the bag GP ({printed['cmp'][0]:.2f} against "
-        f"{printed['bag_gp'][0]:.2f}, direct matching). **Where both are optimised that vanishes**: "
+        f"According to the paper's Table 1 the CMP is more accurate than the bag GP ({printed['cmp'][0]:.2f} against "
+        f"{printed['bag_gp'][0]:.2f}, direct matching). **If both models are optimised, the difference vanishes**: "
         f"{mean['cmp']:.3f} against {mean['bag_gp']:.3f}. λ ends at its lower bound in {min(bound)} to {max(bound)} of "
-        f"{seeds} seeds (CMP, shrinkage CMP), and there a CMP *is* a bag GP. With Adam, as the paper has it, "
-        f"from one start and with λ held at 0.01 we find {then['cmp']:.2f} against {then['bag_gp']:.2f} over "
-        f"{sum(row['model'] == 'cmp' for row in held)} seeds: its printed order comes from neither."
+        f"{seeds} seeds (CMP, shrinkage CMP), where a CMP *is* a bag GP. With Adam, as in the paper, from one start "
+        f"and with λ fixed at 0.01, we find {then['cmp']:.2f} against {then['bag_gp']:.2f} over "
+        f"{sum(row['model'] == 'cmp' for row in held)} seeds. Neither procedure gives the printed order."
     )
 
 
@@ -77,6 +79,4 @@ def benchmark() -> None:
     st.markdown(beside_the_paper())
     start_controls(table, {"models": list(BENCHMARKED)})
     show(table)
-    st.caption(
-        "RMSE of the posterior mean against t over all points of the roll. Diamonds: as printed in the paper's Table 1."
-    )
+    st.caption("RMSE of the posterior mean over all points of the roll. Diamonds: the values in the paper's Table 1.")

@@ -26,8 +26,10 @@ def choose_roll() -> RollSpec:
     """Points, slices, noise, seed and matching; raises ``InputError`` for what cannot be cut."""
     matching = widgets.segmented_control(
         "Matching", list(MATCHINGS), default="direct", key="r-match",
-        help="Direct: every slice has its points and its mean. Indirect: half of the slices keep their points and "
-             "the other half their means; only the height connects them.",
+        help=(
+            "Direct: every slice has its points and its mean. Indirect: half of the slices keep their points, the "
+            "other half their means; only the height connects them."
+        ),
     )  # fmt: skip
     points = widgets.slider("Points on the roll", 200, 5000, 2000, 100, key="r-points")
     bags = widgets.slider("Slices", 2, 100, 50, 1, key="r-bags")

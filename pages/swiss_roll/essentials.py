@@ -5,8 +5,8 @@ from pages.kit.controls.essential import Essential
 ESSENTIALS = {
     "r-match": Essential(
         "How points and means belong together",
-        "Direct: every slice has its points and its mean. Indirect: half of the slices keep their points and the "
-        "other half their means; only the height connects them.",
+        "Direct: every slice has its points and its mean. Indirect: half of the slices keep their points, the other "
+        "half their means; only the height connects them.",
     ),
     "r-bags": Essential("How many slices", "B: the number of horizontal slices the roll is cut into."),
     "r-noise": Essential("How noisy the means are", "The standard deviation of the noise on a slice's mean."),

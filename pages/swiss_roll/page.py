@@ -16,7 +16,7 @@ def main() -> None:
     """Read the controls, ask core for the posterior, draw."""
     page_header(
         "Swiss roll",
-        "Only averages over slices are known: where along the rolled-up sheet does each point lie?",
+        "Only averages over slices are known. Where along the rolled-up sheet is each point?",
         PRESETS,
         ESSENTIALS,
     )

@@ -149,7 +149,7 @@ def _truth(roll: SwissRoll, shown: str, limits: tuple[float, float]) -> None:
     )
     plotly_live(figure, "roll-side")
     st.markdown(
-        "A horizontal slice cuts through several windings: its mean (coloured square) mixes positions that lie far "
+        "A horizontal slice cuts through several windings. Its mean (coloured square) mixes positions that are far "
         "apart along the sheet."
     )
 
@@ -182,13 +182,14 @@ def _sentence(shown: str, spec: ModelSpec, view: View) -> str:
     if shown == "Error":
         return f"Prediction − truth of the {spec.model.phrase}: RMSE **{scores['rmse']:.3f}** over all points."
     if shown == "2 sd":
-        return f"95 % intervals hold the truth at **{100 * scores['coverage95']:.0f} %** of the points."
+        return f"The 95 % intervals contain the truth at **{100 * scores['coverage95']:.0f} %** of the points."
     if shown == "Recovered share":
         quality = float(np.mean(1 - (view.sd / view.prior_sd) ** 2))
         return (
-            f"1 − k_d(x, x)/k(x, x), with k_d = k − ⟨k_x, D̂Ĉ k_x⟩ what conditioning and deconditioning leave of the "
-            f"kernel: on average **{100 * quality:.0f} %** is recovered."
+            "1 − k_d(x, x)/k(x, x), where k_d = k − ⟨k_x, D̂Ĉ k_x⟩ is the part of the kernel that is lost by "
+            f"conditioning and deconditioning. On average **{100 * quality:.0f} %** is recovered."
         )
     return (
-        f"{title}: RMSE **{scores['rmse']:.3f}**, 95 % intervals hold {100 * scores['coverage95']:.0f} % of the points."
+        f"{title}: RMSE **{scores['rmse']:.3f}**; the 95 % intervals contain {100 * scores['coverage95']:.0f} % of "
+        "the points."
     )

@@ -9,7 +9,7 @@ PRESETS = keeping(
         "λ close to zero: the conditional mean process becomes a GP on bags.",
         fixed(r_lam=1e-9),
     ),
-    Preset("Shrunk too far", "λ is so large that mediation no longer separates the slices.", fixed(r_lam=0.1)),
+    Preset("Too much smoothing", "λ is so large that mediation no longer separates the slices.", fixed(r_lam=0.1)),
     Preset(
         "Unmatched slices",
         "Targets and points come from different slices: only the height connects them.",

@@ -11,9 +11,9 @@ from pages.kit.layout.page_layout import explain
 def situation(roll: RollSpec, model: NamedModel) -> None:
     """What is given and what is asked, in one sentence."""
     how = (
-        f"{roll.bags} slices, each with its points and the noisy mean of t over them"
+        f"{roll.bags} slices, each with its points and the noisy mean of t"
         if roll.matching == "direct"
-        else f"{roll.bags} slices, half of them with points and the other half with means, connected by height only"
+        else f"{roll.bags} slices, half with points and half with means, connected only by the height"
     )
     st.markdown(f"{roll.points} points on a swiss roll; {how}. {model.title}.")
 
@@ -25,8 +25,8 @@ def equation(roll: RollSpec, spec: ModelSpec, targets: int, bags: int) -> None:
     sigma = rf"\sigma^2 I{model.unknown_formula}"
     lengths = ", ".join(f"{value:.2g}" for value in spec.kernel.terms[0].factors[0].lengthscales)
     explain(
-        "A slice's mean is an average of f over points from several windings; the posterior undoes the averaging as "
-        "far as the kernel's smoothness allows.",
+        "The mean of a slice is an average of f over points from several windings. The posterior undoes the averaging "
+        "as far as the smoothness of the kernel allows.",
         rf"""
 $$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \Sigma),\qquad {weights},\qquad
 \Sigma = {sigma},\quad \sigma^2 = {spec.noise:.2g}$$

@@ -129,7 +129,7 @@ async def step_of(url: str, at: int, step: Step) -> dict[str, float]:
             await visitor.until(lambda: "Reveal" in visitor.buttons)
             begun = time.perf_counter()
             await visitor.press("Reveal")
-            await visitor.until(lambda: any("you said" in text for text in visitor.texts))
+            await visitor.until(lambda: any("you guessed" in text for text in visitor.texts))
             times["its answer"] = time.perf_counter() - begun
         assert not visitor.troubles, visitor.troubles
     return times

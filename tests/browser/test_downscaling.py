@@ -88,7 +88,7 @@ def test_what_was_learned_is_taken_home_and_comes_back(new_page, server: str, ru
     learned = page.url
     assert "run=" in learned and "s0=" in learned
     expect(page.get_by_text(re.compile("^Learned values: one scale up")).first).to_be_visible()
-    page.get_by_text("One scale up: checked without a fine truth").click()
+    page.get_by_text("One scale up: a test without a fine truth").click()
     for title in ("Joined cells", "Downscaled to the cells", "Known cells"):
         page.get_by_label(re.compile(title)).first.wait_for()
 

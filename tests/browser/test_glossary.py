@@ -23,7 +23,7 @@ def test_a_word_is_told_to_keyboard_and_pointer(page: Page) -> None:
     page.wait_for_function(LOOKED)
     tip, word = page.get_by_role("tooltip"), page.locator("dfn.lab-word[tabindex='0']", has_text="evidence").first
     word.focus()
-    expect(tip).to_contain_text("How probable the data are under a model")
+    expect(tip).to_contain_text("The probability of the data under the model")
     expect(word).to_have_attribute("aria-describedby", tip.get_attribute("id"))
     page.keyboard.press("Enter")
     link = page.get_by_role("link", name="In the glossary")

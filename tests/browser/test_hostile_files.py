@@ -55,7 +55,7 @@ def nothing_comes_of_it(page: Page, *shown: str) -> None:
     [
         ("/downscale", hostile.fields(), "Long ![p](http://203.0.113.1/x.png)"),
         ("/follow?f-system=own series", hostile.series(), "training variances for ![p](http"),
-        ("/simulate?lf-problem=Own table", hostile.simulations(), "puts theta ![p](http"),
+        ("/simulate?lf-problem=Own table", hostile.simulations(), "estimates theta ![p](http"),
         ("/distributions?d-data=Own table", hostile.measures(), "of the variance of outcome ![p](http"),
     ],
     ids=["fields", "series", "simulations", "measures"],

@@ -25,7 +25,7 @@ def test_runs_are_named_found_compared_deleted_and_brought_back(new_page: Callab
     expect(page.get_by_role("button", name="★ Starred")).to_be_visible()
     page.get_by_role("button", name="Name and tags").click()
     page.get_by_role("textbox", name="Name", exact=True).fill("Alps by night")
-    page.get_by_role("textbox", name="Tags, with commas between").fill("talk")
+    page.get_by_role("textbox", name="Tags, separated by commas").fill("talk")
     page.get_by_role("button", name="Keep", exact=True).click()
     expect(page.get_by_role("heading", name="Alps by night")).to_be_visible()
     page.get_by_role("textbox", name="Find").fill("talk")
@@ -39,7 +39,7 @@ def test_runs_are_named_found_compared_deleted_and_brought_back(new_page: Callab
     expect(page.get_by_text(re.compile("differ, listed first"))).to_be_visible()
     page.get_by_role("button", name="Delete").first.click()
     expect(page.get_by_text("Alps by night was deleted")).to_be_visible()
-    page.get_by_role("button", name="Bring it back").click()
+    page.get_by_role("button", name="Restore").click()
     expect(page.get_by_role("heading", name="Alps by night")).to_be_visible()
     assert not page.errors
     phone = opened(new_page(width=390, height=844), "/all-runs")

@@ -56,8 +56,10 @@ def test_one_key_press_is_one_step_and_the_value_is_read_said_and_kept_in_the_ad
 def test_an_address_beyond_an_end_is_clipped_with_a_sentence(page: Page) -> None:
     opened(page, f"{LAMBDA}&b-lam=7&b-eps=inf&b-herd=9999")
     assert said(page, "λ, of the simulation") == "1"
-    expect(page.get_by_text("The address says b-lam=7, which is outside its limits: 1 is used.")).to_be_visible()
-    expect(page.get_by_text("b-herd=9999, which is outside its limits: 500 is used.")).to_be_visible()
+    expect(
+        page.get_by_text("The address contains b-lam=7, which is outside the limits. The page uses 1.")
+    ).to_be_visible()
+    expect(page.get_by_text("b-herd=9999, which is outside the limits. The page uses 500.")).to_be_visible()
     page.wait_for_url(lambda url: "b-lam=1" in url and "b-herd=500" in url)
     page.reload()
     opened(page, urlsplit(page.url)._replace(scheme="", netloc="").geturl())

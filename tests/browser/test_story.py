@@ -28,11 +28,11 @@ def test_the_story_is_told_by_keys_dots_and_guesses(page: Page) -> None:
     page.keyboard.press("ArrowLeft")
     on_step(page, 1)
     before = revision(page, "story-s1-0")
-    move_slider(page, "Places in a cell")
+    move_slider(page, "Places per cell")
     before = redrawn(page, "story-s1-0", before)
     on_step(page, 1)  # a slider keeps its arrow keys
     page.get_by_role("button", name="Reveal").click()
-    expect(page.get_by_text("you said")).to_be_visible()
+    expect(page.get_by_text("you guessed")).to_be_visible()
     redrawn(page, "story-s1-0", before)
     page.get_by_role("button", name="Step 6: There and back").click()
     on_step(page, 6)
@@ -43,7 +43,7 @@ def test_the_story_is_told_by_keys_dots_and_guesses(page: Page) -> None:
     revision(page, "story-s6-0")
     page.get_by_role("button", name="Step 1: Cells hide").click()
     on_step(page, 1)
-    expect(page.get_by_text("you said")).to_be_visible()  # the guess is kept, in no address
+    expect(page.get_by_text("you guessed")).to_be_visible()  # the guess is kept, in no address
     assert "guess" not in page.url
     page.get_by_role("button", name="Guess again").click()
     expect(page.get_by_role("button", name="Reveal")).to_be_visible()

@@ -42,7 +42,7 @@ def test_every_part_is_a_line_that_names_its_slope_and_a_size_alone_is_a_mark(da
 
 
 def test_rows_without_sizes_are_refused_and_without_memory_are_drawn():
-    with pytest.raises(InputError, match="hold no sizes"):
+    with pytest.raises(InputError, match="contain no sizes"):
         cost_against_size([vars(Row("x", "y", 1.0))])
     rows = [{**row, "peak_mb": None} for row in measured(1000) + measured(2000)]
     assert "yaxis2" not in cost_against_size(rows)["layout"]

@@ -65,7 +65,7 @@ def test_what_the_intervals_held_stands_beside_the_maps_and_nothing_contradicts_
     held, verdict = re.search(r"(\d+) % of the 95 % intervals contain the truth: ([a-z ]+)\.", said).groups()
     assert verdict == "about right" and 90 <= int(held) <= 98 and "times this width" not in said
     (drawn,) = [block.proto.body for block in page.get("html") if 'class="lab-trust"' in block.proto.body]
-    assert f"95 % intervals hold {held} %" in drawn and len(re.findall('class="dot"', drawn)) == 3
+    assert f"95 % intervals contain {held} %" in drawn and len(re.findall('class="dot"', drawn)) == 3
     assert not page.warning
     coarser(page).slider(key="withhold").set_value(0.5).run()
     page.selectbox(key="place").set_value(
@@ -85,7 +85,7 @@ def test_what_the_intervals_held_stands_beside_the_maps_and_nothing_contradicts_
             (0.9, 1.0, 1.0),
             "too wide",
             0.5,
-            "contain the truth: too wide. They would be calibrated at 0.5 times this width.",
+            "contain the truth: too wide. The intervals would be calibrated at 0.5 times this width.",
         ),
         ((0.1, 0.2, 0.2), "too narrow", np.inf, "too narrow. Where the sd is 0 no factor can correct it."),
     ],
@@ -124,7 +124,7 @@ def test_hidden_cells_are_said_first_with_their_control_beside(page):
     assert "hidden" not in words(page)
     page.slider(key="withhold").set_value(0.5).run()
     first = next(block.value for block in page.main.markdown if "Potential temperature" in block.value)
-    assert "Half of the 440 coarse cells are hidden from the model to test it. Given: 220 coarse" in first
+    assert "Half of the 440 coarse cells are hidden from the model to test it. Data: 220 coarse" in first
     assert [slider.key for slider in page.main.slider] == ["withhold"]
     page.slider(key="withhold").set_value(0.3).run()
     assert "132 of the 440 coarse cells are hidden from the model" in words(page)

@@ -13,17 +13,17 @@ def told(page: AppTest) -> str:
 
 def test_draws_are_made_only_when_asked_for(open_page: Callable[..., AppTest]) -> None:
     page = open_page("downscaling", rows="18", columns="18")
-    assert "What stays the same is well known" not in told(page)
+    assert "Where the draws stay the same, the field is well known" not in told(page)
     page.toggle(key="draws").set_value(True).run()
-    until(page, lambda: "What stays the same is well known" in told(page))
+    until(page, lambda: "Where the draws stay the same, the field is well known" in told(page))
     assert "all draws agree with the same coarse values" in told(page) and not page.exception
     assert "K (sd, on average)" in told(page)
 
 
 def test_unmatched_cells_say_nothing_of_cells(open_page: Callable[..., AppTest]) -> None:
     page = open_page("downscaling", data="atmosphere-small", draws="true")
-    until(page, lambda: "What stays the same is well known" in told(page))
-    assert "coarse values" not in told(page).split("What stays the same")[1] and not page.exception
+    until(page, lambda: "Where the draws stay the same, the field is well known" in told(page))
+    assert "coarse values" not in told(page).split("Where the draws stay the same")[1] and not page.exception
 
 
 def test_the_file_waits_for_its_draws(open_page: Callable[..., AppTest]) -> None:

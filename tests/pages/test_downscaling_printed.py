@@ -44,7 +44,7 @@ def test_controls_are_in_the_files(open_page: Callable[..., AppTest], files: dic
     assert width / height == pytest.approx(16 / 9, rel=0.01)
     chosen = " ".join(re.findall(r">([^<>]+)</text>", files["get-svg"]().decode())).replace("\u00a0", " ")
     assert "Posterior mean" in chosen and "Coarse observation" not in chosen
-    assert "Hatched where the sd exceeds 10 % of the map's own sd" in chosen
+    assert "Hatched where the sd exceeds 10 % of the sd of the map" in chosen
     assert files["get-pdf"]().startswith(b"%PDF")
     page.multiselect(key="print-maps").set_value([]).run()
     assert "Coarse observation" in files["get-svg"]().decode(), "without a choice all maps are printed"

@@ -73,8 +73,8 @@ def test_what_a_later_version_no_longer_has_is_a_sentence(open_page, runs_folder
     labelled(page, "Take").click().run()
     assert wrong(page) == []
     words = told(page)
-    assert "o-k-family=gone, which is none of the choices here: Gaussian is used" in words
-    assert "o-k-scale=1e9, which is outside its limits" in words
+    assert "o-k-family=gone, which is not one of the choices here. The page uses Gaussian" in words
+    assert "o-k-scale=1e9, which is outside the limits" in words
     assert log_slider(page, "o-k-scale").value == 20.0
     assert same(page.session_state["o-lam"], 0.01)
 

@@ -34,7 +34,7 @@ def button(page: AppTest, label: str):
 
 
 def test_it_opens_with_all_four_filters(page):
-    assert "kernel Bayes filter's mean square error" in words(page)
+    assert "for the kernel Bayes filter" in words(page)
     table = next(block.proto.body for block in page.get("html") if "summed over" in block.proto.body)
     assert all(name in table for name in ("Kernel Bayes filter", "Unscented", "Particle"))
     assert any("Unscented Kalman: α = 1, κ = 1, β = 2" in caption.value for caption in page.caption)

@@ -51,7 +51,7 @@ def test_it_follows_steps_and_obeys(view):
     assert words(view) != before
     view.selectbox(key="fc-shown").set_value("nearest").run()
     words(view)
-    assert any("only the ranking of the methods can" in caption.value for caption in view.caption)
+    assert any("the ranking of the methods can be compared" in caption.value for caption in view.caption)
 
 
 def test_the_stored_runs_stand_beside_the_papers_table(view, monkeypatch):

@@ -37,8 +37,8 @@ def result(page: AppTest) -> str:
 
 
 def test_it_opens_with_every_method_beside_the_exact_posterior(page):
-    assert "From 100 simulations, Deconditional embedding puts θ at" in words(page)
-    assert "exact: 0.1062, in [0.09707, 0.1157]" in words(page)
+    assert "With 100 simulations, Deconditional embedding estimates θ as" in words(page)
+    assert "exact: 0.1062, [0.09707, 0.1157]" in words(page)
     table = next(block.proto.body for block in page.get("html") if "middle 95 % interval" in block.proto.body)
     assert all(name in table for name in ("Exact posterior", "Deconditional", "Kernel Bayes", "Conditional", "ABC"))
 
@@ -74,7 +74,7 @@ def test_gaussian_in_three_dimensions_and_other_methods(page):
     tables = [block for block in page.get("html") if "middle 95 % interval" in block.proto.body]
     assert len(tables) == 3
     page.segmented_control(key="lf-shown").set_value("abc").run()
-    assert "Rejection ABC puts θ₁ at" in words(page)
+    assert "Rejection ABC estimates θ₁ as" in words(page)
 
 
 def test_samples_are_drawn_one_by_one(page):
@@ -86,14 +86,14 @@ def test_samples_are_drawn_one_by_one(page):
 
 def test_an_own_table_opens_with_an_example_and_a_bad_one_changes_nothing(page):
     page.selectbox(key="lf-problem").set_value("table").run()
-    assert "From 200 simulations" in words(page) and "puts log theta at" in words(page)
+    assert "With 200 simulations" in words(page) and "estimates log theta as" in words(page)
     page.segmented_control(key="lf-prior").set_value("uniform").run()
     page.number_input(key="lf-from-log theta").set_value(-3.0).run()
     assert any("theta outside the prior's support" in error.value for error in page.error)
     page.segmented_control(key="lf-prior").set_value("the table's range").run()
     page.file_uploader(key="lf-table").upload("mine.csv", b"theta,s\n1,2\n,3\n,4\n", "text/csv").run()
     assert any("missing cells" in error.value for error in page.error)
-    assert any("From 200 simulations" in block.value for block in page.markdown)
+    assert any("With 200 simulations" in block.value for block in page.markdown)
 
 
 def test_the_stored_numbers_are_what_their_command_measures_today():

@@ -88,6 +88,6 @@ def test_the_lesson_follows_from_the_rows() -> None:
                 for place, method in enumerate(METHODS + OTHERS) for seed in range(14)]  # fmt: skip
 
     said = lesson(rows(0.2, 0.1, "error"), rows(0.9, 0.6, "distance"))
-    assert "*Mixture density network* comes nearest to the mean of the exact posterior" in said
+    assert "*Mixture density network* comes closest to the mean of the exact posterior" in said
     tied = " and ".join(f"*{TITLES[method]}*" for method in ("dme", "kbr"))
-    assert f"{tied} come nearest to the true rates" in said and said.endswith("it comes nearer on the first.")
+    assert f"{tied} come closest to the true rates" in said and said.endswith("it is closer on the first.")

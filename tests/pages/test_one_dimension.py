@@ -133,7 +133,7 @@ def test_there_and_back_follows_its_knobs(page):
 
 def test_bayes_rule_follows_its_prior_and_its_observation(page):
     said = words(view(page, "Bayes' rule"))
-    assert "herded samples give" in said and "has 4 hills" in said  # r takes the value 1, or nearly, at four y
+    assert "herded samples give" in said and "has 4 modes" in said  # r takes the value 1, or nearly, at four y
     page.segmented_control(key="b-prior").set_value("left").run()
     assert words(page) != said
     page.slider(key="b-x").set_value(-2.0).run()

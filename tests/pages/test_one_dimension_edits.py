@@ -45,7 +45,9 @@ def test_an_address_opens_on_its_edits_and_one_button_takes_them_back(page, open
 
 def test_fewer_pairs_let_edits_wait_and_more_bring_them_back(page):
     page.slider(key="o-n").set_value(4).run()
-    assert "D₁: 1 moved;" in said(page) and "D₁ beyond n = 4: 1 deleted; done again when n is larger." in said(page)
+    assert "D₁: 1 moved;" in said(
+        page
+    ) and "D₁ beyond n = 4: 1 deleted. These edits apply again when n is larger." in said(page)
     page.slider(key="o-n").set_value(30)
     page.number_input(key="o-seed").set_value(2).run()
     assert "D₁: 1 moved, 1 deleted; D₂: 1 added." in said(page) and "wait" not in said(page)

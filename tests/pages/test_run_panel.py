@@ -28,7 +28,7 @@ def _page(changes: dict, stopping: bool) -> None:
     if run.active:
         st.markdown(run_panel.standing(run))
     else:
-        run_panel.outcome(run, "Learned", "the sliders show the best so far", " · more")
+        run_panel.outcome(run, "Learned", "the sliders show the best values so far", " · more")
 
 
 @pytest.mark.parametrize(
@@ -40,9 +40,9 @@ def _page(changes: dict, stopping: bool) -> None:
      ({"started": -3}, False, "3 s so far"),
      ({"started": -3, "message": "Stage two"}, True, "Cancelling…"),
      ({"status": "cancelled", "started": -400, "ended": -20, "result": {"learned": {}}}, False,
-      "Cancelled after 6 min 20 s; the sliders show the best so far · more (run "),
+      "Cancelled after 6 min 20 s; the sliders show the best values so far · more (run "),
      ({"status": "cancelled", "started": -400, "ended": -395}, False,
-      "Cancelled after 5.0 s; there is no result to show yet"),
+      "Cancelled after 5.0 s; there is no result yet"),
      ({"status": "cancelled"}, False, "Cancelled before it started"),
      ({"status": "done", "started": -95, "ended": 0}, False, "Learned in 1 min 35 s · more"),
      ({"status": "failed", "started": -95, "ended": 0, "message": "No memory."}, False,

@@ -180,7 +180,7 @@ def test_name_star_and_tags_are_kept_found_and_sorted_by(folder: Path) -> None:
     page = opened(run=first)
     page.button(key=f"star-{first}").click().run()
     page.text_input[[box.label for box in page.text_input].index("Name")].set_value("Alps *by night*")
-    page.text_input[[box.label for box in page.text_input].index("Tags, with commas between")].set_value(
+    page.text_input[[box.label for box in page.text_input].index("Tags, separated by commas")].set_value(
         "talk,  a b ,,"
     )
     next(button for button in page.button if button.label == "Keep").click().run()
@@ -191,7 +191,7 @@ def test_name_star_and_tags_are_kept_found_and_sorted_by(folder: Path) -> None:
     again.text_input(key="find").set_value("TALK alps").run()
     assert list(again.dataframe[0].value["Title"]) == ["Alps *by night*"]
     again.text_input(key="find").set_value("nothing of the kind").run()
-    assert "No run is like that" in words(again)
+    assert "No run matches" in words(again)
     again.text_input(key="find").set_value("").run()
     again.toggle(key="stars").set_value(True).run()
     assert list(again.dataframe[0].value["Title"]) == ["Alps *by night*"]
@@ -204,7 +204,7 @@ def test_name_star_and_tags_are_kept_found_and_sorted_by(folder: Path) -> None:
 def test_a_name_that_is_too_much_is_a_sentence_and_nothing_is_changed(folder: Path) -> None:
     first = made(folder, "First")
     page = opened(run=first)
-    box(page, "Tags, with commas between").set_value("x" * 40)
+    box(page, "Tags, separated by commas").set_value("x" * 40)
     next(button for button in page.button if button.label == "Keep").click().run()
     assert "A tag has 40 letters" in words(page) and not (folder / first / "label.json").exists()
 

@@ -18,8 +18,8 @@ def test_weights_are_probabilities_only_where_they_are() -> None:
     assert weights_sentence(sample(0.6, 0.6, -0.2)).endswith(
         "the negative ones to −0.2, so they are not probabilities."
     )
-    assert "sum to 0.800, none is negative: scaled" in weights_sentence(sample(0.5, 0.3))
-    assert "can be read as probabilities" in weights_sentence(sample(0.5, 0.5))
+    assert "sum to 0.800, and none is negative: divided" in weights_sentence(sample(0.5, 0.3))
+    assert "they are probabilities" in weights_sentence(sample(0.5, 0.5))
 
 
 def test_hills_of_a_density() -> None:

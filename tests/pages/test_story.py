@@ -61,7 +61,7 @@ def test_every_step_asks_and_then_answers(open_page, about: str, at: int) -> Non
     page = revealed(page, about, at)
     assert not page.exception and not page.error
     told = " ".join(text.value for text in page.markdown)
-    assert "you said" in told.lower() or "Right:" in told
+    assert "you guessed" in told.lower() or "Right:" in told
     page.button(key=f"{about if about != FIRST else 's'}{at}-again").click().run()
     assert not any("Guess again" in button.label for button in page.button)
 
@@ -108,8 +108,8 @@ def test_rows_moved_by_hand_are_what_the_mediator_step_tells_of(open_page) -> No
     (edited,) = [text.value for text in page.markdown if "all points but yours" in text.value]
     page.button(key="s5-as-generated").click().run()
     assert not any("By hand" in text.value for text in page.markdown)
-    (plain,) = [text.value for text in page.markdown if "which made the data" in text.value]
-    assert plain.partition("Deconditioning says")[2] != edited.partition("Deconditioning says")[2]
+    (plain,) = [text.value for text in page.markdown if "which generated the data" in text.value]
+    assert plain.partition("deconditioning estimates")[2] != edited.partition("deconditioning estimates")[2]
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_guess_is_measured_against_the_range_of_guesses(guess: float, said: st
 
 def test_a_choice_is_right_or_wrong() -> None:
     question = Question("Which?", choices=("A", "B"))
-    assert verdict(question, "A", "A") == "Right: A." and verdict(question, "B", "A") == "You said B; it is A."
+    assert verdict(question, "A", "A") == "Right: A." and verdict(question, "B", "A") == "You guessed B; it is A."
     assert within(3e-4, "K") == "0.0003 K" and within(1e-9, "K") == "less than 0.0001 K"
 
 
@@ -165,12 +165,12 @@ def test_a_guess_is_there_after_other_steps_and_in_the_next_session(open_page, m
     assert not any("Guess again" in button.label for button in page.button)
     page = revealed(page, FIRST, 3)
     page.button(key="story-back").click().run()
-    told = [text.value for text in page.markdown if "You said A" in text.value or "Right: A" in text.value]
+    told = [text.value for text in page.markdown if "You guessed A" in text.value or "Right: A" in text.value]
     assert told and page.button(key="s2-again")
     kept = guesses.to_text(page.session_state["_guesses"])
     monkeypatch.setattr(guesses.st.context.__class__, "cookies", {guesses.COOKIE: quote(kept)})
     page = opened(open_page, FIRST, 2)
-    assert told == [text.value for text in page.markdown if "You said A" in text.value or "Right: A" in text.value]
+    assert told == [text.value for text in page.markdown if "You guessed A" in text.value or "Right: A" in text.value]
     page.button(key="story-forget").click().run()
     assert not any("Guess again" in button.label for button in page.button)
     page.button(key="story-next").click().run()
@@ -216,7 +216,7 @@ def test_every_link_opens_its_page_with_the_same_state(open_page) -> None:
     for folder, query in opened.items():
         page = open_page(folder, **query)
         assert not page.exception and not page.error, folder
-        assert not [box.value for box in page.info if "The address says" in box.value], folder
+        assert not [box.value for box in page.info if "The address contains" in box.value], folder
         controls = page.session_state["_seen"].controls
         for key, value in query.items():
             now = controls[key]

@@ -136,7 +136,7 @@ def test_what_is_pinned_stands_beside_what_is_live(open_page: Callable[..., AppT
     page = open_page("one_dimension", level="All")
     before = held(page)
     press(page, "pin")
-    assert any("No setting differs yet" in box.value for box in page.caption)
+    assert any("have the same settings" in box.value for box in page.caption)
     now = log_slider(moved(page, "o-noise", 5), "o-noise").value
     (settings, scores) = [box.proto.body for box in page.get("html") if ">A</th>" in box.proto.body]
     assert "σ²" in settings and f"{before['o-noise']:g}" in settings and f"{now:g}" in settings

@@ -32,7 +32,7 @@ def test_a_table_is_its_visitors_and_that_of_who_has_the_link(open_page, runs_fo
 
 def test_a_browser_without_cookies_is_told_what_that_means(open_page, runs_folder: Path) -> None:
     page = open_page("runs")
-    assert "keeps no cookies" in told(page) and not page.text_input
+    assert "accepts no cookies" in told(page) and not page.text_input
 
 
 def test_on_a_machine_of_ones_own_nothing_is_said(open_page, runs_folder: Path, monkeypatch) -> None:

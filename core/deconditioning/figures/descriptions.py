@@ -8,7 +8,7 @@ from deconditioning.figures.colours import model_name
 
 #: The ninths of a map, rows from its foot.
 _NINTHS = (
-    ("at the lower left", "at the foot", "at the lower right"),
+    ("at the lower left", "at the bottom", "at the lower right"),
     ("on the left", "in the middle", "on the right"),
     ("at the upper left", "at the top", "at the upper right"),
 )
@@ -18,7 +18,7 @@ def course(x: np.ndarray, values: np.ndarray) -> str:
     """Where a curve (n,) is highest and lowest: "highest 2.1 at 0.5, lowest −1 at 3"."""
     known = np.isfinite(values)
     if not known.any():
-        return "nothing known"
+        return "no values"
     top, foot = (int(find(np.where(known, values, fill))) for find, fill in ((np.argmax, -np.inf), (np.argmin, np.inf)))
     return f"highest {values[top]:.3g} at {x[top]:.3g}, lowest {values[foot]:.3g} at {x[foot]:.3g}"
 
@@ -31,13 +31,13 @@ def off_by(curves: Mapping[str, np.ndarray], truth: np.ndarray) -> str:
 
 def held(mean: np.ndarray, sd: np.ndarray, truth: np.ndarray) -> str:
     """The share of the truth inside mean ± 2 sd: "±2 sd hold 93 % of the truth"."""
-    return f"±2 sd hold {100 * np.nanmean(np.abs(truth - mean) <= 2 * sd):.0f} % of the truth"
+    return f"±2 sd contain {100 * np.nanmean(np.abs(truth - mean) <= 2 * sd):.0f} % of the truth"
 
 
 def together(first: np.ndarray, second: np.ndarray) -> str:
     """How far two variables (n,) go together: "correlation 0.83"."""
     if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
-        return "no correlation can be told"
+        return "correlation not defined"
     return f"correlation {np.corrcoef(first, second)[0, 1]:.2f}"
 
 
@@ -55,7 +55,7 @@ def extremes(values: np.ndarray) -> str:
             if known.size:
                 means[word] = float(known.mean())
     if not means:
-        return "all of it missing"
+        return "all values missing"
     low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
     if means[low] == means[high]:
         return f"{means[low]:.4g} everywhere"
@@ -66,5 +66,5 @@ def size_of_error(values: np.ndarray) -> str:
     """Of a field of differences: its mean and root mean square."""
     known = values[np.isfinite(values)]
     if not known.size:
-        return "all of it missing"
+        return "all values missing"
     return f"{known.mean():.3g} on average, root mean square {np.sqrt(np.mean(known**2)):.3g}"

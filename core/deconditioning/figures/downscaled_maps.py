@@ -94,7 +94,7 @@ def _observed_panel(problem: DownscalingProblem, scale: MapScale) -> Panel:
     values, grid, inside = problem.coarse, problem.coarse_grid, problem.cell >= 0
     if inside.any():
         values, grid = _at_pixels(problem, problem.coarse.ravel()), problem.grid
-    title = "Coarse observation" + (" (grey: not seen)" if np.isnan(values).any() else "")
+    title = "Coarse observation" + (" (grey: hidden from the model)" if np.isnan(values).any() else "")
     return Panel(OBSERVED, title, values, grid, scale)
 
 

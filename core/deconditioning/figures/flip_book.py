@@ -29,7 +29,7 @@ def flip_book(frames: np.ndarray, grid: Grid, scale: MapScale, *, stride: int = 
     """
     rows, columns = (-(-n // stride) for n in grid.shape)
     if frames.ndim != 3 or frames.shape[1:] != (rows, columns):
-        raise InputError(f"`frames` has shape {frames.shape}, the grid asks for (N, {rows}, {columns}).")
+        raise InputError(f"`frames` has shape {frames.shape}, but the grid needs (N, {rows}, {columns}).")
     return {
         "frames": base64.b64encode(coded(frames[:, ::-1], scale.low, scale.high).tobytes()).decode("ascii"),
         "count": len(frames), "rows": rows, "columns": columns, "low": scale.low, "high": scale.high,

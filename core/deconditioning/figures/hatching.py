@@ -29,7 +29,7 @@ class Doubt:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.share) and self.share > 0):
-            raise InputError(f"The share of the signal is {self.share:g}: give a number above 0, such as 0.5.")
+            raise InputError(f"The share of the signal is {self.share:g}: give a number above 0, for example 0.5.")
 
     @classmethod
     def of(cls, mean: np.ndarray, sd: np.ndarray, grid: Grid, share: float = USUAL_SHARE) -> "Doubt":
@@ -45,7 +45,7 @@ class Doubt:
         """What the hatching means, and how much of the map has it."""
         part = 100 * self.where.sum() / max(int(np.isfinite(self.sd).sum()), 1)
         own = f"{self.signal:.3g} {units}".rstrip()
-        limit = f"{100 * self.share:.3g} % of the map's own sd, {own}"
+        limit = f"{100 * self.share:.3g} % of the sd of the map, {own}"
         return f"Hatched where the sd exceeds {limit}: {part:.3g} % of the pixels"
 
 

@@ -37,7 +37,7 @@ def field_map(panel: Panel, *, dark: bool = False, height: int = 460, every: int
     grid, scale = panel.grid, panel.scale
     if np.shape(panel.values) != grid.shape:
         found = np.shape(panel.values)
-        raise InputError(f"`values` has shape {found}, the grid is {grid.shape}: give one value per pixel.")
+        raise InputError(f"`values` has shape {found}, but the grid is {grid.shape}: give one value per pixel.")
     x0, x1, y0, y1 = bounds = frame(grid)
     picture = layout(panel.title, height=height, dark=dark, role="map", plot_bgcolor=MISSING[dark])
     picture["margin"] = {"l": 2, "r": 2, "t": 30 if panel.title else 6, "b": 56}

@@ -28,7 +28,7 @@ def calibration_plot(
     for model, shares in empirical.items():
         y = 100 * np.asarray(shares, dtype=float)
         line = {"color": model_colour(model, dark), "width": 1.8}
-        hover = "%{x:.0f} % interval holds %{y:.1f} %"
+        hover = "%{x:.0f} % interval contains %{y:.1f} %"
         traces.append(_curve(x, y, model_name(model), "lines+markers", line, hover) | {"marker": {"size": 5}})
     picture = layout("Calibration", height=height, dark=dark, showlegend=len(empirical) > 1)
     picture["margin"] = {"l": 52, "r": 10, "t": 54 if len(empirical) > 1 else 34, "b": 42}
@@ -36,7 +36,9 @@ def calibration_plot(
     picture["yaxis"] = axis("Pixels inside (%)", dark, range=[0, 100], automargin=False, dtick=25)
     at = int(np.argmin(np.abs(x - 95)))
     says = ", ".join(f"{model_name(m)} {100 * s[at]:.0f} %" for m, s in empirical.items())
-    picture["meta"]["alt"] = f"Calibration: the central {x[at]:.0f} % interval holds the truth in {says} of the pixels."
+    picture["meta"]["alt"] = (
+        f"Calibration: share of pixels with the truth in the central {x[at]:.0f} % interval: {says}."
+    )
     return {"data": traces, "layout": picture}
 
 
@@ -74,7 +76,7 @@ def pit_histogram(
     """Histogram of the probability integral transform F(truth); flat is calibrated, U too sure, ∩ too unsure."""
     share = np.asarray(counts, dtype=float) / max(float(np.sum(counts)), 1.0)
     width = 1 / max(len(share), 1)
-    picture = layout("Truth's place in the prediction (PIT)", height=height, dark=dark, bargap=0.04)
+    picture = layout("Position of the truth in the prediction (PIT)", height=height, dark=dark, bargap=0.04)
     picture["margin"] = {"l": 52, "r": 10, "t": 34, "b": 42}
     picture["xaxis"] = axis("Predicted probability below the truth", dark, automargin=False, range=[0, 1], dtick=0.25)
     picture["yaxis"] = axis(f"Share of {of}", dark, automargin=False, rangemode="tozero", nticks=4)

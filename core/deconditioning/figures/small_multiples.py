@@ -33,7 +33,9 @@ def small_multiples(maps: Sequence[np.ndarray], words: Sequence[str], columns: i
     picture["yaxis"] |= {"scaleanchor": "x"}
     heat = {"type": "heatmap", "z": compact(sheet), "zmin": 0, "zmax": 1, "colorscale": colour_scale("sequential"),
             "showscale": False, "hoverinfo": "skip"}  # fmt: skip
-    picture["meta"]["alt"] = f"{len(maps)} small maps of the posterior mean on one colour scale: {'; '.join(words)}."
+    picture["meta"]["alt"] = (
+        f"{len(maps)} small maps of the posterior mean on the same colour scale: {'; '.join(words)}."
+    )
     return {"data": [heat], "layout": picture}
 
 

@@ -57,7 +57,7 @@ def trace_plot(
     picture["xaxis"] |= {"dtick": 1} if len(at) and np.ptp(at) < 6 else {"nticks": 8}
     picture["yaxis"] = axis(label, dark, **(_decades(series) if log else {}))
     last = ", ".join(f"{name} {_last(values)}" for name, values in series.items())
-    picture["meta"]["alt"] = f"{title or label or 'Trace'} against the step, {len(step)} steps; now {last}."
+    picture["meta"]["alt"] = f"{title or label or 'Trace'} against the step, {len(step)} steps; last value {last}."
     return {"data": traces, "layout": picture}
 
 

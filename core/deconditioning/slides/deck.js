@@ -179,7 +179,7 @@ const drawChecks = (parent, slide) => {
   const { levels, rows } = slide;
   if (levels.length) {
     const held = make('div', 'deck-held', parent, { role: 'img' });
-    held.setAttribute('aria-label', levels.map(([p, h]) => `${p} % intervals hold ${h} %`).join(', '));
+    held.setAttribute('aria-label', levels.map(([p, h]) => `${p} % intervals contain ${h} %`).join(', '));
     for (const [promised, share] of levels) {
       make('span', '', held, { textContent: `${promised} %` });
       const line = make('span', 'deck-line', held);
@@ -187,7 +187,7 @@ const drawChecks = (parent, slide) => {
       make('b', 'deck-dot', line).style.left = `${share}%`;
       make('strong', '', held, { textContent: `${share} %` });
     }
-    make('p', 'deck-small', parent, { textContent: 'Ring: the share that intervals promise; dot: what they held.' });
+    make('p', 'deck-small', parent, { textContent: 'Ring: nominal coverage; dot: actual coverage.' });
   }
   if (rows.length > 1) {
     const table = make('table', 'deck-table', parent);
@@ -315,7 +315,7 @@ const build = (root, deck, close, plotly) => {
   make('span', '', names);
   make('span', '', names);
   const divider = make('div', 'deck-divider', map, { tabIndex: 0 });
-  for (const [name, value] of Object.entries({ role: 'slider', 'aria-label': 'Divider between both maps', 'aria-valuemin': 0, 'aria-valuemax': 100 })) divider.setAttribute(name, value);
+  for (const [name, value] of Object.entries({ role: 'slider', 'aria-label': 'Divider between the two maps', 'aria-valuemin': 0, 'aria-valuemax': 100 })) divider.setAttribute(name, value);
   const rule = make('div', 'deck-rule', map, { hidden: true });
   make('i', '', rule);
   make('span', '', rule);
@@ -325,7 +325,7 @@ const build = (root, deck, close, plotly) => {
   const words = make('div', 'deck-words', stage), side = make('aside', '', body);
   const foot = make('nav', '', root), button = (text, label) => make('button', '', foot, { type: 'button', textContent: text, title: label, ariaLabel: label });
   foot.setAttribute('aria-label', 'Slides');
-  const back = button('‹', 'Slide before (←)'), dots = make('span', 'deck-dots', foot);
+  const back = button('‹', 'Previous slide (←)'), dots = make('span', 'deck-dots', foot);
   const next = button('›', 'Next slide (→)'), count = make('span', 'deck-count', foot);
   const full = button('Full screen', 'Full screen (F)'), shut = close ? button('Close', 'Close (Esc)') : null;
   const said = make('span', 'deck-said', root);

@@ -131,11 +131,11 @@ def stride_for(panels: list[Panel], room: int = ROOM) -> int:
 def _trust_badge(shown: Shown) -> dict[str, str]:
     """The verdict that stands on every slide."""
     if shown.held is None:
-        return {"mark": "bad", "badge": shown.unchecked or "How far to trust it could not be checked."}
+        return {"mark": "bad", "badge": shown.unchecked or "The intervals could not be tested."}
     share = 100 * shown.held.held[-1]
     return {
         "mark": mark_of(shown.held),
-        "badge": f"95 % intervals hold {share:.0f} % of the truth, where it could be checked: {shown.held.verdict}.",
+        "badge": f"95 % intervals contain {share:.0f} % of the truth where they could be tested: {shown.held.verdict}.",
     }
 
 
@@ -146,19 +146,20 @@ def _slides(shown: Shown) -> list[dict[str, Any]]:
     covariates = ", ".join(problem.spec.covariates).replace("_", " ")
     doubt = f"2\u00a0sd exceeds {_with_units(_least_known(shown), problem.units)} there."
     return [
-        _map("data", "Known finely", f"{covariates.capitalize()}, at every one of {pixels} pixels.", _COVARIATE),
-        _map("coarse", "What was observed", f"{cells} coarse values of {name}.{hidden}", OBSERVED),
-        _map("fine", "Coarse and fine", f"From {cells} coarse values to {pixels} pixels: drag the divider.",
+        _map("data", "Known at high resolution", f"{covariates.capitalize()}, at all {pixels} pixels.", _COVARIATE),
+        _map("coarse", "Observed", f"{cells} coarse values of {name}.{hidden}", OBSERVED),
+        _map("fine", "From coarse to fine", f"From {cells} coarse values to {pixels} pixels: drag the divider.",
              MEAN, OBSERVED, ("coarse", "fine"), f"From {cells} coarse values to {pixels} pixels."),
-        _map("truth", "Fine and truth", _nearness(shown), TRUTH, MEAN, ("fine", "truth")),
-        _map("doubt", "Where it is known least", f"Hatched: the quarter of the map that is known least well. {doubt}",
-             MEAN, printed=f"In the quarter of the map that is known least well {doubt[0].lower()}{doubt[1:]}")
+        _map("truth", "Comparison with the truth", _nearness(shown), TRUTH, MEAN, ("fine", "truth")),
+        _map("doubt", "Where the map is least certain",
+             f"Hatched: the quarter of the map with the largest uncertainty. {doubt}", MEAN,
+             printed=f"In the quarter of the map with the largest uncertainty, {doubt[0].lower()}{doubt[1:]}")
         | {"hatch": {"field": SPREAD, "above": _least_known(shown)}},
         _checks(shown),
         {"key": "method", "kind": "words", "title": "Method", "sentence": _method(shown),
          "lines": [["Model", f"{shown.model.title} ({shown.model.source})"],
                    ["Learn more", _REFERENCES]]},
-        {"key": "credits", "kind": "words", "title": "Credits", "sentence": "Whose data these are, and what made them.",
+        {"key": "credits", "kind": "words", "title": "Credits", "sentence": "Data, sources and software.",
          "lines": credits(shown)},
     ]  # fmt: skip
 
@@ -175,7 +176,7 @@ def _map(
 
 
 def _hidden(problem: DownscalingProblem) -> str:
-    return f" {problem.hidden} more were hidden from the model, to test it (grey)." if problem.hidden else ""
+    return f" {problem.hidden} more were hidden from the model to test it (grey)." if problem.hidden else ""
 
 
 def _with_units(value: float, units: str) -> str:
@@ -185,10 +186,10 @@ def _with_units(value: float, units: str) -> str:
 def _nearness(shown: Shown) -> str:
     own, units = shown.scores.get(shown.model.name, {}).get("rmse_area"), shown.problem.units
     if own is None:
-        return "Beside the truth, which the model never saw."
+        return "Comparison with the truth, which the model never saw."
     plain = (shown.scores.get("bilinear") or {}).get("rmse_area")
-    beside = f"; bilinear interpolation is off by {_with_units(plain, units)}" if plain is not None else ""
-    return f"The model never saw the truth. It is off by {_with_units(own, units)} (RMSE by area){beside}."
+    beside = f"; that of bilinear interpolation is {_with_units(plain, units)}" if plain is not None else ""
+    return f"The model never saw the truth. The area-weighted RMSE of the map is {_with_units(own, units)}{beside}."
 
 
 def _least_known(shown: Shown) -> float:
@@ -202,13 +203,13 @@ def _checks(shown: Shown) -> dict[str, Any]:
     levels: list[list[int]] = []
     if shown.held is not None:
         levels = [[round(100 * p), round(100 * h)] for p, h in zip(LEVELS, shown.held.held, strict=True)]
-    sentence = "Scored by area on the same pixels as plain baselines, which saw the same cells."
+    sentence = "Area-weighted scores on the same pixels as simple baselines, which saw the same cells."
     if shown.problem.truth is None:
-        at = " Scores are of the cells hidden from the model, each field averaged back to them." if shown.scores else ""
-        sentence = "No truth at high resolution is known here." + at
+        at = " The scores are at the hidden cells: each field is averaged over them." if shown.scores else ""
+        sentence = "No truth at high resolution is available." + at
     lines = [["One scale up", shown.checked]] if shown.checked else []
     return {
-        "key": "checks", "kind": "checks", "title": "How far to trust it", "sentence": sentence, "levels": levels,
+        "key": "checks", "kind": "checks", "title": "Calibration", "sentence": sentence, "levels": levels,
         "rows": score_rows(shown), "lines": lines,
     }  # fmt: skip
 
@@ -216,7 +217,7 @@ def _checks(shown: Shown) -> dict[str, Any]:
 def score_rows(shown: Shown) -> list[list[str]]:
     """A heading, then a row a method: RMSE and CRPS in the target's units, coverage of 95 % intervals, all by area."""
     units = f", {shown.problem.units}" if shown.problem.units else ""
-    rows = [["", f"RMSE{units}", f"CRPS{units}", "95 % hold"]]
+    rows = [["", f"RMSE{units}", f"CRPS{units}", "In 95 %"]]
     for name, row in shown.scores.items():
         rmse, crps, held = (row.get(score) for score in SCORES)
         share = "–" if held is None else f"{100 * held:.0f} %"
@@ -226,11 +227,11 @@ def score_rows(shown: Shown) -> list[list[str]]:
 
 def _method(shown: Shown) -> str:
     how = (
-        "averages over its cells are known, and conditioning on these averages gives it back"
+        "its averages over cells are known, and conditioning on them recovers the field"
         if shown.problem.matched
-        else "averages over some cells are known, covariates over others, and mediators connect both"
+        else "averages are known over some cells and covariates over others, and mediators connect them"
     )
-    return f"A Gaussian process lives on the fine grid; {how}, with its doubt."
+    return f"The fine field is a Gaussian process; {how}, with its uncertainty."
 
 
 def credits(shown: Shown) -> list[list[str]]:

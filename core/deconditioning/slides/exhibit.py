@@ -79,7 +79,11 @@ def exhibit_slides(shown: Exhibit) -> list[Slide]:
         for at, (caption, rows) in enumerate(shown.tables)
     ]  # fmt: skip
     differ = [list(pair) for pair in shown.settings]
-    said = "What differs from where the page opens." if differ else "All of them are as the page opens."
+    said = (
+        ("Settings that differ from the defaults of the page.")
+        if differ
+        else "All settings are the defaults of the page."
+    )
     contents = "; ".join(drawn.title for drawn in shown.figures)
     return [
         _words("question", shown.title, shown.question, [["On these slides", contents]] if contents else []),
@@ -87,7 +91,7 @@ def exhibit_slides(shown: Exhibit) -> list[Slide]:
         *tables,
         _words("settings", "Settings", said, differ),
         *([_words("method", "Method", shown.method, [["Learn more", shown.source]])] if shown.method else []),
-        _words("credits", "Credits", "What made these slides, and where to find the same.", _credits(shown)),
+        _words("credits", "Credits", "How these slides were made, and where to find the page.", _credits(shown)),
     ]
 
 

@@ -17,7 +17,7 @@ from deconditioning.slides.presented import Presented, Slide, is_address
 _HERE = Path(__file__).parent
 #: What draws figures, asked for where a deck has some.
 _PLOTLY = Path("package_data", "plotly.min.js")
-_NO_SCORES = "<p>There is nothing to score against.</p>"
+_NO_SCORES = "<p>There is no truth to score against.</p>"
 
 
 def script() -> str:
@@ -55,11 +55,11 @@ def _read(name: str) -> str:
 
 def _notes(deck: Mapping[str, Any]) -> str:
     """How the slides are used, and what of the maps is left out."""
-    told = "Arrow keys turn the slides, F fills the screen."
+    told = "The arrow keys change the slide; F shows it full screen."
     if any(slide.get("left") for slide in deck["slides"]):
-        told += " Shift with an arrow moves the divider."
+        told += " Shift and an arrow key move the divider."
     every = deck.get("thinned", 1)
-    return told + (f" One pixel of {every} × {every} is in this file." if every > 1 else "")
+    return told + (f" This file contains one of every {every} × {every} pixels." if every > 1 else "")
 
 
 @lru_cache(maxsize=1)

@@ -129,7 +129,7 @@ def _sentence(slide: Slide) -> str:
 
 def _facts(slide: Slide) -> list[tuple[str, str]]:
     """Lines of a slide, each with the address that it leads to, or ""."""
-    held = [f"{promised} % intervals hold {share} %" for promised, share in slide.get("levels", [])]
+    held = [f"{promised} % intervals contain {share} %" for promised, share in slide.get("levels", [])]
     facts = [(f"{name}: {text}", text if is_address(text) else "") for name, text in slide.get("lines", [])]
     return [*([("; ".join(held), "")] if held else []), *facts]
 

@@ -30,7 +30,7 @@ def readable(run: Run) -> Run:
     settings, result = _PARSERS.get(run.spec.task, (dict, dict))
     if not _is_parsed(settings, run.spec.settings):
         raise InputError(
-            f"The settings of run {run.id} are damaged, it cannot be shown here: delete it on page Runs, learn again."
+            f"The settings of run {run.id} are damaged, so it cannot be shown. Delete it on page Runs and learn again."
         )
     if run.result is None:
         return run
@@ -39,7 +39,7 @@ def readable(run: Run) -> Run:
         return run
     told = [
         *run_sentences(run, "warnings"),
-        "What this run learned cannot be read, its result is damaged: run it again.",
+        "The result of this run is damaged and cannot be read: run it again.",
     ]
     return replace(run, result=run.result | {"learned": None, "warnings": told})
 

@@ -31,14 +31,14 @@ def run_figures(task: str, settings: Settings, result: Settings | None, *, dark:
     except InputError:
         raise
     except _WRONG:
-        raise InputError("What this run learned cannot be read, its result is damaged: run it again.") from None
+        raise InputError("The result of this run is damaged and cannot be read: run it again.") from None
 
 
 def run_sketch(task: str, settings: Settings, result: Settings) -> bytes:
     """The first of them as a small picture; ``InputError`` where there is none."""
     figures = run_figures(task, settings, result)
     if not figures:
-        raise InputError("This run has no picture: it learned nothing.")
+        raise InputError("This run has no picture because it learned nothing.")
     return figure_sketch(figures[0])
 
 
@@ -50,7 +50,7 @@ def sweep_sketch(run: Run) -> bytes:
     found = swept(run)
     name = None if found is None else choosing(found.rows, found.scores) or erring(found.rows, found.scores)
     if found is None or name is None:
-        raise InputError("This run has no picture: it swept nothing.")
+        raise InputError("This run has no picture because it computed no setting.")
     score, log = found.scores[name], [found.axis(each).log for each in found.rows[0]["values"]]
     falls = score.better == "more"
     return figure_sketch(sweep_plot(found.rows, name, score.title, {}, log=log, names=found.names, falls=falls))

@@ -58,7 +58,7 @@ def _head(sheet: Sheet, title: str, said: str, width: float = _ROOM) -> float:
 
 def _lesson(sheet: Sheet, address: str) -> None:
     """What is asked at each step, and the three answers to be written down."""
-    said = f"Open {address}/story. Guess before you press Reveal; then write what you see, and what surprised you."
+    said = f"Open {address}/story. Guess before you press Reveal. Then write down what you see and what surprised you."
     y = _head(sheet, f"{TITLE}: 45 minutes", said, _ROOM - _QR - 14)
     sheet.qr(WIDTH - MARGIN - _QR, MARGIN - 6, _QR, f"{address}/story")
     y = sheet.words(MARGIN, y + 4, "Name", 9, 60, colour=QUIET)
@@ -101,7 +101,7 @@ def _exercises(sheet: Sheet, address: str, first: int) -> None:
     y = _head(
         sheet,
         f"Exercises {first + 1} to {min(first + _EACH, len(EXERCISES))}",
-        "Each opens a page with a task above it. The tick comes from the page's own numbers.",
+        "Each exercise opens a page with a task at the top. The page ticks it when its numbers fulfil the task.",
     )
     each = (HEIGHT - MARGIN - y) / _EACH
     for number, exercise in enumerate(EXERCISES[first : first + _EACH], first + 1):
@@ -125,15 +125,15 @@ def _exercise(sheet: Sheet, address: str, number: int, exercise: Exercise, top: 
 def _answers(sheet: Sheet, found: Mapping[str, Checked]) -> None:
     """For the teacher: a solution of each exercise, what its check says of it, why; what the lesson leads to."""
     said = (
-        "One way to do each, what the exercise's own check says then and as it opens (computed for this sheet by "
-        f"{TITLE} {deconditioning.__version__}), and why."
+        "One solution of each exercise, the result of its check with the solution and at the start (computed for this "
+        f"sheet by {TITLE} {deconditioning.__version__}), and the reason."
     )
     y = _head(sheet, "For the teacher", said)
     for number, exercise in enumerate(EXERCISES, 1):
         verdicts = found[exercise.key]
-        mark = "" if verdicts.solved.done else " This does not do it here."
+        mark = "" if verdicts.solved.done else " The check fails here."
         y = sheet.words(MARGIN, y, f"{number}. {exercise.title} · {solution_words(exercise)}", 8.5, _ROOM, bold=True)
-        text = f"{verdicts.solved.said}{mark} As it opens: {verdicts.opened.said} {exercise.answer}"
+        text = f"{verdicts.solved.said}{mark} At the start: {verdicts.opened.said} {exercise.answer}"
         y = sheet.words(MARGIN + 12, y, text, 8, _ROOM - 12) + 3
     y = sheet.words(MARGIN, y + 3, "What to expect", 10, _ROOM, bold=True)
     for part in LESSON[:-1]:

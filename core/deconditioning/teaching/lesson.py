@@ -6,8 +6,9 @@ from dataclasses import dataclass
 ANSWERS = (
     (
         "What deconditioning does",
-        "Many fine fields have the same coarse averages. Deconditioning gives back the likely ones: those that also "
-        "fit what is known of the field, how smooth it is and what shapes it, and it says how sure it is.",
+        "Many fine fields have the same coarse averages. Deconditioning finds the likely ones, which also agree with "
+        "what is known about the field: how smooth it is and which covariates shape it. It also states its "
+        "uncertainty.",
     ),
     (
         "What a mediator is for",
@@ -15,8 +16,8 @@ ANSWERS = (
     ),
     (
         "When to distrust the map",
-        "When what is known finely explains little of what happens inside the cells, when the intervals do not hold "
-        "what they promise wherever that can be checked, and when a check on larger cells already fails.",
+        "When the covariates explain little of the variation inside the cells; when the intervals, tested where the "
+        "truth is known, do not contain their share of it; and when the test one scale up fails.",
     ),
 )
 
@@ -41,47 +42,49 @@ LESSON = (
     Part(
         0, "/story?step=1", "projector",
         "How far can the real field stray from its cell's average? All guess, then Reveal.",
-        "Guesses are too small: an average hides its extremes. Larger cells keep a smaller share of the variation.",
+        "Most guesses are too small: an average hides the extremes. Larger cells keep a smaller share of the "
+        "variation.",
     ),
     Part(
         4, "/story?step=2", "",
-        "Which of the three curves is real? Vote by hands.",
-        "No majority: all three return the same averages. This is why a prior is needed.",
+        "Which of the three curves is real? Vote by show of hands.",
+        "There is no majority: all three have the same averages. This is why a prior is needed.",
     ),
     Part(
         8, "/story?step=3", "own devices",
-        "Everybody finds the length that makes the averages most probable.",
-        "Too short a length bends everywhere, too long a one cannot follow; the evidence finds one without any truth.",
+        "Everybody looks for the length that makes the averages most probable.",
+        "With too short a length the curve bends everywhere; with too long a length it cannot follow the data. The "
+        "evidence finds a good length without the truth.",
     ),
     Part(
         13, "/story?step=4", "",
-        "By how much does knowing the mountains lower the error?",
-        "The cells are returned with and without mountains; inside them the difference is large.",
+        "How much does knowing the mountains reduce the error?",
+        "With and without mountains the curve returns the cell averages; inside the cells the difference is large.",
     ),
     Part(
         17, "/story?step=5", "",
-        "No row has both input and outcome. How can one still find the function? Move the slider.",
-        '"Through what both know": the mediator. Let a student say it before you do.',
+        "No row has both the input and the outcome. How can the function still be found? Move the slider.",
+        '"Through the column that both tables have": the mediator. Let a student say it before you do.',
     ),
     Part(
         22, "/story?step=6", "",
-        "What comes back from three averages? From twelve?",
-        "What an average never saw cannot return, whatever the method.",
+        "How much is recovered from three averages? From twelve?",
+        "No method can recover what no average contains.",
     ),
     Part(
         25, "/story?step=7", "",
         "Dissolve the blocks. What must stay true?",
-        "Every cell still averages to its value: the check stays green.",
+        "The average over every cell is still its value: the check stays green.",
     ),
     Part(
         28, "/story?step=8", "then /story?step=9",
-        "Would you trust this map? How would you know, if nobody had the truth?",
-        "Intervals can be held to their word where a truth is known; near the ground the signs turn amber.",
+        "Would you trust this map? How could you tell without the truth?",
+        "Intervals can be tested where a truth is known. Near the ground the signs turn amber.",
     ),
     Part(
         33, "/exercises", "in pairs",
         "Exercises 1 and 11, the quick ones 2, 6 and 12.",
-        "A tick from the page itself. Too narrow and too wide bands are both wrong.",
+        "The page itself gives the tick. A band that is too narrow is wrong, and so is one that is too wide.",
     ),
     Part(42, "handout", "", "Write down the three answers.", "Compare with the list above."),
 )  # fmt: skip

@@ -10,25 +10,25 @@ def _percent(share: float) -> str:
 
 
 def _band(held: float) -> Verdict:
-    return Verdict(0.93 <= held <= 0.97, f"The band of ±2 sd holds {_percent(held)} of the hidden function.")
+    return Verdict(0.93 <= held <= 0.97, f"The band of ±2 sd contains {_percent(held)} of the hidden function.")
 
 
 def _evidence(now: float, best: float) -> Verdict:
     below = max(0.0, best - now)
-    return Verdict(below <= 1, f"The log evidence lies {below:.2g} below the best of its picture.")
+    return Verdict(below <= 1, f"The log evidence is {below:.2g} below the maximum in its picture.")
 
 
 def _there_and_back(back: float) -> Verdict:
-    return Verdict(0.9 <= back < 0.98, f"{_percent(back)} of the function's variation comes back.")
+    return Verdict(0.9 <= back < 0.98, f"{_percent(back)} of the function's variation is recovered.")
 
 
 def _few_points(own: float, every: float) -> Verdict:
-    said = f"The points' error is {own / every:.2f} times that of a GP on all data."
+    said = f"The error with these points is {own / every:.2f} times that of a GP on all data."
     return Verdict(own <= 1.25 * every, said)
 
 
 def _slices(error: float) -> Verdict:
-    return Verdict(0.15 <= error <= 0.25, f"The error is {_percent(error)} of the position's own sd.")
+    return Verdict(0.15 <= error <= 0.25, f"The error is {_percent(error)} of the sd of the position.")
 
 
 def _one_estimator(first: float, second: float) -> Verdict:
@@ -39,7 +39,8 @@ def _one_estimator(first: float, second: float) -> Verdict:
 
 def _nearer_than_densities(rule: float, densities: float) -> Verdict:
     said = (
-        f"Kernel Bayes' rule misses the exact mean by {rule:.3g}, densities from the same samples by {densities:.3g}."
+        f"Distance from the exact posterior mean: {rule:.3g} by kernel Bayes' rule, {densities:.3g} by density "
+        "estimation from the same samples."
     )
     return Verdict(rule < densities, said)
 
@@ -49,7 +50,10 @@ def _runs(width: float) -> Verdict:
 
 
 def _nearer_than_kalman(rule: float, kalman: float) -> Verdict:
-    said = f"Mean square error: {rule:.3g} from examples alone, {kalman:.3g} by the extended Kalman filter."
+    said = (
+        f"Mean square error: {rule:.3g} for the kernel Bayes filter, from examples alone, {kalman:.3g} for the "
+        "extended Kalman filter."
+    )
     return Verdict(rule < kalman, said)
 
 
@@ -58,11 +62,11 @@ def _people(risk: float) -> Verdict:
 
 
 def _right_intervals(held: float, exact: float) -> Verdict:
-    return Verdict(0.9 <= held <= 0.98, f"The 95\u00a0% intervals hold {_percent(held)} of the truth.")
+    return Verdict(0.9 <= held <= 0.98, f"The 95\u00a0% intervals contain {_percent(held)} of the truth.")
 
 
 def _worse_than_lines(model: float, lines: float, exact: float) -> Verdict:
-    said = f"RMSE: {model:.3g} K by the model, {lines:.3g} K by bilinear interpolation."
+    said = f"RMSE: {model:.3g} K for the model, {lines:.3g} K for bilinear interpolation."
     return Verdict(model > lines, said)
 
 
@@ -75,51 +79,52 @@ _DOUBT = _ALL | _CELLS | {"withhold": "0.5"}
 _RULE = KernelBayesSettings
 EXERCISES = (
     Exercise(
-        "band", "one_dimension", "A band that keeps its word",
-        "The band promises to hold 95 % of the hidden function. Find the λ at which it holds 93 to 97 %.",
-        "λ stands among the controls. A small λ believes every pair (x, y) to the letter.",
+        "band", "one_dimension", "A calibrated band",
+        "The band should contain 95 % of the hidden function. Find a λ with which it contains 93 to 97 %.",
+        "λ is one of the controls. With a small λ the model trusts every pair (x, y) completely.",
         _ALL | _PAIRS | {"o-lam": "1e-6"}, _ALL | _PAIRS | {"o-lam": "0.002"},
-        "A small λ takes the link between both data sets for certain, and the band is too narrow; a large one leaves "
-        "so much open that the band holds everything and says little.",
+        "With a small λ the model treats the link between the two data sets as certain, and the band is too narrow. "
+        "With a large λ it treats the link as so uncertain that the band contains everything and tells little.",
         ("task_transformed_gp.coverage_2sd",), _band,
     ),
     Exercise(
-        "evidence", "one_dimension", "What the evidence prefers",
-        "Move *How smooth the function is* (lengthscale of k) until the log evidence lies within 1 of the best of its "
-        "picture, below.",
-        "In the evidence picture the star is the best, the circle is "
-        "where the sliders stand.",
+        "evidence", "one_dimension", "Learning by the evidence",
+        "Move *How smooth the function is* (lengthscale of k) until the log evidence is within 1 of the maximum in the "
+        "evidence picture below.",
+        "In the evidence picture the star marks the maximum and the circle marks the sliders' values.",
         _PAIRS | {"o-k-scale": "5"}, _PAIRS | {"o-k-scale": "0.5"},
-        "The evidence needs no truth. A long lengthscale can't bend as the data do, a short one could have made many "
-        "other data; the best lies between them.",
+        "The evidence does not need the truth. With a long lengthscale the function cannot follow the data. With a "
+        "short one the model could have produced almost any data, so these data are improbable. The maximum lies "
+        "between.",
         ("evidence", "best_evidence"), _evidence,
     ),
     Exercise(
-        "trip", "one_dimension", "What an average loses",
-        "A function is averaged and brought back. Move *How cautiously the averaging is undone* (ε, of the second "
-        "stage) until 90 to 98 % of its variation comes back.",
-        "A large ε believes no average.",
+        "trip", "one_dimension", "What averaging loses",
+        "A function is averaged and then recovered. Move *How cautiously the averaging is undone* (ε, of the second "
+        "stage) until 90 to 98 % of its variation is recovered.",
+        "With a large ε the model ignores the averages.",
         _TRIP | {"t-eps": "1"}, _TRIP | {"t-eps": "0.02"},
-        "Deconditioning undoes averaging as far as the averages are believed: with a small ε nearly all comes back, "
-        "with a large one the function is pulled to nought.",
+        "Deconditioning undoes the averaging as far as it trusts the averages. With a small ε nearly all variation is "
+        "recovered; with a large ε the function shrinks to zero.",
         ("comes_back",), _there_and_back,
     ),
     Exercise(
         "points", "sparse_representation", "Few points for many data",
-        "Choose points that stand for all the data: their error is to be at most 1.25 times that of a GP on all data.",
-        "It matters how many points there are, and where they stand.",
+        "Choose points that represent all the data. Their error should be at most 1.25 times that of a GP on all data.",
+        "Both the number of points and their positions matter.",
         _ALL, _ALL | RepresentationSettings.address(places="even", points=10),
-        "Points between which the function can bend are missed. Evenly spread ones need to be about a lengthscale "
-        "apart; random ones leave gaps.",
+        "Where two points are far apart, the function between them is lost. Evenly spaced points can be about a "
+        "lengthscale apart; random points leave gaps.",
         ("random.rmse", "exact_gp.rmse"), _few_points,
     ),
     Exercise(
         "slices", "swiss_roll", "How many slices?",
-        "Positions along the roll are known only as means of slices. Move *How many slices* (slices) until the error "
-        "of the CMP is 15 to 25 % of the position's own standard deviation.",
+        "Positions along the roll are known only as slice means. Move *How many slices* (slices) until the error of "
+        "the CMP is 15 to 25 % of the standard deviation of the position.",
         "The fewer slices there are, the more windings of the roll each of them mixes.",
         {"r-bags": "5"}, {"r-bags": "20"},
-        "Every slice is one equation for the field. Few, thick ones mix windings that lie far apart along the roll.",
+        "Every slice mean is one equation for the field. If slices are few and thick, each mixes windings that lie far "
+        "apart along the roll.",
         ("cmp.rmse",), _slices,
     ),
     Exercise(
@@ -127,65 +132,66 @@ EXERCISES = (
         "The standard and the shrinkage estimator differ. Make them give exactly the same numbers.",
         "What does a bag's size do to its weight in each of them?",
         {}, {"e-unequal": "false"},
-        "The standard estimator counts every point, the shrinkage estimator every bag. With bags of equal size and λ "
-        "scaled alike this is the same.",
+        "The standard estimator gives every point the same weight, the shrinkage estimator every bag. If all bags have "
+        "the same size and λ is scaled in the same way, both are identical.",
         ("cmp.of μ(x, y)", "shrinkage_cmp.of μ(x, y)"), _one_estimator,
     ),
     Exercise(
-        "rule", "kernel_bayes", "Nearer than densities",
-        "Move *How cautious the rule is* (ε) until kernel Bayes' rule comes nearer to the exact posterior mean than "
-        "estimated densities do.",
+        "rule", "kernel_bayes", "Better than density estimation",
+        "Move *How cautious the rule is* (ε) until kernel Bayes' rule is closer to the exact posterior mean than "
+        "density estimation is.",
         "ε regularises the step from the prior's draws to the pairs.",
         _RULE.address(dimension=1, epsilon=1), _RULE.address(dimension=1, epsilon=0.001),
-        "A large ε shrinks the prior's weights and, with them, the answer; a very small one follows the noise of the "
-        "samples.",
+        "A large ε shrinks the prior's weights, and the posterior mean with them. A very small ε follows the noise of "
+        "the samples.",
         ("kbr.distance", "kde.distance"), _nearer_than_densities,
     ),
     Exercise(
         "runs", "likelihood_free", "How many simulations?",
         "Move *How many simulations* (simulations) until the 95 % interval of the deconditional embedding is at most "
         "one and a half times as wide as the exact one.",
-        "It stands first among the controls, below the simulator.",
+        "It is the first control below the simulator.",
         {"lf-n-exponential-gamma": "50"}, {"lf-n-exponential-gamma": "400"},
-        "Between simulations a kernel bridges the gaps; more simulations make the gaps, the kernel and the interval "
-        "narrower.",
+        "A kernel bridges the gaps between simulations. With more simulations the gaps, the kernel and the interval "
+        "become narrower.",
         ("dme.width / exact",), _runs,
     ),
     Exercise(
-        "examples", "filtering", "Examples against equations",
-        "The extended Kalman filter is told the equations. Move *How many examples* (training steps T) until the "
-        "kernel Bayes filter, which is told none, comes nearer to the hidden state.",
-        "Training steps are the examples that it sees.",
+        "examples", "filtering", "Examples instead of equations",
+        "The extended Kalman filter knows the equations, the kernel Bayes filter does not. Move *How many examples* "
+        "(training steps T) until the kernel Bayes filter is closer to the hidden state.",
+        "Training steps are the examples from which it learns.",
         {"f-train": "20"}, {"f-train": "400"},
-        "With few examples the filter does not know what follows what. With enough it bends where the Kalman filter's "
-        "tangent does not.",
+        "With few examples the filter cannot learn how the state moves. With enough examples it follows the curvature "
+        "that the extended Kalman filter replaces by a tangent.",
         ("kbr.mse", "ekf.mse"), _nearer_than_kalman,
     ),
     Exercise(
-        "people", "distribution_regression", "Subjects or measures?",
+        "people", "distribution_regression", "Subjects or measurements?",
         "Bring the posterior risk of GPDR to 0.015 or less.",
-        "There are two ways to get more data: more subjects, and more measures of each. Try one at a time.",
+        "There are two ways to get more data: more subjects, or more measurements of each. Try one at a time.",
         {"d-n": "50", "d-m": "10"}, {"d-n": "200", "d-m": "1000"},
-        "Many measures of few subjects, or many subjects with few measures, leave the risk high: both are needed.",
+        "With many measurements of few subjects, or few measurements of many subjects, the risk stays high. Both are "
+        "needed.",
         ("gpdr.posterior_risk",), _people,
     ),
     Exercise(
         "doubt", "downscaling", "Intervals that are right",
-        "These intervals are too narrow. Choose another kernel of the coordinates, so that the 95 % intervals hold 90 "
-        "to 98 % of the truth.",
-        "How rough must a field be between the cells? It stands with the controls of the model.",
+        "These intervals are too narrow. Choose another kernel of the coordinates, so that the 95 % intervals contain "
+        "90 to 98 % of the truth.",
+        "How rough is the field between the cells? The kernel is among the controls of the model.",
         _DOUBT | {"place": "Matérn 3/2"}, _DOUBT | {"place": "Matérn 1/2"},
-        "A smooth kernel trusts that nothing happens between neighbours that they do not show. A rougher one, or the "
-        "model's own, whose roughness is learned, admits more.",
+        "A smooth kernel assumes that the field hardly varies between neighbouring cells. A rougher kernel, or the "
+        "model's own, whose roughness is learned, allows more variation.",
         ("area_to_point_gp.coverage95", "exact"), _right_intervals,
     ),
     Exercise(
-        "noise", "downscaling", "Worse than straight lines",
-        "Make the model fail: find a noise σ² with which its map is worse than bilinear interpolation.",
-        "What does the model do with the cells if it takes them for noise?",
+        "noise", "downscaling", "Worse than interpolation",
+        "Make the model fail: find a noise variance σ² with which its map is worse than bilinear interpolation.",
+        "What does the model do with the cell values if it takes them for noise?",
         _ALL | _CELLS, _ALL | _CELLS | {"noise": "1"},
-        "If the cells' values are taken for noise, the map forgets them. The evidence falls at the same time: one need "
-        "not know the truth to notice.",
+        "If the model takes the cell values for noise, the map ignores them. The evidence falls too, so the failure is "
+        "visible without the truth.",
         ("area_to_point_gp.rmse", "bilinear.rmse", "exact"), _worse_than_lines,
     ),
 )  # fmt: skip

@@ -55,7 +55,7 @@ const dividerOf = node => {
   divider = document.createElement('div');
   divider.className = 'live-divider';
   divider.innerHTML = '<i></i><b>A</b><b>B</b><input type="range" min="0" max="100" step="1">';
-  divider.lastChild.setAttribute('aria-label', 'Divider: the pinned map A left of it, the map B of now right of it');
+  divider.lastChild.setAttribute('aria-label', 'Divider: the pinned map A on the left, the live map B on the right');
   divider.lastChild.addEventListener('input', event => {
     DIVIDERS.set(node.chart.group, Number(event.target.value));
     node.chart.group.members.forEach(member => member.chart.drawn && placeDivider(member));

@@ -185,7 +185,7 @@ const config = (node, P, more) => ({
   displaylogo: false, responsive: false, plotGlPixelRatio: Math.max(1, devicePixelRatio), doubleClick: false, showTips: false,
   modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d', 'resetScale2d', 'zoomIn2d', 'zoomOut2d', 'sendChartToCloud'],
   plotlyServerURL: '',
-  modeBarButtonsToAdd: [{ name: 'All of it again', icon: P.Icons.home, click: () => zoomTogether(node, null) }],
+  modeBarButtonsToAdd: [{ name: 'Reset the view', icon: P.Icons.home, click: () => zoomTogether(node, null) }],
   toImageButtonOptions: { scale: 2 }, ...more,
 });
 

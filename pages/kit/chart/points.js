@@ -6,8 +6,8 @@
 const { takePoints, placePoints, afterDrag } = (() => { // names of its own beside those of other files
 const NEAR = { mouse: 12, touch: 22 }, STILL = { mouse: 3, touch: 8 }; // pixels
 const TWICE_MS = 400, LONG_MS = 600, KEYS_MS = 120;
-const NONE = 'No point chosen';
-const HINT = 'Arrow keys choose a point, Shift and arrow keys move it, Enter adds one, Delete deletes it.';
+const NONE = 'No point selected';
+const HINT = 'The arrow keys select a point, Shift and arrow keys move it, Enter adds one, Delete removes it.';
 const ONE_EDIT = /m(\d+)_(-?[\d.]+)_(-?[\d.]+)|d(\d+)|a(-?[\d.]+)_(-?[\d.]+)/g;
 
 // ---- edits: points are known by their number from 1, added ones by -1, -2, ... -------------------------------------
@@ -58,7 +58,7 @@ const isAwaited = points => points.number !== points.answer;
 const hasRoom = (node, id) => {
   const { edits, most } = node.chart.points;
   if (id !== null && (id < 0 || edits.moved.has(id)) || sizeOf(edits) < most) return true;
-  tell(node, `At most ${most} points can be edited here: take edits back first.`);
+  tell(node, `At most ${most} points can be edited here: undo some edits first.`);
   return false;
 };
 
@@ -91,7 +91,7 @@ const remove = (node, id) => {
   const points = node.chart.points, { edits } = points;
   if (!isThere(points, id) || !hasRoom(node, id)) return;
   const left = idsOf(points).length - 1;
-  if (!left) { tell(node, 'The last point stays: at least one is needed.'); return; }
+  if (!left) { tell(node, 'At least one point is needed.'); return; }
   if (id < 0) edits.added.splice(-id - 1, 1);
   else { edits.moved.delete(id); edits.deleted.add(id); }
   points.chosen = null;

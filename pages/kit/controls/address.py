@@ -79,7 +79,7 @@ def _redirect(page: str) -> dict[str, str]:
     for new in old.values():
         st.query_params[new] = current[new]
     _take_out(old)
-    return {new: f"The setting `{key}` in the address is now called `{new}` now." for key, new in old.items()}
+    return {new: f"The setting `{key}` in the address is now called `{new}`." for key, new in old.items()}
 
 
 def _address() -> dict[str, list[str]]:
@@ -156,7 +156,9 @@ def _unused(key: str, asked: list[str]) -> tuple[Any, str]:
     if not known or _agree(values, asked):
         return used, ""
     shown = ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values)
-    return used, f"The address says {_said(key, asked)}, which is {_what(values, asked)}: {plain(shown)} is used."
+    return used, (
+        f"The address contains {_said(key, asked)}, which is {_what(values, asked)}. The page uses {plain(shown)}."
+    )
 
 
 def _said(key: str, asked: Sequence[str]) -> str:
@@ -173,7 +175,7 @@ def _not_offered(key: str, asked: list[str]) -> str:
     except ValueError:
         assert control is not None
         used = plain(control.text)
-        return f"The address says {_said(key, asked)}, which is none of the choices here: {used} is used."
+        return f"The address contains {_said(key, asked)}, which is not one of the choices here. The page uses {used}."
     return ""
 
 
@@ -197,7 +199,7 @@ def _what(values: list[Any], asked: list[str]) -> str:
     if all(isinstance(value, bool) for value in values):
         return "neither true nor false"
     if not all(isinstance(value, int | float) for value in values):
-        return "none of its choices"
+        return "not one of the choices"
     found = [_number(value) for value in asked]
     if len(asked) != len(values):
         return "one value" if len(asked) == 1 else f"{len(asked)} values"
@@ -205,4 +207,4 @@ def _what(values: list[Any], asked: list[str]) -> str:
         return "not a whole number"
     if not all(number is not None and math.isfinite(number) for number in found):
         return "not a finite number"
-    return "outside its limits"
+    return "outside the limits"

@@ -17,8 +17,9 @@ from pages.kit.controls.program_values import apply_values, set_on_next_run
 from pages.kit.layout.escaping import sentence_of
 
 HINT = (
-    "Drag a point to move it; click or tap elsewhere to add one; double-click or hold one to delete it. Keyboard, "
-    "inside a picture: arrows select, Shift + arrows move, Enter adds, Delete deletes."
+    "Drag a point to move it; click or tap elsewhere to add one; double-click or hold a point to delete it. On the "
+    "keyboard, inside a picture: the arrow keys select a point, Shift and arrow keys move it, Enter adds one, Delete "
+    "removes it."
 )
 
 
@@ -61,14 +62,14 @@ class EditedPoints:
         )
         edits, refused = read(text)
         if refused:
-            place.warning(f"Edits of {name} are ignored. {sentence_of(refused)}")
+            place.warning(f"The edits of {name} are ignored. {sentence_of(refused)}")
         there = edits.possible(count)
         if there != edits.within(count):
-            place.warning(f"Edits of {name} would delete every pair, so no pair is deleted.")
+            place.warning(f"The edits of {name} would delete every pair, so no pair is deleted.")
         elif waiting := edits.beyond(count):
             letter = "n" if scatter == "first" else "m"
             place.caption(
-                f"{name} beyond {letter} = {count}: {waiting.words}; done again when {letter} is larger.",
+                f"{name} beyond {letter} = {count}: {waiting.words}. These edits apply again when {letter} is larger.",
                 width="content",
             )
         return there

@@ -4,7 +4,8 @@ from deconditioning.tables.gaps import SWITCH, Missing
 from pages.kit.controls import widgets
 
 _HELP = (
-    "Off: treat them as data. They are farther from all other values of their column than those are from one another."
+    "Off: treat these values as data. They are farther from all other values of their column than those are from "
+    "each other."
 )
 
 

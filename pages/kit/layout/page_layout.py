@@ -68,7 +68,7 @@ def _awaited_device() -> None:
     if is_warm():
         _device()
         st.rerun()
-    said = "Device: starting…" if warm_up().is_alive() else "Device: unknown, PyTorch could not be loaded"
+    said = "Device: starting…" if warm_up().is_alive() else "Device unknown: PyTorch could not be loaded"
     st.html(f'<div class="lab-device" role="status">{said}</div>', width="content")
 
 

@@ -18,7 +18,6 @@ def weights_sentence(sample: "KernelMean") -> str:
         )
     if abs(sample.total - 1) > _ROUNDING:
         return (
-            f"Its weights sum to {sample.total:.3f}, none is negative: scaled to sum to one they would be "
-            "probabilities."
+            f"Its weights sum to {sample.total:.3f}, and none is negative: divided by their sum they are probabilities."
         )
-    return "Its weights sum to one and none is negative: here they can be read as probabilities."
+    return "Its weights sum to one, and none is negative: they are probabilities."

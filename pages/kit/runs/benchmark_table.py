@@ -87,11 +87,11 @@ def headline(table: BenchmarkTable) -> None:
                 "Seeds": group.seeds,
             }
         )
-    narrow = "too narrow everywhere" if max(held) < 0.9 else "look at each"
+    narrow = "too narrow everywhere" if max(held) < 0.9 else "see each"
     share, inside = (f"{100 * min(found):.0f} to {100 * max(found):.0f} %" for found in (shares, held))
     st.markdown(
-        f"The most accurate model's RMSE is {share} of the best interpolation's; its 95 % intervals contain {inside} "
-        f"of the truth, {narrow}."
+        f"The RMSE of the most accurate model is {share} of that of the best interpolation; its 95 % intervals contain "
+        f"{inside} of the truth, {narrow}."
     )
     st.dataframe(lines, hide_index=True, width="stretch", placeholder=MISSING)
 

@@ -23,5 +23,5 @@ def lost(model: str = "shrinkage_cmp") -> str:
     more = sum(mine > other for mine, other in pairs)
     return (
         f"{model_name(model)} has a larger RMSE than the unmediated {model_name(plain)} on {more} of {len(pairs)} "
-        "draws; the paper's Table 2 reports the opposite."
+        "draws. The paper's Table 2 reports the opposite."
     )

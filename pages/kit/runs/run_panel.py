@@ -68,8 +68,8 @@ def show_owner(run: Run) -> None:
     """A sentence above a run that is somebody else's, and one where its version gave other numbers."""
     if not get_engine().is_mine(run):
         st.info(
-            "Someone else started this run and you opened it by its link. You can look at it; pressing Learn "
-            "starts a run of your own."
+            "This run was started by somebody else, and you opened it with its link. You can view it. Learn starts a "
+            "run of your own."
         )
     show_version(run)
 
@@ -78,7 +78,7 @@ def show_version(run: Run) -> None:
     """A sentence above a run whose version gave other numbers."""
     if problem := difference(run.version):
         st.info(
-            sentence_of(f"{problem} What this page computes from the run's settings may differ from the run's results.")
+            sentence_of(f"{problem} What this page computes from the settings of the run may differ from its results.")
         )
 
 
@@ -162,7 +162,7 @@ def watch(
     take: Callable[[Run, Any], Mapping[str, Any] | None],
     *,
     draw: Callable[[Run, list[dict[str, Any]]], None] | None = None,
-    cancelled: str = "the sliders show the best so far",
+    cancelled: str = "the sliders show the best values so far",
 ) -> None:
     """The panel of this task's run: ``draw(run, trace)`` (its charts) while it goes on, then its outcome and charts.
 
@@ -191,7 +191,7 @@ def outcome(run: Run, done: str, cancelled: str, more: str = "") -> None:
     if run.status == "done":
         said = f"{done} in {took}" if took else done
     elif run.status == "cancelled":
-        shown = cancelled if run.result else "there is no result to show yet"
+        shown = cancelled if run.result else "there is no result yet"
         said = f"Cancelled after {took}; {shown}" if took else "Cancelled before it started"
     else:
         said = f"{run.status.capitalize()}{f' after {took}' if took else ''}: {sentence_of(run.message)}"

@@ -75,7 +75,7 @@ def changed(first: PageRecord, second: PageRecord) -> list[tuple[str, str, str]]
 def _settings(first: PageRecord, second: PageRecord) -> None:
     rows = changed(first, second)
     if not rows:
-        st.caption("No setting differs yet: move a slider.")
+        st.caption("A and B have the same settings: move a slider.")
         return
     body = "".join(
         f'<tr><th scope="row">{escape(label)}</th><td>{escape(a)}</td><td>{escape(b)}</td></tr>' for label, a, b in rows

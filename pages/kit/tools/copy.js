@@ -17,7 +17,7 @@ export default function ({ data, parentElement }) {
     try { await navigator.clipboard.writeText(data.text); done = true; }
     catch { done = bySelection(data.text, parentElement.querySelector('.lab-copy')); }
     button.focus();
-    told.textContent = done ? 'Copied.' : 'This browser does not let a page copy: select the address above.';
+    told.textContent = done ? 'Copied.' : 'This browser does not allow copying: select the address above.';
   };
   parentElement.querySelector('code').textContent = data.text;
   button.onclick = copy;

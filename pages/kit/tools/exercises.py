@@ -55,7 +55,7 @@ def _verdict(exercise: Exercise) -> None:
     """The sentence with the page's numbers and the tick, which is kept."""
     found = exercise.verdict(page_record().said())
     if found is None:
-        state, mark, words = "open", "…", "The page is still computing the result to check."
+        state, mark, words = "open", "…", "The page is still computing the result."
     elif found.done and _earned(exercise):
         state, mark, words = "good", "✓", f"Done. {found.said}"
         _keep(exercise, found.said)
@@ -63,7 +63,7 @@ def _verdict(exercise: Exercise) -> None:
         state, mark, words = (
             "open",
             "○",
-            f"Not yet. {found.said} But these settings came from the address: move a control yourself.",
+            f"Not yet. {found.said} These settings came from the address: move a control yourself.",
         )
     else:
         state, mark, words = "open", "○", f"Not yet. {found.said}"

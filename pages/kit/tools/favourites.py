@@ -25,7 +25,7 @@ _IN_A_NAME = 3
 
 def star() -> None:
     """The button in the line of tools, with what it unfolds."""
-    about = "Save these settings under a name, or restore saved ones"
+    about = "Save these settings under a name or restore saved settings"
     unfold("Star", _of_this_page, key=_STAR, icon=":material/star:", help=about)
 
 
@@ -63,8 +63,10 @@ def _of_this_page() -> None:
         if one.page == page_record().page:
             _row(one)
     if damaged:
-        st.caption(f"{len(damaged)} more cannot be read: page Runs lists them.")
-    page_link("runs", "Rename or delete them on page Runs", query={"favourites": "open"}, icon=":material/monitoring:")
+        st.caption(f"{len(damaged)} more cannot be read; page Runs lists them.")
+    page_link(
+        "runs", ("Rename or delete favourites on page Runs"), query={"favourites": "open"}, icon=":material/monitoring:"
+    )
 
 
 def _row(favourite: Favourite) -> None:

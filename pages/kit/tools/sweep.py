@@ -89,7 +89,7 @@ class SweepTool:
 
     def switch(self) -> None:
         """In the line of tools."""
-        about = "Compute a grid over one or two settings and find the optima of evidence and error"
+        about = "Compute the scores over a grid of one or two settings and find the optima of evidence and error"
         widgets.toggle("Sweep", key="sweep", help=about, on_change=_turned)
 
     def panel(self) -> None:
@@ -173,7 +173,8 @@ def _axis(name: str, given: Offer, which: str, place: Any) -> Axis:
         limit = given.low if edge == "below" else given.high
         if limit is not None and (value < limit if edge == "below" else value > limit):
             raise InputError(
-                f"The axis {given.title} goes {edge} {limit:g}, the end of its slider: stay within the slider's range."
+                f"The axis {given.title} goes {edge} {limit:g}, the end of its slider: stay within the range of the "
+                "slider."
             )
     return Axis(name, float(begin), float(end), int(many), bool(log), given.whole)
 
@@ -200,7 +201,7 @@ def _buttons(found: Sweepable, axes: Sequence[Axis], run: Run | None) -> None:
         if (
             run is not None
             and stopped
-            and st.button("Go on", key="sweep-on", help="Only missing settings are computed")
+            and st.button("Go on", key="sweep-on", help="Computes only settings that are missing")
         ):
             _begin(found, run.spec.settings | {"rows": (run.result or {}).get("cells") or []})
     if count:
@@ -258,8 +259,8 @@ def _elsewhere(found: Sweepable, run: Run, known: Swept) -> None:
     ]
     if moved:
         st.caption(
-            f"Swept at {', '.join(moved)}, which differs from the page's current settings; adopting a setting "
-            "restores it."
+            f"This sweep was computed at {', '.join(moved)}, which differs from the current settings of the page. "
+            "Adopting a setting restores it."
         )
 
 

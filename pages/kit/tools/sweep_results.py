@@ -43,10 +43,10 @@ def legend(found: Swept, live: bool) -> None:
     """What the marks are."""
     words = ["Star: best of this picture"]
     if choosing(found.rows, found.scores):
-        words.append("diamond: the choice made without the truth")
-    st.caption(
-        "; ".join([*words, "circle: the sliders. Click to adopt a setting."] if live else words) + "." * (not live)
-    )
+        words.append("diamond: the best setting by a criterion that needs no truth")
+    if live:
+        words.append("circle: the values of the sliders. Click to adopt a setting")
+    st.caption("; ".join(words) + ".")
 
 
 def _optima_sentence(found: Swept) -> None:
@@ -54,14 +54,14 @@ def _optima_sentence(found: Swept) -> None:
     refused = sum("message" in row for row in found.rows)
     chooser, error = choosing(found.rows, found.scores), erring(found.rows, found.scores)
     parts = [_highest(found, name) for name in (chooser, error) if name]
-    words = ", ".join(parts) or "No setting has a score"
+    words = ", ".join(parts) or "No setting has a score yet"
     if chooser and error:
         words = f"{parts[0]}, {_cost(found, chooser, error, parts[1])}"
     ends = "; ".join(sentence for name in (chooser, error) if name for sentence in _at_ends(found, name))
     st.markdown(
         f"{words[0].upper()}{words[1:]}."
         + (f" {ends[0].upper()}{ends[1:]}." if ends else "")
-        + (f" {refused} settings were refused." if refused else "")
+        + (f" {refused} settings were rejected." if refused else "")
     )
 
 
@@ -86,8 +86,8 @@ def _cost(found: Swept, chooser: str, error: str, otherwise: str) -> str:
     there, least = of.get(tuple((first or {}).values())), of.get(tuple((second or {}).values()))
     if there is None or not least:
         return otherwise
-    whose = "the evidence's choice" if chooser == "evidence" else "that choice"
-    return f"{otherwise}: {whose} costs {100 * (there / least - 1):.1f} %"
+    whose = "the choice by the evidence" if chooser == "evidence" else "that choice"
+    return f"{otherwise}: {whose} is {100 * (there / least - 1):.1f} % worse"
 
 
 def _at_ends(found: Swept, name: str) -> list[str]:
@@ -98,9 +98,7 @@ def _at_ends(found: Swept, name: str) -> list[str]:
         for axis in found.axes
         if place.get(axis.name) in (axis.values[0], axis.values[-1]) and len(axis.values) > 2
     ]
-    return [
-        f"the optimum of {_called(found, name)} lies at an end of {plain(titled(found, axis.name))}" for axis in held
-    ]
+    return [f"the optimum of {_called(found, name)} is at an end of {plain(titled(found, axis.name))}" for axis in held]
 
 
 def titled(found: Swept, name: str) -> str:
@@ -118,7 +116,7 @@ def _plot(found: Swept, name: str, key: str, now: Values | None, pick: Callable[
     rows, score, keys = found.rows, found.scores[name], list(found.rows[0]["values"])
     chooser = choosing(rows, found.scores)
     chosen = optimum(rows, chooser, found.scores[chooser]) if chooser else None
-    words = "the evidence's choice" if chooser == "evidence" else "the choice without a truth"
+    words = "choice by the evidence" if chooser == "evidence" else "choice without the truth"
     places = {"best here": optimum(rows, name, score), words: chosen, "the sliders": now}
     figure = sweep_plot(
         rows, name, score.title, places, log=[found.axis(each).log for each in keys], names=found.names,
@@ -162,7 +160,10 @@ def pictures(found: Swept, key: str) -> None:
 
 def _drawn(found: Swept, row: Row) -> None:
     """What stands above a small picture, and what is drawn in it."""
-    words = f"Above each picture: {', '.join(plain(titled(found, name)) for name in row['values'])}; one scale for all"
+    words = (
+        f"Above each picture: {', '.join(plain(titled(found, name)) for name in row['values'])}. All have the same "
+        "scale"
+    )
     if "lines" in row["picture"]:
         first, *others = row["picture"]["lines"]
         band = " with ±2 sd" if "sd" in row["picture"] else ""

@@ -15,7 +15,7 @@ from pages.kit.tools import compared, exercises, favourites, history, present, t
 from pages.kit.tools.link import own_address, show_link
 
 Controls = Mapping[str, Control]
-_NAMED = "It contains the settings that differ from this page's defaults, with numbers to four digits."
+_NAMED = "It contains the settings that differ from the defaults of this page, with numbers to four digits."
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def _steps() -> None:
 
 
 def _pin() -> None:
-    about = "Keep this picture as A; further changes become B, and both are shown together"
+    about = "Keep this picture as A. Further changes become B, and both are shown together"
     label = "Pin as A" if record.pinned() is None else "Pin this as A"
     st.button(label, key="lab-pin", icon=":material/keep:", help=about, on_click=record.pin)
 

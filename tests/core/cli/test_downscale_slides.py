@@ -72,7 +72,7 @@ def test_without_truth_scores_are_said_to_be_those_of_hidden_cells(command, file
     assert (
         f"an error of {rmse:.3g} K" in deck["trust"]["badge"] and "intervals could be checked" in deck["trust"]["badge"]
     )
-    assert "cells hidden from the model" in checks["sentence"] and "truth" not in {s["key"] for s in deck["slides"]}
+    assert "at the hidden cells" in checks["sentence"] and "truth" not in {s["key"] for s in deck["slides"]}
 
 
 @pytest.mark.parametrize(("place", "said"), [("none/out.html", "does not exist"), ("in.nc", "also an input")])

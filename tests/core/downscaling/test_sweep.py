@@ -101,7 +101,7 @@ def test_pictures_of_a_sweep(rows) -> None:
         first, second = row["values"].values()
         assert z[list(y).index(second), list(x).index(first)] == row["rmse"]
     there = optimum(rows, "rmse", SCORES["rmse"])
-    places = {"best here": there, "the evidence's choice": None, "the sliders": {PLACE: 1.0, "noise σ²": 0.1}}
+    places = {"best here": there, "choice by the evidence": None, "the sliders": {PLACE: 1.0, "noise σ²": 0.1}}
     figure = sweep_plot(rows, "rmse", "RMSE", places, log=(True, True), names={PLACE: "place"})
     star, circle = figure["data"][1:]
     assert (star["x"][0], star["y"][0]) == tuple(there.values()) and circle["x"] == [1.0]

@@ -28,14 +28,14 @@ def test_every_picture_says_a_number_of_what_it_shows(name: str) -> None:
 
 def test_a_course_has_its_ends() -> None:
     assert descriptions.course(X, np.array([1.0, 5, np.nan, -2, 0])) == "highest 5 at 0.5, lowest -2 at 1.5"
-    assert descriptions.course(X, np.full(5, np.nan)) == "nothing known"
+    assert descriptions.course(X, np.full(5, np.nan)) == "no values"
 
 
 def test_curves_are_told_by_their_distance_the_nearest_first() -> None:
     figure = function_plot(X, X + 1, np.full(5, 0.6), {"truth": X, "impute": X + 3}, title="f", model="cmp")
-    assert "off the truth by CMP 1, Impute 3 (RMSE); ±2 sd hold 100 % of the truth" in alt(figure)
+    assert "RMSE CMP 1, Impute 3; ±2 sd contain 100 % of the truth" in alt(figure)
     narrow = function_plot(X, X + 1, np.full(5, 0.4), {"truth": X}, title="f", model="cmp")
-    assert "hold 0 % of the truth" in alt(narrow)
+    assert "contain 0 % of the truth" in alt(narrow)
 
 
 def test_a_map_tells_where_it_is_low_and_high() -> None:
@@ -44,7 +44,7 @@ def test_a_map_tells_where_it_is_low_and_high() -> None:
     values[4:, :3], values[:2, 6:] = -9, 7  # north-west, south-east
     said = alt(field_map(Panel("k", "t", values, grid, MapScale("T", "K", "sequential", -9, 8))))
     assert "lowest at the upper left (-9 on average), highest at the lower right (7)" in said
-    assert descriptions.extremes(np.full((6, 9), np.nan)) == "all of it missing"
+    assert descriptions.extremes(np.full((6, 9), np.nan)) == "all values missing"
     error = alt(field_map(Panel("k", "t", values, grid, MapScale("T", "K", "diverging", -9, 9))))
     rms = np.sqrt((6 * 81 + 6 * 49) / 54)
     assert f"{(6 * 7 - 6 * 9) / 54:.3g} on average, root mean square {rms:.3g}" in error
@@ -52,10 +52,10 @@ def test_a_map_tells_where_it_is_low_and_high() -> None:
 
 def test_weights_tell_how_far_apart_they_join() -> None:
     near = alt(weights_plot(np.eye(5), X, X))
-    assert "join y and ỹ that lie 0 apart" in near and "any two lie 0.8 apart" in near
+    assert "weighted mean distance between y and ỹ 0," in near and "mean distance 0.8." in near
 
 
 def test_filters_are_told_by_their_distance() -> None:
     path = np.column_stack([X, X])
     said = alt(plane_plot(path, None, {"kbr": path + np.array([3, 4]), "ekf": path + np.array([0, 1])}, 2))
-    assert said.endswith("away from it by: EKF 1, Kernel Bayes 5.")
+    assert said.endswith("distances from it: EKF 1, Kernel Bayes 5.")

@@ -57,7 +57,7 @@ def test_doubt_is_where_the_sd_is_a_share_of_the_maps_own() -> None:
     assert doubt.where.tolist() == one_by_one and not doubt.where[0, 0]
     part = 100 * np.sum(one_by_one) / (sd.size - 1)
     assert doubt.sentence("K") == (
-        f"Hatched where the sd exceeds 40 % of the map's own sd, {np.std(mean):.3g} K: {part:.3g} % of the pixels"
+        f"Hatched where the sd exceeds 40 % of the sd of the map, {np.std(mean):.3g} K: {part:.3g} % of the pixels"
     )
     with pytest.raises(InputError, match="share of the signal is 0"):
         Doubt.of(mean, sd, grid, 0.0)

@@ -42,12 +42,12 @@ def test_every_number_said_is_that_of_the_maps(shown: Shown) -> None:
     mean, truth = shown.panel(MEAN).values, problem.truth
     weights = np.where(np.isfinite(mean - truth), problem.grid.area, 0)
     rmse = np.sqrt(np.nansum(weights * (mean - truth) ** 2) / weights.sum())
-    assert f"off by {rmse:.3g} K" in slide(deck, "truth")["sentence"]
+    assert f"RMSE of the map is {rmse:.3g} K" in slide(deck, "truth")["sentence"]
     assert f"{int(problem.observed.sum())} coarse values" in slide(deck, "coarse")["sentence"]
     assert f"{problem.hidden} more were hidden" in slide(deck, "coarse")["sentence"]
     inside = np.abs(truth - mean) <= 1.959964 * shown.panel(SPREAD).values / 2
     share = np.nansum(problem.grid.area * inside) / problem.grid.area.sum()
-    assert f"hold {100 * share:.0f} % of the truth" in deck["trust"]["badge"]
+    assert f"contain {100 * share:.0f} % of the truth" in deck["trust"]["badge"]
 
 
 def test_a_quarter_of_the_map_is_hatched(shown: Shown) -> None:

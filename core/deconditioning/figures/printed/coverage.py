@@ -5,7 +5,7 @@ from typing import Any
 from deconditioning.figures.colours import VERDICTS
 from deconditioning.metrics.trusting import LEVELS, Trust
 
-TITLE = "How far to trust it"
+TITLE = "Calibration"
 
 
 def mark_of(found: Trust) -> str:
@@ -33,5 +33,10 @@ def draw_trust(axes: Any, found: Trust, aspect: float) -> None:
         axes.plot([at, at], [-2.5, 0.5], color="0.8", linewidth=0.6, zorder=1)
         axes.text(at, -2.95, str(at), fontsize=7.5, ha="center", va="center")
     axes.text(
-        50, -3.7, "area whose truth lies inside, %; ring: promised, dot: held", fontsize=7, ha="center", va="center"
+        50,
+        -3.7,
+        ("area with the truth inside, %; ring: nominal, dot: actual"),
+        fontsize=7,
+        ha="center",
+        va="center",
     )

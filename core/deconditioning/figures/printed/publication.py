@@ -173,14 +173,15 @@ def _check(panels: Sequence[Panel], grid: Grid, projection: str, format: str) ->
         raise InputError("There is no panel to draw: choose at least one of the maps.")
     known = projections_for(grid)
     if projection not in known:
-        raise InputError(f"The projection '{projection}' does not show these maps: choose one of {', '.join(known)}.")
+        raise InputError(f"The projection '{projection}' cannot show these maps: choose one of {', '.join(known)}.")
     if format not in FORMATS:
         raise InputError(f"The format '{format}' is unknown: choose one of {', '.join(FORMATS)}.")
     for panel in panels:
         if np.shape(panel.values) != panel.grid.shape:
             found = np.shape(panel.values)
             raise InputError(
-                f"The panel '{panel.title}' has shape {found}, its grid is {panel.grid.shape}: give one value a pixel."
+                f"The panel '{panel.title}' has shape {found}, but its grid is {panel.grid.shape}: give one value per "
+                "pixel."
             )
 
 

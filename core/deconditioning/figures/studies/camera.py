@@ -77,7 +77,7 @@ def attitude_plot(
     }
     said = "; ".join(f"{model_name(name)} at {x:.0f}°, {y:.0f}°" for name, (x, y) in middles.items())
     picture["meta"]["over_picture"] = True
-    picture["meta"]["alt"] = f"Panorama of the room; middles of the frames, left and up of straight ahead: {said}."
+    picture["meta"]["alt"] = f"Panorama of the room with the centres of the frames, in degrees left and up: {said}."
     return {"data": traces, "layout": picture}
 
 
@@ -122,7 +122,7 @@ def noises_plot(
     marks = {
         "type": "scatter", "mode": "markers", "x": [paper[n][0] for n in known], "y": [model_name(n) for n in known],
         "error_x": {"type": "data", "array": [paper[n][1] for n in known], "color": INK[dark]},
-        "marker": {"symbol": "diamond", "size": 9, "color": INK[dark]}, "name": "the paper's, its room",
+        "marker": {"symbol": "diamond", "size": 9, "color": INK[dark]}, "name": "paper, its room",
         "hovertemplate": "%{x:.3f}<extra></extra>",
     }  # fmt: skip
     picture = layout(title, height=height, dark=dark, showlegend=True)
@@ -131,7 +131,7 @@ def noises_plot(
     picture["xaxis"] |= log_axis(np.array([*(mean for mean, _ in ours.values()), *(paper[name][0] for name in known)]))
     picture["yaxis"] = axis("", dark, automargin=False, autorange="reversed")
     said = ", ".join(f"{model_name(name)} {ours[name][0]:.3g}" for name in names)
-    picture["meta"]["alt"] = f"{title}: {said}; the paper's beside them."
+    picture["meta"]["alt"] = f"{title}: {said}; with the values of the paper."
     return {"data": [dots, marks], "layout": picture}
 
 

@@ -24,7 +24,7 @@ def cost_against_size(rows: Sequence[Mapping[str, Any]], *, height: int = 500, d
     """
     known = [row for row in rows if {"part", "pixels", *FIXED} <= set(row.get("more", {}))]
     if not known:
-        raise InputError("These rows hold no sizes: give the rows of the benchmark `scale`.")
+        raise InputError("These rows contain no sizes: give the rows of the benchmark `scale`.")
     parts = list(dict.fromkeys(row["more"]["part"] for row in known))
     traces: list[dict[str, Any]] = []
     for index, part in enumerate(parts):

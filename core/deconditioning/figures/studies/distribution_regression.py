@@ -108,8 +108,8 @@ def link_plot(
     picture["xaxis"], picture["yaxis"] = (axis(label, dark, automargin=False) for label in labels)
     far = float(np.sqrt(np.mean((link - line) ** 2)))
     picture["meta"]["alt"] = (
-        f"Link from the index to the outcome of {len(index)} subjects: {descriptions.course(at, link)}; "
-        f"it leaves the straight line by {far:.3g} (root mean square)."
+        f"Link from the index to the outcome of {len(index)} subjects: {descriptions.course(at, link)}; it differs "
+        f"from a straight line by {far:.3g} (root mean square)."
     )
     return {"data": traces, "layout": picture}
 
@@ -194,7 +194,7 @@ def clusters_plot(
     picture["xaxis"], picture["yaxis"] = (axis(label, dark, automargin=False) for label in ("x", "f"))
     off = [float(np.sqrt(np.mean((mean - truth) ** 2))) for (_, mean, _), truth in zip(curves, truths, strict=True)]
     picture["meta"]["alt"] = (
-        f"Functions of {len(curves)} clusters with their uncertainty; the posterior means are off the truths by "
-        f"{min(off):.2g} to {max(off):.2g} (root mean square)."
+        f"Functions of {len(curves)} clusters with their uncertainty; RMSE of the posterior means {min(off):.2g} to "
+        f"{max(off):.2g}."
     )
     return {"data": [*bands, *dotted, *lines], "layout": picture}

@@ -24,9 +24,9 @@ def bags_plot(
         "type": "scattergl", "mode": "markers", "x": compact(y[keep]), "y": compact(x[keep]),
         "marker": {"size": 4, "color": colours.tolist()}, "hovertemplate": "y %{x:.2f}, x %{y:.2f}",
     }  # fmt: skip
-    picture = _frame("Data: one column a bag", height, dark)
+    picture = _frame("Data: one column per bag", height, dark)
     count = len(np.unique(bag))
-    picture["meta"]["alt"] = f"{len(x)} points in {count} bags, each bag at its y; {descriptions.together(y, x)}."
+    picture["meta"]["alt"] = f"{len(x)} points in {count} bags, each at its value of y; {descriptions.together(y, x)}."
     return {"data": [trace], "layout": picture}
 
 
@@ -83,7 +83,7 @@ def regressions_plot(
     picture["margin"] = picture["margin"] | {"t": 74}
     others = {_ESTIMATES[name]: values for name, values in lines.items() if name != "truth"}
     picture["meta"]["alt"] = (
-        f"Conditional mean of X given y, off y sin y by {descriptions.off_by(others, lines['truth'])} (RMSE)."
+        f"Conditional mean of X given y; RMSE against y sin y: {descriptions.off_by(others, lines['truth'])}."
     )
     return {"data": traces, "layout": picture}
 
@@ -134,7 +134,7 @@ def exponent_plot(
         "hovermode": "x unified",
     }
     picture["margin"] = picture["margin"] | {"t": 54}
-    picture["xaxis"] = axis("a: how fast the first stage's N grows with M", dark, automargin=False)
+    picture["xaxis"] = axis("a: how fast N of the first stage grows with M", dark, automargin=False)
     picture["yaxis"] = axis("r", dark, automargin=False, rangemode="tozero")
     rule = {"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1}
     picture["shapes"] = [rule | {"line": {"color": INK[dark], "width": 1, "dash": "dot"}}]
@@ -157,7 +157,7 @@ def rate_plot(
     known = errors.reshape(len(targets), -1) if errors.size else np.empty((len(targets), 0))
     points = {
         "type": "scatter", "mode": "markers", "x": compact(np.repeat(targets, known.shape[1]), "f8"),
-        "y": compact(known.ravel(), "f8"), "name": "one data set each",
+        "y": compact(known.ravel(), "f8"), "name": "single data sets",
         "marker": {"size": 4, "color": hue("grey", dark)}, "hovertemplate": "M = %{x:.0f}: %{y:.3~g}<extra></extra>",
     }  # fmt: skip
     drawn = [

@@ -54,7 +54,7 @@ def plane_plot(
     at = truth[step]
     far = {name: float(np.linalg.norm(values[step] - at)) for name, values in means.items()}
     said = ", ".join(f"{model_name(name)} {value:.2g}" for name, value in sorted(far.items(), key=lambda one: one[1]))
-    known = f"truth at ({at[0]:.2f}, {at[1]:.2f}); away from it by: {said}" if np.isfinite(at).all() else "no truth"
+    known = f"truth at ({at[0]:.2f}, {at[1]:.2f}); distances from it: {said}" if np.isfinite(at).all() else "no truth"
     picture["meta"]["alt"] = f"Step {step + 1}: {known}."
     return {"data": traces, "layout": picture}
 
@@ -84,7 +84,7 @@ def errors_plot(
     picture = over_steps("Mean square error so far", "MSE", step, height, dark)
     picture["yaxis"] |= {"rangemode": "tozero"}
     said = ", ".join(f"{model_name(name)} {error:.3g}" for name, error in last.items())
-    picture["meta"]["alt"] = f"Mean square error so far over {len(steps)} steps, in the end: {said}."
+    picture["meta"]["alt"] = f"Mean square error so far over {len(steps)} steps; at the end: {said}."
     return {"data": traces, "layout": picture}
 
 

@@ -102,7 +102,7 @@ def corner_plot(
     ``limits`` (p, 2) of the axes; ``exact`` is (mean (p,), covariance (p, p)) of a normal posterior.
     """
     count = len(names)
-    picture = layout("Every two parameters", height=height, dark=dark)
+    picture = layout("Pairs of parameters", height=height, dark=dark)
     picture["margin"] = {"l": 58, "r": 10, "t": 34, "b": 46}
     traces: list[dict[str, Any]] = []
     panels = [(row, column) for row in range(1, count) for column in range(row)]
@@ -130,7 +130,7 @@ def corner_plot(
         f"{names[row]} with {names[column]} {np.corrcoef(samples[:, row], samples[:, column])[0, 1]:.2f}"
         for row, column in panels
     )
-    picture["meta"]["alt"] = f"{len(samples)} samples of every two of {', '.join(names)}; correlations: {tied}."
+    picture["meta"]["alt"] = f"{len(samples)} samples, for each pair of {', '.join(names)}; correlations: {tied}."
     return {"data": traces, "layout": picture}
 
 
@@ -166,7 +166,7 @@ def q_surface_plot(
         "contours": {"coloring": "fill", "showlines": False, "start": -depth, "end": depth, "size": depth / 20},
         "colorbar": {"thickness": 9, "len": 0.95, "tickfont": {"size": 11}, "outlinewidth": 0,
                      "tickvals": marks.tolist(), "ticktext": [f"{mark:.2g}" for mark in marks]},
-        "hovertemplate": "log q̄ %{z:.2f} above the best inside<extra></extra>",
+        "hovertemplate": "log q̄ %{z:.2f} relative to the maximum inside<extra></extra>",
     }  # fmt: skip
     mark = {
         "type": "scatter", "mode": "markers", "x": [float(np.log10(now[0]))], "y": [float(np.log10(now[1]))],
@@ -175,15 +175,15 @@ def q_surface_plot(
     }  # fmt: skip
     (left, right), (low, high) = (np.log10(pair) for pair in box)
     corners = {"x0": float(left), "x1": float(right), "y0": float(low), "y1": float(high)}
-    picture = layout("log q̄ above its best inside the limits", height=height, dark=dark)
+    picture = layout("log q̄ relative to its maximum inside the limits", height=height, dark=dark)
     picture["margin"] = {"l": 58, "r": 8, "t": 34, "b": 44}
     picture["shapes"] = rimmed_frame(**corners)
     for side, title, places in (("xaxis", "ℓ, in sd of near parameters", lengths), ("yaxis", other, others)):
         picture[side] = axis(title, dark, automargin=False, range=np.log10(places[[0, -1]]).tolist(), **_ticks(places))
     beyond = float(known.max()) if known.size else 0.0
     picture["meta"]["alt"] = (
-        f"log q̄ over ℓ and {other}: inside the limits it is chosen at {now[0]:.3g}, {now[1]:.3g}; outside it reaches "
-        f"{beyond:.2f} above that."
+        f"log q̄ over ℓ and {other}: the chosen values inside the limits are {now[0]:.3g}, {now[1]:.3g}; outside the "
+        f"limits log q̄ is up to {beyond:.2f} higher."
     )
     return {"data": [trace, mark], "layout": picture}
 
@@ -212,13 +212,14 @@ def ranks_plot(
     }  # fmt: skip
     picture = layout(f"{model_name(method)}, {parameter}", height=height, dark=dark)
     picture["margin"] = {"l": 40, "r": 8, "t": 34, "b": 42}
-    picture["xaxis"] = axis("rank of the truth among samples", dark, automargin=False, range=[0, 1], nticks=6)
+    picture["xaxis"] = axis("rank of the truth among the samples", dark, automargin=False, range=[0, 1], nticks=6)
     picture["yaxis"] = axis("", dark, automargin=False, rangemode="tozero", nticks=5)
     strip = {"type": "rect", "xref": "paper", "x0": 0, "x1": 1, "y0": band[0], "y1": band[1], "line": {"width": 0}}
     picture["shapes"] = [strip | {"fillcolor": clear(hue("grey", dark), 0.35), "layer": "below"}]
     outside = int(((counts < band[0]) | (counts > band[1])).sum())
     picture["meta"]["alt"] = (
-        f"Ranks of the true {parameter} among {model_name(method)} samples: {outside} of {bins} bars leave the band."
+        f"Ranks of the true {parameter} among {model_name(method)} samples: {outside} of {bins} bars are outside "
+        "the band."
     )
     return {"data": [bars], "layout": picture}
 

@@ -39,8 +39,7 @@ def pairs_plot(
         picture["shapes"] = [_rule(rule, series_colour(1, dark))]
     ringed = f", {len(by_hand)} of them by hand" if by_hand is not None and len(by_hand) else ""
     picture["meta"]["alt"] = (
-        f"{title}: {len(across)} pairs{ringed}, {labels[0]} across, {labels[1]} up; "
-        f"{descriptions.together(across, up)}."
+        f"{title}: {len(across)} pairs{ringed}, {labels[1]} against {labels[0]}; {descriptions.together(across, up)}."
     )
     return {"data": traces, "layout": picture}
 
@@ -93,7 +92,7 @@ def _said(
     if truth is None:
         return descriptions.course(grid, mean)
     others = {name: values for name, values in lines.items() if name != "truth"}
-    near = f"off the truth by {descriptions.off_by({model: mean} | others, truth)} (RMSE)"
+    near = f"RMSE {descriptions.off_by({model: mean} | others, truth)}"
     return near if sd is None else f"{near}; {descriptions.held(mean, sd, truth)}"
 
 
@@ -119,7 +118,7 @@ def error_band_plot(
     picture = _frame("Error inside ±2 sd", ("x", "mean − truth"), height, dark, legend=False)
     reach = 1.08 * max(float(np.quantile(2 * sd, 0.97)), float(np.abs(error).max()), 1e-9)
     picture["yaxis"] |= {"range": [-reach, reach], "zeroline": True, "zerolinecolor": INK[dark]}
-    picture["meta"]["alt"] = f"Error of the mean over x; {100 * share:.0f} % of it lies within two sd."
+    picture["meta"]["alt"] = f"Error of the mean over x; {100 * share:.0f} % of it is within two sd."
     return {"data": traces, "layout": picture}
 
 
@@ -137,12 +136,12 @@ def weights_plot(
         "colorbar": _bar(),
         "hovertemplate": "y %{y:.2f}, ỹ %{x:.2f}: weight %{z:.3g}<extra></extra>",
     }  # fmt: skip
-    picture = _frame("Weights W", ("ỹ, where z̃ is seen", "y, where x is seen"), height, dark, legend=False)
+    picture = _frame("Weights W", ("ỹ, where z̃ is observed", "y, where x is observed"), height, dark, legend=False)
     size = np.abs(shown)
     apart = np.abs(rows[order[0]][:, None] - columns[order[1]][None, :])
     picture["meta"]["alt"] = (
-        f"Weights between {weights.shape[0]} y and {weights.shape[1]} ỹ: on average they join y and ỹ that lie "
-        f"{np.sum(size * apart) / max(size.sum(), 1e-300):.2g} apart, any two lie {apart.mean():.2g} apart."
+        f"Weights between {weights.shape[0]} y and {weights.shape[1]} ỹ: weighted mean distance between y and ỹ "
+        f"{np.sum(size * apart) / max(size.sum(), 1e-300):.2g}, mean distance {apart.mean():.2g}."
     )
     return {"data": [trace], "layout": picture}
 
@@ -178,7 +177,7 @@ def surface_plot(
                 "hovertemplate": f"{name}: {place[0]:.3g}, {place[1]:.3g}<extra></extra>",
             }
         )  # fmt: skip
-    picture = _frame("Log evidence below its best", names, height, dark, legend=False)
+    picture = _frame("Log evidence below its maximum", names, height, dark, legend=False)
     for side, grid in (("xaxis", first), ("yaxis", second)):
         picture[side] |= {"range": np.log10(grid[[0, -1]]).tolist(), **_powers(grid)}
     picture["meta"]["alt"] = (
@@ -253,7 +252,7 @@ def posterior_plot(
     width = np.gradient(y)
     means = [float((y * values * width).sum() / (values * width).sum()) for values in (density, prior)]
     drawn = f"; {len(herded)} herded samples have mean {np.mean(herded):.3g}" if len(herded) else ""
-    picture["meta"]["alt"] = f"Posterior of {variable}: mean {means[0]:.3g}, that of the prior {means[1]:.3g}{drawn}."
+    picture["meta"]["alt"] = f"Posterior of {variable}: mean {means[0]:.3g}; mean of the prior {means[1]:.3g}{drawn}."
     return {"data": traces, "layout": picture}
 
 
@@ -290,7 +289,7 @@ def signed_weights_plot(
         traces.append(_line(stems, tips, name, colour, "solid", 1.4) | {"hoverinfo": "skip"})
     picture = _frame(title, (variable, "weight"), height, dark)
     negative = float(-weights[weights < 0].sum())
-    picture["meta"]["alt"] = f"{len(weights)} weights, sum {weights.sum():.3f}, of which negative {negative:.3f}."
+    picture["meta"]["alt"] = f"{len(weights)} weights; sum {weights.sum():.3f}, negative weights −{negative:.3f}."
     return {"data": traces, "layout": picture}
 
 

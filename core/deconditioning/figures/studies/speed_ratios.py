@@ -34,7 +34,9 @@ def ratio_dots(rows: Sequence[tuple[str, str, float]], *, dark: bool = False) ->
     picture["annotations"] = [_label(what, index, dark) for index, what in enumerate(whats)]
     picture["shapes"] = [_same(dark)]
     told = ", ".join(f"{what} {plain_ratio(best[what])}" for what in whats)
-    picture["meta"]["alt"] = f"Ratios of the yardstick's time to ours on a log scale, largest of each task: {told}."
+    picture["meta"]["alt"] = (
+        f"Ratios of the time of the yardstick to ours on a log scale, the largest of each task: {told}."
+    )
     marks: dict[str, Any] = {
         "type": "scatter", "mode": "markers+text", "x": [ratio for _, _, ratio in rows],
         "y": [whats.index(what) for what, _, _ in rows], "marker": {"size": 10, "color": series_colour(0, dark)},

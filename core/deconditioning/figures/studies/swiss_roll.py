@@ -51,7 +51,7 @@ def roll_in_space(
     }  # fmt: skip
     picture["margin"] = {"l": 0, "r": 0, "t": 34, "b": 46}
     picture["meta"]["alt"] = (
-        f"{title}: {len(values)} points of a swiss roll coloured by {label.lower()}, from {np.min(values):.2f} to "
+        f"{title}: {len(values)} points of a swiss roll, coloured by {label.lower()}, from {np.min(values):.2f} to "
         f"{np.max(values):.2f}."
     )
     return {"data": [trace], "layout": picture}
@@ -93,13 +93,13 @@ def roll_from_the_side(
             "hovertemplate": "slice at height %{y:.2f}: mean %{marker.color:.3f}<extra></extra>",
         }
     )  # fmt: skip
-    picture = layout("What is seen: slices and their means", height=height, dark=dark)
+    picture = layout("Data: slices and their means", height=height, dark=dark)
     picture["margin"] = {"l": 46, "r": 8, "t": 34, "b": 62}
     picture["xaxis"] = axis("x", dark, automargin=False, showgrid=False, zeroline=False)
     picture["yaxis"] = axis("Height", dark, automargin=False, showgrid=False, zeroline=False)
     picture["meta"]["alt"] = (
-        f"Side view of the roll: {len(heights)} horizontal slices, {len(seen[0])} with their points, {len(chosen)} "
-        "with a mean."
+        f"Side view of the roll: {len(heights)} horizontal slices, {len(seen[0])} with points, {len(chosen)} with a "
+        "mean."
     )
     return {"data": traces, "layout": picture}
 
@@ -129,7 +129,7 @@ def model_dots(
     printed = [row for row in known if row.get("paper")]
     paper = {
         "type": "scatter", "mode": "markers", "x": [row["paper"][0] for row in printed],
-        "y": [model_name(row["model"]) for row in printed], "name": "as printed in the paper",
+        "y": [model_name(row["model"]) for row in printed], "name": "printed in the paper",
         "marker": {"size": 10, "symbol": "diamond-open", "color": INK[dark]},
         "hovertemplate": "%{y}: %{x:.2f}<extra>paper</extra>",
     }  # fmt: skip

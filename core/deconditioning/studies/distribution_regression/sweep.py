@@ -63,8 +63,8 @@ SWEEP = Study(
     "Distribution regression",
     {
         "n": Setting("n, subjects", 200, 10, LARGEST[0], whole=True, draws=True),
-        "m": Setting("m, measures of each", 1000, 10, LARGEST[1], whole=True, draws=True),
-        "unequal": Setting("Unequal numbers of measures", False),
+        "m": Setting("m, measurements of each", 1000, 10, LARGEST[1], whole=True, draws=True),
+        "unequal": Setting("Unequal numbers of measurements", False),
         "spread": Setting("Concentration of the Dirichlet process", 25.0, 1.0, 100.0, draws=True),
         "seed": Setting("Seed", 0),
         "family": Setting("Kernel K", "rbf"),

@@ -12,7 +12,7 @@ from deconditioning.errors import InputError
 def keep_table(data: bytes, name: str, mark: str = "") -> str:
     """Keep a table whose header can be read, in that visitor's list; its key, or an ``InputError`` and nothing kept."""
     if len(data) > MOST_BYTES:
-        raise InputError(f"{name} has {len(data) / 1e6:,.0f} MB, at most {MOST_BYTES / 1e6:,.0f} MB are read.")
+        raise InputError(f"{name} has {len(data) / 1e6:,.0f} MB; the limit is {MOST_BYTES / 1e6:,.0f} MB.")
     names = columns_of(data)
     if len(names) < 3:
         raise InputError(f"{name} has the columns {', '.join(names)}: it needs a subject, a value and an outcome.")
@@ -40,5 +40,5 @@ def table_subjects(key: str, roles: Roles) -> Subjects:
 
 def _path(key: str) -> str:
     if key not in kept_tables():
-        raise InputError("That table is no longer kept: upload it again.")
+        raise InputError("This table is no longer stored: upload it again.")
     return str(upload_folder() / "tables" / f"{key}.csv")

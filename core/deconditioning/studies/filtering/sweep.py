@@ -72,8 +72,8 @@ SWEEP = Study(
     },
     {
         "validation": Score("MSE on the second half of the training steps", truth=False),
-        "mse": Score("MSE on the series that is followed"),
-        "ms": Score("CPU time a step, ms", ""),
+        "mse": Score("MSE on the test series"),
+        "ms": Score("CPU time per step, ms", ""),
     },
     row,
     setting_s=0.13,

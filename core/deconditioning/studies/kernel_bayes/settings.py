@@ -21,22 +21,25 @@ class KernelBayesSettings(Settings):
                         address="k-dim", about="dimension of X and of Y", plain="How many unknown numbers",
                         plain_help="d, the dimension of X and of Y.")  # fmt: skip
     y1 = Linear("Observed y₁", 4.0, low=-8.0, high=8.0, step=0.1, only={"dimension": FEW}, address="k-y0",
-                plain="What was observed", plain_help="y (in two dimensions its first coordinate).")  # fmt: skip
+                plain="Observation", plain_help="y (in two dimensions its first coordinate).")  # fmt: skip
     y2 = Linear("Observed y₂", 4.0, low=-8.0, high=8.0, step=0.1, only={"dimension": FEW[1:]}, address="k-y1")
     observation = Integer("Observation", 5, low=1, high=OBSERVATIONS, least=1, sweep=False, only={"dimension": MANY},
                           address="k-obs", plain="Which observation",
                           plain_help="One of fifty, each with its own exact posterior.")  # fmt: skip
     pairs = Integer("Pairs (X, Y)", 200, first=4, low=10, high=500, step=10, least=4, symbol="n", log=True, draws=True,
                     address="k-n", plain="How many examples",
-                    plain_help="n, the pairs (X, Y) from which the rule learns what an observation means.")  # fmt: skip
+                    plain_help="n, the number of pairs (X, Y) from which the rule learns.")  # fmt: skip
     prior = Integer("Draws of the prior", 200, first=5, low=10, high=500, step=10, least=1, symbol="ℓ", log=True,
                     draws=True, address="k-l")  # fmt: skip
     seed = Integer("Seed", 26, low=0, high=9999, typed=True, sweep=False)
     scale = Log("Lengthscales", 1.0, first=3, low=0.05, high=5.0, unit="median distances", symbol="β", address="k-beta")
     epsilon = Log(
         "ε", 5e-5, first=2, low=1e-8, high=1.0, symbol="ε", about="regularisation of the prior's weights, as nε",
-        address="k-eps", help=lambda now: f"Inside nε, n = {now.pairs}.", plain="How cautious the rule is",
-        plain_help="ε, its first regularisation: small, and it trusts every example; large: none.",
+        address="k-eps", help=lambda now: f"It enters as nε, with n = {now.pairs}.", plain="How cautious the rule is",
+        plain_help=(
+            "ε, the first regularisation. If it is small, the rule trusts every example; if it is large, it trusts "
+            "none."
+        ),
     )  # fmt: skip
     delta = Log("δ", 1e-4, first=1, low=1e-10, high=1.0, symbol="δ", about="regularisation of the squared evidence")
     prior_weights = Choice(

@@ -82,7 +82,7 @@ SWEEP = Study(
     "Kernel Bayes' rule",
     KernelBayesSettings.declared(),
     {
-        "left_out": Score("Error of left-out states, in the kernel's space", truth=False),
+        "left_out": Score("Error of left-out states, in the RKHS", truth=False),
         "mse": Score(f"MSE of the posterior mean, {OBSERVATIONS} observations"),
         "distance": Score("Distance of the posterior mean from the exact one"),
         "negative": Score("Negative weights", ""),

@@ -126,8 +126,8 @@ SWEEP = Study(
     {
         "log_q": Score("log q̄, the approximate evidence", "more", truth=False),
         "error": Score("Error of the posterior mean"),
-        "width": Score("Width of the 95 % interval, in exact widths", ""),
-        "covers": Score("Intervals that hold the exact mean", ""),
+        "width": Score("Width of the 95 % interval, relative to the exact one", ""),
+        "covers": Score("Intervals that contain the exact mean", ""),
     },
     row,
     by_hand,

@@ -136,7 +136,7 @@ def exact_density(line: Line, prior: str, x: float, y: np.ndarray) -> np.ndarray
     density = np.exp(misfit - misfit.max()) * prior_density(prior, y, spec.half_width)
     total = np.trapezoid(density, y)
     if misfit.max() < -700 or not total > 0:
-        raise InputError(f"x = {x:.3g} cannot come from this simulation: choose an x near the data.")
+        raise InputError(f"x = {x:.3g} is impossible in this simulation: choose an x near the data.")
     return density / total
 
 

@@ -39,7 +39,7 @@ SWEEP = Study(
         "herded": Setting("Herded samples", 200, 10, 500, whole=True),
     },
     {
-        "distance": Score("Distance of the embedding, in the exact one's norm"),
+        "distance": Score("Distance of the embedding, relative to the norm of the exact one"),
         "mean_error": Score("Error of the herded mean of y"),
         "sd_error": Score("Error of the herded sd of y"),
         "negative": Score("Negative weights", ""),

@@ -51,8 +51,8 @@ SWEEP = Study(
     },
     {
         "lost": Score("RMSE of f, there and back"),
-        "lost_again": Score("RMSE of its conditional mean, once more"),
-        "comes_back": Score("Share of f's variance that comes back", "more"),
+        "lost_again": Score("RMSE of its conditional mean, conditioned again"),
+        "comes_back": Score("Share of the variance of f that is recovered", "more"),
     },
     row,
 )

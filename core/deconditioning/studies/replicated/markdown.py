@@ -4,11 +4,11 @@ from deconditioning.studies.replicated.claims import VERDICTS, Claim, Replicated
 
 HEAD = """# Replicated?
 
-Every table and figure of the five texts, what it claims, what we measured, and whether that bears the claim out.
-Numbers come from the files of `data/benchmarks`, claims from `data/replicated.toml`; a verdict follows from comparisons
-of the numbers, written below each claim: it *holds* where all of them do, *partly* where some do or part of the claim
-was not tried. Where the text's own data are not to be had, the claim was tried *only on other data*, whatever these say
-of it. Page **Replicated?** shows the same. This file is written by
+Every table and figure of the five texts: the claim, our result, and whether the claim holds. Numbers come from the
+files of `data/benchmarks`, claims from `data/replicated.toml`. The comparisons below each claim decide: it *holds* if
+all of them hold, and it *holds partly* if only some hold or if a part of it was not tested. If the data of a text are
+not available, the claim was tested *only on other data*, which do not decide it. Page **Replicated?** shows the same.
+This file is written by
 
     deconditioning replicated --markdown docs/replicated.md
 """
@@ -34,11 +34,11 @@ def _entry(claim: Claim) -> list[str]:
     lines = [f"### {claim.item}: {claim.verdict}", "", f"- **Claim.** {claim.claim}", f"- **Ours.** {claim.ours}"]
     if claim.answers:
         asked = "; ".join(f"{says}: {'yes' if holds else 'no'}" for says, holds in claim.answers)
-        lines.append(f"- **Asked.** {asked}.")
+        lines.append(f"- **Comparisons.** {asked}.")
     if claim.data:
-        lines.append(f"- **Not to be had.** {claim.data}.")
+        lines.append(f"- **Not available.** {claim.data}.")
     if claim.missing:
-        lines.append(f"- **Not tried.** {claim.missing}.")
+        lines.append(f"- **Not tested.** {claim.missing}.")
     if claim.why:
         lines.append(f"- **Why.** {claim.why}")
     made = [f"`data/benchmarks/{file}.json` (`{command}`)" for file, command in claim.sources]

@@ -53,7 +53,7 @@ class SparseSettings:
         if self.version not in VERSIONS:
             raise InputError(f"The version '{self.version}' is unknown: choose among {', '.join(VERSIONS)}.")
         if not 1 <= self.points <= 500:
-            raise InputError(f"{self.points} points were asked for: give between 1 and 500.")
+            raise InputError(f"{self.points} points are requested: give between 1 and 500.")
 
 
 @dataclass(frozen=True)

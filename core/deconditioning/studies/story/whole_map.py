@@ -87,5 +87,5 @@ def one_scale_above(problem: DownscalingProblem, check: Check = never) -> OneSca
     """The check one scale up, learned anew from the joined cells; it looks at no fine truth."""
     found = one_scale_up(problem, DownscaleSettings(model=MODEL), check)
     if found is None:
-        raise InputError("Too few cells have neighbours to be joined with: the check one scale up needs eight.")
+        raise InputError("Too few cells can be merged with neighbours: the test one scale up needs eight.")
     return found
