@@ -253,10 +253,11 @@ $$\hat C = \Phi^\top\Psi(\Psi^\top\Psi + N\lambda I)^{{-1}},\qquad
 \hat D = \tilde\Psi^\top U(U^\top U + M\varepsilon I)^{{-1}},\quad U = \tilde\Psi \hat C^\top$$
 
 Conditions: $b > 1$, $c, c' \in\, ]1, 2]$, $\iota \in\, ]0, 1]$, and $\mathcal H_\ell$ finite-dimensional. The measured
-curve takes λ and ε a tenth of these powers; its eigenvalues follow $n^{{-b}}$ up to n = 33, so its slope is the
-theorem's only while ε still cuts inside them. The dotted line has N = M = ∞: what regularisation alone leaves, in
-closed form. In Hilbert–Schmidt norm the theorem says nothing; the range condition alone gives
-$\varepsilon^{{c-1}}$. A larger b means a faster optimal rate by this formula, at a larger a\*.
+curve uses a tenth of these powers as λ and ε. Its eigenvalues follow $n^{{-b}}$ up to n = 33, so its slope is that of
+the theorem only while ε is larger than the smallest of them. The dotted line, in closed form, is the limit
+N = M = ∞, where only the error of regularisation is left. The theorem does not cover the Hilbert–Schmidt norm; there
+the range condition alone gives $\varepsilon^{{c-1}}$. By this formula a larger b gives a faster optimal rate, at a
+larger a\*.
 """,
         "Chau et al. 2021, theorem 4.2 and D.4, eq. 11-12",
     )

@@ -270,9 +270,9 @@ $$l_i(s) = \tfrac1{{m_i}}\textstyle\sum_j K(x_{{ij}}, s),\qquad
 M_{{ij}} = \tfrac1{{m_i m_j}}\textstyle\sum_{{uv}} K(x_{{iu}}, x_{{jv}})$$
 
 $K$: lengthscale {settings.lengthscale:.3g}, variance {settings.variance:.3g}. {rank} With an intercept or covariates, β
-has a flat prior, and f is conditioned on what of the outcomes they cannot explain. Densities replace the measures by
-Gaussian kernel estimates (21); BLR spans f by the kernel at 10 or 50 landmarks $u$ with independent weights α;
-functional linear regression treats the order of the measurements as time.
+has a flat prior, and f is conditioned on the part of the outcomes that they cannot explain. Density estimation
+replaces the measurements by Gaussian kernel estimates (21). BLR represents f by the kernel at 10 or 50 landmarks $u$
+with independent weights α. Functional linear regression treats the order of the measurements as time.
 
 BDR estimates an embedding $\mu_i(u) = E_{{z_i}}K(\cdot, u)$ from its $m_i$ measurements; the fewer, the more it is
 shrunk:
@@ -283,7 +283,7 @@ $$\mu_i \mid \hat\mu_i \sim N\big(m_0 + \eta R(\eta R + \tfrac{{\Sigma}}{{m_i}})
 $$y_i \mid \alpha \sim N(\alpha^\top E\mu_i,\ \alpha^\top C_i\,\alpha + \sigma^2)$$
 
 $R$: covariance of $K(x, u)$ under a uniform $x$; $\Sigma$: the same within a subject. α and all $\mu_i$ are drawn in
-turn (Gibbs). *GPDR, shrunk* is BDR with GPDR's prior of f.
+turn (Gibbs). *GPDR, shrunk* is BDR with the prior of GPDR for f.
 """,
         "Tang et al., eq. 6-7, 13-15, 21 and §4.3, §5; Law et al. 2018, §3 (BLR, BDR)",
     )

@@ -41,9 +41,9 @@ $$\rho = \Lambda G_Y\left((\Lambda G_Y)^2 + \delta I\right)^{{-1}}\Lambda k_Y \;
 G_Y^{{-1}} k_Y,\qquad
 \bar C_{{X|Y}} \;\xrightarrow{{\varepsilon \to 0}}\; \tilde\Psi A^\top (A A^\top)^{{-1}} K^{{-1}} \Phi^\top$$
 
-{spec.pairs} pairs in one dimension, {spec.prior} draws of each prior, Matérn-½ kernels of the median distance (a smooth
-kernel's matrices are too badly conditioned to come near the limit in 64 bits); the first regularisation stays at
-{FIRST:g}.
+{spec.pairs} pairs in one dimension, {spec.prior} draws of each prior, Matérn-½ kernels of the median distance (with a
+smooth kernel the matrices are too ill-conditioned to approach the limit in 64 bits); the first regularisation is fixed
+at {FIRST:g}.
 """,
         "Hsu and Ramos 2019, §7 and App. F",
     )

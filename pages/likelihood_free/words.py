@@ -115,8 +115,8 @@ $$\hat\theta_{{s}} = \arg\max_{{\theta^\star}}\ \bar\mu(\theta^\star) - \tfrac1s
 $n = {n}$ simulations, $m = {m}$ draws of the prior, restricted to the simulations' support. Lengthscales of $\ell$:
 {scales}; of $k$: {settings.kernel_scale:.3g} and $\varepsilon = {settings.epsilon:.3g}$ in standard deviations of the
 summaries. The weights of $\bar\mu$ are normalised before herding, which measures distances by $\ell'$, with
-$4^{{-1/p}}$ of the lengthscales of $\ell$ for $p$ parameters. Kernel Bayes' rule takes the same kernels with
-$\varepsilon = \lambda$ and $\delta^2$; the conditional mean weighs the simulations by prior over design; ABC keeps the
+$4^{{-1/p}}$ of the lengthscales of $\ell$ for $p$ parameters. Kernel Bayes' rule uses the same kernels with
+$\varepsilon = \lambda$ and $\delta^2$; the conditional mean weights the simulations by prior over design; ABC keeps the
 $\lceil\sqrt n\rceil$ nearest.
 
 The rule is exactly Bayes' rule if the parameters determine the summaries (theorem 6.1). The distance from that case,
@@ -125,8 +125,8 @@ $0$ if they do, is
 $$\lVert C_{{X|\Theta}}C_{{\Theta|X}}C_{{XX}} - C_{{XX}}\rVert\,/\,\lVert C_{{XX}}\rVert = {gap:.2g}$$
 
 With $\tilde\theta = \theta$ and $\lambda \to 0$ it becomes the conditional mean (theorem 6.2), and its evidence that of
-a Gaussian process on the summaries with the features of $\ell$ as targets: *Conditional mean by its own evidence* takes
-the $k$ and $\lambda$ that make this largest.
+a Gaussian process on the summaries with the features of $\ell$ as targets: *Conditional mean by its own evidence* uses
+the $k$ and $\lambda$ that maximise it.
 """,
         "Hsu and Ramos 2019, §8.3 and Algorithm 8.1; Chen, Welling and Smola 2010; Fukumizu et al. 2013",
     )
