@@ -5,7 +5,7 @@ from typing import Any
 from deconditioning.figures.colours import VERDICTS
 from deconditioning.metrics.trusting import LEVELS, Trust
 
-TITLE = "Calibration"
+TITLE = "Coverage of the intervals"
 
 
 def mark_of(found: Trust) -> str:
