@@ -11,7 +11,7 @@ _SMOOTH = Essential(
 )
 _STEP = Essential("Which step", "The step of the series that is shown.")
 ESSENTIALS = {
-    "f-system": Essential("System", "A point on a wavy circle, a rotating camera, or your own series."),
+    "f-system": Essential("Which system", "A point on a wavy circle, a rotating camera, or your own series."),
     "f-train": _EXAMPLES,
     "f-beta": _SMOOTH,
     "f-step": _STEP,

@@ -222,7 +222,7 @@ def test_damaged_runs_break_no_list(runs_folder: Path, open_page) -> None:
         ("spec.json", {"settings": {"model": 5}}, "settings"),
         ("spec.json", [], "settings"),
         ("status.json", {"status": "asleep"}, "status"),
-        ("result.json", {"learned": {"model": "bag_gp"}}, "result is damaged"),
+        ("result.json", {"learned": {"model": "bag_gp"}}, "result of this run is damaged"),
     ],
 )
 def test_what_is_damaged_is_said(name: str, data: Any, words: str, runs_folder: Path, open_page) -> None:

@@ -103,7 +103,7 @@ def test_only_good_intervals_are_praised(held, verdict, widen, said):
     assert complaints(page) == []
     (box,) = page.success if verdict == "about right" else page.warning
     assert box.value.endswith(said) and len(page.success) + len(page.warning) == 1
-    assert "inside in the preview." in page.caption[0].value
+    assert "inside the interval in the preview." in page.caption[0].value
 
 
 def test_no_verdict_stands_where_intervals_are_refused():

@@ -56,7 +56,9 @@ def test_no_form_belongs_to_two_words_and_every_word_leads_to_a_page() -> None:
 
 
 def test_the_component_holds_every_word_once() -> None:
-    text = (Path(__file__).resolve().parents[2] / "pages" / "kit" / "layout" / "glossary.js").read_text(encoding="utf-8")
+    text = (Path(__file__).resolve().parents[2] / "pages" / "kit" / "layout" / "glossary.js").read_text(
+        encoding="utf-8"
+    )
     assert text.count("[/* words */]") == 1
 
 

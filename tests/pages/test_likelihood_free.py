@@ -33,7 +33,7 @@ def words(page: AppTest) -> str:
 def result(page: AppTest) -> str:
     """The sentence on top: a mean and its interval."""
     assert words(page)
-    return next(block.value for block in page.markdown if block.value.startswith("From "))
+    return next(block.value for block in page.markdown if block.value.startswith("With "))
 
 
 def test_it_opens_with_every_method_beside_the_exact_posterior(page):
@@ -65,7 +65,7 @@ def test_observation_prior_and_number_of_simulations_move_it(page):
     log_slider(page, "lf-rate").set_value(10.0).run()
     assert "exact: 0.3312" in words(page)
     page.slider(key="lf-n-exponential-gamma").set_value(60).run()
-    assert "From 60 simulations" in words(page)
+    assert "With 60 simulations" in words(page)
 
 
 def test_gaussian_in_three_dimensions_and_other_methods(page):

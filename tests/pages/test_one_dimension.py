@@ -29,7 +29,7 @@ def words(page: AppTest) -> str:
 
 
 def test_it_opens_on_a_posterior_with_its_scores_and_the_naive_ways_follow(page):
-    assert "RMSE **" in words(page) and "log evidence **" in words(page)
+    assert "RMSE **" in words(page) and "log evidence is **" in words(page)
 
     def table() -> str:
         return next(block.proto.body for block in page.get("html") if "noise-free f" in block.proto.body)
@@ -119,7 +119,7 @@ def test_learning_of_edited_pairs_ends_on_the_sliders(page):
 
 def test_there_and_back_follows_its_knobs(page):
     said = words(view(page, "There and back"))
-    assert "f is recovered: RMSE **" in said and "The limit is reached" in said
+    assert "f is recovered: the RMSE is **" in said and "The limit is reached" in said
     for key in ("t-lam", "t-eps", "t-k-scale", "t-l-scale"):
         moved(page, key, 10)
         assert words(page) != said

@@ -59,4 +59,4 @@ def test_extremes_are_pictures(page, data, points, noise):
     page.select_slider(key="s-data").set_value(data)
     page.slider(key="s-points").set_value(points)
     page.slider(key="s-noise").set_value(noise).run()
-    assert "RMSE **" in words(page)
+    assert "RMSE is **" in words(page)

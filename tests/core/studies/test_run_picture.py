@@ -93,4 +93,4 @@ def test_a_downscaling_is_compared_with_its_worked_example_and_names_its_source(
     assert "uploaded" in data_sentence(replace(run, spec=RunSpec("downscale", {"source": {"fields": "upload:0"}})))
     assert data_sentence(replace(run, spec=RunSpec("downscale", {"source": 3}))) == ""
     made = made_sentence(replace(run, status="cancelled", started=1.0, ended=4.0))
-    assert "1970-01-01 00:00 UTC in 3" in made and "best so far" in made
+    assert "1970-01-01 00:00 UTC in 3" in made and "best result before that" in made
