@@ -283,8 +283,8 @@ def _observed_cell(labels: list[str], column: str) -> str | None:
     error, widths = median(each["error"] for each in mine), [each["width"] for each in mine]
     return {
         "median error": f"{error:.4f}",
-        "of the exact mean": f"{100 * error / exact:.1f} %",
-        "holds it": f"{sum(each['covers'] for each in mine):.0f} of {len(mine)}",
+        "relative to the exact mean": f"{100 * error / exact:.1f} %",
+        "contains it": f"{sum(each['covers'] for each in mine):.0f} of {len(mine)}",
         "width: median, largest": f"{median(widths):.1f}, {max(widths):.1f}",
     }.get(column)
 
@@ -296,7 +296,7 @@ def _limits_cell(labels: list[str], column: str) -> str | None:
     return {
         "median error": f"{median(each['error'] for each in found):.4f}",
         "width: median, largest": f"{median(widths):.1f}, {max(widths):.1f}",
-        "holds it": f"{sum(each['covers'] for each in found):.0f} of {len(found)}",
+        "contains it": f"{sum(each['covers'] for each in found):.0f} of {len(found)}",
     }.get(column)
 
 
@@ -310,7 +310,7 @@ def _predators_cell(labels: list[str], column: str) -> str | None:
     return {
         "mean of θ₁": f"{median(scores('lotka_volterra', 'posterior_mean', **given)):.4f}",
         "95 % interval": f"{low:.4f} to {high:.3f}",
-        "holds θ₁, θ₂, θ₃, θ₄": f"{', '.join(map(str, held))} of {len(found)}",
+        "contains θ₁, θ₂, θ₃, θ₄": f"{', '.join(map(str, held))} of {len(found)}",
         "runs": _used("lotka_volterra", **given),
     }.get(column)
 
@@ -335,8 +335,8 @@ def _nine_cell(labels: list[str], column: str) -> str | None:
     return {
         "median error": f"{median(scores(name, 'error', **given)):.4f}",
         "width: median, largest": f"{median(widths):.1f}, {max(widths):.1f}",
-        "holds the exact mean": f"{sum(scores(name, 'covers', **given)):.0f} of {len(widths)}",
-        "holds a drawn θ": f"{sum(held):.0f} of {len(held)}",
+        "contains the exact mean": f"{sum(scores(name, 'covers', **given)):.0f} of {len(widths)}",
+        "contains a drawn θ": f"{sum(held):.0f} of {len(held)}",
         "runs": _used(name, **given),
     }.get(column)
 
@@ -347,7 +347,7 @@ def _drawn_cell(labels: list[str], column: str) -> str | None:
     return {
         "error of log θ": f"{median(scores(name, 'distance', **given)):.2f}",
         "share of the prior": f"{100 * median(scores(name, 'share', **given)):.0f} %",
-        "holds a drawn θ": f"{4 * sum(held):.0f} of {4 * len(held)}",
+        "contains a drawn θ": f"{4 * sum(held):.0f} of {4 * len(held)}",
         "runs": _used(name, **given),
     }.get(column)
 
@@ -411,9 +411,9 @@ def _shift_cell(labels: list[str], column: str) -> str | None:
     plain, weighed = (scores("mediator_shift", "rmse", model=name, **given) for name in ("plain", "weighed"))
     if column in ("effective", "reached"):
         return f"{mean(each[column] for each in rows('mediator_shift', KEPT) if given.items() <= each.items()):.2f}"
-    if column == "nearer":
+    if column == "better":
         return f"{sum(b < a for a, b in zip(plain, weighed, strict=True))} of 20"
-    kinds = {"alike": plain, "weighed": weighed}
+    kinds = {"equal": plain, "weighted": weighed}
     return f"{mean(kinds[column]):.2f}" if column in kinds else None
 
 
@@ -491,7 +491,7 @@ SENTENCES = (
         "times as long. MSE is {} ({} at full rank) and {} ({})",
         _step,
     ),
-    Sentence(BAYES, "the UKF is nearer, {} against {}",
+    Sentence(BAYES, "the UKF is more accurate, {} against {}",
              lambda: [f"{_filter(name, 'b'):.4f}".removeprefix("0") for name in ("ukf", "ekf")]),
     Sentence(BAYES, "with 10 % of it left out (rank {}) the error is {} times as large, and 1 % takes rank {}. Lanczos "
              "steps take the matrix whole in {} CPU ms a frame, where rank {} takes {}", _camera_ranks),
@@ -521,7 +521,7 @@ TABLES = (
     Table(BAYES, "| | paper, σ² = 1e-4", _camera_cell),
     Table(FREE, "| simulations | DME", _simulated_cell),
     Table(FREE, "| observed | seeds", _observed_cell),
-    Table(FREE, "| way | observed", _limits_cell),
+    Table(FREE, "| limits | observed", _limits_cell),
     Table(FREE, "| method | mean of θ₁", _predators_cell),
     Table(FREE, "| method | median error", _nine_cell),
     Table(FREE, "| method | error of log θ", _drawn_cell),
@@ -531,7 +531,7 @@ TABLES = (
     Table(ROLL, "| way | CMP", _way_cell),
     Table("docs/one_dimension.md", "| ℓ | shift |", _shift_cell),
     Table(DOWN, "| | UKV 645 m", _mediated_cell),
-    Table(DOWN, "| untold", _mediation_cell),
+    Table(DOWN, "| unexplained", _mediation_cell),
 )
 
 #: Numbers that are not measured, as they stand, and what they are.
@@ -558,8 +558,8 @@ ALLOWED: dict[str, dict[str, str]] = {
         "θ ~ Gamma(0.1, 0.1)": "the problem's definition",
         "observed mean 9.42": "the problem's definition",
         "median width of the 95 % interval": "a nominal level",
-        "so a 95 % interval ought to hold": "a nominal level",
-        "rates the 95 % intervals hold": "a nominal level",
+        "so a 95 % interval ought to contain": "a nominal level",
+        "rates the 95 % intervals contain": "a nominal level",
         "The observed mean is 9.42": "the problem's definition",
         "at 3.0 seeds 0 to 9": "an observation, in the table",
         "up to 1.5 times that": "a setting of ours",
@@ -586,7 +586,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     },
     ROLL: {
         "their 95 % intervals held 16 %": "rows of before, which the covariance has replaced; the means are the same",
-        "0.63, as intervals that hold": "rows of before, which the covariance has replaced; the means are the same",
+        "0.63, as intervals with the right coverage": "rows of before, which the covariance has replaced; the means are the same",
         "and 0.01 is too large": "a setting of ours",
         "held at 0.01 the evidence": "a setting of ours",
     },

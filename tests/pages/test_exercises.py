@@ -150,7 +150,7 @@ def test_what_a_class_waits_for_is_what_was_measured() -> None:
         ("its answer", "Step of the story, until its answer", ""),
         ("an exercise, until", "Exercise as asked, until its verdict", ""),
         ("an exercise, solved", "Exercise as solved, until its verdict", ""),
-        ("all move a slider", "Moved slider, until the picture", "all 30 sessions move at once, no fit"),
+        ("everybody moves a slider", "Moved slider, until the picture", "all 30 sessions move at once, no fit"),
     ]
     for words, what, size in told:
         (row,) = [row for row in rows if row["what"] == what and size in row["size"]]

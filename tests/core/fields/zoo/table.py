@@ -1,4 +1,4 @@
-"""What became of every file of the zoo, as docs/files.md tells it: ``python -m tests.core.fields.zoo.table``."""
+"""Writes docs/files.md, the result of reading every file of the zoo: ``python -m tests.core.fields.zoo.table``."""
 
 import importlib.util
 import tempfile
@@ -13,22 +13,23 @@ PAGE = Path(__file__).resolve().parents[4] / "docs" / "files.md"
 PARTS = {
     "Calendars and times": calendars,
     "Grids": grids,
-    "What lies on a grid": contents,
+    "Contents": contents,
     "Formats": formats,
 }
 HEAD = """# Files
 
-What becomes of files as climate scientists have them. Each line is a small file with one oddity that the tests write,
-read and check (`tests/core/fields/zoo`); this page is written by
+The kinds of files that climate scientists use, and how the Lab reads them. Each line describes a small file with one
+peculiarity that the tests write, read and check (`tests/core/fields/zoo`). This page is written by
 
     python -m tests.core.fields.zoo.table
 
-Read means: its fields are offered and drawn where they lie. Refused means: one sentence says why and what helps. An
-upload is read the same way, in a locked process; folders, patterns and addresses are for the command line.
+A file that is read offers its fields and draws them at their positions. A file that is refused gives one message with the
+reason and a remedy. Uploads are read in the same way, in a sandboxed process; folders, patterns and URLs work only on the
+command line.
 
-What leaves the app is read back by other tools in the tests (`tests/core/fields/test_export_tools.py`): xarray and
-cf-xarray find the same fields, times and grid mapping, iris the same coordinate system, on latitude-longitude, rotated,
-projected and curvilinear grids; the compliance checker reports no error against CF 1.11.
+The tests also read exported files with other tools (`tests/core/fields/test_export_tools.py`): xarray and cf-xarray find
+the same fields, times and grid mapping, and iris the same coordinate system, on latitude-longitude, rotated, projected and
+curvilinear grids; the compliance checker reports no error against CF 1.11.
 """
 
 
@@ -56,7 +57,7 @@ def page(folder: Path) -> str:
     """The whole page; the files are made where they are not there."""
     text, read, count = "", 0, 0
     for title, part in PARTS.items():
-        text += f"\n## {title}\n\n| file | grid | what comes of it |\n|---|---|---|\n"
+        text += f"\n## {title}\n\n| file | grid | result |\n|---|---|---|\n"
         for animal in part.animals():
             if animal.needs and not importlib.util.find_spec(animal.needs):
                 raise InputError(f"The page needs {animal.needs}: install requirements-grib.txt.")
@@ -65,7 +66,7 @@ def page(folder: Path) -> str:
                 animal.make(path)
             text += (told := line(animal, path)) + "\n"
             read, count = read + ("| refused |" not in told), count + 1
-    return f"{HEAD}\nOf {count} files {read} are read and {count - read} refused.\n{text}"
+    return f"{HEAD}\nOf {count} files, {read} are read and {count - read} are refused.\n{text}"
 
 
 if __name__ == "__main__":
