@@ -35,7 +35,7 @@ def choose(name: str | None = None) -> torch.device:
     if wanted == AUTO:
         wanted = "cuda" if torch.cuda.is_available() else "cpu"
     if wanted.startswith("cuda") and not torch.cuda.is_available():
-        raise InputError("The device 'cuda' was asked for, this machine offers the CPU only: choose 'cpu' or 'auto'.")
+        raise InputError("The device 'cuda' was requested, but this machine has no GPU: choose 'cpu' or 'auto'.")
     if wanted != "cpu" and not wanted.startswith("cuda"):
         raise InputError(f"The device '{wanted}' is unknown: choose 'auto', 'cpu' or 'cuda'.")
     return torch.device(wanted)

@@ -42,7 +42,7 @@ class Expression:
                 f"The expression is empty: write a function of {self.variable}, such as sin({self.variable})."
             )
         if len(self.text) > _LONGEST:
-            raise InputError(f"The expression has {len(self.text)} characters: at most {_LONGEST} are read.")
+            raise InputError(f"The expression has {len(self.text)} characters; the limit is {_LONGEST}: shorten it.")
         self._check(self._tree(), 0)
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
@@ -86,15 +86,17 @@ class Expression:
             if node.id == self.variable or node.id in _CONSTANTS:
                 return []
             hint = f"write {node.id}({self.variable})" if node.id in FUNCTIONS else f"the variable is {self.variable}"
-            raise InputError(f"'{node.id}' is not known in '{self.text}': {hint}; also {', '.join(FUNCTIONS)}, pi, e.")
+            raise InputError(
+                f"'{node.id}' is unknown in '{self.text}': {hint}; {', '.join(FUNCTIONS)}, pi and e are allowed too."
+            )
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             if node.func.id not in FUNCTIONS:
                 raise InputError(f"'{node.func.id}' is not allowed in '{self.text}': choose {', '.join(FUNCTIONS)}.")
             if len(node.args) == 1 and not node.keywords:
                 return list(node.args)
         raise InputError(
-            f"'{self.text}' holds something other than numbers, {self.variable}, + - * / ^ and functions of one "
-            "argument: leave it out."
+            f"'{self.text}' contains something other than numbers, {self.variable}, + - * / ^ and functions of "
+            "one argument: remove it."
         )
 
     def _value(self, node: ast.expr, at: np.ndarray) -> Any:

@@ -131,7 +131,7 @@ def leading_eigen(
     """The ``count`` largest eigenvalues and their vectors, by Lanczos where they are few (always the same start)."""
     size = len(matrix)
     if not 1 <= count <= size:
-        raise InputError(f"{count} eigenvectors of a {name} of {size} rows were asked for: give 1 to {size}.")
+        raise InputError(f"{count} eigenvectors of a {name} of {size} rows were requested: give 1 to {size}.")
     if count > size // 8 or matrix.device.type != "cpu":
         values, vectors = eigen(matrix, name)
         return values[:count], vectors[:, :count]
@@ -176,8 +176,8 @@ def _factored(matrix: Float[Tensor, "*s n n"]) -> tuple[Float[Tensor, "*s n n"],
 def _refuse_infinite(matrix: Tensor, name: str) -> None:
     if not bool(torch.isfinite(matrix).all()):
         raise InputError(
-            f"The {name} holds infinite or missing numbers: a hyperparameter is too extreme; "
-            "move lengthscales, amplitudes and noise towards their defaults."
+            f"The {name} contains infinite or missing numbers because a hyperparameter is too extreme: move "
+            "lengthscales, amplitudes and noise towards their defaults."
         )
 
 

@@ -50,7 +50,7 @@ def mediator_shift(bags: Float[Tensor, "B r"], targets: Float[Tensor, "M r"]) ->
     """
     if min(len(bags), len(targets)) < 2:
         raise InputError(
-            f"There are {len(bags)} bags and {len(targets)} targets: at least two of each tell how mediators shift."
+            f"There are {len(bags)} bags and {len(targets)} targets: the mediator shift needs at least two of each."
         )
     scale = torch.cat([bags, targets]).std(0).clamp_min(1e-12)
     bags, targets = bags / scale, targets / scale

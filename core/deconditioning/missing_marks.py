@@ -131,8 +131,8 @@ def checked_missing(given: Any) -> tuple[str, ...]:
             number = math.nan
         if not math.isfinite(number) or (equals and not name.strip()):
             raise InputError(
-                f"'{str(each)[:40]}' is no mark of missing values: give a number, such as -999.9, or NAME=-999.9 for "
-                "one variable."
+                f"'{str(each)[:40]}' is not a marker of missing values: give a number, such as -999.9, or "
+                "NAME=-999.9 for one variable."
             )
         found.append(f"{name.strip()}{equals}{Mark(number, 0, True).text}")
     return tuple(dict.fromkeys(found))

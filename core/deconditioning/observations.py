@@ -46,12 +46,12 @@ class Bags:
                 "give one row of inputs and one bag index per point."
             )
         if not bool(torch.isfinite(inputs).all()):
-            raise InputError("`inputs` holds missing or infinite values: remove those points first.")
+            raise InputError("`inputs` contains missing or infinite values: remove those points first.")
         rows = torch.bincount(bag, minlength=self.count) if len(bag) else torch.zeros(self.count)
         if self.count < 1 or len(rows) != self.count or bool((rows == 0).any()):
             raise InputError(
-                f"{int((rows > 0).sum())} of {self.count} bags hold points: number the bags "
-                "0 … count-1 and leave out empty ones."
+                f"{int((rows > 0).sum())} of {self.count} bags contain points: number the bags 0 … count-1 and "
+                "leave out empty ones."
             )
         weights = torch.ones_like(inputs[:, 0]) if self.weights is None else self.weights.to(inputs)
         if weights.shape != bag.shape or bool((weights < 0).any()):
@@ -124,7 +124,7 @@ class IndirectData:
     def __post_init__(self) -> None:
         if len(self.mediators) != self.bags.count:
             raise InputError(
-                f"`mediators` has {len(self.mediators)} rows, there are {self.bags.count} bags: give one per bag."
+                f"`mediators` has {len(self.mediators)} rows, but there are {self.bags.count} bags: give one per bag."
             )
         if len(self.targets) != len(self.query_mediators):
             raise InputError(
@@ -138,8 +138,8 @@ class IndirectData:
             )
         if self.covariance is not None and self.covariance.shape != (len(self.targets),) * 2:
             raise InputError(
-                f"`covariance` has shape {tuple(self.covariance.shape)}, there are {len(self.targets)} targets: give "
-                "one row and one column per target."
+                f"`covariance` has shape {tuple(self.covariance.shape)}, but there are {len(self.targets)} "
+                "targets: give one row and one column per target."
             )
         if self.footprints is not None and self.footprints.count != len(self.targets):
             raise InputError(
@@ -154,7 +154,7 @@ class IndirectData:
             )
         for name in ("mediators", "query_mediators", "targets"):
             if not bool(torch.isfinite(getattr(self, name)).all()):
-                raise InputError(f"`{name}` holds missing or infinite values: remove those rows first.")
+                raise InputError(f"`{name}` contains missing or infinite values: remove those rows first.")
 
     @property
     def matched(self) -> bool:

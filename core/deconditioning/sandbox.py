@@ -87,8 +87,8 @@ def _turn(name: str) -> Iterator[None]:
         for turns in (*own, _turns):
             if not turns.acquire(timeout=max(0.0, end - time.monotonic())):
                 raise InputError(
-                    f"{name} was not read, other files are being read for longer than {TURN_S:g} s: try again in a "
-                    "minute."
+                    f"{name} was not read because other files have been reading for more than {TURN_S:g} s: try "
+                    "again in a minute."
                 )
             held.append(turns)
         yield
@@ -167,8 +167,8 @@ def _check(code: int, words: bytes, name: str) -> None:
         raise InputError(str(answer["error"])[:_LONGEST])
     if code or not answer.get("ok"):
         raise InputError(
-            f"{name} could not be read: it stopped the reader (code {code}), so it is damaged or too "
-            "large; copy it again or cut out the region you need."
+            f"{name} could not be read: the reader stopped (code {code}), probably because the file is damaged "
+            "or too large; copy it again or extract the region you need."
         )
 
 

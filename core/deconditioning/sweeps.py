@@ -34,7 +34,7 @@ class Axis:
         ends = math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high
         if not ends or (self.log and self.low <= 0):
             wanted = "0 < low < high" if self.log else "low < high"
-            raise InputError(f"The axis {self.name} goes from {self.low:g} to {self.high:g}: give {wanted}.")
+            raise InputError(f"The axis {self.name} runs from {self.low:g} to {self.high:g}: give {wanted}.")
         if not 2 <= self.count <= MOST_CELLS:
             raise InputError(f"The axis {self.name} has {self.count} values: give 2 to {MOST_CELLS}.")
 
@@ -53,7 +53,9 @@ class Axis:
         try:
             name, low, high, count = ":".join(parts[:-3]), float(parts[-3]), float(parts[-2]), int(parts[-1])
         except (ValueError, IndexError):
-            raise InputError(f"`{text}` is no axis: write name:low:high:count, such as 'noise σ²:1e-6:1:5'.") from None
+            raise InputError(
+                f"`{text}` is not an axis: write name:low:high:count, such as 'noise σ²:1e-6:1:5'."
+            ) from None
         return cls(name, low, high, count, log)
 
     def away(self, first: float, second: float) -> float:
@@ -78,12 +80,12 @@ def check_axes(axes: Sequence[Axis], offered: Sequence[str]) -> None:
     if len(axes) not in (1, 2):
         raise InputError(f"{len(axes)} axes were given: give one or two.")
     if len({axis.name for axis in axes}) < len(axes):
-        raise InputError(f"Both axes are {axes[0].name}: take another setting for one of them.")
+        raise InputError(f"Both axes are {axes[0].name}: choose another setting for one of them.")
     for axis in axes:
         if axis.name not in offered:
             raise InputError(f"There is no setting `{axis.name}` to sweep: choose one of {', '.join(offered)}.")
     if (cells := cells_of(axes)) > MOST_CELLS:
-        raise InputError(f"The axes make {cells} settings, at most {MOST_CELLS} are computed: take fewer values.")
+        raise InputError(f"The axes make {cells} settings; the limit is {MOST_CELLS}: choose fewer values.")
 
 
 def cells_of(axes: Sequence[Axis]) -> int:

@@ -67,7 +67,7 @@ def test_devices():
     assert choose("cpu").type == "cpu"
     assert describe(choose("cpu")).free_bytes > 0
     if not torch.cuda.is_available():
-        with pytest.raises(InputError, match="CPU only"):
+        with pytest.raises(InputError, match="no GPU"):
             choose("cuda")
     with pytest.raises(InputError, match="unknown"):
         choose("abacus")
@@ -87,7 +87,7 @@ def test_auto_is_what_the_process_says_and_a_name_wins(monkeypatch: pytest.Monke
     ("change", "word"),
     [
         ({"bag": torch.tensor([0, 0])}, "one bag index per point"),
-        ({"count": 3}, "hold points"),
+        ({"count": 3}, "contain points"),
         ({"inputs": torch.full((3, 1), float("nan"))}, "missing or infinite"),
         ({"weights": torch.tensor([-1.0, 1.0, 1.0])}, "non-negative"),
         ({"weights": torch.tensor([0.0, 0.0, 1.0])}, "sum to zero"),

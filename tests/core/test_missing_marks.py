@@ -72,7 +72,7 @@ def test_numbers_as_a_user_writes_them(given, kept):
 
 @pytest.mark.parametrize("given", ["none", ["t="], ["=-9"], ["nan"], ["inf"], ["-999,9"]])
 def test_what_is_no_number_is_refused(given):
-    with pytest.raises(InputError, match="is no mark of missing values: give a number"):
+    with pytest.raises(InputError, match="is not a marker of missing values: give a number"):
         checked_missing(given)
 
 

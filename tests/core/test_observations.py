@@ -87,7 +87,7 @@ def test_what_is_not_finite_is_a_sentence(any_bags: Bags, where: str, missing: b
         "targets": normal(3, seed=2),
     }
     bad = torch.nan if missing else torch.inf
-    with pytest.raises(InputError, match=f"`{where}` holds missing or infinite values: remove those"):
+    with pytest.raises(InputError, match=f"`{where}` contains missing or infinite values: remove those"):
         if where == "inputs":
             inputs = any_bags.inputs.clone()
             inputs[-1, 0] = bad

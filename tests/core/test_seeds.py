@@ -60,7 +60,7 @@ def test_on_the_command_line_it_is_one_sentence(command, capsys):
 def test_a_range_of_seeds_has_an_end():
     with pytest.raises(InputError, match="more than 100,000 seeds"):
         seeds_of(["0-4294967295"])
-    with pytest.raises(InputError, match="is no number"):
+    with pytest.raises(InputError, match="is not a number"):
         seeds_of(["²"])
     assert seeds_of(["3", "5-7"]) == [3, 5, 6, 7]
 

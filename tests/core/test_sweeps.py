@@ -37,7 +37,7 @@ def test_axes_are_read_from_a_line() -> None:
     assert Axis.read("x:-1:1:3:linear").values == [-1.0, 0.0, 1.0] and Axis("a", 1, 100, 3).values == [1.0, 10.0, 100.0]
     assert Axis("n", 1, 4, 8, whole=True).values == [1.0, 2.0, 3.0, 4.0]
     for text in ("", "noise", "noise:1:2", "noise:1:2:x"):
-        with pytest.raises(InputError, match="no axis"):
+        with pytest.raises(InputError, match="not an axis"):
             Axis.read(text)
 
 

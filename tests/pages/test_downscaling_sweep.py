@@ -36,4 +36,4 @@ def test_ends_that_make_no_axis_are_a_sentence(open_page: Callable[..., AppTest]
     page = open_page("downscaling", rows="18", columns="18", sweep="true")
     page.selectbox(key="sweep-x").set_value("noise σ²").run()
     page.number_input(key="sweep-x-noise σ²-high").set_value(0.0).run()
-    assert any("goes from" in box.value for box in page.error) and page.button(key="sweep-begin").disabled
+    assert any("runs from" in box.value for box in page.error) and page.button(key="sweep-begin").disabled

@@ -85,7 +85,7 @@ def test_ones_own_series_is_followed_and_bad_ones_are_refused(page):
     assert "training variances for position, velocity" in words(page)
     chosen = next(box for box in page.multiselect if box.label == "Observed")
     chosen.set_value(["velocity"]).run()
-    assert "both state and observation" in page.error[0].value and not page.exception
+    assert "both a state and an observation" in page.error[0].value and not page.exception
     next(box for box in page.multiselect if box.label == "Observed").set_value([]).run()
     assert "No observation column" in page.error[0].value
     next(box for box in page.multiselect if box.label == "Observed").set_value(["seen"]).run()

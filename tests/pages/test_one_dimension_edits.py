@@ -54,7 +54,7 @@ def test_fewer_pairs_let_edits_wait_and_more_bring_them_back(page):
 
 
 def test_hostile_edits_are_left_aside_with_a_sentence(page):
-    cases = {"<b>m1</b>": "no edit of a point", "a1_1001": "between", "a1_1" * (MOST_EDITS + 1): "at most",
+    cases = {"<b>m1</b>": "not an edit of a point", "a1_1001": "between", "a1_1" * (MOST_EDITS + 1): "at most",
              "d1d1": "twice", "".join(f"d{i}" for i in range(1, 31)): "no pair is deleted"}  # fmt: skip
     for text, word in cases.items():
         page.text_input(key="o-first-edits").set_value(text).run()

@@ -54,7 +54,7 @@ def test_what_cannot_be_kept_is_a_sentence_and_tried_again(open_page, monkeypatc
     with monkeypatch.context() as patch:
         patch.setattr(disk, "write", refuse)
         page = given(open_page, "mine.nc", netcdf(region(12, 16)))
-        assert not page.exception and "Read-only file system): make room in the runs folder" in page.error[0].value
+        assert not page.exception and "Read-only file system): free space in the runs folder" in page.error[0].value
         table = open_page("distribution_regression", **{"d-data": "Own table"})
         table.file_uploader(key="d-file").set_value(("mine.csv", b"who,x,y\n1,2,3\n1,3,3\n2,2,4\n2,1,4\n", "text/csv"))
         assert not table.run().exception and any("Read-only file system" in box.value for box in table.error)

@@ -90,7 +90,7 @@ def check_writable(path: str | None) -> None:
     if file.is_dir():
         raise InputError(f"{file} is a folder: give the name of a file to write.")
     if not file.absolute().parent.is_dir():
-        raise InputError(f"The folder of {file} does not exist: make it first or choose another.")
+        raise InputError(f"The folder of {file} does not exist: create it first or choose another.")
 
 
 def write_bytes(path: str | Path, data: bytes) -> None:

@@ -45,7 +45,7 @@ def delivery_of(options: argparse.Namespace) -> "Delivery":
     if not options.drs:
         check_writable(options.output)
     elif not options.output or not Path(options.output).is_dir():
-        raise InputError("`--drs` names the file itself: give `--output` a folder that exists.")
+        raise InputError("`--drs` chooses the file name, and `--output` is not an existing folder: give a folder.")
     levels = () if options.quantiles is None else tuple(options.quantiles) or QUANTILES
     store = bool(options.output) and options.output.endswith(".zarr")
     asked = Delivery(
@@ -53,7 +53,7 @@ def delivery_of(options: argparse.Namespace) -> "Delivery":
         attributes_of_text(options.attributes or []),
     )  # fmt: skip
     if asked != Delivery() and not options.output:
-        raise InputError("There is no file for what is asked of it: give `--output`.")
+        raise InputError("Options for the output file were given without a file: add `--output`.")
     return asked
 
 

@@ -97,9 +97,11 @@ def _pair(text: str, option: str = "select") -> tuple[str, str]:
 def check_files(options: argparse.Namespace) -> None:
     """``InputError`` for files without the one that they go with, and for an output that is also an input."""
     if options.mediator and not options.coarse:
-        raise InputError("`--mediator` goes with `--coarse`: without it the mediators are read from INPUT.")
+        raise InputError("`--mediator` needs `--coarse`: without `--coarse` the mediators are read from INPUT.")
     if options.coarse_select and not options.coarse:
-        raise InputError("`--coarse-select` goes with `--coarse`: without it `--select` chooses along the target, too.")
+        raise InputError(
+            "`--coarse-select` needs `--coarse`: without `--coarse`, `--select` applies to the target too."
+        )
     from deconditioning.fields.several import keys_of
 
     given = [keys_of(key) for key in (options.input, options.coarse, options.mediator) if key]

@@ -33,8 +33,8 @@ class ToySpec:
         check_seed(self.seed)
         if not (1 <= self.points <= 50 and 1 <= self.data <= 1_000_000):
             raise InputError(
-                f"{self.data} data of a function of {self.points} points were asked for: give 1 to 50 points and up "
-                "to a million data."
+                f"{self.data} data of a function of {self.points} points were requested: give 1 to 50 points "
+                "and at most a million data."
             )
         if not 0 <= self.noise < np.inf:
             raise InputError(f"The noise is {self.noise}: give a number that is not negative.")

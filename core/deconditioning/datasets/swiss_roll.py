@@ -43,9 +43,9 @@ class RollSpec:
             raise InputError(f"The matching '{self.matching}' is unknown: choose direct or indirect.")
         fewest = 2 if self.matching == "direct" else 4
         if self.bags < fewest:
-            raise InputError(f"{self.bags} bags were asked for: {self.matching} matching needs at least {fewest}.")
+            raise InputError(f"{self.bags} bags were requested: {self.matching} matching needs at least {fewest}.")
         if self.points < self.bags:
-            raise InputError(f"{self.points} points cannot fill {self.bags} bags: ask for more points or fewer bags.")
+            raise InputError(f"{self.points} points cannot fill {self.bags} bags: request more points or fewer bags.")
         if not 0 <= self.noise < np.inf:
             raise InputError(f"The noise is {self.noise}: give a number that is not negative.")
 

@@ -106,7 +106,7 @@ def fit_bdr(
     ``rows``: which of the subjects of ``sums`` the outcomes are of (all).
     """
     if draws < 2 or burn_in < 0:
-        raise InputError(f"{draws} draws after {burn_in} of burn-in were asked for: give at least two draws.")
+        raise InputError(f"{draws} draws after {burn_in} of burn-in were requested: give at least two draws.")
     found, root = sums.embeddings(spec.kernel), sums.root(spec.kernel)
     own = slice(None) if rows is None else rows
     features = sums.features(spec.kernel)[own]

@@ -117,7 +117,10 @@ def _within(sums: LandmarkSums, kernel: KernelSpec, seen: Float[Tensor, "n r"]) 
         total += gap.T @ (gap * (bags.weights[own] * bags.sizes[bags.bag[own]])[:, None])
     free = float((bags.sizes - 1).sum())
     if not free > 0:
-        raise InputError("Every subject has a single measure: what one sample misses of its distribution is unknown.")
+        raise InputError(
+            "Every subject has a single measure, so the error of its embedding cannot be estimated: give some "
+            "subjects more."
+        )
     return total / free
 
 

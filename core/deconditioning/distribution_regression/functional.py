@@ -20,7 +20,7 @@ def curve_features(subjects: Subjects, functions: int = FUNCTIONS) -> np.ndarray
     from sklearn.preprocessing import SplineTransformer
 
     if functions < 4:
-        raise InputError(f"{functions} cubic splines were asked for: give at least 4.")
+        raise InputError(f"{functions} cubic splines were requested: give at least 4.")
     x, owner = subjects.measures.cpu().numpy(), subjects.owner.cpu().numpy()
     order = np.argsort(owner, kind="stable")
     sizes = np.bincount(owner, minlength=subjects.count)

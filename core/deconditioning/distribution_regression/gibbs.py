@@ -45,7 +45,7 @@ def draw_noise(
     """
     found, rng = posterior.spectrum, np.random.default_rng(seed)
     if draws < 1 or burn_in < 0:
-        raise InputError(f"{draws} draws after {burn_in} of burn-in were asked for: give at least one draw.")
+        raise InputError(f"{draws} draws after {burn_in} of burn-in were requested: give at least one draw.")
     d, zeta = found.values.numpy(force=True), found.projected.numpy(force=True)
     rest = max(found.total - float(zeta @ zeta), 0.0)  # directions that a low rank leaves to the noise
     noise, kept = learn_noise(found), np.empty(draws)

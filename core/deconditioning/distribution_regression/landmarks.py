@@ -27,7 +27,7 @@ CUT = 1e-12
 def spread_landmarks(subjects: Subjects, count: int, seed: int = 0) -> Float[Tensor, "r d"]:
     """``count`` landmarks: evenly spaced over the range of one column, k-means centres of several."""
     if count < 2:
-        raise InputError(f"{count} landmark(s) were asked for: give at least 2.")
+        raise InputError(f"{count} landmark(s) were requested: give at least 2.")
     low, high = range_of(subjects)
     if len(low) == 1:
         return torch.linspace(float(low[0]), float(high[0]), count, dtype=torch.float64)[:, None]
@@ -37,7 +37,9 @@ def spread_landmarks(subjects: Subjects, count: int, seed: int = 0) -> Float[Ten
     if len(points) > 20_000:
         points = points[np.random.default_rng(seed).choice(len(points), 20_000, replace=False)]
     if len(points) < count:
-        raise InputError(f"{count} landmarks were asked for, there are {len(points)} distinct values: give fewer.")
+        raise InputError(
+            f"{count} landmarks were requested, but there are {len(points)} distinct values: request fewer."
+        )
     return torch.from_numpy(KMeans(count, n_init=1, random_state=seed).fit(points).cluster_centers_)
 
 

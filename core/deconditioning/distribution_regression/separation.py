@@ -59,10 +59,10 @@ def drawn_averages(function: Function, concentration: float, draws: int, seed: i
 def separation(function: Function, concentrations: Sequence[float], draws: int, seed: int) -> Separation:
     """Lemma 1 at several concentrations. Raises ``InputError`` for a function that is nothing, or for too few draws."""
     if draws < 2:
-        raise InputError(f"{draws} distributions were asked for: draw at least 2.")
+        raise InputError(f"{draws} distributions were requested: request at least 2.")
     mean, square = moments(function)
     if square <= 0:
-        raise InputError("The function is zero everywhere: there is nothing to tell apart.")
+        raise InputError("The function is zero everywhere, so it cannot distinguish distributions: choose another.")
     alpha = np.asarray(concentrations, dtype=float)
     averages = np.stack([drawn_averages(function, float(value), draws, seed) for value in alpha])
     exact = np.array([square / kept_square(function, float(value)) for value in alpha])

@@ -77,7 +77,7 @@ def fit_single_index(
     from scipy.optimize import minimize
 
     if len(outcomes) < 4:
-        raise InputError(f"A link needs at least 4 subjects, there are {len(outcomes)}.")
+        raise InputError(f"There are {len(outcomes)} subjects: the link function needs at least 4.")
     z, basis = scores(gram, min(rank, len(gram) - 1))
     rng = np.random.default_rng(seed)
     first = (z.T @ start / len(start)).numpy(force=True)  # the columns of Z are orthogonal

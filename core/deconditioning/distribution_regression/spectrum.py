@@ -42,7 +42,7 @@ def spectrum(
     size = len(inside)
     kept = size if rank is None else rank
     if not 1 <= kept <= size:
-        raise InputError(f"A rank of {kept} was asked for, {size} directions are there: give 1 to {size}.")
+        raise InputError(f"Rank {kept} was requested: give 1 to {size}.")
     name = "kernel matrix of the subjects"
     values, vectors = linalg.eigen(inside, name) if rank is None else linalg.leading_eigen(inside, kept, name)
     seen = basis.T @ outcomes

@@ -91,7 +91,7 @@ def make_subjects(
 
 def _check(values: np.ndarray, owner: np.ndarray, y: np.ndarray, extra: np.ndarray, names: tuple[str, ...]) -> None:
     if len(y) < FEWEST:
-        raise InputError(f"There is {len(y)} subject: a regression needs at least {FEWEST}, and says little below 20.")
+        raise InputError(f"There is {len(y)} subject: a regression needs at least {FEWEST}, preferably more than 20.")
     if len(names) != len(y):
         raise InputError(f"`names` has {len(names)} entries for {len(y)} outcomes: give one name per subject.")
     if len(owner) != len(values) or (len(owner) and (owner.min() < 0 or owner.max() >= len(y))):
@@ -141,6 +141,6 @@ def with_covariates(subjects: Subjects, names: Sequence[str] | None) -> Subjects
     missing = [name for name in names if name not in subjects.covariate_names]
     if missing:
         there = ", ".join(subjects.covariate_names) or "none"
-        raise InputError(f"The covariate '{missing[0]}' is not there: choose among {there}.")
+        raise InputError(f"There is no covariate '{missing[0]}': choose one of {there}.")
     columns = [subjects.covariate_names.index(name) for name in names]
     return replace(subjects, covariates=subjects.covariates[:, columns], covariate_names=tuple(names))

@@ -61,7 +61,7 @@ class Roles:
         missing = [name for name in wanted if name not in there]
         if missing:
             listed = ", ".join(map(str, there))
-            raise InputError(f"The table has no column '{missing[0]}', it has {listed}: choose among those.")
+            raise InputError(f"The table has no column '{missing[0]}': choose one of {listed}.")
         return wanted
 
 
@@ -75,7 +75,7 @@ def _checked(source: str | Path | bytes) -> Path | bytes:
             raise InputError(f"There is no file {source}: check the name.")
         size, name = source.stat().st_size, str(source)
     if size > MOST_BYTES:
-        raise InputError(f"{name} has {size / 1e6:,.0f} MB, at most {MOST_BYTES / 1e6:,.0f} MB are read: thin it out.")
+        raise InputError(f"{name} has {size / 1e6:,.0f} MB; the limit is {MOST_BYTES / 1e6:,.0f} MB: remove rows.")
     return source
 
 
@@ -136,7 +136,7 @@ def gather_frame(frame: Any, roles: Roles) -> "Gathered":
     """The numbers of a pandas data frame, whose rows count from 1 in sentences; ``InputError`` as ``read_table``."""
     roles.of_columns(frame.columns)
     if len(frame) > MOST_ROWS:
-        raise InputError(f"The table has {len(frame):,} rows, at most {MOST_ROWS:,} are read: thin it out.")
+        raise InputError(f"The table has {len(frame):,} rows; the limit is {MOST_ROWS:,}: remove rows.")
     numbers = {name: frame[name] for name in roles.numbers}
     found, notes = without_marks({n: _floats(v) for n, v in numbers.items()}, roles.missing)
     names = frame[roles.subject]
@@ -187,8 +187,8 @@ def _subjects(gathered: Gathered, roles: Roles) -> "Subjects":
     known, values = gathered.known, gathered.values
     if len(values) and not np.ptp(values, axis=0).any():
         raise InputError(
-            f"Every measurement of '{roles.values[0]}' is {values[0, 0]:g}: the subjects cannot be told apart; choose "
-            "another column."
+            f"Every measurement of '{roles.values[0]}' is {values[0, 0]:g}: the subjects cannot be "
+            "distinguished; choose another column."
         )
     made = make_subjects(
         gathered.values, gathered.owner, known[:, 0], covariates=known[:, 1:], names=gathered.names.tolist(),
@@ -236,7 +236,8 @@ class _Gathering:
             self.number.setdefault(name, len(self.number))
         if len(self.number) > MOST_SUBJECTS:
             raise InputError(
-                f"The table has more than {MOST_SUBJECTS:,} subjects, the most whose matrix is factorised: take a part."
+                f"The table has more than {MOST_SUBJECTS:,} subjects, the limit for factorising their matrix: "
+                "use a subset."
             )
         whole = frame[~empty]
         owner = whole[roles.subject].map(self.number).to_numpy(dtype=np.int64)
@@ -294,7 +295,8 @@ def _numeric(column: Any, name: str, lines: np.ndarray) -> Any:
     if words.any():
         at = int(np.flatnonzero(words.to_numpy())[0])
         raise InputError(
-            f"'{name}' reads \"{column.iloc[at]}\" in row {lines[at]}: it must hold numbers; code categories 0 and 1."
+            f"'{name}' reads \"{column.iloc[at]}\" in row {lines[at]}: it must contain numbers; code categories "
+            "as 0 and 1."
         )
     return found
 

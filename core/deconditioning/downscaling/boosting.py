@@ -33,7 +33,7 @@ def gradient_boosting(problem: DownscalingProblem, check: Check = never) -> tupl
     row, shares = problem.shares_of_pixels()
     seen = problem.observed.ravel()[shares.cell]
     if not seen.any():
-        raise InputError("Gradient boosting learns from pixels inside measured cells, and there are none here.")
+        raise InputError("Gradient boosting learns from pixels inside measured cells, and there are none: omit it.")
     inputs, scale = problem.inputs.numpy(), problem.target_scale
     cells, own = np.unique(shares.cell[seen], return_inverse=True)
     area, row = shares.areas(problem.grid.area)[seen], row[seen]

@@ -51,10 +51,11 @@ class KernelBayes:
             )
         for name in ("inputs", "observations"):
             if not bool(torch.isfinite(getattr(self, name)).all()):
-                raise InputError(f"`{name}` holds missing or infinite values: remove those rows first.")
+                raise InputError(f"`{name}` contains missing or infinite values: remove those rows first.")
         if not (self.regularisation > 0 and self.second_regularisation > 0):
             raise InputError(
-                f"ε = {self.regularisation:.3g}, δ = {self.second_regularisation:.3g} are not both positive."
+                f"ε = {self.regularisation:.3g}, δ = {self.second_regularisation:.3g} are not both positive: "
+                "give two positive numbers."
             )
 
     @property
@@ -107,8 +108,8 @@ class KernelBayes:
         """``k_Y(y) = k(Y_i, y)`` of one observation, or a column for each of k."""
         if observation.shape[-1:] != self.observations.shape[1:] or not bool(torch.isfinite(observation).all()):
             raise InputError(
-                f"An observation of shape {tuple(observation.shape)} was given, training ones have "
-                f"{tuple(self.observations.shape[1:])} finite numbers: give the same."
+                f"The observation has shape {tuple(observation.shape)}: give one of shape "
+                f"{tuple(self.observations.shape[1:])} with finite numbers, as in training."
             )
         with torch.no_grad():
             near = evaluate(self.observation_kernel, self.observations, observation.reshape(-1, observation.shape[-1]))
@@ -190,7 +191,7 @@ def cross_validation(rule: KernelBayes, folds: int = 10, judge: gpytorch.kernels
     """
     count = len(rule.inputs)
     if not 2 <= folds <= count // 2:
-        raise InputError(f"{folds} folds of {count} rows were asked for: give between 2 and {max(2, count // 2)}.")
+        raise InputError(f"{folds} folds of {count} rows were requested: give between 2 and {max(2, count // 2)}.")
     judge = rule.kernel if judge is None else judge
     total, order = 0.0, torch.arange(count, device=rule.inputs.device)
     for fold in range(folds):
@@ -209,7 +210,9 @@ def median_distance(points: Float[Tensor, "n d"], most: int = 2000) -> float:
     distances = torch.nn.functional.pdist(points[rows])
     positive = distances[distances > 0]
     if not len(positive):
-        raise InputError("All points are the same: there is no distance to take a lengthscale from.")
+        raise InputError(
+            "All points are identical, so there is no distance to set a lengthscale: give points that differ."
+        )
     return float(positive.median())
 
 

@@ -53,7 +53,9 @@ class KernelMean:
                 "row and one weight per point."
             )
         if not bool(torch.isfinite(self.weights).all()):
-            raise InputError("`weights` holds missing or infinite values: raise the regularisation that made them.")
+            raise InputError(
+                "`weights` contains missing or infinite values: raise the regularisation that produced them."
+            )
 
     def at(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]:
         """``μ(x) = Σ_i w_i k(x_i, x)``."""
@@ -63,7 +65,9 @@ class KernelMean:
     def expectation(self, values: Float[Tensor, "n *_k"]) -> Float[Tensor, "*k"]:
         """``E[f(X)] ≈ Σ_i w_i f(x_i)`` from ``values`` f(x_i), one row a point."""
         if len(values) != len(self.points):
-            raise InputError(f"`values` has {len(values)} rows, there are {len(self.points)} points: give one each.")
+            raise InputError(
+                f"`values` has {len(values)} rows, but there are {len(self.points)} points: give one row per point."
+            )
         return torch.tensordot(self.weights, values, dims=1)
 
     @property
@@ -80,8 +84,8 @@ class KernelMean:
         """The same with weights that sum to one; ``InputError`` when their sum is below 0.1."""
         if self.total < LEAST_TOTAL:
             raise InputError(
-                f"The weights sum to {self.total:.2g}, less than {LEAST_TOTAL}: the estimate has lost its mass; move "
-                "closer to the data, or raise the lengthscale."
+                f"The weights sum to {self.total:.2g}, less than {LEAST_TOTAL}: the estimate is too far from "
+                "the data; move closer to them, or raise the lengthscale."
             )
         return replace(self, weights=self.weights / self.total)
 
@@ -110,7 +114,7 @@ class KernelMean:
         Source: Chen, Welling, Smola 2010, eq. 8-9.
         """
         if count < 1:
-            raise InputError(f"{count} herded samples were asked for: give at least one.")
+            raise InputError(f"{count} herded samples were requested: give at least one.")
         among = self.points if candidates is None else candidates
         chosen = _herd(self.kernel, self.normalised().at(among), among, count)
         return among[chosen]
@@ -126,7 +130,7 @@ def preimages(
     clipped = weights.clamp_min(0)
     total = clipped.sum(1, keepdim=True)
     if not bool((total > 0).all()):
-        raise InputError("No weight is positive: the embedding has no pre-image to start from.")
+        raise InputError("No weight is positive, so the pre-image has no starting point: use herded samples instead.")
     at, width = clipped @ points / total, float(points.std(0, correction=0).mean().clamp_min(1e-300))
     ended: list[tuple[Literal["converged", "stopped", "guarded"], int]] = [("stopped", steps)] * len(weights)
     active = torch.arange(len(weights), device=points.device)

@@ -36,7 +36,8 @@ class BagEmbedding:
     def __post_init__(self) -> None:
         if len(self.weights) != self.bags.bags.count:
             raise InputError(
-                f"`weights` has {len(self.weights)} rows, there are {self.bags.bags.count} bags: give one row per bag."
+                f"`weights` has {len(self.weights)} rows, but there are {self.bags.bags.count} bags: give one "
+                "row per bag."
             )
 
     def at(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "P G"]:
@@ -47,7 +48,9 @@ class BagEmbedding:
         """``E[f(X) | Y = y] ≈ Σ_j W_j(y) f̄_j`` from ``values`` f(x_i) in the order of the sorted bags' inputs."""
         points = len(self.bags.bags.inputs)
         if len(values) != points:
-            raise InputError(f"`values` has {len(values)} rows, the bags hold {points} points: give one row per point.")
+            raise InputError(
+                f"`values` has {len(values)} rows, but the bags contain {points} points: give one row per point."
+            )
         return torch.tensordot(self.weights.T, self.bags.bags.mean(values), dims=1)
 
     def kernel_mean(self, column: int) -> KernelMean:

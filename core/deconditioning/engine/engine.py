@@ -149,7 +149,7 @@ class Engine:
     def delete(self, run_id: str) -> None:
         """Remove an ended run and its files; for a day `restore` brings it back."""
         if self.get(run_id).active:
-            raise InputError(f"Run {run_id} is still going on: cancel it first.")
+            raise InputError(f"Run {run_id} is still running: cancel it first.")
         self._keeper.forget(run_id)
         self._store.remove(run_id)
 

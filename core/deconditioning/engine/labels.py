@@ -23,12 +23,12 @@ class Label:
         tags = dict.fromkeys(" ".join(str(tag).split()) for tag in self.tags)
         object.__setattr__(self, "tags", tuple(tag for tag in tags if tag))
         if len(self.name) > LONGEST_NAME:
-            raise InputError(f"The name has {len(self.name)} letters, at most {LONGEST_NAME} are kept: shorten it.")
+            raise InputError(f"The name has {len(self.name)} characters; the limit is {LONGEST_NAME}: shorten it.")
         if len(self.tags) > MOST_TAGS:
-            raise InputError(f"There are {len(self.tags)} tags, at most {MOST_TAGS} are kept: leave some out.")
+            raise InputError(f"There are {len(self.tags)} tags; the limit is {MOST_TAGS}: remove some.")
         for tag in self.tags:
             if len(tag) > LONGEST_TAG:
-                raise InputError(f"A tag has {len(tag)} letters, at most {LONGEST_TAG} are kept: shorten it.")
+                raise InputError(f"A tag has {len(tag)} characters; the limit is {LONGEST_TAG}: shorten it.")
 
     def to_dict(self) -> dict[str, Any]:
         """The label as plain JSON data."""

@@ -142,8 +142,8 @@ def _result(future: Any) -> Any:
         return _taken(future)
     except KilledWorker:
         raise InputError(
-            "The same part was lost again with its worker (often for lack of memory): make the parts smaller or give "
-            "the workers more memory, then resume."
+            "The same part was lost twice with its worker (often for lack of memory): make the parts smaller "
+            "or give the workers more memory, then resume."
         ) from None
 
 
@@ -175,7 +175,7 @@ def _check_wanted() -> Callable[[], None]:
         looked[0] = time.monotonic()
         task = worker.state.tasks.get(key)
         if task is None or task.state in ("cancelled", "released", "forgotten"):
-            raise Cancelled("The part is no longer wanted.")
+            raise Cancelled("The part is no longer needed.")
 
     return check
 

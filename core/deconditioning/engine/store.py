@@ -61,8 +61,8 @@ class Store:
                 raise
         except OSError as error:
             raise InputError(
-                f"The runs folder {self.root} cannot be written ({error.strerror}): "
-                "make room or set DECONDITIONING_RUNS to another folder."
+                f"The runs folder {self.root} cannot be written ({error.strerror}): free space or set "
+                "DECONDITIONING_RUNS to another folder."
             ) from None
         return run_id
 
@@ -144,7 +144,9 @@ class Store:
         try:
             disk.write(self.folder(run_id), "cancel", b"")
         except OSError as error:
-            raise InputError(f"Run {run_id} cannot be asked to stop ({error.strerror}): make room.") from None
+            raise InputError(
+                f"Run {run_id} cannot be stopped ({error.strerror}): free space in the runs folder."
+            ) from None
 
     def asked_to_cancel(self, run_id: str) -> bool:
         """Whether another process left that note."""
@@ -159,7 +161,9 @@ class Store:
         try:
             disk.write_json(self.folder(run_id), "label.json", label.to_dict())
         except OSError as error:
-            raise InputError(f"The name of run {run_id} cannot be kept ({error.strerror}): make room.") from None
+            raise InputError(
+                f"The name of run {run_id} cannot be saved ({error.strerror}): free space in the runs folder."
+            ) from None
 
     def remove(self, run_id: str) -> None:
         """Put a run's folder aside; it disappears from the list at once, and for good after a day or 20 others."""
@@ -177,11 +181,11 @@ class Store:
     def restore(self, run_id: str) -> None:
         """Bring back a run that was put aside."""
         if _ID.fullmatch(str(run_id)) is None or not self._aside(run_id).is_dir():
-            raise InputError(f"Run {str(run_id)[:60]!r} cannot be brought back: it was deleted for good meanwhile.")
+            raise InputError(f"Run {str(run_id)[:60]!r} cannot be restored: it has been permanently deleted meanwhile.")
         try:
             self._aside(run_id).rename(self.root / run_id)
         except OSError as error:
-            raise InputError(f"Run {run_id} cannot be brought back ({error.strerror}): check the folder.") from None
+            raise InputError(f"Run {run_id} cannot be restored ({error.strerror}): check the folder.") from None
 
     def _aside(self, run_id: str) -> Path:
         return self.root / f"{_ASIDE}{run_id}"

@@ -53,9 +53,9 @@ def matrix(values: Any, name: str, *, gaps: bool = False) -> np.ndarray:
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"`{name}` holds something that is no number: give an array of numbers.") from None
+        raise InputError(f"`{name}` contains something that is not a number: give an array of numbers.") from None
     if array.ndim not in (1, 2) or not array.size:
-        raise InputError(f"`{name}` has shape {array.shape}: give one row of numbers for each case.")
+        raise InputError(f"`{name}` has shape {array.shape}: give one row of numbers per case.")
     array = array[:, None] if array.ndim == 1 else array
     bad = np.isinf(array) if gaps else ~np.isfinite(array)
     if bad.any():

@@ -114,7 +114,10 @@ class DistributionRegression(Estimator):
         self._check_fitted()
         points = matrix(at, "at")
         if points.shape[1] != len(self.subjects_.columns):
-            raise InputError(f"`at` has {points.shape[1]} columns, the measures have {len(self.subjects_.columns)}.")
+            raise InputError(
+                f"`at` has {points.shape[1]} columns, but the measures have {len(self.subjects_.columns)}: give "
+                "equally many."
+            )
         with one_thread():
             mean, variance = self.posterior_.moments(torch.from_numpy(points), centred=self.settings_.intercept)
         return pd.DataFrame({"mean": mean.numpy(), "sd": variance.clamp_min(0).sqrt().numpy()})

@@ -157,7 +157,7 @@ class ModelEstimator(Estimator):
         result = self._predicted()
         leaving = run.leaving(self.problem_, result)
         if not isinstance(n, int) or n < 1:
-            raise InputError(f"{n} draws were asked for: give at least one.")
+            raise InputError(f"{n} draws were requested: give at least one.")
         draws = leaving.drawing()(n, self.seed if seed is None else seed)
         point_sd = result.spec.point_noise**0.5 * self.problem_.target_scale.sd
         whole = with_draws(

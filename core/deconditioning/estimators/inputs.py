@@ -68,7 +68,7 @@ def _coarsened(
     """The problem of a target that lies on the covariates' grid and is averaged over blocks."""
     if mediator is not None or "block" in data:
         other = "mediator" if mediator is not None else "block"
-        raise InputError(f"`{other}` goes with a target on its own coarse grid: leave it out, or leave out `coarsen`.")
+        raise InputError(f"`{other}` applies to a target on its own coarse grid: omit it, or omit `coarsen`.")
     fields, target = _together(coarse, covariates, data.get("target"))
     mediators = list(data.get("mediator_names", ()))
     names = _names(fields, data.get("covariate_names"), (target, *mediators))
@@ -108,7 +108,7 @@ def _dataset_of(value: Any, role: str) -> xr.Dataset:
     if isinstance(value, xr.DataArray):
         name = role if value.name is None else str(value.name)
         if name in value.coords:
-            raise InputError(f"`{role}` is the coordinate `{name}`, no field on the grid: give a data variable.")
+            raise InputError(f"`{role}` is the coordinate `{name}`, not a field on the grid: give a data variable.")
         value = value.to_dataset(name=name)
         value.encoding["source"] = value[name].encoding.get("source")
     if not isinstance(value, xr.Dataset):
@@ -160,7 +160,7 @@ def _target(fields: Fields, target: str | None) -> str:
         fields.check(target)
         return target
     if len(there) != 1:
-        raise InputError(f"The target is one of {', '.join(there) or 'no fields'}: name it by `target`.")
+        raise InputError(f"The target could be any of {', '.join(there) or 'no fields'}: name it with `target`.")
     return there[0]
 
 

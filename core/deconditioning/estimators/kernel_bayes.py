@@ -139,7 +139,10 @@ class KernelBayesFilter(Estimator):
         x, y = matrix(states, "states", gaps=True), matrix(observations, "observations", gaps=True)
         y = y[:-1] if len(y) == len(x) else y
         if len(x) != len(y) + 1:
-            raise InputError(f"There are {len(x)} states and {len(y)} observations: give as many, or one state more.")
+            raise InputError(
+                f"There are {len(x)} states and {len(y)} observations: give equally many, or one more state than "
+                "observations."
+            )
         unit = np.zeros(1), np.ones(1)
         self._states, self._observations = Scaling(*unit), Scaling(*unit)
         if self.standardise:
@@ -160,7 +163,8 @@ class KernelBayesFilter(Estimator):
         observed = matrix(y, "y", gaps=True)
         if observed.shape[1] != self.filter_.observations.shape[1]:
             raise InputError(
-                f"`y` has {observed.shape[1]} columns, training observations have {self.filter_.observations.shape[1]}."
+                f"`y` has {observed.shape[1]} columns, but the training observations have "
+                f"{self.filter_.observations.shape[1]}: give equally many."
             )
         trained = self.filter_
         with one_thread():

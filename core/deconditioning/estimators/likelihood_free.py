@@ -55,12 +55,16 @@ class LikelihoodFree(Estimator):
         """
         theta, x = matrix(parameters, "parameters"), matrix(summaries, "summaries")
         if len(theta) != len(x):
-            raise InputError(f"There are {len(theta)} parameters and {len(x)} summaries: give one row of each a run.")
+            raise InputError(
+                f"There are {len(theta)} rows of parameters and {len(x)} of summaries: give one row of each per run."
+            )
         if not 10 <= len(theta) <= MOST_ROWS:
-            raise InputError(f"There are {len(theta):,} runs: give 10 to {MOST_ROWS:,}, a matrix has a row for each.")
+            raise InputError(
+                f"There are {len(theta):,} runs: give 10 to {MOST_ROWS:,}, because a kernel matrix has one row per run."
+            )
         names, of_summaries = _names(parameters, "theta", theta), _names(summaries, "x", x)
         if both := sorted(set(names) & set(of_summaries)):
-            raise InputError(f"The column '{both[0]}' is both parameter and summary: rename one.")
+            raise InputError(f"The column '{both[0]}' is both a parameter and a summary: rename one.")
         self._values, self._prior = np.hstack([theta, x]), prior
         self.parameter_names_, self.summary_names_ = names, of_summaries
         return self
@@ -74,7 +78,8 @@ class LikelihoodFree(Estimator):
         y = matrix(np.atleast_1d(np.asarray(observed, dtype=float)), "observed")[:, 0]
         if len(y) != len(self.summary_names_):
             raise InputError(
-                f"`observed` has {len(y)} numbers, there are {len(self.summary_names_)} summaries: give one each."
+                f"`observed` has {len(y)} numbers, but there are {len(self.summary_names_)} summaries: give one "
+                "number per summary."
             )
         columns = (*self.parameter_names_, *self.summary_names_)
         observation = dict(zip(self.summary_names_, y.tolist(), strict=True))

@@ -38,8 +38,8 @@ def index_of(dim: str, labels: Sequence[str], wanted: int | str) -> int:
             f"write out more of the value you mean, or use its index, `{dim}=#{first}` {between} `{dim}=#{last}`."
         )
     raise InputError(
-        f"Dimension `{dim}` has no value `{wanted}`, it has {what_there_is(labels)}: give one of its values, or an "
-        f"index with `#`, `{dim}=#0` to `{dim}=#{max(0, len(labels) - 1)}`."
+        f"Dimension `{dim}` has no value `{wanted}`; it has {what_there_is(labels)}: give one of its values, or "
+        f"an index with `#`, `{dim}=#0` to `{dim}=#{max(0, len(labels) - 1)}`."
     )
 
 

@@ -64,7 +64,7 @@ def unscented_kalman(system: RotationSystem, observations: np.ndarray) -> Baseli
 def particle_filter(system: RotationSystem, observations: np.ndarray, count: int = 2000, seed: int = 0) -> Baseline:
     """The bootstrap filter with systematic resampling at every step. Source: Gordon, Salmond and Smith 1993."""
     if count < 1:
-        raise InputError(f"{count} particles were asked for: give at least one.")
+        raise InputError(f"{count} particles were requested: give at least one.")
     rng = np.random.default_rng(seed)
     wide = max(system.observation_noise, 1e-6)
     particles = observations[0] + wide * rng.standard_normal((count, 2))

@@ -81,15 +81,15 @@ class KernelBayesFilter:
                 f"There are {len(self.states)} states and {steps} observations: give one state more than observations."
             )
         if steps < FEWEST:
-            raise InputError(f"A series of {steps} steps was given: at least {FEWEST} are needed to learn from.")
+            raise InputError(f"A series of {steps} steps was given: at least {FEWEST} are needed for training.")
         for name in ("states", "observations"):
             values = getattr(self, name)
             if not bool(torch.isfinite(values).all()):
                 raise InputError(f"`{name}` has gaps or infinite values: fill or cut them out first.")
             if not bool((values.std(0) > 0).any()):
-                raise InputError(f"`{name}` never change: there is nothing to follow.")
+                raise InputError(f"`{name}` never change, so there is nothing to filter: give a series that varies.")
         if not (self.regularisation > 0 and self.second_regularisation > 0):
-            raise InputError("ε and δ must both be positive.")
+            raise InputError("ε and δ must both be positive: raise them.")
         if not 0 <= self.iterative < 1:
             raise InputError(f"An accuracy of {self.iterative} was given for Lanczos steps: choose from 0 to below 1.")
 
@@ -194,8 +194,8 @@ class KernelBayesFilter:
         """``k(Y_i, ỹ)`` of each series."""
         if observation.ndim != 2 or observation.shape[1] != self.observations.shape[1]:
             raise InputError(
-                f"Observations of shape {tuple(observation.shape)} were given: training ones have "
-                f"{self.observations.shape[1]} numbers each."
+                f"Observations of shape {tuple(observation.shape)} were given, but training observations have "
+                f"{self.observations.shape[1]} numbers each: give equally many."
             )
         if not bool(torch.isfinite(observation).all()):
             raise InputError("An observation is missing or infinite: leave that step out with `predict`.")
@@ -271,7 +271,7 @@ class KernelBayesFilter:
     def predict(self, state: FilterState, steps: int = 1) -> list[KernelMean]:
         """Embeddings of the state ``steps`` steps ahead, one a series."""
         if steps < 1:
-            raise InputError(f"A prediction {steps} steps ahead was asked for: give at least one.")
+            raise InputError(f"A prediction {steps} steps ahead was requested: give at least one.")
         for _ in range(steps - 1):
             state = self.skip(state)
         weights = self.transition_weights(state.weights)

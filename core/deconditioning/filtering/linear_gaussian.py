@@ -44,7 +44,8 @@ class LinearGaussian:
         size = len(self.mean)
         if observations.ndim != 2 or observations.shape[1] != len(self.level):
             raise InputError(
-                f"Observations of shape {observations.shape} were given: training ones have {len(self.level)} numbers."
+                f"Observations of shape {observations.shape} were given, but training observations have "
+                f"{len(self.level)} numbers: give equally many."
             )
         kalman = KalmanFilter(dim_x=size, dim_z=len(self.observe))
         kalman.x, kalman.P = self.mean.copy(), self.covariance.copy()

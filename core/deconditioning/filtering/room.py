@@ -30,7 +30,7 @@ class Camera:
 
     def __post_init__(self) -> None:
         if self.pixels < 1:
-            raise InputError(f"A frame of {self.pixels} pixels a side was asked for: give at least one.")
+            raise InputError(f"A frame of {self.pixels} pixels per side was requested: give at least one.")
         if not 0 < self.field_of_view < 180:
             raise InputError(f"A field of view of {self.field_of_view}° was given: choose between 0 and 180.")
 

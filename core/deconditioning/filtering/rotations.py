@@ -36,7 +36,7 @@ class RotationPath:
 
     def __post_init__(self) -> None:
         if self.piece < 1:
-            raise InputError(f"Pieces of {self.piece} steps were asked for: give at least one.")
+            raise InputError(f"Pieces of {self.piece} steps were requested: give at least one.")
         for name in ("speed", "jitter"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise InputError(f"`{name}` is {getattr(self, name)}: give a finite number that is not negative.")
@@ -50,7 +50,7 @@ class RotationPath:
     def simulate(self, steps: int, rng: np.random.Generator) -> np.ndarray:
         """Rotations (steps, 3, 3), orthogonal to rounding however long the way."""
         if steps < 1:
-            raise InputError(f"{steps} steps were asked for: give at least one.")
+            raise InputError(f"{steps} steps were requested: give at least one.")
         now, turn, left = Rotation.random(rng=rng), np.zeros(3), 0
         while not self._open(now):
             now = Rotation.random(rng=rng)
@@ -79,7 +79,7 @@ def nearest_rotation(matrices: np.ndarray) -> np.ndarray:
     if matrices.shape[-2:] != (3, 3):
         raise InputError(f"Matrices of shape {matrices.shape} were given: each must be 3 × 3.")
     if not np.isfinite(matrices).all():
-        raise InputError("A matrix holds missing or infinite numbers: it has no nearest rotation.")
+        raise InputError("A matrix contains missing or infinite numbers, so it has no nearest rotation: remove it.")
     left, _, right = np.linalg.svd(matrices)
     left[..., :, 2] *= np.sign(np.linalg.det(left @ right))[..., None]
     return left @ right
@@ -115,5 +115,5 @@ def quaternions(rotations: np.ndarray, continuous: bool = False) -> np.ndarray:
 def from_quaternions(values: np.ndarray) -> np.ndarray:
     """Rotations (n, 3, 3) of quaternions (n, 4) of any length but zero."""
     if not bool((np.linalg.norm(values, axis=-1) > 1e-12).all()):
-        raise InputError("A quaternion is zero: it stands for no rotation.")
+        raise InputError("A quaternion is zero, which is not a rotation: give a nonzero one.")
     return Rotation.from_quat(values).as_matrix()

@@ -35,10 +35,10 @@ class Series:
         for what, names in (("state", states), ("observation", observations)):
             if not names:
                 there = ", ".join(table.numeric) or "no column of numbers"
-                raise InputError(f"No {what} column is chosen: {table.source} has {there}.")
+                raise InputError(f"No {what} column was chosen: choose from those of {table.source}, {there}.")
         both = sorted(set(states) & set(observations))
         if both:
-            raise InputError(f"Column '{both[0]}' is both state and observation: a hidden state cannot be looked at.")
+            raise InputError(f"Column '{both[0]}' is both a state and an observation: choose different columns.")
         if time == GUESSED:
             time = time_column(table, [*states, *observations])
         values = table.with_gaps([*states, *observations])
@@ -52,7 +52,7 @@ class Series:
             for column, name in zip(part.T, names, strict=True):
                 known = column[np.isfinite(column)]
                 if not len(known) or np.ptp(known) == 0:
-                    raise InputError(f"Column '{name}' never changes: there is nothing to follow, leave it out.")
+                    raise InputError(f"Column '{name}' never changes, so there is nothing to filter: leave it out.")
         notes += _missing(*parts)
         return Series(*parts, tuple(states), tuple(observations), tuple(notes))
 
@@ -64,9 +64,9 @@ class Series:
         if not FEWEST <= train <= min(MOST_TRAIN, len(self) - 2):
             most = min(MOST_TRAIN, len(self) - 2)
             raise InputError(
-                f"{train} of {len(self)} steps were given to learn from: give between {FEWEST} and {most}."
+                f"{train} of {len(self)} steps were chosen for training: choose between {FEWEST} and {most}."
                 if most >= FEWEST
-                else f"The series has {len(self)} steps: at least {FEWEST + 2} are needed to learn and follow."
+                else f"The series has {len(self)} steps: at least {FEWEST + 2} are needed to train and test."
             )
         return self._rows(slice(0, train + 1)), self._rows(slice(train + 1, None))
 
@@ -99,7 +99,7 @@ class Scaling:
         """Mean and sd of the columns; ``InputError`` where one is constant over the training part."""
         values = values[np.isfinite(values).all(1)]
         if not len(values):
-            raise InputError(f"No step of the training part has all of {', '.join(names)}: lengthen it.")
+            raise InputError(f"No step of the training part has values of all of {', '.join(names)}: lengthen it.")
         spread = values.std(0)
         if (spread == 0).any():
             name = names[int((spread == 0).argmax())]

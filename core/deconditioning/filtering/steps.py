@@ -39,7 +39,7 @@ def on_steps(values: np.ndarray, times: np.ndarray, name: str) -> tuple[np.ndarr
     twice, and times that do not lie on steps of one length.
     """
     if times.dtype.kind not in "fM":
-        raise InputError(f"Column '{name}' holds neither dates nor numbers: choose another one for the time, or none.")
+        raise InputError(f"Column '{name}' contains neither dates nor numbers: choose another time column, or none.")
     gone = np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)
     if gone.any():
         raise InputError(f"Column '{name}' has no time in row {int(gone.argmax()) + 1}: fill it in, or remove the row.")
@@ -53,16 +53,16 @@ def on_steps(values: np.ndarray, times: np.ndarray, name: str) -> tuple[np.ndarr
     if len(twice):
         rows = sorted(int(row) + 1 for row in order[twice[0] : twice[0] + 2])
         raise InputError(
-            f"'{name}' is {_text(times[twice[0]])} in rows {rows[0]} and {rows[1]}: keep one row a time, or choose no "
-            "column of times, so that rows are followed as they stand."
+            f"'{name}' is {_text(times[twice[0]])} in rows {rows[0]} and {rows[1]}: keep one row per time, or "
+            "choose no time column to use the rows in their order."
         )
     if len(times) < 3:
         return values, notes
     place, step = _places(times, name)
     if place[-1] + 1 > _MOST_STEPS * len(place):
         raise InputError(
-            f"'{name}' has {len(place):,} rows for {int(place[-1]) + 1:,} steps of {step}: cut the series into parts "
-            "without long gaps, or choose no column of times."
+            f"'{name}' has {len(place):,} rows for {int(place[-1]) + 1:,} steps of {step}: cut the series into "
+            "parts without long gaps, or choose no time column."
         )
     missing = int(place[-1]) + 1 - len(place)
     if missing:
@@ -101,8 +101,8 @@ def _places(times: np.ndarray, name: str) -> tuple[np.ndarray, str]:
             return place, words(usual)
     off = int((np.abs(steps / usual - np.round(steps / usual)) > _SLACK).sum())
     raise InputError(
-        f"The times of '{name}' are uneven: most are {ways[0][1](_usual(np.diff(ways[0][0])))} apart, {off:,} of "
-        f"{len(steps):,} are not a whole number of that; interpolate to even steps, or choose no column of times."
+        f"The times of '{name}' are uneven: most are {ways[0][1](_usual(np.diff(ways[0][0])))} apart, {off:,} "
+        f"of {len(steps):,} are not a whole number of that; interpolate to even steps, or choose no time column."
     )
 
 

@@ -76,7 +76,7 @@ class RotationSystem:
     def simulate(self, steps: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """States X (steps, 2) and observations Y (steps, 2), from a random angle on the circle."""
         if steps < 1:
-            raise InputError(f"{steps} steps were asked for: give at least one.")
+            raise InputError(f"{steps} steps were requested: give at least one.")
         rng = np.random.default_rng(seed)
         angle = rng.uniform(0, 2 * math.pi)
         noise = self.state_noise * rng.standard_normal((steps, 2))

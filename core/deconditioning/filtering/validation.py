@@ -13,8 +13,8 @@ def half_of(steps: int) -> int:
     half = steps // 2
     if half < FEWEST:
         raise InputError(
-            f"A series of {steps} steps was given: at least {2 * FEWEST} are needed to choose β and ε on halves of "
-            "it; give both by hand."
+            f"A series of {steps} steps was given: at least {2 * FEWEST} are needed to choose β and ε by "
+            "split-half validation; set both by hand."
         )
     return half
 
@@ -39,5 +39,5 @@ def best_candidate(
         if found < best:
             best, chosen = found, (scale, regularisation)
     if chosen is None:
-        raise InputError("No candidate of β and ε can follow the second half: give both by hand, or a longer series.")
+        raise InputError("No candidate of β and ε works on the second half: set both by hand, or give a longer series.")
     return chosen

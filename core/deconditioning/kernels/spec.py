@@ -158,7 +158,9 @@ def _factor_from_dict(value: dict[str, Any]) -> Factor:
 def _build_factor(factor: Factor, columns: tuple[str, ...]) -> gpytorch.kernels.Kernel:
     missing = [name for name in factor.columns if name not in columns]
     if missing:
-        raise InputError(f"The kernel names the column '{missing[0]}', the data have {', '.join(columns)}: rename it.")
+        raise InputError(
+            f"The kernel uses the column '{missing[0]}', but the data have {', '.join(columns)}: rename it."
+        )
     return factor.kind.build(factor, tuple(columns.index(name) for name in factor.columns))
 
 

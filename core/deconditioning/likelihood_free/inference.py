@@ -100,8 +100,8 @@ def distances(simulations: Simulations, observed: np.ndarray) -> np.ndarray:
     """``‖(x_i − y)/sd‖`` (n,) with the simulations' own sd."""
     if observed.shape != simulations.summaries.shape[1:] or not np.isfinite(observed).all():
         raise InputError(
-            f"The observation has {observed.size} numbers, the simulations {simulations.summaries.shape[1]} summaries: "
-            "give one finite number a summary."
+            f"The observation has {observed.size} numbers, but the simulations have "
+            f"{simulations.summaries.shape[1]} summaries: give one finite number per summary."
         )
     return np.linalg.norm((simulations.summaries - observed) / simulations.scales, axis=1)
 
@@ -211,7 +211,7 @@ def kelfi(seen: Evidence, settings: Settings) -> KernelMean:
     likelihood = across @ linalg.cholesky_exact(gram + ridge, "kernel matrix of the parameters").solve(kappa)
     total = likelihood.sum()
     if not total > 0:
-        raise InputError("The likelihood of the simulations sums to nothing over the prior: raise ε or λ.")
+        raise InputError("The likelihood of the simulations sums to zero over the prior: raise ε or λ.")
     return KernelMean(seen.prior, likelihood / total, ell)
 
 
@@ -269,7 +269,8 @@ def kernels(seen: Evidence, settings: Settings) -> tuple[gpytorch.kernels.Kernel
     """k on the summaries and ℓ on the parameters."""
     if len(settings.lengthscales) != seen.u.shape[1]:
         raise InputError(
-            f"There are {len(settings.lengthscales)} lengthscales and {seen.u.shape[1]} parameters: give one each."
+            f"There are {len(settings.lengthscales)} lengthscales and {seen.u.shape[1]} parameters: give one "
+            "lengthscale per parameter."
         )
     k = gaussian_kernel((settings.kernel_scale,) * seen.x.shape[1])
     device = seen.u.device

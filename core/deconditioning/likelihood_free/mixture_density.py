@@ -64,7 +64,7 @@ class Trained:
             u = self.network(x).sample((100 * count,))[:, 0].numpy() * self.u_units[1] + self.u_units[0]
         inside = u[((u >= bounds[:, 0]) & (u <= bounds[:, 1])).all(1)]
         if len(inside) < count:
-            raise InputError("Hardly any of the mixture lies in the prior's support: give more simulations.")
+            raise InputError("Hardly any of the mixture's mass lies in the prior's support: add simulations.")
         return inside[:count]
 
 

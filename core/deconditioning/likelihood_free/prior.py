@@ -50,7 +50,7 @@ class Marginal:
                 f"The {self.family} prior of {self.name} has the parameters {numbers}: give positive ones."
             )
         if self.family == "gamma" and not self.log:
-            raise InputError(f"The gamma prior of {self.name} is worked with in log θ: set `log`.")
+            raise InputError(f"The gamma prior of {self.name} needs the log scale: set `log`.")
         if not self._mass > 0:
             raise InputError(
                 f"The prior of {self.name} has no mass between {self.low:g} and {self.high:g}: widen them."

@@ -87,7 +87,8 @@ class Simulations:
         count = len(self.parameters)
         if count < 10 or self.summaries.shape[:1] != (count,) or self.log_weights.shape != (count,):
             raise InputError(
-                f"There are {count} parameters, {len(self.summaries)} summaries: give at least 10 of each."
+                f"There are {count} rows of parameters and {len(self.summaries)} of summaries: give at least 10 "
+                "of each."
             )
         flat = np.flatnonzero(self.summaries.std(0) <= 1e-12 * np.abs(self.summaries).max(0))
         if len(flat):
@@ -121,16 +122,16 @@ def simulate(problem: Problem, count: int, seed: int, design: Design = "spread")
     any succeeds, or the problem has no simulator.
     """
     if problem.simulator is None:
-        raise InputError(f"{problem.name} is a table: its simulations are what it holds.")
+        raise InputError(f"{problem.name} is a table and cannot be simulated: use the simulations that it contains.")
     if count < 10:
-        raise InputError(f"{count} simulations were asked for: give at least 10.")
+        raise InputError(f"{count} simulations were requested: give at least 10.")
     rng = np.random.default_rng([seed, 11])
     u = (problem.proposal.spread if design == "spread" else problem.proposal.draw)(count, rng)
     x, good = problem.simulator(u, rng)
     bad, discarded, drawn = np.flatnonzero(~good), int((~good).sum()), count
     while len(bad):
         if drawn >= _ENOUGH and discarded > (1 - _LEAST_VALID) * drawn:
-            raise InputError(f"{discarded} of {drawn} runs of {problem.name} were given up: narrow the prior.")
+            raise InputError(f"{discarded} of {drawn} runs of {problem.name} were discarded: narrow the prior.")
         anew = problem.proposal.draw(max(2 * len(bad), _ENOUGH // 4), rng)
         x_new, fine = problem.simulator(anew, rng)
         found = np.flatnonzero(fine)[: len(bad)]
@@ -226,7 +227,8 @@ def lotka_volterra(*, pilot: int = 200, box: tuple[float, float] = (-5.0, 2.0), 
     if len(known) < _LEAST_PILOT or not (known.std(0) > 0).all():
         raise InputError(
             f"Of {pilot} pilot runs with log θ in [{box[0]:g}, {box[1]:g}] {len(known)} ended before "
-            f"{lv.MOST_EVENTS:,} events, or nothing varied in them: give a prior with livelier or calmer rates."
+            f"{lv.MOST_EVENTS:,} events, or their summaries did not vary: choose a prior with higher or lower "
+            "rates."
         )
     centre, scale = known.mean(0), known.std(0)
 
@@ -237,5 +239,7 @@ def lotka_volterra(*, pilot: int = 200, box: tuple[float, float] = (-5.0, 2.0), 
     truth = np.array(lv.TRUE_RATES)
     observed, ended = run(np.log(truth)[None], rng)
     if not ended[0]:
-        raise InputError(f"The data's own run has more than {lv.MOST_EVENTS:,} events: choose another seed.")
+        raise InputError(
+            f"The run that generates the data has more than {lv.MOST_EVENTS:,} events: choose another seed."
+        )
     return Problem("lotka-volterra", prior, prior, run, observed[0], lv.SUMMARY_NAMES, None, truth)

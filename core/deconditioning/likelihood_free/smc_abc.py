@@ -41,7 +41,7 @@ def smc_abc(
     generation and may end it all by raising.
     """
     if problem.simulator is None:
-        raise InputError(f"{problem.name} is a table: sequential ABC needs a simulator to run anew.")
+        raise InputError(f"{problem.name} is a table, and sequential ABC needs a simulator: choose another method.")
     from scipy.stats import gaussian_kde
 
     rng = np.random.default_rng([seed, 18])

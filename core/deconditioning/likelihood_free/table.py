@@ -87,9 +87,9 @@ def _refuse_large(data: bytes, name: str) -> None:
     lines = data.count(b"\n")
     if lines > MOST_ROWS + 2 or len(data) > MOST_BYTES:
         raise InputError(
-            f"{at_start(name)} has about {lines:,} rows and {len(data) / 1e6:.0f} MB; the limit is {MOST_ROWS:,} rows "
-            f"and {MOST_BYTES / 1e6:.0f} MB, for kernel matrices have one row a simulation: keep the rows nearest the "
-            "observation, or a random part."
+            f"{at_start(name)} has about {lines:,} rows and {len(data) / 1e6:.0f} MB; the limit is "
+            f"{MOST_ROWS:,} rows and {MOST_BYTES / 1e6:.0f} MB, because kernel matrices have one row per "
+            "simulation: keep the rows nearest the observation, or a random subset."
         )
 
 
@@ -183,7 +183,7 @@ def problem_of_table(
     if absent or not summaries:
         what = f"has no value for the summary '{absent[0]}'" if absent else "has no summary"
         raise InputError(
-            f"The observed row {what}: give one for every column that is no parameter, or remove the column."
+            f"The observed row {what}: give one for every column that is not a parameter, or remove the column."
         )
     theta = table.values[:, [table.columns.index(column) for column in parameters]]
     x = table.values[:, [table.columns.index(column) for column in summaries]]
@@ -193,7 +193,7 @@ def problem_of_table(
                 raise InputError(f"The column '{column}' is {cells[0]:g} in every row: leave it out.")
     for column, cells in zip(parameters, theta.T, strict=True):
         if column in logs and not (cells > 0).all():
-            raise InputError(f"'{column}' is {cells.min():g} somewhere and has no logarithm there: use it as it is.")
+            raise InputError(f"'{column}' has the value {cells.min():g}, which has no logarithm: use it untransformed.")
     u = np.stack([np.log(t) if c in logs else t for c, t in zip(parameters, theta.T, strict=True)], axis=1)
     proposal = Prior(tuple(Marginal(c, "uniform", float(v.min()), float(v.max()), log=c in logs)
                            for c, v in zip(parameters, u.T, strict=True)))  # fmt: skip

@@ -50,7 +50,9 @@ def scored_points(
     if "weights" in given:
         there &= given["weights"] > 0
     if not there.any():
-        raise InputError("Truth and prediction have no pixels in common: there is nothing to score.")
+        raise InputError(
+            "Truth and prediction have no pixels in common, so there is nothing to score: give the same grid."
+        )
     w = given["weights"][there] if "weights" in given else np.ones(int(there.sum()))
     spread = given["sd"][there] if "sd" in given else None
     return Points(given["truth"][there], given["mean"][there], spread, w / w.sum())

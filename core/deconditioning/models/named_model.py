@@ -136,7 +136,8 @@ class NamedModel:
         there = self.count_places(bags)
         if asked > there and not self.centroids:
             raise InputError(
-                f"{asked} inducing points were asked for, the bags hold {there} points: ask for at most that."
+                f"{asked} inducing points were requested, but the bags contain {there} points: request at most "
+                "that many."
             )
         return min(asked, there)
 

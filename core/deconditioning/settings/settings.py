@@ -53,7 +53,7 @@ class Settings:
     def declaration(cls, name: str) -> Setting[Any]:
         """That of a name; raises ``InputError`` with the names that there are."""
         if name not in cls._declared:
-            raise InputError(f"There is no setting `{name}` here: choose among {', '.join(cls._declared)}.")
+            raise InputError(f"There is no setting `{name}`: choose one of {', '.join(cls._declared)}.")
         return cls._declared[name]
 
     @classmethod

@@ -65,7 +65,7 @@ def measured(path: Path) -> Measured:
         return Measured(str(kept["benchmark"]), *told, machine, rows)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         problem = f"{type(error).__name__}: {error}"
-        raise InputError(f"'{path.name}' holds no measurements ({problem}): make it again with `make bench`.") from None
+        raise InputError(f"'{path.name}' contains no measurements ({problem}): run `make bench` again.") from None
 
 
 def _row(row: dict[str, Any]) -> Measurement:

@@ -117,7 +117,7 @@ class Study:
         """All settings, the usual ones where none is given; ``InputError`` for unknown ones and wrong kinds."""
         for name in given:
             if name not in self.settings:
-                raise InputError(f"There is no setting `{name}` here: choose among {', '.join(self.settings)}.")
+                raise InputError(f"There is no setting `{name}`: choose one of {', '.join(self.settings)}.")
         defaults = {name: setting.default for name, setting in self.settings.items()}
         return defaults | {name: _like(name, self.settings[name], value) for name, value in given.items()}
 

@@ -112,11 +112,11 @@ def sniff(source: Source, name: str) -> Dialect:
     if commented and any(map(_looks_like_number, names)):
         names, first = commented, number
     elif all(map(_looks_like_number, names)):
-        raise InputError(f"The first row of {name} holds numbers: put a row of names above the numbers.")
+        raise InputError(f"The first row of {name} contains numbers: put a row of names above them.")
     while names and not names[-1]:
         names.pop()
     if twice := next((each for n, each in enumerate(names) if each and each in names[:n]), None):
-        raise InputError(f"In the header of {name} '{twice}' comes twice: give every column a distinct name.")
+        raise InputError(f"In the header of {name} '{twice}' occurs twice: give every column a distinct name.")
     if "" in names[1:]:
         raise InputError(f"In the header of {name} the name of column {names.index('', 1) + 1} is empty: add one.")
     return _named(Dialect(encoding, separator, tuple(names), first, notes=tuple(notes)), records, body, name)
@@ -239,8 +239,8 @@ def refuse_long_rows(lines: Callable[[], Iterator[str]], dialect: Dialect, name:
         for number, cells in rows:
             if len(cells) > columns and any(cell.strip() for cell in cells[columns:]):
                 raise InputError(
-                    f"Line {number} of {name} has {len(cells)} cells, the header has {columns} names: give "
-                    "one cell a name, and quote cells that hold the separator."
+                    f"Line {number} of {name} has {len(cells)} cells, the header has {columns} names: give one "
+                    "cell per name, and quote cells that hold the separator."
                 )
     except csv.Error as error:
         raise InputError(f"{at_start(name)} is not a regular table ({error}): save it as CSV again.") from None

@@ -57,8 +57,8 @@ class Table:
             if values.dtype.kind != "f":
                 row = _first_word(values)
                 raise InputError(
-                    f"Column '{name}' of {self.source} holds '{str(values[row])[:40]}' in row {row + 1}: choose a "
-                    "column of numbers, or mend the cell."
+                    f"Column '{name}' of {self.source} holds '{str(values[row])[:40]}' in row {row + 1}: choose "
+                    "a column of numbers, or correct the cell."
                 )
             found.append(values)
         return np.stack(found, axis=1) if found else np.empty((len(self), 0))
@@ -118,10 +118,10 @@ def read_table(path: str | Path, name: str | None = None, missing: Missing = Non
     table = _netcdf_table(path, name, missing) if netcdf else _text_table(path, name, missing)
     columns = table.columns
     if not columns or not len(table):
-        raise InputError(f"{at_start(name)} holds no rows: give a table with a header and at least one row.")
+        raise InputError(f"{at_start(name)} contains no rows: give a table with a header and at least one row.")
     if len(columns) > MOST_COLUMNS:
         raise InputError(
-            f"{at_start(name)} has {len(columns)} columns, at most {MOST_COLUMNS} are read: keep those you need."
+            f"{at_start(name)} has {len(columns)} columns; the limit is {MOST_COLUMNS}: keep those you need."
         )
     return table
 
@@ -160,7 +160,8 @@ def _netcdf_columns(path: Path, name: str) -> dict[str, np.ndarray]:
         rows = max(lengths, key=lambda dimension: (lengths[dimension], dataset.sizes[dimension]))
         if dataset.sizes[rows] > MOST_ROWS:
             raise InputError(
-                f"{at_start(name)} has {dataset.sizes[rows]:,} rows along {rows}, at most {MOST_ROWS:,} are read."
+                f"{at_start(name)} has {dataset.sizes[rows]:,} rows along {rows}; the limit is {MOST_ROWS:,}: "
+                "keep those you need."
             )
         found: dict[str, np.ndarray] = {}
         for label, variable in dataset.variables.items():

@@ -57,9 +57,7 @@ def read_text(
             frame = frame.iloc[skipped:]
         rows += len(frame)
         if rows > most_rows:
-            raise InputError(
-                f"{at_start(name)} has more than {most_rows:,} rows, the most that are read: keep those you need."
-            )
+            raise InputError(f"{at_start(name)} has more than {most_rows:,} rows, the limit: keep those you need.")
         for each in names:
             pieces[each].append(frame[each])
             if each in numbers:

@@ -48,7 +48,7 @@ def test_the_stand_in_is_labelled(command) -> None:
 @pytest.mark.parametrize(
     ("command_line", "word"),
     [
-        (("--seeds", "a"), "no number"),
+        (("--seeds", "a"), "not a number"),
         (("--seeds", "0", "0-2"), "each seed once"),
         (("--subjects", 1), "at least 2 subjects"),
         (("--methods", "nonsense"), "unknown"),

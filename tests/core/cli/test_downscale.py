@@ -147,7 +147,7 @@ def test_target_and_mediator_from_other_files(command, file: Path, tmp_path: Pat
         (["--target", "t", "--covariates", "z", "--block", "3", "3", "--kernel", "magic"], "magic"),
         (["--target", "t", "--covariates", "z", "--block", "3", "3", "--noise", "nan"], "noise"),
         (["--target", "t", "--covariates", "z", "--output", "none/out.nc"], "does not exist"),
-        (["--target", "t", "--covariates", "z", "--mediator", "m.nc"], "goes with `--coarse`"),
+        (["--target", "t", "--covariates", "z", "--mediator", "m.nc"], "needs `--coarse`"),
         (["--target", "t", "--covariates", "z", "--coarse", "none.nc"], "none.nc"),
     ],
 )
@@ -230,7 +230,7 @@ def test_fields_fixed_in_time_are_covariates_unless_others_are_named(command, tm
     assert own.document["settings"]["problem"]["covariates"] == ["orog"]
     none = command(*both, "--covariates")
     assert none.document["settings"]["problem"]["covariates"] == [] and "fixed in time" not in none.err
-    assert "goes with `--coarse`" in command(*both, "--coarse-select", "time=#1").err
+    assert "needs `--coarse`" in command(*both, "--coarse-select", "time=#1").err
 
 
 def test_a_coarse_file_has_a_time_of_its_own_and_keeps_its_cells(command, tmp_path: Path) -> None:
@@ -312,8 +312,8 @@ def test_what_the_file_holds_is_chosen(command, file: Path, tmp_path: Path) -> N
         assert fine["draws"].sizes["realization"] == 3 and fine["quantiles"].sizes["quantile"] == 5
         assert fine["mean"].dtype == np.float32 and fine.attrs["doi"] == "10.5281/zenodo.1" and "coarse" not in fine
     for more, said in (
-        (("--drs", "--output", file), "give `--output` a folder"),
-        (("--draws", 5), "give `--output`"),
+        (("--drs", "--output", file), "is not an existing folder"),
+        (("--draws", 5), "add `--output`"),
         (("--output", file.with_name("no") / "x.nc"), "does not exist"),
         (("--attributes", "doi", "--output", tmp_path / "x.nc"), "NAME=VALUE"),
     ):

@@ -70,9 +70,9 @@ def test_a_series_of_ones_own_is_followed(command, tmp_path) -> None:
         (("kernel-bayes", "--methods", "nonsense"), "unknown"),
         (("kernel-bayes", "--seeds", "-1"), "seed"),
         (("kernel-bayes", "--seeds", "1", "1"), "each seed once"),
-        (("kernel-bayes", "--runs", 0), "0 runs were asked for"),
+        (("kernel-bayes", "--runs", 0), "0 runs were requested"),
         (("kernel-bayes", "--runs", 2, "--seeds", 1), "not allowed with"),
-        (("kbr-smoother", "--seeds", "x"), "is no number"),
+        (("kbr-smoother", "--seeds", "x"), "is not a number"),
     ],
 )
 def test_bad_input_is_a_sentence_and_exit_code_two(command, command_line, word) -> None:

@@ -93,7 +93,7 @@ def test_paths_are_absolute_and_a_netcdf_travels_to_a_cluster_elsewhere(store, t
         (["--model", "none.json"], "none.json cannot be read"),
         (["--region-rows", "0"], "whole number from 1"),
         (["--coarse", "c.nc"], "only with condition 'each'"),
-        (["--condition", "each", "--mediator", "m.nc"], "goes with `coarse`"),
+        (["--condition", "each", "--mediator", "m.nc"], "needs `coarse`"),
         (["--json", "none/out.json"], "does not exist"),
     ],
 )

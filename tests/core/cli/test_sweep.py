@@ -39,7 +39,7 @@ def test_a_study_is_swept_by_its_name(tmp_path: Path, capsys) -> None:
     for row, result in zip(rows, told["results"], strict=True):
         assert {name: float(row[name]) for name in ("evidence", "rmse")}.items() <= result["scores"].items()
     for wrong, words in (
-        (["ukv-645m", *small], "Give either INPUT"),
+        (["ukv-645m", *small], "Exactly one of INPUT"),
         (["--study", "line"], "choose one of one-dimension"),
         ([*small[:2], "--set", "n"], "write NAME=VALUE"),
     ):

@@ -57,7 +57,7 @@ def test_a_table_to_resume_must_be_one(command, tmp_path) -> None:
     wrong = tmp_path / "table.json"
     wrong.write_text("{}")
     answer = command("benchmark", "swiss-roll", "--resume", wrong, "--output", tmp_path / "out.json")
-    assert answer.code == 2 and "no table of a benchmark" in answer.err
+    assert answer.code == 2 and "not a table of a benchmark" in answer.err
     wrong.write_text('{"rows": [], "version": "999.0.0"}')
     answer = command("benchmark", "swiss-roll", "--resume", wrong, "--output", tmp_path / "out.json")
     assert answer.code == 2 and "Version 999.0.0 made it, which is newer than this one" in answer.err

@@ -47,5 +47,5 @@ def test_a_distribution_s_shares_are_positive_and_sum_to_one():
 def test_nothing_and_too_few_draws_are_refused():
     with pytest.raises(InputError, match="zero everywhere"):
         separation(np.zeros_like, (1.0,), 10, 0)
-    with pytest.raises(InputError, match="draw at least 2"):
+    with pytest.raises(InputError, match="request at least 2"):
         separation(wave, (1.0,), 1, 0)

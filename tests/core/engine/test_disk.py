@@ -66,7 +66,7 @@ def test_two_apps_on_one_folder(other_app) -> None:
     with Engine(folder, address="") as here:
         run = wait_for(lambda: (found := here.get(run_id)).status == "running" and found.progress and found)
         assert run.active, "a living app's run is left alone"
-        with pytest.raises(InputError, match="still going on"):
+        with pytest.raises(InputError, match="still running"):
             here.delete(run_id)
         here.cancel(run_id)
         wait_for(lambda: here.get(run_id).status == "cancelled")

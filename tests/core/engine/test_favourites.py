@@ -138,6 +138,6 @@ def test_no_link_leads_out_of_the_folder(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "favourites").write_text("a file in its place")
-    with pytest.raises(InputError, match="cannot be kept"):
+    with pytest.raises(InputError, match="cannot be saved"):
         Favourites(tmp_path).keep(ONE)
     assert Favourites(tmp_path).all() == ((), ())

@@ -83,7 +83,7 @@ def test_an_active_run_says_so_and_can_be_cancelled(engine: Engine, fill: Callab
 def test_nothing_is_begun_that_cannot_be_kept(engine: Engine, fill: Callable[[bool], None]) -> None:
     before = set(engine.root.iterdir())
     fill(True)
-    with pytest.raises(InputError, match=r"cannot be written \(No space left on device\): make room"):
+    with pytest.raises(InputError, match=r"cannot be written \(No space left on device\): free space"):
         engine.submit(toy("count"))
     assert set(engine.root.iterdir()) == before
 
@@ -93,7 +93,7 @@ def test_a_cancel_that_cannot_be_noted_is_a_sentence(engine: Engine, fill: Calla
     folder = write_run(engine.root, status={"status": "running", "owner": other, "beat": time.time()})
     assert engine.get(folder.name).active
     fill(True)
-    with pytest.raises(InputError, match="cannot be asked to stop"):
+    with pytest.raises(InputError, match="cannot be stopped"):
         engine.cancel(folder.name)
     fill(False)
     write_status(folder, {"status": "running", "owner": other, "beat": time.time() - 600})

@@ -62,12 +62,12 @@ def test_only_the_owner_names_deletes_and_brings_back(tmp_path: Path) -> None:
     with Engine(tmp_path, address="") as engine:
         mine, other = (Visitor(engine, mark_of(name), everything=False) for name in ("a", "b"))
         run_id = ended(Store(tmp_path), mine.mark)
-        with pytest.raises(InputError, match="somebody else"):
+        with pytest.raises(InputError, match="another visitor"):
             other.call(run_id, Label("theirs"))
         mine.call(run_id, Label("ours"))
         mine.delete(run_id)
         assert mine.runs() == ()
-        with pytest.raises(InputError, match="somebody else"):
+        with pytest.raises(InputError, match="another visitor"):
             other.restore(run_id)
         mine.restore(run_id)
         assert [run.label.name for run in mine.runs()] == ["ours"]
@@ -82,15 +82,15 @@ def test_what_is_deleted_stays_for_a_while_and_not_for_ever(tmp_path: Path) -> N
         os.utime(tmp_path / f".deleted-{run_id}", (long_ago + index, long_ago + index))
     store.remove(ended(store))
     assert store.ids() == []
-    with pytest.raises(InputError, match="for good"):
+    with pytest.raises(InputError, match="permanently deleted"):
         store.restore(runs[0])
     store.restore(runs[-1])
     assert store.ids() == [runs[-1]]
     os.utime(tmp_path / f".deleted-{runs[-2]}", (1e9, 1e9))
     store.remove(ended(store))
-    with pytest.raises(InputError, match="for good"):
+    with pytest.raises(InputError, match="permanently deleted"):
         store.restore(runs[-2])
-    with pytest.raises(InputError, match="for good"):
+    with pytest.raises(InputError, match="permanently deleted"):
         store.restore("../../etc")
 
 

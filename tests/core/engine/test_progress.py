@@ -40,8 +40,8 @@ def test_a_damaged_file_is_no_tick_and_is_replaced(tmp_path: Path, text: str) ->
 
 
 def test_what_is_no_exercise_and_what_cannot_be_written_is_said(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no exercise"):
+    with pytest.raises(InputError, match="not an exercise"):
         Progress(tmp_path).keep("../../x", "")
     (tmp_path / "exercises").write_text("in the way")
-    with pytest.raises(InputError, match="cannot be kept"):
+    with pytest.raises(InputError, match="cannot be saved"):
         Progress(tmp_path).keep("band", "")

@@ -90,7 +90,7 @@ def test_limits_hold_for_sessions_at_once_for_an_address_and_for_all(own: Engine
 
     with ThreadPoolExecutor(6) as pool:
         answers = list(pool.map(submit, range(6)))
-    assert sum("runs of yours" in answer for answer in answers) == 3 and own.active(owner=ALICE) == 3
+    assert sum("of your runs" in answer for answer in answers) == 3 and own.active(owner=ALICE) == 3
     same, other, last = (
         Visitor(own, mark, everything=False, address=address)
         for mark, address in ((BOB, "10.0.0.1"), (CAROL, "10.0.0.2"), ("d" * 64, ""))
@@ -99,7 +99,7 @@ def test_limits_hold_for_sessions_at_once_for_an_address_and_for_all(own: Engine
     with pytest.raises(InputError, match="from your network address"):
         same.submit(toy("count"))
     other.submit(toy("count", steps=ENDLESS))
-    with pytest.raises(InputError, match="the server begins no more"):
+    with pytest.raises(InputError, match="the limit of this server"):
         last.submit(toy("count"))
 
 

@@ -49,7 +49,7 @@ def test_others_runs_are_read_and_not_changed(engine: Engine, verb: str) -> None
     for run in engine.runs():
         assert bob.get(run.id) == run and bob.file(run.id, "out.nc") == b"CDF" and "status.json" in bob.parts(run.id)
         if not bob.is_mine(run):
-            with pytest.raises(InputError, match=f"somebody else's: it can be {verb} only in the browser"):
+            with pytest.raises(InputError, match=f"another visitor: it can be {verb} only in the browser"):
                 CHANGES[verb](bob, run.id)
     assert len(engine.runs()) == 4
     (mine,) = bob.runs()

@@ -163,7 +163,7 @@ def test_likelihood_free_finds_a_gaussian_posterior() -> None:
         (lambda: DistributionRegression().fit(people(), subject="who", values="x", outcome="y"), "no column 'who'"),
         (lambda: DistributionRegression().fit(people().replace({"id": {"p1": None}}), **ROLES), "missing cell"),
         (lambda: DistributionRegression().fit(people().assign(y=1.0), **ROLES), "nothing to explain"),
-        (lambda: DistributionRegression().fit(people().assign(x="a"), **ROLES), "it must hold numbers"),
+        (lambda: DistributionRegression().fit(people().assign(x="a"), **ROLES), "it must contain numbers"),
         (lambda: DistributionRegression(kernel="x").fit(people(), **ROLES), "The kernel 'x' is unknown"),
         (lambda: DistributionRegression(learn=False).fit(people(), **ROLES).predict(people()[["y"]]), "no column 'id'"),
     ],

@@ -210,7 +210,7 @@ def test_nonsense_is_a_sentence(small) -> None:
         replace(SETTINGS, epsilon=0.0)
     with pytest.raises(InputError, match="lengthscales"):
         dme(seen, replace(SETTINGS, lengthscales=(1.0, 1.0)))
-    with pytest.raises(InputError, match="one finite number a summary"):
+    with pytest.raises(InputError, match="one finite number per summary"):
         learn(problem.prior, found, np.array([1.0, 2.0]))
     with pytest.raises(InputError, match="the same in all"):
         replace(found, summaries=np.ones_like(found.summaries))

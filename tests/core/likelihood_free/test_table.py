@@ -59,7 +59,7 @@ def test_a_prior_weighs_the_rows() -> None:
         (text(), b"s1,s2\n1,2\n3,4\n", "2 rows"),
         (text(), b"s1,s2\n1,\n", "empty under 's2'"),
         (text(4), OBSERVED, "4 simulations"),
-        (b"a,a\n1,2\n", OBSERVED, "comes twice"),
+        (b"a,a\n1,2\n", OBSERVED, "occurs twice"),
         (b"\xff\xfe\x00", OBSERVED, "is not a text"),
     ],
 )

@@ -56,7 +56,7 @@ def test_ties_are_broken_fairly_and_bins_must_divide() -> None:
     rng = np.random.default_rng(0)
     ranks = [int(rank_of(np.array([1.0]), np.array([[0.0], [1.0], [1.0], [2.0]]), rng)[0]) for _ in range(300)]
     assert set(ranks) == {1, 2, 3}
-    with pytest.raises(InputError, match="no multiple"):
+    with pytest.raises(InputError, match="not a multiple"):
         Calibration("dme", "θ", np.array([3]), 100).band(10)
 
 

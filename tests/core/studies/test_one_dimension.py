@@ -120,7 +120,7 @@ def test_a_run_keeps_its_model_and_starts_where_it_is_told():
     spec = ModelSpec.from_dict(kept["learned"])
     again = fit_line(SMALL, replace(settings, model=spec.to_dict()))
     assert again.evidence == pytest.approx(kept["evidence"]) == pytest.approx(condition_line(SMALL, spec).evidence)
-    with pytest.raises(InputError, match="leave `model` out"):
+    with pytest.raises(InputError, match="omit `model`"):
         fit_line(SMALL, LineSettings("dme", model=spec.to_dict()))
     with pytest.raises(InputError, match="unknown"):
         LineSettings("nonsense")

@@ -75,7 +75,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         rows, version = list(found["rows"]), found["version"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"'{path}' is no table of a benchmark ({error}): name a file that this command wrote."
+            f"'{path}' is not a table of a benchmark ({error}): give a file that this command wrote."
         ) from None
     if problem := difference(version):
         raise InputError(f"'{path}' cannot be resumed. {problem} Run the benchmark without --resume.")
@@ -94,7 +94,7 @@ def _follow(engine: Engine, run_id: str) -> dict[str, Any]:
         engine.cancel(run_id)
         raise
     if found.status != "done" or not found.result:
-        raise InputError(f"The benchmark ended as {found.status}: {found.message}")
+        raise InputError(f"The benchmark ended with status {found.status}: {found.message}")
     return dict(found.result)
 
 

@@ -45,7 +45,9 @@ def run(options: argparse.Namespace) -> None:
     check_writable(options.json)
     check_writable(options.table)
     if (options.input is None) == (options.study is None):
-        raise InputError("Give either INPUT, a field that is downscaled, or --study and its name.")
+        raise InputError(
+            "Exactly one of INPUT and --study is needed: give INPUT to downscale a field, or --study NAME."
+        )
     with stdout_kept_clean():
         rows, everything, model, seed, units = _study(options) if options.study else _field(options)
     if options.table:
@@ -95,7 +97,7 @@ def _given(texts: Sequence[str]) -> dict[str, Any]:
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign:
-            raise InputError(f"`{text}` sets nothing: write NAME=VALUE, such as n=100.")
+            raise InputError(f"`{text}` is not a setting: write NAME=VALUE, such as n=100.")
         try:
             found[name] = json.loads(value)
         except ValueError:

@@ -80,7 +80,7 @@ class StoreTask:
         if self.condition == "once" and (self.coarse or self.mediator):
             raise InputError("`coarse` and `mediator` are used only with condition 'each': omit them.")
         if self.mediator and not self.coarse:
-            raise InputError("`mediator` goes with `coarse`: without it the mediators are read from the store.")
+            raise InputError("`mediator` needs `coarse`: without `coarse` the mediators are read from the store.")
         StoredModel.from_dict(self.model)
 
     @staticmethod
@@ -201,14 +201,16 @@ def _beside_notes(task: StoreTask, fields: Fields, count: int) -> list[str]:
         other = _beside(path, task.token)
         there = int(other.dataset.sizes.get(task.along, 1))
         if there not in (1, count):
-            raise InputError(f"{Path(path).name} has {there} steps along `{task.along}`, the store {count}: cut one.")
+            raise InputError(
+                f"{Path(path).name} has {there} steps along `{task.along}`, the store {count}: trim one of them."
+            )
         times = [f.dataset.coords[task.along].values for f in (fields, other) if task.along in f.dataset.coords]
         if there == count and len(times) == 2 and times[0].dtype.kind == times[1].dtype.kind == "M":
             differ = np.flatnonzero(times[0].astype("M8[D]") != times[1].astype("M8[D]"))
             if len(differ):
                 raise InputError(
-                    f"Step {differ[0]} is {times[0][differ[0]]!s:.10} in the store and {times[1][differ[0]]!s:.10} in "
-                    f"{Path(path).name}: bring both to the same days."
+                    f"Step {differ[0]} is {times[0][differ[0]]!s:.10} in the store and "
+                    f"{times[1][differ[0]]!s:.10} in {Path(path).name}: give both the same dates."
                 )
     return []
 

@@ -39,13 +39,13 @@ class Progress:
     def keep(self, key: str, said: str) -> None:
         """An exercise is done. Raises ``InputError`` where it cannot be kept."""
         if _KEY.fullmatch(key) is None:
-            raise InputError(f"{key[:40]!r} is no exercise: letters and hyphens were expected.")
+            raise InputError(f"{key[:40]!r} is not an exercise: give a name of letters and hyphens.")
         found = self.done() | {key: said[:LONGEST_SAID]}
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             disk.write_json(self.folder, _NAME, {"done": dict(list(found.items())[-MOST:])})
         except OSError as error:
-            raise InputError(f"The tick cannot be kept ({error.strerror}): make room in the runs folder.") from None
+            raise InputError(f"The tick cannot be saved ({error.strerror}): free space in the runs folder.") from None
 
     def forget(self) -> None:
         """No exercise is done."""

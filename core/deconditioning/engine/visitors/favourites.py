@@ -58,13 +58,17 @@ class Favourite:
         if not self.name:
             raise InputError("The favourite has no name: give it one.")
         if len(self.name) > LONGEST_NAME:
-            raise InputError(f"The name has {len(self.name)} letters, at most {LONGEST_NAME} are kept: shorten it.")
+            raise InputError(f"The name has {len(self.name)} characters; the limit is {LONGEST_NAME}: shorten it.")
         if _PAGE.fullmatch(self.page) is None:
-            raise InputError(f"{self.page[:40]!r} is no page of this app: keep a favourite on a page with controls.")
+            raise InputError(f"{self.page[:40]!r} is not a page of this app: save favourites on a page with controls.")
         if (length := sum(len(key) + len(value) for key, value in self.query)) > LONGEST_QUERY:
-            raise InputError(f"The settings have {length} letters, at most {LONGEST_QUERY} are kept: change fewer.")
+            raise InputError(
+                f"The settings have {length} characters; the limit is {LONGEST_QUERY}: change fewer settings."
+            )
         if self.picture and (not self.picture.startswith(_PNG) or len(self.picture) > LARGEST_PICTURE):
-            raise InputError(f"The picture is no PNG of at most {LARGEST_PICTURE} bytes: keep none.")
+            raise InputError(
+                f"The picture is not a PNG of at most {LARGEST_PICTURE} bytes: save the favourite without it."
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """The favourite as plain JSON data, without its id."""
@@ -81,7 +85,7 @@ class Favourite:
     def from_dict(cls, data: Any) -> "Favourite":
         """From `to_dict`; ``InputError`` where the data are none."""
         if not isinstance(data, Mapping):
-            raise InputError("This is no favourite: an object was expected.")
+            raise InputError("This is not a favourite: give a JSON object.")
         created = data.get("created")
         good = isinstance(created, int | float) and not isinstance(created, bool) and 0 <= created < 1e11
         try:
@@ -90,7 +94,7 @@ class Favourite:
             raise InputError("The picture of a favourite is damaged.") from None
         text = {name: data.get(name) for name in ("page", "name")}
         if not all(isinstance(value, str) for value in text.values()):
-            raise InputError("This is no favourite: its page or name is missing.")
+            raise InputError("This is not a favourite: its page or name is missing.")
         return cls(
             str(text["page"]),
             _pairs(data.get("query")),
@@ -140,7 +144,7 @@ class Favourites:
     def keep(self, favourite: Favourite) -> str:
         """Keep it, as of now; its id. Raises ``InputError`` where there are too many, or the folder is full."""
         if len(self._ids(".json")) >= MOST:
-            raise InputError(f"{MOST} favourites are kept already: delete one on page Runs.")
+            raise InputError(f"{MOST} favourites are already saved, the limit: delete one on page Runs.")
         made = time.time()
         favourite_id = time.strftime("%Y%m%d-%H%M%S-", time.gmtime(made)) + secrets.token_hex(4)
         self._write(favourite_id, replace(favourite, created=made))
@@ -169,7 +173,7 @@ class Favourites:
             disk.write_json(self.folder, f"{favourite_id}.json", favourite.to_dict())
         except OSError as error:
             raise InputError(
-                f"The favourite cannot be kept ({error.strerror}): make room in the runs folder."
+                f"The favourite cannot be saved ({error.strerror}): free space in the runs folder."
             ) from None
 
     def _move(self, favourite_id: str, before: str, after: str) -> None:
@@ -177,7 +181,7 @@ class Favourites:
         try:
             path.rename(path.with_suffix(after))
         except OSError:
-            raise InputError("There is no such favourite: it was deleted for good, or brought back.") from None
+            raise InputError("There is no such favourite: it was permanently deleted, or restored.") from None
         with contextlib.suppress(OSError):
             path.with_suffix(after).touch()
 

@@ -47,8 +47,8 @@ def check_room(size: int, mark: str) -> None:
     free = shutil.disk_usage(folder if folder.is_dir() else Path.cwd()).free
     if free - size < RESERVE_MB * _MB:
         raise InputError(
-            f"The disk has {free / _MB:,.0f} MB free, and {RESERVE_MB:,} MB are kept in reserve: an upload of "
-            f"{size / _MB:,.0f} MB has no room. Delete runs or uploads first."
+            f"The disk has {free / _MB:,.0f} MB free, and {RESERVE_MB:,} MB are reserved: an upload of "
+            f"{size / _MB:,.0f} MB does not fit. Delete runs or uploads first."
         )
     if not mark:
         return
@@ -60,8 +60,8 @@ def check_room(size: int, mark: str) -> None:
         )
     if (all_of_them := used()) + size > everybody:
         raise InputError(
-            f"All uploads on this server take {all_of_them / _MB:,.0f} of {everybody / _MB:,.0f} MB, and this one has "
-            f"{size / _MB:,.0f} MB: delete one of yours, or ask whoever looks after the server."
+            f"All uploads on this server take {all_of_them / _MB:,.0f} of {everybody / _MB:,.0f} MB, and this "
+            f"one has {size / _MB:,.0f} MB: delete one of yours, or ask the administrator of the server."
         )
 
 

@@ -40,8 +40,8 @@ def keep(folder: Path, files: Mapping[str, bytes | Path]) -> None:
                 disk.write(folder, name, data)
     except OSError as error:
         raise NotKept(
-            f"The upload cannot be kept ({error.strerror}): make room in the runs folder, or set DECONDITIONING_RUNS "
-            "to a folder that can be written."
+            f"The upload cannot be stored ({error.strerror}): free space in the runs folder, or set "
+            "DECONDITIONING_RUNS to a writable folder."
         ) from None
 
 

@@ -89,7 +89,7 @@ class Visitor:
         """Queue a run of this visitor; its id."""
         if not self.known:
             raise InputError(
-                "A run needs the cookie of this server, by which it is yours: allow it and reload the page."
+                "A run needs this server's cookie, which identifies its owner: allow it and reload the page."
             )
         with _begin:  # of several sessions at once none slips past the limits
             if not self.everything:
@@ -100,13 +100,16 @@ class Visitor:
         """Raise ``InputError`` where this visitor, or all from here, or all, have as many active runs as they may."""
         if self.engine.active(owner=self.mark) >= MOST_ACTIVE:
             raise InputError(
-                f"{MOST_ACTIVE} runs of yours are waiting or going on, and a shared server begins no more: cancel one "
+                f"{MOST_ACTIVE} of your runs are waiting or running, the limit on a shared server: cancel one "
                 "on page Runs, or wait."
             )
         if self.address and self.engine.active(address=self.address) >= MOST_OF_ADDRESS:
-            raise InputError(f"{MOST_OF_ADDRESS} runs from your network address are waiting or going on: wait for one.")
+            raise InputError(
+                f"{MOST_OF_ADDRESS} runs from your network address are waiting or running, the limit: wait until "
+                "one ends."
+            )
         if self.engine.active() >= MOST_OF_ALL:
-            raise InputError(f"{MOST_OF_ALL} runs are waiting or going on, the server begins no more: try again later.")
+            raise InputError(f"{MOST_OF_ALL} runs are waiting or running, the limit of this server: try again later.")
 
     def rerun(self, run_id: str) -> str:
         """Submit the same spec again, as this visitor's; the new run's id."""
@@ -127,7 +130,7 @@ class Visitor:
         self.engine.restore(run_id)
         if not self.is_mine(self.get(run_id)):
             self.engine.delete(run_id)
-            raise InputError(f"Run {run_id} is somebody else's: only they can bring it back.")
+            raise InputError(f"Run {run_id} belongs to another visitor: only they can restore it.")
 
     def delete(self, run_id: str) -> None:
         """Remove one of the visitor's ended runs; `restore` brings it back for a day."""
@@ -140,4 +143,6 @@ class Visitor:
 
     def _check(self, run_id: str, verb: str) -> None:
         if not self.is_mine(self.get(run_id)):
-            raise InputError(f"Run {run_id} is somebody else's: it can be {verb} only in the browser that began it.")
+            raise InputError(
+                f"Run {run_id} belongs to another visitor: it can be {verb} only in the browser that started it."
+            )

@@ -19,5 +19,5 @@ def own_folder(root: Path, kind: str, mark: str) -> Path:
     Raises ``InputError`` for anything else, so that no mark leads out of the folder.
     """
     if mark and not is_mark(mark):
-        raise InputError("The visitor's mark is none: 64 hexadecimal digits were expected.")
+        raise InputError("The visitor's mark is invalid: give 64 hexadecimal digits.")
     return root / kind / (mark or "here")

@@ -68,8 +68,9 @@ def _matching(name: str, dim: str, labels: Sequence[str], wanted: str, fields: F
     if index is None:
         joint = "" if option.endswith(":") else " "
         raise InputError(
-            f"Dimension `{dim}` of `{name}` in {fields.name} has no one value that fits {wanted} of the other file, it "
-            f"has {what_there_is(labels)}: choose one with `{option}{joint}{dim}=VALUE`, or by its index as `{dim}=#0`."
+            f"Dimension `{dim}` of `{name}` in {fields.name} has no single value that matches {wanted} of the "
+            f"other file; it has {what_there_is(labels)}: choose one with `{option}{joint}{dim}=VALUE`, or by "
+            f"its index as `{dim}=#0`."
         )
     return index
 
@@ -89,7 +90,7 @@ def _coarse_choice(covariates: Fields, coarse: Fields, spec: DownscalingSpec) ->
         if dim not in labels_of or variable not in ("", spec.target):
             known = ", ".join(f"`{each}`" for each in labels_of) or "none"
             raise InputError(
-                f"The coarse target `{spec.target}` has no dimension `{name}`, there is {known}: correct it."
+                f"The coarse target `{spec.target}` has no dimension `{name}`; it has {known}: correct it."
             )
     for dim, labels in labels_of.items():
         key, given = f"{spec.target}:{dim}", own.get(f"{spec.target}:{dim}", own.get(dim))

@@ -84,8 +84,8 @@ def _fetch(address: str, path: Path) -> None:
 def _copy(source: "IO[bytes]", file: "IO[bytes]", size: int, address: str) -> None:
     if size > MOST_BYTES:
         raise InputError(
-            f"{address} has {size / 1e9:.0f} GB, at most {MOST_BYTES / 1e9:.0f} GB are downloaded: use its OPeNDAP "
-            "address or a Zarr store, from which only the parts needed are read."
+            f"{address} has {size / 1e9:.0f} GB; the limit for downloads is {MOST_BYTES / 1e9:.0f} GB: use its "
+            "OPeNDAP address or a Zarr store, from which only the parts needed are read."
         )
     shutil.copyfileobj(source, file, 1 << 20)
 

@@ -149,7 +149,7 @@ def _refuse(spec: SparseRepresentation, inputs: Tensor, targets: Tensor) -> None
             f"{len(spec.columns)} coordinates per target."
         )
     if not bool(torch.isfinite(inputs).all() and torch.isfinite(targets).all()):
-        raise InputError("`inputs` or `targets` hold missing or infinite values: remove those rows first.")
+        raise InputError("`inputs` or `targets` contain missing or infinite values: remove those rows first.")
 
 
 @dataclass(frozen=True)

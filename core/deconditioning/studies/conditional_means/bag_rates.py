@@ -43,8 +43,8 @@ class BagSizeSpec:
         check_seed(self.seed)
         if min(self.bags, self.per_bag, self.targets) < 1 or self.bags * self.per_bag > 10_000_000:
             raise InputError(
-                f"{self.bags} bags of {self.per_bag} points and {self.targets} targets were asked for: give at least "
-                "one of each, and at most 10,000,000 points."
+                f"{self.bags} bags of {self.per_bag} points and {self.targets} targets were requested: give at "
+                "least one of each, and at most 10,000,000 points."
             )
 
     def sizes(self, generator: torch.Generator) -> Tensor:

@@ -176,6 +176,6 @@ def estimate_error(
 ) -> OperatorError:
     """Error of the operator learned from N = ``samples`` and M = ``targets`` draws of the circle."""
     if targets < 1 or samples < 1:
-        raise InputError(f"{samples} and {targets} draws were asked for: give each stage at least one.")
+        raise InputError(f"{samples} and {targets} draws were requested: give each stage at least one.")
     first = circle.draw(samples, generator, check)
     return circle.error(first, circle.draw(targets, generator, check, inputs=False), lam, epsilon)

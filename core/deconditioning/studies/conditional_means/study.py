@@ -53,9 +53,9 @@ class BagLayout:
     def __post_init__(self) -> None:
         check_seed(self.seed)
         if self.bags < 1 or self.per_bag < 1:
-            raise InputError(f"{self.bags} bags of {self.per_bag} points were asked for: give at least one of each.")
+            raise InputError(f"{self.bags} bags of {self.per_bag} points were requested: give at least one of each.")
         if self.points > MOST_POINTS:
-            raise InputError(f"{self.points:,} points were asked for: give at most {MOST_POINTS:,} in all.")
+            raise InputError(f"{self.points:,} points were requested: give at most {MOST_POINTS:,} in all.")
         for name in ("regularisation", "input_scale", "mediator_scale"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):

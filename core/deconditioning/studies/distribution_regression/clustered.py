@@ -37,7 +37,7 @@ class ClusterSpec:
     def __post_init__(self) -> None:
         if not 2 <= self.clusters <= self.simulation.subjects // 2:
             raise InputError(
-                f"{self.clusters} clusters of {self.simulation.subjects} subjects were asked for: give 2 to "
+                f"{self.clusters} clusters of {self.simulation.subjects} subjects were requested: give 2 to "
                 f"{self.simulation.subjects // 2}."
             )
         if not (np.isfinite(self.apart) and self.apart >= 0):

@@ -57,7 +57,7 @@ def fit_parts(
     if len(parts) == 1:
         return _fit(parts, (1.0,), outcomes, design)
     if len(parts) != 2:
-        raise InputError(f"{len(parts)} parts were given: one or two can be weighed.")
+        raise InputError(f"{len(parts)} parts were given: give one or two.")
 
     def loss(share: float) -> float:
         return -_fit(parts, (share, 1 - share), outcomes, design).evidence

@@ -47,9 +47,9 @@ class _Some:
 def folds_of(count: int, folds: int, seed: int) -> list[np.ndarray]:
     """Indices of the held-out subjects of each fold, a random partition."""
     if count < 4:
-        raise InputError(f"There are {count} subjects: holding some out to test on needs at least 4.")
+        raise InputError(f"There are {count} subjects: a test on held-out subjects needs at least 4.")
     if not 2 <= folds <= count // 2:
-        raise InputError(f"{folds} folds of {count} subjects were asked for: give 2 to {max(2, count // 2)}.")
+        raise InputError(f"{folds} folds of {count} subjects were requested: give 2 to {max(2, count // 2)}.")
     return np.array_split(np.random.default_rng([seed, folds]).permutation(count), folds)
 
 

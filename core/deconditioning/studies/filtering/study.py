@@ -133,7 +133,7 @@ def mse(found: np.ndarray, truth: np.ndarray) -> float:
     """Mean over steps, of which the truth is known, of the squared distance, summed over coordinates."""
     known = np.isfinite(truth).all(-1)
     if not known.any():
-        raise InputError("The truth is missing at every step: nothing can be scored.")
+        raise InputError("The truth is missing at every step, so nothing can be scored: choose a longer series.")
     return float(((found - truth)[known] ** 2).sum(-1).mean())
 
 

@@ -58,7 +58,10 @@ def prior_effect(
     Raises ``InputError`` in more than one dimension.
     """
     if problem.spec.dimension != 1:
-        raise InputError(f"The effect of the prior is shown in one dimension, not in {problem.spec.dimension}.")
+        raise InputError(
+            f"The effect of the prior is shown in one dimension, not in {problem.spec.dimension}: set the dimension "
+            "to 1."
+        )
     variance = float(problem.xx[0, 0]) / 2
     move = shift * variance**0.5
     at = torch.tensor([y], dtype=torch.float64)

@@ -236,7 +236,7 @@ def rejection_means(problem: GaussianProblem, simulations: int = SIMULATIONS) ->
 def simulate(problem: GaussianProblem, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Draws of the prior and an observation simulated at each, apart from the problem's own."""
     if count < 2:
-        raise InputError(f"{count} simulations were asked for: give at least two.")
+        raise InputError(f"{count} simulations were requested: give at least two.")
     rng, d = np.random.default_rng([problem.spec.seed, 5]), problem.spec.dimension
     slope, covariance = problem.channel
     u = rng.standard_normal((count, d)) @ np.linalg.cholesky(problem.xx / 2).T

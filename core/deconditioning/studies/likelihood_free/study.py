@@ -51,7 +51,7 @@ def make_problem(name: str, observed: float | None = None, dimension: int = 2, s
     if name not in PROBLEMS:
         raise InputError(f"The problem '{name}' is unknown: choose among {', '.join(PROBLEMS)}.")
     if observed is not None and name != PROBLEMS[0]:
-        raise InputError(f"An observed mean belongs to {PROBLEMS[0]}; the data of {name} are drawn: leave it out.")
+        raise InputError(f"An observed mean applies only to {PROBLEMS[0]}; the data of {name} are simulated: omit it.")
     if name == PROBLEMS[0]:
         return exponential_gamma() if observed is None else exponential_gamma(observed)
     return gaussian(dimension, seed=seed) if name == PROBLEMS[1] else lotka_volterra(seed=seed)
@@ -226,7 +226,9 @@ class Calibration:
         from scipy.stats import binom
 
         if (self.samples + 1) % bins:
-            raise InputError(f"{self.samples} samples give {self.samples + 1} ranks, no multiple of {bins} bins.")
+            raise InputError(
+                f"{self.samples} samples give {self.samples + 1} ranks, which is not a multiple of {bins} bins."
+            )
         low, high = binom.ppf([(1 - level) / 2, (1 + level) / 2], len(self.ranks), 1 / bins)
         return float(low), float(high)
 
@@ -261,7 +263,7 @@ def calibrate(
 def _repetition(problem: Problem, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """u (p,) from the prior and data y (q,) that it makes; runs that are given up are drawn anew."""
     if problem.simulator is None:
-        raise InputError("A table has no simulator to draw repeated data from: calibration needs one.")
+        raise InputError("A table has no simulator, and calibration needs one: choose another problem.")
     while True:
         u = problem.prior.draw(1, rng)
         y, good = problem.simulator(u, rng)

@@ -136,7 +136,7 @@ def fit_line(line: Line, settings: LineSettings, context: Any = None) -> LineFit
     device = choose(settings.device)
     spec = ModelSpec.from_dict(settings.model) if settings.model else starting_model(line, settings.method)
     if spec.model != METHODS[settings.method]:
-        raise InputError(f"The method '{settings.method}' was given the model '{spec.model.name}': leave `model` out.")
+        raise InputError(f"The method '{settings.method}' was given the model '{spec.model.name}': omit `model`.")
     more: dict[str, Any] = {}
     if settings.learn:
         reporter = learning_reporter(context, spec.model, settings.options)

@@ -38,7 +38,9 @@ class Comparison:
     def _one(self, words: list[str], numbers: Mapping[str, float]) -> bool:
         places = [place for place, word in enumerate(words) if word in _COMPARE]
         if len(places) != 1:
-            raise InputError(f"'{self.comparison}' has no single <, <=, > or >=: write one comparison a part.")
+            raise InputError(
+                f"'{self.comparison}' does not have exactly one of <, <=, > and >=: write one comparison per part."
+            )
         left, right = (self._side(part, numbers) for part in (words[: places[0]], words[places[0] + 1 :]))
         return bool(_COMPARE[words[places[0]]](left, right))
 
@@ -46,7 +48,7 @@ class Comparison:
         try:
             values = [numbers[word] if word in numbers else float(word) for word in words[::2]]
         except ValueError:
-            raise InputError(f"'{self.comparison}' names a number that its claim has not.") from None
+            raise InputError(f"'{self.comparison}' uses a number that its claim does not have.") from None
         if len(values) == 2 and words[1] == "/":
             return values[0] / values[1]
         if len(values) != 1:
@@ -147,7 +149,7 @@ def _claim(entry: dict[str, Any], content: dict[str, Any], commands: dict[str, s
     item, file = entry["item"], entry.get("file", "")
     data, drawing = entry.get("data", ""), entry.get("drawing", False)
     if entry["text"] not in content["texts"]:
-        raise InputError(f"'{item}' is of an unknown text.")
+        raise InputError(f"'{item}' belongs to an unknown publication.")
     queries = tuple((name, Query(**{"file": file, **given, "models": tuple(given.get("models", ()))}))
                     for name, given in entry.get("numbers", {}).items())  # fmt: skip
     asked = tuple(Comparison(each["is"], each["says"]) for each in entry.get("asked", ()))

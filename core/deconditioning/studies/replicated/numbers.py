@@ -61,12 +61,12 @@ def _stored_rows(query: Query, folder: Path = FOLDER) -> list[Row]:
     """The rows that a query is about; ``InputError`` where its file is missing or none fits."""
     path = folder / f"{query.file}.json"
     if not path.is_file():
-        raise InputError(f"`{path.name}` is not among the stored results: make it with its command.")
+        raise InputError(f"`{path.name}` is not among the stored results: run its command.")
     kept = _read(path, path.stat().st_mtime)
     every = kept[query.rows] if query.rows else kept["rows"] if "rows" in kept else kept["results"]
     found = [row for row in every if _fits(row, query)]
     if not found and query.take != "count":
-        raise InputError(f"`{path.name}` holds no row with {dict(query.where)}.")
+        raise InputError(f"`{path.name}` contains no row with {dict(query.where)}.")
     return found
 
 

@@ -32,7 +32,7 @@ def ablation(models: Sequence[str] = MODELS, seeds: Sequence[int] = tuple(range(
     """Rows of ``one_fit`` with direct matching, each with its ``way``; ``InputError`` for an unknown model."""
     for model in models:
         if not RollSettings(model).kind.uses("regularisation") and model != "bag_gp":
-            raise InputError(f"The ablation is of λ: '{model}' has none, choose among {', '.join(MODELS)}.")
+            raise InputError(f"The ablation varies λ, and '{model}' has none: choose one of {', '.join(MODELS)}.")
     for way, changes in WAYS.items():
         for seed in seeds:
             for model in models:

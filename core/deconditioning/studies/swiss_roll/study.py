@@ -77,7 +77,9 @@ class RollSettings:
     def __post_init__(self) -> None:
         check_seed(self.seed)
         if self.kind.name not in GENERAL:
-            raise InputError(f"The model '{self.model}' is one of fields in space: choose {', '.join(GENERAL)}.")
+            raise InputError(
+                f"The model '{self.model}' applies only to spatial fields: choose one of {', '.join(GENERAL)}."
+            )
         if self.points < 1:
             raise InputError(f"`points` is {self.points}: give at least one point per slice.")
 

@@ -23,13 +23,13 @@ peculiarity that the tests write, read and check (`tests/core/fields/zoo`). This
 
     python -m tests.core.fields.zoo.table
 
-A file that is read offers its fields and draws them at their positions. A file that is refused gives one message with the
-reason and a remedy. Uploads are read in the same way, in a sandboxed process; folders, patterns and URLs work only on the
-command line.
+A file that is read offers its fields and draws them at their positions. A file that is refused gives one message with
+the reason and a remedy. Uploads are read in the same way, in a sandboxed process; folders, patterns and URLs work
+only on the command line.
 
-The tests also read exported files with other tools (`tests/core/fields/test_export_tools.py`): xarray and cf-xarray find
-the same fields, times and grid mapping, and iris the same coordinate system, on latitude-longitude, rotated, projected and
-curvilinear grids; the compliance checker reports no error against CF 1.11.
+The tests also read exported files with other tools (`tests/core/fields/test_export_tools.py`): xarray and cf-xarray
+find the same fields, times and grid mapping, and iris the same coordinate system, on latitude-longitude, rotated,
+projected and curvilinear grids; the compliance checker reports no error against CF 1.11.
 """
 
 

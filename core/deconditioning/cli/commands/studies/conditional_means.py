@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> None:
 
     if len(options.bags) != len(options.per_bag):
         raise InputError(
-            f"{len(options.bags)} numbers of bags and {len(options.per_bag)} of points a bag: give one for each."
+            f"`--bags` has {len(options.bags)} values and `--per-bag` {len(options.per_bag)}: give equally many."
         )
     layout = BagLayout(1, 1, options.unequal, not options.same_number, options.regularisation)
     results = []

@@ -77,7 +77,7 @@ def _of_table(options: argparse.Namespace, seeds: list[int]) -> tuple[list[Resul
     if not options.table:
         raise InputError("No table was given: add --table FILE.")
     if options.calibrate or options.drawn:
-        raise InputError("A table has no simulator to draw repeated data from: leave --calibrate and --drawn out.")
+        raise InputError("A table has no simulator, so no new data can be drawn: omit --calibrate and --drawn.")
     row = _read(options.observed_row) if options.observed_row else None
     table = read_table(_read(options.table), row, Path(options.table).name, options.missing)
     chosen = tuple(options.parameters or table.suggested)
