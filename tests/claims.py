@@ -586,7 +586,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     },
     ROLL: {
         "their 95 % intervals held 16 %": "rows of before, which the covariance has replaced; the means are the same",
-        "0.63, as intervals with the right": "rows of before, which the covariance has replaced; the means are the same",
+        "0.63, as intervals with": "rows of before, which the covariance has replaced; the means are the same",
         "and 0.01 is too large": "a setting of ours",
         "held at 0.01 the evidence": "a setting of ours",
     },

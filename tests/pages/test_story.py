@@ -114,7 +114,12 @@ def test_rows_moved_by_hand_are_what_the_mediator_step_tells_of(open_page) -> No
 
 @pytest.mark.parametrize(
     ("text", "word"),
-    [("<b>m1</b>", "not an edit of a point"), ("a1_1001", "between"), ("d1d1", "twice"), ("m900_1_1", "beyond n = 200")],
+    [
+        ("<b>m1</b>", "not an edit of a point"),
+        ("a1_1001", "between"),
+        ("d1d1", "twice"),
+        ("m900_1_1", "beyond n = 200"),
+    ],
 )
 def test_hostile_edits_of_its_rows_are_left_aside_with_a_sentence(open_page, text: str, word: str) -> None:
     page = open_page("story", step="5", **{"s5-first": text, "s5-second": "d1"})
