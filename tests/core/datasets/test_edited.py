@@ -71,10 +71,10 @@ def test_counts_and_places_are_those_of_the_pairs(found, generated):
 
 @pytest.mark.parametrize(
     ("text", "word"),
-    [("m1_2", "is not an"), ("a1_nan", "is not an"), ("a1_1e9", "is not an"), ("a1_99999", "is not an"), ("a1_٣", "is not an"),
-     ("d0", "is not an"), ("x", "is not an"), ("d1d1", "twice"), ("m1_0_0d1", "twice"), ("a1_1001", "between"),
+    [("m1_2", "not an"), ("a1_nan", "not an"), ("a1_1e9", "not an"), ("a1_99999", "not an"), ("a1_٣", "not an"),
+     ("d0", "not an"), ("x", "not an"), ("d1d1", "twice"), ("m1_0_0d1", "twice"), ("a1_1001", "between"),
      ("a1_1" * (MOST_EDITS + 1), "at most"), ("d1" * LONGEST, "at most"), ("m201_0_0", "201 of 200"),
-     ("d201", "201 of 200"), ("<script>alert(1)</script>", "is not an"), (7, "a text"), (None, "a text")],
+     ("d201", "201 of 200"), ("<script>alert(1)</script>", "not an"), (7, "a text"), (None, "a text")],
 )  # fmt: skip
 def test_hostile_edits_are_refused_with_a_sentence(text, word):
     for name in ("first_edits", "second_edits"):
