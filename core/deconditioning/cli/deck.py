@@ -21,7 +21,9 @@ def add_deck_options(group: Any) -> None:
     """``--html``, ``--pptx`` and ``--pdf``."""
     for kind, about in KINDS.items():
         group.add_argument(
-            f"--{kind}", metavar=f"OUT.{kind}", help=f"the slides of page Downscaling: {about} (OUT_seedN for several)"
+            f"--{kind}",
+            metavar=f"OUT.{kind}",
+            help=f"the slides of page Downscaling: {about} (OUT_seedN for several seeds)",
         )
 
 

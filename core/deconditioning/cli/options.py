@@ -17,7 +17,7 @@ _MOST_SEEDS = 100_000
 
 
 #: What counts as missing in a table where no number is named.
-USUAL_MARKS = "-9999 and other usual ones that lie far from all others; --missing alone for none"
+USUAL_MARKS = "default: -9999 and other common codes far from all other values; --missing alone for none"
 
 
 class Joined(argparse.Action):
@@ -46,22 +46,24 @@ def add_output_options(parser: Options) -> None:
 
 def add_device_option(parser: Options, default: str | None = "auto") -> None:
     """``--device``; a ``default`` of None leaves it to the settings."""
-    choices, said = ("auto", "cpu", "cuda"), "auto takes a GPU where there is one"
+    choices, said = ("auto", "cpu", "cuda"), "auto uses a GPU if there is one"
     parser.add_argument("--device", choices=choices, default=default, help=said)
 
 
 def add_learning_options(parser: Options, *, restarts: int, steps: int) -> None:
     """``--restarts``, ``--steps`` and ``--no-learn``, None where they are not given: these numbers then hold."""
     parser.add_argument("--restarts", type=int, help=f"starts of the optimiser ({restarts})")
-    parser.add_argument("--steps", type=int, help=f"steps of each start ({steps})")
+    parser.add_argument("--steps", type=int, help=f"optimiser steps per start ({steps})")
     parser.add_argument("--no-learn", dest="learn", action="store_false", default=None, help="keep the starting values")
 
 
 def add_filter_options(parser: Options, tolerance: float) -> None:
     """``--scale``, ``--epsilon`` and ``--tolerance`` of a kernel Bayes filter."""
-    parser.add_argument("--scale", type=float, metavar="β", help="lengthscale in median distances (by validation)")
-    parser.add_argument("--epsilon", type=float, metavar="ε", help="regularisation, δ = 2ε (by validation)")
-    said = "trace that low-rank factors leave out, 0: dense"
+    parser.add_argument(
+        "--scale", type=float, metavar="β", help="lengthscale in median distances (chosen by validation)"
+    )
+    parser.add_argument("--epsilon", type=float, metavar="ε", help="regularisation, with δ = 2ε (chosen by validation)")
+    said = "share of the trace that low-rank factors may omit; 0: dense matrices"
     parser.add_argument("--tolerance", type=float, default=tolerance, help=said)
 
 
@@ -78,8 +80,10 @@ def add_circle_options(parser: Options, systems: Sequence[str], runs: int) -> No
         "--system", nargs="+", choices=("a", "b"), default=list(systems),
         help=f"a: a circle, b: a wavy circle; one or both ({' '.join(systems)})",
     )  # fmt: skip
-    parser.add_argument("--train", nargs="+", type=int, default=[400], metavar="T", help="training steps, one or more")
-    parser.add_argument("--test", type=int, default=200, help="steps that are followed and scored")
+    parser.add_argument(
+        "--train", nargs="+", type=int, default=[400], metavar="T", help="training steps, one or more values"
+    )
+    parser.add_argument("--test", type=int, default=200, help="test steps, which are filtered and scored")
     add_runs_options(parser, runs, "training and test series")
     add_filter_options(parser, 1e-4)
     add_device_option(parser)
@@ -89,8 +93,8 @@ def add_circle_options(parser: Options, systems: Sequence[str], runs: int) -> No
 def add_runs_options(parser: Options, runs: int, of: str) -> None:
     """``--runs`` and ``--seeds``: how many of them, or which."""
     either = parser.add_mutually_exclusive_group()
-    either.add_argument("--runs", type=int, help=f"{of}: how many, seeds from 0 ({runs})")
-    either.add_argument("--seeds", nargs="+", metavar="SEED", help=f"{of}: their seeds, numbers or ranges such as 0-9")
+    either.add_argument("--runs", type=int, help=f"number of {of}, with seeds from 0 ({runs})")
+    either.add_argument("--seeds", nargs="+", metavar="SEED", help=f"seeds of the {of}, numbers or ranges such as 0-9")
     parser.set_defaults(usual_runs=runs)
 
 

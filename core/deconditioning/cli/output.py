@@ -17,23 +17,25 @@ def add_delivery_options(group: Any) -> None:
     """``--output`` and what it is to hold."""
     group.add_argument(
         "--output", metavar="OUT.nc",
-        help="CF NetCDF of mean, sd, coarse, error, or a consolidated Zarr store where the name ends in .zarr "
-        "(OUT_seedN for several seeds); with --drs a folder",
+        help="CF NetCDF file of mean, sd, coarse and error, or a consolidated Zarr store if the name ends in .zarr "
+            "(OUT_seedN for several seeds); with --drs a folder",
     )  # fmt: skip
     group.add_argument("--draws", type=int, metavar="N", help="N joint draws of the posterior, along `realization`")
     group.add_argument(
         "--quantiles", nargs="*", type=float, metavar="Q", help="quantiles of every pixel (0.05 0.25 0.5 0.75 0.95)"
     )
     group.add_argument("--float32", action="store_true", help="fields as float32 with _FillValue 1e20, not float64")
-    group.add_argument("--file-per-grid", action="store_true", help="OUT.nc for the fine grid, OUT_coarse.nc beside it")
     group.add_argument(
-        "--drs", action="store_true", help="name the file by CORDEX's data reference syntax, in the folder --output"
+        "--file-per-grid", action="store_true", help="OUT.nc for the fine grid and OUT_coarse.nc for the coarse one"
+    )
+    group.add_argument(
+        "--drs", action="store_true", help="name the file by CORDEX's data reference syntax, in the folder of --output"
     )
     group.add_argument(
         "--attributes",
         nargs="+",
         metavar="NAME=VALUE",
-        help="global attributes of your own (doi, contact, institution)",
+        help="your own global attributes (doi, contact, institution)",
     )
 
 

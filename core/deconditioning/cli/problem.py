@@ -18,46 +18,60 @@ if TYPE_CHECKING:
 
 def add_data_options(group: Any) -> None:
     """What is downscaled, from which files, and how its cells are formed and withheld."""
-    group.add_argument("--target", help="the coarse variable to refine (a data set of ours has its own default)")
+    group.add_argument("--target", help="the coarse variable to refine (bundled data sets have their own default)")
     group.add_argument(
-        "--covariates", nargs="*", metavar="NAME", help="high-resolution variables (those fixed in time)"
+        "--covariates",
+        nargs="*",
+        metavar="NAME",
+        help="high-resolution variables (default: those that do not change with time)",
     )
     group.add_argument("--mediators", nargs="*", metavar="NAME", help="mediating variables")
     group.add_argument(
-        "--coarse", nargs="+", action=Joined, metavar="FILE", help="the target lies here, on its own coarse grid"
+        "--coarse", nargs="+", action=Joined, metavar="FILE", help="file of the target, on its own coarse grid"
     )
     group.add_argument(
-        "--mediator", nargs="+", action=Joined, metavar="FILE", help="the mediators lie here (with --coarse)"
+        "--mediator", nargs="+", action=Joined, metavar="FILE", help="file of the mediators (with --coarse)"
     )
-    group.add_argument("--block", nargs=2, type=int, metavar=("ROWS", "COLUMNS"), help="pixels of a coarse cell (9 9)")
     group.add_argument(
-        "--withhold", type=float, help="fraction of the cells that loses its target, to score by (0.5; 0 with --coarse)"
+        "--block", nargs=2, type=int, metavar=("ROWS", "COLUMNS"), help="size of a coarse cell in pixels (9 9)"
     )
-    group.add_argument("--matching", choices=("direct", "indirect"), help="indirect where there are mediators")
-    group.add_argument("--no-coordinates", action="store_true", help="coordinates do not join the covariates")
     group.add_argument(
-        "--reweigh", action="store_true", help="cells count by how common their mediators are among the targets"
+        "--withhold",
+        type=float,
+        help="fraction of the cells whose target is withheld for scoring (0.5; 0 with --coarse)",
+    )
+    group.add_argument(
+        "--matching",
+        choices=("direct", "indirect"),
+        help="how bags and targets are matched (indirect if there are mediators)",
+    )
+    group.add_argument("--no-coordinates", action="store_true", help="do not use the coordinates as covariates")
+    group.add_argument(
+        "--reweigh", action="store_true", help="weight cells by how common their mediators are among the targets"
     )
     group.add_argument(
         "--select", nargs="*", metavar="DIM=VALUE",
-        help="along an extra dimension, a value (expver=5), one date or its beginning (time=1995-07), or an index from "
-        "0 as time=#2",
+        help="select along an extra dimension: a value (expver=5), a date or its beginning (time=1995-07), or an "
+            "index from 0 (time=#2)",
     )  # fmt: skip
     group.add_argument(
         "--coarse-select", nargs="*", metavar="DIM=VALUE",
-        help="the same for the target of --coarse (what matches the covariates' time, level or member)",
+        help="the same for the target of --coarse (default: the covariates' time, level and member)",
     )  # fmt: skip
-    add_missing_option(group, "what the file says, and what is too large to be a value")
+    add_missing_option(group, "default: those declared in the file, and values too large to be data")
     group.add_argument(
-        "--hide", nargs="+", metavar="ROW-COLUMN", help="coarse cells that lose their target, rows and columns from 0"
+        "--hide",
+        nargs="+",
+        metavar="ROW-COLUMN",
+        help="coarse cells whose target is withheld, as rows and columns from 0",
     )
-    group.add_argument("--reveal", nargs="+", metavar="ROW-COLUMN", help="coarse cells that keep it, whatever is drawn")
+    group.add_argument("--reveal", nargs="+", metavar="ROW-COLUMN", help="coarse cells whose target is never withheld")
     group.add_argument(
         "--region", nargs=4, type=int, metavar=("ROW", "ROW", "COLUMN", "COLUMN"),
         help="first and last row, first and last column of the coarse cells to keep, from 0",
     )  # fmt: skip
     group.add_argument("--seed", type=int, help="seed of the withheld cells and of learning (0)")
-    group.add_argument("--seeds", nargs="+", type=int, metavar="SEED", help="several seeds, one after the other")
+    group.add_argument("--seeds", nargs="+", type=int, metavar="SEED", help="several seeds, computed one after another")
 
 
 def problem_spec(options: argparse.Namespace, default: dict[str, Any]) -> "DownscalingSpec":
@@ -132,7 +146,10 @@ def open_input(options: argparse.Namespace) -> tuple["Fields", dict[str, Any]]:
     covariates = [name for name in static_covariates(fields, options.target) if name not in (options.mediators or [])]
     if covariates and not options.quiet:
         names = ", ".join(f"`{name}`" for name in covariates)
-        say(f"No covariates are named: {names}, fixed in time, are taken (`--covariates` without a name for none).")
+        say(
+            f"No covariates were given: using those that do not change with time, {names} (`--covariates` "
+            "without a name for none)."
+        )
     return fields, {"covariates": covariates}
 
 

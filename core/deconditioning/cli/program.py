@@ -31,8 +31,8 @@ def make_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
     parser = argparse.ArgumentParser(
         prog="deconditioning",
-        description="Deconditioning Lab without a browser. Standard output holds the result only, words go to "
-        "standard error; the exit code is 0, or 2 for bad input.",
+        description="Deconditioning Lab without a browser. Results go to standard output, messages to standard error; "
+        "the exit code is 0, or 2 for invalid input.",
     )
     parser.add_argument("--version", action="version", version=deconditioning.__version__)
     chosen = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -41,7 +41,7 @@ def make_parser() -> argparse.ArgumentParser:
         sub = chosen.add_parser(name, help=module.HELP, description=module.HELP)
         module.arguments(sub)
         sub._negative_number_matcher = _NEGATIVE  # argparse takes -1e20 for an option
-        sub.add_argument("--traceback", action="store_true", help="show where in the code a failure happened")
+        sub.add_argument("--traceback", action="store_true", help="show the traceback of an error")
         sub.set_defaults(do=module.run, command=name)
     return parser
 
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _fail(options, missing, _BAD_INPUT)
         text = " ".join(str(error).split())
         return _fail(
-            options, f"The computation stopped with {type(error).__name__}: {text} (--traceback tells more)", 1
+            options, f"The computation stopped with {type(error).__name__}: {text} (use --traceback for details)", 1
         )
 
 

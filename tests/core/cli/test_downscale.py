@@ -226,10 +226,10 @@ def test_fields_fixed_in_time_are_covariates_unless_others_are_named(command, tm
         "--no-learn",
     )
     own = command(*both)
-    assert own.code == 0 and "`orog`, fixed in time, are taken" in own.err
+    assert own.code == 0 and "using those that do not change with time, `orog`" in own.err
     assert own.document["settings"]["problem"]["covariates"] == ["orog"]
     none = command(*both, "--covariates")
-    assert none.document["settings"]["problem"]["covariates"] == [] and "fixed in time" not in none.err
+    assert none.document["settings"]["problem"]["covariates"] == [] and "do not change with time" not in none.err
     assert "needs `--coarse`" in command(*both, "--coarse-select", "time=#1").err
 
 

@@ -40,4 +40,4 @@ def test_what_cannot_be_guessed_is_said(command, tmp_path, monkeypatch) -> None:
     answer = command("fields", tmp_path / "empty.nc")
     assert answer.code == 0 and "only missing values" in answer.out
     monkeypatch.setattr("deconditioning.cli.commands.fields.MOST_PIXELS", 10)
-    assert "name target and covariates yourself" in command("fields", tmp_path / "empty.nc").out
+    assert "choose the target and covariates yourself" in command("fields", tmp_path / "empty.nc").out

@@ -13,7 +13,7 @@ from deconditioning.engine.engine import Engine
 from deconditioning.engine.records import RunSpec
 from deconditioning.errors import InputError
 
-HELP = "run a paper's benchmark on the Dask engine and keep its table for the page"
+HELP = "run a paper's benchmark on the Dask engine and store its table for the page"
 _POLL_S = 1.0
 #: Benchmark → the engine's task and the file that its page opens with; what others than the papers' run is `OWN`.
 BENCHMARKS = {
@@ -28,11 +28,11 @@ FOLDER = bundled("benchmarks")
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument("name", choices=sorted(BENCHMARKS), help="which benchmark")
-    parser.add_argument("--seeds", type=int, help="how many seeds, from 0 (the benchmark's own number)")
+    parser.add_argument("--seeds", type=int, help="number of seeds, from 0 (default: that of the benchmark)")
     parser.add_argument("--models", nargs="+", metavar="MODEL", help="only these models")
-    parser.add_argument("--cases", nargs="+", metavar="CASE", help="of fields: only these cases")
-    parser.add_argument("--resume", metavar="FILE", help="keep the rows of this file, compute the missing ones")
-    parser.add_argument("--output", metavar="FILE", help="where the results go (data/benchmarks/…)")
+    parser.add_argument("--cases", nargs="+", metavar="CASE", help="only these cases (benchmarks of fields)")
+    parser.add_argument("--resume", metavar="FILE", help="reuse the rows of this file and compute the missing ones")
+    parser.add_argument("--output", metavar="FILE", help="file for the results (data/benchmarks/…)")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from deconditioning.cli.document import add_json_option, check_writable, document, table, write
 from deconditioning.cli.talk import say
 
-HELP = "list the bundled, generated and own data sets"
+HELP = "list the bundled, generated and your own data sets"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -73,8 +73,9 @@ def data_and_model_arguments(parser: argparse.ArgumentParser, *, optional: bool 
     """What is downscaled, and by which model; ``optional``: nothing may be."""
     parser.add_argument(
         "input", metavar="INPUT", nargs="*" if optional else "+", action=Joined,
-        help="NetCDF or GRIB file, Zarr store, folder, 'pattern_*.nc' or address, or the key of a data set "
-        "(deconditioning datasets); of several the first gives the grid, the others are carried onto it",
+        help="NetCDF or GRIB file, Zarr store, folder, 'pattern_*.nc' or URL, or the key of a data set (see "
+            "`deconditioning datasets`); of several, the first defines the grid and the others are interpolated to "
+            "it",
     )  # fmt: skip
     add_data_options(parser.add_argument_group("data"))
     _model_arguments(parser.add_argument_group("model"))
@@ -89,68 +90,72 @@ def _model_arguments(group: Any) -> None:
     )
     group.add_argument(
         "--choose", action=argparse.BooleanOptionalAction, default=None,
-        help="let learning take area_to_point_gp or partial_cmp, whichever is nearer one scale up, where cells are "
-        "matched through mediators (it does where no model is named)",
+        help="let learning choose area_to_point_gp or partial_cmp, whichever is more accurate one scale up, if "
+            "cells are matched through mediators (default if no model is given)",
     )  # fmt: skip
     group.add_argument("--kernel", metavar="FAMILY", help="family of the kernel on covariates (rbf)")
     group.add_argument("--mediator-kernel", metavar="FAMILY", help="family of the kernel on mediators (rbf)")
     group.add_argument(
         "--spatial", metavar="FAMILY",
-        help="family on coordinates (powered_exponential for area_to_point_gp, partial_cmp and regression_kriging, "
-        "matern12 for bag_gp, else matern32)",
+        help="family of the kernel on coordinates (powered_exponential for area_to_point_gp, partial_cmp and "
+            "regression_kriging, matern12 for bag_gp, otherwise matern32)",
     )  # fmt: skip
     group.add_argument(
         "--linear-mean", action=argparse.BooleanOptionalAction, default=None,
-        help="an unknown prior mean that is linear in the covariates (area_to_point_gp, partial_cmp and "
-        "regression_kriging have it anyhow)",
+        help="an unknown prior mean that is linear in the covariates (always part of area_to_point_gp, partial_cmp "
+            "and regression_kriging)",
     )  # fmt: skip
-    group.add_argument("--structure", choices=("sum", "product"), help="how the two kernels join (sum)")
-    group.add_argument("--regularisation", type=float, metavar="λ", help="λ inside Bλ (shrinkage_cmp) or Nλ (cmp)")
+    group.add_argument("--structure", choices=("sum", "product"), help="how the two kernels are combined (sum)")
+    group.add_argument(
+        "--regularisation", type=float, metavar="λ", help="λ, which enters as Bλ (shrinkage_cmp) or Nλ (cmp)"
+    )
     group.add_argument("--noise", type=float, metavar="σ²", help="noise variance of the standardised targets")
-    group.add_argument("--point-noise", type=float, metavar="ς²", help="noise variance of each point")
+    group.add_argument("--point-noise", type=float, metavar="ς²", help="noise variance of each pixel")
     group.add_argument("--inducing", type=int, metavar="P", help="inducing points of variational models (200)")
     group.add_argument(
         "--local-scale", action=argparse.BooleanOptionalAction, default=None,
-        help="let the sd vary with how well each cell is predicted from the others (area_to_point_gp and "
-        "regression_kriging do, where cells are matched, and partial_cmp)",
+        help="let the sd vary with how well each cell is predicted from the others (default for partial_cmp and, if "
+            "cells are matched, for area_to_point_gp and regression_kriging)",
     )  # fmt: skip
-    about = "gradient boosting joins the baselines (some seconds)"
+    about = "add gradient boosting to the baselines (some seconds)"
     group.add_argument("--gradient-boosting", action="store_true", default=None, help=about)
-    group.add_argument("--placement", choices=("kmeans", "grid"), help="where they lie (kmeans)")
+    group.add_argument("--placement", choices=("kmeans", "grid"), help="placement of the inducing points (kmeans)")
     add_device_option(group, None)
 
 
 def _learning_arguments(group: Any) -> None:
-    group.add_argument("--no-learn", dest="learn", action="store_false", help="keep the hyperparameters as given")
+    group.add_argument("--no-learn", dest="learn", action="store_false", help="use the hyperparameters as given")
     group.add_argument(
         "--stage-one",
         choices=("choose", "leave_one_bag_out", "target_gp", "joint"),
-        help="how λ and the mediators' lengthscales are found (choose: joint, or leave_one_bag_out where that is "
-        "clearly nearer one scale up)",
+        help="how λ and the mediators' lengthscales are learned (choose: joint, or leave_one_bag_out if that is "
+        "clearly more accurate one scale up)",
     )
     group.add_argument("--method", choices=("lbfgs", "adam"), help="optimiser (lbfgs)")
-    group.add_argument("--bound", choices=("collapsed", "stochastic"), help="what variational models climb (collapsed)")
+    group.add_argument(
+        "--bound", choices=("collapsed", "stochastic"), help="bound that variational models maximise (collapsed)"
+    )
     group.add_argument(
         "--hold", nargs="*", metavar="NOISE", choices=("noise", "point_noise"),
-        help="noises that learning leaves as they are (point_noise; for matched cells noise too with "
-        "bag_gp; area_to_point_gp, partial_cmp and regression_kriging hold both; --hold alone frees both)",
+        help="noise variances that are not learned (point_noise; for matched cells with bag_gp noise too; both for "
+            "area_to_point_gp, partial_cmp and regression_kriging; --hold alone: learn both)",
     )  # fmt: skip
     group.add_argument(
         "--restarts",
         type=int,
         help="starts of the optimiser (2; 1 for area_to_point_gp, partial_cmp and regression_kriging)",
     )
-    group.add_argument("--steps", type=int, help="steps of each start")
-    group.add_argument("--points", type=int, help="points of each bag while learning; the posterior uses all")
+    group.add_argument("--steps", type=int, help="optimiser steps per start")
+    group.add_argument("--points", type=int, help="points per bag during learning; the posterior uses all")
     group.add_argument(
         "--every-pixel", action=argparse.BooleanOptionalAction, default=None,
-        help="while learning, sum isotropic terms of the place over every pixel, from a table of distances "
-        "(area_to_point_gp, partial_cmp and regression_kriging do)",
+        help="during learning, sum isotropic kernels of the coordinates over every pixel, from a table of distances "
+            "(default for area_to_point_gp, partial_cmp and regression_kriging)",
     )  # fmt: skip
     group.add_argument(
         "--prior-sd", type=float, metavar="WIDTH",
-        help="width of log-normal priors that hold kernels near their start while the evidence is climbed; 0 for none "
-        "(1 for area_to_point_gp, partial_cmp and regression_kriging, else 0)",
+        help="width of log-normal priors that keep kernels near their starting values during learning; 0 for none "
+            "(1 for area_to_point_gp, partial_cmp and regression_kriging, otherwise 0)",
     )  # fmt: skip
 
 
@@ -281,10 +286,11 @@ def _announce(problem: "DownscalingProblem", settings: dict[str, Any], quiet: bo
     columns = len(problem.spec.covariates)
     seconds = about_seconds(problem, chosen)
     least, most = rough_duration(seconds / 2), rough_duration(2 * seconds)
-    long = f", about {least} to {most} of computing" if seconds > _LONG_S else ""
+    long = f", which takes about {least} to {most}" if seconds > _LONG_S else ""
     say(
-        f"{seen:,} of {problem.coarse_truth.size:,} coarse cells onto {problem.grid.area.size:,} pixels with {columns} "
-        f"covariate{'s' * (columns != 1)}: {'learning, then ' if learn else ''}the map and its scores{long}."
+        f"{seen:,} of {problem.coarse_truth.size:,} coarse cells, {problem.grid.area.size:,} pixels, {columns} "
+        f"covariate{'s' * (columns != 1)}: {'learning, then ' if learn else ''}computing the map and its "
+        f"scores{long}."
     )
 
 

@@ -10,7 +10,7 @@ from deconditioning.errors import InputError
 if TYPE_CHECKING:
     from deconditioning.fields.gridded import Fields
 
-HELP = "list what files hold: names, dimensions, units, times, and what would be taken as target and covariates"
+HELP = "list the contents of files: names, dimensions, units, times, and the default target and covariates"
 #: Larger grids are listed without what would be taken, for which values are read.
 MOST_PIXELS = 20_000_000
 
@@ -19,7 +19,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument(
         "files", metavar="FILE", nargs="+",
-        help="NetCDF or GRIB file, Zarr store, folder, 'pattern_*.nc' or address, or the key of a data set",
+        help="NetCDF or GRIB file, Zarr store, folder, 'pattern_*.nc' or URL, or the key of a data set",
     )  # fmt: skip
     add_json_option(parser, default=None)
 
@@ -82,7 +82,7 @@ def _taken(fields: "Fields") -> dict[str, Any] | str:
     from deconditioning.datasets.suggest import suggest_spec
 
     if fields.grid.shape[0] * fields.grid.shape[1] > MOST_PIXELS:
-        return "The grid is too large to look at all values: name target and covariates yourself."
+        return "The grid is too large to inspect all values: choose the target and covariates yourself."
     try:
         found = suggest_spec(fields)
         return {**found, "when_and_where": list(fields.when_and_where(found["target"]))}

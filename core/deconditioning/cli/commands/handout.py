@@ -6,7 +6,7 @@ from deconditioning.cli.document import check_writable, write_bytes
 from deconditioning.cli.talk import say, stdout_kept_clean
 from deconditioning.errors import InputError
 
-HELP = "the lesson of 45 minutes and the exercises as a PDF to print: four A4 pages, the last one for the teacher"
+HELP = "write the 45-minute lesson and the exercises as a printable PDF: four A4 pages, the last one for the teacher"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -14,10 +14,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE.pdf", help="the file to write")
     parser.add_argument(
         "--address", metavar="URL", default="http://localhost:8501",
-        help="where the class opens the app, such as http://192.168.0.5:8501: links and QR codes begin with it "
-        "(%(default)s)",
+        help="address at which the class opens the app, such as http://192.168.0.5:8501; links and QR codes start "
+            "with it (%(default)s)",
     )  # fmt: skip
-    parser.add_argument("--quiet", action="store_true", help="no word on standard error")
+    parser.add_argument("--quiet", action="store_true", help="no messages on standard error")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -24,12 +24,14 @@ _SAY_S = 2.0
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("input", metavar="INPUT.zarr", help="store of the high-resolution fields, a path or a URL")
-    parser.add_argument("--model", required=True, metavar="MODEL.json", help="what `downscale --json MODEL.json` wrote")
-    parser.add_argument("--output", required=True, metavar="OUT.zarr", help="store of mean and sd to write")
+    parser.add_argument("input", metavar="INPUT.zarr", help="Zarr store of the high-resolution fields, a path or a URL")
+    parser.add_argument(
+        "--model", required=True, metavar="MODEL.json", help="model written by `downscale --json MODEL.json`"
+    )
+    parser.add_argument("--output", required=True, metavar="OUT.zarr", help="Zarr store to write, with mean and sd")
     parser.add_argument(
         "--condition", choices=("once", "each"), default="once",
-        help="once: the model's own targets, every step's covariates; each: every step's own targets (once)",
+        help="once: the model's own targets with each step's covariates; each: each step's own targets (once)",
     )  # fmt: skip
     parser.add_argument("--coarse", metavar="FILE", help="each: the coarse targets of all steps (NetCDF or Zarr)")
     parser.add_argument("--mediator", metavar="FILE", help="each: the mediators of all steps (with --coarse)")
@@ -37,10 +39,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", nargs=2, type=int, metavar=("FIRST", "STOP"), help="only these steps, from 0")
     parser.add_argument("--region-rows", type=int, metavar="N", help="rows of a region, one chunk of OUT.zarr")
     parser.add_argument("--region-columns", type=int, metavar="N", help="columns of a region (all)")
-    parser.add_argument("--double", action="store_true", help="float64 in OUT.zarr, not float32")
-    parser.add_argument("--resume", action="store_true", help="compute the chunks that OUT.zarr lacks")
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), help="where to compute (as the model says)")
-    parser.add_argument("--workers", type=int, metavar="N", help="worker processes ($DECONDITIONING_WORKERS, else 1)")
+    parser.add_argument("--double", action="store_true", help="write float64 instead of float32")
+    parser.add_argument("--resume", action="store_true", help="compute the chunks missing in OUT.zarr")
+    parser.add_argument(
+        "--device", choices=("auto", "cpu", "cuda"), help="where to compute (default: that of the model)"
+    )
+    parser.add_argument("--workers", type=int, metavar="N", help="worker processes ($DECONDITIONING_WORKERS or 1)")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="your Dask scheduler ($DASK_SCHEDULER_ADDRESS)")
     add_output_options(parser)
 

@@ -5,12 +5,12 @@ import argparse
 from deconditioning.cli.document import add_json_option, check_writable, document, table, write, write_bytes
 from deconditioning.cli.talk import say
 
-HELP = "say of every table and figure of the five texts whether our stored numbers bear it out"
+HELP = "report for every table and figure of the five publications whether our stored results support it"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("--markdown", metavar="PATH", help="write the whole table there, as Markdown")
+    parser.add_argument("--markdown", metavar="PATH", help="write the whole table to this file, as Markdown")
     add_json_option(parser, default=None)
 
 

@@ -10,7 +10,7 @@ from deconditioning.engine.compare import run_model, run_scores
 from deconditioning.engine.engine import Engine
 from deconditioning.engine.records import Run
 
-HELP = "list the runs in the runs folder ($DECONDITIONING_RUNS, else ./runs)"
+HELP = "list the runs in the runs folder ($DECONDITIONING_RUNS or ./runs)"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,12 +5,14 @@ import json
 
 from deconditioning.cli.talk import stdout_kept_clean
 
-HELP = "list the settings of a study, with defaults and ends, as a JSON schema"
+HELP = "print the settings of a study, with defaults and ranges, as a JSON schema"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("study", metavar="STUDY", help="such as kernel-bayes; any other name is answered with them all")
+    parser.add_argument(
+        "study", metavar="STUDY", help="name of a study, such as kernel-bayes; an unknown name lists all studies"
+    )
 
 
 def run(options: argparse.Namespace) -> None:

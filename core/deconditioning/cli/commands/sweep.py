@@ -15,7 +15,7 @@ from deconditioning.engine.context import Context
 from deconditioning.errors import InputError
 from deconditioning.wording import table_cell
 
-HELP = "scores over a grid of one or two settings"
+HELP = "compute scores over a grid of one or two settings"
 Swept = tuple[list[dict[str, Any]], dict[str, Any], str, int, str]
 
 
@@ -25,18 +25,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(**dict.fromkeys(downscale.MODEL_SETTINGS), seeds=None)
     parser.add_argument(
         "--study", metavar="NAME",
-        help="a study in place of INPUT, such as one-dimension; a name that does not exist is answered with those "
-        "that do",
+        help="a study in place of INPUT, such as one-dimension; an unknown name lists all studies",
     )  # fmt: skip
     parser.add_argument(
-        "--set", nargs="+", metavar="NAME=VALUE", default=[], help="settings of the study that are not the usual ones"
+        "--set", nargs="+", metavar="NAME=VALUE", default=[], help="settings of the study other than the defaults"
     )
     parser.add_argument(
         "--axis", nargs="+", required=True, metavar="NAME:LOW:HIGH:COUNT",
-        help="what is swept: one or two, such as 'noise σ²:1e-6:1:5', with :linear behind it for even steps; a name "
-        "that does not exist is answered with those that do",
+        help="one or two settings to sweep, such as 'noise σ²:1e-6:1:5', followed by :linear for even steps; an "
+            "unknown name lists all settings",
     )  # fmt: skip
-    parser.add_argument("--table", metavar="OUT.csv", help="the settings and their scores, one row a setting")
+    parser.add_argument("--table", metavar="OUT.csv", help="CSV of the settings and their scores, one row per setting")
     add_output_options(parser)
 
 

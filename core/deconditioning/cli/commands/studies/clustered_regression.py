@@ -8,20 +8,25 @@ from deconditioning.cli.options import add_output_options, seeds_of
 from deconditioning.cli.talk import say, stdout_kept_clean
 
 HELP = (
-    "regress clustered subjects by one function, one for each cluster, or exchangeable ones (Tang et al., section 4.3)"
+    "regress outcomes of clustered subjects with one function, one per cluster, or exchangeable functions "
+    "(Tang et al., section 4.3)"
 )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("--subjects", type=int, default=200, help="of the simulation (20), in all clusters together")
-    parser.add_argument("--measures", type=int, default=200, help="a subject")
-    parser.add_argument("--clusters", type=int, default=4, help="taken in turn")
+    parser.add_argument(
+        "--subjects", type=int, default=200, help="subjects of the simulation (equation 20) in all clusters together"
+    )
+    parser.add_argument("--measures", type=int, default=200, help="measures per subject")
+    parser.add_argument("--clusters", type=int, default=4, help="number of clusters, assigned in turn")
     parser.add_argument(
         "--apart", nargs="+", type=float, default=[0.0, 0.1, 0.2, 0.3, 0.4], metavar="δ",
-        help="how far the clusters' functions lie from their mean (0 0.1 0.2 0.3 0.4)",
+        help="distance of the clusters' functions from their mean (0 0.1 0.2 0.3 0.4)",
     )  # fmt: skip
-    parser.add_argument("--seeds", nargs="+", default=["0"], metavar="S", help="numbers, or a range such as 0-99")
+    parser.add_argument(
+        "--seeds", nargs="+", default=["0"], metavar="S", help="seeds, as numbers or a range such as 0-99"
+    )
     add_output_options(parser)
 
 

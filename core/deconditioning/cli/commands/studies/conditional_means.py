@@ -8,20 +8,24 @@ from deconditioning.cli.commands.benchmark import machine
 from deconditioning.cli.document import Result, add_json_option, check_writable, document, write
 from deconditioning.errors import InputError
 
-HELP = "compare the standard and the shrinkage estimator of a conditional mean embedding, and what they cost"
+HELP = "compare the errors and costs of the standard and the shrinkage estimator of a conditional mean embedding"
 _NAMES = {"standard": "cmp", "shrinkage": "shrinkage_cmp"}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("--bags", nargs="+", type=int, default=[50], metavar="B", help="number of bags, one or several")
+    parser.add_argument(
+        "--bags", nargs="+", type=int, default=[50], metavar="B", help="number of bags, one or more values"
+    )
     parser.add_argument("--per-bag", nargs="+", type=int, default=[3], metavar="N",
-                        help="points a bag (their mean where sizes are unequal), one a number of bags")  # fmt: skip
-    parser.add_argument("--unequal", action="store_true", help="draw the bags' sizes")
-    parser.add_argument("--regularisation", type=float, default=0.1, metavar="λ", help="λ, in Nλ and Bλ")
-    parser.add_argument("--same-number", action="store_true", help="λ itself on both diagonals, not Nλ and Bλ")
+                        help="points per bag (their mean if unequal), as many values as --bags has")  # fmt: skip
+    parser.add_argument("--unequal", action="store_true", help="draw bag sizes at random")
+    parser.add_argument("--regularisation", type=float, default=0.1, metavar="λ", help="λ, which enters as Nλ and Bλ")
+    parser.add_argument(
+        "--same-number", action="store_true", help="use λ itself on both diagonals instead of Nλ and Bλ"
+    )
     parser.add_argument("--seeds", nargs="+", type=int, default=[0], metavar="SEED", help="seeds of the data")
-    parser.add_argument("--times", action="store_true", help="add CPU times, the N×N estimator up to 5,000 points")
+    parser.add_argument("--times", action="store_true", help="add CPU times (N×N estimator up to 5,000 points)")
     add_json_option(parser)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from deconditioning.cli.document import add_json_option, check_writable, document, write
 from deconditioning.cli.talk import say
 
-HELP = "measure how fast the deconditional mean operator is learned, beside the theorem's rate"
+HELP = "measure the convergence of the deconditional mean operator and compare it with the theorem's rate"
 TARGETS = [30, 100, 300, 1000, 3000]
 _SAMPLES = [300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
 
@@ -16,21 +16,25 @@ _SAMPLES = [300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument(
-        "--a", nargs="+", type=float, default=[0.4, 0.8, 1.25], help="growth of N with M, one curve each"
+        "--a", nargs="+", type=float, default=[0.4, 0.8, 1.25], help="growth of N with M, one curve per value"
     )
     parser.add_argument("--b", type=float, default=2.0, help="decay of the eigenvalues, > 1; inf for finite features")
     parser.add_argument("--c", type=float, default=1.5, help="smoothness of the second stage, in ]1, 2]")
     parser.add_argument("--c-prime", type=float, default=2.0, help="smoothness of the first stage, in ]1, 2]")
     parser.add_argument("--iota", type=float, default=1.0, help="Hölder exponent, in ]0, 1]")
-    parser.add_argument("--largest", type=int, default=1_000_000, help="the most samples of the first stage")
-    parser.add_argument("--sizes", type=int, default=8, help="values of M on a curve")
-    parser.add_argument("--seeds", type=int, default=6, help="data sets at each size")
+    parser.add_argument("--largest", type=int, default=1_000_000, help="largest number of samples in the first stage")
+    parser.add_argument("--sizes", type=int, default=8, help="number of values of M per curve")
+    parser.add_argument("--seeds", type=int, default=6, help="number of data sets per size")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument(
-        "--frequencies", nargs="+", type=int, default=[None], help="of the circle, 2k + 1 features; a curve each"
+        "--frequencies",
+        nargs="+",
+        type=int,
+        default=[None],
+        help="frequencies k of the circle, with 2k + 1 features; one curve per value",
     )
-    parser.add_argument("--astray", type=float, default=0.0, help="share of x that lies anywhere; 0: x near y")
-    parser.add_argument("--no-grid", dest="grid", action="store_false", help="leave out the table of all M and N")
+    parser.add_argument("--astray", type=float, default=0.0, help="share of x drawn uniformly instead of near y")
+    parser.add_argument("--no-grid", dest="grid", action="store_false", help="omit the table of all M and N")
     add_json_option(parser)
 
 

@@ -11,63 +11,77 @@ from deconditioning.cli.talk import say, stdout_kept_clean
 from deconditioning.errors import InputError
 from deconditioning.missing_marks import checked_missing
 
-HELP = "regress an outcome on distributions seen through repeated measures, by GPDR and its alternatives"
+HELP = "regress an outcome on distributions observed through repeated measures, with GPDR and alternatives"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("--subjects", nargs="+", type=int, default=[400], metavar="N", help="of the simulation (20)")
-    parser.add_argument("--measures", nargs="+", type=int, default=[2000], metavar="M", help="a subject")
-    parser.add_argument("--seeds", nargs="+", default=["0"], metavar="S", help="numbers, or a range such as 0-99")
+    parser.add_argument(
+        "--subjects", nargs="+", type=int, default=[400], metavar="N", help="subjects of the simulation (equation 20)"
+    )
+    parser.add_argument("--measures", nargs="+", type=int, default=[2000], metavar="M", help="measures per subject")
+    parser.add_argument(
+        "--seeds", nargs="+", default=["0"], metavar="S", help="seeds, as numbers or a range such as 0-99"
+    )
     parser.add_argument(
         "--methods",
         nargs="+",
         metavar="METHOD",
-        help="gpdr, kde, landmark10, landmark50, bdr10, bdr50, shrunk, flr (all); kde_narrow (silverman_0.9), kde_cut "
-        "(the same, cut off at the ends), landmark10_gp; with --rank and other data gpdr_flr, both together",
+        help="gpdr, kde, landmark10, landmark50, bdr10, bdr50, shrunk, flr (default: all of these); kde_narrow "
+        "(silverman_0.9), kde_cut (the same, truncated at the ends), landmark10_gp; with --rank and other data "
+        "gpdr_flr, which combines both",
     )
-    parser.add_argument("--distinct", action="store_true", help="no measure repeats (continuous values)")
-    parser.add_argument("--unequal", action="store_true", help="between m/4 and m measures a subject")
-    parser.add_argument("--draws", type=int, default=100, help="posterior draws of the sampled risk; 0: none")
-    parser.add_argument("--curves", action="store_true", help="risks by n and m, paired tests, slopes; no single rows")
+    parser.add_argument("--distinct", action="store_true", help="continuous measures without repeated values")
+    parser.add_argument("--unequal", action="store_true", help="between m/4 and m measures per subject")
+    parser.add_argument("--draws", type=int, default=100, help="posterior draws for the sampled risk; 0: none")
+    parser.add_argument(
+        "--curves", action="store_true", help="report risks by n and m, paired tests and slopes instead of single rows"
+    )
     parser.add_argument(
         "--score", default="posterior_risk", choices=("posterior_risk", "squared_error"),
-        help="what curves are of (posterior_risk); squared_error: of the posterior mean alone",
+        help="score of the curves (posterior_risk); squared_error: that of the posterior mean alone",
     )  # fmt: skip
     _model(parser)
     table = parser.add_argument_group("other data: cross-validated R² instead of risk")
-    table.add_argument("--table", metavar="FILE", help="a long table, one row a measurement (CSV)")
-    table.add_argument("--subject", metavar="COLUMN", help="who was measured")
-    table.add_argument("--value", nargs="+", metavar="COLUMN", help="what was measured")
-    table.add_argument("--outcome", metavar="COLUMN", help="what is to be explained")
-    table.add_argument("--covariate", nargs="*", metavar="COLUMN", help="further numbers of the subject")
-    table.add_argument("--drop-missing", action="store_true", help="leave out rows with missing cells")
+    table.add_argument("--table", metavar="FILE", help="CSV in long format, one row per measurement")
+    table.add_argument("--subject", metavar="COLUMN", help="column of the subject")
+    table.add_argument("--value", nargs="+", metavar="COLUMN", help="columns of the measures")
+    table.add_argument("--outcome", metavar="COLUMN", help="column of the outcome")
+    table.add_argument("--covariate", nargs="*", metavar="COLUMN", help="columns of further covariates of the subject")
+    table.add_argument("--drop-missing", action="store_true", help="omit rows with missing cells")
     add_missing_option(table, USUAL_MARKS)
-    table.add_argument("--stand-in", type=int, metavar="N", help="N generated people, an accelerometer study's shape")
-    table.add_argument("--folds", type=int, default=5, help="of the cross-validation")
-    table.add_argument("--repeats", type=int, default=10, help="partitions into folds")
-    table.add_argument("--given", action="store_true", help="kernel and noise as given, not learned on every fold")
+    table.add_argument("--stand-in", type=int, metavar="N", help="synthetic accelerometer study of N people")
+    table.add_argument("--folds", type=int, default=5, help="folds of the cross-validation")
+    table.add_argument("--repeats", type=int, default=10, help="number of partitions into folds")
+    table.add_argument(
+        "--given", action="store_true", help="use kernel and noise as given instead of learning them on every fold"
+    )
     add_output_options(parser)
 
 
 def _model(parser: argparse.ArgumentParser) -> None:
     model = parser.add_argument_group("model")
     model.add_argument("--kernel", default="rbf", metavar="FAMILY", help="rbf, matern12, matern32, matern52 (rbf)")
-    model.add_argument("--lengthscale", type=float, default=0.5, help="of the kernel (the paper's l = 0.25 is 0.5²)")
     model.add_argument(
-        "--of-range", action="store_true", help="the lengthscale is a share of the range of the measures"
+        "--lengthscale", type=float, default=0.5, help="lengthscale of the kernel (the paper's l = 0.25 is 0.5²)"
+    )
+    model.add_argument(
+        "--of-range", action="store_true", help="give the lengthscale as a share of the range of the measures"
     )
     model.add_argument("--variance", type=float, default=1.0, help="of the kernel")
-    model.add_argument("--noise", type=float, default=0.01, metavar="σ²", help="variance of the outcome's noise")
+    model.add_argument("--noise", type=float, default=0.01, metavar="σ²", help="noise variance of the outcome")
     model.add_argument("--noise-by", default="given", metavar="WAY", help="given, learned or gibbs (given)")
     model.add_argument("--rank", type=int, metavar="K", help="eigenvectors of the low-rank posterior (full)")
     model.add_argument(
         "--bandwidth", default="silverman", metavar="RULE", help="silverman (1.06 sd), silverman_0.9, scott"
     )
     model.add_argument(
-        "--embedding-scale", type=float, metavar="η", help="of uncertain embeddings' prior (of highest evidence)"
+        "--embedding-scale",
+        type=float,
+        metavar="η",
+        help="scale of the prior of uncertain embeddings (default: that of highest evidence)",
     )
-    model.add_argument("--reflect", action="store_true", help="densities folded back at the ends of the range")
+    model.add_argument("--reflect", action="store_true", help="reflect densities at the ends of the range")
 
 
 def run(options: argparse.Namespace) -> None:

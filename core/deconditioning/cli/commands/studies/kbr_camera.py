@@ -16,27 +16,44 @@ from deconditioning.cli.talk import say, stdout_kept_clean
 #: Of `deconditioning.kernels.lanczos`, which is not loaded for the help alone.
 ACCURACY = 1e-5
 
-HELP = "follow a camera's rotation by its frames with kernel Bayes filters, beside learned Kalman filters"
+HELP = "estimate a camera's rotation from its frames with kernel Bayes filters and learned Kalman filters"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument(
-        "--noise", nargs="+", type=float, metavar="SD", help="of a pixel in [0, 1] (the paper's: 0.01 and 0.0316)"
+        "--noise",
+        nargs="+",
+        type=float,
+        metavar="SD",
+        help="noise of a pixel value in [0, 1] (the paper's: 0.01 and 0.0316)",
     )
     parser.add_argument("--methods", nargs="+", metavar="METHOD",
                         help="kbr_gauss, kbr_tr, kalman_matrix, kalman_quaternion, nearest (all)")  # fmt: skip
     parser.add_argument("--train", type=int, default=400, help="training frames T (the paper's: 1800)")
-    parser.add_argument("--test", type=int, default=100, help="frames that are followed and scored (the paper's: 1800)")
+    parser.add_argument(
+        "--test", type=int, default=100, help="test frames, which are filtered and scored (the paper's: 1800)"
+    )
     add_runs_options(parser, 1, "training and test series")
-    parser.add_argument("--tilt", type=float, default=20.0, help="degrees the camera may lean, 180: all rotations")
-    parser.add_argument("--speed", type=float, default=0.15, help="sd of the turn about each axis, radians a step")
-    parser.add_argument("--field-of-view", type=float, default=90.0, metavar="DEGREES", help="of the camera")
-    parser.add_argument("--room", type=int, default=0, metavar="SEED", help="of colours and pictures on the walls")
+    parser.add_argument(
+        "--tilt",
+        type=float,
+        default=20.0,
+        help="largest tilt of the camera in degrees; 180: all rotations",
+    )
+    parser.add_argument(
+        "--speed", type=float, default=0.15, help="sd of the rotation about each axis, in radians per step"
+    )
+    parser.add_argument(
+        "--field-of-view", type=float, default=90.0, metavar="DEGREES", help="field of view of the camera"
+    )
+    parser.add_argument(
+        "--room", type=int, default=0, metavar="SEED", help="seed of the colours and pictures on the walls"
+    )
     add_filter_options(parser, 1e-2)
     parser.add_argument(
         "--full-rank", nargs="?", type=float, const=ACCURACY, default=0.0, metavar="ACCURACY",
-        help=f"the frames' kernel matrix whole, by Lanczos steps that end at this accuracy ({ACCURACY:g})",
+        help=f"use the full kernel matrix of the frames, with Lanczos steps to this accuracy ({ACCURACY:g})",
     )  # fmt: skip
     add_device_option(parser)
     add_output_options(parser)

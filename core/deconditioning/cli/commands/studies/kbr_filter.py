@@ -19,21 +19,27 @@ from deconditioning.errors import InputError
 if TYPE_CHECKING:
     from deconditioning.studies.filtering.study import FilterProblem
 
-HELP = "follow a hidden state with the kernel Bayes filter, beside EKF, UKF and a particle filter"
+HELP = "filter a hidden state with the kernel Bayes filter, EKF, UKF and a particle filter"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add_circle_options(parser, ["a"], 3)
     parser.add_argument(
-        "--generator", choices=("M", "D"), default="M", help="M: the angle of the noisy state, D: its own"
+        "--generator",
+        choices=("M", "D"),
+        default="M",
+        help="M: the next angle follows from the noisy state; D: it advances without noise",
     )
-    parser.add_argument("--series", metavar="FILE", help="instead of a system: CSV or NetCDF, one step per row")
-    parser.add_argument("--states", nargs="+", metavar="COLUMN", help="columns of the series that are hidden")
-    parser.add_argument("--observations", nargs="+", metavar="COLUMN", help="columns that are observed")
+    parser.add_argument(
+        "--series", metavar="FILE", help="a series in place of a system: CSV or NetCDF, one step per row"
+    )
+    parser.add_argument("--states", nargs="+", metavar="COLUMN", help="columns of the hidden states")
+    parser.add_argument("--observations", nargs="+", metavar="COLUMN", help="columns of the observations")
     parser.add_argument(
         "--time", metavar="COLUMN",
-        help="column of times of the series, by which rows are sorted and gaps found (the one that is), or none",
+        help="time column of the series, used to sort rows and find gaps (default: the column that contains times), "
+            "or none",
     )  # fmt: skip
     add_missing_option(parser, USUAL_MARKS)
     parser.add_argument("--methods", nargs="+", metavar="METHOD", help="kbr, ekf, ukf, particle (all)")

@@ -7,7 +7,7 @@ from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.options import add_circle_options, chosen, filter_settings, seeds_asked
 from deconditioning.cli.talk import say, stdout_kept_clean
 
-HELP = "the kernel Bayes filter, one step ahead, and given the whole series, with several δ of the smoother"
+HELP = "compare the kernel Bayes filter with its one-step prediction and with its smoother at several δ"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

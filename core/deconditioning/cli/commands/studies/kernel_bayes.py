@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: Settings of one observation on the page; the command takes many, seeds by ``--seeds``, μ̂ by ``--methods``.
 _OF_THE_PAGE = ("y1", "y2", "observation", "seed", "prior_weights")
-HELP = "find posterior means by kernel Bayes' rule, beside density estimation and the conditional mean embedding"
+HELP = "compute posterior means by kernel Bayes' rule, density estimation, conditional mean embeddings and ABC"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         unset={"prior": "as many as pairs", "epsilon": "0.01/n", "delta": "2ε"},
     )  # fmt: skip
     add_flags(parser, ComparisonSettings, several=("simulations",))
-    add_runs_options(parser, 3, "drawn problems")
+    add_runs_options(parser, 3, "randomly drawn problems")
     parser.add_argument(
         "--methods",
         nargs="+",

@@ -9,30 +9,47 @@ from deconditioning.cli.options import USUAL_MARKS, add_missing_option, add_outp
 from deconditioning.cli.talk import say, stdout_kept_clean
 from deconditioning.errors import InputError
 
-HELP = "find posteriors from simulations alone: deconditional embedding, kernel Bayes' rule, ABC and six methods more"
+HELP = (
+    "compute posteriors from simulations alone: deconditional embedding, kernel Bayes' rule, ABC and six more methods"
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument("--problem", default="exponential-gamma",
                         help="exponential-gamma, gaussian, lotka-volterra or table")  # fmt: skip
-    parser.add_argument("--simulations", nargs="+", type=int, default=[100], metavar="N", help="one number or several")
+    parser.add_argument(
+        "--simulations",
+        nargs="+",
+        type=int,
+        default=[100],
+        metavar="N",
+        help="number of simulations, one or more values",
+    )
     parser.add_argument("--seeds", nargs="+", default=["0"], metavar="SEED",
-                        help="of the simulations: numbers, or a range such as 0-99")  # fmt: skip
+                        help="seeds of the simulations, as numbers or a range such as 0-99")  # fmt: skip
     parser.add_argument("--observed", type=float, help="exponential-gamma: the observed mean (9.42)")
     parser.add_argument("--dimension", type=int, default=2, help="gaussian: number of parameters")
     parser.add_argument("--methods", nargs="+", metavar="METHOD",
-                        help="dme, kbr, cme, abc (these four without the option), and beside them cme_evidence, kelfi, "
+                        help="dme, kbr, cme, abc (default: these four), cme_evidence, kelfi, "
                              "k2_abc, mdn, smc_abc")  # fmt: skip
-    parser.add_argument("--drawn", action="store_true", help="make every seed's data at parameters from the prior")
+    parser.add_argument(
+        "--drawn", action="store_true", help="generate each seed's data at parameters drawn from the prior"
+    )
     parser.add_argument("--design", choices=("spread", "random"), default="spread",
-                        help="parameters in a Latin hypercube, or independent")  # fmt: skip
-    parser.add_argument("--calibrate", type=int, metavar="REPEATS", help="add calibration ranks over so many data sets")
-    parser.add_argument("--table", metavar="FILE", help="table: CSV of parameters and summaries, a row a simulation")
-    parser.add_argument("--observed-row", metavar="FILE", help="table: CSV of names and one observed row")
+                        help="parameters from a Latin hypercube (spread) or independent (random)")  # fmt: skip
+    parser.add_argument(
+        "--calibrate", type=int, metavar="REPEATS", help="add calibration ranks over this many data sets"
+    )
+    parser.add_argument(
+        "--table", metavar="FILE", help="table: CSV of parameters and summaries, one row per simulation"
+    )
+    parser.add_argument("--observed-row", metavar="FILE", help="table: CSV with names and one observed row")
     add_missing_option(parser, USUAL_MARKS)
     parser.add_argument("--parameters", nargs="+", metavar="COLUMN", help="table: its parameter columns")
-    parser.add_argument("--log", nargs="+", default=[], metavar="COLUMN", help="table: parameters seen as logarithms")
+    parser.add_argument(
+        "--log", nargs="+", default=[], metavar="COLUMN", help="table: parameters on a logarithmic scale"
+    )
     add_output_options(parser)
 
 

@@ -7,7 +7,10 @@ from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.options import add_output_options
 from deconditioning.cli.talk import say, stdout_kept_clean
 
-HELP = "exponential-gamma with q̄ inside its limits, with ε or both free, with a narrower k, with more herded samples"
+HELP = (
+    "test the limits of q̄ on exponential-gamma: as given, with ε or both ε and ℓ free, a narrower k, more herded "
+    "samples"
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.options import add_output_options
 from deconditioning.cli.talk import say, stdout_kept_clean
 
-HELP = "what a shift of mediators between bags and targets costs, and what weighing bags by it gives back"
+HELP = "measure the cost of a mediator shift between bags and targets, with and without importance weights"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

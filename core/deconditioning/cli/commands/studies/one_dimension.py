@@ -7,7 +7,7 @@ from deconditioning.cli.options import add_device_option, add_learning_options, 
 from deconditioning.cli.talk import say, stdout_kept_clean
 from deconditioning.errors import InputError
 
-HELP = "recover a hidden function from two scatters that never meet, beside the naive ways"
+HELP = "recover a hidden function from two data sets without common points, with naive alternatives"
 _LINE = ("n", "m", "simulation", "target", "input_noise", "target_noise", "first_edits", "second_edits")
 _SETTINGS = ("learn", "tied", "restarts", "steps", "optimiser", "device")
 
@@ -26,10 +26,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target-noise", type=float, help="sd of z around f(x) (0.25)")
     for name, pairs in (("first", "(y, x)"), ("second", "(y, z)")):
         parser.add_argument(
-            f"--{name}-edits", metavar="EDITS", help=f"pairs {pairs} changed by hand, such as m12_1.5_-0.25d7a0.5_2"
+            f"--{name}-edits", metavar="EDITS", help=f"edits of the pairs {pairs}, such as m12_1.5_-0.25d7a0.5_2"
         )
     parser.add_argument(
-        "--free", dest="tied", action="store_false", default=None, help="learn λ by itself instead of λ = σ²/n"
+        "--free", dest="tied", action="store_false", default=None, help="learn λ instead of setting λ = σ²/n"
     )
     parser.add_argument("--optimiser", choices=("lbfgs", "adam"), help="optimiser (lbfgs)")
     add_learning_options(parser, restarts=3, steps=60)

@@ -6,13 +6,15 @@ from typing import Any
 from deconditioning.cli.document import Result, add_json_option, check_writable, document, write
 from deconditioning.cli.talk import say, stdout_kept_clean
 
-HELP = "measure what the number and size of bags do to the standard and the shrinkage estimate"
+HELP = "measure how the standard and the shrinkage estimate depend on the number and size of bags"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("--bags", nargs="+", type=int, default=[50, 100, 200, 400, 800], help="B")
-    parser.add_argument("--per-bag", nargs="+", type=int, default=[1, 3, 10, 30, 100], help="n, the mean where unequal")
+    parser.add_argument("--bags", nargs="+", type=int, default=[50, 100, 200, 400, 800], help="number of bags B")
+    parser.add_argument(
+        "--per-bag", nargs="+", type=int, default=[1, 3, 10, 30, 100], help="points per bag n, the mean if unequal"
+    )
     parser.add_argument("--seeds", nargs="+", type=int, default=list(range(10)))
     add_json_option(parser)
 

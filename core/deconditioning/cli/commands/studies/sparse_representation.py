@@ -9,7 +9,7 @@ from deconditioning.cli.talk import say, stdout_kept_clean
 from deconditioning.errors import InputError
 from deconditioning.studies.sparse_representation.settings import LearningSettings, ToySettings
 
-HELP = "represent noisy data of a function by few points, random or learned"
+HELP = "represent noisy data of a function by a few points, random or learned"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +19,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_flags(parser, ToySettings, without=("made_of", "data_noise", "seed"))
     parser.add_argument("--noise", type=float, default=ToySettings.data_noise.default, help="sd of the data's noise")
-    parser.add_argument("--seeds", nargs="+", type=int, default=[0], metavar="SEED", help="seeds of function and data")
+    parser.add_argument(
+        "--seeds", nargs="+", type=int, default=[0], metavar="SEED", help="seeds of the function and the data"
+    )
     add_flags(parser, LearningSettings, without=("version",))
     add_device_option(parser)
     add_json_option(parser)

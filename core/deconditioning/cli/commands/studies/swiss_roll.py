@@ -18,12 +18,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--models", nargs="+", default=["cmp", "shrinkage_cmp"], metavar="MODEL", help="names of models"
     )
-    parser.add_argument("--seeds", nargs="+", type=int, default=[0], metavar="SEED", help="seeds of roll and learning")
-    parser.add_argument("--matching", choices=("direct", "indirect"), help="whether slices have both sides (direct)")
+    parser.add_argument(
+        "--seeds", nargs="+", type=int, default=[0], metavar="SEED", help="seeds of the roll and of learning"
+    )
+    parser.add_argument(
+        "--matching",
+        choices=("direct", "indirect"),
+        help="direct: each slice has points and a mean; indirect: one or the other (direct)",
+    )
     parser.add_argument("--points", type=int, help="points on the roll (5000)")
     parser.add_argument("--bags", type=int, help="slices (50)")
     parser.add_argument("--noise", type=float, help="sd of the noise of a slice mean (0.05)")
-    parser.add_argument("--regularisation", type=float, metavar="λ", help="λ to start from (by the matching)")
+    parser.add_argument(
+        "--regularisation", type=float, metavar="λ", help="starting value of λ (depends on the matching)"
+    )
     parser.add_argument("--inducing", type=int, help="inducing points of sparse models (200)")
     parser.add_argument(
         "--stage-one", choices=("joint", "leave_one_bag_out", "target_gp"), help="how ℓ and λ are learned"

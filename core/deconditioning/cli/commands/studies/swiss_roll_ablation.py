@@ -6,7 +6,10 @@ from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.options import add_output_options
 from deconditioning.cli.talk import say, stdout_kept_clean
 
-HELP = "how the swiss roll's errors depend on λ (held at 0.01 as in the paper, held at 1e-6, learned) and the optimiser"
+HELP = (
+    "measure how errors on the swiss roll depend on λ (fixed at 0.01 as in the paper, at 1e-6, or learned) and on "
+    "the optimiser"
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
