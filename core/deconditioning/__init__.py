@@ -4,11 +4,11 @@ Downscale a coarse field with high-resolution covariates:
 
 >>> import xarray as xr
 >>> import deconditioning
->>> found = deconditioning.downscale(coarse, covariates)  # DataArrays on grids of their own
->>> found["mean"], found["sd"]
+>>> result = deconditioning.downscale(coarse, covariates)  # DataArrays, each on its own grid
+>>> result["mean"], result["sd"]
 
-Names are imported when they are first used, so that ``import deconditioning`` takes no time. ``InputError`` is raised
-for anything that cannot be used, with one sentence. ``import deconditioning.accessor`` adds
+Names are imported when they are first used, so ``import deconditioning`` is fast. Invalid input raises ``InputError``,
+whose message says what was found, what was expected and what to do. ``import deconditioning.accessor`` adds
 ``DataArray.deconditioning.downscale`` to xarray.
 """
 

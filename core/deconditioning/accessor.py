@@ -1,9 +1,9 @@
-"""``import deconditioning.accessor`` gives every ``DataArray`` the accessor ``deconditioning``.
+"""Registers the accessor ``deconditioning`` for every xarray ``DataArray``.
 
 >>> import deconditioning.accessor
->>> found = coarse.deconditioning.downscale(covariates)
+>>> result = coarse.deconditioning.downscale(covariates)
 
-It is imported by itself, as xarray's other accessors are, so that ``import deconditioning`` need not import xarray.
+It is a separate import, like other xarray accessors, so that ``import deconditioning`` does not import xarray.
 """
 
 from typing import Any
@@ -17,11 +17,11 @@ __all__ = ["Accessor"]
 
 @xr.register_dataarray_accessor("deconditioning")
 class Accessor:
-    """What Deconditioning Lab does with a coarse field."""
+    """Deconditioning Lab's methods for a coarse field."""
 
     def __init__(self, coarse: xr.DataArray) -> None:
         self._coarse = coarse
 
     def downscale(self, covariates: Any, **settings: Any) -> xr.Dataset:
-        """`deconditioning.downscale` of this field with ``covariates`` and its other arguments."""
+        """Downscale this field: `deconditioning.downscale` with ``covariates`` and its other arguments."""
         return deconditioning.downscale(self._coarse, covariates, **settings)

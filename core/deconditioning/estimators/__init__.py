@@ -1,1 +1,1 @@
-"""Estimators with scikit-learn's manners over the library: what `deconditioning` hands out by name."""
+"""Estimators in the style of scikit-learn, exported by `deconditioning`."""

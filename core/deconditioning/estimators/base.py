@@ -1,4 +1,4 @@
-"""What all estimators share: plain parameters, a readable form, and a refusal before they are fitted."""
+"""Base class of the estimators: parameters, representation, and an error if they are used before ``fit``."""
 
 from dataclasses import fields
 from typing import Any, ClassVar, Self
@@ -9,21 +9,21 @@ from deconditioning.errors import InputError
 
 
 class Estimator:
-    """Base of the estimators, which are dataclasses: their fields are the parameters, as scikit-learn's are.
+    """Base of the estimators, which are dataclasses whose fields are the parameters in scikit-learn's sense.
 
-    Parameters are kept as given and checked in ``fit``; what is learned ends in ``_``. scikit-learn's ``clone``
-    works on every estimator.
+    Parameters are stored as given and checked in ``fit``; names of fitted attributes end in ``_``. scikit-learn's
+    ``clone`` works on every estimator.
     """
 
     #: Name of an attribute that ``fit`` sets.
     _fitted_by: ClassVar[str]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name; ``deep`` changes nothing, it is there for scikit-learn."""
+        """The parameters by name; ``deep`` has no effect and exists for compatibility with scikit-learn."""
         return {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]
 
     def set_params(self, **parameters: Any) -> Self:
-        """Change parameters and return the estimator; ``InputError`` for one that it does not have."""
+        """Change parameters and return the estimator; raises ``InputError`` for an unknown parameter."""
         known = self.get_params()
         for name, value in parameters.items():
             if name not in known:
@@ -46,9 +46,9 @@ class Estimator:
 
 
 def matrix(values: Any, name: str, *, gaps: bool = False) -> np.ndarray:
-    """Rows of numbers as float64 (n, d); a vector is one column. ``gaps`` lets missing numbers (NaN) pass.
+    """Convert to float64 rows (n, d); a vector becomes one column. ``gaps`` allows missing numbers (NaN).
 
-    Raises ``InputError`` for words, more than two dimensions, no rows, and missing or infinite numbers.
+    Raises ``InputError`` for text, more than two dimensions, no rows, and missing or infinite numbers.
     """
     try:
         array = np.asarray(values, dtype=np.float64)

@@ -26,16 +26,16 @@ class DistributionRegression(Estimator):
     Parameters
     ----------
     kernel : family of k: "rbf", "matern12", "matern32" or "matern52".
-    lengthscale : of k, in units of the measures; None for half their range.
-    variance, noise : of k, and σ² of the outcome.
+    lengthscale : lengthscale of k in units of the measures; None for half their range.
+    variance, noise : variance of k, and noise variance σ² of the outcome.
     intercept : whether the outcome has an unknown mean.
-    learn : whether lengthscale, variance and noise are learned by the evidence.
+    learn : whether lengthscale, variance and noise are learned by maximising the evidence.
 
     Attributes
     ----------
-    subjects_ : what was read; ``subjects_.notes`` say how.
-    settings_ : kernel and noise in use.
-    posterior_ : of f and β (`deconditioning.distribution_regression.gpdr.Fitted`).
+    subjects_ : the data that were read; ``subjects_.notes`` describes how.
+    settings_ : kernel and noise that are used.
+    posterior_ : posterior of f and β (`deconditioning.distribution_regression.gpdr.Fitted`).
 
     Source: Tang et al., eq. 6-7; Law et al. 2018.
     """
@@ -53,16 +53,16 @@ class DistributionRegression(Estimator):
         self, table: pd.DataFrame | str | Path, *, subject: str, values: str | Sequence[str], outcome: str,
         covariates: Sequence[str] = (), drop_missing: bool = False, missing: Sequence[str] | None = None,
     ) -> Self:  # fmt: skip
-        """Read a long table, one row a measurement, and learn.
+        """Read a table in long format, one row per measurement, and learn.
 
         Parameters
         ----------
         table : a data frame, or the name of a text file.
-        subject, values, outcome, covariates : names of its columns; outcome and covariates have one value a subject.
-        drop_missing : leave out rows with a missing cell instead of refusing them.
-        missing : numbers that count as missing; None for the usual ones.
+        subject, values, outcome, covariates : names of its columns; outcome and covariates have one value per subject.
+        drop_missing : omit rows with a missing cell instead of raising an error.
+        missing : numbers that count as missing; None for common codes such as -9999.
 
-        Raises ``InputError`` naming row and column.
+        Raises ``InputError`` with the row and column.
         """
         self._roles = Roles(
             subject, (values,) if isinstance(values, str) else tuple(values), outcome, tuple(covariates), drop_missing,
@@ -90,9 +90,9 @@ class DistributionRegression(Estimator):
         return subjects_of_frame(table, roles)
 
     def predict(self, table: pd.DataFrame) -> pd.DataFrame:
-        """The outcome of other subjects: ``mean`` and ``sd``, that of a new outcome, by subject in order of appearance.
+        """Predict the outcome of new subjects: ``mean`` and ``sd``, by subject in order of appearance.
 
-        ``table`` has the columns of ``fit``, the outcome left out or ignored.
+        ``table`` has the columns of ``fit``; the outcome is optional and ignored. ``sd`` includes the noise.
         """
         self._check_fitted()
         if not isinstance(table, pd.DataFrame):
@@ -110,7 +110,7 @@ class DistributionRegression(Estimator):
         return pd.DataFrame({"mean": mean.numpy(), "sd": sd.numpy()}, pd.Index(others.names, name=self._roles.subject))
 
     def function(self, at: Any) -> pd.DataFrame:
-        """``mean`` and ``sd`` of f at values ``at`` (P, d); with an intercept of f less its mean over the subjects."""
+        """``mean`` and ``sd`` of f at values ``at`` (P, d); with an intercept, of f minus its subject mean."""
         self._check_fitted()
         points = matrix(at, "at")
         if points.shape[1] != len(self.subjects_.columns):

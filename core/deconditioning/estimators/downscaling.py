@@ -1,6 +1,6 @@
-"""Downscaling as a function and as estimators: learn from coarse values, predict every pixel, draw, check one scale up.
+"""Downscaling as a function and as estimators.
 
-The same computation as page Downscaling and ``deconditioning downscale``, to the last bit.
+The computation is that of page Downscaling and of ``deconditioning downscale``, to the last bit.
 """
 
 import warnings
@@ -25,33 +25,33 @@ _DEFAULT = DownscaleSettings
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class ModelEstimator(Estimator):
-    """A model of a fine field f seen through averages of cells: ``z̃ = Wᵀ f̄ + e``, ``f ~ GP(m, k)``.
+    """Model of a fine field f observed through averages over cells: ``z̃ = Wᵀ f̄ + e``, ``f ~ GP(m, k)``.
 
     Parameters
     ----------
     kernel, mediator_kernel : family of the kernel on covariates and on mediators ("rbf", "matern32" …).
-    spatial : family on the coordinates; None for the model's own.
-    structure : "sum" or "product" of the two.
+    spatial : family of the kernel on coordinates; None for the model's default.
+    structure : how these two kernels are combined, "sum" or "product".
     linear_mean : whether f has an unknown prior mean that is linear in the covariates.
-    regularisation, noise, point_noise : λ of the mediation, σ² of a target and ς² of a single pixel, the last two in
-        variances of the standardised target; None for the start values.
-    hold : noises that learning leaves as they are, among "noise" and "point_noise".
+    regularisation, noise, point_noise : λ of the mediation, σ² of a target and ς² of a single pixel, the last two as
+        variances of the standardised target; None for the starting values.
+    hold : noise variances that are not learned, from "noise" and "point_noise".
     inducing, placement : number of inducing points of a sparse model, and "kmeans" or "grid".
-    learn : whether hyperparameters are learned in ``fit``.
-    stage_one, method, bound : how λ and the mediators' lengthscales are found, "lbfgs" or "adam", "collapsed" or
-        "stochastic".
-    restarts, steps, points : starts of the optimiser, steps of each, points of a cell while learning.
+    learn : whether ``fit`` learns the hyperparameters.
+    stage_one : how λ and the mediators' lengthscales are learned.
+    method, bound : "lbfgs" or "adam"; "collapsed" or "stochastic".
+    restarts, steps, points : starts of the optimiser, steps per start, points per cell during learning.
     every_pixel, prior_sd, local_scale : see `deconditioning.downscaling.settings.DownscaleSettings`.
-    gradient_boosting : whether the baselines hold gradient boosting too.
-    seed : of withheld cells, restarts and k-means.
+    gradient_boosting : whether the baselines include gradient boosting.
+    seed : seed of withheld cells, restarts and k-means.
     device : "auto", "cpu" or "cuda".
 
     Attributes
     ----------
-    problem_ : what ``fit`` made of the data; ``problem_.notes`` say how they were read.
-    settings_ : the learned hyperparameters as plain data, with which the map follows without learning.
-    warnings_ : sentences on what to doubt; each is also issued as a ``UserWarning``.
-    scores_ : after ``predict``, scores by method where the fine truth is known, {} elsewhere.
+    problem_ : the downscaling problem that ``fit`` built; ``problem_.notes`` describes how the data were read.
+    settings_ : the learned hyperparameters as plain data; they reproduce the map without learning.
+    warnings_ : reasons to doubt the result; each is also issued as a ``UserWarning``.
+    scores_ : after ``predict``, scores by method if the fine truth is known, otherwise {}.
     coarse_scores_ : after ``predict``, scores of the map averaged back to the cells: "seen" and "withheld".
     """
 
@@ -89,24 +89,24 @@ class ModelEstimator(Estimator):
     def fit(
         self, coarse: Gridded, covariates: Gridded, mediator: Gridded | None = None, **data: Unpack[DataSettings]
     ) -> Self:
-        """Form the problem and learn the hyperparameters.
+        """Build the problem and learn the hyperparameters.
 
         Parameters
         ----------
-        coarse : the target on its own coarse grid: a ``DataArray``, a ``Dataset``, the name of a file, or what
-            ``open_fields`` returns. Units are read from its attributes.
-        covariates : high-resolution fields on the grid to predict on.
-        mediator : fields seen from both sides, where cells are matched through them only.
-        target, covariate_names, mediator_names : which variables to take; without them the only one of ``coarse``,
-            and all of ``covariates`` and ``mediator``.
-        coarsen : (rows, columns): ``coarse`` lies on the covariates' own grid and its means over such blocks of pixels
-            are downscaled, so that the result can be scored against it.
-        withhold : fraction of the coarse cells that is hidden, to score by: 0, with ``coarsen`` 0.5.
-        block : (rows, columns) of pixels that make a bag where cells are matched through mediators.
+        coarse : the target on its own coarse grid: a ``DataArray``, a ``Dataset``, the name of a file, or the result
+            of ``open_fields``. Units are read from its attributes.
+        covariates : high-resolution fields on the grid of the prediction.
+        mediator : fields that are known for both the bags and the targets, if these are matched only through them.
+        target, covariate_names, mediator_names : variables to use; by default the only one of ``coarse``, and all of
+            ``covariates`` and ``mediator``.
+        coarsen : (rows, columns): ``coarse`` lies on the covariates' grid and is averaged over such blocks of pixels
+            before it is downscaled, so that the result can be scored against it.
+        withhold : fraction of the coarse cells withheld for scoring; by default 0, or 0.5 with ``coarsen``.
+        block : (rows, columns) of pixels in a bag, if cells are matched through mediators.
         matching, coordinates, select, coarse_select, hide, reveal, region, reweigh, missing : see
             `deconditioning.fields.spec.DownscalingSpec`.
 
-        Raises ``InputError`` with one sentence where data or parameters cannot be used.
+        Raises ``InputError`` if data or parameters cannot be used.
         """
         settings = self._settings()
         problem = problem_of(coarse, covariates, mediator, self.seed, data)
@@ -133,14 +133,14 @@ class ModelEstimator(Estimator):
         return self._result
 
     def predict(self, *, baselines: bool = False, quantiles: tuple[float, ...] = ()) -> xr.Dataset:
-        """The map: what ``deconditioning downscale --output`` writes.
+        """Predict the map; the dataset is the one that ``deconditioning downscale --output`` writes.
 
         Returns
         -------
-        A CF dataset with ``mean`` and ``sd`` (H, W) on the covariates' grid in the target's units, the sd that of a
-        pixel's own value; ``coarse`` what the model saw, ``coarse_known`` also what was withheld; ``truth`` and
-        ``error`` where the truth is known; ``baseline_…`` with ``baselines``; ``quantiles`` of every pixel where levels
-        are given. Attributes hold settings, seed, warnings, units, licence and references.
+        A CF dataset with ``mean`` and ``sd`` (H, W) on the covariates' grid in the target's units, where ``sd`` is that
+        of a single pixel; ``coarse``, the observed cells, and ``coarse_known``, with the withheld ones; ``truth`` and
+        ``error`` if the truth is known; ``baseline_…`` with ``baselines``; ``quantiles`` of every pixel if levels are
+        given. Attributes contain settings, seed, warnings, units, licence and references.
         """
         result = self._predicted()
         dataset = run.leaving(self.problem_, result).dataset(Delivery(quantiles=tuple(quantiles)))
@@ -149,10 +149,10 @@ class ModelEstimator(Estimator):
         )
 
     def sample(self, n: int = 20, seed: int | None = None) -> xr.DataArray:
-        """Joint draws (n, H, W) of the field given the data, along ``realization``, in the target's units.
+        """Joint posterior draws (n, H, W) of the field along ``realization``, in the target's units.
 
-        Each is a field as probable as the next; the noise of a single pixel is not in them. ``seed``: the estimator's
-        own where it is None. Source: Wilson et al. 2020 (Matheron's rule).
+        Draws are equally probable and do not include the noise of single pixels. ``seed`` defaults to the estimator's.
+        Source: Wilson et al. 2020 (Matheron's rule).
         """
         result = self._predicted()
         leaving = run.leaving(self.problem_, result)
@@ -166,10 +166,10 @@ class ModelEstimator(Estimator):
         return whole["draws"]
 
     def one_scale_up(self) -> OneScaleUp | None:
-        """How the model does where it can be checked: cells joined to larger ones and downscaled back to known cells.
+        """Test the model one scale up: merge cells to larger ones and downscale these to the known cells.
 
-        Scores in the target's units beside bilinear interpolation and others; None where nothing was learned or the
-        model has no such check. Source: Wald, Ranchin and Mangolini 1997.
+        Scores are in the target's units, with those of bilinear interpolation and other methods. None if nothing was
+        learned or the model has no such test. Source: Wald, Ranchin and Mangolini 1997.
         """
         self._check_fitted()
         return None if self._learned is None else self._learned[1].one_scale_up
@@ -177,14 +177,14 @@ class ModelEstimator(Estimator):
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class Downscaler(ModelEstimator):
-    """Any model of the catalogue by its name.
+    """Any model of the catalogue, given by its name.
 
     Parameters
     ----------
-    model : "auto" for the one that suits the data, or a name that ``deconditioning downscale --help`` lists.
-    choose : whether learning may take the other of the two models that suit cells matched through mediators.
+    model : "auto" for the default model for the data, or a name listed by ``deconditioning downscale --help``.
+    choose : whether learning may choose between the two models for cells matched through mediators.
 
-    The other parameters are those of every model (`ModelEstimator`).
+    The other parameters are common to all models (`ModelEstimator`).
     """
 
     model: str = _DEFAULT.model
@@ -195,54 +195,54 @@ class Downscaler(ModelEstimator):
 
 
 class AreaToPointGP(ModelEstimator):
-    """Area-to-point Gaussian process: cells are averages of f, ``W = I``, with trend, space and covariates in k.
+    """Area-to-point Gaussian process: cells are averages of f (``W = I``); k has a trend, space and covariates.
 
-    Parameters are those of every model (`ModelEstimator`). Source: Kyriakidis 2004; Goovaerts 2008.
+    Parameters are common to all models (`ModelEstimator`). Source: Kyriakidis 2004; Goovaerts 2008.
     """
 
     model_name = "area_to_point_gp"
 
 
 class RegressionKriging(ModelEstimator):
-    """Area-to-point regression kriging: straight lines of the covariates, and a field in space for the rest.
+    """Area-to-point regression kriging: a linear function of the covariates plus a spatial residual.
 
-    Parameters are those of every model (`ModelEstimator`). Source: Kyriakidis 2004; Goovaerts 2008; Wang et al. 2015.
+    Parameters are common to all models (`ModelEstimator`). Source: Kyriakidis 2004; Goovaerts 2008; Wang et al. 2015.
     """
 
     model_name = "regression_kriging"
 
 
 class BagGP(ModelEstimator):
-    """Bag Gaussian process: ``W = I``, each cell the mean of f over its pixels, without a trend.
+    """Bag Gaussian process: each cell is the mean of f over its pixels (``W = I``), without a trend.
 
-    Parameters are those of every model (`ModelEstimator`). Source: Law et al. 2018, exact form.
+    Parameters are common to all models (`ModelEstimator`). Source: Law et al. 2018, exact form.
     """
 
     model_name = "bag_gp"
 
 
 class CMP(ModelEstimator):
-    """Conditional mean process: ``W = (L + NλD⁻¹)⁻¹ L̃`` from mediators, labels replicated over the pixels of a cell.
+    """Conditional mean process: ``W = (L + NλD⁻¹)⁻¹ L̃`` from mediators, weighting every pixel equally.
 
-    Parameters are those of every model (`ModelEstimator`). Source: Chau et al. 2021, eq. 6-9.
+    Parameters are common to all models (`ModelEstimator`). Source: Chau et al. 2021, eq. 6-9.
     """
 
     model_name = "cmp"
 
 
 class ShrinkageCMP(ModelEstimator):
-    """Shrinkage conditional mean process: ``W = (L + BλI)⁻¹ L̃`` from mediators, every cell counting the same.
+    """Shrinkage conditional mean process: ``W = (L + BλI)⁻¹ L̃`` from mediators, weighting every cell equally.
 
-    Parameters are those of every model (`ModelEstimator`). Source: Chau et al. 2021, eq. 10 and App. C.
+    Parameters are common to all models (`ModelEstimator`). Source: Chau et al. 2021, eq. 10 and App. C.
     """
 
     model_name = "shrinkage_cmp"
 
 
 class PartialCMP(ModelEstimator):
-    """Partially mediated process: a target's footprint is averaged itself, mediators tell only the rest.
+    """Partially mediated process: a target's own footprint is averaged directly, and only the rest is mediated.
 
-    For cells that are matched through mediators and overlap in space. Parameters are those of every model
+    For cells that are matched through mediators and overlap in space. Parameters are common to all models
     (`ModelEstimator`). Source: this project.
     """
 
@@ -250,18 +250,18 @@ class PartialCMP(ModelEstimator):
 
 
 class TaskTransformedGP(ModelEstimator):
-    """Task-transformed Gaussian process: the weights of `ShrinkageCMP`, with what they leave unknown as noise.
+    """Task-transformed Gaussian process: the weights of `ShrinkageCMP`, with their uncertainty as additional noise.
 
-    Parameters are those of every model (`ModelEstimator`). Source: Hsu and Ramos 2019, theorem 5.3 (2).
+    Parameters are common to all models (`ModelEstimator`). Source: Hsu and Ramos 2019, theorem 5.3 (2).
     """
 
     model_name = "task_transformed_gp"
 
 
 class VariationalCMP(ModelEstimator):
-    """`CMP` through inducing points: for more pixels and cells than an exact posterior can hold.
+    """`CMP` with inducing points, for more pixels and cells than an exact posterior allows.
 
-    Parameters are those of every model (`ModelEstimator`). Source: Chau et al. 2021, App. B and E.2.2.
+    Parameters are common to all models (`ModelEstimator`). Source: Chau et al. 2021, App. B and E.2.2.
     """
 
     model_name = "variational_cmp"
@@ -271,25 +271,25 @@ def downscale(
     coarse: Gridded, covariates: Gridded, *, mediator: Gridded | None = None, model: str = _DEFAULT.model,
     baselines: bool = False, quantiles: tuple[float, ...] = (), draws: int = 0, **settings: Any,
 ) -> xr.Dataset:  # fmt: skip
-    """Downscale a coarse field with high-resolution covariates: learn, predict every pixel, say how sure.
+    """Downscale a coarse field with high-resolution covariates: learn, then predict mean and sd of every pixel.
 
-    The same as page Downscaling and ``deconditioning downscale``, to the last bit.
+    The result equals that of page Downscaling and of ``deconditioning downscale`` to the last bit.
 
     Parameters
     ----------
-    coarse, covariates, mediator : the fields, as `ModelEstimator.fit` takes them.
-    model : "auto" for the model that suits the data (`AreaToPointGP` where cells are matched directly), or its name.
-    baselines : whether bilinear interpolation and others join the result.
+    coarse, covariates, mediator : the fields, as in `ModelEstimator.fit`.
+    model : "auto" for the default model for the data (`AreaToPointGP` if cells are matched directly), or its name.
+    baselines : whether the result includes bilinear interpolation and other baselines.
     quantiles : levels in (0, 1) of every pixel's quantiles.
     draws : number of joint draws, along ``realization``.
-    settings : of the data (``target``, ``coarsen``, ``withhold``, ``select`` …, see `ModelEstimator.fit`) and of the
-        model (``learn``, ``steps``, ``seed`` …, see `ModelEstimator`).
+    settings : settings of the data (``target``, ``coarsen``, ``withhold``, ``select`` …, see `ModelEstimator.fit`) and
+        of the model (``learn``, ``steps``, ``seed`` …, see `ModelEstimator`).
 
     Returns
     -------
-    The dataset of `ModelEstimator.predict`, with ``draws`` where they are asked for.
+    The dataset of `ModelEstimator.predict`, with ``draws`` if requested.
 
-    Raises ``InputError`` with one sentence: what was found, what was expected, what to do.
+    Raises ``InputError`` if data or settings cannot be used: what was found, what was expected, what to do.
     """
     known = Downscaler().get_params()
     data = {name: value for name, value in settings.items() if name in DataSettings.__annotations__}

@@ -17,9 +17,9 @@ from deconditioning.studies.filtering.study import FilterSettings, estimates, tr
 
 @dataclass(frozen=True)
 class WeightedSample:
-    """A posterior as a weighted sample: ``mean`` (d,) is ``Σ_i w_i x_i`` of its ``points`` (n, d) and ``weights`` (n,).
+    """A posterior as a weighted sample, with ``points`` x (n, d), ``weights`` w (n,) and ``mean`` (d,) ``Σ_i w_i x_i``.
 
-    Weights may be negative and sum to about one; ``embedding`` is ``Σ_i w_i k(x_i, ·)`` itself.
+    Weights may be negative and sum to about one; ``embedding`` is the kernel mean ``Σ_i w_i k(x_i, ·)``.
     """
 
     mean: np.ndarray
@@ -30,15 +30,15 @@ class WeightedSample:
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class KernelBayesRule(Estimator):
-    """Kernel Bayes' rule: the posterior of X given Y = y, from pairs that show the likelihood and draws of the prior.
+    """Kernel Bayes' rule: the posterior of X given Y = y, from pairs (X, Y) and draws of the prior.
 
     ``w = ΛG_Y((ΛG_Y)² + δI)⁻¹Λ k_Y(y)`` with ``Λ = diag((G_X + nεI)⁻¹ m_Π)``; Gaussian kernels.
 
     Parameters
     ----------
     scale : lengthscale of each kernel in median distances of its points.
-    regularisation, second_regularisation : ε (inside nε) and δ; None for ``0.01/n`` and ``2ε``.
-    tolerance : share of the trace that low-rank factors may leave out; 0 for dense matrices.
+    regularisation, second_regularisation : ε (which enters as nε) and δ; None for ``0.01/n`` and ``2ε``.
+    tolerance : share of the trace that low-rank factors may omit; 0 for dense matrices.
 
     Attributes
     ----------
@@ -56,10 +56,10 @@ class KernelBayesRule(Estimator):
     tolerance: float = 0.0
 
     def fit(self, X: Any, Y: Any, prior: Any = None) -> Self:
-        """Learn from pairs ``X`` (n, d) and ``Y`` (n, q), rows belonging together, and draws ``prior`` (m, d) of X.
+        """Learn from paired rows of ``X`` (n, d) and ``Y`` (n, q), and from draws ``prior`` (m, d) of X.
 
-        Without ``prior`` the pairs' own X are it. Raises ``InputError`` for missing numbers, lengths that differ, and
-        numbers that are not positive.
+        Without ``prior``, the X of the pairs represent it. Raises ``InputError`` for missing numbers, unequal lengths,
+        and parameters that are not positive.
         """
         x, y = matrix(X, "X"), matrix(Y, "Y")
         draws = x if prior is None else matrix(prior, "prior")
@@ -86,10 +86,10 @@ class KernelBayesRule(Estimator):
 
 @dataclass(frozen=True)
 class Filtered:
-    """A followed series: ``mean`` (n, d) of the state at each step, as ``weights`` (n, T) on ``points`` (T, d).
+    """A filtered series: ``mean`` (n, d) of the state at each step, from ``weights`` (n, T) on ``points`` (T, d).
 
-    ``lost`` (n,): the prediction had lost its mass and the state was found anew from the observation alone; ``far``
-    (n,): no training observation is near.
+    ``lost`` (n,): the weights of the prediction vanished and the state was estimated from the observation alone;
+    ``far`` (n,): no training observation is near.
     """
 
     mean: np.ndarray
@@ -101,23 +101,24 @@ class Filtered:
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class KernelBayesFilter(Estimator):
-    """The kernel Bayes filter: follows a hidden state by a series of states and observations, without a noise model.
+    """The kernel Bayes filter: estimates a hidden state after training on a series of states and observations.
 
-    Each step predicts, ``μ = (G_X + TεI)⁻¹ G_{XX₊} (G_X + TεI)⁻¹ G_X α``, and weighs by the observation with kernel
-    Bayes' rule; Gaussian kernels, ``δ = 2ε``.
+    It needs no model of the dynamics or of the noise. Each step predicts,
+    ``μ = (G_X + TεI)⁻¹ G_{XX₊} (G_X + TεI)⁻¹ G_X α``, and updates by the observation with kernel Bayes' rule; Gaussian
+    kernels, ``δ = 2ε``.
 
     Parameters
     ----------
-    scale : β, the lengthscales in median distances; None: by split-half validation.
-    regularisation : ε; None: by split-half validation.
-    tolerance : share of the trace that low-rank factors may leave out; 0 for dense matrices.
+    scale : β, the lengthscales in median distances; None: chosen by split-half validation.
+    regularisation : ε; None: chosen by split-half validation.
+    tolerance : share of the trace that low-rank factors may omit; 0 for dense matrices.
     standardise : whether each column is scaled by its mean and standard deviation in training.
     device : "auto", "cpu" or "cuda".
 
     Attributes
     ----------
     filter_ : the trained `deconditioning.filtering.kernel_bayes_filter.KernelBayesFilter`.
-    scale_, regularisation_ : β and ε in use.
+    scale_, regularisation_ : β and ε that are used.
 
     Source: Fukumizu, Song and Gretton 2013, §4.3.
     """
@@ -133,8 +134,9 @@ class KernelBayesFilter(Estimator):
     def fit(self, states: Any, observations: Any) -> Self:
         """Train on one series: ``states`` (T + 1, d) and ``observations`` (T, q) or (T + 1, q), in order.
 
-        Steps with a missing number (NaN) teach nothing. Of as many observations as states the last is not used: nothing
-        follows it. Raises ``InputError`` for fewer than 10 steps, 20 without β or ε, or lengths that do not agree.
+        Steps with a missing number (NaN) are not used for training. If there are as many observations as states, the
+        last one is not used because no state follows it. Raises ``InputError`` for fewer than 10 steps (20 if β or ε
+        is chosen by validation) and for lengths that do not match.
         """
         x, y = matrix(states, "states", gaps=True), matrix(observations, "observations", gaps=True)
         y = y[:-1] if len(y) == len(x) else y
@@ -155,9 +157,9 @@ class KernelBayesFilter(Estimator):
         return self
 
     def filter(self, y: Any) -> Filtered:
-        """Follow ``y`` (n, q), a new series of observations; steps with a missing number are predicted through.
+        """Filter ``y`` (n, q), a new series of observations; steps with missing numbers are predicted only.
 
-        Returns the states in their own units.
+        Returns the states in their original units.
         """
         self._check_fitted()
         observed = matrix(y, "y", gaps=True)

@@ -1,4 +1,4 @@
-"""Likelihood-free inference as an estimator: simulations in, the posterior of the parameters out."""
+"""Likelihood-free inference as an estimator: the posterior of a simulator's parameters from simulations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from deconditioning.studies.likelihood_free.study import infer
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class LikelihoodFree(Estimator):
-    """The posterior of a simulator's parameters given data, from runs at parameters of known density.
+    """Posterior of a simulator's parameters given data, from simulations at parameters of known density.
 
     ``μ = Σ_j w_j ℓ(ũ_j, ·)``, ``w = (AᵀKA + mδI)⁻¹Aᵀk(y)``, ``A = (L + nλI)⁻¹L̃`` (the deconditional mean embedding);
     kernels and regularisation are learned from the simulations for each observation.
@@ -25,15 +25,15 @@ class LikelihoodFree(Estimator):
     ----------
     method : "dme" (deconditional mean embedding), "kbr" (kernel Bayes' rule), "cme" (conditional mean), "abc"
         (rejection) or "kelfi" (kernel embedding likelihood).
-    log : columns of the parameters, by name, that are worked with as logarithms.
-    drawn_from_prior : whether the runs' parameters are draws of ``prior``; else uniform over their range.
-    samples : how many samples the posterior has.
-    seed : of the prior's draws.
+    log : names of the parameters that are used on a logarithmic scale.
+    drawn_from_prior : whether the simulated parameters are draws of ``prior``; otherwise uniform over their range.
+    samples : number of samples of the posterior.
+    seed : seed of the prior's draws.
 
     Attributes
     ----------
     parameter_names_, summary_names_ : names of the columns.
-    inference_ : after ``posterior``, all there is to know of the last one, hyperparameters too.
+    inference_ : after ``posterior``, the last result with its weights and hyperparameters.
 
     Source: Hsu and Ramos 2019, §8.3 and Algorithm 8.1.
     """
@@ -47,11 +47,11 @@ class LikelihoodFree(Estimator):
     seed: int = 0
 
     def fit(self, parameters: Any, summaries: Any, prior: Prior | None = None) -> Self:
-        """Keep the runs: ``parameters`` θ (n, p) and ``summaries`` x (n, q), rows belonging together.
+        """Store the simulations: paired rows of ``parameters`` θ (n, p) and ``summaries`` x (n, q).
 
-        Data frames keep the names of their columns, arrays get "theta1" … and "x1" …. ``prior``: independent marginals
-        (`deconditioning.likelihood_free.prior.Prior`); None: uniform over the range of the parameters. Raises
-        ``InputError`` for fewer than 10 runs, more than 3,000, and missing numbers.
+        Data frames keep the names of their columns; columns of arrays are named "theta1" … and "x1" …. ``prior``:
+        independent marginals (`deconditioning.likelihood_free.prior.Prior`); None: uniform over the range of the
+        parameters. Raises ``InputError`` for fewer than 10 or more than 3,000 simulations, and for missing numbers.
         """
         theta, x = matrix(parameters, "parameters"), matrix(summaries, "summaries")
         if len(theta) != len(x):
@@ -70,9 +70,9 @@ class LikelihoodFree(Estimator):
         return self
 
     def posterior(self, observed: Any) -> Answer:
-        """The posterior given ``observed`` summaries (q,): ``mean`` (p,), middle 95 % ``interval`` (p, 2), ``samples``.
+        """Posterior given ``observed`` summaries (q,): ``mean`` (p,), central 95 % ``interval`` (p, 2), ``samples``.
 
-        All in the parameters' own units. Raises ``InputError`` where the method has none, with the reason.
+        All are in the parameters' original units. Raises ``InputError`` with the reason if the method fails.
         """
         self._check_fitted()
         y = matrix(np.atleast_1d(np.asarray(observed, dtype=float)), "observed")[:, 0]
