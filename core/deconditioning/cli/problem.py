@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def add_data_options(group: Any) -> None:
-    """What is downscaled, from which files, and how its cells are formed and withheld."""
+    """Add the options of the data: variables, files, cells and withheld targets."""
     group.add_argument("--target", help="the coarse variable to refine (bundled data sets have their own default)")
     group.add_argument(
         "--covariates",
@@ -49,10 +49,15 @@ def add_data_options(group: Any) -> None:
     group.add_argument(
         "--reweigh", action="store_true", help="weight cells by how common their mediators are among the targets"
     )
+    _add_cell_options(group)
+
+
+def _add_cell_options(group: Any) -> None:
+    """Which time and level, which cells, and the seeds that withhold them."""
     group.add_argument(
         "--select", nargs="*", metavar="DIM=VALUE",
         help="select along an extra dimension: a value (expver=5), a date or its beginning (time=1995-07), or an "
-            "index from 0 (time=#2)",
+        "index from 0 (time=#2)",
     )  # fmt: skip
     group.add_argument(
         "--coarse-select", nargs="*", metavar="DIM=VALUE",

@@ -20,9 +20,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--subjects", nargs="+", type=int, default=[400], metavar="N", help="subjects of the simulation (equation 20)"
     )
     parser.add_argument("--measures", nargs="+", type=int, default=[2000], metavar="M", help="measures per subject")
-    parser.add_argument(
-        "--seeds", nargs="+", default=["0"], metavar="S", help="seeds, as numbers or a range such as 0-99"
-    )
+    parser.add_argument("--seeds", nargs="+", default=["0"], metavar="S", help="seeds or a range such as 0-99")
     parser.add_argument(
         "--methods",
         nargs="+",
@@ -35,7 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--unequal", action="store_true", help="between m/4 and m measures per subject")
     parser.add_argument("--draws", type=int, default=100, help="posterior draws for the sampled risk; 0: none")
     parser.add_argument(
-        "--curves", action="store_true", help="report risks by n and m, paired tests and slopes instead of single rows"
+        "--curves", action="store_true", help="risks by n and m, paired tests and slopes, no single rows"
     )
     parser.add_argument(
         "--score", default="posterior_risk", choices=("posterior_risk", "squared_error"),
@@ -53,9 +51,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     table.add_argument("--stand-in", type=int, metavar="N", help="synthetic accelerometer study of N people")
     table.add_argument("--folds", type=int, default=5, help="folds of the cross-validation")
     table.add_argument("--repeats", type=int, default=10, help="number of partitions into folds")
-    table.add_argument(
-        "--given", action="store_true", help="use kernel and noise as given instead of learning them on every fold"
-    )
+    table.add_argument("--given", action="store_true", help="use kernel and noise as given, not learned per fold")
     add_output_options(parser)
 
 
