@@ -237,7 +237,7 @@ def _tables() -> Iterator[Case]:
         ("late-latin-1", b"a,b\n" + b"1,2\n" * 3000 + b"\xe4,2\n", "", "a b"),
         ("twice", b"a,a\n1,2\n", "'a' occurs twice", ""),
         ("wide", ",".join(f"c{i}" for i in range(600)).encode() + b"\n" + b",".join([b"1"] * 600) + b"\n",
-         "600 columns, at most 512", ""),
+         "600 columns; the limit is 512", ""),
         ("carriage-returns", b"a,b\r1,2\r3,4\r", "", "a b"),
         ("large-numbers", b"a,b\n1e400,-1e400\n1,99999999999999999999999\n", "", "a b"),
         ("large-cell", b"a,b\n" + b"x" * 200_000 + b",2\n", "", "a b"),

@@ -23,4 +23,4 @@ def test_few_features_on_the_stand_in(command) -> None:
     refused = command("distribution-regression", "--stand-in", 30, "--methods", "bdr10", *how)
     assert refused.code != 0 and "few features" in refused.err
     missing = command("distribution-regression", "--stand-in", 30, "--covariate", "age")
-    assert missing.code != 0 and "choose among bmi" in missing.err
+    assert missing.code != 0 and "choose one of bmi" in missing.err

@@ -24,7 +24,7 @@ def test_models_and_seeds_in_the_one_shape(command) -> None:
     [
         (("--models", "nonsense"), "unknown"),
         (("--bags", 1), "at least 2"),
-        (("--models", "vbagg", "--points", 50, "--bags", 5), "hold 50 points"),
+        (("--models", "vbagg", "--points", 50, "--bags", 5), "contain 50 points"),
         (("--noise", -1), "not negative"),
     ],
 )
