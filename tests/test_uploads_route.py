@@ -193,9 +193,9 @@ def test_an_upload_that_falls_silent_is_given_up(server: Uploads, monkeypatch: p
 
 def test_a_reserve_of_the_disk_stays_free(server: Uploads, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upload_quota, "RESERVE_MB", 10**9)
-    assert "kept in reserve" in refused(server, form(b"data"))
+    assert "are reserved" in refused(server, form(b"data"))
     monkeypatch.setenv("DECONDITIONING_SHARED", "false")
-    assert "kept in reserve" in refused(server, form(b"data"), who="", file="file-2")
+    assert "are reserved" in refused(server, form(b"data"), who="", file="file-2")
 
 
 def test_one_persons_machine_has_no_quota_and_needs_no_cookie(server: Uploads, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,7 +79,7 @@ def test_the_page_shows_ratio_memory_and_command(kept: Path) -> None:
 def test_damaged_files_and_none_are_sentences(kept: Path) -> None:
     (kept / "broken.json").write_text('{"benchmark": "x", "rows": [')
     (kept / "foreign.json").write_text(json.dumps({"rows": []}))
-    with pytest.raises(InputError, match=r"'broken\.json' holds no measurements"):
+    with pytest.raises(InputError, match=r"'broken\.json' contains no measurements"):
         measured(kept / "broken.json")
     page = show(kept)
     assert sorted(w.value.split("'")[1] for w in page.warning) == ["broken.json", "foreign.json"]

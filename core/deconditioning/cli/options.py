@@ -106,7 +106,7 @@ def seeds_asked(options: argparse.Namespace) -> list[int]:
     if options.seeds is None:
         runs = options.usual_runs if options.runs is None else options.runs
         if not 1 <= runs <= _MOST_SEEDS:
-            raise InputError(f"{runs} runs were asked for: give 1 to {_MOST_SEEDS:,}.")
+            raise InputError(f"{runs} runs were requested: give 1 to {_MOST_SEEDS:,}.")
         options.seeds = list(range(runs))
     else:
         options.seeds = seeds_of([str(word) for word in options.seeds])
@@ -125,11 +125,11 @@ def seeds_of(words: Sequence[str]) -> list[int]:
     for word in words:
         ends = word.split("-")
         if not (1 <= len(ends) <= 2 and all(end.isdecimal() for end in ends)):
-            raise InputError(f"The seed '{word}' is no number: give numbers such as 0 1 2, or a range such as 0-99.")
+            raise InputError(f"The seed '{word}' is not a number: give numbers such as 0 1 2, or a range such as 0-99.")
         check_seed(int(ends[-1][:40]))
         if int(ends[-1]) - int(ends[0]) >= _MOST_SEEDS:
             raise InputError(f"The range '{word}' has more than {_MOST_SEEDS:,} seeds: give fewer.")
         found += range(int(ends[0]), int(ends[-1]) + 1)
     if not found or len(set(found)) < len(found):
-        raise InputError("No seed, or one twice, was asked for: give each seed once.")
+        raise InputError("`--seeds` is empty or repeats a seed: give each seed once.")
     return found

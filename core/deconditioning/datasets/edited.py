@@ -40,7 +40,7 @@ class Edits:
 
     def __post_init__(self) -> None:
         if len(self) > MOST_EDITS:
-            raise InputError(f"There are {len(self)} edited points: edit at most {MOST_EDITS} of one scatter.")
+            raise InputError(f"There are {len(self)} edited points: edit at most {MOST_EDITS} points of one data set.")
         twice = sorted(self.deleted & self.moved.keys())
         if twice:
             raise InputError(f"Point {twice[0]} is both moved and deleted: do one of them.")
@@ -62,7 +62,7 @@ class Edits:
     def from_text(text: str) -> "Edits":
         """Read a text; ``InputError`` with one sentence where it is none."""
         if not isinstance(text, str) or len(text) > LONGEST:
-            raise InputError(f"Edits of points are a text of at most {LONGEST} letters: leave this one out.")
+            raise InputError(f"The edited points are not a text of at most {LONGEST} characters: edit fewer points.")
         moved: dict[int, _Pair] = {}
         deleted: set[int] = set()
         added: list[_Pair] = []
@@ -71,7 +71,9 @@ class Edits:
             one = _ONE.match(text, at)
             if one is None:
                 said = one_line(text[at : at + 20])
-                raise InputError(f"'{said}' is no edit of a point: write such as m12_1.5_-0.25, d7 or a0.5_2.")
+                raise InputError(
+                    f"'{said}' is not an edit of a point: write, for example, m12_1.5_-0.25, d7 or a0.5_2."
+                )
             number = int(one[1] or one[4] or 0)
             if number and (number in moved or number in deleted):
                 raise InputError(f"Point {number} is edited twice: edit it once.")

@@ -78,10 +78,10 @@ class DensitySums:
         self, subjects: Subjects, rule: str = "silverman", ends: str = "open", *, check: Check = never
     ) -> None:
         if ends not in _ENDS:
-            raise InputError(f"The ends '{ends}' of densities are unknown: choose {', '.join(_ENDS)}.")
+            raise InputError(f"The treatment '{ends}' of the ends of densities is unknown: choose {', '.join(_ENDS)}.")
         if len(subjects.columns) != 1:
             raise InputError(
-                f"Densities are estimated for one column of measures, there are {len(subjects.columns)}: choose one."
+                f"Density estimates need one column of measures, and there are {len(subjects.columns)}: choose one."
             )
         self.columns, self.width = subjects.columns, bandwidths(subjects, rule)
         x = subjects.bags.inputs[:, 0]

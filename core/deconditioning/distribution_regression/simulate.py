@@ -36,12 +36,12 @@ class SimulationSpec:
         check_seed(self.seed)
         if self.subjects < 2 or self.measures < 1:
             raise InputError(
-                f"{self.subjects} subjects with {self.measures} measures were asked for: give at least 2 subjects with "
-                "at least 1 measure."
+                f"{self.subjects} subjects with {self.measures} measures were requested: give at least 2 "
+                "subjects with at least 1 measure."
             )
         if self.subjects * self.measures > _MOST_MEASURES:
             raise InputError(
-                f"{self.subjects} × {self.measures} measures were asked for: at most {_MOST_MEASURES:,} are simulated."
+                f"{self.subjects} × {self.measures} measures were requested: at most {_MOST_MEASURES:,} are simulated."
             )
         if not 0 < self.spread <= 1000:
             raise InputError(f"The concentration is {self.spread}: give a number in ]0, 1000].")

@@ -22,7 +22,7 @@ def accelerometer_stand_in(people: int = 300, seed: int = 0, minutes: int = _MIN
     """
     if people < 2 or not 1 <= minutes <= _MINUTES or people * minutes > 5_000_000:
         raise InputError(
-            f"{people} people and {minutes} minutes were asked for: give 2 to 3,000 people, 1 to {_MINUTES} minutes."
+            f"{people} people and {minutes} minutes were requested: give 2 to 3,000 people, 1 to {_MINUTES} minutes."
         )
     rng = np.random.default_rng([seed, 6])
     age = rng.uniform(20, 85, people)

@@ -1,4 +1,4 @@
-"""What an estimator is given, as a downscaling problem: xarray objects, files, and fields that are open already."""
+"""Converts the arguments of an estimator (xarray objects, files, open fields) to a downscaling problem."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,12 +15,12 @@ from deconditioning.fields.reading.decoding import Decoded
 from deconditioning.fields.reading.opening import fields_from_decoded, is_large, lazily_decoded, open_fields
 from deconditioning.fields.spec import DownscalingSpec
 
-#: What may be given as a field.
+#: Accepted forms of a field.
 Gridded = xr.DataArray | xr.Dataset | Fields | str | Path
 
 
 class DataSettings(TypedDict, total=False):
-    """What ``fit`` and ``downscale`` may be told of the data; see `Downscaler.fit`."""
+    """Settings of the data in ``fit`` and ``downscale``; see `Downscaler.fit`."""
 
     target: str
     covariate_names: Sequence[str]
@@ -42,9 +42,9 @@ class DataSettings(TypedDict, total=False):
 def problem_of(
     coarse: Gridded, covariates: Gridded, mediator: Gridded | None, seed: int, data: DataSettings
 ) -> DownscalingProblem:
-    """The problem of what is given, with the command line's defaults.
+    """The downscaling problem of these fields, with the command line's defaults.
 
-    Raises ``InputError`` where the fields lie on no grid, do not meet, or a name or a setting is unknown.
+    Raises ``InputError`` if the fields have no grid or do not overlap, or if a name or a setting is unknown.
     """
     unknown = sorted(set(data) - set(DataSettings.__annotations__))
     if unknown:
@@ -65,7 +65,7 @@ def problem_of(
 def _coarsened(
     coarse: Gridded, covariates: Gridded, mediator: Gridded | None, seed: int, data: DataSettings
 ) -> DownscalingProblem:
-    """The problem of a target that lies on the covariates' grid and is averaged over blocks."""
+    """The problem of a target on the covariates' grid, averaged over blocks."""
     if mediator is not None or "block" in data:
         other = "mediator" if mediator is not None else "block"
         raise InputError(f"`{other}` applies to a target on its own coarse grid: omit it, or omit `coarsen`.")
@@ -77,14 +77,14 @@ def _coarsened(
 
 
 def _others(data: DataSettings) -> dict[str, Any]:
-    """The settings that are the problem's own."""
+    """The settings that `DownscalingSpec` takes by the same name."""
     return {k: v for k, v in data.items() if k not in ("target", "covariate_names", "mediator_names", "coarsen")}
 
 
 def fields_of(value: Gridded, role: str) -> Fields:
-    """The fields of an xarray object, a file or an address, checked as those of a file; ``role`` names it.
+    """The fields of an xarray object, a file or a URL, with the checks of a file; ``role`` names it in errors.
 
-    Raises ``InputError`` with a sentence for anything else, and for fields that lie on no grid.
+    Raises ``InputError`` for anything else, and for fields without a grid.
     """
     if isinstance(value, Fields):
         return value
@@ -101,9 +101,9 @@ def fields_of(value: Gridded, role: str) -> Fields:
 
 
 def _dataset_of(value: Any, role: str) -> xr.Dataset:
-    """An xarray object as a dataset of its own, whose bounds are named where the reader looks for them.
+    """A shallow copy of an xarray object as a dataset, with bounds and grid mappings where the reader expects them.
 
-    A ``DataArray`` without a name gets that of its role.
+    A ``DataArray`` without a name is named after its role.
     """
     if isinstance(value, xr.DataArray):
         name = role if value.name is None else str(value.name)
@@ -154,7 +154,7 @@ def _together(coarse: Gridded, covariates: Gridded, target: str | None) -> tuple
 
 
 def _target(fields: Fields, target: str | None) -> str:
-    """The target's name: the only field there is, unless it is named."""
+    """The target's name: the given one, or that of the only field."""
     there = list(fields.variables())
     if target is not None:
         fields.check(target)
@@ -165,7 +165,7 @@ def _target(fields: Fields, target: str | None) -> str:
 
 
 def _names(fields: Fields | None, names: Sequence[str] | None, without: Sequence[str]) -> list[str]:
-    """The names that are given, else those of all fields; ``without`` some."""
+    """The given names, or those of all fields except ``without``."""
     if isinstance(names, str):
         raise InputError(f"Names of variables are given as a list: write ['{names}'].")
     if names is not None:

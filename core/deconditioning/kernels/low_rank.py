@@ -73,7 +73,7 @@ def incomplete_cholesky(
         residual = float(left.sum()) / total
         if residual > max(_MOST_LEFT_OUT, tolerance):
             raise InputError(
-                f"A rank of {most} leaves {100 * residual:.1f} % of the kernel matrix out, more than "
+                f"A rank of {most} omits {100 * residual:.1f} % of the kernel matrix, more than "
                 f"{100 * _MOST_LEFT_OUT:.0f} %: allow a higher rank, or lengthen the kernel."
             )
         chosen = torch.tensor(pivots, dtype=torch.long, device=inputs.device)

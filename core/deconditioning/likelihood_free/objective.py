@@ -165,7 +165,7 @@ def learn(
     row, column = np.unravel_index(int(np.argmax(values)), values.shape)
     epsilon, length, best = float(epsilons[row]), float(lengths[column]), float(values[row, column])
     if not math.isfinite(best):
-        raise InputError("q̄ is not positive anywhere inside its guards: add simulations, or set the kernels by hand.")
+        raise InputError("q̄ is not positive anywhere within its limits: add simulations, or set the kernels by hand.")
     if len(simulations.parameters) <= _MOST_REFINED:
         epsilon, length, best = _refined(seen, guards, (epsilon, length, best))
     named = {"ε": (epsilon, guards.epsilon), "ℓ": (length, guards.length)}

@@ -248,7 +248,7 @@ def test_effective_size_of_an_autoregression():
         (lambda: make_subjects(np.array([1.0, np.nan]), np.arange(2), np.arange(2.0)), "missing or infinite"),
         (lambda: make_subjects(np.arange(2.0), np.array([0, 2]), np.arange(2.0)), "index of its subject"),
         (lambda: RegressionSpec(K, noise=0.0), "positive variance"),
-        (lambda: spectrum(torch.eye(3), torch.ones(3), torch.empty(3, 0), rank=9), "A rank of 9"),
+        (lambda: spectrum(torch.eye(3), torch.ones(3), torch.empty(3, 0), rank=9), "Rank 9"),
         (lambda: NoisePrior(0.0, 1.0), "two positive"),
     ],
 )  # fmt: skip

@@ -214,9 +214,9 @@ def test_bad_input_is_said(unchecked):
         rule(epsilon=0.0)
     with pytest.raises(InputError, match="missing"):
         KernelBayes(torch.full((3, 1), math.nan).double(), normal(3, 1, seed=0), K, K, 1e-2, 1e-2)
-    with pytest.raises(InputError, match="give the same"):
+    with pytest.raises(InputError, match="give one of shape"):
         rule().near(torch.zeros(2).double())
-    with pytest.raises(InputError, match="give the same"):
+    with pytest.raises(InputError, match="give one of shape"):
         rule().near(torch.tensor([math.nan]).double())
 
 

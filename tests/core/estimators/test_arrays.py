@@ -148,7 +148,7 @@ def test_likelihood_free_finds_a_gaussian_posterior() -> None:
     [
         (lambda: KernelBayesRule().fit([1.0, np.nan, 2.0], [1.0, 2.0, 3.0]), "1 numbers of `X` are missing"),
         (lambda: KernelBayesRule().fit([1.0, 2.0], [1.0, 2.0, 3.0]), "2 states and 3 observations"),
-        (lambda: KernelBayesRule().fit(["a", "b"], [1.0, 2.0]), "`X` holds something that is no number"),
+        (lambda: KernelBayesRule().fit(["a", "b"], [1.0, 2.0]), "`X` contains something that is not a number"),
         (lambda: KernelBayesRule().fit(np.zeros((2, 2, 2)), [1.0, 2.0]), "has shape"),
         (lambda: KernelBayesRule().fit([1.0, 2.0], [1.0, 2.0], [[1.0, 2.0]]), "give draws of X"),
         (lambda: KernelBayesRule(scale=0).fit([1.0, 2.0], [1.0, 2.0]), "`scale` is 0"),

@@ -177,7 +177,7 @@ def test_bad_input_is_refused_with_a_sentence(coarse: xr.DataArray) -> None:
     refused("The setting 'colour' is unknown: choose among", coarse, fine["z"], colour=1)
     refused("The model 'magic' is unknown", coarse, fine["z"], model="magic")
     refused("`coarsen`", coarse, fine["z"], coarsen=(3, 3))
-    refused("`mediator` goes with a target on its own", fine["t"], fine["z"], coarsen=(3, 3), mediator=fine["p"])
+    refused("`mediator` applies to a target on its own", fine["t"], fine["z"], coarsen=(3, 3), mediator=fine["p"])
     refused("Names of variables are given as a list", coarse, fine, covariate_names="z")
     refused("call `unstack` first", coarse.stack(cell=("latitude", "longitude")), fine["z"])
     refused("is the coordinate `latitude`", coarse["latitude"], fine["z"])

@@ -51,11 +51,11 @@ def test_what_is_selected(labels, wanted, found) -> None:
     ("labels", "wanted", "words"),
     [
         (MONTHS, "2024", "fits 12 values .* 2024-01-01 00:00 to 2024-12-01 00:00.*`d=#12` to `d=#23`"),
-        (MONTHS, "1956", "no value `1956`, it has 24 values from 2023-01-01 .* `d=#0` to `d=#23`"),
+        (MONTHS, "1956", "no value `1956`; it has 24 values from 2023-01-01 .* `d=#0` to `d=#23`"),
         (MONTHS, "24", "no value `24`"),
         (MONTHS, "202", "no value `202`"),  # not 2023 and 2024
         (HOURS, "2024-04-01", "fits 3 values"),
-        (("850 hPa", "500 hPa"), "5", "no value `5`, it has 850 hPa, 500 hPa: .*#0` to `d=#1"),
+        (("850 hPa", "500 hPa"), "5", "no value `5`; it has 850 hPa, 500 hPa: .*#0` to `d=#1"),
         (("850 hPa", "500 hPa"), "0", "no value `0`"),
         (("r10i1p1f1", "r2i1p1f1"), "r1", "no value `r1`"),
         (("a", "b"), "", "no value"),
@@ -107,5 +107,5 @@ def test_a_choice_that_nothing_in_use_has_is_refused() -> None:
         check_select({"level": "5"}, [fields], ["t"])
     with pytest.raises(InputError, match="`u` has no dimension `time`"):
         check_select({"u:time": "1956-02-01"}, [fields], ["t"])
-    with pytest.raises(InputError, match="no value `1956`, it has 1950-01-04"):
+    with pytest.raises(InputError, match="no value `1956`; it has 1950-01-04"):
         check_select({"time": "1956"}, [one], ["t"])

@@ -162,7 +162,7 @@ def test_comparisons_are_read_and_refused() -> None:
     for text, holds in (("a < b", True), ("b / a < 4.5", True), ("a > b / 5", True), ("a < b and b < a", False),
                         ("a >= 1", True)):  # fmt: skip
         assert Comparison(text, "").holds(numbers) == holds
-    for text, words in (("a", "no single"), ("a < c", "has not"), ("a * b < 3", "neither a number")):
+    for text, words in (("a", "exactly one of"), ("a < c", "does not have"), ("a * b < 3", "neither a number")):
         with pytest.raises(InputError, match=words):
             Comparison(text, "").holds(numbers)
 
@@ -170,7 +170,7 @@ def test_comparisons_are_read_and_refused() -> None:
 def test_what_is_not_stored_is_said() -> None:
     with pytest.raises(InputError, match=r"`nothing\.json` is not among"):
         stored_number(Query("nothing"))
-    with pytest.raises(InputError, match="holds no row"):
+    with pytest.raises(InputError, match="contains no row"):
         stored_number(Query("camera", value="scores.mse", where={"model": "nobody"}))
     with pytest.raises(InputError, match="choose mean"):
         stored_number(Query("camera", take="mode", value="scores.mse", models=("nearest", "kbr_tr")))

@@ -125,7 +125,7 @@ def test_the_benchmark_reports_every_row_and_a_cancel_keeps_those_finished():
 @pytest.mark.parametrize(
     ("roll", "settings", "word"),
     [
-        ({"points": 100}, {"model": "variational_cmp"}, "hold 100 points"),
+        ({"points": 100}, {"model": "variational_cmp"}, "contain 100 points"),
         ({}, {"model": "nonsense"}, "unknown"),
         ({}, {"nonsense": 1}, "unknown"),
         ({}, {"model": "cmp", "regularisation": 0.0, "learn": False, "mediator_lengthscale": 500.0}, "raise λ"),

@@ -178,7 +178,7 @@ def test_marks_of_missing_values_lie_apart(values, marks) -> None:
     [
         (b"1,2,3\n4,5,6\n", "first row of t.csv holds numbers"),
         (b"a,,b\n1,2,3\n", "name of column 2 is empty"),
-        (b"a,b,a\n1,2,3\n", "'a' comes twice"),
+        (b"a,b,a\n1,2,3\n", "'a' occurs twice"),
         (b"# only\n# this\n", "comments only"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "is not a text"),
         (b"PK\x03\x04\x14", "is not a text"),

@@ -176,6 +176,6 @@ def _check_cells(bags: int, targets: int) -> None:
     for count, what in ((targets, "a visible target"), (bags, "covariates")):
         if count < _LEAST_CELLS:
             raise InputError(
-                f"Only {count} coarse cells have {what}, at least {_LEAST_CELLS} are needed: choose smaller blocks, "
-                "another withheld fraction, or fields with fewer missing values."
+                f"Only {count} coarse cells have {what}; at least {_LEAST_CELLS} are needed: choose smaller "
+                "blocks, another withheld fraction, or fields with fewer missing values."
             )

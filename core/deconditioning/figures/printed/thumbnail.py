@@ -43,7 +43,7 @@ def curve_thumbnail(values: Sequence[float | None]) -> bytes:
     """A curve through finite values, evenly spaced, on a transparent ground. Raises ``InputError`` below two values."""
     known = [(at, float(value)) for at, value in enumerate(values) if value is not None and np.isfinite(value)]
     if len(known) < 2:
-        raise InputError("A curve needs two values: there are fewer.")
+        raise InputError("A curve needs at least two values, and there are fewer: give more.")
     x, y = (list(each) for each in zip(*known, strict=True))
     trace = {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": {"color": hue("teal", dark=False), "width": 4}}
     return _png(_drawn([trace], {}, CURVE, None))

@@ -50,15 +50,15 @@ class RateSettings:
     def __post_init__(self) -> None:
         if not (1 <= self.largest <= _MOST_SAMPLES and 2 <= self.sizes <= 40 and 1 <= self.seeds <= 100):
             raise InputError(
-                f"{self.largest:,} samples, {self.sizes} sizes and {self.seeds} seeds were asked for: give up to "
-                f"{_MOST_SAMPLES:,} samples, 2 to 40 sizes and 1 to 100 seeds."
+                f"{self.largest:,} samples, {self.sizes} sizes and {self.seeds} seeds were requested: give up "
+                f"to {_MOST_SAMPLES:,} samples, 2 to 40 sizes and 1 to 100 seeds."
             )
         if not (math.isfinite(self.a) and self.a > 0):
             raise InputError(f"a is {self.a}: the theorem asks for a positive number.")
         if not (0 <= self.astray < 1 and 1 <= (self.frequencies or 1) <= 1000):
             raise InputError(
-                f"{self.frequencies} frequencies and {self.astray} of x astray were asked for: give 1 to 1,000, and a "
-                "share from 0 up to 1."
+                f"{self.frequencies} frequencies and a misplaced share {self.astray} of x were requested: give "
+                "1 to 1,000, and a share from 0 to below 1."
             )
         _ = self.difficulty
 
@@ -156,7 +156,7 @@ def _nested(circle: Circle, counts: list[int], generator: torch.Generator, check
     before = 0
     for count in counts:
         if count <= before:
-            raise InputError(f"The sizes {counts} do not ascend: give each once, smallest first.")
+            raise InputError(f"The sizes {counts} are not in increasing order: give each once, smallest first.")
         more = circle.draw(count - before, generator, check)
         if found:
             old, new, held = before / count, (count - before) / count, found[-1]
