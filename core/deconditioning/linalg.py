@@ -1,4 +1,4 @@
-"""The only place that factorises. Jitter is never silent: the factor carries what was added."""
+"""The only module that factorises matrices. Jitter is never silent: the factor records what was added."""
 
 import math
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ LOG_TWO_PI = math.log(2 * math.pi)
 class Factor:
     """A Cholesky factor ``A + jitter·I = L Lᵀ`` of a symmetric positive definite matrix.
 
-    ``lower`` is (n, n); ``jitter`` is the number added to the diagonal (0 when none was needed).
+    ``lower`` is (n, n); ``jitter`` is the number added to the diagonal (0 if none was needed).
     """
 
     lower: Float[Tensor, "n n"]
@@ -46,10 +46,10 @@ class Factor:
 
 
 def cholesky(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Factor:
-    """Factorise a symmetric positive definite matrix, with the least jitter that works.
+    """Factorise a symmetric positive definite matrix with the least jitter that works.
 
-    Jitters in ``_JITTERS`` times the mean diagonal are tried in turn; the one used is returned in
-    the factor, to be shown to the user. Raises ``InputError`` when none suffices.
+    The values of ``_JITTERS`` times the mean diagonal are tried in turn; the one used is returned in the factor and
+    shown to the user. Raises ``InputError`` if none suffices.
     """
     _refuse_infinite(matrix, name)
     scale = float(matrix.detach().diagonal().mean())
@@ -67,7 +67,9 @@ def cholesky(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Factor:
 
 
 def cholesky_exact(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Factor:
-    """``cholesky`` that refuses where jitter would be needed: what is regularised already must not be so silently."""
+    """`cholesky` without jitter, for matrices that are already regularised; raises ``InputError`` if jitter would be
+    needed.
+    """
     factor = cholesky(matrix, name)
     if factor.jitter:
         raise InputError(f"The {name} is singular at this regularisation: raise it.")
@@ -77,9 +79,9 @@ def cholesky_exact(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Factor
 def solve_general(
     matrix: Float[Tensor, "n n"], right: Float[Tensor, "n k"], name: str = "matrix"
 ) -> tuple[Float[Tensor, "n k"], Float[Tensor, ""]]:
-    """``A⁻¹B`` and ``log |det A|`` of a square matrix that is not symmetric, by one LU factorisation; no jitter.
+    """``A⁻¹B`` and ``log |det A|`` of a square, non-symmetric matrix by one LU factorisation, without jitter.
 
-    Raises ``InputError`` where A is singular or holds no finite numbers.
+    Raises ``InputError`` if A is singular or not finite.
     """
     factor, pivots, failed = torch.linalg.lu_factor_ex(matrix)
     pivot = factor.diagonal(dim1=-2, dim2=-1).abs()
@@ -94,7 +96,7 @@ def solve_general(
 def solve_positive_batch(
     matrices: Float[Tensor, "s n n"], right: Float[Tensor, "s n k"], name: str = "matrix"
 ) -> Float[Tensor, "s n k"]:
-    """``A_s⁻¹ B_s`` of many symmetric positive definite matrices; ``InputError`` where one is not, no jitter."""
+    """``A_s⁻¹ B_s`` of many symmetric positive definite matrices, without jitter; ``InputError`` if one is not."""
     lower, failed = _factored(matrices)
     if bool(failed.any()) or not bool(torch.isfinite(lower).all()):
         raise InputError(
@@ -111,9 +113,10 @@ def eigen(matrix: Float[Tensor, "n n"], name: str = "matrix") -> tuple[Float[Ten
 
 
 def root(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Float[Tensor, "n n"]:
-    """Any C with ``C Cᵀ = A`` of a positive semidefinite matrix, singular or not; what rounding makes negative is cut.
+    """A matrix C with ``C Cᵀ = A`` for a positive semidefinite A, singular or not; negative rounding errors are set to
+    zero.
 
-    Raises ``InputError`` if not finite.
+    Raises ``InputError`` if A is not finite.
     """
     _refuse_infinite(matrix, name)
     values, vectors = torch.linalg.eigh(matrix)
@@ -121,14 +124,14 @@ def root(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Float[Tensor, "n
 
 
 def log_determinant(matrix: Float[Tensor, "n n"]) -> Float[Tensor, ""]:
-    """``log |det A|`` of any square matrix; differentiable, −∞ where it is singular."""
+    """``log |det A|`` of any square matrix; differentiable, −∞ if A is singular."""
     return torch.linalg.slogdet(matrix)[1]
 
 
 def leading_eigen(
     matrix: Float[Tensor, "n n"], count: int, name: str = "matrix"
 ) -> tuple[Float[Tensor, " k"], Float[Tensor, "n k"]]:
-    """The ``count`` largest eigenvalues and their vectors, by Lanczos where they are few (always the same start)."""
+    """The ``count`` largest eigenvalues with eigenvectors, by Lanczos if they are few (always from the same start)."""
     size = len(matrix)
     if not 1 <= count <= size:
         raise InputError(f"{count} eigenvectors of a {name} of {size} rows were requested: give 1 to {size}.")
@@ -144,9 +147,9 @@ def leading_eigen(
 
 
 def contrasts(design: Float[Tensor, "n q"], name: str = "covariates") -> Float[Tensor, "n c"]:
-    """An orthonormal basis of what is orthogonal to the columns of a design of full rank, ``Qᵀ V = 0``, ``c = n − q``.
+    """An orthonormal basis of the orthogonal complement of a design's columns, ``Qᵀ V = 0``, ``c = n − q``.
 
-    Raises ``InputError`` where a column is a combination of others, or too few rows are left.
+    Raises ``InputError`` if the columns are linearly dependent or too few rows are left.
     """
     rows, columns = design.shape
     if columns == 0:

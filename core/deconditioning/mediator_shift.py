@@ -1,7 +1,8 @@
-"""Mediator shift: the targets' mediators lie elsewhere than the bags', so that W is asked where it learned little.
+"""Mediator shift: targets and bags have different mediators, so W is evaluated where it was learned from few bags.
 
-``w(y) = p̃(y) / p(y)``, the density of the targets' mediators over that of the bags', is fitted by least squares.
-It says how many bags are left (`MediatorShift.effective`) and what each should count for (`MediatorShift.importance`).
+``w(y) = p̃(y) / p(y)``, the ratio of the densities of the targets' and the bags' mediators, is estimated by least
+squares. It gives the effective number of bags (`MediatorShift.effective`) and their weights
+(`MediatorShift.importance`).
 """
 
 from dataclasses import dataclass, replace
@@ -25,10 +26,10 @@ LEAST = 1e-3
 
 @dataclass(frozen=True)
 class MediatorShift:
-    """How the two sets of mediators differ.
+    """The difference between the two sets of mediators.
 
-    ``importance`` (B,): ``w(y_j)``, mean one. ``reached``: share of the targets' mediators that lie no farther from the
-    nearest bag's than the bags' own lie from each other (all but one in a hundred of them).
+    ``importance`` (B,): ``w(y_j)``, with mean one. ``reached``: share of the targets' mediators whose distance to the
+    nearest bag is not larger than the distances between bags (99 % quantile).
     """
 
     importance: Float[Tensor, " B"]
@@ -36,17 +37,17 @@ class MediatorShift:
 
     @property
     def effective(self) -> float:
-        """Effective sample size as a share of the bags, ``(Σ w)² / (B Σ w²)``: one where nothing has shifted."""
+        """Effective sample size as a share of the bags, ``(Σ w)² / (B Σ w²)``: one without a shift."""
         w = self.importance
         return float(w.sum().square() / (len(w) * w.square().sum()))
 
 
 def mediator_shift(bags: Float[Tensor, "B r"], targets: Float[Tensor, "M r"]) -> MediatorShift:
-    """The shift from the bags' mediators to the targets', each set a sample of its distribution.
+    """Estimate the shift from the bags' mediators to the targets', given a sample of each.
 
     ``w(y) = Σ_c α_c exp(−‖y − c‖² / 2s²)``, ``α = (H + ρI)⁻¹ h`` with ``H`` the mean of ``φφᵀ`` over the bags and ``h``
-    that of ``φ`` over the targets; s and ρ by five folds of ``½ mean w² − mean w``. Raises ``InputError`` for fewer
-    than two mediators on either side. Source: Kanamori, Hido, Sugiyama 2009 (uLSIF).
+    that of ``φ`` over the targets; s and ρ minimise ``½ mean w² − mean w`` in five-fold cross-validation. Raises
+    ``InputError`` for fewer than two mediators on either side. Source: Kanamori, Hido, Sugiyama 2009 (uLSIF).
     """
     if min(len(bags), len(targets)) < 2:
         raise InputError(
@@ -66,7 +67,9 @@ def mediator_shift(bags: Float[Tensor, "B r"], targets: Float[Tensor, "M r"]) ->
 
 
 def reweighted(data: IndirectData) -> IndirectData:
-    """The data with each bag's ``importance`` in the regression on mediators; matched data come back unchanged."""
+    """The data with ``importance`` weights for the bags in the regression on mediators; matched data are returned
+    unchanged.
+    """
     if data.matched:
         return data
     return replace(data, importance=mediator_shift(data.mediators, data.query_mediators).importance)

@@ -1,4 +1,4 @@
-"""What is observed: high-resolution inputs in bags (D1) and coarse targets (D2)."""
+"""The observations: high-resolution inputs in bags (D1) and coarse targets (D2)."""
 
 from dataclasses import dataclass, field, replace
 
@@ -13,20 +13,20 @@ from deconditioning.errors import InputError
 class Bags:
     """High-resolution inputs grouped in bags; bag ``j`` aggregates as ``f̄_j = Σ_{i∈j} w_i f(x_i)``.
 
-    A point of several bags is a row of each, with its weight there. Noise of single points is taken to be independent
-    from bag to bag, also where they share a point.
+    A point in several bags has a row in each, with its weight there. The noise of single points is assumed independent
+    between bags, even if they share a point.
 
     Parameters
     ----------
-    inputs : (N, d) inputs of all bags, one row a point.
-    bag : (N,) index of the bag each row belongs to, in ``0 … count-1``; every bag has a row.
+    inputs : (N, d) inputs of all bags, one row per point.
+    bag : (N,) index of each row's bag, in ``0 … count-1``; every bag has a row.
     count : number of bags ``B``.
-    weights : (N,) non-negative aggregation weights, normalised here to sum to one within a bag;
-        equal weights ``1/n_j`` when not given. Area weights of a latitude-longitude grid go here.
-    sizes : (B,) number of high-resolution points a bag stands for, ``n_j``; the row count when
-        not given. A coreset keeps the sizes of the bags it summarises.
-    contamination : (B,) ``Σ_i w_i²``, the factor by which independent point noise of variance ς²
-        enters the bag mean; computed from the weights when not given.
+    weights : (N,) non-negative aggregation weights, normalised here to sum to one in each bag; equal weights ``1/n_j``
+        if not given. Use area weights on a latitude-longitude grid.
+    sizes : (B,) number ``n_j`` of high-resolution points in a bag; the row count if not given. A coreset keeps the
+        sizes of the bags that it summarises.
+    contamination : (B,) ``Σ_i w_i²``, the factor by which independent point noise of variance ς² enters the bag mean;
+        computed from the weights if not given.
 
     Source: Chau et al. 2021, §2.1 and App. E.2.
     """
@@ -103,14 +103,15 @@ class IndirectData:
     ----------
     bags : the ``B`` bags of high-resolution inputs.
     mediators : (B, r) mediating variable ``y_j`` of each bag.
-    query_mediators : (M, r) mediating variable ``ỹ_j`` of each target. Direct matching is the
-        special case ``query_mediators is mediators``.
+    query_mediators : (M, r) mediating variable ``ỹ_j`` of each target. Direct matching is the special case
+        ``query_mediators is mediators``.
     targets : (M,) coarse observations ``z̃_j``.
-    covariance : (M, M) of the targets' joint error where they are estimates (pseudo-targets); posteriors carry it on.
-    footprints : the ``M`` bags of the places that the targets' own cells cover, where they are known; of their inputs
-        only the place is ever looked at (`deconditioning.models.named_model.NamedModel.looks_at_footprints`).
-    importance : (B,) what each bag counts for in the regression on mediators, mean one, where targets have other
-        mediators than bags (`deconditioning.mediator_shift`); all the same without.
+    covariance : (M, M) joint error covariance of the targets if they are estimates (pseudo-targets); posteriors
+        propagate it.
+    footprints : the ``M`` bags of locations that the targets' cells cover, if known; only their locations are used
+        (`deconditioning.models.named_model.NamedModel.looks_at_footprints`).
+    importance : (B,) weight of each bag in the regression on mediators, with mean one, if targets and bags have
+        different mediators (`deconditioning.mediator_shift`); equal weights if not given.
     """
 
     bags: Bags

@@ -1,8 +1,8 @@
-"""Kernel Bayes' rule: a posterior embedding from a weighted prior sample and pairs that show the likelihood.
+"""Kernel Bayes' rule: a posterior embedding from a weighted prior sample and pairs drawn from the likelihood.
 
-The prior weighs the pairs by ``μ̂ = (G_X + nεI)⁻¹ m_Π``, which sums to about one. These are the weights that the
-paper's operators give, ``Ĉ_(YX)X (Ĉ_XX + εI)⁻¹ m̂_Π = Σ_i μ̂_i k(·, Y_i) ⊗ k(·, X_i)``, and those of its filter's
-prediction (eq. 18). Equation 12 (proposition 3.3) and Figure 1 print n times as much: the same rule with ``δ/n²`` in
+The prior weights of the pairs are ``μ̂ = (G_X + nεI)⁻¹ m_Π``, which sum to about one. They follow from the paper's
+operators, ``Ĉ_(YX)X (Ĉ_XX + εI)⁻¹ m̂_Π = Σ_i μ̂_i k(·, Y_i) ⊗ k(·, X_i)``, and equal those of its filter's prediction
+(eq. 18). Equation 12 (proposition 3.3) and Figure 1 print n times as much, which is the same rule with ``δ/n²`` in
 place of δ (``printed``). Source: Fukumizu et al. 2013, §3.
 """
 
@@ -24,15 +24,15 @@ from deconditioning.kernels.tiles import evaluate
 
 @dataclass(frozen=True)
 class KernelBayes:
-    """The rule learned from pairs (X_i, Y_i).
+    """Kernel Bayes' rule learned from pairs (X_i, Y_i).
 
     Parameters
     ----------
-    inputs, observations : X (n, d) and Y (n, q), rows belonging together.
-    kernel, observation_kernel : k on X and k on Y.
-    regularisation, second_regularisation : ε (inside nε) and δ.
-    tolerance : share of the trace that low-rank factors of both Gram matrices may leave out; 0 keeps them dense.
-    printed : whether μ̂ carries the factor n of eq. 12 and Figure 1.
+    inputs, observations : paired rows X (n, d) and Y (n, q).
+    kernel, observation_kernel : kernels on X and on Y.
+    regularisation, second_regularisation : ε (which enters as nε) and δ.
+    tolerance : share of the trace that low-rank factors of both Gram matrices may omit; 0 for dense matrices.
+    printed : whether μ̂ has the factor n of eq. 12 and Figure 1.
     """
 
     inputs: Float[Tensor, "n d"]
@@ -68,19 +68,19 @@ class KernelBayes:
 
     @cached_property
     def gram(self) -> Float[Tensor, "n n"]:
-        """``G_X``."""
+        """The Gram matrix ``G_X``."""
         with torch.no_grad():
             return evaluate(self.kernel, self.inputs, self.inputs)
 
     @cached_property
     def observation_gram(self) -> Float[Tensor, "n n"]:
-        """``G_Y``."""
+        """The Gram matrix ``G_Y``."""
         with torch.no_grad():
             return evaluate(self.observation_kernel, self.observations, self.observations)
 
     @cached_property
     def low_rank(self) -> tuple[LowRank, LowRank]:
-        """Factors of ``G_X`` and ``G_Y`` at the tolerance."""
+        """Low-rank factors of ``G_X`` and ``G_Y`` at the given tolerance."""
         pairs = ((self.kernel, self.inputs), (self.observation_kernel, self.observations))
         first, second = (incomplete_cholesky(kernel, at, self.tolerance) for kernel, at in pairs)
         return first, second
@@ -100,12 +100,13 @@ class KernelBayes:
         return self._low_rank_ridge.solve(values)
 
     def prior_weights(self, prior: KernelMean) -> Float[Tensor, " n"]:
-        """``μ̂ = (G_X + nεI)⁻¹ (Σ_j γ_j k(X_i, U_j))_i``; their sum is near one where the pairs cover the prior
-        (near n where ``printed``)."""
+        """``μ̂ = (G_X + nεI)⁻¹ (Σ_j γ_j k(X_i, U_j))_i``; the sum is near one if the pairs cover the prior (near n if
+        ``printed``).
+        """
         return self._multiple * self._smoothed(prior.at(self.inputs))
 
     def near(self, observation: Float[Tensor, "*k q"]) -> Float[Tensor, "n *k"]:
-        """``k_Y(y) = k(Y_i, y)`` of one observation, or a column for each of k."""
+        """``k_Y(y) = k(Y_i, y)`` for one observation, or one column for each of k observations."""
         if observation.shape[-1:] != self.observations.shape[1:] or not bool(torch.isfinite(observation).all()):
             raise InputError(
                 f"The observation has shape {tuple(observation.shape)}: give one of shape "
@@ -125,12 +126,12 @@ class KernelBayes:
         return found if near.ndim == 2 else found[:, 0]
 
     def posterior(self, prior: KernelMean, observation: Float[Tensor, " q"]) -> KernelMean:
-        """The embedding of X given Y = y, form (b): a weighted sample at the training X."""
+        """The embedding of X given Y = y in form (b): a weighted sample at the training X."""
         return KernelMean(self.inputs, self.update(self.prior_weights(prior), self.near(observation)), self.kernel)
 
     def posterior_on_prior(self, prior: KernelMean, observation: Float[Tensor, " q"]) -> KernelMean:
-        """Form (a), weights on the prior's points U:
-        ``ρ_U = diag(γ) K_UX (G_X + nεI)⁻¹ ((G_YΛ)² + δI)⁻¹ G_Y Λ k_Y(y)``, its first inverse times n where ``printed``.
+        """Form (a), weights on the prior's points U: ``ρ_U = diag(γ) K_UX (G_X + nεI)⁻¹ ((G_YΛ)² + δI)⁻¹ G_Y Λ
+        k_Y(y)``, with its first inverse times n if ``printed``.
 
         Source: Song et al. 2013; Hsu and Ramos 2019, §7 and App. F.
         """
@@ -149,21 +150,21 @@ class KernelBayes:
         return linalg.cholesky_exact(gram + self._ridge * _eye(gram), "kernel matrix of the observations")
 
     def conditional_weights(self, near: Float[Tensor, "n *k"]) -> Float[Tensor, "n *k"]:
-        """``(G_Y + nεI)⁻¹ k_Y(y)``: the conditional kernel mean on the training X; the prior is the pairs' own.
+        """``(G_Y + nεI)⁻¹ k_Y(y)``: the conditional kernel mean on the training X, whose prior is that of the pairs.
 
         Source: Song et al. 2009; Fukumizu et al. 2013, §5.2.
         """
         return self._observation_factor.solve(near)
 
     def conditional_mean(self, observation: Float[Tensor, " q"]) -> KernelMean:
-        """The embedding by ``conditional_weights``."""
+        """The embedding with ``conditional_weights``."""
         return KernelMean(self.inputs, self.conditional_weights(self.near(observation)), self.kernel)
 
 
 def update_by_gram(
     gram: Float[Tensor, "n n"], weights: Float[Tensor, " n"], near: Float[Tensor, "n k"], delta: float
 ) -> Float[Tensor, "n k"]:
-    """Form (b) of the rule, ``ΛG_Y((ΛG_Y)² + δI)⁻¹Λ k_Y(y)`` with ``Λ = diag(weights)``, of k observations."""
+    """Form (b) of the rule, ``ΛG_Y((ΛG_Y)² + δI)⁻¹Λ k_Y(y)`` with ``Λ = diag(weights)``, for k observations."""
     joint = weights[:, None] * gram
     system = joint @ joint + delta * _eye(joint)
     return joint @ linalg.solve_general(system, weights[:, None] * near, "squared evidence")[0]
@@ -172,9 +173,10 @@ def update_by_gram(
 def update_by_factor(
     root: Float[Tensor, "n r"], weights: Float[Tensor, "S n"], near: Float[Tensor, "S k n"], delta: float
 ) -> Float[Tensor, "S k n"]:
-    """Form (b) with ``G_Y ≈ CCᵀ``, of k observations under each of S priors: ``ΛC(B² + δI)⁻¹CᵀΛ k_Y(y)``, ``B = CᵀΛC``.
+    """Form (b) with ``G_Y ≈ CCᵀ``, for k observations under each of S priors: ``ΛC(B² + δI)⁻¹CᵀΛ k_Y(y)``, ``B =
+    CᵀΛC``.
 
-    One symmetric r×r system a prior. Raises ``InputError`` where it is singular at this δ.
+    Solves one symmetric r×r system per prior. Raises ``InputError`` if it is singular at this δ.
     """
     inner = (root.T[None] * weights[:, None, :]) @ root
     system = inner @ inner + delta * _eye(root)
@@ -184,10 +186,10 @@ def update_by_factor(
 
 
 def cross_validation(rule: KernelBayes, folds: int = 10, judge: gpytorch.kernels.Kernel | None = None) -> float:
-    """``Σ_a ‖mean_{j∈T_a} μ̂^{[−a]}_{X|Y_j} − μ̂_X^{[a]}‖²`` with the training X as prior: what §4.2 minimises.
+    """``Σ_a ‖mean_{j∈T_a} μ̂^{[−a]}_{X|Y_j} − μ̂_X^{[a]}‖²`` with the training X as prior, the criterion of §4.2.
 
-    The norm is that of the rule's own kernel on X, or of ``judge``: norms of different kernels cannot be compared. Fold
-    a holds the rows ``a, a + K, …``. Raises ``InputError`` for fewer than two folds or rows a fold.
+    The norm is that of the rule's kernel on X, or of ``judge``: norms of different kernels are not comparable. Fold a
+    contains the rows ``a, a + K, …``. Raises ``InputError`` for fewer than two folds or rows per fold.
     """
     count = len(rule.inputs)
     if not 2 <= folds <= count // 2:
@@ -205,7 +207,7 @@ def cross_validation(rule: KernelBayes, folds: int = 10, judge: gpytorch.kernels
 
 
 def median_distance(points: Float[Tensor, "n d"], most: int = 2000) -> float:
-    """Median of the positive pairwise distances (of at most ``most`` rows); ``InputError`` where there are none."""
+    """Median of the positive pairwise distances (of at most ``most`` rows); ``InputError`` if there are none."""
     rows = torch.linspace(0, len(points) - 1, min(len(points), most)).round().long()
     distances = torch.nn.functional.pdist(points[rows])
     positive = distances[distances > 0]

@@ -1,7 +1,7 @@
-"""Conditional mean embeddings of bag data: the weights W that spread a mediator over the bags.
+"""Conditional mean embeddings of bag data: the weights W that map a mediator to the bags.
 
-``E[k_X | Y = ỹ] ≈ Σ_j W_j(ỹ) k̄_j`` with ``k̄_j`` the mean embedding of bag ``j``. The standard estimator replicates each
-label over its bag, the shrinkage estimator regresses the bags' embeddings themselves.
+``E[k_X | Y = ỹ] ≈ Σ_j W_j(ỹ) k̄_j`` with ``k̄_j`` the mean embedding of bag ``j``. The standard estimator replicates
+each label over its bag; the shrinkage estimator regresses the bag embeddings directly.
 """
 
 from collections.abc import Callable
@@ -20,8 +20,9 @@ from deconditioning.kernels.tiles import evaluate
 
 @dataclass(frozen=True)
 class MediatorGrams:
-    """``L = ℓ(y, y)`` (B, B), empty where there are no mediators, ``L̃ = ℓ(y, ỹ)`` (B, M), the bags' sizes ``n_j``
-    (B,); ``query`` is ``ℓ(ỹ, ỹ)`` (M, M) where a model asks for it, ``importance`` ω (B,) what a bag counts for."""
+    """Kernel matrices of mediators: ``L = ℓ(y, y)`` (B, B), empty without mediators; ``L̃ = ℓ(y, ỹ)`` (B, M); bag sizes
+    ``n_j`` (B,); ``query`` ``ℓ(ỹ, ỹ)`` (M, M) if a model needs it; ``importance`` ω (B,), the weights of the bags.
+    """
 
     within: Float[Tensor, "L L"]
     across: Float[Tensor, "B M"]
@@ -33,15 +34,15 @@ class MediatorGrams:
 def replicated_weights(grams: MediatorGrams, regularisation: float | Tensor) -> Float[Tensor, "B M"]:
     """``W = (L + Nλ D⁻¹)⁻¹ L̃``: every label replicated over its bag, computed at bag level.
 
-    Push-through turns the N×N estimator ``(P L Pᵀ + NλI)⁻¹ P L̃`` into ``P (L D + NλI)⁻¹ L̃``; the
-    stable form factorises ``D^½ L D^½ + NλI``. With ``importance`` ω, D holds ``ω_j n_j``, N stays. Source: Chau et
-    al. 2021, eq. 6-9.
+    The push-through identity turns the N×N estimator ``(P L Pᵀ + NλI)⁻¹ P L̃`` into ``P (L D + NλI)⁻¹ L̃``; the stable
+    form factorises ``D^½ L D^½ + NλI``. With ``importance`` ω, D contains ``ω_j n_j`` and N is unchanged. Source: Chau
+    et al. 2021, eq. 6-9.
     """
     return _weighted(grams, *_ridge(grams.sizes, regularisation, True, grams.importance))
 
 
 def shrinkage_weights(grams: MediatorGrams, regularisation: float | Tensor) -> Float[Tensor, "B M"]:
-    """``W = (L + Bλ I)⁻¹ L̃``: the regression of bag embeddings on mediators; with ``importance`` ω, ``Ω⁻¹`` for I.
+    """``W = (L + Bλ I)⁻¹ L̃``: the regression of bag embeddings on mediators; ``importance`` ω replaces I by ``Ω⁻¹``.
 
     Source: Chau et al. 2021, eq. 10 and App. C; weighted least squares for ω.
     """
@@ -72,8 +73,9 @@ def _refuse_silent_jitter(factor: linalg.Factor, regularisation: float | Tensor)
 
 @dataclass(frozen=True)
 class StreamedWeights:
-    """``Wᵀ = Φ Yᵀ`` for more targets than W could be kept for: ``left`` Y (B, r), and ``rows`` of Φ for some targets'
-    mediators, (c, d) to (c, r). ``left_out`` is the share of the trace of L that is left out, 0 where nothing is."""
+    """``Wᵀ = Φ Yᵀ`` for more targets than memory allows for W: ``left`` Y (B, r), and ``rows`` of Φ for some of the
+    targets' mediators, (c, d) to (c, r). ``left_out`` is the omitted share of the trace of L, 0 if none.
+    """
 
     left: Float[Tensor, "B r"]
     rows: Callable[[Float[Tensor, "c d"]], Float[Tensor, "c r"]]
@@ -124,10 +126,10 @@ def nystrom_weights(
     tolerance: float,
     most: int,
 ) -> StreamedWeights:
-    """The same with ``ℓ ≈ c cᵀ`` by pivoted incomplete Cholesky of L to a residual trace of ``tolerance``, at most
+    """The same with ``ℓ ≈ c cᵀ`` by pivoted incomplete Cholesky of L to a residual trace of ``tolerance``, with at most
     ``most`` columns: ``Y = diag(a) C (CᵀC + tI)⁻¹`` with ``C`` (B, r) the bags' rows times ``a``, ``Φ`` the targets'.
 
-    Raises ``InputError`` where more than 1 % of the trace is left out. Source: Woodbury's identity.
+    Raises ``InputError`` if more than 1 % of the trace is omitted. Source: Woodbury's identity.
     """
     root, total = _ridge(sizes, regularisation, replicated, importance)
     found = incomplete_cholesky(kernel, mediators, tolerance, most)

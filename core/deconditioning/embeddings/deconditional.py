@@ -1,4 +1,4 @@
-"""The deconditional mean operator as a two-staged ridge regression: in feature space and by kernels.
+"""The deconditional mean operator as a two-stage ridge regression, in feature space and by kernels.
 
 Stage one regresses ``φ(x)`` on ``ψ(y)`` (the conditional mean operator C), stage two ``ψ(ỹ)`` on ``C ψ(ỹ)`` (the
 operator D with ``D C ψ(y) ≈ ψ(y)``). Source: Chau et al. 2021, §4, eq. 11-12 and Proposition 4.1.
@@ -16,9 +16,10 @@ from deconditioning.embeddings.kernel_mean import KernelMean
 def conditional_mean_operator(
     inputs: Float[Tensor, "N p"], mediators: Float[Tensor, "N q"], regularisation: float
 ) -> Float[Tensor, "p q"]:
-    """``Ĉ = Φᵀ Ψ (ΨᵀΨ + NλI)⁻¹``: the minimiser of ``(1/N) Σ ‖φ(x_i) − C ψ(y_i)‖² + λ ‖C‖²`` (eq. 11).
+    """``Ĉ = Φᵀ Ψ (ΨᵀΨ + NλI)⁻¹``, the minimiser of ``(1/N) Σ ‖φ(x_i) − C ψ(y_i)‖² + λ ‖C‖²`` (eq. 11).
 
-    ``inputs`` holds ``φ(x_i)`` in its rows, ``mediators`` ``ψ(y_i)``; λ > 0, or ``InputError`` where ΨᵀΨ is singular.
+    The rows of ``inputs`` are ``φ(x_i)``, those of ``mediators`` ``ψ(y_i)``; λ > 0, or ``InputError`` if ΨᵀΨ is
+    singular.
     """
     count = len(mediators)
     return conditional_operator_of_moments(
@@ -29,21 +30,21 @@ def conditional_mean_operator(
 def conditional_operator_of_moments(
     cross: Float[Tensor, "p q"], second: Float[Tensor, "q q"], regularisation: float
 ) -> Float[Tensor, "p q"]:
-    """``Ĉ = S_xy (S_yy + λI)⁻¹`` from the moments ``E[φψᵀ]`` and ``E[ψψᵀ]`` of a sample, or of the truth."""
+    """``Ĉ = S_xy (S_yy + λI)⁻¹`` from the moments ``E[φψᵀ]`` and ``E[ψψᵀ]`` of a sample or of the true distribution."""
     return _ridge(second, regularisation, "mediator features").solve(cross.T).T
 
 
 def deconditional_mean_operator(
     operator: Float[Tensor, "p q"], query: Float[Tensor, "M q"], regularisation: float
 ) -> Float[Tensor, "q p"]:
-    """``D̂ = Ψ̃ᵀ U (UᵀU + MεI)⁻¹`` with rows ``U_j = (C ψ(ỹ_j))ᵀ``: the minimiser of eq. 12, in weight space."""
+    """``D̂ = Ψ̃ᵀ U (UᵀU + MεI)⁻¹`` with rows ``U_j = (C ψ(ỹ_j))ᵀ``, the minimiser of eq. 12, in weight space."""
     return deconditional_operator_of_moment(operator, query.T @ query / len(query), regularisation)
 
 
 def deconditional_operator_of_moment(
     operator: Float[Tensor, "p q"], second: Float[Tensor, "q q"], regularisation: float
 ) -> Float[Tensor, "q p"]:
-    """``D̂ = S Cᵀ (C S Cᵀ + εI)⁻¹`` from the second moment ``S = E[ψψᵀ]`` of a sample, or of the truth."""
+    """``D̂ = S Cᵀ (C S Cᵀ + εI)⁻¹`` from the second moment ``S = E[ψψᵀ]`` of a sample or of the true distribution."""
     images = operator @ second
     return _ridge(images @ operator.T, regularisation, "images of the mediators").solve(images).T
 
@@ -55,13 +56,13 @@ def deconditional_weights(
     regularisation: float,
     second_regularisation: float,
 ) -> Float[Tensor, "M N"]:
-    """Both stages by kernels alone: G of ``D̂ = Ψ̃ᵀ G Φ``, whatever the dimension of the feature spaces.
+    """Both stages by kernels alone: G in ``D̂ = Ψ̃ᵀ G Φ``, for feature spaces of any dimension.
 
     ``A = (L + NλI)⁻¹ L̃``, ``Q̂ = AᵀKA``, ``G = (Q̂ + MεI)⁻¹ Aᵀ`` with ``inputs`` K = k(x, x), ``within`` L = ℓ(y, y),
-    ``across`` L̃ = ℓ(y, ỹ), λ and ε the two regularisations. ``ℓ(y, ỹ) G k(x_i, x)`` is then ``⟨ℓ_y, D̂ k_x⟩`` and
-    ``Σ_j z̃_j (G k(x_i, x))_j`` the function whose conditional mean fits ``z̃``.
+    ``across`` L̃ = ℓ(y, ỹ), and the two regularisations λ and ε. Then ``ℓ(y, ỹ) G k(x_i, x)`` is ``⟨ℓ_y, D̂ k_x⟩``, and
+    ``Σ_j z̃_j (G k(x_i, x))_j`` is the function whose conditional mean fits ``z̃``.
 
-    Raises ``InputError`` where a matrix is singular. Source: Chau et al. 2021, Proposition 4.1 and App. A.2.
+    Raises ``InputError`` if a matrix is singular. Source: Chau et al. 2021, Proposition 4.1 and App. A.2.
     """
     spread, process = _spread_and_process(inputs, within, across, regularisation, second_regularisation)
     return process.solve(spread.T)
@@ -75,9 +76,9 @@ def posterior_weights(
     regularisation: float,
     second_regularisation: float,
 ) -> Float[Tensor, " M"]:
-    """``G k_x = (AᵀKA + MεI)⁻¹ Aᵀ k_x`` for one x, ``at`` its k(x_i, x); the operator itself is not made.
+    """``G k_x = (AᵀKA + MεI)⁻¹ Aᵀ k_x`` for one x with ``at`` = k(x_i, x), without forming the operator.
 
-    Raises ``InputError`` where a matrix is singular.
+    Raises ``InputError`` if a matrix is singular.
     """
     spread, process = _spread_and_process(inputs, within, across, regularisation, second_regularisation)
     return process.solve(spread.T @ at)
@@ -96,7 +97,7 @@ def _spread_and_process(
 def estimator_weights(
     gram: Float[Tensor, "n n"], mediation: Float[Tensor, "n m"], targets: Float[Tensor, " m"], ridge: float
 ) -> Float[Tensor, " n"]:
-    """``ᾱ = A [AᵀKA + mεI]⁻¹ z̃``: the DME estimator ``f̄(x) = Σ_i ᾱ_i k(x_i, x)``, by an m×m matrix.
+    """``ᾱ = A [AᵀKA + mεI]⁻¹ z̃``: the DME estimator ``f̄(x) = Σ_i ᾱ_i k(x_i, x)``, from an m×m matrix.
 
     ``gram`` K = k(x, x), ``mediation`` A = (L + nλI)⁻¹L̃, ``ridge`` mε. Source: Hsu and Ramos 2019, definition 4.4.
     """
@@ -111,10 +112,10 @@ def feature_weights(
     regularisation: float,
     second_regularisation: float,
 ) -> Float[Tensor, " p"]:
-    """``w̄ = [ΦAAᵀΦᵀ + mεI]⁻¹ ΦA z̃`` with ``A = Ψᵀ(ΨΨᵀ + nλI)⁻¹Ψ̃``: the DME ``f̄ = w̄ᵀφ`` of finite features.
+    """``w̄ = [ΦAAᵀΦᵀ + mεI]⁻¹ ΦA z̃`` with ``A = Ψᵀ(ΨΨᵀ + nλI)⁻¹Ψ̃``: the DME ``f̄ = w̄ᵀφ`` for finite features.
 
-    ``inputs``, ``mediators`` and ``query`` hold φ(x_i), ψ(y_i), ψ(ỹ_j) in their rows; λ and ε are the two
-    regularisations. Source: Hsu and Ramos 2019, definition 4.5.
+    The rows of ``inputs``, ``mediators`` and ``query`` are φ(x_i), ψ(y_i), ψ(ỹ_j); λ and ε are the two regularisations.
+    Source: Hsu and Ramos 2019, definition 4.5.
     """
     count = len(inputs)
     mediated = inputs.T @ mediators  # ΦΨᵀ
@@ -130,10 +131,10 @@ def posterior_embedding(
     query: Float[Tensor, "M r"],
     kernel: gpytorch.kernels.Kernel,
 ) -> KernelMean:
-    """``D̂ k_x = Σ_j [G k(x_i, x)]_j ℓ(ỹ_j, ·)``: the DME of ``Y | X = x``, by Bayes' rule without densities.
+    """``D̂ k_x = Σ_j [G k(x_i, x)]_j ℓ(ỹ_j, ·)``: the DME of ``Y | X = x``, which is Bayes' rule without densities.
 
-    ``weights`` are G of ``deconditional_weights``, ``at`` the k(x_i, x) of one x, ``kernel`` ℓ on ``query`` ỹ, a sample
-    of the prior. Source: Hsu and Ramos 2019, definition 4.3 and §6.
+    ``weights`` is G from ``deconditional_weights``, ``at`` is k(x_i, x) for one x, ``kernel`` is ℓ on ``query`` ỹ, a
+    sample of the prior. Source: Hsu and Ramos 2019, definition 4.3 and §6.
     """
     return KernelMean(query, weights @ at, kernel)
 
@@ -150,11 +151,11 @@ def reconstruction_risk(
 def bayes_gap(
     inputs: Float[Tensor, "n n"], within: Float[Tensor, "n n"], regularisation: float, second_regularisation: float
 ) -> float:
-    """``‖Ĉ_X|Y Ĉ_Y|X Ĉ_XX − Ĉ_XX‖ / ‖Ĉ_XX‖`` (Hilbert-Schmidt): how far theorem 6.1's condition is from holding.
+    """``‖Ĉ_X|Y Ĉ_Y|X Ĉ_XX − Ĉ_XX‖ / ‖Ĉ_XX‖`` (Hilbert-Schmidt): the violation of the condition of theorem 6.1.
 
-    At 0 the deconditional operator is the posterior operator C_Y|X, as it is where X is a function of Y; what is left
-    of X's variation once Y is known makes it larger. From pairs, K = k(x, x) and L = ℓ(y, y):
-    ``Φ E Φᵀ/n`` with ``E = (L + nλI)⁻¹L (K + nεI)⁻¹K − I``. Source: Hsu and Ramos 2019, theorem 6.1.
+    At 0, as when X is a function of Y, the deconditional operator is the posterior operator C_Y|X; remaining variation
+    of X given Y makes the gap larger. From pairs, K = k(x, x) and L = ℓ(y, y): ``Φ E Φᵀ/n`` with ``E = (L + nλI)⁻¹L (K
+    + nεI)⁻¹K − I``. Source: Hsu and Ramos 2019, theorem 6.1.
     """
     count = len(inputs)
     there = _ridge(inputs, count * second_regularisation, "kernel matrix of the inputs").solve(inputs)

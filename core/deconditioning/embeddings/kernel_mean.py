@@ -1,4 +1,4 @@
-"""A distribution as a weighted sample in a feature space: every rule of this library returns one of these."""
+"""A distribution as a weighted sample in a feature space, the result of every rule in this library."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -18,10 +18,11 @@ LEAST_TOTAL = 0.1
 
 @dataclass(frozen=True)
 class PreImage:
-    """A point whose feature is near an embedding: ``point`` (d,), why the search ended, and its steps.
+    """A point whose feature is close to an embedding: ``point`` (d,), the reason the search ended, and its number of
+    steps.
 
-    ``status``: "converged"; "stopped", the cap on steps was reached; "guarded", the denominator came near zero and the
-    last good point is returned.
+    ``status``: "converged"; "stopped" at the maximum number of steps; "guarded" if the denominator came near zero, with
+    the last good point.
     """
 
     point: Float[Tensor, " d"]
@@ -37,7 +38,7 @@ class KernelMean:
     ----------
     points : x_i (n, d).
     weights : w_i (n,); they may be negative and need not sum to one.
-    kernel : ``k``, as ``KernelSpec.build`` makes it.
+    kernel : ``k``, made by ``KernelSpec.build``.
 
     Source: Fukumizu et al. 2013, §2; Hsu and Ramos 2019, §2.
     """
@@ -63,7 +64,7 @@ class KernelMean:
             return evaluate(self.kernel, inputs, self.points) @ self.weights
 
     def expectation(self, values: Float[Tensor, "n *_k"]) -> Float[Tensor, "*k"]:
-        """``E[f(X)] ≈ Σ_i w_i f(x_i)`` from ``values`` f(x_i), one row a point."""
+        """``E[f(X)] ≈ Σ_i w_i f(x_i)`` from ``values`` f(x_i), one row per point."""
         if len(values) != len(self.points):
             raise InputError(
                 f"`values` has {len(values)} rows, but there are {len(self.points)} points: give one row per point."
@@ -77,11 +78,11 @@ class KernelMean:
 
     @property
     def negative(self) -> float:
-        """``Σ_i max(−w_i, 0)``, what is negative among the weights: zero where they are probabilities."""
+        """``Σ_i max(−w_i, 0)``, the negative part of the weights: zero if they are probabilities."""
         return float((-self.weights).clamp_min(0).sum())
 
     def normalised(self) -> "KernelMean":
-        """The same with weights that sum to one; ``InputError`` when their sum is below 0.1."""
+        """The same embedding with weights that sum to one; ``InputError`` if their sum is below 0.1."""
         if self.total < LEAST_TOTAL:
             raise InputError(
                 f"The weights sum to {self.total:.2g}, less than {LEAST_TOTAL}: the estimate is too far from "
@@ -90,7 +91,7 @@ class KernelMean:
         return replace(self, weights=self.weights / self.total)
 
     def inner(self, other: "KernelMean") -> float:
-        """``⟨μ, ν⟩ = Σ_ij w_i v_j k(x_i, x′_j)``; both in the same feature space."""
+        """``⟨μ, ν⟩ = Σ_ij w_i v_j k(x_i, x′_j)`` of two embeddings in the same feature space."""
         with torch.no_grad():
             return float(self.weights @ evaluate(self.kernel, self.points, other.points) @ other.weights)
 
@@ -102,16 +103,16 @@ class KernelMean:
     def preimage(self, steps: int = 100, tolerance: float = 1e-8) -> PreImage:
         """A local minimiser of ``‖k_x − μ‖`` for a Gaussian k, by ``x ← Σ w_i k(x_i, x) x_i / Σ w_i k(x_i, x)``.
 
-        Starts at the mean of the points by weights clipped at zero. Raises ``InputError`` for kernels that are not
-        Gaussian, and when no weight is positive. Source: Schölkopf et al. 1999; Fukumizu et al. 2013, §4.3.
+        Starts at the mean of the points with weights clipped at zero. Raises ``InputError`` for kernels that are not
+        Gaussian, and if no weight is positive. Source: Schölkopf et al. 1999; Fukumizu et al. 2013, §4.3.
         """
         return preimages(self.points, self.weights[None], self.kernel, steps, tolerance)[0]
 
     def herd(self, count: int, candidates: Float[Tensor, "c d"] | None = None) -> Float[Tensor, "count d"]:
-        """Super-samples of the normalised embedding: ``x_{t+1} = argmax_x (t + 1) μ(x) − Σ_{s≤t} k(x_s, x)``.
+        """Herded samples of the normalised embedding: ``x_{t+1} = argmax_x (t + 1) μ(x) − Σ_{s≤t} k(x_s, x)``.
 
-        The argmax runs over ``candidates`` (the points themselves where none are given); a candidate may come again.
-        Source: Chen, Welling, Smola 2010, eq. 8-9.
+        The maximum is over ``candidates`` (by default the points); a candidate may be chosen repeatedly. Source: Chen,
+        Welling, Smola 2010, eq. 8-9.
         """
         if count < 1:
             raise InputError(f"{count} herded samples were requested: give at least one.")
@@ -124,7 +125,7 @@ def preimages(
     points: Float[Tensor, "n d"], weights: Float[Tensor, "s n"], kernel: gpytorch.kernels.Kernel, steps: int = 100,
     tolerance: float = 1e-8,
 ) -> list[PreImage]:  # fmt: skip
-    """``KernelMean.preimage`` of many weightings of the same points at once; those that ended drop out of the loop."""
+    """``KernelMean.preimage`` for many weightings of the same points at once."""
     if not _is_gaussian(kernel):
         raise InputError("A pre-image by fixed point needs one Gaussian kernel: use herded samples instead.")
     clipped = weights.clamp_min(0)
@@ -165,7 +166,7 @@ def _herd(kernel: gpytorch.kernels.Kernel, mean: Tensor, among: Tensor, count: i
 
 
 def empirical(points: Float[Tensor, "n d"], kernel: gpytorch.kernels.Kernel) -> KernelMean:
-    """The embedding of a plain sample: equal weights 1/n."""
+    """The embedding of an unweighted sample: equal weights 1/n."""
     return KernelMean(points, torch.full_like(points[:, 0], 1 / len(points)), kernel)
 
 

@@ -1,6 +1,6 @@
-"""A conditional mean embedding as a weighted sum of bag embeddings, read at points, functions and distances.
+"""A conditional mean embedding as a weighted sum of bag embeddings: evaluation, expectations and distances.
 
-``μ̂_{X|Y=y} = Σ_j W_j(y) k̄_j`` with ``k̄_j = Σ_{i∈j} w_i k(x_i, ·)``; the estimators differ in ``W`` only.
+``μ̂_{X|Y=y} = Σ_j W_j(y) k̄_j`` with ``k̄_j = Σ_{i∈j} w_i k(x_i, ·)``; the estimators differ only in ``W``.
 """
 
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ class BagEmbedding:
 
     Parameters
     ----------
-    kernel : ``k`` on the inputs, as ``KernelSpec.build`` makes it.
+    kernel : ``k`` on the inputs, made by ``KernelSpec.build``.
     bags : the B bags.
-    weights : W (B, G), one column a value of y (replicated or shrinkage weights).
+    weights : W (B, G), one column per value of y (replicated or shrinkage weights).
 
     Source: Chau et al. 2021, eq. 10 and App. C.
     """
@@ -54,12 +54,12 @@ class BagEmbedding:
         return torch.tensordot(self.weights.T, self.bags.bags.mean(values), dims=1)
 
     def kernel_mean(self, column: int) -> KernelMean:
-        """One of the embeddings as a weighted sample: point i of bag j weighs ``w_i W_j(y)``."""
+        """One of the embeddings as a weighted sample: point i of bag j has weight ``w_i W_j(y)``."""
         bags = self.bags.bags
         return KernelMean(bags.inputs, bags.weights * self.weights[bags.bag, column], self.kernel)
 
     def distance(self, other: "BagEmbedding") -> Float[Tensor, " G"]:
-        """``‖μ̂ − ν̂‖_k = √(vᵀ K̄ v)``, ``v = W − V``, for each y, of two estimates from the same bags."""
+        """``‖μ̂ − ν̂‖_k = √(vᵀ K̄ v)``, ``v = W − V``, for each y, between two estimates from the same bags."""
         if other.bags is not self.bags:
             raise InputError("The two embeddings are of different bags: compare estimates of the same data.")
         with torch.no_grad():

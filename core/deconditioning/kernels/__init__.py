@@ -1,1 +1,1 @@
-"""Kernels: a picklable specification, gpytorch kernels built from it, and their bag means."""
+"""Kernels: a picklable specification, the gpytorch kernels built from it, and their Gram matrices."""

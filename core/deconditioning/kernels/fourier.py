@@ -1,4 +1,4 @@
-"""Random Fourier features of a kernel, and prior draws made of them: one function for all tiles."""
+"""Random Fourier features of a kernel, and prior draws made from them; one draw is a single function on all tiles."""
 
 import math
 from collections.abc import Iterator
@@ -18,8 +18,9 @@ FEATURES = 1024
 
 @dataclass(frozen=True)
 class FourierFeatures:
-    """``φ(x)`` with ``E[φ(x)ᵀφ(x′)] = k(x, x′)``: ``√(2s/F) g(x) cos(ω_i·x + b_i)`` for each term of the kernel, ``g``
-    linear where a factor is."""
+    """``φ(x)`` with ``E[φ(x)ᵀφ(x′)] = k(x, x′)``: ``√(2s/F) g(x) cos(ω_i·x + b_i)`` for each term of the kernel, with g
+    linear if a factor of the term is.
+    """
 
     frequencies: tuple[Tensor, ...]
     phases: tuple[Tensor, ...]
@@ -27,7 +28,7 @@ class FourierFeatures:
     slopes: tuple[tuple[Tensor, ...], ...]
 
     def terms(self, inputs: Float[Tensor, "P d"]) -> Iterator[Float[Tensor, "P F"]]:
-        """The features of one term after the other."""
+        """The features of each term in turn."""
         for omega, phase, scale, slopes in zip(self.frequencies, self.phases, self.scales, self.slopes, strict=True):
             features = torch.cos(inputs @ omega.T + phase)
             for slope in slopes:
@@ -57,9 +58,9 @@ class PriorDraw:
 def draw_prior(
     spec: KernelSpec, columns: tuple[str, ...], generator: torch.Generator, device: torch.device
 ) -> PriorDraw:
-    """One function whose covariance, over frequencies, phases and amplitudes, is ``k`` exactly.
+    """One function whose covariance over frequencies, phases and amplitudes is exactly ``k``.
 
-    ``E[a² g g′ cos(ω·x+b) cos(ω·x′+b)] = (s/F) k(x, x′)`` summed over ``F = 1024`` features a term.
+    ``E[a² g g′ cos(ω·x+b) cos(ω·x′+b)] = (s/F) k(x, x′)``, summed over ``F = 1024`` features per term.
     """
     features = draw_features(spec, columns, generator, device, FEATURES)
     return PriorDraw(features, tuple(normal((FEATURES,), generator).to(device) for _ in spec.terms))
@@ -72,7 +73,7 @@ def draw_features(
     device: torch.device | str = "cpu",
     count: int = FEATURES,
 ) -> FourierFeatures:
-    """``count`` random Fourier features a term; a linear factor multiplies each by ``v·x`` with ``E[vvᵀ] = I/s²``.
+    """``count`` random Fourier features per term; a linear factor multiplies each by ``v·x`` with ``E[vvᵀ] = I/s²``.
 
     Source: Rahimi and Recht 2007.
     """

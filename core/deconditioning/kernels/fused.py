@@ -1,7 +1,7 @@
-"""Many tiles of one kernel matrix: points prepared once, buffers used again, as few passes over a tile as there can be.
+"""Many tiles of one kernel matrix, with points prepared once, reused buffers and as few passes over a tile as possible.
 
-Squared distances come from one product of matrices, exponents of all factors of a term add up before one exponential.
-float64 agrees with ``evaluate`` to rounding; float32 is for previews.
+Squared distances come from one matrix product; the exponents of all factors of a term are added before one exponential.
+float64 agrees with ``evaluate`` up to rounding; float32 is for previews.
 """
 
 import threading
@@ -22,8 +22,9 @@ _FAR = 100.0
 class Tiles:
     """Tiles ``k(left[rows], right[columns])`` of a kernel made by ``KernelSpec.build``.
 
-    ``left`` (n, d), ``right`` (m, d); ``precision`` of the tiles; no gradient. Products lose digits of
-    the distances between far points, so both sides are taken relative to the mean of ``left``: best are neighbours.
+    ``left`` (n, d), ``right`` (m, d); ``precision`` is the dtype of the tiles; no gradient. Matrix products lose digits
+    of the distances between far points, so both sides are centred on the mean of ``left``; points in a tile should be
+    neighbours.
     """
 
     def __init__(

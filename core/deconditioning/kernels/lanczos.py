@@ -1,4 +1,4 @@
-"""Kernel Bayes' update from a whole Gram matrix by Lanczos steps: one product of matrix and vector each."""
+"""Kernel Bayes' update from a full Gram matrix by Lanczos steps, with one matrix-vector product each."""
 
 from collections.abc import Callable
 
@@ -24,9 +24,10 @@ def lanczos_update(
 ) -> Float[Tensor, " n"] | None:
     """``ΛG((ΛG)² + δI)⁻¹Λk`` with ``Λ = diag(weights)``, in the precision of ``gram``; None after ``most`` steps.
 
-    ΛG is symmetric in the inner product uᵀGv, so that m Lanczos steps from Λk leave an m×m tridiagonal matrix; what δ
-    drowns need not be resolved, and few steps do. They end when the last coefficients fall below ``accuracy`` of all.
-    Source: Saad 2003, *Iterative Methods for Sparse Linear Systems*, §6.6; the matrix, Fukumizu et al. 2013, §3.
+    ΛG is symmetric in the inner product uᵀGv, so m Lanczos steps from Λk give an m×m tridiagonal matrix. Eigenvalues
+    far below √δ need not be resolved, so few steps suffice; they end when the last coefficients fall below ``accuracy``
+    relative to all. Source: Saad 2003, *Iterative Methods for Sparse Linear Systems*, §6.6; for the matrix, Fukumizu et
+    al. 2013, §3.
     """
     weights, multiply = weights.to(gram.dtype), _multiplier(gram)
     rest = weights * near.to(gram.dtype)

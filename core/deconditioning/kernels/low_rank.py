@@ -1,4 +1,4 @@
-"""Low-rank factors of Gram matrices by pivoted incomplete Cholesky, with what they leave out."""
+"""Low-rank factors of Gram matrices by pivoted incomplete Cholesky, with their error."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,10 +21,10 @@ WIDE, WHOLE = 100, 4000
 
 @dataclass(frozen=True)
 class LowRank:
-    """``G ≈ C Cᵀ``: ``factor`` C (n, r), ``pivots`` (r,) the rows it interpolates, ``residual`` the share of the trace
-    that is left out, ``tr(G − CCᵀ)/tr G``.
+    """``G ≈ C Cᵀ``: ``factor`` C (n, r), ``pivots`` (r,) the rows that it interpolates, ``residual`` the omitted share
+    of the trace, ``tr(G − CCᵀ)/tr G``.
 
-    ``triangle`` (r, r) is the pivots' own part of C, so that further points p get the rows ``k(p, pivots) triangle⁻ᵀ``.
+    ``triangle`` (r, r) is the part of C at the pivots; a further point p has the row ``k(p, pivots) triangle⁻ᵀ``.
     """
 
     factor: Float[Tensor, "n r"]
@@ -34,11 +34,11 @@ class LowRank:
 
     @property
     def rank(self) -> int:
-        """r."""
+        """The rank r."""
         return self.factor.shape[1]
 
     def extend(self, kernel: gpytorch.kernels.Kernel, inputs: Tensor, points: Tensor) -> Float[Tensor, "p r"]:
-        """Rows of the factor for further points, by Nyström on the pivots; ``inputs`` are those it was made of."""
+        """Rows of the factor for further points, by Nyström on the pivots; ``inputs`` are those of the factor."""
         with torch.no_grad():
             cross = evaluate(kernel, inputs[self.pivots], points)
             return torch.linalg.solve_triangular(self.triangle, cross, upper=False).T
@@ -49,8 +49,8 @@ def incomplete_cholesky(
 ) -> LowRank:
     """Pivoted incomplete Cholesky until the residual trace is at most ``tolerance`` of the whole, O(n r²).
 
-    Each step takes the row worst represented so far. Raises ``InputError`` when ``most`` columns leave more than 1 %
-    out. Source: Fine and Scheinberg 2001; Fukumizu et al. 2013, §4.2.
+    Each step chooses the row with the largest remaining diagonal. Raises ``InputError`` if ``most`` columns omit more
+    than 1 %. Source: Fine and Scheinberg 2001; Fukumizu et al. 2013, §4.2.
     """
     with torch.no_grad():
         left = diagonal(kernel, inputs).clone()

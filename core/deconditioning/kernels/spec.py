@@ -1,4 +1,4 @@
-"""A kernel as data: a sum of products over named columns, from which a gpytorch kernel is built."""
+"""A kernel as data: a sum of products over named columns, which is built as a gpytorch kernel."""
 
 import math
 from collections.abc import Mapping
@@ -21,8 +21,8 @@ _SAID = {"family", "columns", "lengthscales"}
 class Factor:
     """One kernel on some columns.
 
-    ``lengthscales`` holds one number a column (automatic relevance determination) or a single one for all; ``own``
-    the family's own parameters by name, kept in the family's order with its defaults where nothing is said.
+    ``lengthscales`` contains one number per column (automatic relevance determination) or a single one for all; ``own``
+    the family's further parameters by name, in the family's order and with its defaults where not given.
     """
 
     family: str
@@ -47,17 +47,17 @@ class Factor:
 
     @property
     def kind(self) -> Family:
-        """The family, which says what it is and can do."""
+        """The family object."""
         return family_of(self.family)
 
     @property
     def numbers(self) -> dict[str, float]:
-        """The family's own parameters."""
+        """The family's further parameters."""
         return dict(self.own)
 
     @property
     def lengthscale_of(self) -> dict[str, float]:
-        """The lengthscale of every column; empty where there are none."""
+        """The lengthscale of every column; empty if there are none."""
         if not self.lengthscales:
             return {}
         shared = len(self.lengthscales) == 1
@@ -66,9 +66,9 @@ class Factor:
 
 @dataclass(frozen=True)
 class Term:
-    """A product of factors times ``scale``, the variance it adds.
+    """A product of factors times ``scale``, the variance that the term contributes.
 
-    The scale of a term with straight lines is one: their slopes take it.
+    The scale of a term with a linear factor is one: the sds of the slopes take its place.
     """
 
     factors: tuple[Factor, ...]
@@ -87,13 +87,15 @@ class Term:
 
     @property
     def variance(self) -> float:
-        """Prior variance where all factors are stationary; of straight lines, one sd out in every column."""
+        """Prior variance if all factors are stationary; for linear factors, the variance at one sd in every column."""
         slopes = (sum(v**-2 for v in f.lengthscale_of.values()) for f in self.factors if f.kind.slopes_for_scales)
         return self.scale * math.prod(slopes)
 
     @property
     def keeps_scale(self) -> bool:
-        """Whether learning leaves the scale alone: the sds of slopes say it already, or nothing does."""
+        """Whether learning leaves the scale unchanged, because sds of slopes express it or the data do not determine
+        it.
+        """
         kinds = [factor.kind for factor in self.factors]
         return any(kind.slopes_for_scales for kind in kinds) or all(kind.without_scales for kind in kinds)
 
@@ -110,28 +112,28 @@ class KernelSpec:
 
     @property
     def variance(self) -> float:
-        """Sum of that of the terms."""
+        """Sum of the variances of the terms."""
         return sum(term.variance for term in self.terms)
 
     def unit(self, index: int) -> "KernelSpec":
-        """Term ``index`` alone with scale 1, the part whose bag sums do not depend on amplitude."""
+        """Term ``index`` alone with scale 1; its bag sums do not depend on the amplitude."""
         return KernelSpec((replace(self.terms[index], scale=1.0),))
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-able description, inverse of ``from_dict``."""
+        """A JSON-able description, the inverse of ``from_dict``."""
         return {"terms": [_term_to_dict(term) for term in self.terms]}
 
     @staticmethod
     def from_dict(value: dict[str, Any]) -> "KernelSpec":
-        """A specification from its JSON-able description."""
+        """The specification with this JSON-able description."""
         return KernelSpec(tuple(_term_from_dict(term) for term in value["terms"]))
 
     def build(self, columns: tuple[str, ...]) -> gpytorch.kernels.Kernel:
-        """The gpytorch kernel on inputs whose columns are named ``columns``, float64, raw parameters in logarithms."""
+        """The gpytorch kernel on inputs with these ``columns``, in float64, with parameters as logarithms."""
         return gpytorch.kernels.AdditiveKernel(*(_build_term(term, columns) for term in self.terms)).double()
 
     def updated(self, kernel: gpytorch.kernels.Kernel) -> "KernelSpec":
-        """This specification with the values of a kernel that ``build`` made and learning changed."""
+        """This specification with the parameters of a kernel that was made by ``build`` and changed by learning."""
         return KernelSpec(tuple(_read_term(*pair) for pair in zip(self.terms, kernel.kernels, strict=True)))
 
 

@@ -1,7 +1,7 @@
-"""One tile of a kernel matrix: sums of products of what the families give.
+"""One tile of a kernel matrix, as sums of products of family values.
 
-gpytorch's kernel is the definition where it has one; the families' formulas agree with it to rounding (tested) and
-save its intermediate copies.
+gpytorch's kernel is the reference where it exists; the families' formulas agree with it up to rounding (tested) and
+avoid its intermediate copies.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ def features_of(term: gpytorch.kernels.Kernel, inputs: Float[Tensor, "n d"]) -> 
 
 
 def product_of(product: gpytorch.kernels.Kernel, left: Tensor, right: Tensor) -> Tensor:
-    """Values of one term's factors, multiplied; differentiable."""
+    """Product of the factors of one term; differentiable."""
     value: Tensor | None = None
     for factor in product.kernels:
         part = factor.family.tile(factor, left, right)

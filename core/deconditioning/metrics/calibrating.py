@@ -1,4 +1,4 @@
-"""Whether stated probabilities come true: coverage over many levels, and the probability integral transform."""
+"""Calibration of predicted probabilities: coverage at many levels, and the probability integral transform."""
 
 from collections.abc import Sequence
 
@@ -26,10 +26,11 @@ def calibration(
     *,
     weights: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Empirical coverage (L,) of the central intervals at ``levels`` (L,); on the diagonal is best.
+    """Empirical coverage (L,) of the central intervals at ``levels`` (L,); the diagonal is best.
 
-    ``ĉ(q) = Σ w 1[2Φ(|z − m|/s) − 1 ≤ q]``. Below the diagonal: intervals too narrow. Errors: `InputError` for a level
-    outside (0, 1). Source: Gneiting, Balabdaoui & Raftery 2007, §3; Kuleshov et al. 2018, eq. 8.
+    ``ĉ(q) = Σ w 1[2Φ(|z − m|/s) − 1 ≤ q]``. Values below the diagonal mean that intervals are too narrow. Raises
+    `InputError` for a level outside (0, 1). Source: Gneiting, Balabdaoui & Raftery 2007, §3; Kuleshov et al. 2018, eq.
+    8.
     """
     levels = np.atleast_1d(np.asarray(levels, dtype=float))
     if not ((levels > 0) & (levels < 1)).all():
@@ -42,10 +43,10 @@ def calibration(
 def pit(
     truth: np.ndarray, mean: np.ndarray, sd: np.ndarray, bins: int = 10, *, weights: np.ndarray | None = None
 ) -> np.ndarray:
-    """Counts (bins,) of ``Φ((z − m)/s)`` in equal bins of [0, 1]; level is best, ∪ too narrow, ∩ too wide.
+    """Counts (bins,) of ``Φ((z − m)/s)`` in equal bins of [0, 1]; flat is best, ∪ too narrow, ∩ too wide.
 
-    With weights the counts are weighted and still sum to the number of points. Where s = 0 a truth below, at or above
-    the mean falls at 0, ½ or 1. Errors: `InputError` for fewer than 2 bins. Source: Dawid 1984; Gneiting et al. 2007.
+    With weights, the counts are weighted and still sum to the number of points. Where s = 0, a truth below, at or above
+    the mean counts as 0, ½ or 1. Raises `InputError` for fewer than 2 bins. Source: Dawid 1984; Gneiting et al. 2007.
     """
     from scipy.special import ndtr
 

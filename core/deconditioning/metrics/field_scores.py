@@ -1,4 +1,4 @@
-"""All scores of one predicted field, named as on the command line."""
+"""All scores of one predicted field, with their names on the command line."""
 
 from collections.abc import Iterable
 
@@ -21,18 +21,19 @@ def score_field(
     area: np.ndarray | None = None,
     data_range: float | None = None,
 ) -> dict[str, float]:
-    """Scores over the pixels where truth, mean (and sd) are there; error is mean − truth.
+    """Scores over the pixels where truth, mean (and sd) have values; the error is mean − truth.
 
     Parameters
     ----------
-    truth, mean, sd : (H, W) in one unit; without sd there are no crps and coverage scores.
-    area : (H, W) relative cell areas; every score but SSIM is then given weighted too, its name ending in ``_area``.
-    data_range : range for SSIM (the span of the scored truth when not given), returned as ``ssim_range``.
+    truth, mean, sd : (H, W) in one unit; without sd, crps and coverage are omitted.
+    area : (H, W) relative cell areas; every score except SSIM is then also given with area weights, under a name ending
+        in ``_area``.
+    data_range : range for SSIM (by default the span of the scored truth), returned as ``ssim_range``.
 
     Returns
     -------
     rmse, mae, bias, pearson, crps, coverage50, coverage90, coverage95, coverage_2sd (and ``_area``), ssim, ssim_range.
-    NaN where a score does not exist (correlation of a constant field). `InputError` where no pixel is common.
+        NaN if a score is undefined (correlation of a constant field). Raises `InputError` if no pixel has all values.
     """
     z, m = np.asarray(truth, dtype=float), np.asarray(mean, dtype=float)
     scores = _scores(scored_points(truth=z, mean=m, sd=sd))
@@ -47,7 +48,7 @@ def score_field(
 
 
 def score_points(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray | None = None) -> dict[str, float]:
-    """The scores of ``score_field`` that need no neighbours, for points that lie on no grid; all (n,)."""
+    """The scores of ``score_field`` that need no neighbours, for points without a grid; all (n,)."""
     return _scores(scored_points(truth=truth, mean=mean, sd=sd))
 
 

@@ -1,4 +1,4 @@
-"""What every score needs: the points where all arrays have values, and weights that sum to one over them."""
+"""Shared preparation of scores: the points at which all arrays have values, and weights that sum to one."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from deconditioning.errors import InputError
 
 @dataclass(frozen=True)
 class Points:
-    """The n scored points: truth, mean, sd (none for a point prediction) and weights of sum one, each (n,)."""
+    """The n scored points: truth, mean, sd (None for a point prediction) and weights with sum one, each (n,)."""
 
     truth: np.ndarray
     mean: np.ndarray
@@ -33,8 +33,8 @@ def scored_points(
 ) -> Points:
     """The points where truth, mean (and sd) are finite and the weight is positive, ``w_i ← w_i / Σ w``.
 
-    Arrays share one shape; units of truth, mean and sd agree. Errors: `InputError` for different shapes, a negative
-    sd or weight, or no point left.
+    Arrays have one shape; truth, mean and sd have the same unit. Raises `InputError` for different shapes, a negative
+    sd or weight, or no points left.
     """
     arrays = {"truth": truth, "mean": mean, "sd": sd, "weights": weights}
     given = {name: np.asarray(a, dtype=float) for name, a in arrays.items() if a is not None}

@@ -1,4 +1,4 @@
-"""Scores of a point prediction ``m`` of the truth ``z`` with weights ``w``, ``Σ w = 1``; equal ones when not given."""
+"""Scores of a point prediction ``m`` of the truth ``z`` with weights ``w``, ``Σ w = 1``; by default equal weights."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def bias(*, truth: np.ndarray, mean: np.ndarray, weights: np.ndarray | None = No
 def pearson(*, truth: np.ndarray, mean: np.ndarray, weights: np.ndarray | None = None) -> float:
     """Correlation ``Σ w m' z' / (Σ w m'² Σ w z'²)^½`` of deviations from the weighted means; 1 is best.
 
-    NaN where either field is constant: the correlation does not exist. Source: Pearson 1895.
+    NaN if either field is constant. Source: Pearson 1895.
     """
     p = scored_points(truth=truth, mean=mean, weights=weights)
     m = p.mean - np.sum(p.weights * p.mean)

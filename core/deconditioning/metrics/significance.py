@@ -1,4 +1,4 @@
-"""Whether one model is better than another over the same seeds: Wilcoxon's signed-rank test, pairwise."""
+"""Pairwise comparison of models over the same seeds by Wilcoxon's signed-rank test."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,10 +13,10 @@ FEWEST = 6
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two models on the seeds that both have: the test of "the difference is symmetric about 0".
+    """Comparison of two models on their common seeds: a test that the difference is symmetric about 0.
 
     ``difference`` is the median of first − second over ``n`` seeds, ``statistic`` the smaller rank sum, ``p_value``
-    two-sided, ``p_holm`` corrected for the number of pairs; NaN, with ``note``, where the test has no meaning.
+    two-sided, ``p_holm`` corrected for the number of pairs; NaN, with ``note``, if the test is not applicable.
     """
 
     first: str
@@ -30,7 +30,8 @@ class Comparison:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down correction: ``p̃_(i) = max_{j ≤ i} min(1, (k − j + 1) p_(j))``; NaN stays and is not counted.
+    """Holm's step-down correction: ``p̃_(i) = max_{j ≤ i} min(1, (k − j + 1) p_(j))``; NaN stays NaN and is not
+    counted.
 
     Source: Holm 1979.
     """
@@ -44,12 +45,13 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def pairwise_wilcoxon(results: Sequence[Mapping[str, Any]], score: str) -> tuple[Comparison, ...]:
-    """Every pair of models compared on one score over common seeds, results in the command line's shape.
+    """Compare every pair of models on one score over common seeds, given results in the shape of the command line.
 
-    Exact null distribution up to 50 seeds without ties, normal approximation otherwise (scipy's choice); differences of
-    zero are dropped. Below 6 common seeds that differ no p value is given: none could be below 0.05.
+    The null distribution is exact for up to 50 seeds without ties and a normal approximation otherwise (as in scipy);
+    zero differences are dropped. With fewer than 6 nonzero differences no p value is given, because none could be below
+    0.05.
 
-    Errors: `InputError` where fewer than two models have the score. Source: Wilcoxon 1945; Demšar 2006, §3.1.3.
+    Raises `InputError` if fewer than two models have the score. Source: Wilcoxon 1945; Demšar 2006, §3.1.3.
     """
     by_model = _by_model(results, score)
     if len(by_model) < 2:

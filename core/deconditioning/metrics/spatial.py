@@ -1,4 +1,4 @@
-"""Likeness of pattern: the structural similarity index."""
+"""Similarity of spatial patterns: the structural similarity index."""
 
 import numpy as np
 
@@ -10,15 +10,15 @@ WINDOW = 7
 def ssim(
     *, truth: np.ndarray, mean: np.ndarray, data_range: float | None = None, window: int = WINDOW
 ) -> tuple[float, float]:
-    """Mean structural similarity of two (H, W) fields, and the data range R used; 1 is best.
+    """Mean structural similarity of two (H, W) fields, and the data range R that was used; 1 is best.
 
-    In each window of ``window``² pixels, with means μ, sample variances s² and covariance,
-    ``SSIM = (2μ_m μ_z + C₁)(2 s_mz + C₂) / ((μ_m² + μ_z² + C₁)(s_m² + s_z² + C₂))``, ``C₁ = (.01 R)²``,
-    ``C₂ = (.03 R)²``. R is in the field's units, the span of the scored truth when not given, and must be told with
-    the score: for a field in kelvins another range gives another number. Only windows without a missing pixel count;
-    NaN where there is none or where R is 0. On a grid smaller than the window its largest odd side is taken.
+    In each window of ``window``² pixels, with means μ, sample variances s² and covariance, ``SSIM = (2μ_m μ_z + C₁)(2
+    s_mz + C₂) / ((μ_m² + μ_z² + C₁)(s_m² + s_z² + C₂))``, ``C₁ = (.01 R)²``, ``C₂ = (.03 R)²``. R is in the field's
+    units, by default the span of the scored truth, and must be reported with the score, which depends on it. Only
+    windows without missing pixels count; NaN if there are none or if R is 0. On a grid smaller than the window, the
+    largest odd side is used.
 
-    Errors: `InputError` for fields that are not two-dimensional or differ in shape, or a range that is not positive.
+    Raises `InputError` for fields that are not two-dimensional or differ in shape, or a range that is not positive.
     Source: Wang et al. 2004, eq. 13; computed by scikit-image.
     """
     from scipy.ndimage import minimum_filter

@@ -7,11 +7,11 @@ from typing import Any
 
 
 def summarise(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """One row a model and score: ``{"model", "score", "mean", "sd", "n"}`` over the results that are "ok".
+    """One row per model and score, ``{"model", "score", "mean", "sd", "n"}``, over the results with status "ok".
 
-    ``sd`` is the sample standard deviation ``(Σ (s − s̄)²/(n − 1))^½``, none (null) where n = 1. Scores that are
-    missing, null or not finite are left out of n; a model without any such score gets no row for it. Models and
-    scores come in the order in which they first appear.
+    ``sd`` is the sample standard deviation ``(Σ (s − s̄)²/(n − 1))^½``, None for n = 1. Scores that are missing, null
+    or not finite do not count towards n; a model without any such score gets no row. Models and scores appear in the
+    order of their first occurrence.
     """
     table: dict[str, dict[str, list[float]]] = {}
     for result in results:

@@ -1,4 +1,4 @@
-"""Whether intervals held what they promised: one verdict, from a rule that asks nothing of the errors' dependence."""
+"""Judges whether intervals have their nominal coverage, without assumptions on the dependence of errors."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -19,13 +19,13 @@ _PHI_95 = 1.959964
 
 @dataclass(frozen=True)
 class Trust:
-    """What central intervals held.
+    """Coverage of central intervals.
 
     Parameters
     ----------
     held : (3,) shares of the truth within the 50, 90 and 95 % intervals (`LEVELS`).
-    verdict : whether the 95 % intervals hold less than 90 %, up to 98 %, or more (in whole per cent).
-    widen : factor on every sd with which the 95 % intervals would hold 95 %; infinite where too many sd are 0.
+    verdict : whether the 95 % intervals contain less than 90 %, up to 98 %, or more (in whole per cent).
+    widen : factor for every sd with which the 95 % intervals would contain 95 %; infinite if too many sds are 0.
     """
 
     held: tuple[float, ...]
@@ -34,15 +34,15 @@ class Trust:
 
     @property
     def sentence(self) -> str:
-        """The verdict with its number."""
+        """The verdict in words, with its number."""
         return f"{100 * self.held[-1]:.0f} % of the 95 % intervals contain the truth: {self.verdict}."
 
 
 def trust(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray, *, weights: np.ndarray | None = None) -> Trust:
-    """Judge the intervals mean ± z·sd by the truth (arrays of one shape; NaN is left out), by area if weights say so.
+    """Judge the intervals mean ± z·sd by the truth (arrays of one shape; NaN is ignored), with optional area weights.
 
-    ``widen`` is ``q / 1.96`` with q the weighted 95 % quantile of |truth − mean| / sd. Raises ``InputError`` where
-    nothing can be scored.
+    ``widen`` is ``q / 1.96`` with q the weighted 95 % quantile of |truth − mean| / sd. Raises ``InputError`` if nothing
+    can be scored.
     """
     held = tuple(float(share) for share in calibration(truth, mean, sd, LEVELS, weights=weights))
     whole = round(100 * held[-1])

@@ -1,1 +1,1 @@
-"""Kernel families, one class each; `registry` finds them."""
+"""Kernel families, one class each; `registry` lists them."""

@@ -1,4 +1,4 @@
-"""The constant family, 1 everywhere."""
+"""The constant kernel family, ``k = 1``."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from deconditioning.kernels.families.family import Family, Parameters, Trained
 
 
 class Constant(Family):
-    """1: functions that are one number, whose variance is the scale of the term; a mean that is not known.
+    """The kernel 1: constant functions, with the scale of the term as their variance. It models an unknown mean.
 
-    That scale stays as given while others are learned: a single field tells nothing of how much its mean varies.
+    The scale is not learned: a single field contains no information about the variance of its mean.
     """
 
     name, title = "constant", "Constant"
     stationary, smooth, degenerate, without_scales = True, True, True, True
 
     def build(self, factor: Parameters, active: tuple[int, ...]) -> gpytorch.kernels.Kernel:
-        """A kernel without parameters."""
+        """Build the kernel, which has no parameters."""
         kernel = _Ones(active_dims=active).double()
         kernel.family = self
         return kernel
 
     def read(self, kernel: gpytorch.kernels.Kernel) -> tuple[tuple[float, ...], dict[str, float]]:
-        """None of either."""
+        """No lengthscales and no parameters."""
         return (), {}
 
     def trained(self, kernel: gpytorch.kernels.Kernel) -> list[Trained]:
-        """Nothing."""
+        """No learned parameters."""
         return []
 
     def tile(self, kernel: gpytorch.kernels.Kernel, left: Tensor, right: Tensor) -> Tensor:
-        """Ones."""
+        """A matrix of ones."""
         return left.new_ones(len(left), len(right))
 
     def features(self, kernel: gpytorch.kernels.Kernel, inputs: Tensor) -> Tensor:
-        """One."""
+        """A single feature, equal to one."""
         return inputs.new_ones(len(inputs), 1)
 
     def frequencies(self, factor: Parameters, shape: tuple[int, int], generator: torch.Generator) -> Tensor:
-        """Zero."""
+        """Zero frequencies."""
         return torch.zeros(shape, dtype=torch.float64)
 
 

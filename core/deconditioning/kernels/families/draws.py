@@ -1,4 +1,4 @@
-"""Random numbers that a generator alone decides."""
+"""Random numbers that depend only on a given generator."""
 
 import torch
 from jaxtyping import Float
@@ -23,12 +23,12 @@ def gamma(shape: float | Float[Tensor, " n"], count: int, generator: torch.Gener
 
 
 def chi_square(degrees: float | Float[Tensor, " n"], count: int, generator: torch.Generator) -> Float[Tensor, " n"]:
-    """Draws of χ² with so many degrees of freedom."""
+    """χ² draws with the given degrees of freedom."""
     return 2 * gamma(degrees / 2, count, generator)
 
 
 def positive_stable(index: float, count: int, generator: torch.Generator) -> Float[Tensor, " n"]:
-    """Positive draws A of Laplace transform ``E exp(−tA) = exp(−t^index)``, index in (0, 1]. Source: Kanter 1975."""
+    """Positive stable draws A with ``E exp(−tA) = exp(−t^index)``, index in (0, 1]. Source: Kanter 1975."""
     angle = torch.pi * uniform(count, generator).clamp(1e-12, 1 - 1e-12)
     waiting = torch.log1p(-uniform(count, generator)).neg().clamp_min(1e-300)
     if index >= 1:

@@ -1,4 +1,4 @@
-"""What a kernel family says of itself: its value, its parameters, its spectrum, and which sums may serve it."""
+"""The interface of a kernel family: value, parameters, spectrum, and the structure that fast sums rely on."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ ROUGH_REACH = 1e1
 
 @dataclass(frozen=True)
 class Own:
-    """A parameter of a family besides lengthscales: its bounds while learned, ``symbol`` and ``help`` for a reader.
+    """A parameter of a family other than lengthscales: its bounds during learning, and ``symbol`` and ``help`` for
+    display.
 
-    ``attribute`` is gpytorch's name for it; one that is not ``learned`` stays as given. ``spread`` is the width of its
-    log-normal prior, where there are any, relative to those of lengthscales and variances.
+    ``attribute`` is its name in gpytorch; it is fixed unless ``learned``. ``spread`` is the width of its log-normal
+    prior relative to that of lengthscales and variances.
     """
 
     name: str
@@ -42,7 +43,7 @@ class Own:
 
     @property
     def raw(self) -> str:
-        """The name of the logarithm that gpytorch holds."""
+        """The name of gpytorch's parameter for its logarithm."""
         return f"raw_{self.attribute or self.name}"
 
     def read(self, kernel: gpytorch.kernels.Kernel) -> Tensor:
@@ -50,16 +51,17 @@ class Own:
         return getattr(kernel, f"{self.raw}_constraint").transform(getattr(kernel, self.raw))
 
     def write(self, kernel: gpytorch.kernels.Kernel, value: float) -> None:
-        """Set it in a kernel."""
+        """Set its value in a kernel."""
         constraint = getattr(kernel, f"{self.raw}_constraint")
         kernel.initialize(**{self.raw: constraint.inverse_transform(getattr(kernel, self.raw).new_tensor(value))})
 
 
 @dataclass(frozen=True)
 class Trained:
-    """One tensor of logarithms that learning moves: what it is of (each column, where ``columnwise``), and its bounds.
+    """One tensor of logarithms that learning changes: its parameter (one entry per column if ``columnwise``) and its
+    bounds.
 
-    ``flat_above`` says that the upper bound limits nothing; ``spread`` as in `Own`.
+    ``flat_above``: the upper bound does not restrict the kernel; ``spread`` as in `Own`.
     """
 
     label: str
@@ -73,37 +75,38 @@ class Trained:
 
 @dataclass(frozen=True)
 class Decay:
-    """A kernel ``e^{−u} Σ_q a_q u^q`` of ``u = rate · |x − x′|``, with which sums along a sorted line are exact."""
+    """A kernel ``e^{−u} Σ_q a_q u^q`` with ``u = rate · |x − x′|``, for exact sums along a sorted line."""
 
     rate: float
     coefficients: tuple[float, ...]
 
 
 class Parameters(Protocol):
-    """What a family needs of a factor: its lengthscales, and the family's own parameters by name."""
+    """The parameters that a family needs from a factor: lengthscales and further parameters by name."""
 
     @property
     def lengthscales(self) -> tuple[float, ...]:
-        """One for each column, or one for all."""
+        """One lengthscale per column, or one for all."""
 
     @property
     def numbers(self) -> dict[str, float]:
-        """The family's own parameters."""
+        """The family's further parameters."""
 
 
 class Family(ABC):
-    """One family of kernels. Routes ask what it declares, and serve nothing that it does not.
+    """A family of kernels. Algorithms check these declarations and run only on what is declared.
 
     Attributes
     ----------
-    name, title : in settings and files, and for a reader.
-    own : parameters besides lengthscales.
-    stationary : a function of ``x − x′``.  isotropic : of the scaled distance alone.
-    smooth : analytic, so that few points can stand for all.
-    degenerate : a product of few features, which ``features`` gives.
-    order : of the Matérn kernel whose sample paths are as rough, ``inf`` where smooth; None where there is none.
-    slopes_for_scales : its lengthscales are the inverse sds of slopes.
-    without_scales : it has no lengthscales.
+    name, title : identifier in settings and files, and title for display.
+    own : parameters other than lengthscales.
+    stationary : k is a function of ``x − x′``.
+    isotropic : k is a function of the scaled distance alone.
+    smooth : k is analytic, so that few points can represent all.
+    degenerate : k is an inner product of a few features, given by ``features``.
+    order : order of the Matérn kernel with equally rough sample paths, ``inf`` if smooth; None if there is none.
+    slopes_for_scales : the lengthscales are inverse sds of slopes.
+    without_scales : the family has no lengthscales.
     """
 
     name: ClassVar[str]
@@ -118,9 +121,9 @@ class Family(ABC):
     without_scales: ClassVar[bool] = False
 
     def complete(self, own: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
-        """All own parameters in the family's order, its defaults where nothing is said.
+        """All further parameters in the family's order, with defaults for those not given.
 
-        Raises ``InputError`` for one that the family does not have.
+        Raises ``InputError`` for an unknown parameter.
         """
         for name in own.keys() - {each.name for each in self.own}:
             known = ", ".join(each.name for each in self.own) or "lengthscales only"
@@ -129,21 +132,21 @@ class Family(ABC):
 
     @abstractmethod
     def build(self, factor: Parameters, active: tuple[int, ...]) -> gpytorch.kernels.Kernel:
-        """The gpytorch kernel of a factor on the input columns ``active``, float64, raw parameters in logarithms."""
+        """The gpytorch kernel of a factor on the input columns ``active``, float64, with parameters as logarithms."""
 
     @abstractmethod
     def read(self, kernel: gpytorch.kernels.Kernel) -> tuple[tuple[float, ...], dict[str, float]]:
-        """Lengthscales and own parameters of a kernel that ``build`` made and learning changed."""
+        """Lengthscales and further parameters of a kernel made by ``build`` and changed by learning."""
 
     @abstractmethod
     def trained(self, kernel: gpytorch.kernels.Kernel) -> list[Trained]:
-        """What learning moves; what it does not is marked so."""
+        """The learned parameters; fixed ones are marked."""
 
     @abstractmethod
     def tile(
         self, kernel: gpytorch.kernels.Kernel, left: Float[Tensor, "n d"], right: Float[Tensor, "m d"]
     ) -> Float[Tensor, "n m"]:
-        """Values between all rows, differentiable in the kernel's parameters and in the rows."""
+        """Kernel matrix between all rows, differentiable in the parameters and in the rows."""
 
     def features(self, kernel: gpytorch.kernels.Kernel, inputs: Float[Tensor, "n d"]) -> Float[Tensor, "n r"]:
         """``φ(x)`` with ``k(x, x′) = φ(x)·φ(x′)`` of a degenerate kernel, differentiable in its parameters."""
@@ -152,22 +155,22 @@ class Family(ABC):
     def frequencies(
         self, factor: Parameters, shape: tuple[int, int], generator: torch.Generator
     ) -> Float[Tensor, "F d"] | None:
-        """Draws from the spectral measure (features × columns); None where there is none."""
+        """Draws from the spectral measure (features × columns); None if unknown."""
         return None
 
     def slopes(
         self, factor: Parameters, shape: tuple[int, int], generator: torch.Generator
     ) -> Float[Tensor, "F d"] | None:
-        """Draws v with ``E[(v·x)(v·x′)] = k(x, x′)``; None where the kernel is no product of straight lines."""
+        """Draws v with ``E[(v·x)(v·x′)] = k(x, x′)``; None if the kernel is not a product of linear kernels."""
         return None
 
     def decay(self, factor: Parameters) -> Decay | None:
-        """The kernel on a line as a polynomial times an exponential, where it is one."""
+        """The kernel on a line as a polynomial times an exponential, if it has that form."""
         return None
 
 
 class Stationary(Family):
-    """A family of lengthscales and its own parameters."""
+    """A family with lengthscales and further parameters."""
 
     stationary = True
     reach: ClassVar[float] = LENGTHSCALE[1]
@@ -194,7 +197,7 @@ class Stationary(Family):
         return scales, {own.name: float(own.read(kernel).detach().flatten()[0]) for own in self.own}
 
     def trained(self, kernel: gpytorch.kernels.Kernel) -> list[Trained]:
-        """Lengthscales, and the family's own parameters that are learned."""
+        """Lengthscales, and the learned further parameters."""
         flat = self.reach < LENGTHSCALE[1]
         found = [Trained("lengthscale", kernel.raw_lengthscale, LENGTHSCALE[0], self.reach, True, flat)]
         for own in self.own:
@@ -207,16 +210,17 @@ class Stationary(Family):
 
 
 def positive() -> Positive:
-    """The constraint of every parameter: its logarithm is what is held."""
+    """Constraint of every parameter: gpytorch stores its logarithm."""
     return Positive(transform=torch.exp, inv_transform=torch.log)
 
 
 def scaled(kernel: gpytorch.kernels.Kernel, inputs: Float[Tensor, "n d"]) -> Float[Tensor, "n c"]:
-    """The kernel's columns in lengthscales."""
+    """The kernel's input columns divided by the lengthscales."""
     return inputs[:, kernel.active_dims] / kernel.lengthscale.reshape(1, -1)
 
 
 def dense(kernel: gpytorch.kernels.Kernel, left: Tensor, right: Tensor) -> Tensor:
-    """gpytorch's values; forward, not a call: evaluated lazily, a kernel loses its columns for a moment, which another
-    thread would see."""
+    """gpytorch's kernel matrix by `forward`. Lazy evaluation by a call would drop the kernel's columns for a moment,
+    which another thread could see.
+    """
     return to_dense(kernel.forward(left[:, kernel.active_dims], right[:, kernel.active_dims]))

@@ -14,29 +14,29 @@ from deconditioning.kernels.families.radial import Profile, Radial, squared_dist
 
 
 class Gaussian(Radial):
-    """``exp(−s/2)``, also called squared exponential or RBF."""
+    """``exp(−s/2)``, also called squared exponential or RBF kernel."""
 
     name, title = "rbf", "Gaussian"
     smooth, order = True, math.inf
 
     def kernel(self, **shared: Any) -> gpytorch.kernels.Kernel:
-        """gpytorch's own."""
+        """gpytorch's kernel."""
         return gpytorch.kernels.RBFKernel(**shared)
 
     def between(self, left: Tensor, right: Tensor, own: Sequence[Tensor]) -> Tensor:
-        """Values between all rows."""
+        """Kernel matrix between all rows."""
         exponent = squared_distances(left, right).mul(-0.5)
         return exponent.exp() if exponent.requires_grad else exponent.exp_()
 
     def weight(self, own: Sequence[float]) -> float:
-        """½."""
+        """The weight ½."""
         return 0.5
 
     def profile(self, square: Tensor, own: Sequence[Tensor]) -> Profile:
-        """Value and slope agree."""
+        """Value and slope, which are equal."""
         value = square.mul_(-0.5).exp_()
         return Profile(value, value)
 
     def spread(self, numbers: Mapping[str, float], count: int, generator: torch.Generator) -> Tensor:
-        """One."""
+        """Ones."""
         return torch.ones(count, dtype=torch.float64)

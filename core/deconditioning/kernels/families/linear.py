@@ -11,13 +11,15 @@ from deconditioning.kernels.families.family import LENGTHSCALE, Family, Paramete
 
 
 class Linear(Family):
-    """``Σ_d x_d x′_d/s_d²``: lines through zero, whose slopes have the sds 1/s; s stands as the lengthscale."""
+    """``Σ_d x_d x′_d/s_d²``: linear functions through zero whose slopes have the sds 1/s; s takes the place of the
+    lengthscale.
+    """
 
     name, title = "linear", "Linear"
     smooth, degenerate, slopes_for_scales = True, True, True
 
     def build(self, factor: Parameters, active: tuple[int, ...]) -> gpytorch.kernels.Kernel:
-        """gpytorch's own, whose variances are 1/s²."""
+        """gpytorch's kernel, whose variances are 1/s²."""
         several = len(factor.lengthscales) if len(factor.lengthscales) > 1 else None
         linear = gpytorch.kernels.LinearKernel(
             ard_num_dims=several, variance_constraint=positive(), active_dims=active
@@ -27,7 +29,7 @@ class Linear(Family):
         return linear
 
     def read(self, kernel: gpytorch.kernels.Kernel) -> tuple[tuple[float, ...], dict[str, float]]:
-        """``s``, from gpytorch's variances."""
+        """``s`` from gpytorch's variances."""
         return tuple((kernel.variance.detach().flatten() ** -0.5).tolist()), {}
 
     def trained(self, kernel: gpytorch.kernels.Kernel) -> list[Trained]:
@@ -35,13 +37,13 @@ class Linear(Family):
         return [Trained("slope variance", kernel.raw_variance, LENGTHSCALE[1] ** -2, LENGTHSCALE[0] ** -2, True)]
 
     def tile(self, kernel: gpytorch.kernels.Kernel, left: Tensor, right: Tensor) -> Tensor:
-        """Values between all rows."""
+        """Kernel matrix between all rows."""
         return dense(kernel, left, right)
 
     def features(self, kernel: gpytorch.kernels.Kernel, inputs: Tensor) -> Tensor:
-        """``x/s``."""
+        """The features ``x/s``."""
         return inputs[:, kernel.active_dims] * kernel.variance.sqrt()
 
     def slopes(self, factor: Parameters, shape: tuple[int, int], generator: torch.Generator) -> Tensor:
-        """Normal."""
+        """Normal draws of the slopes."""
         return normal(shape, generator) / torch.tensor(factor.lengthscales, dtype=torch.float64)

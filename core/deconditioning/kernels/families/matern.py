@@ -1,4 +1,4 @@
-"""Matérn families of half-integer smoothness, ``p(u) e^{−u}`` of ``u = √(2ν) d``."""
+"""Matérn families of half-integer smoothness, ``p(u) e^{−u}`` with ``u = √(2ν) d``."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class Matern(Radial):
     rooted = True
 
     def kernel(self, **shared: Any) -> gpytorch.kernels.Kernel:
-        """gpytorch's own."""
+        """gpytorch's kernel."""
         return gpytorch.kernels.MaternKernel(nu=self.order, **shared)
 
     def weight(self, own: Sequence[float]) -> float:
-        """2ν."""
+        """The weight 2ν."""
         return 2 * self.order
 
     def between(self, left: Tensor, right: Tensor, own: Sequence[Tensor]) -> Tensor:
-        """Values between all rows."""
+        """Kernel matrix between all rows."""
         return self.at(distances(left, right) * math.sqrt(2 * self.order))
 
     @abstractmethod
@@ -50,7 +50,7 @@ class Matern(Radial):
 
 
 class Matern12(Matern):
-    """``e^{−u}``, the exponential kernel: paths of no derivative."""
+    """``e^{−u}``, the exponential kernel: paths without derivatives."""
 
     name, title, order = "matern12", "Matérn 1/2", 0.5
     coefficients = (1.0,)
@@ -68,7 +68,7 @@ class Matern12(Matern):
 
 
 class Matern32(Matern):
-    """``(1 + u) e^{−u}``: paths of one derivative."""
+    """``(1 + u) e^{−u}``: paths with one derivative."""
 
     name, title, order = "matern32", "Matérn 3/2", 1.5
     coefficients = (1.0, 1.0)
@@ -90,7 +90,7 @@ class Matern32(Matern):
 
 
 class Matern52(Matern):
-    """``(1 + u + u²/3) e^{−u}``: paths of two derivatives."""
+    """``(1 + u + u²/3) e^{−u}``: paths with two derivatives."""
 
     name, title, order = "matern52", "Matérn 5/2", 2.5
     coefficients = (1.0, 1.0, 1.0 / 3.0)

@@ -1,4 +1,4 @@
-"""Matérn kernels of smoothness 1/2, 3/2 and 5/2 mixed, by a weight that is learned."""
+"""A mixture of Matérn kernels of smoothness 1/2, 3/2 and 5/2 with a learned weight."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from deconditioning.kernels.families.radial import Profile, Radial, Shaped, dist
 
 
 class MixedMatern(Radial):
-    """``Σ_q w_q M_q(u)`` of ``u = d/ℓ`` with the Matérn kernels ``M = e^{−u}, (1+u) e^{−u}, (1+u+u²/3) e^{−u}``.
+    """``Σ_q w_q M_q(u)``, ``u = d/ℓ``, with the Matérn kernels ``M = e^{−u}, (1+u) e^{−u}, (1+u+u²/3) e^{−u}``.
 
-    Their weights are ``w = ((1−t)², 2t(1−t), t²)``; together they are ``(1 + t(2−t) u + t²u²/3) e^{−u}``.
+    The weights are ``w = ((1−t)², 2t(1−t), t²)``; the sum is ``(1 + t(2−t) u + t²u²/3) e^{−u}``.
     """
 
     name, title = "mixed_matern", "Mixed Matérn"
@@ -24,11 +24,11 @@ class MixedMatern(Radial):
     pointed, reach = True, ROUGH_REACH
 
     def kernel(self, **shared: Any) -> Shaped:
-        """The family's own."""
+        """A kernel of this family."""
         return Shaped(self, **shared)
 
     def between(self, left: Tensor, right: Tensor, own: Sequence[Tensor]) -> Tensor:
-        """Values between all rows."""
+        """Kernel matrix between all rows."""
         u, (first, second) = distances(left, right), _coefficients(own[0])
         return (1 + first * u + second * u.square()) * torch.exp(-u)
 
@@ -38,7 +38,7 @@ class MixedMatern(Radial):
         return torch.mul(exponent, second).add_(first).mul_(exponent).add_(1)
 
     def profile(self, square: Tensor, own: Sequence[Tensor]) -> Profile:
-        """Value, slope and the derivative in t; the slope's pole at zero distance meets a difference of zero."""
+        """Value, slope and derivative in t; at zero distance the slope's pole is multiplied by a zero difference."""
         (mixture,) = own
         first, second = _coefficients(mixture)
         u = square.sqrt_().clamp_min_(1e-300)
@@ -52,7 +52,7 @@ class MixedMatern(Radial):
         return Decay(1 / factor.lengthscales[0], (1.0, *_coefficients(factor.numbers["mixture"])))
 
     def spread(self, numbers: Mapping[str, float], count: int, generator: torch.Generator) -> Tensor:
-        """``1/√χ²`` with 1, 3 or 5 degrees of freedom, each as often as it weighs."""
+        """``1/√χ²`` with 1, 3 or 5 degrees of freedom, chosen with the weights."""
         mixture = numbers["mixture"]
         weights = torch.tensor([(1 - mixture) ** 2, 2 * mixture * (1 - mixture), mixture**2], dtype=torch.float64)
         degrees = 1.0 + 2 * torch.multinomial(weights, count, replacement=True, generator=generator)

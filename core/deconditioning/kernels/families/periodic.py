@@ -18,22 +18,22 @@ _HARMONICS = 200
 
 
 class Periodic(Stationary):
-    """``exp(−2 Σ_d sin²(π(x_d − x′_d)/p)/ℓ_d)``; the period p is given, not learned."""
+    """``exp(−2 Σ_d sin²(π(x_d − x′_d)/p)/ℓ_d)``; the period p is given and not learned."""
 
     name, title = "periodic", "Periodic"
     own = (Own("period", "p", 1.0, 1e-3, 1e3, "After this the function repeats.", "period_length", learned=False),)
     smooth, order = True, math.inf
 
     def kernel(self, **shared: Any) -> gpytorch.kernels.Kernel:
-        """gpytorch's own."""
+        """gpytorch's kernel."""
         return gpytorch.kernels.PeriodicKernel(period_length_constraint=positive(), **shared)
 
     def tile(self, kernel: gpytorch.kernels.Kernel, left: Tensor, right: Tensor) -> Tensor:
-        """Values between all rows."""
+        """Kernel matrix between all rows."""
         return dense(kernel, left, right)
 
     def frequencies(self, factor: Parameters, shape: tuple[int, int], generator: torch.Generator) -> Tensor:
-        """Harmonics, column by column."""
+        """Random harmonics for each column."""
         return torch.stack([_harmonics(factor, i, shape[0], generator) for i in range(shape[1])], dim=1)
 
 

@@ -17,8 +17,11 @@ _NEAR = 1e-150
 
 
 class PoweredExponential(Radial):
-    """``exp(−(d/ℓ)^α)``, 0 < α ≤ 2: paths rougher than Matérn 1/2 below α = 1, smoother above, never differentiable
-    below 2. Source: Diggle and Ribeiro 2007, *Model-based Geostatistics*, §3.4.2."""
+    """``exp(−(d/ℓ)^α)``, 0 < α ≤ 2: paths rougher than Matérn 1/2 for α < 1 and smoother for α > 1; differentiable only
+    for α = 2.
+
+    Source: Diggle and Ribeiro 2007, *Model-based Geostatistics*, §3.4.2.
+    """
 
     name, title = "powered_exponential", "Powered exponential"
     own = (
@@ -27,11 +30,11 @@ class PoweredExponential(Radial):
     pointed, reach = True, ROUGH_REACH
 
     def kernel(self, **shared: Any) -> Shaped:
-        """The family's own."""
+        """A kernel of this family."""
         return Shaped(self, **shared)
 
     def between(self, left: Tensor, right: Tensor, own: Sequence[Tensor]) -> Tensor:
-        """Values between all rows."""
+        """Kernel matrix between all rows."""
         return torch.exp(-distances(left, right).clamp_min(_NEAR).pow(own[0]))
 
     def exponent(self, at: Tensor, own: Sequence[float]) -> Tensor:
@@ -39,7 +42,7 @@ class PoweredExponential(Radial):
         return at.pow_(own[0])
 
     def profile(self, square: Tensor, own: Sequence[Tensor]) -> Profile:
-        """Value, slope and the derivative in α; the slope's pole at zero distance meets a difference of zero."""
+        """Value, slope and derivative in α; at zero distance the slope's pole is multiplied by a zero difference."""
         (alpha,) = own
         logarithm = square.clamp_min_(_NEAR**2).log_()
         exponent = (0.5 * alpha * logarithm).exp_()
@@ -48,5 +51,5 @@ class PoweredExponential(Radial):
         return Profile(value, slope, (logarithm.mul_(exponent).mul_(value).mul_(-0.5),))
 
     def spread(self, numbers: Mapping[str, float], count: int, generator: torch.Generator) -> Tensor:
-        """``√(2A)`` with A positive stable of index α/2, for which ``exp(−d^α) = E exp(−A d²)``."""
+        """``√(2A)`` with A positive stable of index α/2, since ``exp(−d^α) = E exp(−A d²)``."""
         return (2 * positive_stable(0.5 * numbers["alpha"], count, generator)).sqrt()

@@ -1,8 +1,9 @@
-"""Families of the scaled distance alone, ``φ(s)`` with ``s = Σ_d (x_d − x′_d)²/ℓ_d²``.
+"""Families that are functions of the scaled distance alone, ``φ(s)`` with ``s = Σ_d (x_d − x′_d)²/ℓ_d²``.
 
-Every one is ``φ = p(e) e^{−e}`` with an exponent e ≥ 0: the exponents of several factors add up before one exponential
-is taken. Since ``∂φ/∂ℓ_d = h (x_d − x′_d)²/ℓ_d³`` with the slope ``h = −2 φ′(s)``, value and slope give a kernel and
-all its lengthscale derivatives from one exponential. Source: Rasmussen and Williams 2006, §4.2 and §5.4.
+Each has the form ``φ = p(e) e^{−e}`` with an exponent e ≥ 0, so that the exponents of several factors are added before
+one exponential is computed. Since ``∂φ/∂ℓ_d = h (x_d − x′_d)²/ℓ_d³`` with the slope ``h = −2 φ′(s)``, value and slope
+give a kernel and all its lengthscale derivatives from one exponential. Source: Rasmussen and Williams 2006, §4.2 and
+§5.4.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from deconditioning.kernels.families.family import Parameters, Stationary, posit
 
 @dataclass(frozen=True)
 class Profile:
-    """``φ(s)``, the slope ``−2 φ′(s)`` and ``∂φ/∂θ`` for each own parameter; each of the shape of ``s``."""
+    """``φ(s)``, the slope ``−2 φ′(s)`` and ``∂φ/∂θ`` for each further parameter, with the shape of ``s``."""
 
     value: Tensor
     slope: Tensor
@@ -31,11 +32,11 @@ class Profile:
 
 
 class Radial(Stationary):
-    """An isotropic family. ``own`` in its methods are the values of its own parameters, in their order.
+    """An isotropic family. ``own`` in its methods are the values of its further parameters, in their order.
 
-    ``pointed``: φ has a corner at distance zero, where the rounding of an expanded square would show as its root, so
-    distances are taken from differences; ``rooted``: a corner in one of its derivatives, so far from the origin they
-    are too. Both are functions of the distance, others of its square.
+    ``pointed``: φ has a corner at distance zero, where rounding of an expanded square would be amplified by the root,
+    so distances are computed from differences. ``rooted``: one of its derivatives has a corner, so distances are
+    computed from differences far from the origin. Both are functions of the distance, others of its square.
     """
 
     isotropic = True
@@ -45,35 +46,38 @@ class Radial(Stationary):
     def tile(
         self, kernel: gpytorch.kernels.Kernel, left: Float[Tensor, "n d"], right: Float[Tensor, "m d"]
     ) -> Float[Tensor, "n m"]:
-        """Values between all rows."""
+        """Kernel matrix between all rows."""
         return self.between(scaled(kernel, left), scaled(kernel, right), [own.read(kernel) for own in self.own])
 
     @abstractmethod
     def between(
         self, left: Float[Tensor, "n c"], right: Float[Tensor, "m c"], own: Sequence[Tensor]
     ) -> Float[Tensor, "n m"]:
-        """Values between all rows, in lengthscales; differentiable."""
+        """Kernel matrix between all rows, in units of the lengthscales; differentiable."""
 
     def weight(self, own: Sequence[float]) -> float:
-        """What s is multiplied by before ``exponent`` takes it, or its root."""
+        """Factor applied to s before ``exponent`` uses it or its root."""
         return 1.0
 
     def exponent(self, at: Tensor, own: Sequence[float]) -> Tensor:
-        """``e`` of the weighted squared distance, or of its root in a pointed or rooted family; overwrites it."""
+        """``e`` of the weighted squared distance, or of its root in a pointed or rooted family; overwrites its
+        argument.
+        """
         return at
 
     def polynomial(self, exponent: Tensor, own: Sequence[float]) -> Tensor | None:
-        """``p(e)``, which overwrites e; None where it is one."""
+        """``p(e)``, which overwrites e; None if it is one."""
         return None
 
     @abstractmethod
     def profile(self, square: Float[Tensor, "n m"], own: Sequence[Tensor]) -> Profile:
-        """Value and slopes at scaled squared distances; ``square`` is overwritten."""
+        """Value and slopes at scaled squared distances; overwrites ``square``."""
 
     def spread(
         self, numbers: Mapping[str, float], count: int, generator: torch.Generator
     ) -> Float[Tensor, " F"] | None:
-        """Draws τ with ``φ(s) = E exp(−τ² s/2)``, which every radial kernel of all dimensions has; None if unknown.
+        """Draws τ with ``φ(s) = E exp(−τ² s/2)``, which exist for kernels that are radial in all dimensions; None if
+        unknown.
 
         Source: Schoenberg 1938.
         """
@@ -82,14 +86,14 @@ class Radial(Stationary):
     def frequencies(
         self, factor: Parameters, shape: tuple[int, int], generator: torch.Generator
     ) -> Float[Tensor, "F d"] | None:
-        """Normal draws of a random scale."""
+        """Normal draws with a random scale."""
         drawn = normal(shape, generator) / torch.tensor(factor.lengthscales, dtype=torch.float64)
         spread = self.spread(factor.numbers, shape[0], generator)
         return None if spread is None else drawn * spread[:, None]
 
 
 class Shaped(gpytorch.kernels.Kernel):
-    """The gpytorch kernel of a radial family that gpytorch itself does not have."""
+    """gpytorch kernel of a radial family that gpytorch does not provide."""
 
     has_lengthscale = True
 
@@ -101,7 +105,7 @@ class Shaped(gpytorch.kernels.Kernel):
             self.register_constraint(own.raw, positive())
 
     def forward(self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any) -> Tensor:
-        """Values between all rows, or ones, which a radial kernel has on its diagonal."""
+        """Kernel matrix between all rows, or ones for the diagonal."""
         if diag:
             return torch.ones_like(x1[..., 0])
         left, right = (x / self.lengthscale.reshape(1, -1) for x in (x1, x2))
@@ -109,7 +113,7 @@ class Shaped(gpytorch.kernels.Kernel):
 
 
 def distances(left: Float[Tensor, "n c"], right: Float[Tensor, "m c"]) -> Float[Tensor, "n m"]:
-    """Distances from differences: those from an expanded square carry its rounding, ``√1e-16``."""
+    """Distances from differences; an expanded square would have rounding errors of ``√1e-16``."""
     return torch.cdist(left, right, compute_mode="donot_use_mm_for_euclid_dist")
 
 

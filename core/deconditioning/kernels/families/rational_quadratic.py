@@ -16,23 +16,23 @@ from deconditioning.kernels.families.radial import Profile, Radial, squared_dist
 
 
 class RationalQuadratic(Radial):
-    """``(1 + s/2α)^−α = E[exp(−τ s/2)]`` with ``τ ~ Gamma(α, rate α)``: Gaussians of many lengthscales."""
+    """``(1 + s/2α)^−α = E[exp(−τ s/2)]`` with ``τ ~ Gamma(α, rate α)``: a mixture of Gaussians of many lengthscales."""
 
     name, title = "rational_quadratic", "Rational quadratic"
     own = (Own("alpha", "α", 1.0, 5e-2, 5e1, "Small: lengthscales spread widely; large: one, as a Gaussian has."),)
     smooth, order = True, math.inf
 
     def kernel(self, **shared: Any) -> gpytorch.kernels.Kernel:
-        """gpytorch's own."""
+        """gpytorch's kernel."""
         return gpytorch.kernels.RQKernel(alpha_constraint=positive(), **shared)
 
     def between(self, left: Tensor, right: Tensor, own: Sequence[Tensor]) -> Tensor:
-        """Values between all rows."""
+        """Kernel matrix between all rows."""
         (alpha,) = own
         return (1 + squared_distances(left, right) / (2 * alpha)).pow(-alpha)
 
     def weight(self, own: Sequence[float]) -> float:
-        """1/2α."""
+        """The weight 1/2α."""
         return 0.5 / own[0]
 
     def exponent(self, at: Tensor, own: Sequence[float]) -> Tensor:
@@ -49,6 +49,6 @@ class RationalQuadratic(Radial):
         return Profile(value, slope, (value * (part / (1 + part) - logarithm),))
 
     def spread(self, numbers: Mapping[str, float], count: int, generator: torch.Generator) -> Tensor:
-        """The root of a Gamma."""
+        """The square root of a gamma variable."""
         alpha = numbers["alpha"]
         return gamma(alpha, count, generator).div(alpha).sqrt()

@@ -1,4 +1,4 @@
-"""All families by their names: every class of this folder that has a title."""
+"""All kernel families by name: every class of this folder that has a title."""
 
 import importlib
 import inspect
@@ -26,7 +26,7 @@ FAMILIES = _found()
 
 
 def family_of(name: str) -> Family:
-    """The family of that name. Raises ``InputError`` where there is none."""
+    """The family with that name. Raises ``InputError`` for an unknown name."""
     if name not in FAMILIES:
         raise InputError(f"The kernel family '{name}' is unknown: choose one of {', '.join(FAMILIES)}.")
     return FAMILIES[name]
