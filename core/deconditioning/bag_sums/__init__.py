@@ -1,1 +1,3 @@
-"""Sums of kernels over bags: means of bags against each other, at points, at every pixel, each by its route."""
+"""Sums of kernels over bags: covariances of bag means with each other, with points and with all pixels, by exact fast
+algorithms.
+"""

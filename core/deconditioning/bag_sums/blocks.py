@@ -1,4 +1,4 @@
-"""Bags in bag order, cut into blocks of consecutive bags: what the tiled sums walk over."""
+"""Bags sorted and cut into blocks of consecutive bags, over which tiled sums run."""
 
 from dataclasses import dataclass, replace
 
@@ -44,7 +44,7 @@ class SortedBags:
 
 
 def sort_bags(bags: Bags, points: int = POINTS) -> SortedBags:
-    """Sort points by bag and cut into blocks; a bag larger than ``points`` is a block of its own."""
+    """Sort points by bag and cut them into blocks; a bag with more than ``points`` points is a block of its own."""
     order = torch.argsort(bags.bag, stable=True)
     sorted_bags = replace(bags, inputs=bags.inputs[order], bag=bags.bag[order], weights=bags.weights[order])
     counts = torch.bincount(sorted_bags.bag, minlength=bags.count).tolist()

@@ -1,4 +1,4 @@
-"""Pictures whose terms go through different bags: of the place through footprints, of all else through the bags."""
+"""Sums in which terms have different bags: kernels of coordinates use footprints, all others the bags."""
 
 from dataclasses import dataclass
 

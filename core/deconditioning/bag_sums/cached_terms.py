@@ -1,4 +1,4 @@
-"""Bag sums kept term by term at unit scale: a moved slider recomputes only the term it belongs to."""
+"""A cache of bag sums by term at unit scale: when a slider moves, only its own term is recomputed."""
 
 import json
 import threading

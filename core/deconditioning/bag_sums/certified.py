@@ -1,7 +1,7 @@
-"""Smooth kernels of any columns through few points, with a bound on the error that holds at every point.
+"""Smooth kernels of any columns through few points, with an error bound at every point.
 
-``k(x, x′) ≈ φ(x)ᵀφ(x′)``, ``φ(x) = T⁻¹ k(Z, x)`` with ``K_ZZ = T Tᵀ``. What is left out is a kernel itself, so
-``|k(x, x′) − φ(x)ᵀφ(x′)| ≤ max_x (k(x, x) − ‖φ(x)‖²)``, which is measured at every point, not estimated.
+``k(x, x′) ≈ φ(x)ᵀφ(x′)``, ``φ(x) = T⁻¹ k(Z, x)`` with ``K_ZZ = T Tᵀ``. The remainder is itself a kernel, so ``|k(x, x′)
+− φ(x)ᵀφ(x′)| ≤ max_x (k(x, x) − ‖φ(x)‖²)``, which is measured at every point, not estimated.
 """
 
 from dataclasses import dataclass, replace
@@ -51,10 +51,11 @@ class Certified:
 def certify(
     kernel: gpytorch.kernels.Kernel, inputs: Float[Tensor, "n d"], most: int, *, check: Check = never
 ) -> Certified | None:
-    """Few points whose features give every kernel value among ``inputs`` to ``BOUND``; None where ``most`` are too few.
+    """Few points whose features give every kernel value among ``inputs`` to ``BOUND``; None if ``most`` points do not
+    suffice.
 
-    Points are chosen by pivoted Cholesky among some of the inputs; those that the bound fails for join them.
-    Source: Fine and Scheinberg 2001 (pivots); the bound is Cauchy-Schwarz in the space of what is left out.
+    Points are chosen by pivoted Cholesky among some of the inputs; inputs that violate the bound are added. Source:
+    Fine and Scheinberg 2001 (pivots); the bound is Cauchy-Schwarz for the remainder.
     """
     if inputs.dtype != torch.float64:
         return None  # the bound lies below other rounding

@@ -1,8 +1,8 @@
 """Smooth kernels of one column by Chebyshev interpolation, to a checked 1e-12.
 
-``k(x, x′) ≈ t(x)ᵀ K_nodes t(x′)`` with ``t`` the barycentric interpolation weights at Chebyshev points; the number
-of nodes doubles until the error measured at points it was not built on is below the tolerance.
-Source: Berrut and Trefethen 2004, *Barycentric Lagrange interpolation*.
+``k(x, x′) ≈ t(x)ᵀ K_nodes t(x′)`` with ``t`` the barycentric interpolation weights at Chebyshev points. The number of
+nodes doubles until the error at other points is below the tolerance. Source: Berrut and Trefethen 2004, *Barycentric
+Lagrange interpolation*.
 """
 
 import math
@@ -49,7 +49,7 @@ def _nodes(count: int, low: float, high: float, like: Tensor) -> Tensor:
 def interpolate_kernel(kernel: TileFunction, values: Float[Tensor, " n"]) -> Interpolation | None:
     """Interpolation of ``kernel(u (n, 1), v (m, 1))`` over the range of ``values``.
 
-    None where 512 nodes do not reach the tolerance.
+    None if 512 nodes do not reach the tolerance.
     """
     low, high = float(values.min()), float(values.max())
     if not high > low:

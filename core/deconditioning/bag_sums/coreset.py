@@ -1,4 +1,4 @@
-"""A few weighted points per bag that stand for all of them while hyperparameters are learned."""
+"""A few weighted points per bag that represent all of its points during learning."""
 
 import warnings
 
@@ -9,10 +9,10 @@ from deconditioning.observations import Bags
 
 
 def coreset(bags: Bags, points: int, seed: int = 0) -> Bags:
-    """At most ``points`` k-means centres a bag, weighted by the aggregation weight of their cluster.
+    """At most ``points`` k-means centres per bag, weighted by the aggregation weight of their cluster.
 
-    Sizes and contamination stay those of the full bags. The bag-mean kernel of the coreset approaches that of the
-    bag as points grow and equals it when a bag has no more than ``points`` points.
+    Sizes and contamination remain those of the full bags. The bag-mean kernel of the coreset converges to that of the
+    bag as ``points`` grows, and equals it if a bag has no more than ``points`` points.
     """
     from threadpoolctl import threadpool_limits
 

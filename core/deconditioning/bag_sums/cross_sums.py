@@ -1,4 +1,4 @@
-"""Bag sums at all pixels of a picture, c (B, P): written out, or kept as the smaller things they are made of."""
+"""Bag sums c (B, P) at all pixels of a picture, stored explicitly or as factors."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Two ways to the gradient of a tiled sum: derivatives kept from the one pass, or every tile evaluated again."""
+"""Two ways to differentiate a tiled sum: storing derivatives from one pass, or evaluating tiles again."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,10 +1,10 @@
-"""Bag-mean kernel sums, tiled: memory is bounded by the tile, results do not depend on it.
+"""Bag-mean kernel sums in tiles: the tile size bounds the memory and does not affect the result.
 
-``K̄_ij = Σ_{l∈i, r∈j} w_l w_r k(x_l, x_r)`` and ``c_j(x) = Σ_{i∈j} w_i k(x, x_i)``
-(Chau et al. 2021, eq. 8-10 at bag level).
+``K̄_ij = Σ_{l∈i, r∈j} w_l w_r k(x_l, x_r)`` and ``c_j(x) = Σ_{i∈j} w_i k(x, x_i)`` (Chau et al. 2021, eq. 8-10 at bag
+level).
 
-Gradients: sums of products of radial kernels keep all derivatives from one pass; other kernels, and derivatives too
-many to keep, are evaluated again in the backward pass.
+Gradients: for sums of products of radial kernels one pass gives all derivatives; for other kernels, or if the
+derivatives do not fit into memory, tiles are evaluated again in the backward pass.
 """
 
 from collections.abc import Callable
@@ -112,7 +112,9 @@ def _gram_piece(kernel, bags: SortedBags, row: Block, column: Block, tile: int, 
 def diagonal(
     kernel: gpytorch.kernels.Kernel, bags: SortedBags, *, tile: int = TILE, check: Check = never
 ) -> Float[Tensor, " B"]:
-    """``K̄_jj`` (B,), the prior variance of each bag's mean, differentiable; cost grows with the blocks' size."""
+    """``K̄_jj`` (B,), the prior variance of each bag mean, differentiable; the cost grows with the
+    size of the blocks.
+    """
     if _parameters(kernel) and fits(kernel, bags.bags.count):
         return OnePass.apply(lambda: diagonal_with_gradients(kernel, bags, tile, check), *leaves(kernel))
 
@@ -133,9 +135,9 @@ def cross(
     check: Check = never,
     precision: torch.dtype = torch.float64,
 ) -> Float[Tensor, "B P"]:
-    """``c_j(x)`` (B, P) for every bag and every row of ``inputs``; no gradient.
+    """``c_j(x)`` (B, P) for every bag and every row of ``inputs``, without gradient.
 
-    Kernel values in ``precision``, sums in float64: float32 is for previews.
+    Kernel values are in ``precision``, sums in float64; float32 is for previews.
     """
     out = inputs.new_empty(bags.bags.count, len(inputs))
     for block in bags.blocks:
@@ -156,7 +158,7 @@ def cross_with_gradient(
     tile: int = TILE,
     check: Check = never,
 ) -> Float[Tensor, "B P"]:
-    """``c_j(x)`` (B, P), differentiable in the kernel's parameters, and in ``inputs`` where they ask for it."""
+    """``c_j(x)`` (B, P), differentiable in the kernel's parameters, and in ``inputs`` if they require it."""
     shape = (bags.bags.count, len(inputs))
     if _parameters(kernel) and not inputs.requires_grad and fits(kernel, shape[0] * shape[1]):
         return OnePass.apply(lambda: cross_with_gradients(kernel, bags, inputs, tile, check), *leaves(kernel))

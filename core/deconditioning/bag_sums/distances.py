@@ -1,7 +1,7 @@
-"""``K̄`` over few points a bag, asked for again and again: isotropic terms by a table of the points' distances.
+"""``K̄`` over few points per bag for many evaluations: isotropic terms by a table of the points' distances.
 
-As in `radii`, where the pairs of bags lie on no grid: ``K̄_ij = Σ_ρ T_(ij)ρ φ(ρ)`` for every pair by itself. The
-distances between two bags are much alike, so few of the radii have any weight: T is sparse.
+As in `radii`, but for pairs of bags that are not on a grid: ``K̄_ij = Σ_ρ T_(ij)ρ φ(ρ)`` for each pair separately. The
+distances between two bags are similar, so few of the radii have any weight: T is sparse.
 """
 
 import warnings
@@ -151,7 +151,9 @@ class _Tabulated:
 
 
 def over_many(bags: Bags, check: Check = never) -> BagGram:
-    """``K̄`` over every pair of points, for many evaluations: by tables of distances, error `ERROR`, where they pay."""
+    """``K̄`` over every pair of points, for many evaluations: by tables of distances, with error `ERROR`, if they save
+    time.
+    """
     if len(bags.inputs) ** 2 < LEAST_PAIRS:
         return over_pairs(bags, check)
     return _Tabulated(sort_bags(bags), check)

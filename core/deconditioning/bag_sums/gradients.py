@@ -1,7 +1,7 @@
 """``K̄`` and all its hyperparameter derivatives in one pass over the tiles, for sums of products of radial factors.
 
-Each tile is evaluated once; every derivative is summed over the bags like the kernel itself:
-``∂K̄_ij/∂θ = Σ_{l∈i, r∈j} w_l w_r ∂k(x_l, x_r)/∂θ`` (Chau et al. 2021, eq. 8-10 at bag level).
+Each tile is evaluated once; derivatives are summed over the bags like the kernel itself: ``∂K̄_ij/∂θ = Σ_{l∈i, r∈j} w_l
+w_r ∂k(x_l, x_r)/∂θ`` (Chau et al. 2021, eq. 8-10 at bag level).
 """
 
 from collections.abc import Iterator
@@ -58,7 +58,7 @@ def is_radial(kernel: gpytorch.kernels.Kernel) -> bool:
 
 
 def fits(kernel: gpytorch.kernels.Kernel, entries: int) -> bool:
-    """Whether the one pass serves this kernel and all derivatives of so many sums fit into memory."""
+    """Whether one pass is possible for this kernel and the derivatives of so many sums fit into memory."""
     return is_radial(kernel) and sum(leaf.numel() for leaf in leaves(kernel)) * entries <= MOST_ENTRIES
 
 

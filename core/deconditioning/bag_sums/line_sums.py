@@ -1,9 +1,9 @@
-"""Bag sums on a line of kernels that are a polynomial times an exponential: exact, by sorting, in O(N log N + N B).
+"""Exact bag sums on a line for kernels that are a polynomial times an exponential, by sorting, in O(N log N + N B).
 
-Such a kernel is ``k(d) = Σ_q a_q d^q e^{−d}`` of the scaled distance, as half-integer Matérn kernels are. For
-``x′ ≤ t ≤ x`` the distance splits, ``d = u + v`` with ``u = x − t`` and ``v = t − x′``, so all points left of ``t``
-enter through their moments ``M_q = Σ w v^q e^{−v}`` alone; moving ``t`` by ``δ ≥ 0`` is a recursion, ``M_q ← e^{−δ}
-Σ_p (q over p) δ^{q−p} M_p``. All terms are positive: nothing cancels. Source: Rasmussen and Williams 2006, eq. 4.16.
+Such a kernel is ``k(d) = Σ_q a_q d^q e^{−d}`` of the scaled distance, as are half-integer Matérn kernels. For ``x′ ≤ t
+≤ x`` the distance splits, ``d = u + v`` with ``u = x − t`` and ``v = t − x′``, so all points left of ``t`` contribute
+only through their moments ``M_q = Σ w v^q e^{−v}``. Moving ``t`` by ``δ ≥ 0`` is a recursion, ``M_q ← e^{−δ} Σ_p (q
+over p) δ^{q−p} M_p``. All terms are positive, so nothing cancels. Source: Rasmussen and Williams 2006, eq. 4.16.
 """
 
 from collections.abc import Sequence

@@ -1,5 +1,6 @@
-"""``K̄`` while hyperparameters move: terms of the place over every pixel, by radii, the others over few points a bag;
-degenerate ones by their features."""
+"""``K̄`` during learning: kernels of the coordinates over every pixel by radii, degenerate terms by their features, all
+others over few points per bag.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

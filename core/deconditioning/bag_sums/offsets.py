@@ -1,8 +1,8 @@
-"""Stationary kernels on a regular grid: bag sums depend on the offset between a block and a pixel only.
+"""Stationary kernels on a regular grid, whose bag sums depend only on the offset between a block and a pixel.
 
-``c_j(x) = Σ_ab w_ab κ(r − r_j − a, s − s_j − b)`` for a pixel in row r, column s and a bag whose corner is
-(r_j, s_j): one convolution of the table κ for every distinct pattern of weights w, then a window per bag.
-Exact; the kernel is evaluated H×W times instead of once per pair of pixels.
+``c_j(x) = Σ_ab w_ab κ(r − r_j − a, s − s_j − b)`` for a pixel in row r, column s and a bag with corner (r_j, s_j): one
+convolution of the table κ for every distinct pattern of weights w, then a window per bag. This is exact; the kernel is
+evaluated H×W times instead of once per pair of pixels.
 """
 
 import math
@@ -91,10 +91,10 @@ class GridLayout:
     def windows(
         self, kernel: gpytorch.kernels.Kernel, bags: Bags, points: Int[Tensor, " N"], at: Cells | None = None
     ) -> Windows | None:
-        """``c_j`` of every bag; None where the bags' boxes are too large.
+        """``c_j`` of every bag; None if the bags' boxes are too large.
 
-        ``points`` tells which point of the layout each row of ``bags`` is, ``at`` the cells of the same grid to give
-        the sums at (all points where not given), at the cost of their rows.
+        ``points`` gives the point of the layout of each row of ``bags``; ``at`` the cells of the grid at which the sums
+        are evaluated (by default all points), at the cost of their rows.
         """
         found = self.convolution(kernel, bags, points, at)
         return None if found is None else found.sums()

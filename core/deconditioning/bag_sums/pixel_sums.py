@@ -1,7 +1,7 @@
-"""Bag sums at every pixel of a picture, ``c_j(x)``, and with them K̄: one pass, by the cheapest exact route.
+"""Bag sums at every pixel of a picture, ``c_j(x)``, and K̄ in the same pass, by the cheapest exact algorithm.
 
-A sum of kernels gives a sum of means, so every term goes its own way, all into one array. Kept apart, at unit scale,
-they let a slider move an amplitude, λ or a noise without one kernel value.
+The sum over terms of a kernel is a sum of bag sums, so each term uses its own algorithm and adds to one array. Stored
+separately at unit scale, these sums allow a slider to change an amplitude, λ or a noise without any new kernel value.
 """
 
 from collections.abc import Iterable
@@ -39,10 +39,10 @@ _Apart = tuple[CrossSums, Float[Tensor, "B B"]]
 
 @dataclass(frozen=True)
 class Picture:
-    """The points to predict at, with the bags among them.
+    """The points of the prediction and the bags among them.
 
-    ``inputs`` (P, d), ``names`` of its columns, ``bags`` with ``points`` (N,): which row of ``inputs`` each row of
-    the bags is; ``layout`` where the points lie on a regular grid.
+    ``inputs`` (P, d), ``names`` of its columns, ``bags`` with ``points`` (N,), the row of ``inputs`` of each row of the
+    bags; ``layout`` if the points are on a regular grid.
     """
 
     inputs: Float[Tensor, "P d"]
@@ -72,7 +72,7 @@ class Picture:
 
 @dataclass(frozen=True, eq=False)
 class PictureSums:
-    """``cross`` c (B, P), ``gram`` K̄ (B, B), ``prior`` k(x, x) (P,), and the route of each term."""
+    """``cross`` c (B, P), ``gram`` K̄ (B, B), ``prior`` k(x, x) (P,), and the algorithm used for each term."""
 
     cross: CrossSums
     gram: Float[Tensor, "B B"]
@@ -81,11 +81,11 @@ class PictureSums:
 
 
 def picture_sums(kernel: KernelSpec, picture: Picture, *, check: Check = never) -> PictureSums:
-    """Bag sums of a whole kernel in one array (B, P), each term by its cheapest exact route.
+    """Bag sums of a whole kernel in one array (B, P), each term by its cheapest exact algorithm.
 
-    Routes: features of a degenerate term, block offsets or longitudes where a term is stationary on the grid, Chebyshev
-    interpolation of one smooth column, few points with an error bound for a smooth term, else every pair of points
-    once.
+    Algorithms: features of a degenerate term; block offsets or longitudes if a term is stationary on the grid;
+    Chebyshev interpolation of one smooth column; few points with an error bound for a smooth term; otherwise every pair
+    of points once.
     """
     with torch.no_grad():
         total = picture.inputs.new_zeros(picture.bags.count, len(picture.inputs))
@@ -95,7 +95,10 @@ def picture_sums(kernel: KernelSpec, picture: Picture, *, check: Check = never) 
 
 
 def term_sums(term: Term, picture: Picture, *, check: Check = never) -> PictureSums:
-    """Bag sums of one term at unit scale; c is written out only where it is not made of something smaller."""
+    """Bag sums of one term at unit scale; c is stored explicitly only if it has no smaller factors.
+
+    ``K̄ = A G Aᵀ`` with the bag means A of the nodes' weights and the kernel G among the nodes.
+    """
     unit = KernelSpec((replace(term, scale=1.0),))
     with torch.no_grad():
         check()
@@ -149,7 +152,7 @@ def _features(term: Term, kernel, picture: Picture) -> tuple[Product, Float[Tens
 
 
 def is_cheap(term: Term, picture: Picture) -> bool:
-    """Whether a term's sums need no pass over pairs of pixels."""
+    """Whether the sums of a term need no pass over pairs of pixels."""
     return routes_of(term, picture.layout, picture.names)[0].cheap
 
 

@@ -1,7 +1,7 @@
-"""Bag sums through a few weighted points a bag, in float32: for a picture that a moving slider waits for.
+"""Bag sums through a few weighted points per bag in float32, for previews while a slider moves.
 
-Rounding is 1e-6 of the kernel's variance (at lengthscales far below the data's spread up to 1e-3), the error of
-standing in for all points of a bag far larger; K̄ itself is summed in float64, since it is factorised.
+The rounding error is 1e-6 of the kernel's variance (up to 1e-3 at lengthscales far below the spread of the data); the
+error of representing a bag by few points is far larger. K̄ is summed in float64 because it is factorised.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,10 +1,10 @@
-"""Isotropic kernels of the place at any hyperparameters: K̄ from a table of distances that is made once per grid.
+"""Isotropic kernels of the coordinates at any hyperparameters: K̄ from a table of distances made once per grid.
 
-``K̄_ij = Σ_{l∈i, r∈j} w_l w_r φ(d_lr)`` is ``Σ_ρ T_gρ φ(ρ)`` over fixed radii ρ, where g runs over the pairs of bags
-that lie alike. Every distance is shared out to the nearest of the log-spaced radii by Lagrange's weights, so φ is
-interpolated in log r; a lengthscale only moves log r, so no lengthscale makes the error worse. Zero stands apart.
-For learning: a gradient costs one product more. Conditioning takes the exact routes.
-Source of the weights: Berrut and Trefethen 2004, *Barycentric Lagrange interpolation*, §2.
+``K̄_ij = Σ_{l∈i, r∈j} w_l w_r φ(d_lr)`` is ``Σ_ρ T_gρ φ(ρ)`` over fixed radii ρ, where g indexes the classes of
+equivalent pairs of bags. Every distance is distributed over the nearest log-spaced radii with Lagrange weights, so φ is
+interpolated in log r; a lengthscale only shifts log r, so the error does not depend on it. Zero is treated separately.
+This is for learning, where a gradient costs one more product; conditioning uses the exact algorithms. Source of the
+weights: Berrut and Trefethen 2004, *Barycentric Lagrange interpolation*, §2.
 """
 
 from collections.abc import Iterator
@@ -82,9 +82,9 @@ class _Pairs:
 
 
 def tabulate(bags: Bags, layout: Layout, points: Int[Tensor, " N"], check: Check = never) -> RadialTable | None:
-    """The table of distances of all pairs of bags; ``points`` tells which point of the layout each row of them is.
+    """The table of distances of all pairs of bags; ``points`` gives the point of the layout of each of their rows.
 
-    None where the bags' boxes are too large, or too few pairs lie alike for the table to be worth its memory.
+    None if the bags' boxes are too large, or if too few pairs are equivalent for the table to save memory.
     """
     boxes = find_boxes(bags, layout.cells, points)
     if boxes is None:

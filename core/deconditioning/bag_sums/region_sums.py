@@ -1,8 +1,8 @@
-"""Bag sums ``c_j(x)`` at the pixels of any region, by the routes of ``pixel_sums`` prepared once for all regions.
+"""Bag sums ``c_j(x)`` at the pixels of any region, with the algorithms of ``pixel_sums`` prepared once for all regions.
 
-A region may have other covariates than the picture that the bags lie in (a later time step, say). Terms of its place on
-the grid need its cells only; a smooth term goes through the points that were certified on the picture, and where their
-bound does not hold for a new pixel, that pixel is summed directly. What is given is exact to 1e-10 either way.
+A region may have other covariates than the picture with the bags (those of a later time step, for example). Terms of
+the coordinates need only the region's cells on the grid. A smooth term uses the points that were certified on the
+picture; a new pixel that violates their bound is summed directly. In both cases the result is exact to 1e-10.
 """
 
 from dataclasses import dataclass, replace
@@ -166,9 +166,9 @@ class RegionSums:
 
 
 def region_sums(kernel: KernelSpec, picture: Picture, *, check: Check = never) -> RegionSums:
-    """Prepare the sums of a kernel over a picture's bags: each term's way, and its few points.
+    """Prepare the sums of a kernel over a picture's bags: the algorithm of each term, and its few points.
 
-    The picture's layout may be of a wider grid than its own pixels fill; regions may lie anywhere on that.
+    The picture's layout may belong to a wider grid than its own pixels; regions may be anywhere on that grid.
     """
     bags = sort_bags(picture.bags)
     cell, layout = picture.points[bags.order], picture.layout

@@ -1,7 +1,7 @@
-"""Which sums may serve a term: asked here alone, of what its families declare.
+"""The only place that decides which algorithms may sum a term, from the declarations of its kernel families.
 
-A route is open to a term only where all its families say so; pairs of points serve every kernel. Whoever sums tries
-those of the routes that it has in the order given, which is that of their cost.
+An algorithm is available for a term only if all its families declare what it needs; sums over pairs of points are
+available for every kernel. Callers try the available ones in the given order, which is that of their cost.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ Layout = GridLayout | SphereLayout
 
 
 class Route(StrEnum):
-    """How the sums of a term are taken, in words."""
+    """An algorithm for the sums of a term, named for display."""
 
     FEATURES = "features"
     OFFSETS = "block offsets"
@@ -29,7 +29,7 @@ class Route(StrEnum):
 
     @property
     def by_grid(self) -> bool:
-        """Whether it lives from the pixels' regular places."""
+        """Whether it needs pixels on a regular grid."""
         return self in (Route.OFFSETS, Route.LONGITUDES)
 
     @property
@@ -39,11 +39,11 @@ class Route(StrEnum):
 
 
 def routes_of(term: Term, layout: Layout | None = None, names: tuple[str, ...] = ()) -> tuple[Route, ...]:
-    """The routes that are open to a term, the cheapest first; by its place on the grid where there is a ``layout``.
+    """The algorithms available for a term, the cheapest first; those on the grid if there is a ``layout``.
 
-    ``names`` are the columns that the layout's axes count. A degenerate term is a product of its few features. On one
-    column smooth terms are interpolated, and polynomials times an exponential summed by sorting; smooth terms of
-    several columns go through few points.
+    ``names`` are the columns of the layout's axes. A degenerate term is a product of few features. In one column,
+    smooth terms are interpolated and polynomials times an exponential are summed by sorting; smooth terms of several
+    columns use few points.
     """
     kinds = [factor.kind for factor in term.factors]
     columns = len({name for factor in term.factors for name in factor.columns})
@@ -62,22 +62,22 @@ def routes_of(term: Term, layout: Layout | None = None, names: tuple[str, ...] =
 
 
 def by_features(kinds: Sequence[Family]) -> bool:
-    """Whether a term whose factors are of these families is a product of few features."""
+    """Whether a term with factors of these families is a product of few features."""
     return len(kinds) == 1 and kinds[0].degenerate
 
 
 def by_line(kinds: Sequence[Family], columns: int) -> bool:
-    """Whether a term of so many columns, its factors of these families, can be interpolated along one."""
+    """Whether a term of so many columns with factors of these families can be interpolated along one."""
     return columns == 1 and all(kind.smooth for kind in kinds)
 
 
 def by_distance(kinds: Sequence[Family], scales: Sequence[int]) -> bool:
-    """Whether factors of these families, with so many lengthscales each, know nothing but a distance."""
+    """Whether factors of these families, with so many lengthscales each, depend only on a distance."""
     return all(kind.isotropic and count == 1 for kind, count in zip(kinds, scales, strict=True))
 
 
 def by_radii(term: Term, layout: Layout | None, names: tuple[str, ...]) -> bool:
-    """Whether a term knows nothing but the distance on the grid, whatever its hyperparameters become."""
+    """Whether a term depends only on the distance on the grid, for all values of its hyperparameters."""
     if layout is None:
         return False
     axes = {names[axis] for axis in layout.axes}

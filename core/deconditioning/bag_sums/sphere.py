@@ -1,7 +1,7 @@
-"""Isotropic kernels on the sphere, on a grid of longitudes: a value depends on two latitudes and Δλ only.
+"""Isotropic kernels on the sphere, on a grid of longitudes: a value depends only on two latitudes and Δλ.
 
-``c_j(x) = Σ_b S_b(r, |s − s_j − b|)`` with ``S_b(r, Δ) = Σ_a w_ab κ(r, r_j + a, Δ)`` for a pixel in row r, column s
-and a bag whose corner is (r_j, s_j). Exact; the kernel is evaluated H²×W times at most instead of once per pair.
+``c_j(x) = Σ_b S_b(r, |s − s_j − b|)`` with ``S_b(r, Δ) = Σ_a w_ab κ(r, r_j + a, Δ)`` for a pixel in row r, column s and
+a bag with corner (r_j, s_j). This is exact; the kernel is evaluated at most H²×W times instead of once per pair.
 """
 
 from dataclasses import dataclass, replace

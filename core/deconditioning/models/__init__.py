@@ -1,1 +1,1 @@
-"""Gaussian process models of indirect data: one conditioning, named models that supply W and Σ, learning."""
+"""Gaussian process models of indirect data: one conditioning formula, named models that define W and Σ, learning."""

@@ -1,4 +1,4 @@
-"""The kernel of a field in space of which cell means are known: a trend in the covariates and a rough rest.
+"""The kernel of a spatial field with observed cell means: a trend in the covariates and a rough residual.
 
 ``k = v₀ + Σ_j c_j c_j′/s_j² + b² k_c(c, c′) + a² exp(−(d/ℓ)^α)`` with the covariates c and the distance d. Without the
 third term the posterior is area-to-point regression kriging with an unknown mean and unknown slopes. Source: Kyriakidis
@@ -34,11 +34,11 @@ def area_to_point_kernel(
     structure: str = "sum",
     across: float | None = None,
 ) -> KernelSpec:
-    """The kernel where learning starts, for ``bags`` whose inputs have these ``names``, some of them ``coordinates``.
+    """The starting kernel for ``bags`` whose inputs have these ``names``, some of them ``coordinates``.
 
-    ``spatial`` is the family of the rough term, ``covariates`` that of the smooth one (None without it); ``structure``
-    "product" multiplies the two; ``across`` is the side of a cell where the bags do not tell it, being points. Raises
-    ``InputError`` without coordinates.
+    ``spatial`` is the family of the rough term, ``covariates`` that of the smooth one (None to omit it); ``structure``
+    "product" multiplies the two; ``across`` is the side of a cell if the bags are points. Raises ``InputError`` without
+    coordinates.
     """
     place = tuple(name for name in names if name in coordinates)
     rest = tuple(name for name in names if name not in coordinates)
@@ -58,9 +58,9 @@ def area_to_point_kernel(
 def with_linear_mean(kernel: KernelSpec, names: tuple[str, ...], coordinates: tuple[str, ...]) -> KernelSpec:
     """The kernel of ``m + f`` with a prior mean linear in the covariates, ``m(x) = b₀ + Σ_j b_j c_j``.
 
-    Its coefficients are not known, ``b₀ ~ N(0, v₀)``, ``b_j ~ N(0, 1/s_j²)``, and are integrated out: ``k + v₀ +
-    Σ_j c_j c_j′/s_j²``. Whatever bags and mediators do to f they do to m too, ``E[m(X) | ỹ] ≈ Wᵀm̄``; the posterior mean
-    is that of generalised least squares where v₀ and 1/s² are large. Source: Rasmussen and Williams 2006, §2.7.
+    Its unknown coefficients ``b₀ ~ N(0, v₀)``, ``b_j ~ N(0, 1/s_j²)`` are integrated out: ``k + v₀ + Σ_j c_j
+    c_j′/s_j²``. Aggregation and mediation act on m as on f, ``E[m(X) | ỹ] ≈ Wᵀm̄``; the posterior mean is that of
+    generalised least squares if v₀ and 1/s² are large. Source: Rasmussen and Williams 2006, §2.7.
     """
     rest = tuple(name for name in names if name not in coordinates)
     linear = (Term((Factor("linear", rest, (INVERSE_SLOPE,) * len(rest)),)),) if rest else ()
@@ -97,6 +97,6 @@ def _begun(factor: Factor, place: tuple[str, ...], across: float) -> Factor:
 
 
 def cell_width(places: Float[Tensor, "N p"], bags: Bags) -> float:
-    """The side of a square as widely spread as a bag's points are on average, ``h² = 6 E‖x − x̄‖²``."""
+    """The side of a square with the same mean spread as the points of a bag, ``h² = 6 E‖x − x̄‖²``."""
     spread = bags.mean(places.square()) - bags.mean(places).square()
     return math.sqrt(6 * float(spread.sum(1).clamp_min(0).mean())) or 1.0

@@ -1,4 +1,4 @@
-"""The named models: each a choice of mediation weights W, with its source."""
+"""The named models: mediation weights W and source of each."""
 
 import copyreg
 
@@ -150,7 +150,7 @@ GENERAL = {name: model for name, model in MODELS.items() if not model.trend}
 
 
 def named(name: str) -> NamedModel:
-    """The model of that name; ``InputError`` lists the names when there is none."""
+    """The model with that name; ``InputError`` lists the names if there is none."""
     if name not in MODELS:
         raise InputError(f"The model '{name}' is unknown: choose one of {', '.join(MODELS)}.")
     return MODELS[name]

@@ -1,4 +1,4 @@
-"""Each bag replaced by its mean point: the data of Gaussian process regression on centroids."""
+"""Bags replaced by their centroids: the data of Gaussian process regression on centroids."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from deconditioning.observations import Bags, IndirectData
 
 
 def singletons(inputs: Float[Tensor, "n d"]) -> Bags:
-    """Bags of one point each: with W = I the model is ordinary Gaussian process regression."""
+    """Bags of one point each; with W = I the model is ordinary Gaussian process regression."""
     return Bags(inputs, torch.arange(len(inputs), device=inputs.device), len(inputs))
 
 

@@ -1,4 +1,4 @@
-"""The one conditioning: ``z̃ = Wᵀ f̄ + e``, ``e ~ N(0, Σ)``, in terms of the bag-mean kernel K̄."""
+"""The conditioning formula of all models: ``z̃ = Wᵀ f̄ + e``, ``e ~ N(0, Σ)``, in terms of the bag-mean kernel K̄."""
 
 from dataclasses import dataclass
 
@@ -11,14 +11,14 @@ from deconditioning import linalg
 
 @dataclass(frozen=True)
 class Conditioning:
-    """What is left of the data after conditioning; pixels enter only through their bag sums ``c``.
+    """The result of conditioning on the data; pixels enter only through their bag sums ``c``.
 
-    ``weights`` W (B, M), ``noise`` Σ (M, M), ``residual`` r = z̃ − Wᵀm̄ (M,), ``factor`` S = F Fᵀ,
-    ``dual`` β = W S⁻¹ r (B,), ``root`` A = W F⁻ᵀ (B, M), ``evidence`` log N(z̃; Wᵀm̄, S).
+    ``weights`` W (B, M), ``noise`` Σ (M, M), ``residual`` r = z̃ − Wᵀm̄ (M,), ``factor`` S = F Fᵀ, ``dual`` β = W S⁻¹ r
+    (B,), ``root`` A = W F⁻ᵀ (B, M), ``evidence`` log N(z̃; Wᵀm̄, S).
 
-    Where the targets are estimates with covariance C (``carried``), it goes on by the law of total variance,
-    ``var f(x) = var[f(x) | z̃] + aᵀCa`` with ``a = S⁻¹Wᵀc(x)``: ``A Aᵀ`` becomes ``A diag(signs) Aᵀ`` with the
-    eigenvalues of ``I − F⁻¹CF⁻ᵀ`` in A, whose ``signs`` (M,) are negative where C is larger than S; None without C.
+    If the targets are estimates with covariance C (``carried``), C is propagated by the law of total variance, ``var
+    f(x) = var[f(x) | z̃] + aᵀCa`` with ``a = S⁻¹Wᵀc(x)``: ``A Aᵀ`` becomes ``A diag(signs) Aᵀ`` with the eigenvalues of
+    ``I − F⁻¹CF⁻ᵀ`` in A, whose ``signs`` (M,) are negative where C is larger than S; None without C.
     """
 
     weights: Float[Tensor, "B M"]
@@ -32,11 +32,11 @@ class Conditioning:
     signs: Float[Tensor, " M"] | None = None
 
     def mean(self, cross: Float[Tensor, "B P"]) -> Float[Tensor, " P"]:
-        """``c(x)ᵀ W S⁻¹ r``: the posterior mean less the prior mean."""
+        """``c(x)ᵀ W S⁻¹ r``: posterior mean minus prior mean."""
         return cross.T @ self.dual
 
     def reduction(self, cross: Float[Tensor, "B P"]) -> Float[Tensor, " P"]:
-        """``c(x)ᵀ W S⁻¹ Wᵀ c(x)``, less what is carried on: by how much the data lower the variance at each point."""
+        """``c(x)ᵀ W S⁻¹ Wᵀ c(x)`` minus the propagated covariance: the reduction of the variance at each point."""
         return self.summed((self.root.T @ cross).square())
 
     def summed(self, squares: Float[Tensor, "M P"]) -> Float[Tensor, " P"]:
@@ -50,11 +50,11 @@ class Conditioning:
         return self.mean(cross), self.variance(cross, prior)
 
     def variance(self, cross: Float[Tensor, "B P"], prior: Float[Tensor, " P"]) -> Float[Tensor, " P"]:
-        """``prior`` k(x, x) less ``reduction``; what rounding leaves below zero is zero."""
+        """``prior`` k(x, x) minus ``reduction``; negative rounding errors are set to zero."""
         return (prior - self.reduction(cross)).clamp_min(0)
 
     def reduction_between(self, left: Float[Tensor, "B P"], right: Float[Tensor, "B Q"]) -> Float[Tensor, "P Q"]:
-        """``c(x)ᵀ W S⁻¹ Wᵀ c(x′)``, less what is carried on, for every pair of points."""
+        """``c(x)ᵀ W S⁻¹ Wᵀ c(x′)`` minus the propagated covariance, for every pair of points."""
         seen = self.root.T @ left
         return (seen if self.signs is None else self.signs[:, None] * seen).T @ (self.root.T @ right)
 
@@ -93,9 +93,9 @@ def condition(
 ) -> Conditioning:
     """Condition the bag means on the targets: ``S = Wᵀ K̄ W + Σ = F Fᵀ``, ``β = W S⁻¹ r``, ``A = W F⁻ᵀ``.
 
-    ``carried`` is the covariance C of targets that are estimates; the mean and the evidence take them as they are.
+    ``carried`` is the covariance C of targets that are estimates; mean and evidence do not depend on it.
 
-    Raises ``InputError`` when S is singular. Source: Chau et al. 2021, eq. 8-9.
+    Raises ``InputError`` if S is singular. Source: Chau et al. 2021, eq. 8-9.
     """
     covariance = weights.T @ bag_gram @ weights + noise
     factor = linalg.cholesky(covariance, "covariance of the targets")

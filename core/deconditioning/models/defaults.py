@@ -1,4 +1,4 @@
-"""Which model suits the data, and the kernels it starts from: lengthscales by the median heuristic."""
+"""The default model for given data, and its starting kernels with lengthscales by the median heuristic."""
 
 import torch
 from jaxtyping import Float
@@ -22,8 +22,9 @@ CANDIDATES = ("area_to_point_gp", "partial_cmp")
 
 
 def usual_model(matched: bool, place: bool) -> NamedModel:
-    """The model to begin with: of a field in space where the ``place`` is known; else one that reads a cell's own mean,
-    where there is one."""
+    """The default model: a spatial model if the ``place`` is known; otherwise one that uses a cell's own mean, if it
+    has one.
+    """
     if place:
         return AREA_TO_POINT_GP
     return BAG_GP if matched else SHRINKAGE_CMP

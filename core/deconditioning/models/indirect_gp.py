@@ -1,4 +1,4 @@
-"""The model of indirect data, written once: build W and Σ, condition, and read the posterior anywhere."""
+"""The exact model of indirect data: builds W and Σ, conditions, and evaluates the posterior at any inputs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,8 +28,9 @@ DENSE_LIMIT = 5000
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of the columns of inputs and of mediators, which the kernels refer to; ``place`` are those of the inputs
-    that tell where a point is."""
+    """Column names of inputs and mediators, to which kernels refer; ``place`` are the input columns that are
+    coordinates.
+    """
 
     inputs: tuple[str, ...]
     mediators: tuple[str, ...] = ()
@@ -39,7 +40,7 @@ class Columns:
 def mediator_grams(
     spec: ModelSpec, data: IndirectData, columns: Columns, kernel: gpytorch.kernels.Kernel | None = None
 ) -> MediatorGrams:
-    """``L = ℓ(y, y)``, ``L̃ = ℓ(y, ỹ)`` and, where Σ needs it, ``ℓ(ỹ, ỹ)``; identity patterns without mediation."""
+    """``L = ℓ(y, y)``, ``L̃ = ℓ(y, ỹ)`` and, if Σ needs it, ``ℓ(ỹ, ỹ)``; identity patterns without mediation."""
     sizes = data.bags.sizes
     if not spec.model.mediated:
         return MediatorGrams(sizes.new_empty(0, 0), sizes.new_empty(data.bags.count, len(data.targets)), sizes)
@@ -55,7 +56,7 @@ def mediator_grams(
 
 
 def mediation_weights(spec: ModelSpec, data: IndirectData, columns: Columns) -> Float[Tensor, "B M"]:
-    """The model's W for these data; constants, no gradient."""
+    """The model's W for these data, without gradient."""
     check_matching(spec, data)
     with torch.no_grad():
         return spec.model.weights(mediator_grams(spec, data, columns), spec.regularisation)
@@ -64,7 +65,7 @@ def mediation_weights(spec: ModelSpec, data: IndirectData, columns: Columns) -> 
 def weights_and_noise(
     spec: ModelSpec, data: IndirectData, columns: Columns, bag_gram: Float[Tensor, "n n"] | None = None
 ) -> tuple[Float[Tensor, "n M"], Float[Tensor, "M M"]]:
-    """The model's W and Σ for these data; constants, no gradient. Of K̄ depends that of a partial model alone."""
+    """The model's W and Σ for these data, without gradient; only for a partial model do they depend on K̄."""
     check_matching(spec, data)
     with torch.no_grad():
         grams = mediator_grams(spec, data, columns)
@@ -78,7 +79,7 @@ def weights_and_noise(
 
 
 def check_matching(spec: ModelSpec, data: IndirectData) -> None:
-    """``InputError`` when a model without mediation gets data that are matched through mediators only."""
+    """Raise ``InputError`` if a model without mediation gets data that are matched only through mediators."""
     if spec.model.partial and not spec.model.reads(data):
         raise InputError(
             f"The model '{spec.model.name}' is for cells that are matched through mediators and whose locations are "
@@ -94,14 +95,14 @@ def check_matching(spec: ModelSpec, data: IndirectData) -> None:
 def condition_on_gram(
     spec: ModelSpec, data: IndirectData, columns: Columns, bag_gram: Float[Tensor, "B B"]
 ) -> Conditioning:
-    """Condition when K̄ is at hand already (a page keeps it while λ, σ and ς move)."""
+    """Condition with a given K̄, which a page caches while λ, σ and ς change."""
     weights, noise = weights_and_noise(spec, data, columns, bag_gram)
     residual = data.targets - spec.model.expected(weights, spec.mean)
     return condition(bag_gram, weights, noise, residual, data.covariance)
 
 
 def refuse_dense(points: int) -> None:
-    """``InputError`` where a full covariance would be too large."""
+    """Raise ``InputError`` if a full covariance would be too large."""
     if points > DENSE_LIMIT:
         raise InputError(
             f"A full covariance of {points} points was requested; the limit is {DENSE_LIMIT} points: request "
@@ -111,10 +112,10 @@ def refuse_dense(points: int) -> None:
 
 @dataclass(frozen=True)
 class IndirectPosterior:
-    """Posterior of ``f`` given aggregated targets; read at any inputs, tile by tile.
+    """Posterior of ``f`` given aggregated targets, evaluated at any inputs, tile by tile.
 
-    ``mean(x) = m + c(x)ᵀ W S⁻¹ (z̃ − Wᵀm̄)``, ``cov(x, x′) = k(x, x′) − c(x)ᵀ W S⁻¹ Wᵀ c(x′)``
-    (Chau et al. 2021, eq. 8-10). Terms of k may go through ``footprints`` instead of ``bags`` (`term_bags`).
+    ``mean(x) = m + c(x)ᵀ W S⁻¹ (z̃ − Wᵀm̄)``, ``cov(x, x′) = k(x, x′) − c(x)ᵀ W S⁻¹ Wᵀ c(x′)`` (Chau et al. 2021, eq.
+    8-10). Some terms of k may use ``footprints`` instead of ``bags`` (`term_bags`).
     """
 
     spec: ModelSpec
@@ -154,7 +155,7 @@ class IndirectPosterior:
         return self.spec.mean + torch.cat(parts)
 
     def variance(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, " P"]:
-        """Posterior variance of ``f`` at each input (point noise ς² not included)."""
+        """Posterior variance of ``f`` at each input, without the point noise ς²."""
         return self.mean_and_variance(inputs, check)[1]
 
     def mean_and_variance(
@@ -163,7 +164,7 @@ class IndirectPosterior:
         check: Check = never,
         sums: Callable[[slice], Float[Tensor, "B n"]] | None = None,
     ) -> tuple[Float[Tensor, " P"], Float[Tensor, " P"]]:
-        """Both in one pass; ``sums`` gives c of some of the inputs where they need not be summed pair by pair."""
+        """Both in one pass; ``sums`` gives c for inputs that need not be summed pair by pair."""
         kernel, given = self._kernel(), self.conditioning
 
         def tile(part: slice) -> Moments:
@@ -174,7 +175,7 @@ class IndirectPosterior:
         return self.spec.mean + mean, variance
 
     def covariance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "P P"]:
-        """Posterior covariance of ``f`` between all inputs; at most 5,000 of them."""
+        """Posterior covariance of ``f`` between all inputs, at most 5,000."""
         refuse_dense(len(inputs))
         kernel = self._kernel()
         with torch.no_grad():
@@ -184,8 +185,8 @@ class IndirectPosterior:
     def sample(self, inputs: Float[Tensor, "P d"], count: int, generator: torch.Generator) -> Float[Tensor, "count P"]:
         """Joint draws by Matheron's rule: ``f + c(x)ᵀ W S⁻¹ (z̃ − Wᵀf̄ − e)`` with one prior draw for all tiles.
 
-        Each prior draw ``f`` has its own random Fourier frequencies, so that over draws its covariance
-        is ``k`` exactly. Source: Wilson et al. 2020, *Efficiently sampling functions from GP posteriors*.
+        Each prior draw ``f`` has its own random Fourier frequencies, so the covariance over draws is exactly ``k``.
+        Source: Wilson et al. 2020, *Efficiently sampling functions from GP posteriors*.
         """
         seen = self._seen
         with torch.no_grad():
@@ -246,7 +247,7 @@ def _normal(count: int, generator: torch.Generator, like: Tensor) -> Tensor:
 
 
 def posterior(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = never) -> IndirectPosterior:
-    """Condition ``f ~ GP(m, k)`` on indirect data with all hyperparameters given.
+    """Condition ``f ~ GP(m, k)`` on indirect data with given hyperparameters.
 
     Raises ``InputError`` for an unknown model, missing columns or a singular matrix.
     """

@@ -1,4 +1,4 @@
-"""How well each target is predicted from all the others, in closed form: what coarse data alone say of a model."""
+"""Leave-one-out predictions of the targets in closed form, which assess a model from coarse data alone."""
 
 import math
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ MOST_TARGETS = 5000
 
 @dataclass(frozen=True)
 class LeftOut:
-    """``error`` e (M,) of every target as the others predict it, and the ``variance`` v (M,) of that prediction."""
+    """``error`` e (M,) of every target as predicted from the others, and the ``variance`` v (M,) of that prediction."""
 
     error: Float[Tensor, " M"]
     variance: Float[Tensor, " M"]
@@ -40,9 +40,9 @@ class LeftOut:
 
 
 def leave_one_out(given: Conditioning) -> LeftOut:
-    """``e_j = [S⁻¹r]_j / [S⁻¹]_jj`` and ``v_j = 1 / [S⁻¹]_jj``, with W and all hyperparameters as they stand.
+    """``e_j = [S⁻¹r]_j / [S⁻¹]_jj`` and ``v_j = 1 / [S⁻¹]_jj``, with fixed W and hyperparameters.
 
-    Source: Rasmussen and Williams 2006, eq. 5.10-5.12, with S for the covariance of the targets.
+    Source: Rasmussen and Williams 2006, eq. 5.10-5.12, with the covariance S of the targets.
     """
     precision = given.factor.inverse_diagonal()
     return LeftOut(given.factor.solve(given.residual) / precision, 1 / precision)
@@ -51,9 +51,9 @@ def leave_one_out(given: Conditioning) -> LeftOut:
 def left_out(
     spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = never, bag_gram: BagGram | None = None
 ) -> LeftOut | None:
-    """``leave_one_out`` of a named model on indirect data, None for more than 5,000 targets.
+    """``leave_one_out`` of a named model on indirect data; None for more than 5,000 targets.
 
-    K̄ comes from ``bag_gram`` where it is given. Through inducing points S is ``WᵀQ̄W + Σ``, of which the mean is.
+    K̄ comes from ``bag_gram`` if given. With inducing points S is ``WᵀQ̄W + Σ``, as for the mean.
     """
     if len(data.targets) > MOST_TARGETS:
         return None

@@ -1,12 +1,14 @@
-"""Where a posterior errs more than it says, and where less: a factor κ on its sd, from the targets left out.
+"""Local scale: a factor κ on the posterior sd, estimated from left-out targets, where errors are larger or smaller than
+the sd.
 
-Residuals of targets that the others predict, over their sd, would be standard normal if the model were right
-everywhere. They are taken for ``r_j ~ N(0, κ_j²)`` with
+Standardised residuals of targets predicted from the others would be standard normal if the model were right everywhere.
+They are modelled as ``r_j ~ N(0, κ_j²)`` with
 
     log κ² ~ GP(0, 1 + b² φφ′ + a² exp(−d/ℓ)),
 
-φ the standardised log roughness of the covariates in a cell, d the distance in cell widths; a and ℓ by their evidence
-from a few, all by Laplace's approximation. The mean of a posterior stays, its sd becomes ``κ(x) √var f(x)``.
+φ the standardised log roughness of the covariates in a cell, d the distance in cell widths; a and ℓ are chosen by their
+evidence from a few values, all by Laplace's approximation. The posterior mean does not change; its sd becomes ``κ(x)
+√var f(x)``.
 """
 
 import math
@@ -54,7 +56,9 @@ class Near:
 
 @dataclass(frozen=True)
 class LocalScale:
-    """``factor`` κ (n,) at every cell of ``places``; ``amplitude`` a and ``reach`` ℓ (cell widths) that it chose."""
+    """``factor`` κ (n,) at every cell of ``places``, with the chosen ``amplitude`` a and ``reach`` ℓ
+    (in cell widths).
+    """
 
     places: Places
     factor: Float[Tensor, " n"]
@@ -80,7 +84,9 @@ def near(places: Places, position: Float[Tensor, "P p"]) -> Near:
 def local_scale(given: Conditioning, own: Places, places: Places) -> LocalScale:
     """κ at ``places`` from the residuals of the targets, whose cells are ``own``, row by row.
 
-    Normalised so that the residuals over κ, each κ from the other targets, have mean square one.
+    Normalised so that the residuals over κ, with each κ from the other targets, have mean square one.
+
+    Source: Rasmussen and Williams 2006, §3.4, with W = ½ I; leave-one-out modes as in §5.4.2.
     """
     with torch.no_grad():
         found = leave_one_out(given)

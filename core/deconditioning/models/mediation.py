@@ -35,7 +35,7 @@ def identity_weights(grams: MediatorGrams, regularisation: float | Tensor) -> Fl
 
 
 def partial_weights(grams: MediatorGrams, regularisation: float | Tensor) -> Float[Tensor, "n M"]:
-    """``shrinkage_weights`` for the bags, above the identity for the targets' own footprints."""
+    """``shrinkage_weights`` for the bags above the identity for the targets' own footprints."""
     mediated = shrinkage_weights(grams, regularisation)
     return torch.cat([mediated, torch.eye(mediated.shape[1], dtype=mediated.dtype, device=mediated.device)])
 
@@ -68,10 +68,10 @@ class Misfit:
 
 
 def mediation_covariance(grams: MediatorGrams, weights: Float[Tensor, "B M"]) -> Float[Tensor, "M M"]:
-    """``L̃̃ − L̃ᵀ (L + BλI)⁻¹ L̃``: what is not known of ``g(ỹ)`` when ``f̄_j = g(y_j) + e_j``, ``g ~ GP(0, ℓ)``, is.
+    """``L̃̃ − L̃ᵀ (L + BλI)⁻¹ L̃``: the posterior covariance of ``g(ỹ)`` in ``f̄_j = g(y_j) + e_j``, ``g ~ GP(0, ℓ)``.
 
     ``weights`` are the ``shrinkage_weights`` of these Gram matrices, ``Bλ`` the variance of ``e``, divided by a bag's
-    ``importance``; ``query`` L̃̃ must be there. Source: Hsu and Ramos 2019, theorem 5.3 (2), where ``Bλ = σ²``.
+    ``importance``; ``query`` L̃̃ is required. Source: Hsu and Ramos 2019, theorem 5.3 (2), where ``Bλ = σ²``.
     """
     assert grams.query is not None
     conditioned = grams.query - grams.across.T @ weights
@@ -83,12 +83,12 @@ def leave_one_bag_out(
 ) -> Float[Tensor, ""]:
     """Mean squared RKHS distance between a bag's embedding and its prediction from all other bags.
 
-    ``Σ_j ω_j [(I−H) K̄ (I−H)ᵀ]_jj / (1−H_jj)²`` with the smoother ``H = Wᵀ`` taken at ``ỹ = y`` and
-    ``ω_j = 1/B``, or ``n_j/N`` where ``sizes`` are given (labels replicated over bags, a whole bag left out;
-    the spread inside the bags, which H does not change, is left off).
+    ``Σ_j ω_j [(I−H) K̄ (I−H)ᵀ]_jj / (1−H_jj)²`` with the smoother ``H = Wᵀ`` at ``ỹ = y`` and ``ω_j = 1/B``, or
+    ``n_j/N`` if ``sizes`` are given (labels replicated over bags, a whole bag left out; the spread inside the bags does
+    not depend on H and is omitted).
 
-    Shapes: ``bag_gram`` K̄ (B, B), ``smoother`` H (B, B). Source: ridge regression's leave-one-out identity
-    on the two-staged regression of Chau et al. 2021, §4.
+    Shapes: ``bag_gram`` K̄ (B, B), ``smoother`` H (B, B). Source: the leave-one-out identity of ridge regression,
+    applied to the two-stage regression of Chau et al. 2021, §4.
     """
     residual = torch.eye(len(smoother), dtype=smoother.dtype, device=smoother.device) - smoother
     squares = ((residual @ bag_gram) * residual).sum(1) / residual.diagonal().square()

@@ -1,4 +1,4 @@
-"""What a named model of indirect data is, and what other code may ask of it."""
+"""A named model of indirect data and its interface to other code."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,21 +31,20 @@ _MISFIT = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NamedModel:
-    """A model of indirect data, ``z̃ = Wᵀ f̄ + e`` with its own W: what it needs, how it weighs, how it learns.
+    """A model of indirect data, ``z̃ = Wᵀ f̄ + e``: its W, the data that it needs, and how it learns.
 
-    There is one object per name: models are equal where their names are, and are copied and pickled by name.
+    There is one object per name: models are equal if their names are, and are copied and pickled by name.
 
-    ``formula`` writes W in TeX, ``ridge`` what its λ is multiplied by, "N" points or "B" bags. ``mediated`` tells
-    whether W comes from mediators (and λ matters); ``replicated`` whether labels are replicated over bags, which weighs
-    bags by their size; ``sparse`` whether the posterior goes through inducing points; ``centroids`` whether each bag is
-    replaced by its mean point; ``correlated`` whether what W leaves unknown of g is part of Σ, ``misfit`` whether what
-    leaving each bag out shows that W misses of f is (`Misfit`). ``trend`` says that k
-    begins as that of a field in space: an unknown mean, straight lines of the covariates, a rough term of the place
-    and, with a ``smooth_term``, one of the covariates (`models.area_to_point`). ``partial`` says that W mediates
-    only what a target's footprint does not tell: terms of the place alone are averaged over the footprint itself.
-    ``starts`` is where it starts on cells whose targets are known to be their own, and on others.
+    ``formula`` is W in TeX; ``ridge`` is the factor of λ, "N" points or "B" bags. ``mediated``: W depends on mediators
+    (and λ matters); ``replicated``: labels are replicated over bags, which weights bags by their size; ``sparse``: the
+    posterior uses inducing points; ``centroids``: each bag is replaced by its mean point; ``correlated``: Σ contains
+    the uncertainty of g given W; ``misfit``: Σ contains the leave-one-bag-out error of W (`Misfit`). ``trend``: the
+    starting kernel is that of a spatial field, with an unknown mean, linear terms of the covariates, a rough term of
+    the coordinates and, with ``smooth_term``, one of the covariates (`models.area_to_point`). ``partial``: W mediates
+    only what a target's footprint does not determine; terms of the coordinates alone are averaged over the footprint.
+    ``starts`` are the starting values for matched cells and for others.
 
-    The flags are for this package; other code asks the questions below.
+    The flags are for this package; other code uses the methods below.
     """
 
     name: str
@@ -76,12 +75,12 @@ class NamedModel:
 
     @property
     def phrase(self) -> str:
-        """The title as it stands inside a sentence; Gauss keeps his capital letter."""
+        """The title as it appears inside a sentence; names keep their capitals."""
         return self.title if self.title.startswith("Gaussian") else self.title[0].lower() + self.title[1:]
 
     @property
     def quantity(self) -> str:
-        """What learning raises and the model's worth is told in."""
+        """The quantity that learning maximises and that measures the model."""
         return "bound on the log evidence" if self.sparse else "log evidence"
 
     @property
@@ -104,22 +103,23 @@ class NamedModel:
 
     @property
     def on_bags(self) -> bool:
-        """Whether the posterior is read from the bags' own points: through no inducing points, on no centroids."""
+        """Whether the posterior uses the bags' own points, without inducing points or centroids."""
         return not (self.sparse or self.centroids)
 
     def reads(self, data: IndirectData) -> bool:
-        """Whether these data are enough: mediators connect bags and targets, or each target is that of one bag; the
-        footprints of targets that are no bags are known where the model looks at them."""
+        """Whether the data suffice: mediators connect bags and targets, or each target belongs to one bag; footprints
+        of targets that are not bags are known if the model uses them.
+        """
         if self.partial:
             return data.footprints is not None and not data.matched
         return self.mediated or data.matched
 
     def takes(self, data: IndirectData) -> bool:
-        """Whether these data are enough as they are, or with a pseudo-target for each bag."""
+        """Whether the data suffice as they are or with a pseudo-target for each bag."""
         return self.reads(data) or not (self.mediated or self.partial)
 
     def sees(self, data: IndirectData) -> IndirectData:
-        """The data as the model takes them: each bag at its mean point, or unchanged."""
+        """The data in the form that the model uses: each bag at its mean point, or unchanged."""
         return centroids(data) if self.centroids else data
 
     def places(self, bags: Bags) -> Float[Tensor, "n d"]:
@@ -142,14 +142,14 @@ class NamedModel:
         return min(asked, there)
 
     def start(self, matched: bool) -> Start:
-        """Where it starts; ``matched``: every cell's target is known to be its own, no pseudo-target."""
+        """The starting values; ``matched``: every cell has its own target, not a pseudo-target."""
         return self.starts[0 if matched else 1]
 
     def uses(self, hyperparameter: Hyperparameter) -> bool:
         """Whether the posterior depends on a hyperparameter that not every model has.
 
-        λ and ℓ where mediators connect bags and targets; the variance of ℓ where Σ comes from it (elsewhere only its
-        ratio to λ matters); inducing points where the posterior goes through them.
+        λ and ℓ if mediators connect bags and targets; the variance of ℓ if Σ depends on it (otherwise only its ratio to
+        λ matters); inducing points if the posterior uses them.
         """
         using = {
             "regularisation": self.mediated,
@@ -180,19 +180,20 @@ class NamedModel:
         return self.partial
 
     def has_local_scale(self, matched: bool) -> bool:
-        """Whether the sd may be scaled from place to place, as the cells left out show it: the posterior is read from
-        the bags' points, and cells are measured where they lie (``matched``, or through footprints)."""
+        """Whether the sd may have a local scale: the posterior uses the bags' points, and cells are measured at their
+        own locations (``matched``, or through footprints).
+        """
         return self.on_bags and (matched or self.partial)
 
     @property
     def knows_unknown(self) -> bool:
-        """Whether part of Σ tells what W leaves unknown."""
+        """Whether Σ has a part for the uncertainty of W."""
         return self.correlated or self.misfit
 
     def unknown(
         self, grams: MediatorGrams, weights: Float[Tensor, "n M"], regularisation: float | Tensor
     ) -> Callable[[Float[Tensor, "n n"]], Float[Tensor, "M M"]] | None:
-        """The part of Σ that tells what W leaves unknown, as a function of K̄; None where the model has none."""
+        """The part of Σ for the uncertainty of W, as a function of K̄; None if the model has none."""
         if self.misfit:
             return Misfit.of(grams, weights[: len(grams.within)], regularisation)
         if not self.correlated:
@@ -201,27 +202,27 @@ class NamedModel:
         return lambda bag_gram: covariance
 
     def contamination(self, data: IndirectData) -> Float[Tensor, " n"]:
-        """By how much point noise ς² enters each row of W: that of the footprint's pixels where it is known."""
+        """The factor by which point noise ς² enters each row of W: that of the footprint's pixels if it is known."""
         if not self.partial or data.footprints is None:
             return data.bags.contamination
         return torch.cat([torch.zeros_like(data.bags.contamination), data.footprints.contamination])
 
     def expected(self, weights: Float[Tensor, "n M"], mean: float | Tensor) -> Float[Tensor, " M"]:
-        """The targets' prior mean ``Wᵀm̄`` (M,) where f has the constant mean m: ``m Σ_j W_jm``.
+        """The targets' prior mean ``Wᵀm̄`` (M,) for a constant mean m of f: ``m Σ_j W_jm``.
 
-        In a partial model a constant is a function of the place: the bags see ``m̄ = 0``, the footprints ``m̄ = m``, and
-        every target expects m itself.
+        In a partial model a constant is a function of the coordinates: the bags have ``m̄ = 0``, the footprints ``m̄ =
+        m``, and every target has prior mean m.
         """
         return weights.new_full(weights.shape[1:], 1.0) * mean if self.partial else mean * weights.sum(0)
 
     def weighs_bags_by(self, sizes: Float[Tensor, " B"]) -> Float[Tensor, " B"] | None:
-        """What a bag counts for in W: its points, where labels are replicated over them; None for all the same."""
+        """The weight of a bag in W: its number of points if labels are replicated; None for equal weights."""
         return sizes if self.replicated else None
 
     def learns_mediation_first(self, stage_one: str) -> bool:
-        """Whether ℓ and λ are learned before, and apart from, k and the noises."""
+        """Whether ℓ and λ are learned before k and the noise variances, in a separate stage."""
         return self.partial or (self.mediated and not self.correlated and stage_one != "joint")
 
     def learns_mediation_with_the_rest(self, joint: bool) -> bool:
-        """Whether ℓ is learned by the evidence: asked for (``joint``), or because Σ comes from it."""
+        """Whether ℓ is learned by the evidence, because of ``joint`` or because Σ depends on it."""
         return self.mediated and not self.partial and (joint or self.correlated)

@@ -1,4 +1,4 @@
-"""The posterior of any named model: exact or through inducing points, on bags or on their centroids."""
+"""The posterior of any named model: exact or with inducing points, on bags or on their centroids."""
 
 from deconditioning.errors import Check, never
 from deconditioning.models.indirect_gp import Columns, IndirectPosterior, posterior
@@ -10,10 +10,10 @@ from deconditioning.observations import IndirectData
 def named_posterior(
     spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = never
 ) -> IndirectPosterior | SparsePosterior:
-    """Condition ``f`` on indirect data as ``spec.model`` says, all hyperparameters given.
+    """Condition ``f`` on indirect data with the model ``spec.model`` and given hyperparameters.
 
-    Raises ``InputError`` for an unknown model, missing columns, unmatched data where the model needs matched ones,
-    or a singular matrix.
+    Raises ``InputError`` for an unknown model, missing columns, unmatched data if the model needs matched ones, or a
+    singular matrix.
     """
     model = spec.model
     make = sparse_posterior if model.sparse else posterior

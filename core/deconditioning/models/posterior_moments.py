@@ -1,4 +1,4 @@
-"""A posterior's mean and variance at many points, tile by tile, in memory that does not grow with them."""
+"""Posterior mean and variance at many points, tile by tile, with bounded memory."""
 
 from collections.abc import Callable
 

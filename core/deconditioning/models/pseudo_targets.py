@@ -1,4 +1,4 @@
-"""Pseudo-targets: what a model that needs matched data is given when data are matched through mediators only."""
+"""Pseudo-targets: estimated targets of bags for models that need matched data."""
 
 from dataclasses import replace
 
@@ -22,11 +22,11 @@ def with_pseudo_targets(
     report: Report = lambda event: None,
     check: Check = never,
 ) -> IndirectData:
-    """Matched data whose target for bag ``j`` is ``E[g(y_j) | D2]``, ``g ~ GP(0, ℓ)`` fitted to ``z̃ = g(ỹ) + e``.
+    """Matched data with target ``E[g(y_j) | D2]`` for bag ``j``, ``g ~ GP(0, ℓ)`` fitted to ``z̃ = g(ỹ) + e``.
 
-    Row ``j`` of the new targets belongs to bag ``j``; data that are matched already come back unchanged. Their
-    ``covariance`` is that of ``g(y_j) + e_j`` given D2, which every posterior carries on, None beyond 5,000 bags:
-    the paper takes the means for measurements. Source: Chau et al. 2021, §5.1.2.
+    Row ``j`` of the new targets belongs to bag ``j``; matched data are returned unchanged. Their ``covariance`` is that
+    of ``g(y_j) + e_j`` given D2, which every posterior propagates; None beyond 5,000 bags. The paper treats the means
+    as measurements. Source: Chau et al. 2021, §5.1.2.
     """
     if data.matched:
         return data

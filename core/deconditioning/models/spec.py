@@ -1,4 +1,4 @@
-"""A model with its kernels and noises: frozen, written to JSON by the model's name."""
+"""A model with its kernels and noise variances: immutable, and written to JSON by the model's name."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -13,10 +13,10 @@ from deconditioning.models.catalogue import NamedModel, named
 
 @dataclass(frozen=True)
 class Inducing:
-    """Where a sparse model keeps its inducing points.
+    """Inducing points of a sparse model.
 
-    ``count`` of them, by ``placement`` ("kmeans" on the bags' points, or "grid"); ``learned`` with the
-    hyperparameters, or left in place; ``locations`` (count rows) once they are known, which then win.
+    ``count`` points placed by ``placement`` ("kmeans" on the bags' points, or "grid"); ``learned`` with the
+    hyperparameters, or fixed; ``locations`` (count rows) override both once they are known.
     """
 
     count: int = 200
@@ -39,20 +39,20 @@ class Inducing:
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """Everything a posterior needs beside the data.
+    """Everything that a posterior needs besides the data.
 
     Parameters
     ----------
-    model : a model of ``deconditioning.models.catalogue``; a name, as JSON holds it, is looked up.
+    model : a model of ``deconditioning.models.catalogue``, or its name, as in JSON.
     kernel : ``k`` on the high-resolution inputs.
     mediator_kernel : ``ℓ`` on the mediating variables; unused by models without mediation.
-    regularisation : ``λ``; it stands inside ``Bλ`` (shrinkage) or ``Nλ`` (CMP).
+    regularisation : ``λ``, which enters as ``Bλ`` (shrinkage) or ``Nλ`` (CMP).
     noise : ``σ²``, variance of a target's observation noise (targets are standardised).
     point_noise : ``ς²``, variance of independent noise at each high-resolution point.
     mean : constant prior mean ``m``.
-    inducing : inducing points of a sparse model; unused by the exact ones.
-    local_scale : whether the sd of f is taken times κ, where measured cells say that it errs more or less than it says
-        (`deconditioning.models.local_scale`).
+    inducing : inducing points of a sparse model; unused by exact models.
+    local_scale : whether the sd of f is multiplied by κ, where left-out cells show larger or smaller errors than
+        predicted (`deconditioning.models.local_scale`).
 
     Source: Chau et al. 2021, §3 and App. E.2.
     """
@@ -76,22 +76,22 @@ class ModelSpec:
                 raise InputError(f"`{name}` is {value}: give a finite number that is not negative.")
 
     def value_sd(self, variance: Tensor) -> Tensor:
-        """Sd of a pixel's own value ``y = f(x) + e``, ``e ~ N(0, ς²)``, from the variance of f: ``√(var f + ς²)``.
+        """Sd of a single pixel ``y = f(x) + e``, ``e ~ N(0, ς²)``, from the variance of f: ``√(var f + ς²)``.
 
-        It is what truth is compared with: a pixel of it holds the noise too. The share of e that its cell's mean tells,
-        one in as many as the cell has pixels, is left out. Rounding below zero is cut off.
+        The truth is compared with this sd, because a pixel includes the noise. The small correlation of e with its
+        cell's mean (one over the number of pixels in the cell) is neglected. Negative rounding errors are set to zero.
         """
         return (variance.clamp_min(0) + self.point_noise).sqrt()
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-able description, inverse of ``from_dict``."""
+        """A JSON-able description, the inverse of ``from_dict``."""
         mediator = self.mediator_kernel.to_dict() if self.mediator_kernel else None
         parts = {"model": self.model.name, "kernel": self.kernel.to_dict(), "mediator_kernel": mediator}
         return {**asdict(self), **parts}
 
     @staticmethod
     def from_dict(value: dict[str, Any]) -> "ModelSpec":
-        """A specification from its JSON-able description."""
+        """The specification with this JSON-able description."""
         mediator = value.get("mediator_kernel")
         parts = {
             "kernel": KernelSpec.from_dict(value["kernel"]),

@@ -1,4 +1,4 @@
-"""Task-transformed regression in its other forms: n×n evidence for many targets, and the weight-space model.
+"""Other forms of task-transformed regression: n×n evidence for many targets, and the weight-space model.
 
 In function space the model is ``task_transformed_gp`` (Σ from ℓ) or ``shrinkage_cmp`` (``Σ = σ²I``, the MAP of g) on
 bags of one point. Source: Hsu and Ramos 2019, §5.
@@ -15,7 +15,7 @@ from deconditioning import linalg
 
 @dataclass(frozen=True)
 class TaskMoments:
-    """All that n×n forms need of m targets: ``AAᵀ`` (n, n), ``Az̃`` (n,), ``z̃ᵀz̃`` and m, with ``A = W`` (n, m)."""
+    """Moments of m targets for the n×n forms: ``AAᵀ`` (n, n), ``Az̃`` (n,), ``z̃ᵀz̃`` and m, with ``A = W`` (n, m)."""
 
     second: Float[Tensor, "n n"]
     cross: Float[Tensor, " n"]
@@ -24,7 +24,7 @@ class TaskMoments:
 
     @staticmethod
     def of(weights: Float[Tensor, "n m"], targets: Float[Tensor, " m"]) -> "TaskMoments":
-        """From W and the targets themselves."""
+        """The moments from W and the targets."""
         return TaskMoments(weights @ weights.T, weights @ targets, targets.square().sum(), len(targets))
 
 

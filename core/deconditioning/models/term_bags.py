@@ -1,7 +1,7 @@
-"""The bags that each term of k is seen through: all the same, or the place through the targets' own footprints.
+"""The bags of each term of k: the same for all, or the targets' own footprints for terms of the coordinates.
 
-A model that mediates only part of f has ``f = f₁ + f₂``, independent: f₂ of the place alone. Stacked, ``f̄`` holds the
-bag means of f₁ above the footprint means of f₂, and K̄ is block-diagonal.
+A model that mediates only part of f has ``f = f₁ + f₂``, independent, with f₂ a function of the coordinates alone.
+``f̄`` then stacks the bag means of f₁ and the footprint means of f₂, and K̄ is block-diagonal.
 """
 
 from collections.abc import Callable

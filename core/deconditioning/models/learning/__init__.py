@@ -1,1 +1,1 @@
-"""Hyperparameters learned: parameters, objectives, optimisers."""
+"""Learning of hyperparameters: parameters, objectives, optimisers."""

@@ -1,17 +1,17 @@
-"""Where a model starts when nothing is said of it."""
+"""Default starting values of a model."""
 
 from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
 class Start:
-    """Where a model starts when nothing is said.
+    """Default starting values of a model.
 
-    ``spatial`` is the kernel's family on coordinates, ``noise`` σ² and ``point_noise`` ς² (targets standardised),
-    ``hold`` those of the two that learning leaves alone: cell means do not identify ς², which runs to several sd of the
-    targets on real fields, and a pixel's interval with it. ``every_pixel``, ``prior_sd`` and ``restarts`` are options
-    of learning, ``local_scale`` one of the posterior's sd. ``ridge`` is λ times the number of bags: near interpolation,
-    where the leave-one-bag-out loss usually ends.
+    ``spatial`` is the kernel family on coordinates, ``noise`` σ² and ``point_noise`` ς² (of standardised targets),
+    ``hold`` those of the two that are not learned: cell means do not identify ς², which can grow to several sd of the
+    targets on real fields and would widen every pixel's interval. ``every_pixel``, ``prior_sd`` and ``restarts`` are
+    options of learning, ``local_scale`` one of the posterior's sd. ``ridge`` is λ times the number of bags: near
+    interpolation, where the leave-one-bag-out loss usually ends.
     """
 
     spatial: str = "matern32"

@@ -1,4 +1,4 @@
-"""Learning hyperparameters: λ and ℓ by leaving bags out, then k and the noises by the evidence."""
+"""Learning of hyperparameters: λ and ℓ by leave-one-bag-out, then k and the noise variances by the evidence."""
 
 import math
 from dataclasses import dataclass, field, fields, replace
@@ -39,14 +39,17 @@ RUNAWAY_VARIANCE = 100.0
 
 @dataclass(frozen=True)
 class LearningOptions:
-    """How to learn. ``stage_one``: "leave_one_bag_out" (default), "target_gp" (ℓ from the GP of z̃ on ỹ, λ kept), or
-    "joint" (everything by the evidence at once, which can run away on real data); ``learn_regularisation`` says whether
-    "joint" moves λ too. ``bound``: sparse models climb the "collapsed" bound, or its minibatches ("stochastic", with
-    ``stochastic``'s own steps). ``prior_sd`` > 0 holds lengthscales and variances by log-normal priors of that width
-    (maximum a posteriori), near their start or where `learn` is told: few targets alone do not determine them.
-    ``tied`` sets λ = σ²/B while "joint" learns (Hsu and Ramos 2019, theorem 5.3 (4)). ``hold`` names noises that stay
-    as given, "noise" (σ²) and "point_noise" (ς²): coarse targets alone can't tell either from roughness of f inside
-    the cells."""
+    """Options of learning.
+
+    ``stage_one``: "leave_one_bag_out" (default), "target_gp" (ℓ from the GP of z̃ on ỹ, λ fixed), or "joint"
+    (everything by the evidence at once, which can diverge on real data); ``learn_regularisation``: whether "joint"
+    learns λ too. ``bound``: sparse models maximise the "collapsed" bound, or its minibatch form ("stochastic", with the
+    steps of ``stochastic``). ``prior_sd`` > 0 adds log-normal priors of that width on lengthscales and variances
+    (maximum a posteriori), centred on the start or as given to `learn`: few targets alone do not determine them.
+    ``tied`` sets λ = σ²/B in "joint" (Hsu and Ramos 2019, theorem 5.3 (4)). ``hold`` names noise variances that are not
+    learned, "noise" (σ²) and "point_noise" (ς²): coarse targets cannot distinguish either from roughness of f inside
+    the cells.
+    """
 
     stage_one: str = "leave_one_bag_out"
     method: str = "lbfgs"
@@ -62,7 +65,7 @@ class LearningOptions:
 
     @classmethod
     def of(cls, settings: Any, **other: Any) -> "LearningOptions":
-        """The options that the settings of a page or command hold under the same names, and ``other`` ones."""
+        """The options that the settings of a page or command contain under the same names, and ``other`` ones."""
         names = {each.name for each in fields(cls)} & {each.name for each in fields(settings)}
         return cls(**{name: getattr(settings, name) for name in names} | other)
 
@@ -81,7 +84,7 @@ class LearningOptions:
 
 
 def check_hold(hold: tuple[str, ...]) -> tuple[str, ...]:
-    """The noises to be held; ``InputError`` where one is none."""
+    """The noise variances that are not learned; ``InputError`` for an unknown name."""
     unknown = [name for name in hold if name not in NOISES]
     if unknown:
         raise InputError(f"`{unknown[0]}` cannot be fixed while learning: choose from {', '.join(NOISES)}.")
@@ -90,7 +93,7 @@ def check_hold(hold: tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Learned:
-    """What learning found: the new ``spec``, its log evidence, sentences for the user, and whether it was cut short."""
+    """Result of learning: the new ``spec``, its log evidence, messages for the user, and whether it was cancelled."""
 
     spec: ModelSpec
     evidence: float
@@ -112,13 +115,19 @@ def learn(
 ) -> Learned:
     """Learn a model's hyperparameters from indirect data.
 
-    Mediated models in two stages (METHODS: the evidence of z̃ prefers a large λ and runs away on real data): first
-    ``ℓ`` and ``λ`` by the leave-one-bag-out loss with ``k`` as it stands, then ``k``, ``σ²``, ``ς²`` by the evidence
-    with W frozen. Others in the second stage only, and so a model whose Σ comes from ℓ, which is learned jointly;
-    sparse models by a lower bound on the evidence. K̄ comes from ``bag_gram`` where it is given (no sparse model has
-    it), else from every pair of the bags' points. ``held_to`` is a kernel of the same make where the priors of k have
-    their centres. ``report`` gets a dict per evaluation: its ``stage``, the
-    ``quantity`` with its ``value`` and the ``best`` so far, the hyperparameters; ``check`` may cancel.
+    Mediated models learn in two stages, because the evidence of z̃ prefers a large λ and can diverge on real data:
+    first ``ℓ`` and ``λ`` by the leave-one-bag-out loss with ``k`` fixed, then ``k``, ``σ²``, ``ς²`` by the evidence
+    with W fixed. Other models have only the second stage; a model whose Σ depends on ℓ learns it jointly; sparse models
+    maximise a lower bound on the evidence. K̄ comes from ``bag_gram`` if given (never for sparse models), otherwise
+    from every pair of the bags' points. ``held_to`` is a kernel of the same structure with the centres of the priors of
+    k. ``report`` receives a dict per evaluation with the ``stage``, the ``quantity``, its ``value``, the ``best`` so
+    far and the hyperparameters; ``check`` may cancel.
+
+    ``value`` and ``best`` are ``factor`` times the loss: the loss is the negative log evidence per target, the reported
+    values are for all targets.
+
+    All covariates share ℓ; each is standardised. W regresses the embedding of these covariates. λ at its lower bound
+    means that mediators determine them exactly, and is not a warning.
     """
     options, model = options or LearningOptions(), spec.model
     work = _Work(model.sees(data), columns, options, report, check, bag_gram, held_to)
@@ -278,7 +287,7 @@ def _covariate_gp(spec: ModelSpec, work: _Work) -> Stage:
 def fit_target_gp(
     kernel: KernelSpec, data: IndirectData, columns: Columns, options: LearningOptions, report: Report, check: Check
 ) -> Stage:
-    """``g ~ GP(0, ℓ)`` fitted to ``z̃ = g(ỹ) + e`` by its evidence: a model spec whose kernel is ℓ."""
+    """Fit ``g ~ GP(0, ℓ)`` to ``z̃ = g(ỹ) + e`` by its evidence; the result is a model specification with kernel ℓ."""
     query = data.query_mediators
     regression = IndirectData(singletons(query), query, query, data.targets)
     work = _Work(regression, Columns(columns.mediators), replace(options, hold=()), report, check)

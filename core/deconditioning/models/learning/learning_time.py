@@ -1,4 +1,4 @@
-"""About how long learning takes, before it begins: one law for pages, command and benchmarks."""
+"""Estimates the duration of learning before it starts, for pages, command and benchmarks."""
 
 #: Seconds of one evaluation of the loss with its gradient, on one core: however small the data; for every pair of
 #: points that an exact kernel is summed over, and of a point and an inducing point; for the number of targets cubed.
@@ -11,12 +11,11 @@ EVALUATIONS = 30
 def expected_seconds(
     points: int, targets: int, starts: int, steps: int, *, inducing: int | None = None, converges: bool = True
 ) -> float:
-    """Seconds of computing that learning takes on one core, right within a factor of three.
+    """Expected seconds of learning on one core, accurate to a factor of three.
 
-    ``starts · evaluations · (STEP_S + PAIR_S · N² + CUBE_S · m³)``, with ``N`` = ``points`` that learning looks at and
-    ``m`` = ``targets``; where fewer ``inducing`` points stand for the points, ``INDUCING_S · N · inducing`` in place of
-    both. Evaluations are the ``steps``, at most ``EVALUATIONS`` where the optimiser ``converges`` (L-BFGS; Adam takes
-    all its steps).
+    ``starts · evaluations · (STEP_S + PAIR_S · N² + CUBE_S · m³)``, with ``N`` = ``points`` used in learning and ``m``
+    = ``targets``; with fewer ``inducing`` points, ``INDUCING_S · N · inducing`` in place of both. Evaluations are the
+    ``steps``, at most ``EVALUATIONS`` if the optimiser ``converges`` (L-BFGS; Adam uses all its steps).
     """
     evaluations = starts * (min(steps, EVALUATIONS) if converges else steps)
     if inducing is not None and inducing < points:

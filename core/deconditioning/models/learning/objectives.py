@@ -1,4 +1,4 @@
-"""What learning minimises, per target: minus the log evidence, or minus the collapsed bound on it."""
+"""Objectives of learning, per target: the negative log evidence, or the negative collapsed bound on it."""
 
 from collections.abc import Callable
 
@@ -23,7 +23,9 @@ from deconditioning.observations import IndirectData
 def exact_objective(
     trainable: Trainable, data: IndirectData, check: Check, bag_gram: BagGram | None = None
 ) -> Callable[[], Tensor]:
-    """``−log N(z̃; Wᵀm̄, WᵀK̄W + Σ) / M``, differentiable in everything trainable; K̄ by ``bag_gram`` where given."""
+    """``−log N(z̃; Wᵀm̄, WᵀK̄W + Σ) / M``, differentiable in all trainable parameters; K̄ from
+    ``bag_gram`` if given.
+    """
     spec, model = trainable.spec, trainable.model
     between = bag_gram or bag_gram_of(spec, data, trainable.columns.place, check)
     identity = torch.eye(len(data.targets), dtype=data.targets.dtype, device=data.targets.device)
@@ -41,7 +43,7 @@ def exact_objective(
 
 
 def collapsed_objective(trainable: Trainable, data: IndirectData, check: Check) -> Callable[[], Tensor]:
-    """Minus the collapsed bound per target, differentiable in everything trainable, inducing points included."""
+    """The negative collapsed bound per target, differentiable in all trainable parameters including inducing points."""
     bags, prior = sort_bags(data.bags), BagPrior.of(data.bags, whole=trainable.model.mediated)
 
     def loss() -> Tensor:

@@ -1,4 +1,4 @@
-"""Minimise a loss over a parameter vector: L-BFGS with restarts, or Adam; traced, cancellable, best kept."""
+"""Minimisation of a loss over a parameter vector by L-BFGS with restarts or by Adam, with trace and cancellation."""
 
 import math
 from collections.abc import Callable
@@ -21,7 +21,7 @@ _REFUSED = 1e10
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best point met: ``vector`` of logarithms, its ``loss``, evaluations used, whether cancelled."""
+    """The best point found: ``vector`` of logarithms, its ``loss``, number of evaluations, whether cancelled."""
 
     vector: np.ndarray
     loss: float
@@ -109,11 +109,11 @@ def minimise(
     seed: int = 0,
     report: Report = lambda event: None,
 ) -> Optimum:
-    """Minimise ``loss`` over ``vector``; the vector is left at the best point met.
+    """Minimise ``loss`` over ``vector``, which is left at the best point found.
 
-    ``method`` is "lbfgs" (bounded, ``restarts`` starts of at most ``steps`` iterations) or "adam"
-    (rate 0.1, one start, as Chau et al. 2021). ``Cancelled`` raised inside the loss or the report ends
-    the search with the best so far; ``InputError`` is raised when no point at all could be evaluated.
+    ``method`` is "lbfgs" (bounded, ``restarts`` starts of at most ``steps`` iterations) or "adam" (rate 0.1, one start,
+    as Chau et al. 2021). ``Cancelled`` raised inside the loss or the report ends the search with the best so far;
+    ``InputError`` is raised if no point could be evaluated.
     """
     if method not in ("lbfgs", "adam"):
         raise InputError(f"The optimiser '{method}' is unknown: choose lbfgs or adam.")

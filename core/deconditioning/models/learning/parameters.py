@@ -18,10 +18,10 @@ NOISE = (1e-6, 1e1)
 
 @dataclass(frozen=True)
 class Parameter:
-    """One tensor of logarithms with a name per entry and common bounds; ``logarithm`` False for plain numbers.
+    """One tensor of logarithms with a name per entry and common bounds; ``logarithm`` is False for plain numbers.
 
-    ``flat_above`` says that the upper bound limits nothing: beyond it only the scale would follow. ``spread`` is the
-    width of a log-normal prior relative to others.
+    ``flat_above``: the upper bound does not restrict the model, because beyond it only the scale would change.
+    ``spread`` is the width of a log-normal prior relative to others.
     """
 
     names: tuple[str, ...]
@@ -59,9 +59,9 @@ def _factor_parameters(prefix: str, factor: Factor, kernel: gpytorch.kernels.Ker
 def kernel_parameters(
     prefix: str, spec: KernelSpec, kernel: gpytorch.kernels.Kernel, *, fix_first_scale: bool = False
 ) -> list[Parameter]:
-    """The trainable logarithms of a built kernel; periods stay as given, and scales that a term keeps.
+    """The trainable logarithms of a kernel; periods and scales that a term keeps are fixed.
 
-    ``fix_first_scale`` holds the first term's scale, where only the ratio of ℓ's amplitude to λ matters.
+    ``fix_first_scale`` fixes the first term's scale, if only the ratio of ℓ's amplitude to λ matters.
     """
     found: list[Parameter] = []
     for index, (term, part) in enumerate(zip(spec.terms, kernel.kernels, strict=True)):
@@ -127,7 +127,7 @@ class ParameterVector:
         return {name: math.exp(value) for name, value, logarithm in pairs if logarithm}
 
     def at_bounds(self, tolerance: float = 1e-3) -> tuple[str, ...]:
-        """Names of the hyperparameters that ended on a bound which limits them."""
+        """Names of the hyperparameters that ended at a bound which restricts them."""
         hits = []
         for p in (p for p in self.parameters if p.logarithm):
             for name, value in zip(p.names, p.raw.detach().cpu().ravel().tolist(), strict=True):
@@ -147,7 +147,7 @@ def log_prior(parameters: Sequence[Parameter], starts: Sequence[Tensor], width: 
 
 
 def with_values(spec: KernelSpec, prefix: str, columns: tuple[str, ...], values: dict[str, float]) -> KernelSpec:
-    """``spec`` with hyperparameters by the names that learning reports; names it does not have are ignored."""
+    """``spec`` with hyperparameters given by the names that learning reports; unknown names are ignored."""
     kernel = spec.build(columns)
     vector = ParameterVector(tuple(kernel_parameters(prefix, spec, kernel)))
     entries = zip(vector.names, vector.get().tolist(), vector.logarithms, strict=True)

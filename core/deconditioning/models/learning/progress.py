@@ -1,4 +1,4 @@
-"""What learning says while it runs: every evaluation as a row of a run's trace, and as a sentence."""
+"""Progress of learning: every evaluation as a row of a run's trace, and as a sentence."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,9 +11,9 @@ from deconditioning.wording import signed
 def learning_reporter(
     context: Any, model: NamedModel, options: LearningOptions, approximation: str = ""
 ) -> Callable[[dict[str, Any]], None]:
-    """Passes every evaluation of a learning on to a run's context, with its step of all and the best so far.
+    """Report every evaluation of learning to a run's context, with its step and the best so far.
 
-    ``approximation`` says how the data that are learned from differ from those that are predicted from.
+    ``approximation`` describes how the data used for learning differ from those used for prediction.
     """
     stages = 2 if model.learns_mediation_first(options.stage_one) else 1
     seen: list[str] = []
@@ -46,6 +46,6 @@ def _sentence(event: dict[str, Any]) -> str:
 
 
 def evaluation_sentence(event: dict[str, Any]) -> str:
-    """An evaluation's quantity and value beside the best so far, such as "log evidence −170.12 (best −169.87)"."""
+    """An evaluation's quantity with its value and the best so far, such as "log evidence −170.12 (best −169.87)"."""
     value, best = (signed(event[name], 4 if abs(event[name]) < 1 else 2) for name in ("value", "best"))
     return f"{event['quantity']} {value} (best {best})"

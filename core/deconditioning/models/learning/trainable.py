@@ -1,4 +1,4 @@
-"""The hyperparameters of a model as trainable numbers, and the model they stand for at any moment."""
+"""The hyperparameters of a model as trainable numbers, and the model at their current values."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,1 +1,1 @@
-"""Models through inducing points, and few points that represent many data."""
+"""Models with inducing points, and sparse representations of many data by few points."""

@@ -1,4 +1,4 @@
-"""The prior covariance K̄ of the bags' means as the collapsed bound needs it, affordable with any number of points."""
+"""The prior covariance K̄ of the bag means in the collapsed bound, affordable for any number of points."""
 
 from dataclasses import dataclass
 
@@ -35,13 +35,13 @@ class Through:
 
 @dataclass(frozen=True)
 class BagPrior:
-    """K̄ (B, B), or its diagonal (B,) alone where W = I.
+    """K̄ (B, B), or only its diagonal (B,) if W = I.
 
-    Up to ``MOST_POINTS`` points exact. Beyond, ``K̄ ≈ Q̄ + (K̄_c − Q̄_c)`` off the diagonal, with ``Q̄ = C K_uu⁻¹ Cᵀ`` from
-    all points and the subscript c from a weighted coreset of each bag (k-means): thinning errs only on what the
-    inducing points miss, which is all that the bound reads of K̄ beyond Q̄. The diagonal is exact, as that is where a
-    kernel with a kink is hard to thin. *Measured* on the made-up planet with 3 to 10 points a bag: the bound moves by
-    0.04 to 6 nats of 63 to 214, by 4 to 70 without Q̄, and by 15 to 740 with the coreset alone.
+    Exact for up to ``MOST_POINTS`` points. Beyond that, ``K̄ ≈ Q̄ + (K̄_c − Q̄_c)`` off the diagonal, with ``Q̄ = C
+    K_uu⁻¹ Cᵀ`` from all points and the subscript c for a weighted coreset of each bag (k-means): thinning affects only
+    the part that the inducing points miss, the only part of K̄ beyond Q̄ in the bound. The diagonal is exact, because a
+    kernel with a kink is hard to thin there. Measured on the synthetic planet with 3 to 10 points per bag: the bound
+    changes by 0.04 to 6 nats of 63 to 214, by 4 to 70 without Q̄, and by 15 to 740 with the coreset alone.
     """
 
     bags: SortedBags

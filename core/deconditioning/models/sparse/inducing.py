@@ -1,4 +1,4 @@
-"""Placing inducing points: by k-means++ on the bags' points, or on a grid snapped to them."""
+"""Placement of inducing points: by k-means++ on the bags' points, or on a grid snapped to them."""
 
 from dataclasses import replace
 
@@ -18,10 +18,10 @@ MOST_POINTS = 20_000
 
 
 def place(inducing: Inducing, inputs: Float[Tensor, "N d"]) -> Float[Tensor, "p d"]:
-    """Inducing points among or between ``inputs``; the stored locations where there are any.
+    """Inducing points for ``inputs``; the stored locations if there are any.
 
-    Raises ``InputError`` when more are asked for than there are distinct points, or when stored locations have
-    another number of columns.
+    Raises ``InputError`` if more are requested than there are distinct points, or if stored locations have another
+    number of columns.
     """
     if inducing.locations:
         found = torch.tensor(inducing.locations, dtype=inputs.dtype, device=inputs.device)
@@ -43,7 +43,7 @@ def place(inducing: Inducing, inputs: Float[Tensor, "N d"]) -> Float[Tensor, "p 
 
 
 def located(spec: ModelSpec, bags: Bags) -> ModelSpec:
-    """The model with its inducing points placed for good, where it has any: moving a slider then leaves them there."""
+    """The model with fixed inducing points, if it has any, so that they stay in place when a slider moves."""
     model = spec.model
     if not model.sparse or spec.inducing.locations:
         return spec
@@ -52,7 +52,9 @@ def located(spec: ModelSpec, bags: Bags) -> ModelSpec:
 
 
 def fitting(inducing: Inducing, bags: Bags) -> Inducing:
-    """The same, with no more points asked for than the bags hold (a coreset holds fewer than the data)."""
+    """The same model with at most as many inducing points as the bags have points (a coreset has fewer
+    than the data).
+    """
     return replace(inducing, count=min(inducing.count, len(bags.inputs)))
 
 

@@ -1,9 +1,9 @@
-"""The model of indirect data through inducing points: the collapsed bound, the optimal q(u), and its posterior.
+"""The model of indirect data with inducing points: the collapsed bound, the optimal q(u), and its posterior.
 
 With ``u = L v``, ``K_uu = L Lᵀ`` and ``v ~ N(0, I)`` a priori, the bag means are ``f̄ ≈ C L⁻ᵀ v`` (C (B, p) the bag
-sums at the inducing points), and dividing by a root of Σ = F Fᵀ leaves ``F⁻¹z̃ = Aᵀ v + e``, ``e ~ N(0, I)``, with
-``A = L⁻¹ Cᵀ W F⁻ᵀ`` (p, k); k ≤ min(B, M) after the rotation of ``target_summary``, so that nothing here grows with the
-number of targets. Sources: Titsias 2009; Chau et al. 2021, App. B and E.2.2.
+sums at the inducing points). Dividing by a root of Σ = F Fᵀ gives ``F⁻¹z̃ = Aᵀ v + e``, ``e ~ N(0, I)``, with ``A = L⁻¹
+Cᵀ W F⁻ᵀ`` (p, k); k ≤ min(B, M) after the rotation of ``target_summary``, so that no cost grows with the number of
+targets. Sources: Titsias 2009; Chau et al. 2021, App. B and E.2.2.
 """
 
 from dataclasses import dataclass
@@ -32,10 +32,11 @@ from deconditioning.observations import IndirectData
 def collapsed_bound(
     projection: Float[Tensor, "p k"], prior_variances: Float[Tensor, " k"], targets: WhitenedTargets
 ) -> Float[Tensor, ""]:
-    """``log N(z̃; Wᵀm̄, WᵀQ̄W + Σ) − ½ tr Σ⁻¹Wᵀ(K̄ − Q̄)W`` with ``Q̄ = C K_uu⁻¹ Cᵀ``; at most the evidence.
+    """``log N(z̃; Wᵀm̄, WᵀQ̄W + Σ) − ½ tr Σ⁻¹Wᵀ(K̄ − Q̄)W`` with ``Q̄ = C K_uu⁻¹ Cᵀ``, a lower bound on the log
+    evidence.
 
-    ``projection`` is A of this file's head, ``prior_variances`` the diagonal of ``F⁻¹WᵀK̄WF⁻ᵀ``.
-    Source: Titsias 2009, eq. 9; Chau et al. 2021, App. B.
+    ``projection`` is A of the module docstring, ``prior_variances`` the diagonal of ``F⁻¹WᵀK̄WF⁻ᵀ``. Source: Titsias
+    2009, eq. 9; Chau et al. 2021, App. B.
     """
     factor = _information(projection)
     fit = targets.residual.square().sum() - factor.half_solve(projection @ targets.residual).square().sum()
@@ -165,7 +166,7 @@ class SparseTerms:
 
 
 def sparse_terms(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = never) -> SparseTerms:
-    """The terms of a sparse model with all hyperparameters given; constants, no gradient."""
+    """The terms of a sparse model with given hyperparameters, without gradient."""
     if spec.noise <= 0:
         raise InputError("A model with inducing points divides by the noise variance, but σ² is 0: make σ² positive.")
     kernel = spec.kernel.build(columns.inputs).to(data.targets.device)
@@ -181,7 +182,7 @@ def sparse_terms(spec: ModelSpec, data: IndirectData, columns: Columns, check: C
 def sparse_posterior(
     spec: ModelSpec, data: IndirectData, columns: Columns, q: WhitenedGaussian | None = None, check: Check = never
 ) -> SparsePosterior:
-    """Posterior through inducing points, with the optimal ``q(u)`` unless one is given.
+    """Posterior with inducing points and the optimal ``q(u)``, unless one is given.
 
     Raises ``InputError`` for more inducing points than points, an unknown model or missing columns.
     """

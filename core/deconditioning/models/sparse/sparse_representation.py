@@ -1,7 +1,7 @@
-"""Few points that stand for many data: the task-transformed GP with X = Y and trainable points.
+"""Few points that represent many data: the task-transformed GP with X = Y and trainable points.
 
-The n points u take the place of both x and y: ``A = (L + σ²I)⁻¹ ℓ(u, ỹ)`` spreads every datum over them, and evidence
-and posterior need n×n matrices only: O(n³ + m n²). Source: Hsu and Ramos 2019, §8.2.
+The n points u take the place of both x and y: ``A = (L + σ²I)⁻¹ ℓ(u, ỹ)`` distributes every datum over them, and
+evidence and posterior need only n×n matrices: O(n³ + m n²). Source: Hsu and Ramos 2019, §8.2.
 """
 
 import math
@@ -154,7 +154,9 @@ def _refuse(spec: SparseRepresentation, inputs: Tensor, targets: Tensor) -> None
 
 @dataclass(frozen=True)
 class SparseLearned:
-    """What learning found: the new ``spec``, its log evidence, whether it was cut short, hits on bounds in words."""
+    """Result of learning: the new ``spec``, its log evidence, whether it was cancelled, and parameters at bounds in
+    words.
+    """
 
     spec: SparseRepresentation
     evidence: float
@@ -213,11 +215,12 @@ def learn_sparse(
     report: Report = lambda event: None,
     check: Check = never,
 ) -> SparseLearned:
-    """Move the points, and with ``hyperparameters`` also k, ℓ and σ², up the evidence of theorem 5.3 (4) by L-BFGS.
+    """Maximise the evidence of theorem 5.3 (4) over the points, and with ``hyperparameters`` also over k, ℓ and σ², by
+    L-BFGS.
 
-    The surface has many optima: beside the given points, ``starts − 1`` random choices of data begin a climb, each with
-    the points alone before all move together, and the best evidence is kept.
-    ``report`` gets a dict per evaluation with the points' ``locations``; ``check`` may cancel.
+    The objective has many optima: besides the given points there are ``starts − 1`` random choices of data. Each start
+    optimises the points first and then everything, and the best evidence is kept. ``report`` receives a dict per
+    evaluation with the points' ``locations``; ``check`` may cancel.
     """
     _refuse(spec, inputs, targets)
     if starts < 1:

@@ -29,10 +29,10 @@ from deconditioning.observations import IndirectData
 
 @dataclass(frozen=True)
 class StochasticOptions:
-    """How to climb: ``steps`` of Adam at ``rate``, ``batch`` targets a step.
+    """Options of the optimisation: ``steps`` of Adam at ``rate``, ``batch`` targets per step.
 
-    ``sampled_bags`` > 0 draws as many bags a step for W (the public research code draws 400 pixels, each with its bag's
-    mediator). That gradient is biased: W of some bags is not a part of W of all. 0 takes all bags.
+    ``sampled_bags`` > 0 draws this many bags per step for W (the public research code draws 400 pixels, each with its
+    bag's mediator). That gradient is biased, because W of some bags is not a part of W of all. 0 uses all bags.
     """
 
     steps: int = 300
@@ -51,7 +51,7 @@ class StochasticOptions:
 
 @dataclass(frozen=True)
 class StochasticFit:
-    """Learned ``spec``, the ``q`` that Adam ended with, the last minibatch ELBO per target, and whether it was cut."""
+    """Learned ``spec``, the final ``q``, the last minibatch ELBO per target, and whether it was cancelled."""
 
     spec: ModelSpec
     q: WhitenedGaussian
@@ -94,10 +94,10 @@ def fit_stochastic(
     report: Report = lambda event: None,
     check: Check = never,
 ) -> StochasticFit:
-    """Learn k, σ², ς² (those not in ``hold``; ``joint``: ℓ and λ too) and a free ``q(u)`` by minibatches of the ELBO.
+    """Learn k, σ², ς² (unless in ``hold``; with ``joint`` also ℓ and λ) and a free ``q(u)`` by minibatches of the ELBO.
 
-    ``q`` starts at its optimum for the starting hyperparameters. ``Cancelled`` keeps what was reached.
-    Raises ``InputError`` for an exact model.
+    ``q`` starts at its optimum for the starting hyperparameters. ``Cancelled`` returns the current state. Raises
+    ``InputError`` for an exact model.
     """
     options = options or StochasticOptions()
     trainable = Trainable(spec, data, columns, joint=joint, regularisation=regularisation, hold=hold)

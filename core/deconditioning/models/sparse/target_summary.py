@@ -1,10 +1,10 @@
-"""Any number of targets as at most B numbers: what inducing-point models need of W, Σ and z̃, without an M×M matrix.
+"""Any number of targets summarised by at most B numbers: W, Σ and z̃ for inducing-point models without an M×M matrix.
 
-With ``ξ_j = Σ_i w_i²`` and ``Wᵀ diag(√ξ) = Q S Pᵀ``, the rotated residuals are ``Qᵀr = Uᵀ(f̄ − m̄) + e`` with
-``U = diag(1/√ξ) P S`` (B, k) and independent noises of variance ``σ² + ς²s²``; what is orthogonal to Q is noise of
-variance σ² alone. So Σ is diagonal for every σ² and ς², and M targets enter through ``WWᵀ`` (B, B), ``Wr`` (B,) and
-``‖r‖²``, summed over chunks of targets. Sources: Chau et al. 2021, App. E.2.2 for Σ; the rotation is Woodbury's
-identity in the eigenbasis of ``WWᵀ``.
+With ``ξ_j = Σ_i w_i²`` and ``Wᵀ diag(√ξ) = Q S Pᵀ``, the rotated residuals are ``Qᵀr = Uᵀ(f̄ − m̄) + e`` with ``U =
+diag(1/√ξ) P S`` (B, k) and independent noise of variance ``σ² + ς²s²``; the part orthogonal to Q is noise of variance
+σ² alone. So Σ is diagonal for every σ² and ς², and M targets enter through ``WWᵀ`` (B, B), ``Wr`` (B,) and ``‖r‖²``,
+summed over chunks of targets. Sources: Chau et al. 2021, App. E.2.2 for Σ; the rotation is Woodbury's identity in the
+eigenbasis of ``WWᵀ``.
 """
 
 import math
@@ -120,10 +120,11 @@ class TargetSummary:
 
 
 def summarise(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = never) -> TargetSummary:
-    """The summary of the model's W and the targets; constants, no gradient.
+    """The summary of the model's W and the targets, without gradient.
 
-    W is made whole where there are no more targets than bags, else streamed over chunks of targets; beyond
-    ``MOST_BAGS`` bags the mediators' kernel matrix is of low rank. Raises ``InputError`` for data the model cannot use.
+    W is formed completely if there are no more targets than bags, otherwise streamed over chunks of targets; beyond
+    ``MOST_BAGS`` bags the mediators' kernel matrix has low rank. Raises ``InputError`` for data that the model cannot
+    use.
     """
     check_matching(spec, data)
     with torch.no_grad():
