@@ -1,10 +1,10 @@
-"""Gridded data: open, check, coarsen, bag, scale, export."""
+"""Gridded data: opening, checks, coarsening, bags, scaling, export."""
 
 from typing import Any
 
 
 def open_fields(path: Any) -> Any:
-    """The `gridded.Fields` of a file, as `fields.opening.open_fields` opens them."""
+    """The `gridded.Fields` of a file; see `fields.reading.opening.open_fields`."""
     from deconditioning.fields.reading import opening
 
     return opening.open_fields(path)

@@ -1,4 +1,4 @@
-"""From a dataset to fields: coordinates found, ordered, checked; what was changed is said."""
+"""Converts a dataset to fields: finds, orders and checks the coordinates, and notes every change."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -27,11 +27,13 @@ if TYPE_CHECKING:
 
 
 def fields_from_dataset(dataset: "xr.Dataset", *, source: str = "", licence: str = "", lazy: bool = False) -> Fields:
-    """Fields of a decoded dataset in memory, or ``lazy`` on disk (any order of rows and columns, any extra dimensions).
+    """Fields of a decoded dataset in memory, or ``lazy`` on disk, with any order of rows and columns and any extra
+    dimensions.
 
-    Latitudes and longitudes are put in ascending order; a region is kept in one piece across 0° or
-    180°; a global field keeps its seam. ``source`` and ``licence`` are used where the file's global
-    attributes say nothing.
+    Latitudes and longitudes are sorted in ascending order; a region is kept in one piece across 0° or 180°; a global
+    field keeps its seam. ``source`` and ``licence`` are used if the file's global attributes give none.
+
+    Raises ``InputError`` if no two horizontal coordinates are found or they cannot be used.
     """
     dataset = settled(read_odd(_plain(dataset)))
     axes = find_axes(dataset)

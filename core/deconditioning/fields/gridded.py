@@ -1,4 +1,4 @@
-"""Fields: what a file holds on one horizontal grid."""
+"""Fields of a file on one horizontal grid."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def check_index(name: str, dim: str, index: int, size: int) -> None:
-    """``InputError`` where a dimension of this size has no such index."""
+    """Raise ``InputError`` if a dimension of this size has no such index."""
     if not size:
         raise InputError(f"Dimension `{dim}` of `{name}` has no values, so there is no field: choose another.")
     if not 0 <= index < size:
@@ -29,7 +29,7 @@ def check_index(name: str, dim: str, index: int, size: int) -> None:
 
 @dataclass(frozen=True)
 class Variable:
-    """A numeric field: its names, units and the labels of every dimension beyond the horizontal two."""
+    """A numeric field: its names, its units and the labels of every dimension other than the horizontal two."""
 
     name: str
     long_name: str
@@ -40,12 +40,12 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class Fields:
-    """Co-located fields of one file, their last two dimensions being the grid's rows and columns.
+    """Co-located fields of one file, with the grid's rows and columns as last two dimensions.
 
-    ``notes`` are sentences on what was changed or chosen while reading. Where ``lazy``, values are read when they are
-    asked for, and ``open_file`` keeps their file open. ``fixed`` is taken along dimensions whatever else is selected.
-    ``marks`` are what looks like missing values, by field, where values were looked at; ``missing`` what the user
-    counts as missing, as `deconditioning.missing_marks.checked_missing` gives it.
+    ``notes`` describe what was changed or assumed while reading. If ``lazy``, values are read when needed, and
+    ``open_file`` keeps their file open. ``fixed`` is selected along dimensions whatever else is selected. ``marks`` are
+    suspected missing values by field, where values were inspected; ``missing`` are those that the user declared, from
+    `deconditioning.missing_marks.checked_missing`.
     """
 
     dataset: "xr.Dataset"
@@ -61,16 +61,16 @@ class Fields:
 
     @property
     def name(self) -> str:
-        """What to call the file in a sentence: the first part of its source."""
+        """Short name of the file for messages: the first part of its source."""
         return self.source.partition(";")[0]
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """The notes on values that count as data and may be missing ones: to be seen before the result."""
+        """Notes on values that are treated as data but may be missing values; shown before the result."""
         return tuple(note for note in self.notes if DOUBTFUL in note)
 
     def with_missing(self, missing: tuple[str, ...]) -> "Fields":
-        """The same fields, whose numbers named so count as missing before anything is made of them."""
+        """The same fields with these numbers treated as missing."""
         if missing == self.missing:
             return self
         answered = {
@@ -80,7 +80,7 @@ class Fields:
         return replace(self, missing=missing, notes=tuple(note for note in self.notes if note not in answered))
 
     def marks_in(self, name: str, select: Mapping[str, int | str] | None = None) -> tuple[Mark, ...]:
-        """What looks like marks of missing values in a field: of all its values, or of one choice where lazy."""
+        """Suspected missing values of a field: in all its values, or in one selection if lazy."""
         if not self.lazy or self.dataset[name].dtype.kind not in "fiu":
             return self.marks.get(name, ())
         return self._look(name, self._read(name, select))[1]
@@ -90,11 +90,11 @@ class Fields:
         return {str(name): self._describe(str(name)) for name in self.dataset.data_vars if self._usable(str(name))}
 
     def holds(self, name: str) -> bool:
-        """Whether a variable of that name is a field here."""
+        """Whether there is a field of that name."""
         return name in self.dataset.data_vars
 
     def at(self, name: str, select: Mapping[str, int | str] | None = None) -> tuple["Fields", dict[str, int | str]]:
-        """The file that holds what is chosen of a field, and the choice there."""
+        """The file that contains a selection of a field, and the selection there."""
         return self, dict(select or {})
 
     def _usable(self, name: str) -> bool:
@@ -115,7 +115,7 @@ class Fields:
         )
 
     def labels(self, dim: str) -> tuple[str, ...]:
-        """What each place along a dimension is called; those that no word tells apart carry their index, (#5)."""
+        """The label of each position along a dimension; repeated labels get their index, (#5)."""
         if dim not in self.dataset.coords:
             return tuple(str(i) for i in range(self.dataset.sizes[dim]))
         coordinate = self.dataset.coords[dim]
@@ -129,7 +129,7 @@ class Fields:
         return distinct([str(v) for v in values])
 
     def check(self, name: str) -> Variable:
-        """The description of a field; ``InputError`` where the file has no such numeric field on its grid."""
+        """The description of a field; ``InputError`` if the file has no such numeric field on its grid."""
         if name not in self.dataset.variables:
             known = ", ".join(f"`{n}`" for n in self.variables())
             raise InputError(f"The file has no variable `{name}`: choose one of {known}.")
@@ -144,10 +144,10 @@ class Fields:
         return self._describe(name)
 
     def chosen(self, name: str, select: Mapping[str, int | str]) -> dict[str, int]:
-        """Index taken along every extra dimension: ``"name:dim"`` before ``"dim"`` before 0.
+        """Selected index along every extra dimension: ``"name:dim"`` before ``"dim"`` before 0.
 
-        A text is looked up as `fields.selecting` says: a value, the beginning of a date, an index ``#5``. A
-        dimension of one value ignores ``"dim"``, which may be meant for another file.
+        Text is looked up as in `fields.selecting`: a value, the beginning of a date, an index ``#5``. A dimension with
+        one value ignores ``"dim"``, which may be meant for another file.
         """
         chosen, select = {}, {**select, **self.fixed}
         for dim, labels in self.check(name).extra.items():
@@ -161,7 +161,7 @@ class Fields:
     def values(self, name: str, select: Mapping[str, int | str] | None = None) -> np.ndarray:
         """(H, W) float64 values of a field in its own units, NaN where missing.
 
-        ``select`` maps an extra dimension to an index or a label (index 0 where not given).
+        ``select`` maps an extra dimension to an index or a label (default: index 0).
         """
         values = only_valid(self._read(name, select), self.dataset[name].attrs, marks_of(self.missing, name))
         values[self.grid.area == 0] = np.nan
@@ -185,8 +185,9 @@ class Fields:
             ) from error
 
     def remarks(self, name: str, select: Mapping[str, int | str] | None = None) -> list[str]:
-        """Sentences on the values of one choice: those asked to be missing, and where values were not looked at when
-        the file was opened what else is odd."""
+        """Notes on the values of one selection: those declared missing, and, if values were not inspected when the file
+        was opened, anything else unusual.
+        """
         missing, notes = marks_of(self.missing, name), []
         if not missing and (not self.lazy or self.dataset[name].dtype.kind not in "fiu"):
             return []
@@ -202,11 +203,11 @@ class Fields:
         return look(name, values, None if kept is None else (kept[0], kept[1]))[1:]
 
     def attributes(self, name: str) -> dict[str, Any]:
-        """What the file says of a field."""
+        """The file's attributes of a field."""
         return dict(self.dataset[name].attrs)
 
     def is_static(self, name: str) -> bool:
-        """Whether a field is the same at all times, whatever date the file gives it."""
+        """Whether a field does not change with time, whatever date the file gives it."""
         extra, dataset = self.check(name).extra, self.dataset
         times = [
             len(labels) for dim, labels in extra.items() if dim in dataset.coords and is_dates(dataset[dim].values)
@@ -214,9 +215,9 @@ class Fields:
         return is_static(name, dataset[name].attrs, dataset.attrs, max(times, default=1))
 
     def when_and_where(self, name: str, select: Mapping[str, int | str] | None = None) -> tuple[str, ...]:
-        """What was taken along every further dimension, in words: "19 November 2009, 12:00 UTC", "level height 645 m".
+        """The selection along every other dimension in words: "19 November 2009, 12:00 UTC", "level height 645 m".
 
-        The date comes first, also where it is a coordinate without a dimension; so do heights and pressures.
+        The date comes first, also if it is a coordinate without a dimension; so do heights and pressures.
         """
         words, dated = [], False
         for dim, index in self.chosen(name, select or {}).items():
@@ -237,7 +238,7 @@ class Fields:
         return tuple(words) if time is None else (words_of(time), *words)
 
     def time_label(self, name: str, select: Mapping[str, int | str] | None = None) -> str | None:
-        """The date and time of a field as text, ``None`` where the file does not say."""
+        """The date and time of a field as text, ``None`` if the file gives none."""
         time = self._time(name, select)
         return None if time is None else text_of(time)
 
@@ -251,7 +252,7 @@ class Fields:
         return None
 
     def selection_notes(self, name: str, select: Mapping[str, int | str] | None = None) -> list[str]:
-        """A sentence for every extra dimension of more than one value: which one is taken."""
+        """A note for every extra dimension with more than one value: which one is selected."""
         labels = self.check(name).extra
         return [
             f"Dimension `{dim}` has {len(labels[dim])} values; {labels[dim][i]} (`{dim}=#{i}`) is used for `{name}`."

@@ -1,4 +1,6 @@
-"""What ``time=2024-04``, ``expver=5`` or ``level=#2`` selects along a dimension: a value, part of a date, an index."""
+"""Selection along a dimension by text, ``time=2024-04``, ``expver=5`` or ``level=#2``: a value, part of a date, an
+index.
+"""
 
 import re
 from collections.abc import Sequence
@@ -17,11 +19,11 @@ _MOST_LISTED = 12
 
 
 def index_of(dim: str, labels: Sequence[str], wanted: int | str) -> int:
-    """The index along a dimension with these ``labels``; a whole number is an index from 0 itself.
+    """The index along a dimension with these ``labels``; a whole number is itself an index from 0.
 
-    A text is, in this order: ``#5``, the index 5; a value of the coordinate, with or without its unit; the beginning of
-    exactly one label (``1995-07``, ``r2``). Up to three digits begin no date, so that along dates they are an index,
-    too. Raises ``InputError``, with what there is, where none or several fit.
+    Text is, in this order: ``#5``, the index 5; a value of the coordinate, with or without its unit; the beginning of
+    exactly one label (``1995-07``, ``r2``). Up to three digits do not begin a date, so along dates they are an index.
+    Raises ``InputError`` with the available values if none or several match.
     """
     if not isinstance(wanted, str):
         return int(wanted)
@@ -44,7 +46,7 @@ def index_of(dim: str, labels: Sequence[str], wanted: int | str) -> int:
 
 
 def distinct(labels: Sequence[str]) -> tuple[str, ...]:
-    """The labels, those that occur again with their index: ``1965-12-27 00:00 (#11)``."""
+    """The labels; repeated ones with their index: ``1965-12-27 00:00 (#11)``."""
     again = repeats(labels)
     if not again:
         return tuple(labels)
@@ -62,7 +64,7 @@ def repeats(labels: Sequence[str]) -> dict[str, list[int]]:
 
 
 def what_there_is(labels: Sequence[str]) -> str:
-    """The labels of a dimension in words: all of a few, first and last of many."""
+    """The labels of a dimension in words: all if they are few, otherwise the first and the last."""
     if len(labels) > _MOST_LISTED:
         return f"{len(labels)} values from {labels[0]} to {labels[-1]}"
     return ", ".join(labels) if labels else "no values"

@@ -1,4 +1,4 @@
-"""Several files as one: other variables, other dates of the same variable, other grids carried over."""
+"""Several files as one: different variables, different dates of one variable, regridding to the first grid."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,24 +28,24 @@ def joined(keys: Sequence[str]) -> str:
 
 
 def keys_of(key: str) -> list[str]:
-    """The keys of the files that one key names."""
+    """The keys of the files that one key stands for."""
     return key.split(_AND)
 
 
 def each_key(key: str, change: Callable[[str], str]) -> str:
-    """The key with each of its files named otherwise."""
+    """The key with each of its files renamed."""
     return joined([change(one) for one in keys_of(key)])
 
 
 def is_pattern(key: str) -> bool:
-    """Whether a path stands for all files that fit it."""
+    """Whether a path is a pattern for several files."""
     return any(mark in key for mark in "*?[")
 
 
 def places(given: str) -> list[str]:
-    """The files that a path, a pattern (``run_*.nc``), a folder, or several of these with `` + `` between name.
+    """The files given by a path, a pattern (``run_*.nc``), a folder, or several of these with `` + `` between.
 
-    Raises ``InputError`` where a pattern or a folder holds none.
+    Raises ``InputError`` if a pattern or a folder contains none.
     """
     found: list[str] = []
     for one in [given] if Path(given).exists() else keys_of(given):
@@ -73,7 +73,9 @@ def _is_store(path: Path) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One variable along the files that hold a part of it: ``dim`` with ``labels``, each of which is (file, index)."""
+    """One variable across the files that contain a part of it: ``dim`` with ``labels``, each of which
+    is (file, index).
+    """
 
     dim: str
     labels: tuple[str, ...]
@@ -82,9 +84,9 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Several(Fields):
-    """The fields of several files on the grid of the first; each variable is read where it lies.
+    """The fields of several files on the grid of the first; each variable is read from its own file.
 
-    ``owners`` holds the file of every variable, or the first of those that it runs along (``rows``).
+    ``owners`` contains the file of every variable, or the first of those that it spans (``rows``).
     """
 
     owners: Mapping[str, Fields] = field(default_factory=dict)
@@ -181,10 +183,10 @@ class Several(Fields):
 
 
 def together(files: Sequence[Fields]) -> Fields:
-    """Files as one, on the grid of the first.
+    """Several files as one, on the grid of the first.
 
-    A variable that several files hold runs along the dimension in which these differ, such as the time. Raises
-    ``InputError`` where its grids or its other dimensions differ, or two files hold the same part of it.
+    A variable in several files is joined along the dimension in which they differ, such as time. Raises ``InputError``
+    if its grids or its other dimensions differ, or if two files contain the same part of it.
     """
     if len(files) == 1:
         return files[0]

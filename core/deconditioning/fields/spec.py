@@ -1,4 +1,4 @@
-"""What to downscale: the settings of one problem, validated when built."""
+"""Settings of one downscaling problem, validated on construction."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -52,20 +52,19 @@ class DownscalingSpec:
     ----------
     target : the coarse variable to refine.
     covariates, mediators : high-resolution inputs and mediating variables.
-    block : (rows, columns) of pixels that make a coarse cell (a bag).
-    withhold : fraction of the cells with a value that lose their target, in [0, 1).
-    seed : seed of the draw.
-    matching : "direct" (covariates where the targets are) or "indirect" (bags in the withheld cells
-        only, targets in the others); by default indirect where mediators are given.
-    coordinates : whether coordinates join the covariates and the mediators.
-    select : what to take along extra dimensions, "dim" for all variables or "variable:dim" for one: an index from 0, or
-        as text a value, the beginning of one date, or an index as "#5".
-    hide, reveal : (row, column) of coarse cells of the whole field, from 0, that lose their target or keep it,
-        whatever the seed draws.
-    reweigh : whether bags whose mediators are common among the targets count for more in the regression on mediators
-        (`deconditioning.mediator_shift`); changes nothing where cells are matched.
-    coarse_select : the same for a coarse target in a file of its own; what is not given there is matched to the
-        covariates' choice (`deconditioning.fields.problem.matching`).
+    block : (rows, columns) of pixels in a coarse cell (a bag).
+    withhold : fraction of the cells with a value whose target is withheld, in [0, 1).
+    seed : seed of the random choice.
+    matching : "direct" (covariates and targets in the same cells) or "indirect" (bags in the withheld cells only,
+        targets in the others); by default indirect if there are mediators.
+    coordinates : whether coordinates are covariates and mediators too.
+    select : selection along extra dimensions, "dim" for all variables or "variable:dim" for one: an index from 0, or as
+        text a value, the beginning of one date, or an index as "#5".
+    hide, reveal : (row, column) of coarse cells of the whole field, from 0, whose target is always or never withheld.
+    reweigh : whether bags with mediators that are common among the targets have more weight in the regression on
+        mediators (`deconditioning.mediator_shift`); no effect if cells are matched.
+    coarse_select : the same as ``select`` for a coarse target in its own file; by default the covariates' selection
+        (`deconditioning.fields.problem.matching`).
     missing : numbers that count as missing, as text: "-999.9" in every field, "t=-999.9" in one.
     region : (first row, last row, first column, last column) of the coarse cells to keep; ``None`` for all.
     """
@@ -135,17 +134,17 @@ class DownscalingSpec:
 
     @property
     def indirect(self) -> bool:
-        """Whether covariates and targets live in different cells, linked by mediators only."""
+        """Whether covariates and targets belong to different cells, linked only by mediators."""
         return self.matching == "indirect" or (self.matching is None and bool(self.mediators))
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings as JSON-able values; what is chosen by hand only where something is."""
+        """The settings as JSON-able values; the user's choices of cells only if there are any."""
         kept = {k: v for k, v in asdict(self).items() if v or k not in BY_HAND}
         return {k: _plain(v) for k, v in kept.items()}
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> "DownscalingSpec":
-        """The settings back from ``to_dict``; unknown names are an ``InputError``."""
+        """The settings from the result of ``to_dict``; unknown names raise ``InputError``."""
         known = {f.name for f in fields(cls)}
         unknown = sorted(set(settings) - known)
         if unknown or "target" not in settings:

@@ -1,4 +1,4 @@
-"""Fields to bytes and back, without pickle: arrays in an .npz archive, all else as JSON."""
+"""Converts fields to bytes and back without pickle: arrays in an .npz archive, everything else as JSON."""
 
 import json
 import zipfile

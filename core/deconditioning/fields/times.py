@@ -1,4 +1,4 @@
-"""Dates of every calendar: read where files write them oddly, named, carried in numbers.
+"""Dates of every calendar: unusual encodings in files, words, and numbers.
 
 CF conventions, section 4.4.1 (calendar). Dates of calendars that numpy does not know are ``cftime.datetime`` objects.
 """

@@ -1,7 +1,7 @@
-"""Units of fields and axes, read by pint with the registry of cf-xarray, which knows most spellings of UDUNITS.
+"""Units of fields and axes, parsed by pint with the registry of cf-xarray, which knows most spellings of UDUNITS.
 
-What files write and the registry reads otherwise, or not at all, is in ``_SPELLINGS``. A number may stand ahead
-(``1000 meter``). Units come from files of strangers: only names with small powers reach the parser, which would compute
+Spellings in files that the registry misreads or does not know are in ``_SPELLINGS``. A number may precede the unit
+(``1000 meter``). Units come from untrusted files: only names with small powers reach the parser, which would compute
 ``9**9**9``.
 """
 

@@ -1,4 +1,4 @@
-"""Which variables of a file are its horizontal coordinates (CF attributes first, then usual names)."""
+"""Identifies the horizontal coordinates of a file (CF attributes first, then common names)."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -137,7 +137,7 @@ def _candidates(dataset: "xr.Dataset") -> list[Axes]:
 
 
 def find_axes(dataset: "xr.Dataset") -> Axes:
-    """The horizontal axes that carry most fields; ``InputError`` says what is missing otherwise."""
+    """The horizontal axes of most fields; ``InputError`` says what is missing if there are none."""
     fields = {name: dataset.variables[name] for name in dataset.data_vars}
     numeric = {n: v for n, v in fields.items() if v.dtype.kind in "fiub" and v.ndim}
     if not numeric:

@@ -1,4 +1,4 @@
-"""Coordinates of rows and columns in degrees or metres: what their units say is done, and said."""
+"""Coordinates of rows and columns in degrees or metres, converted from their units with a note."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -20,10 +20,10 @@ _WIDEST_SCAN = 0.4
 
 
 def scale_of(array: "xr.DataArray", axes: "Axes") -> tuple[float, list[str]]:
-    """What a coordinate's values are multiplied by to be in degrees north or east, or in metres, and sentences.
+    """Factor that converts a coordinate to degrees north or east, or to metres, and notes.
 
     Scan angles of a geostationary satellite become metres: radians times ``perspective_point_height`` (CF conventions,
-    appendix F). Degrees west or south are negated. Raises ``InputError`` for units that can't be those of the axis.
+    appendix F). Degrees west or south are negated. Raises ``InputError`` for units that are wrong for the axis.
     """
     units = str(array.attrs.get("units", "")).strip()
     if axes.kind != "projected":
@@ -41,7 +41,7 @@ def scale_of(array: "xr.DataArray", axes: "Axes") -> tuple[float, list[str]]:
 
 
 def line(array: "xr.DataArray", axes: "Axes") -> tuple[np.ndarray, float, list[str]]:
-    """Values (n,) of a 1-D coordinate in degrees or metres, their scale (`scale_of`), and sentences."""
+    """Values (n,) of a 1-D coordinate in degrees or metres, their scale (`scale_of`), and notes."""
     values = np.asarray(array.values, dtype=float)
     if not np.isfinite(values).all():
         raise InputError(f"The coordinate `{array.name}` has missing values: every row and column needs its position.")
@@ -111,12 +111,12 @@ _OFF_MIDDLE = 0.25
 def bounded(
     dataset: "xr.Dataset", axis: tuple[str, str], scale: float, ordered: tuple[np.ndarray, np.ndarray], turn: bool
 ) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
-    """Middles (n,) and edges (n+1,) of the cells along an axis by the CF bounds that the file gives, and sentences.
+    """Centres (n,) and edges (n+1,) of the cells along an axis from the file's CF bounds, and notes.
 
-    ``axis`` is its coordinate and its dimension, ``scale`` what the coordinate is multiplied by, ``ordered`` its values
-    in ascending order and that order; ``turn`` where 360 degrees are none. Edges are None where there are no bounds,
-    where they are those half-way between coordinates, or where they can't be used, which is said. Coordinates that name
-    an edge of their cells are replaced by the middles. Source: CF conventions, section 7.1.
+    ``axis`` is its coordinate and its dimension, ``scale`` the factor of the coordinate, ``ordered`` its values in
+    ascending order and that order; ``turn`` whether it is periodic in 360 degrees. Edges are None if there are no
+    bounds, if they are half-way between coordinates, or if they cannot be used, which is noted. Coordinates at an edge
+    of their cells are replaced by the centres. Source: CF conventions, section 7.1.
     """
     name, (values, order) = axis[0], ordered
     bounds = _bounds(dataset, *axis)

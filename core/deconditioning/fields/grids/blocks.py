@@ -1,4 +1,4 @@
-"""Blocks of pixels: area-weighted coarse values and the grid they live on."""
+"""Blocks of pixels: area-weighted coarse values and their grid."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def whole_blocks(grid: Grid, block: tuple[int, int]) -> tuple[tuple[slice, slice], list[str]]:
-    """Rows and columns, counted from the low-index corner, that make whole blocks, and a note if any are cut.
+    """Rows and columns, counted from the low-index corner, that make whole blocks, and a note if any are cut off.
 
-    Raises ``InputError`` where a block is larger than the grid.
+    Raises ``InputError`` if a block is larger than the grid.
     """
     kept = tuple(size // side * side for size, side in zip(grid.shape, block, strict=True))
     if min(kept) == 0:
@@ -62,5 +62,5 @@ def coarse_grid(grid: Grid, block: tuple[int, int]) -> Grid:
 
 
 def reaggregate(problem: "DownscalingProblem", field: np.ndarray) -> np.ndarray:
-    """(ny, nx) area-weighted cell means of a fine field (H, W); NaN where less than half a cell is there."""
+    """(ny, nx) area-weighted cell means of a fine field (H, W); NaN if less than half of a cell has values."""
     return problem.shares.mean(np.asarray(field), problem.grid.area).reshape(problem.coarse_shape)

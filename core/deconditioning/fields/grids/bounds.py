@@ -1,4 +1,4 @@
-"""Which variables of a file are edges, corners or positions of others, so that they are no fields of their own."""
+"""Identifies variables that are edges, corners or positions of others and therefore not fields."""
 
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ _CORNERS = ("bnds", "bounds", "nbnd", "nbnds", "nb2", "nv", "nv4", "tbnds", "ver
 
 
 def bounds_of(dataset: "xr.Dataset") -> set[str]:
-    """Names of the variables that are bounds of others: said by these, or by their own names or dimensions."""
+    """Names of the variables that are bounds of others, from attributes, names or dimensions."""
     found: set[str] = set()
     for variable in dataset.variables.values():
         for about in (variable.attrs, variable.encoding):

@@ -1,4 +1,4 @@
-"""Corners of the cells of a curvilinear grid, where the file gives them as CF bounds (y, x, 4): areas and middles."""
+"""Areas and centres of the cells of a curvilinear grid from CF bounds (y, x, 4), if the file has them."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,8 +1,8 @@
-"""Cells that a grid holds twice: columns of a halo, the row on which a tripolar ocean grid is folded, filled positions.
+"""Cells that occur twice in a grid: halo columns, the fold of a tripolar ocean grid, filled positions.
 
 NEMO's ORCA grids repeat columns on both sides, and one row, or half of one, along the fold between their two northern
-poles (Madec et al., *NEMO ocean engine*, chapter on lateral boundary conditions); processors without ocean that were
-left out leave zeros for positions.
+poles (Madec et al., *NEMO ocean engine*, chapter on lateral boundary conditions); omitted land-only processors leave
+zeros as positions.
 """
 
 import numpy as np

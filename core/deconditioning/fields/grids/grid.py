@@ -21,16 +21,16 @@ class Grid:
 
     Parameters
     ----------
-    y, x : (H,), (W,) native coordinates of the cell centres, ascending: degrees, metres for a
-        projected grid, positions 0, 1, … for a curvilinear one without coordinates of its own.
+    y, x : (H,), (W,) native coordinates of the cell centres, ascending: degrees, metres for a projected grid, indices
+        0, 1, … for a curvilinear one without coordinates of its own.
     y_name, x_name : their names in the file.
     kind : "latlon", "rotated" (rotated pole), "projected" (a map projection) or "curvilinear".
     latitude, longitude : (H, W) true geographic degrees, longitude in [−180, 180).
-    wraps : whether the longitudes go round the sphere.
+    wraps : whether the longitudes go around the sphere.
     mapping : attributes of the CF grid mapping, empty for "latlon".
-    area : (H, W) relative cell areas of mean one: Δλ·Δ sin φ between the cell edges (rotated φ for a
-        rotated grid), for a curvilinear one between the corners that a file gives, else |∂r/∂i × ∂r/∂j|, equal for a
-        projected one; 0 where a cell has no position.
+    area : (H, W) relative cell areas with mean one: Δλ·Δ sin φ between the cell edges (rotated φ for a rotated grid);
+        for a curvilinear grid, the area between the corners in the file or |∂r/∂i × ∂r/∂j|; equal for a projected grid;
+        0 where a cell has no position.
     y_edges, x_edges : (H+1,), (W+1,) cell edges in native coordinates.
     """
 
@@ -53,9 +53,9 @@ class Grid:
         return len(self.y), len(self.x)
 
     def window(self, y: slice, x: slice) -> "Grid":
-        """The cells of a slice of rows and columns (step 1); areas are scaled to mean one again.
+        """The cells of a slice of rows and columns (step 1), with areas scaled to mean one again.
 
-        A window counts as going round the sphere while it keeps nine tenths of the columns.
+        A window counts as going around the sphere if it keeps nine tenths of the columns.
         """
         (y0, y1, _), (x0, x1, _) = y.indices(len(self.y)), x.indices(len(self.x))
         rows, columns = slice(y0, y1), slice(x0, x1)
@@ -173,12 +173,12 @@ def make_grid(
     there: np.ndarray | None = None,
     area: np.ndarray | None = None,
 ) -> Grid:
-    """A grid from ascending native coordinates; ``position`` = true (latitude, longitude) where already known.
+    """A grid from ascending native coordinates; ``position`` = true (latitude, longitude) if already known.
 
-    ``area`` (H, W) is that of the cells where it is known. Cells that are not ``there`` (H, W) get area 0; so do those
-    of a map projection that lie beyond the Earth's edge.
+    ``area`` (H, W) is that of the cells if known. Cells that are not ``there`` (H, W) have area 0, as have cells of a
+    map projection beyond the edge of the Earth.
 
-    Raises ``InputError`` above eight million cells, before any (H, W) array is made.
+    Raises ``InputError`` above eight million cells, before any (H, W) array is allocated.
     """
     if len(y) * len(x) > MOST_CELLS:
         raise InputError(

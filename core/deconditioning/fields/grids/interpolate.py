@@ -24,9 +24,9 @@ def pad_around(x: np.ndarray, values: np.ndarray, wraps: bool, width: int = 1) -
 
 
 def bilinear_at(grid: Grid, values: np.ndarray, y: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """(n,) bilinear values at native positions; the weights of missing corners go to the others.
+    """(n,) bilinear values at native positions; the weights of missing corners are given to the others.
 
-    NaN where the corners that have a value carry less than half of the weight.
+    NaN where the corners with values have less than half of the weight.
     """
     axis, values = pad_around(grid.x, values, grid.wraps)
     (row, up), (column, right) = fractional(grid.y, y), fractional(axis, x)
@@ -82,10 +82,10 @@ def linear_at(points: np.ndarray, values: np.ndarray, at: np.ndarray) -> float:
 
 
 def locate(grid: Grid, latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
-    """Row-major index of the cell of ``grid`` that holds each true position, −1 outside.
+    """Row-major index of the cell of ``grid`` that contains each true position, −1 outside.
 
-    A curvilinear grid has no edges to test: the nearest cell centre counts, if it is no farther than
-    1.5 times the typical distance between neighbours.
+    A curvilinear grid has no edges: the nearest cell centre counts if its distance is at most 1.5 times the typical
+    distance between neighbours.
     """
     if grid.kind == "curvilinear":
         return _locate_nearest(grid, latitude, longitude)

@@ -17,9 +17,9 @@ def placed(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
 
 
 def fill_positions(latitude: np.ndarray, longitude: np.ndarray, there: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Positions (H, W) in which those that are not ``there`` continue their neighbours', so that distances are finite.
+    """Positions (H, W) in which missing ones continue their neighbours', so that distances are finite.
 
-    The nearest cell's position, then means of the nine around in rounds; no value is ever read at them.
+    The nearest cell's position, then repeated means over the nine cells around; no value is ever read there.
     """
     from scipy.ndimage import distance_transform_edt, uniform_filter
 

@@ -1,8 +1,7 @@
-"""Which pixels lie in which cells, and how much of each: a pixel across an edge belongs to both by its shares of area.
+"""The share of each pixel in each cell: a pixel across an edge belongs to both cells by its shares of area.
 
 Cell means are sums over these shares, ``z_c = Σ_p f_cp a_p v_p / Σ_p f_cp a_p``, with the area ``a_p`` of a pixel and
-the share ``f_cp`` of it that lies in the cell. Source: Jones 1999, *First- and Second-Order Conservative Remapping
-Schemes*.
+its share ``f_cp`` in the cell. Source: Jones 1999, *First- and Second-Order Conservative Remapping Schemes*.
 """
 
 from dataclasses import dataclass
@@ -25,8 +24,9 @@ class Shares:
     Parameters
     ----------
     pixel : (n,) flat index of the pixel.
-    cell : (n,) the cell that it shares something with.
-    fraction : (n,) how much of the pixel's area lies there, above 0 and at most 1; sums to at most one for a pixel.
+    cell : (n,) a cell that overlaps the pixel.
+    fraction : (n,) share of the pixel's area in that cell, above 0 and at most 1; the shares of a pixel sum to at most
+        one.
     count : number of cells.
     """
 
@@ -37,17 +37,17 @@ class Shares:
 
     @staticmethod
     def whole(cell: np.ndarray, count: int) -> "Shares":
-        """Every pixel wholly in one cell (H, W), −1 for none."""
+        """Shares for pixels that lie entirely in one cell (H, W), −1 for none."""
         pixel = np.flatnonzero(cell >= 0)
         return Shares(pixel, cell.flat[pixel], np.ones(len(pixel)), count)
 
     @property
     def split(self) -> int:
-        """Number of pixels that lie across an edge."""
+        """Number of pixels that cross an edge."""
         return len(np.unique(self.pixel[self.fraction < 1]))
 
     def kept(self, number: np.ndarray, count: int) -> "Shares":
-        """The shares in some cells alone: ``number`` (cells,) is what they are called now, −1 for those left out."""
+        """The shares in some of the cells: ``number`` (cells,) is their new number, −1 for cells that are left out."""
         cell = number[self.cell]
         return Shares(self.pixel[cell >= 0], cell[cell >= 0], self.fraction[cell >= 0], count)
 
@@ -69,7 +69,7 @@ class Shares:
         return np.bincount(self.cell[there], areas[there], self.count), np.bincount(self.cell, areas, self.count)
 
     def mean(self, values: np.ndarray, area: np.ndarray) -> np.ndarray:
-        """(count,) area-weighted means of values (H, W) over their valid pixels, NaN where less than half is valid."""
+        """(count,) area-weighted means of values (H, W) over their valid pixels, NaN if less than half is valid."""
         found = values.flat[self.pixel]
         valid, areas = np.isfinite(found), self.areas(area)
         covered = np.bincount(self.cell[valid], areas[valid], self.count)
@@ -98,15 +98,15 @@ def _numbers(chosen: np.ndarray, count: int) -> np.ndarray:
 
 
 def mostly(covered: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """Whether at least half of an area is covered (exact halves count, whatever the rounding)."""
+    """Whether at least half of an area is covered (exactly half counts, despite rounding)."""
     return (covered > 0) & (covered >= LEAST_SHARE * total * (1 - 1e-9))
 
 
 def shares_between(grid: Grid, cells: Grid, main: np.ndarray | None = None) -> Shares:
-    """The pixels of ``grid`` in the cells of another grid.
+    """The shares of the pixels of ``grid`` in the cells of another grid.
 
-    Exact where the rows and columns of both run along the same lines, as on latitude-longitude grids; elsewhere every
-    pixel goes wholly to the cell that holds its middle (``main`` (H, W), where it is known).
+    Exact if the rows and columns of both run along the same lines, as on latitude-longitude grids; otherwise every
+    pixel belongs entirely to the cell with its centre (``main`` (H, W), if known).
     """
     found = fractions_of_lines(grid, cells, _ROUNDED)
     if found is None:

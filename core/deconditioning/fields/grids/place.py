@@ -1,4 +1,4 @@
-"""How a place on the Earth is written: 52.57° N, 5.03° W."""
+"""Geographic positions in words: 52.57° N, 5.03° W."""
 
 import numpy as np
 

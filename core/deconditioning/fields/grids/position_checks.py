@@ -1,7 +1,7 @@
-"""Two accounts of a place: rows and columns of a map beside two-dimensional latitudes and longitudes.
+"""Compares two sources of positions: rows and columns of a map, and two-dimensional latitudes and longitudes.
 
-Where they agree, rows and columns count, which have exact edges. Where they do not, the two-dimensional positions do,
-for they need neither a mapping nor units; unless they can't be right.
+If they agree, rows and columns are used, which have exact edges. If not, the two-dimensional positions are used, which
+need neither a mapping nor units, unless they cannot be right.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Fields carried from one grid to another: area means onto coarser cells, interpolation onto finer ones."""
+"""Regridding of fields: area means onto coarser cells, interpolation onto finer ones."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ _SEEN = 0.5
 
 
 def how_sampled(grid: Grid, onto: Grid) -> str:
-    """What `sample` does from one grid to another, in words."""
+    """The method of `sample` between two grids, in words."""
     if same_grid(grid, onto):
         return "its own values"
     if np.median(onto.steradians()) >= np.median(grid.steradians()) * (1 - 1e-6):
@@ -24,11 +24,13 @@ def how_sampled(grid: Grid, onto: Grid) -> str:
 
 
 def sample(grid: Grid, values: np.ndarray, onto: Grid) -> tuple[np.ndarray, str]:
-    """Values (H, W) of ``grid`` carried onto the cells of ``onto``: ((cells,), how in words).
+    """Values (H, W) of ``grid`` regridded to the cells of ``onto``: ((cells,), method in words).
 
-    Where its cells are no larger than the target's: means weighted by the area that the cells share (`overlap`), NaN
-    where less than half of a target cell lies under valid ones. Where they are larger: bilinear interpolation at the
-    target cell's centre, by triangles between the centres of a curvilinear grid; NaN outside the grid.
+    If its cells are no larger than the target's: means weighted by common area (`overlap`), NaN if less than half of a
+    target cell is covered by valid ones. If they are larger: bilinear interpolation at the target cell's centre, on
+    triangles of cell centres for a curvilinear grid; NaN outside the grid.
+
+    A value that is missing at the nearest centre is missing.
     """
     how = how_sampled(grid, onto)
     if how.startswith("its own"):

@@ -1,4 +1,4 @@
-"""What a coordinate variable says of itself: latitude, longitude, or the rows and columns of a map (CF, then names)."""
+"""The role of a coordinate variable: latitude, longitude, or the rows and columns of a map (CF first, then names)."""
 
 import re
 from typing import TYPE_CHECKING

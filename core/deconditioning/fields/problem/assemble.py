@@ -1,4 +1,4 @@
-"""From physical pieces to the scaled problem: the step both ways of giving data share."""
+"""Builds the scaled problem from physical fields, for one file and for two files alike."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Baselines that see exactly the coarse cells the model sees."""
+"""Baselines that use exactly the coarse cells that the model sees."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ TEMPERATURES = ("K", "degC", "°C", "Celsius", "degrees_Celsius", "degree_Celsiu
 
 
 def constant(problem: DownscalingProblem) -> np.ndarray:
-    """(H, W) the value of the pixel's own coarse cell, physical units; the nearest observed cell elsewhere.
+    """(H, W) the value of the pixel's own coarse cell in physical units, or that of the nearest observed cell.
 
     A pixel across edges has the mean of its observed cells, weighted by its shares in them.
     """
@@ -46,11 +46,11 @@ def constant(problem: DownscalingProblem) -> np.ndarray:
 
 
 def bilinear(problem: DownscalingProblem) -> np.ndarray:
-    """(H, W) bilinear interpolation of the observed cell centres, physical units.
+    """(H, W) bilinear interpolation of the observed cell centres, in physical units.
 
-    On the full grid where all cells are observed, constant beyond the outermost centres; else linear
-    on Delaunay triangles of the observed centres, the nearest one outside their hull. Fields that go
-    round the sphere are interpolated across their seam.
+    On the full grid if all cells are observed, constant beyond the outermost centres; otherwise linear on Delaunay
+    triangles of the observed centres, with the nearest centre outside their hull. Fields that go around the sphere are
+    interpolated across their seam.
     """
     if problem.observed.all() and problem.coarse_grid.kind != "curvilinear":
         y, x = _positions(problem)
@@ -59,10 +59,10 @@ def bilinear(problem: DownscalingProblem) -> np.ndarray:
 
 
 def bicubic(problem: DownscalingProblem) -> np.ndarray:
-    """(H, W) bicubic spline of the observed cell centres, physical units.
+    """(H, W) bicubic spline of the observed cell centres, in physical units.
 
-    A bicubic spline where all cells are observed, constant beyond the outermost centres; else
-    Clough–Tocher cubic on Delaunay triangles, the nearest centre outside their hull.
+    A bicubic spline if all cells are observed, constant beyond the outermost centres; otherwise Clough–Tocher cubic on
+    Delaunay triangles, with the nearest centre outside their hull.
     """
     cells = problem.coarse_grid
     if not problem.observed.all() or cells.kind == "curvilinear" or min(cells.shape) < 4:
@@ -77,11 +77,11 @@ def bicubic(problem: DownscalingProblem) -> np.ndarray:
 
 
 def lapse_rate(problem: DownscalingProblem) -> np.ndarray | None:
-    """(H, W) bilinear interpolation of temperatures reduced to one altitude, brought back to that of each pixel.
+    """(H, W) bilinear interpolation of temperatures reduced to one altitude, and restored to that of each pixel.
 
     The rate is that of a least-squares fit of the observed cells' values to their mean altitude and a plane of their
-    positions, all weighted by area. NaN where the altitude is missing; None for anything but a temperature with an
-    orography among its covariates, and for unmatched cells, of whose altitude the model knows nothing.
+    positions, weighted by area. NaN where the altitude is missing; None unless the target is a temperature with an
+    orography among its covariates and cells are matched.
     """
     name = next((each for each in problem.spec.covariates if each.lower() in _OROGRAPHY), None)
     if name is None or problem.units not in TEMPERATURES or not problem.matched:
@@ -107,17 +107,17 @@ def lapse_rate(problem: DownscalingProblem) -> np.ndarray | None:
 
 
 def interpolations(problem: DownscalingProblem) -> dict[str, np.ndarray]:
-    """The baselines that look at the coarse values alone, by name."""
+    """The baselines that use only the coarse values, by name."""
     return {"constant": constant(problem), "bilinear": bilinear(problem), "bicubic": bicubic(problem)}
 
 
 def bilinear_left_out(problem: DownscalingProblem) -> np.ndarray:
-    """(M,) errors of linear interpolation at each observed cell from all other observed cells, physical units.
+    """(M,) errors of linear interpolation at each observed cell from all other observed cells, in physical units.
 
-    What the others say of a cell's mean is read at its centre: from the triangles of ``bilinear``, made without the
-    cell, or from the nearest centre outside their hull. Only the ring of its neighbours is triangulated anew, as a
-    Delaunay triangulation without one point differs from that with it inside this ring alone. On a regular grid two
-    triangulations are equally good (across, or up and down): their mean is taken.
+    The prediction is read at the cell's centre: from the triangles of ``bilinear`` without the cell, or from the
+    nearest centre outside their hull. Only the ring of its neighbours is triangulated again, because a Delaunay
+    triangulation without one point differs only inside this ring. On a regular grid two triangulations are equally good
+    (across, or up and down): their mean is used.
     """
     from scipy.spatial import Delaunay, QhullError
 

@@ -1,4 +1,4 @@
-"""Cells chosen by hand: which lose their value or keep it whatever the seed draws, and a region of whole cells.
+"""Cells chosen by the user: withheld or kept whatever the seed draws, and a region of whole cells.
 
 Cells are (row, column) of the whole field's coarse cells, counted from 0 at the first row and column of the grid.
 """

@@ -1,4 +1,4 @@
-"""A problem from one high-resolution file: its target is averaged over blocks, and some cells lose theirs."""
+"""Builds a problem from one high-resolution file: the target is averaged over blocks, and some cells are withheld."""
 
 from dataclasses import replace
 
@@ -20,16 +20,15 @@ from deconditioning.fields.spec import DownscalingSpec
 
 
 def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
-    """Way (a): the file holds the target at high resolution; it is coarsened here and kept for scoring.
+    """Way (a): the file contains the target at high resolution, which is coarsened and kept for scoring.
 
-    Blocks of ``spec.block`` pixels give area-weighted coarse values; a random fraction
-    ``spec.withhold`` of the cells with a value loses it, but for what ``spec.hide`` and ``spec.reveal`` say. With
-    ``spec.region`` the problem is that of a file cut to the region's pixels. Direct matching: a bag for every cell that
-    keeps its target. Indirect: bags from the withheld cells only, targets from the others
-    (Chau et al. 2021, §5.2).
+    Blocks of ``spec.block`` pixels give area-weighted coarse values. A random fraction ``spec.withhold`` of the cells
+    with a value is withheld, subject to ``spec.hide`` and ``spec.reveal``. With ``spec.region`` the problem is that of
+    a file cut to the region's pixels. Direct matching: a bag for every cell that keeps its target. Indirect: bags from
+    the withheld cells only, targets from the others (Chau et al. 2021, §5.2).
 
-    Raises ``InputError`` for a wrong variable, a constant field, a block larger than the grid, or fewer
-    than eight cells on either side.
+    Raises ``InputError`` for a wrong variable, a constant field, a block larger than the grid, or fewer than eight
+    cells on either side.
     """
     fields = fields.with_missing(spec.missing)
     names = (spec.target, *spec.covariates, *spec.mediators)

@@ -1,4 +1,4 @@
-"""How much of the variation inside a coarse cell the covariates can explain."""
+"""The share of the variation inside coarse cells that the covariates explain."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -22,10 +22,9 @@ class ExplainedShare:
 def explained_share(problem: DownscalingProblem) -> ExplainedShare:
     """Share of the target's variance inside the cells that is linear in the covariates' variation there.
 
-    R² of a′ = A′β by area-weighted least squares, where ′ takes the area-weighted mean of the pixel's
-    cell away; over pixels with truth and covariates. Without truth: the regression of the observed
-    coarse values on the cells' mean covariates, which says nothing certain about the inside of a cell.
-    Coordinates are no covariates here.
+    R² of a′ = A′β by area-weighted least squares, where ′ subtracts the area-weighted mean of the pixel's cell, over
+    pixels with truth and covariates. Without truth: R² of the regression of the observed coarse values on the cells'
+    mean covariates, which need not hold inside the cells. Coordinates do not count as covariates here.
     """
     count = len(problem.spec.covariates)
     columns = problem.inputs.numpy()[:, problem.inputs.shape[1] - count :]

@@ -1,4 +1,4 @@
-"""One scale up: neighbouring cells joined to larger ones, also where some of them are hidden or missing."""
+"""One scale up: merges neighbouring cells into larger ones, even if some are withheld or missing."""
 
 from dataclasses import dataclass
 

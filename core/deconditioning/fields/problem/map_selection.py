@@ -1,4 +1,4 @@
-"""What a person points at on a map: a cell to hide or to reveal, a rectangle of whole cells."""
+"""Selections on a map: a cell to hide or reveal, a rectangle of whole cells."""
 
 import numpy as np
 

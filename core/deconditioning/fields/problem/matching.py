@@ -1,4 +1,4 @@
-"""Which time, level and member of one file goes with what is chosen of another."""
+"""Matches time, level and member of one file to the selection in another."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

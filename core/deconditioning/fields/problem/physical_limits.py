@@ -1,4 +1,4 @@
-"""Between which values a target can lie at all, by its CF standard name, its units and its own coarse values."""
+"""Physical limits of a target, from its CF standard name, its units and its coarse values."""
 
 import numpy as np
 
@@ -16,10 +16,10 @@ _SHORT = {"clt": SHARES[0], "cll": SHARES[0], "clm": SHARES[0], "clh": SHARES[0]
 
 
 def limits_of(problem: DownscalingProblem) -> tuple[float, float] | None:
-    """The lowest and the highest possible value, infinite where there is none; None where nothing is known of either.
+    """The lowest and the highest possible value, infinite if there is none; None if neither is known.
 
-    A share runs to 100 where its units are % or a coarse value is above 1; what goes by %, never leaves 0 to 100 and
-    touches either end counts as one.
+    A share has the maximum 100 if its units are % or a coarse value exceeds 1; a field in % that never leaves 0 to 100
+    and touches either end counts as a share.
     """
     name = problem.standard_name or _SHORT.get(problem.spec.target.lower(), problem.spec.target)
     values = problem.coarse[problem.observed]

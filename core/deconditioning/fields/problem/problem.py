@@ -1,4 +1,4 @@
-"""A downscaling problem: what the model sees, and what a map of it needs."""
+"""A downscaling problem: the model's data, and the arrays that a map needs."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,35 +18,35 @@ from deconditioning.observations import IndirectData
 
 @dataclass(frozen=True, eq=False)
 class DownscalingProblem:
-    """What a model sees (scaled tensors) and what a map needs (physical arrays).
+    """The model's data (scaled tensors) and the arrays that a map needs (physical units).
 
     Parameters
     ----------
-    spec : the settings it was made with.
+    spec : the settings of the problem.
     grid : (H, W) high-resolution grid, cut to whole blocks.
-    cell : (H, W) row-major index of the coarse cell that holds the middle of every pixel, −1 for none.
-    shares : what every pixel shares with the coarse cells: with two or more where it lies across their edges.
+    cell : (H, W) row-major index of the coarse cell with the centre of every pixel, −1 for none.
+    shares : share of every pixel in the coarse cells; a pixel across edges has several.
     coarse_grid, coarse_shape : grid and (ny, nx) of the coarse cells.
-    coarse : (ny, nx) coarse values the model sees, physical units, NaN where withheld or missing.
-    coarse_truth : (ny, nx) all known coarse values, withheld ones too.
+    coarse : (ny, nx) coarse values that the model sees, physical units, NaN where withheld or missing.
+    coarse_truth : (ny, nx) all known coarse values, including the withheld ones.
     observed : (ny, nx) cells whose value the model (and every baseline) sees.
-    truth : (H, W) high-resolution target in physical units, ``None`` where there is none.
-    inputs : (P, d) float64 tensor, scaled inputs of the pixels whose covariates are complete.
-    pixel : (P,) flat index of those pixels into (H, W).
+    truth : (H, W) high-resolution target in physical units, ``None`` if unknown.
+    inputs : (P, d) float64 tensor, scaled inputs of the pixels with complete covariates.
+    pixel : (P,) flat index of those pixels in (H, W).
     columns, mediator_columns : names of the columns of inputs and mediators.
     data : bags weighted by area, scaled mediators, standardised targets.
     matched : whether bags and targets are the same cells.
     bag_cell, target_cell : (B,), (M,) coarse cell of every bag (−1: outside) and target.
-    bag_pixel : (N,) the prediction pixel that each row of the bags is; one across an edge is in several bags.
-    input_scaling : takes coordinates and covariates in physical units to ``inputs``, column by column.
-    target_scale : takes standardised values to physical ones.
+    bag_pixel : (N,) the prediction pixel of each row of the bags; a pixel across an edge is in several bags.
+    input_scaling : converts coordinates and covariates in physical units to ``inputs``, column by column.
+    target_scale : converts standardised values to physical ones.
     units, long_name, standard_name, source, licence : of the target and its file.
-    notes : sentences, one for every choice made on the way.
-    hidden : number of cells with a value that lose it, drawn by the seed or hidden by hand.
-    drawn : (ny, nx) cells that the seed draws to lose their value, whatever was done by hand.
-    whole_shape, corner : (rows, columns) of coarse cells of the whole field, and which of them is the first one here.
-    when_and_where : date, level and whatever else was chosen of the target, in words.
-    origin : the same as coordinates, with the target's cell methods and whose data it is, for what leaves.
+    notes : one message for every choice made while building the problem.
+    hidden : number of cells with a value that is withheld, by the seed or by the user.
+    drawn : (ny, nx) cells that the seed withholds, before the user's changes.
+    whole_shape, corner : (rows, columns) of coarse cells of the whole field, and the first one of this problem.
+    when_and_where : date, level and other selections of the target, in words.
+    origin : the same as coordinates, with the target's cell methods and origin, for exported files.
     """
 
     spec: DownscalingSpec
@@ -84,7 +84,7 @@ class DownscalingProblem:
     origin: Origin = field(default_factory=Origin)
 
     def shares_of_pixels(self) -> tuple[np.ndarray, Shares]:
-        """What the prediction pixels share with the coarse cells: which of them each share is of, and the shares."""
+        """Shares of the prediction pixels in the coarse cells: the pixel of each share, and the shares."""
         return self.shares.of(self.pixel, self.grid.area.size)
 
     def on_grid(self, values: Any) -> np.ndarray:

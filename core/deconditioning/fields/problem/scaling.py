@@ -1,4 +1,4 @@
-"""Scaling: fitted once on what the model may see, applied everywhere."""
+"""Scaling, fitted once on the data that the model may see and applied everywhere."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from deconditioning.errors import InputError
 
 @dataclass(frozen=True)
 class Scale:
-    """One quantity's mean and standard deviation, in its physical units."""
+    """Mean and standard deviation of one quantity, in its physical units."""
 
     mean: float
     sd: float
@@ -28,7 +28,7 @@ _ROUNDED = 1e-7
 
 
 def fit_scale(values: np.ndarray, name: str, role: str) -> Scale:
-    """Mean and standard deviation of the visible values (n,); ``InputError`` where they differ by rounding alone."""
+    """Mean and standard deviation of the visible values (n,); ``InputError`` if they are constant up to rounding."""
     mean, sd = float(np.mean(values)), float(np.std(values))
     if not sd > _ROUNDED * max(abs(mean), 1e-30):
         raise InputError(f"The {role} `{name}` is constant ({mean:g}) where the model sees it: choose another {role}.")
@@ -37,7 +37,7 @@ def fit_scale(values: np.ndarray, name: str, role: str) -> Scale:
 
 @dataclass(frozen=True)
 class Scaling:
-    """One scale a column, for a matrix (n, d)."""
+    """One scale per column, for a matrix (n, d)."""
 
     columns: tuple[str, ...]
     scales: tuple[Scale, ...]

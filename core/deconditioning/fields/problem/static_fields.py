@@ -1,4 +1,6 @@
-"""Which fields do not change with time, whatever date a file gives them: orography, land, soil, cell areas."""
+"""Identifies fields that do not change with time, whatever date a file gives them: orography, land,
+soil, cell areas.
+"""
 
 from collections.abc import Mapping
 from typing import Any

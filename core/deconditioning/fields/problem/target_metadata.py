@@ -1,4 +1,4 @@
-"""What a target's file says beside its values: date, level, member, cell methods, and whose data they are."""
+"""Metadata of a target from its file: date, level, member, cell methods and origin."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

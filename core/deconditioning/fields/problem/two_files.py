@@ -1,4 +1,4 @@
-"""Way (b): high-resolution covariates in one file, a coarse target in another, a mediator seen from both."""
+"""Builds a problem from high-resolution covariates in one file, a coarse target in another, and mediators for both."""
 
 from dataclasses import dataclass, replace
 
@@ -46,18 +46,18 @@ class _Place:
 def make_problem_from_files(
     covariates: Fields, coarse: Fields, mediator: Fields | None, spec: DownscalingSpec
 ) -> DownscalingProblem:
-    """Way (b): no truth at high resolution; the scores come from withheld coarse cells.
+    """Way (b): no truth at high resolution; scores come from withheld coarse cells.
 
-    Indirect matching (the default with mediators): the bags are blocks of ``spec.block`` pixels of the
-    covariates' grid, the targets the coarse file's cells. Every mediator is taken from ``mediator``
-    for both sides where that file has it, else from each side's own file, else sampled from the one
-    side that has it. Direct matching: the bag of a coarse cell is the pixels inside it, of which half its area must
-    be there; a pixel across an edge belongs to each cell by its share of area (`shares_between`).
+    Indirect matching (the default with mediators): the bags are blocks of ``spec.block`` pixels of the covariates'
+    grid, the targets the coarse file's cells. Every mediator comes from ``mediator`` for both sides if that file has
+    it, otherwise from each side's own file, otherwise it is regridded from the side that has it. Direct matching: the
+    bag of a coarse cell is the pixels inside it, which must cover at least half of its area; a pixel across an edge
+    belongs to each cell by its share of area (`shares_between`).
 
     ``spec.region`` keeps some of the coarse cells and the pixels in them (indirect matching: whole blocks of pixels).
 
-    Raises ``InputError`` where a variable is missing, units cannot be reconciled, the grids do not
-    meet although they must, or fewer than eight cells are left on either side.
+    Raises ``InputError`` if a variable is missing, units are incompatible, the grids do not overlap although they must,
+    or fewer than eight cells are left on either side.
     """
     covariates = covariates.with_missing(spec.missing)
     target, (coarse, mediator) = coarse.check(spec.target), matched(covariates, coarse, mediator, spec)

@@ -1,1 +1,1 @@
-"""Files of fields opened: NetCDF, HDF5, GRIB, Zarr, uploads."""
+"""Opening files of fields: NetCDF, HDF5, GRIB, Zarr, uploads."""

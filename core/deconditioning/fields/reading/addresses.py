@@ -1,6 +1,6 @@
-"""Fields behind an address: OPeNDAP, NetCDF or GRIB files by https, s3 or gs; for command line and Python only.
+"""Fields from a URL: OPeNDAP, or NetCDF and GRIB files by https, s3 or gs; for command line and Python only.
 
-An address that the browser sends is never opened: pages know data sets and uploads by keys, and nothing else.
+A URL from the browser is never opened: pages identify data sets and uploads by keys only.
 """
 
 import shutil
@@ -29,7 +29,7 @@ MOST_BYTES, PATIENCE_S = 8_000_000_000, 60
 
 
 def is_address(path: str | Path) -> bool:
-    """Whether a path is an address of a server's file or of an OPeNDAP data set; stores are told by `is_store`."""
+    """Whether a path is the URL of a file or of an OPeNDAP data set; for stores see `is_store`."""
     scheme, there, rest = str(path).partition("://")
     return bool(there) and "::" not in str(path) and (_is_dap(scheme, rest) or _is_file(rest))
 
@@ -45,10 +45,10 @@ def _is_file(rest: str) -> bool:
 def open_address(
     address: str, open_file: Callable[[Path], Fields], as_fields: "Callable[[xr.Dataset, str], Fields]"
 ) -> Fields:
-    """The fields of a file that is fetched, or of an OPeNDAP data set, of which only what is asked for is.
+    """The fields of a downloaded file, or of an OPeNDAP data set, from which only the requested parts are read.
 
-    ``open_file`` opens a file of this machine, ``as_fields`` makes fields of a dataset whose values are elsewhere.
-    Raises ``InputError`` where nothing answers, a package is missing or no field is there.
+    ``open_file`` opens a local file, ``as_fields`` converts a dataset with remote values to fields. Raises
+    ``InputError`` if the server does not answer, a package is missing or there is no field.
     """
     scheme, _, rest = address.partition("://")
     if _is_dap(scheme, rest):
@@ -107,7 +107,7 @@ def _open_dap(address: str, place: str, as_fields: "Callable[[xr.Dataset, str], 
 
 
 def unreached(address: str, error: BaseException) -> str:
-    """That nothing answers, and what to do where there is no network."""
+    """Message for a server that does not answer, with advice if there is no network."""
     why = short(
         error.reason if isinstance(error, urllib.error.URLError) and isinstance(error.reason, Exception) else error
     )
@@ -118,7 +118,7 @@ def unreached(address: str, error: BaseException) -> str:
 
 
 def missing_package(address: str) -> str:
-    """Which package an address needs."""
+    """The package that a URL needs."""
     name = PACKAGES.get(address.partition("://")[0].rpartition("::")[2], "")
     needs = f"the package {name}: `python -m pip install {name}`" if name else "a package that is not installed"
     return f"{address} needs {needs}, or download the file and give its path here."

@@ -1,4 +1,4 @@
-"""A NetCDF file decoded variable by variable: what cannot be read is left out and named, the rest is kept."""
+"""Decodes a NetCDF file variable by variable; unreadable variables are skipped and reported."""
 
 import contextlib
 import warnings
@@ -65,9 +65,9 @@ def _readable(head: bytes) -> str:
 
 @dataclass
 class Decoded:
-    """A ``dataset`` whose values are read when asked for; ``left``: names of what cannot be read, with the reason.
+    """A ``dataset`` whose values are read when needed; ``left``: names of unreadable variables with the reason.
 
-    ``notes`` are sentences on what was decoded in another way than it says.
+    ``notes`` describe deviations from the file's declarations.
     """
 
     dataset: "xr.Dataset"
@@ -75,9 +75,9 @@ class Decoded:
     notes: list[str] = field(default_factory=list)
 
     def load(self) -> "xr.Dataset":
-        """The dataset in memory, without the variables whose values cannot be read; these join ``left``.
+        """The dataset in memory, without variables whose values cannot be read; these are added to ``left``.
 
-        Raises ``InputError`` where values could be read of none.
+        Raises ``InputError`` if no variable is readable.
         """
         faults = {str(name): _fault(partial(_load, variable)) for name, variable in self.dataset.variables.items()}
         self.left |= {name: why for name, why in faults.items() if why}
@@ -92,21 +92,21 @@ class Decoded:
         return found.load()
 
     def reasons(self) -> str:
-        """What was left out and why, as part of a sentence."""
+        """Skipped variables and reasons, as part of a message."""
         some = [f"`{name}`: {why.rstrip(' .')}" for name, why in list(self.left.items())[:3]]
         return "; ".join(some) + (f" and {len(self.left) - 3} more" if len(self.left) > 3 else "")
 
     def sentences(self) -> list[str]:
-        """The notes, with one on what was left out."""
+        """The notes, with one on the skipped variables."""
         lost = f"Skipped because it could not be read: {self.reasons()}."
         return [*self.notes, *([lost] if self.left else [])]
 
 
 @contextlib.contextmanager
 def decode(path: Path) -> Iterator[Decoded]:
-    """A CF-decoded NetCDF 3 or 4 file, values unread; times that cannot be decoded stay numbers.
+    """A CF-decoded NetCDF 3 or 4 file without its values; times that cannot be decoded remain numbers.
 
-    Raises ``InputError`` where it is not NetCDF or refers to other files.
+    Raises ``InputError`` if it is not NetCDF or refers to other files.
     """
     import xarray as xr
 

@@ -1,7 +1,8 @@
-"""GRIB 1 and 2 by ecCodes, where it is installed: the messages that share the grid of most, by variable.
+"""Reads GRIB 1 and 2 with ecCodes, if installed: the messages on the most common grid, by variable.
 
-ecCodes brings a PROJ of its own, beside which pyproj's finds its data base no more (and so would cfgrib's plugin for
-xarray, in every process that opens any file): it is imported in the process that reads a file apart, and nowhere else.
+ecCodes brings its own PROJ, after which pyproj no longer finds its database (cfgrib's plugin for xarray would cause
+this in every process that opens any file). ecCodes is therefore imported only in the separate process that reads a
+file.
 """
 
 import importlib.util
@@ -28,10 +29,10 @@ def is_grib(path: Path) -> bool:
 
 
 def open_grib(path: Path) -> "tuple[xr.Dataset, list[str]]":
-    """The fields of a GRIB file with dates, members, levels and whatever else tells messages apart as dimensions.
+    """The fields of a GRIB file, with dates, members, levels and all other distinguishing keys as dimensions.
 
-    Returns the data set and sentences. Raises ``InputError`` without ecCodes, for a damaged file, and for grids without
-    rows and columns.
+    Returns the dataset and notes. Raises ``InputError`` without ecCodes, for a damaged file, and for grids without rows
+    and columns. Raises ``RuntimeError`` if two messages would occupy the same position: no message is lost.
     """
     if importlib.util.find_spec("eccodes") is None:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Which keys tell the messages of a GRIB field apart: the dimensions that the field gets beside rows and columns."""
+"""The keys that distinguish the messages of a GRIB field, which become dimensions besides rows and columns."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,7 @@
-"""Messages of a GRIB file (edition 1 or 2): the field of each, its grid, and the keys that tell it from others.
+"""Messages of a GRIB file (edition 1 or 2): the field of each, its grid, and its distinguishing keys.
 
-Only the process that reads a file apart imports ecCodes (see ``deconditioning.fields.reading.grib``). Keys are those of
-https://codes.ecmwf.int/grib/ and of code tables 4.7 and 4.9 of WMO's *Manual on Codes*, volume I.2.
+Only the separate process that reads a file imports ecCodes (see ``deconditioning.fields.reading.grib``). Keys are those
+of https://codes.ecmwf.int/grib/ and of code tables 4.7 and 4.9 of WMO's *Manual on Codes*, volume I.2.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Groups of a NetCDF 4 file or Zarr store as one: variables side by side, with the dimensions that they share."""
+"""Merges the groups of a NetCDF 4 file or Zarr store: all variables together, with the dimensions that they share."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
-"""An HDF5 file opened so that nothing outside it is read, and a broken entry costs only itself.
+"""Opens an HDF5 file so that nothing outside it is read, and a broken entry affects only itself.
 
-HDF5 lets a file name others: external storage (raw bytes of any file), external links and virtual datasets. A file from
-elsewhere could carry a server's files into a result that way, so that every entry is looked at before a value is read.
+HDF5 files can refer to other files: external storage (raw bytes of any file), external links and virtual datasets. A
+foreign file could in this way copy a server's files into a result, so every entry is inspected before a value is read.
 """
 
 import mmap

@@ -1,4 +1,4 @@
-"""Compressed HDF5 values: the filters that netCDF4 brings, and the name of one that is missing."""
+"""Compressed HDF5 values: the filters provided by netCDF4, and the name of a missing one."""
 
 import importlib.util
 from functools import lru_cache

@@ -1,7 +1,7 @@
-"""A kerchunk file: JSON that says which pieces of other files are the chunks of a Zarr store.
+"""Reads a kerchunk file: JSON that lists pieces of other files as the chunks of a Zarr store.
 
-It is read only where it is named on the command line, and only where every piece lies in the file's folder or behind a
-URL: a description from elsewhere could otherwise carry any file of this machine into a result.
+It is read only if it is given on the command line, and only if every piece is in the file's folder or at a URL: a
+foreign description could otherwise copy any file of this machine into a result.
 """
 
 import json

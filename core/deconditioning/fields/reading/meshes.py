@@ -1,4 +1,4 @@
-"""Fields that lie on no rows and columns: which kind they are, and the command that brings them onto some."""
+"""Recognises fields without rows and columns, and gives the command that regrids them."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ _STATIONS = ("timeseries", "trajectory", "profile", "point", "timeseriesprofile"
 
 
 def no_rows_and_columns(dataset: "xr.Dataset") -> str | None:
-    """One sentence where the fields lie on a mesh, on HEALPix or at stations; ``None`` where nothing says so."""
+    """Message if the fields are on an unstructured mesh, on HEALPix or at stations; ``None`` otherwise."""
     if any(v.attrs.get("grid_mapping_name") == "healpix" for v in dataset.variables.values()):
         return (
             "The fields lie on a HEALPix grid, which has no rows and columns: remap them to latitudes and longitudes "

@@ -1,7 +1,7 @@
-"""Marks of missing values as files give them, put as CF has it: in the type of the data, under CF's names.
+"""Converts a file's missing-value attributes to CF form: in the type of the data, under CF's names.
 
 CF conventions, section 2.5.1: ``_FillValue`` and ``missing_value`` have the type of the (packed) data. Files give them
-as text, as a double that no single equals, in unpacked units, or by another name; times lack them.
+as text, as a double that no single equals, in unpacked units, or under another name; times lack them.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Files of fields: opened, read where they lie, and what could not be read is said."""
+"""Opens files of fields, locally or remotely, and reports what could not be read."""
 
 import contextlib
 from dataclasses import replace
@@ -26,11 +26,11 @@ _MOST_BYTES, _MOST_VARIABLES = 200_000_000, 60
 
 
 def open_fields(path: str | Path) -> Fields:
-    """The fields of a trusted NetCDF or GRIB file, of a Zarr store or an address, or of several of these as one.
+    """The fields of a trusted NetCDF or GRIB file, of a Zarr store or a URL, or of several of these as one.
 
-    A folder, a pattern such as ``run_*.nc`` and paths with `` + `` between them name several (`together`). Large files
-    and stores are read where needed, others as a whole. Raises ``InputError`` where a file does not exist, is not
-    NetCDF or holds no gridded field.
+    A folder, a pattern such as ``run_*.nc`` and paths with `` + `` between them stand for several files (`together`).
+    Large files and stores are read where needed, others completely. Raises ``InputError`` if a file does not exist, is
+    not NetCDF or contains no gridded field.
     """
     found = places(str(path))
     return _open_one(found[0]) if len(found) == 1 else together([_open_one(one) for one in found])
@@ -72,13 +72,13 @@ def is_large(dataset: "xr.Dataset") -> bool:
 
 
 def lazily(decoded: Decoded, source: str) -> Fields:
-    """The fields of a file that stays open, each value read when it is asked for."""
+    """The fields of a file that stays open; values are read when needed."""
     fields = lazily_decoded(decoded.dataset, source)
     return replace(fields, notes=(*decoded.sentences(), *fields.notes))
 
 
 def lazily_decoded(dataset: "xr.Dataset", source: str) -> Fields:
-    """The fields of a dataset whose values are elsewhere; its coordinate lines are read."""
+    """The fields of a dataset with remote values; only its coordinates are read."""
     for coordinate in dataset.coords.values():
         if coordinate.ndim < 2:
             coordinate.variable.load()  # labels are asked for again and again
@@ -86,9 +86,9 @@ def lazily_decoded(dataset: "xr.Dataset", source: str) -> Fields:
 
 
 def fields_from_decoded(decoded: Decoded, source: str) -> Fields:
-    """The fields of a decoded file, loaded; variables that cannot be read are left out and named in the notes.
+    """The fields of a decoded file in memory; unreadable variables are skipped and noted.
 
-    Raises ``InputError`` as ``fields_from_dataset``, with what was left out.
+    Raises ``InputError`` as ``fields_from_dataset``, with the skipped variables.
     """
     loaded = decoded.load()
     try:

@@ -1,4 +1,4 @@
-"""Which values of a field are none: those outside the range that the file calls valid, and marks without a word.
+"""Identifies invalid values of a field: those outside its declared valid range, and undeclared missing-value codes.
 
 CF conventions, section 2.5.1 (missing data, valid and actual range of data).
 """

@@ -1,11 +1,11 @@
-"""A Zarr store opened as fields: only coordinates are read until a region is asked for.
+"""Opens a Zarr store as fields: only coordinates are read until a region is requested.
 
-Formats 2 and 3, read by xarray and zarr. A store is named on the command line by the person whose files it may read: no
-upload is opened as one, symbolic links inside it are followed, and descriptions of stores whose chunks lie in other
-files are read only from a file beside these (``deconditioning.fields.reading.kerchunk``).
+Formats 2 and 3, read by xarray and zarr. A store is given on the command line by the person whose files it may read: no
+upload is opened as one, symbolic links inside it are followed, and stores with chunks in other files are read only
+through a file beside these (``deconditioning.fields.reading.kerchunk``).
 
-Arrays are lazy but no Dask arrays: a region is read inside a task of a
-cluster, where a graph of its own would only be handed back to the cluster. Fields on Dask arrays are read as well.
+Arrays are lazy but not Dask arrays: a region is read inside a task of a cluster, where a nested graph would be sent
+back to the cluster. Fields on Dask arrays are supported too.
 """
 
 import warnings
@@ -33,7 +33,7 @@ _FAULTS = (OSError, ValueError, KeyError, TypeError, RuntimeError, OverflowError
 
 
 def is_store(path: str | Path) -> bool:
-    """Whether a folder says that it is a Zarr group or array, of either format; a URL is taken for one."""
+    """Whether a folder is a Zarr group or array of either format; a URL is assumed to be one."""
     return (
         is_url(path)
         or is_reference(path)
@@ -49,8 +49,8 @@ def is_url(path: str | Path) -> bool:
 def open_store(path: str | Path) -> Fields:
     """The fields of a Zarr store (format 2 or 3), on disk until read; ``region`` reads a part of one.
 
-    Raises ``InputError`` where there is no store at that path (on the machine that asks), it cannot be read, or it
-    holds no gridded field.
+    Raises ``InputError`` if there is no store at that path (on the calling machine), it cannot be read, or it contains
+    no gridded field.
     """
     place = str(path) if is_url(path) else str(Path(path).absolute())
     name = place.rstrip("/").rpartition("/")[2]

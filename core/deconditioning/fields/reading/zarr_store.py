@@ -1,4 +1,4 @@
-"""A Zarr store as raw variables: groups side by side, and fill values only where they mark missing values."""
+"""A Zarr store as raw variables: groups merged, and fill values only if they mark missing values."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
