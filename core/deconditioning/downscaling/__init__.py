@@ -1,1 +1,1 @@
-"""The main job: a coarse field becomes a fine one, for a page, the engine and the command line."""
+"""Downscaling of a coarse field, for pages, engine and command line."""

@@ -1,9 +1,9 @@
-"""Gradient boosting on the pixels that agrees with the cells: what downscaling by machine learning usually does.
+"""Gradient boosting on pixels, constrained to the cell means: a common machine-learning approach to downscaling.
 
-The fine field starts as bilinear interpolation. Trees learn it from coordinates and covariates; what their cell means
-miss of the measured ones is interpolated bilinearly and added, and trees learn that, as long as the means come nearer.
-Quantiles are those of trees that learn each pixel's own cell value. Sources: Malone, McBratney, Minasny and Wheeler
-2012 (dissever); Friedman 2001; Koenker and Bassett 1978 for the quantile loss.
+The fine field starts as bilinear interpolation. Trees learn it from coordinates and covariates; the difference between
+their cell means and the measured ones is interpolated bilinearly and added, and trees learn the sum, as long as the
+means improve. Quantiles are those of trees that learn each pixel's own cell value. Sources: Malone, McBratney, Minasny
+and Wheeler 2012 (dissever); Friedman 2001; Koenker and Bassett 1978 for the quantile loss.
 """
 
 from dataclasses import replace
@@ -26,7 +26,7 @@ _QUANTILES, _WIDTH = (0.025, 0.975), 2 * 1.959963984540054
 def gradient_boosting(problem: DownscalingProblem, check: Check = never) -> tuple[np.ndarray, np.ndarray]:
     """Mean and sd (H, W) in the target's units, from the visible cells alone; one thread.
 
-    Raises ``InputError`` where no pixel lies in a visible cell, and ``Cancelled``.
+    Raises ``InputError`` if no pixel lies in a visible cell, and ``Cancelled``.
     """
     from threadpoolctl import threadpool_limits
 

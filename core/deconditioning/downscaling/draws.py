@@ -1,4 +1,4 @@
-"""Joint draws of a posterior over a whole picture: fields that all fit the same coarse cells, for flipping through."""
+"""Joint posterior draws over a whole picture: fields that all fit the same coarse cells."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,11 +39,11 @@ _TILE = 4096
 
 @dataclass(frozen=True)
 class Draws:
-    """``fields`` (D, H, W) and their ``mean`` (H, W), in the target's units, missing where the problem has no pixel.
+    """``fields`` (D, H, W) and their ``mean`` (H, W), in the target's units, NaN where the problem has no pixel.
 
     ``off`` is the largest distance of any draw's cell average from the mean's at a measured cell, in the same units;
-    None where cells are matched through mediators only. ``stride``: the fields hold every so many-th pixel each way.
-    ``seed`` is that of the random numbers.
+    None if cells are matched only through mediators. ``stride``: the fields contain every stride-th pixel in each
+    direction. ``seed`` is that of the random numbers.
     """
 
     fields: np.ndarray
@@ -67,17 +67,16 @@ def posterior_draws(
     seed: int = SEED,
     check: Check = never,
 ) -> Draws:
-    """``count`` joint draws of f given the data, at the pixels of a preview, from the sums that a page keeps.
+    """``count`` joint draws of f given the data at the pixels of a preview, from the cached sums of a page.
 
-    Matheron's rule: ``f + c(x)ᵀ W S⁻¹ (z̃ − Wᵀf̄ − e)``. Terms of the place alone on a regular grid are drawn by FFT,
-    to about a thousandth of their variance (`grid_draws`), the others by 1,024 random features whose frequencies all
-    draws share: over amplitudes their prior covariance is k to about 3 %. The same ``seed`` gives the same random
-    numbers, so that draws change with the hyperparameters as smoothly as the posterior does. Where the model has a
-    local scale κ, a draw is ``mean + κ (draw − mean)``; of a look at every pixel of matched cells,
-    ``P(κ (draw − mean))`` takes the place of the second term, with P the step back to the cell averages that
-    ``draw − mean`` has (`_onto_cells`).
-    Raises ``InputError`` for kernels whose functions cannot be drawn.
-    Source: Wilson et al. 2020, *Efficiently sampling functions from GP posteriors*.
+    Matheron's rule: ``f + c(x)ᵀ W S⁻¹ (z̃ − Wᵀf̄ − e)``. Terms of the coordinates alone on a regular grid are drawn by
+    FFT, accurate to about a thousandth of their variance (`grid_draws`), the others by 1,024 random features whose
+    frequencies are the same in all draws: over amplitudes their prior covariance is k to about 3 %. The same ``seed``
+    gives the same random numbers, so draws change with the hyperparameters as smoothly as the posterior does. If the
+    model has a local scale κ, a draw is ``mean + κ (draw − mean)``; at full resolution with matched cells the second
+    term is ``P(κ (draw − mean))``, where P restores the cell averages of ``draw − mean`` (`_onto_cells`). Raises
+    ``InputError`` for kernels whose functions cannot be drawn. Source: Wilson et al. 2020, *Efficiently sampling
+    functions from GP posteriors*.
     """
     generator = torch.Generator().manual_seed(seed)
     if picture is None or not reads_bags(spec):
@@ -95,7 +94,7 @@ def exact_draws(
     spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, key: str, store: SumsStore,
     picture: Picture | PartedPicture | None, *, count: int, seed: int, check: Check = never,
 ) -> Draws:  # fmt: skip
-    """`posterior_draws` at every pixel, from exact sums only: what may leave the page in a file.
+    """`posterior_draws` at every pixel, from exact sums only, for export.
 
     Raises ``InputError`` above ``_MOST_VALUES`` values.
     """

@@ -1,4 +1,4 @@
-"""About how long a downscaling or a sweep of one takes, to be said before it begins."""
+"""Estimates the duration of a downscaling or of a sweep before it starts."""
 
 from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings, completed
 from deconditioning.downscaling.stages import has_two_ways
@@ -12,17 +12,17 @@ _SETTING, _LOOK = 0.3, 0.6
 
 
 def about_seconds(problem: DownscalingProblem, settings: DownscaleSettings) -> float:
-    """Seconds of computing on one core, right within a factor of three: learning, where asked for, and the map."""
+    """Expected seconds on one core, accurate to a factor of three: learning, if requested, and the map."""
     return map_seconds(problem) + (_learning_seconds(problem, settings) if settings.learn else 0.0)
 
 
 def map_seconds(problem: DownscalingProblem) -> float:
-    """Seconds of the map and the scores of given hyperparameters."""
+    """Expected seconds of the map and the scores with given hyperparameters."""
     return _ALWAYS_S + _PIXEL_S * problem.grid.area.size + _PAIR_S * problem.data.bags.count**2
 
 
 def setting_seconds(problem: DownscalingProblem) -> float:
-    """Seconds of one setting of a sweep."""
+    """Expected seconds of one setting of a sweep."""
     return _SETTING * map_seconds(problem)
 
 

@@ -1,4 +1,4 @@
-"""Draws of a stationary Gaussian field on a regular grid, by circulant embedding: as fast as an FFT."""
+"""Draws of a stationary Gaussian field on a regular grid by circulant embedding, at the cost of an FFT."""
 
 import torch
 from jaxtyping import Float
@@ -19,15 +19,15 @@ def grid_draws(
     layout: object, term: Term, names: tuple[str, ...], like: Float[Tensor, "N d"], count: int,
     generator: torch.Generator, check: Check = never,
 ) -> Float[Tensor, "P D"] | None:  # fmt: skip
-    """``count`` draws of one term at the points of a layout; None where the term is none of the grid's place alone.
+    """``count`` draws of one term at the points of a layout; None if the term is not a kernel of the grid's coordinates
+    alone.
 
-    On a torus the covariance is diagonal in the Fourier basis: with ``λ = FFT(k)``, ``Re`` and ``Im`` of
-    ``FFT(√(λ/MN) (a + ib))`` are two independent draws for standard normal a, b. The torus is so large that λ is
-    positive but for ``NEGATIVE`` of it, which is cut off; None where none of ``_PADDINGS`` is enough. The draws'
-    covariance is k where nothing is cut off, else differs from it by at most about ``NEGATIVE`` k(0). ``like`` tells
-    type and device.
-    Source: Dietrich and Newsam 1997, *Fast and exact simulation of stationary Gaussian processes through circulant
-    embedding of the covariance matrix*.
+    On a torus the covariance is diagonal in the Fourier basis: with ``λ = FFT(k)``, ``Re`` and ``Im`` of ``FFT(√(λ/MN)
+    (a + ib))`` are two independent draws for standard normal a, b. The torus is so large that λ is positive except for
+    ``NEGATIVE`` of it, which is set to zero; None if none of ``_PADDINGS`` suffices. The covariance of the draws is k
+    if nothing is cut, otherwise it differs by at most about ``NEGATIVE`` k(0). ``like`` gives type and device. Source:
+    Dietrich and Newsam 1997, *Fast and exact simulation of stationary Gaussian processes through circulant embedding of
+    the covariance matrix*.
     """
     columns = {names.index(name) for factor in term.factors for name in factor.columns}
     if not isinstance(layout, GridLayout) or columns != set(layout.axes):

@@ -1,4 +1,4 @@
-"""What a page needs while a slider moves: bag sums kept per term, and a picture before the exact one is there."""
+"""Computations while a slider moves: cached bag sums by term, and a preview before the exact picture."""
 
 import math
 import threading
@@ -81,10 +81,10 @@ def thinned(pixel: np.ndarray, width: int, stride: int) -> Thinned:
 
 
 class Sketch:
-    """What the previews of a problem look at: pixels for the mean, pixels for the sd, and points of the bags.
+    """The parts of a problem that its previews use: pixels for the mean, pixels for the sd, and points of the bags.
 
-    The points are k-means centres (`coreset`), chosen when they are first needed; ``kept`` holds their sums term by
-    term, so that a slider recomputes only its own term.
+    The points are k-means centres (`coreset`), chosen when they are first needed; ``kept`` caches their sums by term,
+    so that a slider recomputes only its own term.
     """
 
     def __init__(self, mean_at: Thinned, sd_at: Thinned, *bags: Bags) -> None:
@@ -136,7 +136,7 @@ def _stride(excess: float) -> int:
 
 
 class Later(Generic[Value]):
-    """A value computed when it is first asked for; what it is computed from is let go then."""
+    """A value computed on first use; its inputs are then released."""
 
     def __init__(self, compute: Callable[[], Value]) -> None:
         self._compute: Callable[[], Value] | None = compute
@@ -152,10 +152,10 @@ class Later(Generic[Value]):
 
 @dataclass(frozen=True)
 class Preview:
-    """A quick look: mean and sd of the pixels' values (P,) at the slider's own settings; sentences say what in them is
-    approximate.
+    """An approximate mean and sd of the pixels' values (P,) at the current settings, with sentences on the
+    approximation.
 
-    Both are computed at some pixels (`Sketch`) and repeated around them; the sd when it is asked for.
+    Both are computed at some pixels (`Sketch`) and repeated around them; the sd only on request.
     """
 
     mean: Tensor
@@ -173,7 +173,7 @@ def preview(
     picture: Picture | PartedPicture | None,
     look: Sketch,
 ) -> Preview:
-    """A picture well under a second: exact sums where they are kept or cheap, a few points of each bag where not."""
+    """A picture in well under a second: exact sums if they are cached or cheap, otherwise a few points of each bag."""
     if not reads_bags(spec):
         return _preview_through(spec, data, problem, look)
     place = columns_of(problem).place if spec.model.looks_at_footprints else None
@@ -260,7 +260,7 @@ def exact(
     picture: Picture | PartedPicture | None,
     check: Check = never,
 ) -> Prediction:
-    """The exact posterior at every pixel; sums are taken from the store, or computed and kept there."""
+    """The exact posterior at every pixel; sums come from the cache, or are computed and cached."""
     if picture is None or not reads_bags(spec):
         return predict(spec, data, problem, check=check)
     return predict_from_sums(spec, data, problem, store.parts(sums_key(key, spec), spec.kernel, picture, check))

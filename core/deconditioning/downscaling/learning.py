@@ -1,4 +1,6 @@
-"""Learning hyperparameters of a downscaling: on a few points of each cell, the place on every pixel where asked for."""
+"""Learning the hyperparameters of a downscaling: on a few points of each cell, with kernels of coordinates on every
+pixel if requested.
+"""
 
 import math
 from dataclasses import dataclass, replace
@@ -27,10 +29,11 @@ from deconditioning.observations import Bags
 def learn_model(
     problem: DownscalingProblem, settings: DownscaleSettings, context: Any = None
 ) -> tuple[Learned, LearningCheck]:
-    """Learn on a coreset of each bag; returns the better of what was learned and the start, and how both did.
+    """Learn on a coreset of each bag; returns the better of the learned hyperparameters and the start, with both
+    results.
 
-    Better at predicting the visible cells, each from the others (`guard`); then the whole way is checked one scale up,
-    or before it where that chooses the model (``settings.choose``).
+    Better means better at predicting each visible cell from the others; then the whole procedure is tested one scale
+    up, or before learning if that chooses the model (``settings.choose``).
     """
     context, settings = context or NoReport(), completed(problem, settings)
     checked: _Checked = _Checked()

@@ -1,4 +1,4 @@
-"""What learning looks at: few points of each bag, and the place on every pixel where that is open."""
+"""Data used in learning: few points of each bag, and kernels of coordinates on every pixel where possible."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -78,11 +78,11 @@ def learning_gram(
 
 
 def thinned(data: IndirectData, points: int, seed: int) -> IndirectData:
-    """The data with few points a bag (k-means), and a footprint."""
+    """The data with few points per bag (k-means), and per footprint."""
     footprints = None if data.footprints is None else coreset(data.footprints, points, seed)
     return replace(data, bags=coreset(data.bags, points, seed), footprints=footprints)
 
 
 def centre_of_priors(problem: DownscalingProblem, spec: ModelSpec, bags: Bags) -> KernelSpec | None:
-    """Where the priors of a model have their centres; None where that is its start."""
+    """The centres of the priors of a model; None if they are the starting values."""
     return defaults.centre_of_priors(spec.model, spec.kernel, bags, problem.columns, coordinate_names(problem))

@@ -1,4 +1,4 @@
-"""From a problem and a model with given hyperparameters to the fine field and its uncertainty."""
+"""Predicts the fine field and its uncertainty from a problem and a model with given hyperparameters."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -40,14 +40,14 @@ _EVEN = 1e-9
 
 @dataclass(frozen=True)
 class Prediction:
-    """Standardised posterior mean and sd of the pixels' values (P,), and what made them.
+    """Standardised posterior mean and sd of the pixels' values (P,), and how they were computed.
 
-    ``sd`` is ``√(var f + ς²)``, that of a pixel's own value (``ModelSpec.value_sd``), ``sd_latent`` that of f alone;
-    var f is that of the posterior times κ² where the model has a local scale.
-    ``evidence`` is ``log N(z̃; Wᵀm̄, S)``, for models through inducing points the collapsed bound on it; ``jitter`` what
-    was added to a diagonal; ``routes`` how the sums of each term were taken; ``told`` sentences on what is approximate;
-    ``left_out`` the RMSE of the targets, each predicted from all others, None where they are too many; ``scale`` the
-    local scale κ of the sds (P,), None where the model has none.
+    ``sd`` is ``√(var f + ς²)``, that of a single pixel (``ModelSpec.value_sd``), ``sd_latent`` that of f alone; var f
+    is that of the posterior times κ² if the model has a local scale. ``evidence`` is ``log N(z̃; Wᵀm̄, S)``, or the
+    collapsed bound on it for models with inducing points; ``jitter`` was added to a diagonal; ``routes`` names the
+    algorithm of each term's sums; ``told`` describes approximations; ``left_out`` is the RMSE of the targets, each
+    predicted from all others, None if they are too many; ``scale`` is the local scale κ of the sds (P,), None if the
+    model has none.
     """
 
     mean: Float[Tensor, " P"]
@@ -62,7 +62,7 @@ class Prediction:
 
 
 def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = never) -> IndirectData:
-    """The data a model can use: as they are, or with pseudo-targets where it needs one target per bag."""
+    """The data in the form that a model can use: unchanged, or with pseudo-targets if it needs one target per bag."""
     if spec.model.reads(problem.data):
         return problem.data
     if spec.mediator_kernel is None:
@@ -77,7 +77,7 @@ def pseudo_target_learning(model: NamedModel) -> LearningOptions:
 
 
 def grid_layout(problem: DownscalingProblem) -> GridLayout | SphereLayout | None:
-    """The regular grid the pixels lie on, in scaled coordinates; None on a curvilinear or an uneven grid."""
+    """The regular grid of the pixels, in scaled coordinates; None on a curvilinear or an uneven grid."""
     if problem.grid.kind == "curvilinear" or not problem.spec.coordinates:
         return None
     height, width = problem.grid.area.shape
@@ -154,7 +154,7 @@ def total(parts: Iterable[Tensor]) -> Tensor:
 def predict_from_sums(
     spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, parts: Sequence[tuple[float, PictureSums]]
 ) -> Prediction:
-    """Posterior at every pixel from bag sums and the scales they enter with; no kernel value is computed here.
+    """Posterior at every pixel from bag sums and their scales, without computing kernel values.
 
     ``c = Σ_t s_t c_t``, ``K̄ = Σ_t s_t K̄_t``: the sums of each term at unit scale, or those of the whole kernel, once.
     """
@@ -166,7 +166,7 @@ def predict_from_sums(
 def posterior_of_sums(
     spec: ModelSpec, data: IndirectData, columns: Columns, parts: Sequence[tuple[float, PictureSums]]
 ) -> tuple[Conditioning, Float[Tensor, " P"], Float[Tensor, " P"]]:
-    """What conditioning gives, posterior mean and variance at every point of the sums; see `predict_from_sums`."""
+    """The conditioning, posterior mean and variance at every point of the sums; see `predict_from_sums`."""
     given = condition_on_gram(spec, data, columns, total(scale * sums.gram for scale, sums in parts))
     mean = total(scale * sums.cross.across(given.dual) for scale, sums in parts) + spec.mean
     prior = total(scale * sums.prior for scale, sums in parts)
@@ -211,7 +211,7 @@ def predict_tiled(
     inputs: Float[Tensor, "P d"],
     check: Check = never,
 ) -> Prediction:
-    """Posterior at ``inputs`` tile by tile, in memory that does not grow with the picture."""
+    """Posterior at ``inputs`` tile by tile, with bounded memory."""
     given = posterior(spec, data, columns_of(problem), check)
     routes = tuple("tiles" for _ in spec.kernel.terms)
     return _prediction(spec, problem, given.mean_and_variance(inputs, check), given.conditioning, routes, inputs)
@@ -260,7 +260,7 @@ def predict(
     device: torch.device | None = None,
     check: Check = never,
 ) -> Prediction:
-    """Posterior mean and sd of every prediction pixel's value, by the cheapest exact route."""
+    """Posterior mean and sd of every prediction pixel, by the cheapest exact algorithm."""
     device = device or torch.device("cpu")
     data = data.to(device)
     if not reads_bags(spec):
@@ -287,17 +287,17 @@ def _whole_sums(
 
 
 def reads_bags(spec: ModelSpec) -> bool:
-    """Whether the posterior is read from the bags' sums, term by term: no centroids, no inducing points."""
+    """Whether the posterior uses the bags' sums by term, without centroids or inducing points."""
     return spec.model.on_bags
 
 
 def bags_inside(problem: DownscalingProblem) -> bool:
-    """Whether the bags are made of the prediction pixels."""
+    """Whether the bags consist of the prediction pixels."""
     return len(problem.bag_pixel) == len(problem.data.bags.inputs)
 
 
 def fits_in_memory(problem: DownscalingProblem) -> bool:
-    """Whether the bag sums of all pixels may be kept whole, and the bags lie in the picture."""
+    """Whether the bag sums of all pixels fit into memory, and the bags lie in the picture."""
     bags: Bags = problem.data.bags
     return bags_inside(problem) and may_be_kept(bags, len(problem.pixel))
 

@@ -1,6 +1,6 @@
-"""Hyperparameters learned once for the worked examples, so that they open on a finished picture.
+"""Stored hyperparameters of the worked examples, so that these open with a finished picture.
 
-Each was made by ``deconditioning downscale KEY --model MODEL`` with the data set's own settings; a test learns one
+Each was produced by ``deconditioning downscale KEY --model MODEL`` with the data set's own settings; a test learns one
 again and compares the evidence.
 """
 
@@ -17,10 +17,10 @@ _FILE = Path(__file__).with_name("presets.json")
 
 
 def preset(source: dict[str, Any], problem: dict[str, Any], settings: DownscaleSettings) -> ModelSpec | None:
-    """The stored model of a worked example, or None where the problem or the kernel's families are not its own.
+    """The stored model of a worked example, or None if the problem or the kernel's families differ.
 
-    Cells withheld otherwise are another problem: their values must not have been learned from. So is a region: it has
-    other scales.
+    A problem with other withheld cells has no preset, because their values must not have been used in learning; nor has
+    a region, which has another scaling.
     """
     start = settings.kind.start(not DownscalingSpec.from_dict(problem).indirect)
     families = settings.kernel or "rbf", settings.spatial or start.spatial, settings.structure

@@ -1,4 +1,4 @@
-"""A result as the dataset that leaves: the map, its doubt, what was seen, and what else is asked for."""
+"""A result as a dataset for export: the map, its uncertainty, the observed cells and further requested fields."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ class ResultDataset:
     warnings: tuple[str, ...] = ()
 
     def drawing(self, check: Check = never) -> Drawing:
-        """Joint draws from sums of their own; a page that keeps the sums has a quicker way."""
+        """Joint draws from newly computed sums; a page with cached sums has a faster way."""
 
         def draw(count: int, seed: int) -> Draws:
             data = matched_data(self.problem, self.spec, check)
@@ -52,7 +52,7 @@ class ResultDataset:
         return draw
 
     def dataset(self, delivery: Delivery, drawing: Drawing | None = None) -> "xr.Dataset":
-        """The dataset with the draws and quantiles that are asked for."""
+        """The dataset with the requested draws and quantiles."""
         found = to_dataset(
             self.problem,
             self.mean,

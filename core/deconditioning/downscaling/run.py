@@ -1,4 +1,4 @@
-"""The main job: learn, condition, predict on the grid, score beside the baselines, export."""
+"""Downscaling from start to end: learn, condition, predict on the grid, score with baselines, export."""
 
 import math
 from dataclasses import asdict, dataclass, field
@@ -36,12 +36,12 @@ from deconditioning.models.spec import ModelSpec
 class DownscalingResult:
     """A finished downscaling.
 
-    ``mean`` and ``sd`` (H, W) in physical units, the sd that of a pixel's own value; ``sd_latent`` that of f, None
-    where it is the same (ς² = 0); ``local_scale`` κ (H, W) that is in both, None where the model has none. ``scores``
-    and ``fields`` by model, baselines included; ``coarse_scores`` of withheld cells and of re-aggregation where they
-    exist; ``spec`` the model used; ``settings`` that reproduce it; ``seconds``
-    (cpu, wall), ``peak_mb``; ``warnings`` sentences; ``diagnostics``, with ``leave_one_out`` (a `LearningCheck`),
-    ``one_scale_up`` (`OneScaleUp`, None where it was not looked), ``explained_share`` and ``assumptions`` in them.
+    ``mean`` and ``sd`` (H, W) are in physical units, with the sd of a single pixel; ``sd_latent`` is that of f, None if
+    it is the same (ς² = 0); ``local_scale`` κ (H, W) is part of both, None if the model has none. ``scores`` and
+    ``fields`` by model include the baselines; ``coarse_scores`` are those of withheld cells and of re-aggregation, if
+    they exist; ``spec`` is the model used; ``settings`` reproduce it; ``seconds`` (cpu, wall), ``peak_mb``;
+    ``warnings`` are messages; ``diagnostics`` contains ``leave_one_out`` (a `LearningCheck`), ``one_scale_up``
+    (`OneScaleUp`, None if it was not run), ``explained_share`` and ``assumptions``.
     """
 
     mean: np.ndarray
@@ -66,10 +66,10 @@ def downscale(
     *,
     learned: tuple[Learned, LearningCheck] | None = None,
 ) -> DownscalingResult:
-    """Downscale a problem: learn (if asked, and not ``learned`` already), predict every pixel, score all methods.
+    """Downscale a problem: learn (if requested and not ``learned`` already), predict every pixel, score all methods.
 
-    ``context`` may report progress and cancel (``report(step=…, total=…, message=…, **values)``, ``check()``); a
-    learning that is cancelled here goes on to nothing more: ``Cancelled``. Raises ``InputError`` with a sentence.
+    ``context`` may report progress and cancel (``report(step=…, total=…, message=…, **values)``, ``check()``); if
+    learning is cancelled, nothing else is computed: ``Cancelled``. Raises ``InputError``.
     """
     settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
     context, settings = context or NoReport(), completed(problem, settings)
@@ -127,7 +127,7 @@ def _warnings(found: Prediction, rests_on: tuple[Assumption, ...]) -> tuple[str,
 
 
 def jitter_warning(found: Prediction) -> tuple[str, ...]:
-    """What was added to a diagonal, as a sentence; empty when nothing was."""
+    """A message with the jitter added to a diagonal; empty if none was."""
     jitter = found.jitter
     if not jitter:
         return ()
@@ -188,7 +188,9 @@ def coarse_scores(problem: DownscalingProblem, mean: np.ndarray) -> dict[str, di
 
 
 def withheld_scores(problem: DownscalingProblem, fields: dict[str, np.ndarray]) -> dict[str, dict[str, float]]:
-    """Every method's field averaged back to the cells hidden from all of them, where all have a value; {} below two."""
+    """Every method's field averaged back to the cells withheld from all of them, if all have a value; {} below two
+    cells.
+    """
     from deconditioning.fields.grids.blocks import reaggregate
     from deconditioning.metrics.field_scores import score_field
 
@@ -202,7 +204,7 @@ def withheld_scores(problem: DownscalingProblem, fields: dict[str, np.ndarray]) 
 
 
 def leaving(problem: DownscalingProblem, result: DownscalingResult) -> ResultDataset:
-    """The result as it leaves: mean, sds, coarse, error, baselines, with settings and seed."""
+    """The result for export: mean, sds, coarse, error, baselines, with settings and seed."""
     return ResultDataset(
         problem,
         result.spec,
@@ -225,11 +227,11 @@ def export(problem: DownscalingProblem, result: DownscalingResult) -> bytes:
 
 
 def learn_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
-    """The engine's task: build the problem, downscale it, keep fields as NetCDF and what reproduces them.
+    """The engine's task: build the problem, downscale it, store fields as NetCDF with the settings that reproduce them.
 
-    ``settings`` holds ``source`` (keys of files), ``problem`` (a ``DownscalingSpec``) and ``settings`` (a
-    ``DownscaleSettings``); the result holds the scores, the learned settings, warnings and diagnostics. A cancelled
-    learning ends at once with the settings of the best so far, without fields and scores.
+    ``settings`` contains ``source`` (keys of files), ``problem`` (a ``DownscalingSpec``) and ``settings`` (a
+    ``DownscaleSettings``); the result contains the scores, the learned settings, warnings and diagnostics. A cancelled
+    learning ends at once with the best settings so far, without fields and scores.
     """
     from deconditioning.downscaling.source import Source, build_problem
     from deconditioning.fields.spec import DownscalingSpec

@@ -1,4 +1,4 @@
-"""The fields that a run keeps, read back from its NetCDF file."""
+"""The fields of a run, read back from its NetCDF file."""
 
 import io
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Settings of a downscaling: what the person chose, validated once, with defaults from the data."""
+"""Settings of a downscaling: the user's choices, validated once, with defaults from the data."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where a problem's fields come from, as JSON: a data set of the catalogue or an upload kept beside the runs."""
+"""The origin of a problem's fields as JSON: a data set of the catalogue or an upload stored beside the runs."""
 
 import json
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ def kept_uploads(mark: str = "") -> dict[str, str]:
 
 
 def open_source(key: str) -> Fields:
-    """The fields behind a key, or behind several with `` + `` between; an upload is read in a process of its own."""
+    """The fields of a key, or of several with `` + `` between; an upload is read in a separate process."""
     if len(keys := keys_of(key)) > 1:
         return together([open_source(one) for one in keys])
     if not key.startswith(UPLOAD):

@@ -1,9 +1,9 @@
-"""Which of the two ways of stage one: λ and ℓ from the bags left out, or by the evidence with everything else.
+"""Chooses the procedure of stage one: λ and ℓ by leave-one-bag-out, or by the evidence with everything else.
 
-Neither is the better one everywhere. Leaving bags out asks how well mediators tell embeddings, and may shrink W more
-than the targets bear out; the evidence knows the targets, and may run away (W tells targets by what is no covariate, k
-sharpens what W then blurs). Cells one scale up, whose values are known, tell which happens
-(`downscaling.one_scale_up`): joint learning is taken unless it is clearly farther off there, or runs away.
+Neither is better everywhere. Leave-one-bag-out measures how well mediators predict embeddings, and may shrink W more
+than the targets support; the evidence uses the targets, and may diverge (W predicts targets from something that is not
+a covariate, and k sharpens what W then blurs). Cells one scale up, whose values are known, show which happens
+(`downscaling.one_scale_up`): joint learning is used unless it is clearly less accurate there, or diverges.
 """
 
 import math
@@ -28,14 +28,14 @@ _CALLED = {
 
 @dataclass(frozen=True)
 class Stage:
-    """The way that was chosen, a sentence that says why, and what was found one scale up, where it was looked."""
+    """The chosen procedure, the reason in a sentence, and the result one scale up, if that test was run."""
 
     way: str
     said: str = ""
     found: OneScaleUp | None = None
 
     def turned_back(self, learned: Learned) -> "Stage":
-        """The other way, after joint learning ran away."""
+        """The other procedure, after joint learning diverged."""
         ratio = math.sqrt(learned.spec.kernel.variance)
         return Stage(
             WAYS[0],
@@ -45,13 +45,13 @@ class Stage:
 
 
 def has_two_ways(model: NamedModel) -> bool:
-    """Whether λ and ℓ of the model can be found in either way."""
+    """Whether λ and ℓ of the model can be learned by either procedure."""
     return model.learns_mediation_first(WAYS[0]) and not model.learns_mediation_first(WAYS[1])
 
 
 def choose_stage(problem: DownscalingProblem, settings: DownscaleSettings, context: Any) -> Stage:
-    """Joint learning, unless it is farther from the known cells one scale up by more than chance, where the bags are
-    left out; these too where one scale up cannot be asked.
+    """Joint learning, unless it is significantly less accurate one scale up than leave-one-bag-out; the latter also if
+    that test is not possible.
 
     Raises ``Cancelled``.
     """
@@ -84,5 +84,5 @@ def choose_stage(problem: DownscalingProblem, settings: DownscaleSettings, conte
 
 
 def ran_away(stage: Stage, learned: Learned) -> bool:
-    """Whether what was learned jointly has so large a prior variance that the other way is to be taken after all."""
+    """Whether the jointly learned prior variance is so large that the other procedure is used after all."""
     return stage.way == "joint" and learned.spec.kernel.variance > RUNAWAY_VARIANCE

@@ -1,4 +1,4 @@
-"""A grid of hyperparameters: what the evidence, the left-out targets and the truth say of each setting."""
+"""A grid of hyperparameters: evidence, leave-one-out errors and scores at each setting."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -60,7 +60,7 @@ def _values(kernel: Any, prefix: str, columns: tuple[str, ...]) -> dict[str, flo
 
 
 def is_cheap(name: str) -> bool:
-    """Whether a hyperparameter leaves all sums of kernel values as they are."""
+    """Whether a hyperparameter leaves all sums of kernel values unchanged."""
     return name in NOISES or name.endswith("variance")
 
 
@@ -71,10 +71,10 @@ def sweep(
     known: Sequence[Mapping[str, Any]] = (),
     check: Check = never,
 ) -> Iterator[dict[str, Any]]:
-    """One row after the other, each the exact posterior at its setting; those that are ``known`` come as they are.
+    """Yield one row per setting, each from the exact posterior; ``known`` rows are returned unchanged.
 
-    A row holds ``values`` (name → number), the `SCORES` that exist, ``picture`` (a small map of the mean), or a
-    ``message`` where the setting is refused. Sums of terms that do not change are taken once. Raises ``InputError``.
+    A row contains ``values`` (name → number), the available `SCORES`, ``picture`` (a small map of the mean), or a
+    ``message`` if the setting is refused. Sums of unchanged terms are computed once. Raises ``InputError``.
     """
     check_axes(axes, list(sweepable(spec, problem)))
     store, data = SumsStore(), _Data(problem)
@@ -121,7 +121,8 @@ def _small(problem: DownscalingProblem, mean: np.ndarray) -> dict[str, Any]:
 
 
 def sweep_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
-    """The engine's task: every setting of the axes, kept as they come; ``rows`` of a stopped sweep are gone on from.
+    """The engine's task: every setting of the axes, stored as they are computed; ``rows`` of a stopped sweep are
+    reused.
 
     ``settings``: ``source``, ``problem``, ``model`` (a `ModelSpec`), ``axes``, ``rows``.
     """

@@ -1,1 +1,1 @@
-"""State-space models: systems, the kernel Bayes filter, and the Kalman and particle filters beside it."""
+"""State-space models: systems, the kernel Bayes filter, and Kalman and particle filters for comparison."""

@@ -1,4 +1,4 @@
-"""Filters that are told the system's equations: extended and unscented Kalman (filterpy), bootstrap particles."""
+"""Filters that use the system's equations: extended and unscented Kalman (filterpy), bootstrap particle filter."""
 
 from dataclasses import dataclass
 
@@ -43,7 +43,7 @@ def extended_kalman(system: RotationSystem, observations: np.ndarray) -> Baselin
 
 
 def unscented_kalman(system: RotationSystem, observations: np.ndarray) -> Baseline:
-    """The unscented Kalman filter, sigma points spread by α = 1, κ = 1, β = 2."""
+    """The unscented Kalman filter, with sigma points from α = 1, κ = 1, β = 2."""
     from filterpy.kalman import MerweScaledSigmaPoints, UnscentedKalmanFilter
 
     points = MerweScaledSigmaPoints(2, _ALPHA, _BETA, _KAPPA)

@@ -1,7 +1,7 @@
-"""The kernel Bayes filter: a hidden state followed by samples of it alone, without a model of either noise.
+"""The kernel Bayes filter: estimates a hidden state from samples alone, without a model of either noise.
 
-Trained on one series of states and observations; a state is a weighted sample at the training states. Source:
-Fukumizu et al. 2013, §4.3.
+Trained on one series of states and observations; a state is a weighted sample at the training states. Source: Fukumizu
+et al. 2013, §4.3.
 """
 
 from dataclasses import dataclass
@@ -33,9 +33,10 @@ SMOOTHING = 1e-2
 
 @dataclass(frozen=True)
 class FilterState:
-    """Where S series stand: ``weights`` α (S, T) on the training states; ``mass`` Σμ (S,) of the prediction behind
-    them; ``lost`` (S,) whether that had lost its mass and the state was found anew from the observation alone; ``far``
-    (S,) whether no training observation is near. A kernel that cannot tell constants has no mass to lose."""
+    """The current states of S series: ``weights`` α (S, T) on the training states; ``mass`` Σμ (S,) of the prediction;
+    ``lost`` (S,) whether that vanished and the state was estimated from the observation alone; ``far`` (S,) whether no
+    training observation is near. A kernel without constant functions has no mass.
+    """
 
     weights: Float[Tensor, "S T"]
     mass: Float[Tensor, " S"]
@@ -49,18 +50,19 @@ class KernelBayesFilter:
 
     Parameters
     ----------
-    states : X_1 … X_{T+1} (T + 1, d), in order.  observations : Y_1 … Y_T (T, q).
-    begins : rows of ``states`` (T,) that the observations belong to and that the next row follows one step later, where
-        the series has gaps, so that not all rows do.
-    kernel, observation_kernel : k on states and on observations.
-    regularisation, second_regularisation : ε (inside Tε) and δ.
-    tolerance : share of the trace that the low-rank factors may leave out; 0 keeps all matrices dense.
-    state_tolerance : the same for the states' factor alone, where it is given: a kernel of few features, such as
-        Tr(ABᵀ), has a rank of its own that no cut should lower.
-    iterative : accuracy at which Lanczos steps end that take ``G_Y`` whole in the update (single precision, or directly
-        where they do not converge), since noisy observations of many numbers have no low rank; 0: by the factor.
+    states : X_1 … X_{T+1} (T + 1, d), in order.
+    observations : Y_1 … Y_T (T, q).
+    begins : rows of ``states`` (T,) that have an observation and whose next row follows one step later, if the series
+        has gaps.
+    kernel, observation_kernel : kernels on states and on observations.
+    regularisation, second_regularisation : ε (which enters as Tε) and δ.
+    tolerance : share of the trace that the low-rank factors may omit; 0 for dense matrices.
+    state_tolerance : the same for the states' factor alone, if given: a kernel with few features, such as Tr(ABᵀ), has
+        a low rank that should not be reduced.
+    iterative : accuracy of Lanczos steps with the full ``G_Y`` in the update (in single precision, or directly if they
+        do not converge), because noisy observations of many numbers have no low rank; 0: by the factor.
 
-    Raises ``InputError`` for fewer than 10 steps, gaps, or lengths that do not belong together.
+    Raises ``InputError`` for fewer than 10 steps, gaps, or lengths that do not match.
     """
 
     states: Float[Tensor, "T1 d"]
@@ -110,7 +112,7 @@ class KernelBayesFilter:
 
     @property
     def length(self) -> int:
-        """T."""
+        """The number of training steps T."""
         return len(self.observations)
 
     @property
@@ -234,8 +236,10 @@ class KernelBayesFilter:
         return self._observed(weights.expand(len(observation), -1), self.near(observation))
 
     def step(self, state: FilterState, observation: Float[Tensor, "S q"]) -> FilterState:
-        """One step on: predict, then weigh by the observation. Where a prediction that ``has_mass`` lost it, or weights
-        are no finite numbers, the state is found anew from the observation, and ``lost`` says so."""
+        """One step: predict, then update by the observation. If the prediction lost its mass (for a kernel that
+        ``has_mass``), or weights are not finite, the state is estimated from the observation alone, and ``lost`` is
+        set.
+        """
         return self._stepped(state, self.near(observation))
 
     def _stepped(self, state: FilterState, near: Tensor) -> FilterState:
@@ -253,8 +257,9 @@ class KernelBayesFilter:
 
     @cached_property
     def has_mass(self) -> bool:
-        """Whether Σμ says anything: whether the states' kernel can tell the constant 1, as Tr(ABᵀ) on all of SO(3)
-        cannot."""
+        """Whether Σμ is meaningful: whether the states' kernel can represent the constant 1, which Tr(ABᵀ) on all of
+        SO(3) cannot.
+        """
         even = torch.full_like(self.now[:, 0], 1 / self.length)
         return float(self.transition_weights(even[None]).sum()) > 0.5
 
@@ -263,13 +268,13 @@ class KernelBayesFilter:
         return infinite | ~(weights.sum(1) > LEAST_TOTAL) if self.has_mass else infinite
 
     def skip(self, state: FilterState) -> FilterState:
-        """A step without an observation: the prediction itself, as weights on the training states."""
+        """A step without an observation: the prediction, as weights on the training states."""
         prior = self.prior_weights(state.weights)
         lost = self._massless(prior)
         return FilterState(prior, prior.sum(1), lost, torch.zeros_like(lost))
 
     def predict(self, state: FilterState, steps: int = 1) -> list[KernelMean]:
-        """Embeddings of the state ``steps`` steps ahead, one a series."""
+        """Embeddings of the state ``steps`` steps ahead, one per series."""
         if steps < 1:
             raise InputError(f"A prediction {steps} steps ahead was requested: give at least one.")
         for _ in range(steps - 1):
@@ -278,10 +283,10 @@ class KernelBayesFilter:
         return [KernelMean(self.after, row, self.kernel) for row in weights]
 
     def smooth(self, states: list[FilterState], regularisation: float = SMOOTHING) -> list[Float[Tensor, "S T"]]:
-        """Weights of every step given all observations, backwards by Bayes' rule on the transition:
-        ``β_t = ΛG₊((ΛG₊)² + δI)⁻¹ΛG₊ₓ β_{t+1}``, ``Λ = diag((G_X + TεI)⁻¹G_X α_t)``, ``β_end = α_end``.
+        """Weights of every step given all observations, backwards by Bayes' rule on the transition: ``β_t = ΛG₊((ΛG₊)²
+        + δI)⁻¹ΛG₊ₓ β_{t+1}``, ``Λ = diag((G_X + TεI)⁻¹G_X α_t)``, ``β_end = α_end``.
 
-        ``regularisation`` δ is the smoother's own.
+        ``regularisation`` δ is separate for the smoother.
         """
         now, after = self._now_and_next
         out = [states[-1].weights]
@@ -293,7 +298,7 @@ class KernelBayesFilter:
         return out
 
     def embeddings(self, weights: Float[Tensor, "S T"]) -> list[KernelMean]:
-        """One weighted sample a series."""
+        """One weighted sample per series."""
         return [KernelMean(self.now, row, self.kernel) for row in weights]
 
     def estimate(self, weights: Float[Tensor, "S T"], *, ahead: bool = False) -> Float[Tensor, "S d"]:
@@ -304,9 +309,10 @@ class KernelBayesFilter:
         )
 
     def run(self, observations: Float[Tensor, "S n q"]) -> list[FilterState]:
-        """All states of S series of n observations; where one is missing (NaN) its series is predicted without update.
+        """All states of S series of n observations; steps with a missing observation (NaN) are predicted without
+        update.
 
-        Before a first observation a state is anywhere: all training states weigh the same.
+        Before the first observation all training states have equal weights.
         """
         states: list[FilterState] = []
         there = torch.isfinite(observations).all(-1)

@@ -1,6 +1,6 @@
 """A Kalman filter that learns a linear-Gaussian state-space model from a training series of states and observations.
 
-``x_{t+1} = A x_t + a + w_t``, ``y_t = H x_t + h + v_t``: the baseline for a hidden state whose system nobody knows.
+``x_{t+1} = A x_t + a + w_t``, ``y_t = H x_t + h + v_t``: the baseline for a hidden state with an unknown system.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,9 @@ class LinearGaussian:
     shrinkage: float
 
     def follow(self, observations: np.ndarray) -> np.ndarray:
-        """Filtered means (n, d) of a series of observations (n, q); a missing one (NaN) is predicted through."""
+        """Filtered means (n, d) of a series of observations (n, q); steps with a missing observation (NaN) are
+        predicted.
+        """
         from filterpy.kalman import KalmanFilter
 
         size = len(self.mean)
@@ -60,11 +62,12 @@ class LinearGaussian:
 
 
 def fit_linear_gaussian(states: np.ndarray, observations: np.ndarray) -> LinearGaussian:
-    """Least squares for A, a, H, h on X_1 … X_{T+1} (T + 1, d) and Y_1 … Y_T (T, q), which is maximum likelihood; Q is
-    the residuals' covariance, R theirs shrunk to a scaled identity (Ledoit and Wolf 2004), since q may exceed T.
+    """Least squares for A, a, H, h from X_1 … X_{T+1} (T + 1, d) and Y_1 … Y_T (T, q), which is maximum likelihood; Q
+    is the residual covariance, R that of the observations shrunk to a scaled identity (Ledoit and Wolf 2004), because q
+    may exceed T.
 
-    Steps with a gap (NaN) in either state or in the observation are left out. Raises ``InputError`` where lengths do
-    not belong together or the series is too short for d states.
+    Steps with a gap (NaN) in a state or in the observation are omitted. Raises ``InputError`` if lengths do not match
+    or the series is too short for d states.
     """
     from sklearn.covariance import ledoit_wolf
 

@@ -1,4 +1,6 @@
-"""An example of a recorded series: a Van der Pol oscillator pushed at random, whose position is seen through noise."""
+"""An example of a recorded series: a Van der Pol oscillator with random forcing, whose position is
+observed with noise.
+"""
 
 import numpy as np
 

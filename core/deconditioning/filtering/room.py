@@ -1,4 +1,4 @@
-"""A furnished box seen by a camera at a fixed place: small frames and the whole panorama, by ray casting."""
+"""A furnished box seen by a camera at a fixed position: small frames and the whole panorama, by ray casting."""
 
 import colorsys
 import math

@@ -1,7 +1,7 @@
-"""Rotations of a camera: random ways through SO(3), the rotation nearest to a matrix, distances between two.
+"""Rotations of a camera: random paths through SO(3), the nearest rotation to a matrix, distances between rotations.
 
-A rotation R (3, 3) takes a direction of the camera (ahead, left, up) to one of the room; where nine numbers stand for
-it they are its rows one after the other.
+A rotation R (3, 3) maps a direction of the camera (ahead, left, up) to one of the room; as nine numbers it is given row
+by row.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""A recorded series of states and observations, cut into what is learned from and what is followed."""
+"""A recorded series of states and observations, split into a training part and a test part."""
 
 from dataclasses import dataclass
 
@@ -60,7 +60,7 @@ class Series:
         return len(self.states)
 
     def split(self, train: int) -> "tuple[Series, Series]":
-        """The first T + 1 steps, and the rest; ``InputError`` where either part is too short or T too long."""
+        """The first T + 1 steps, and the rest; ``InputError`` if either part is too short or T too long."""
         if not FEWEST <= train <= min(MOST_TRAIN, len(self) - 2):
             most = min(MOST_TRAIN, len(self) - 2)
             raise InputError(
@@ -89,7 +89,9 @@ def _missing(states: np.ndarray, observations: np.ndarray) -> list[str]:
 
 @dataclass(frozen=True)
 class Scaling:
-    """Each column less its ``centre`` over its ``spread`` (d,): a Gaussian kernel sees columns of any units alike."""
+    """Each column minus its ``centre``, divided by its ``spread`` (d,), so that a Gaussian kernel does not depend on
+    units.
+    """
 
     centre: np.ndarray
     spread: np.ndarray
@@ -120,8 +122,9 @@ class Scaling:
 
 
 def nearest_observation(states: np.ndarray, observations: np.ndarray, seen: np.ndarray) -> Baseline:
-    """The control without time: the state of the training step whose observation is nearest, where one is missing the
-    mean of all."""
+    """The control without memory: the state of the training step with the nearest observation, or the mean of all if
+    the observation is missing.
+    """
     from scipy.spatial import cKDTree
 
     whole = np.isfinite(states).all(1) & np.isfinite(observations).all(1)

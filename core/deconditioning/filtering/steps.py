@@ -1,4 +1,4 @@
-"""Rows of a table in order of time, one for every step: gaps become rows of NaN."""
+"""Rows of a table sorted by time, one for every step, with NaN in gaps."""
 
 import re
 

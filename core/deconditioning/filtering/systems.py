@@ -1,4 +1,4 @@
-"""A point on a wavy circle, seen through noise: the state-space systems of the kernel Bayes' rule paper."""
+"""A point on a wavy circle, observed with noise: the state-space systems of the kernel Bayes' rule paper."""
 
 import math
 from dataclasses import asdict, dataclass

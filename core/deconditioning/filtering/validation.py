@@ -1,4 +1,4 @@
-"""β and ε of a kernel Bayes filter by validation: half a series builds candidates, its other half ranks them."""
+"""β and ε of a kernel Bayes filter by split-half validation: one half trains the candidates, the other ranks them."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -9,7 +9,7 @@ from deconditioning.filtering.kernel_bayes_filter import FEWEST
 
 
 def half_of(steps: int) -> int:
-    """The steps that candidates are built from; ``InputError`` where they are too few."""
+    """The steps that candidates are trained on; ``InputError`` if they are too few."""
     half = steps // 2
     if half < FEWEST:
         raise InputError(
@@ -25,9 +25,9 @@ def best_candidate(
     error: Callable[[float, float], float],
     check: Check = never,
 ) -> tuple[float, float]:
-    """The β and ε with the least ``error(β, ε)``; one that cannot be computed is no candidate.
+    """The β and ε with the smallest ``error(β, ε)``; candidates that cannot be computed are skipped.
 
-    Raises ``InputError`` where there is none. Source: Fukumizu et al. 2013, §5.3.
+    Raises ``InputError`` if there is none. Source: Fukumizu et al. 2013, §5.3.
     """
     best, chosen = math.inf, None
     for scale, regularisation in product(scales, regularisations):

@@ -1,1 +1,1 @@
-"""Checks of a map: one scale up, assumptions, intervals, what learning gained."""
+"""Tests of a map: one scale up, assumptions, intervals, and the benefit of learning."""

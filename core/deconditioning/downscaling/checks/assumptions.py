@@ -1,4 +1,4 @@
-"""What a map rests on, each with the number behind it: which assumption failed, where one did."""
+"""The assumptions of a map, each tested by a number."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ _NEAR = 0.01
 
 @dataclass(frozen=True)
 class Assumption:
-    """One of them: its ``name``, the ``number`` behind it, whether it ``holds``, and a sentence with both."""
+    """One assumption: its ``name``, the ``number`` that tests it, whether it ``holds``, and a sentence with both."""
 
     name: str
     number: float
@@ -46,13 +46,13 @@ class Assumption:
 def assumptions(
     problem: DownscalingProblem, spec: ModelSpec, data: IndirectData, mean: np.ndarray, sd: np.ndarray
 ) -> tuple[Assumption, ...]:
-    """What there is to be asked of a model's map (H, W), ``data`` those that it was conditioned on.
+    """Test the assumptions of a model's map (H, W), conditioned on ``data``.
 
     ``covariates``: share of the target's variance that they explain (`explained_share`). ``mediation``, unmatched cells
-    only: what mediators tell of the cells (`_told_by_mediators`). ``overlap``, those only too: the effective share of
-    the cells with covariates where the targets' mediators lie. ``aggregation``: share of what varies inside the cells
-    that the posterior mean tells. ``reach``: how far the mean leaves the cells' range (`_reach`). ``intervals``: share
-    of the area whose 95 % intervals stay inside what the target can be, or the skewness of its coarse values.
+    only: share of the cells' variance that the mediators explain. ``overlap``, also only for these: the effective share
+    of the cells with covariates near the targets' mediators. ``aggregation``: share of the variation inside cells that
+    the posterior mean determines. ``reach``: how far the mean leaves the range of the cells. ``intervals``: share of
+    the area whose 95 % intervals stay within the target's physical limits, or the skewness of its coarse values.
     ``roughness``: the exponent of a rough term.
     """
     explained = explained_share(problem)
@@ -66,7 +66,7 @@ def assumptions(
 
 
 def refused(found: Sequence[Assumption]) -> tuple[str, ...]:
-    """What is to be said as a warning: where intervals can't be right, or the mean can't."""
+    """Warnings: intervals that cannot be right, or a mean that cannot be right."""
     return tuple(each.sentence for each in found if each.name in ("intervals", "reach") and not each.holds)
 
 
@@ -174,7 +174,7 @@ def _outside(problem: DownscalingProblem, name: str, at: int) -> float:
 
 
 def intervals(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> Assumption:
-    """Whether a Gaussian's intervals can be right: of a target with limits, or skewed, they are not."""
+    """Whether Gaussian intervals can be right, which they are not for a target with limits or a skewed one."""
     name = (problem.long_name or problem.spec.target).replace("_", " ")
     limits = limits_of(problem)
     if limits is not None:

@@ -1,4 +1,4 @@
-"""What is said of a map's intervals: what they held, or why nobody can say."""
+"""Summarises a map's intervals: their coverage, or why it cannot be assessed."""
 
 from collections.abc import Sequence
 
@@ -16,14 +16,14 @@ def verdict(
     bilinear: np.ndarray,
     refusals: Sequence[str] = (),
 ) -> Trust | str:
-    """What the intervals ``held``, or a sentence in its place: why there can be none, or what could be checked."""
+    """The coverage ``held`` of the intervals in words, or why there is none and what could be checked."""
     if refusals:
         return " ".join(refusals)
     return held or unchecked(problem, mean, bilinear)
 
 
 def unchecked(problem: DownscalingProblem, mean: np.ndarray, bilinear: np.ndarray) -> str:
-    """What could be checked without a truth, and what could not; ``mean`` and ``bilinear`` (H, W)."""
+    """What could and could not be checked without a truth; ``mean`` and ``bilinear`` (H, W)."""
     scores, other = coarse_scores(problem, mean).get("withheld"), coarse_scores(problem, bilinear).get("withheld")
     nothing = "neither the field inside the cells nor the intervals could be checked."
     if not scores or not other:

@@ -1,7 +1,6 @@
-"""Whether learning helped and interpolation would do better: asked of the visible coarse cells, one left out at a time,
-and one scale up.
+"""Tests whether learning helped and whether interpolation would be better, by leave-one-out and one scale up.
 
-A fine truth, and the coarse values of withheld cells, are what a result is scored on: neither has a say here.
+The result is scored on a fine truth and on withheld cells; this test uses neither.
 """
 
 import math
@@ -26,11 +25,11 @@ _MARGIN = 0.01
 
 @dataclass(frozen=True)
 class LearningCheck:
-    """RMSE of the visible cells' means, each predicted from all others, in the target's units; None where not known.
+    """RMSE of the visible cells' means, each predicted from all others, in the target's units; None if unknown.
 
-    ``start`` and ``learned`` at the hyperparameters before and after learning (both on the points it looks at),
-    ``kept`` which of them is used; ``model`` of the posterior that is shown, ``bilinear`` of interpolation.
-    ``one_scale_up`` what was found there, None where it was not looked.
+    ``start`` and ``learned`` are for the hyperparameters before and after learning (on the points used in learning),
+    ``kept`` which of them is used; ``model`` is for the final posterior, ``bilinear`` for interpolation.
+    ``one_scale_up`` is the result of that test, None if it was not run.
     """
 
     cells: int
@@ -44,16 +43,16 @@ class LearningCheck:
 
     @staticmethod
     def of(problem: DownscalingProblem) -> "LearningCheck":
-        """Nothing known yet."""
+        """An empty result."""
         return LearningCheck(int(problem.observed.sum()), problem.units)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data of the cells left out."""
+        """The leave-one-out results as plain data."""
         return {name: value for name, value in asdict(self).items() if name != "one_scale_up"}
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What is to be said to the user: nothing where learning helped and the model beats interpolation."""
+        """Messages for the user: none if learning helped and the model beats interpolation."""
         said, each = [], "in leave-one-out over the visible cells, the error of a cell mean is"
         if self.kept == "start":
             said.append(
@@ -81,9 +80,9 @@ def better_of(
     data: IndirectData,
     bag_gram: BagGram | None = None,
 ) -> tuple[Learned, LearningCheck]:
-    """What was learned, or the start where that predicts the left-out cells better; on what learning looked at.
+    """The learned hyperparameters, or the start if it predicts left-out cells better, on the points used in learning.
 
-    Of the start nothing is kept but its hyperparameters: the evidence and warnings of the learning are let go.
+    Only the hyperparameters of the start are used; the evidence and warnings of learning are dropped.
     """
     guard = LearningCheck.of(problem)
     if not _is_measured(problem, start.model):
@@ -101,7 +100,7 @@ def better_of(
 
 
 def bilinear_error(problem: DownscalingProblem) -> float:
-    """RMSE of bilinear interpolation at the visible cells, each from all others, in the target's units."""
+    """RMSE of bilinear interpolation at each visible cell from all others, in the target's units."""
     from deconditioning.fields.problem.baselines import bilinear_left_out
 
     return float(np.sqrt(np.mean(bilinear_left_out(problem) ** 2)))
@@ -114,7 +113,9 @@ def beside_bilinear(
     bilinear: float,
     guard: LearningCheck | None = None,
 ) -> LearningCheck:
-    """The guard with the shown posterior's error (standardised, of its targets) and that of bilinear interpolation."""
+    """The result with the error of the final posterior (standardised, of its targets) and that of bilinear
+    interpolation.
+    """
     guard = guard or LearningCheck.of(problem)
     own = problem.target_scale.sd * rmse if rmse is not None and _is_measured(problem, model) else None
     return replace(guard, model=own, bilinear=bilinear)

@@ -1,4 +1,4 @@
-"""What the local scale of a downscaling looks at: where cells lie, and how rough the covariates are in them."""
+"""Inputs of the local scale of a downscaling: positions of the cells and the roughness of their covariates."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -59,7 +59,7 @@ _KNOWN: "WeakKeyDictionary[DownscalingProblem, LocalScaleInputs]" = WeakKeyDicti
 
 
 def local_scale_inputs(problem: DownscalingProblem) -> LocalScaleInputs:
-    """The surroundings of a problem, computed once; ``InputError`` where coordinates do not join."""
+    """The inputs for a problem, computed once; ``InputError`` if coordinates are not inputs."""
     if problem not in _KNOWN:
         _KNOWN[problem] = _surroundings(problem)
     return _KNOWN[problem]
@@ -111,7 +111,7 @@ def _variance(problem: DownscalingProblem) -> np.ndarray:
 
 @dataclass(frozen=True)
 class LocatedScale:
-    """A local scale that is read at scaled inputs: ``columns`` of them, over ``width``, are positions."""
+    """A local scale evaluated at scaled inputs: ``columns`` of them, divided by ``width``, are positions."""
 
     scale: LocalScale
     columns: tuple[int, ...]
@@ -123,7 +123,7 @@ class LocatedScale:
 
 
 def scale_of(spec: ModelSpec, problem: DownscalingProblem, given: Conditioning) -> LocatedScale | None:
-    """The local scale of a posterior; None where the model has none, or there are more than ``MOST`` targets."""
+    """The local scale of a posterior; None if the model has none or there are more than ``MOST`` targets."""
     if not spec.local_scale or len(given.residual) > MOST:
         return None
     where = local_scale_inputs(problem)
@@ -135,7 +135,7 @@ def scale_of(spec: ModelSpec, problem: DownscalingProblem, given: Conditioning) 
 def scale_at(
     spec: ModelSpec, problem: DownscalingProblem, given: Conditioning, inputs: Float[Tensor, "P d"] | None = None
 ) -> Float[Tensor, " P"] | None:
-    """κ at some inputs, the problem's pixels where none are given; None where there is no local scale."""
+    """κ at some inputs, by default the problem's pixels; None if there is no local scale."""
     found = scale_of(spec, problem, given)
     if found is None:
         return None
@@ -148,6 +148,6 @@ def scale_at(
 def scaled(
     spec: ModelSpec, problem: DownscalingProblem, given: Conditioning, variance: Float[Tensor, " P"]
 ) -> Float[Tensor, " P"]:
-    """``κ² var f`` at the problem's pixels; var f where there is no local scale."""
+    """``κ² var f`` at the problem's pixels; var f if there is no local scale."""
     scale = scale_at(spec, problem, given)
     return variance if scale is None else scale.square() * variance

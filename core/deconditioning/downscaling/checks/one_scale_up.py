@@ -1,8 +1,8 @@
-"""A map's own conscience: cells joined to larger ones are downscaled back to those whose means are known, and scored.
+"""Test one scale up: cells are merged, the merged cells are downscaled to the known cells, and the result is scored.
 
-What a method does one scale up, where it can be checked, tells what it does one scale down: better than leaving cells
-out, which says how well cells tell of each other and nothing of what is inside them. All hyperparameters are learned
-anew from the larger cells. Only values that the model may see are used: a larger cell is made of visible cells alone.
+The performance of a method one scale up, where it can be measured, indicates its performance one scale down.
+Leave-one-out only measures how well cells predict each other and nothing inside them. All hyperparameters are learned
+again from the merged cells. Only values that the model may see are used: merged cells consist of visible cells alone.
 
 Source: Wald, Ranchin and Mangolini 1997, *Fusion of satellite images of different spatial resolutions*.
 """
@@ -58,24 +58,24 @@ VALUES = ("cell", "known", "joined", "mean", "sd")
 
 @dataclass(frozen=True)
 class OneScaleUp:
-    """How a model, and others beside it, brought larger cells back to the known means of the cells that make them.
+    """Performance of a model, and of other methods, in downscaling merged cells to the known means of their members.
 
     Parameters
     ----------
-    model : name of the model; groups, cells : how many larger cells there were, of how many scored ones.
-    units : of the target; cpu_s : what the check took.
-    rmse : by way: the model, "constant" (the larger cell's mean), and those of ``OTHERS`` that were tried.
-    t : by way of ``OTHERS``, by how many standard errors its squared error is the smaller, from larger cell to larger
-        cell.
-    crps : of the model, in the target's units.
+    model : name of the model.
+    groups, cells : number of merged cells, and of scored cells in them.
+    units : units of the target.
+    cpu_s : CPU seconds of the test.
+    rmse : RMSE by method: the model, "constant" (the merged cell's mean), and those of ``OTHERS`` that were tried.
+    t : by method of ``OTHERS``, the difference of squared errors from the model's in standard errors over merged cells.
+    crps : CRPS of the model, in the target's units.
     held : shares of the known means within its 50, 90 and 95 % intervals (`deconditioning.metrics.trusting.LEVELS`).
-    pit : counts of the known means' places in its predictions, in ten bins.
-    within : variance of the predicted means inside the larger cells, as share of that of the known ones,
-        None where those do not vary.
+    pit : counts of the probability integral transform in ten bins.
+    within : variance of the predicted means inside the merged cells relative to that of the known ones, None if these
+        do not vary.
     values : of every scored cell, by the names of ``VALUES``.
-    chosen_over : the model that was asked for, where this one was taken instead because it came nearer, or the one that
-        might have been; None where there was no choice.
-    stage_one : which way of stage one was taken because it came nearer, in a sentence; "" where there was no choice.
+    chosen_over : the requested or alternative model that was less accurate; None if there was no choice.
+    stage_one : the procedure of stage one that was more accurate, in a sentence; "" if there was no choice.
     """
 
     model: str
@@ -99,7 +99,7 @@ class OneScaleUp:
 
     @staticmethod
     def from_dict(value: Mapping[str, Any]) -> "OneScaleUp":
-        """From plain data; ``TypeError``, ``ValueError``, ``KeyError`` or ``AttributeError`` where it is none."""
+        """From plain data; ``TypeError``, ``ValueError``, ``KeyError`` or ``AttributeError`` if they are invalid."""
         each = {name: tuple(float(v) for v in value["values"][name]) for name in VALUES}
         within = value["within"]
         found = OneScaleUp(
@@ -125,7 +125,7 @@ class OneScaleUp:
 
     @property
     def better(self) -> str | None:
-        """The nearest of the other ways that are nearer than the model by more than chance."""
+        """The most accurate of the other methods that are significantly better than the model."""
         clearly = [name for name in OTHERS if self.t.get(name, 0.0) > CLEARLY and name in self.rmse]
         return min(clearly, key=self.rmse.__getitem__, default=None)
 
@@ -138,7 +138,7 @@ class OneScaleUp:
 
     @property
     def sentence(self) -> str:
-        """What was done and found, with its numbers."""
+        """The test and its result in words, with numbers."""
         own, bilinear = self.rmse[self.model], self.rmse["bilinear"]
         beside = f", {100 * own / bilinear:.0f} % of bilinear interpolation's" if bilinear > 0 else ""
         return (
@@ -149,7 +149,7 @@ class OneScaleUp:
 
     @property
     def choice(self) -> str | None:
-        """Why this model, or this way to learn it, was taken, where there was a choice."""
+        """Why this model, or this procedure of learning, was chosen, if there was a choice."""
         other = self.chosen_over
         if other is None or other not in OTHERS or other not in self.rmse:
             return self.stage_one or None
@@ -160,7 +160,7 @@ class OneScaleUp:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What is to be said as a warning: nothing where no other way is nearer."""
+        """Warnings: none if no other method is significantly better."""
         if self.better is None:
             return ()
         return (
@@ -176,10 +176,10 @@ class OneScaleUp:
 def moments(
     scene: ProblemOneScaleUp, spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, cells: Cells
 ) -> tuple[Float[Tensor, " C"], Float[Tensor, " C"]]:
-    """Mean and variance of the scored cells' values, standardised, given the larger cells' (``data``).
+    """Mean and variance of the scored cells' standardised values, given the merged cells' (``data``).
 
-    All that is needed is K̄ of the cells: larger ones are averages A of them, ``K̄_GG = AᵀK̄A``, ``c̄ = AᵀK̄``. The
-    variance is that of a measured value: κ² of the larger cells, its noise and the share of ς² in its mean are in it.
+    K̄ of the cells suffices: merged cells are averages A of them, ``K̄_GG = AᵀK̄A``, ``c̄ = AᵀK̄``. The variance is
+    that of a measured value: it includes κ² of the merged cells, its noise and the share of ς² in its mean.
     """
     with torch.no_grad():
         kernel = spec.kernel.build(problem.columns).to(scene.shares.device)
@@ -192,11 +192,10 @@ def moments(
 
 
 def one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings, check: Check) -> OneScaleUp | None:
-    """Learn from larger cells, downscale them to the known cells, score; the same with the ways beside the model.
+    """Learn from merged cells, downscale them to the known cells, and score the model and the other methods.
 
-    Where the settings let learning ``choose``, what is scored is the nearer of the two models that suit the problem.
-    None for models on centroids or through inducing points, and where `problem_one_scale_up` has none.
-    Raises ``Cancelled``.
+    If the settings let learning ``choose``, the more accurate of the two models for the problem is scored. None for
+    models on centroids or with inducing points, and where `problem_one_scale_up` is None. Raises ``Cancelled``.
     """
     watch, settings = Stopwatch(), completed(problem, settings)
     if not settings.kind.on_bags or len(problem.data.targets) > MOST_TARGETS:

@@ -1,4 +1,4 @@
-"""A downscaling problem one scale up: larger bags and targets, made of the visible cells, which are to be predicted."""
+"""A downscaling problem one scale up: merged bags and targets of visible cells, whose members are to be predicted."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""K̄ of the cells one scale up, and of the larger bags that they make."""
+"""K̄ of the cells one scale up, and of the merged bags that they form."""
 
 from dataclasses import dataclass, replace
 

@@ -1,1 +1,1 @@
-"""Predictions over a Zarr store, and models stored for them."""
+"""Predictions over a Zarr store, and their stored models."""

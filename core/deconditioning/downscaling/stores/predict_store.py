@@ -1,9 +1,9 @@
 """Prediction over a Zarr store: region by region, time step by time step, on the cluster's workers.
 
-A chunk of the output is one task: read a region of the covariates, read the posterior there, put the chunk in place.
-A worker holds one region, the conditioned model (bag inputs, B×M root) and, while it conditions on a step of its own,
-that step; never the whole store. What is finished is a file of the output, so a run that is started again computes the
-missing chunks only.
+A chunk of the output is one task: read a region of the covariates, evaluate the posterior there, write the chunk. A
+worker holds one region, the conditioned model (bag inputs, B×M root) and, while it conditions on a step of its own,
+that step, but never the whole store. Finished chunks are files of the output, so a restarted run computes only the
+missing ones.
 """
 
 import secrets
@@ -30,10 +30,10 @@ from deconditioning.fields.writing.zarr_writing import Chunk, missing_chunks, wr
 def predict_store_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     """The engine's task: predict every missing chunk of the output; ``settings`` are those of ``StoreTask``.
 
-    The result counts chunks, pixels, bytes and seconds: ``computed`` in this run, ``kept`` that were there,
-    ``recomputed`` because a worker was lost with them, ``summed_directly`` pixels (or parts of them) that no faster
-    exact route was open to; ``cpu`` sums over all workers, ``peak_mb`` is the largest of
-    them. A cancelled run keeps its chunks. Raises ``InputError`` with a sentence.
+    The result counts chunks, pixels, bytes and seconds: ``computed`` in this run, ``kept`` from before, ``recomputed``
+    because a worker was lost, ``summed_directly`` pixels (or parts of them) without a faster exact algorithm; ``cpu``
+    is the sum over all workers, ``peak_mb`` the largest of them. A cancelled run keeps its chunks. Raises
+    ``InputError``.
     """
     task = StoreTask.from_dict(settings)
     task = replace(task, token=task.token or secrets.token_hex(8))
@@ -76,7 +76,7 @@ def _conditioned_at(task: StoreTask, step: int | None, check: Check) -> tuple[Co
 def predict_chunk(
     task: StoreTask, plan: Plan, shared: tuple[Conditioned | str, float], chunk: Chunk, check: Check
 ) -> dict[str, Any]:
-    """Read, predict and write one chunk of the output; what it cost."""
+    """Read, predict and write one chunk of the output; returns its cost."""
     given, prepared = shared
     row: dict[str, Any] = {"step": plan.first + chunk.step, "prepared": prepared, "pixels": 0, "read": 0, "written": 0}
     if isinstance(given, str):

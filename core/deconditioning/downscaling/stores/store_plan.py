@@ -1,4 +1,4 @@
-"""What a prediction over a Zarr store is to do: settings, their check against the data, and the output's layout."""
+"""The plan of a prediction over a Zarr store: settings, their check against the data, and the layout of the output."""
 
 import hashlib
 import json
@@ -139,8 +139,9 @@ def problem_of(task: StoreTask, step: int | None) -> tuple[DownscalingProblem, t
 
 @dataclass(frozen=True)
 class Plan:
-    """What there is to do: the output's layout, the index in the store of its first step, sentences, what is written:
-    ``mean``, ``sd`` and, where pixels have noise of their own, ``sd_latent``."""
+    """The work of a prediction: the output's layout, the index in the store of its first step, notes, and the fields to
+    write: ``mean``, ``sd`` and, if pixels have their own noise, ``sd_latent``.
+    """
 
     layout: Layout
     first: int
@@ -149,10 +150,10 @@ class Plan:
 
 
 def make_plan(task: StoreTask) -> Plan:
-    """Check everything that can be checked before the first chunk, and make the output where it is not there yet.
+    """Check everything that can be checked before the first chunk, and create the output if it does not exist.
 
-    Raises ``InputError`` with a sentence: a path that cannot be opened, a missing variable or dimension, other units or
-    another grid than the model's, steps that do not exist, an output that is there already.
+    Raises ``InputError`` for a path that cannot be opened, a missing variable or dimension, other units or another grid
+    than the model's, steps that do not exist, or an existing output.
     """
     fields = opened(task.store, task.token)
     names = task.stored.problem.covariates

@@ -40,7 +40,7 @@ from deconditioning.models.spec import ModelSpec
 
 @dataclass(frozen=True)
 class StoredModel:
-    """Where the fields lie, the problem made of them, and settings at the hyperparameters to use; JSON-able."""
+    """Locations of the fields, the problem, and settings with the hyperparameters to use; JSON-able."""
 
     source: Source
     problem: DownscalingSpec
@@ -48,7 +48,7 @@ class StoredModel:
 
     @staticmethod
     def from_dict(value: Mapping[str, Any]) -> "StoredModel":
-        """A model from plain data; ``InputError`` where its hyperparameters are still to be learned."""
+        """A model from plain data; ``InputError`` if its hyperparameters have not been learned."""
         settings = DownscaleSettings.from_dict(value["settings"])
         if settings.learn:
             raise InputError(
@@ -59,7 +59,7 @@ class StoredModel:
 
     @staticmethod
     def from_document(document: Any, name: str = "The file") -> "StoredModel":
-        """A model from what ``deconditioning downscale --json`` wrote, or the page's button Settings."""
+        """A model from the output of ``deconditioning downscale --json``, or of the page's button Settings."""
         try:
             if "results" not in document:
                 return StoredModel.from_dict(document)
@@ -85,7 +85,7 @@ class StoredModel:
 
 
 def read_model(path: str | Path) -> StoredModel:
-    """The stored model in a JSON file; ``InputError`` with one sentence where there is none."""
+    """The stored model in a JSON file; ``InputError`` if there is none."""
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:

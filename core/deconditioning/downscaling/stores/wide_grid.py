@@ -1,7 +1,7 @@
-"""A store's pixels on the grid of the model, continued as far as the store reaches.
+"""The pixels of a store on the model's grid, extended as far as the store reaches.
 
-A model's grid is whole cells, a store may hold a few rows and columns more, or fewer. On one grid for both, sums over
-bags depend on the place of a pixel alone.
+A model's grid consists of whole cells; a store may have a few rows and columns more, or fewer. On one common grid, sums
+over bags depend only on the position of a pixel.
 """
 
 from dataclasses import dataclass, replace
