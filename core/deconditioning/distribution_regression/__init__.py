@@ -1,1 +1,1 @@
-"""Regression of an outcome on a subject's distribution, of which only repeated measures are seen (Tang et al.)."""
+"""Regression of an outcome on a subject's distribution, observed through repeated measures (Tang et al.)."""

@@ -1,9 +1,9 @@
-"""Bayesian distribution regression: uncertain weights and, unlike the landmark regression, uncertain embeddings.
+"""Bayesian distribution regression: uncertain weights and, unlike landmark regression, uncertain embeddings.
 
-``y_i ~ N(α'μ_i(u) + β'W_i, σ²)`` with ``μ_i(u)`` known only by its posterior (``embedding``). Given α an outcome has
-the variance ``α'C_iα + σ²``, so that α has no Gaussian posterior; but α given all μ_i, and each μ_i given α and y_i,
-are Gaussian, and Gibbs draws alternate them. Moments of α are averages of the exact conditional ones. Source: Law et
-al. 2018, §3.2 and §3.4 (there by Hamiltonian Monte Carlo); Tang et al., §5.
+``y_i ~ N(α'μ_i(u) + β'W_i, σ²)``, where only the posterior of ``μ_i(u)`` is known (``embedding``). Given α, an outcome
+has the variance ``α'C_iα + σ²``, so α has no Gaussian posterior; but α given all μ_i, and each μ_i given α and y_i, are
+Gaussian, and Gibbs draws alternate them. Moments of α are averages of the exact conditional ones. Source: Law et al.
+2018, §3.2 and §3.4 (there by Hamiltonian Monte Carlo); Tang et al., §5.
 """
 
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class UncertainSums(LandmarkSums):
         self._kept: dict[KernelSpec, Embeddings] = {}
 
     def embeddings(self, kernel: KernelSpec) -> Embeddings:
-        """The posteriors of all subjects' embeddings, kept for the last kernels."""
+        """The posteriors of all subjects' embeddings, cached for the last kernels."""
         found = self._kept.get(kernel)
         if found is None:
             found = embed(self, kernel, self._scale)
@@ -80,7 +80,7 @@ class BdrPosterior:
     def moments(
         self, inputs: Float[Tensor, "P d"], centred: bool = False
     ) -> tuple[Float[Tensor, " P"], Float[Tensor, " P"]]:
-        """Mean and variance of f, or (``centred``) of f less its mean over the subjects' expected embeddings."""
+        """Mean and variance of f, or (``centred``) of f minus its mean over the subjects' expected embeddings."""
         at = self.sums.at(self.spec.kernel, inputs)
         if centred:
             at = at - self.sums.features(self.spec.kernel).mean(0)
@@ -92,7 +92,7 @@ class BdrPosterior:
         return at @ self.covariance_of_weights @ at.T
 
     def predict(self, features: Float[Tensor, "q k"], design: Float[Tensor, "q p"]) -> Float[Tensor, " q"]:
-        """``E[β'W* + α'μ*]`` of subjects that were not regressed on, by the posterior means of their embeddings."""
+        """``E[β'W* + α'μ*]`` of new subjects, from the posterior means of their embeddings."""
         return features @ self.weights + design @ self.slopes
 
 
@@ -103,7 +103,7 @@ def fit_bdr(
 ) -> BdrPosterior:  # fmt: skip
     """The posterior by Gibbs draws at the spec's σ², or with σ² drawn too under a ``noise_prior``.
 
-    ``rows``: which of the subjects of ``sums`` the outcomes are of (all).
+    ``rows``: the subjects of ``sums`` to which the outcomes belong (default: all).
     """
     if draws < 2 or burn_in < 0:
         raise InputError(f"{draws} draws after {burn_in} of burn-in were requested: give at least two draws.")

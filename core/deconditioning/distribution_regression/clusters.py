@@ -4,7 +4,7 @@
 
     Cov(f_c(s), f_c′(t)) = K(s, t) (ρ + (1 − ρ)[c = c′]):
 
-ρ = 1 is one function for all, ρ = 0 one for each by itself. Source: Tang et al., §4.3.
+ρ = 1 gives one function for all clusters, ρ = 0 independent functions. Source: Tang et al., §4.3.
 """
 
 from dataclasses import dataclass, replace
@@ -24,9 +24,9 @@ CORRELATIONS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 0.99, 1.0)
 
 @dataclass(frozen=True)
 class ClusteredSums:
-    """The sums of f in the cluster ``at``, from those of a function that all share.
+    """The sums of f in the cluster ``at``, from those of a common function.
 
-    ``cluster`` (n,) says of which cluster each subject is, ``correlation`` is ρ.
+    ``cluster`` (n,) is the cluster of each subject, ``correlation`` is ρ.
     """
 
     base: Sums
@@ -47,11 +47,11 @@ class ClusteredSums:
         return self.base.cross(kernel, inputs) * self._alike(self.cluster.new_tensor([self.at]))
 
     def prior(self, kernel: KernelSpec, left: Tensor, right: Tensor) -> Float[Tensor, "P Q"]:
-        """K, in every cluster."""
+        """The kernel K, in every cluster."""
         return self.base.prior(kernel, left, right)
 
     def prior_variance(self, kernel: KernelSpec, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]:
-        """Its diagonal."""
+        """The diagonal of K."""
         return self.base.prior_variance(kernel, inputs)
 
     def _alike(self, other: Int[Tensor, " m"]) -> Float[Tensor, "n m"]:
@@ -73,7 +73,7 @@ def learn_correlation(
     spec: RegressionSpec, base: Sums, cluster: Int[Tensor, " n"], outcomes: Float[Tensor, " n"],
     covariates: Float[Tensor, "n q"],
 ) -> tuple[float, np.ndarray]:  # fmt: skip
-    """ρ of highest evidence, kernel and noise as they stand, and the evidences at ``CORRELATIONS``."""
+    """ρ of highest evidence with fixed kernel and noise, and the evidences at ``CORRELATIONS``."""
     from scipy.optimize import minimize_scalar
 
     def evidence(correlation: float) -> float:

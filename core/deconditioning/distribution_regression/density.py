@@ -1,8 +1,8 @@
 """The density plug-in: each subject's measures replaced by an estimated density (Tang et al., eq. 21).
 
-A Gaussian kernel estimate is held on one fine grid for all subjects, where sums are integrals by the trapezoidal rule:
-for Gaussians of bandwidth h at a spacing of h/2 its error is ``2e^{−2π²·4}``, below rounding (Trefethen and Weideman
-2014, *The exponentially convergent trapezoidal rule*).
+Gaussian kernel estimates are evaluated on one fine grid for all subjects, where sums are integrals by the trapezoidal
+rule: for Gaussians of bandwidth h at a spacing of h/2 its error is ``2e^{−2π²·4}``, below rounding (Trefethen and
+Weideman 2014, *The exponentially convergent trapezoidal rule*).
 """
 
 import numpy as np
@@ -29,8 +29,8 @@ TILE = 1 << 20
 def bandwidths(subjects: Subjects, rule: str = "silverman") -> Float[Tensor, " n"]:
     """h of each subject: "silverman" 1.06 s m^{−1/5}, "silverman_0.9" 0.9 min(s, q/1.34) m^{−1/5}, "scott" s m^{−1/5}.
 
-    A subject whose values do not vary has none of its own and gets the narrowest that the grid resolves. Source:
-    Silverman 1986, eq. 3.28 and 3.31; Scott 1992, with the factor 1 that programs use.
+    A subject with constant values gets the narrowest bandwidth that the grid resolves. Source: Silverman 1986, eq. 3.28
+    and 3.31; Scott 1992, with the factor 1 that programs use.
     """
     if rule not in BANDWIDTHS:
         raise InputError(f"The bandwidth rule '{rule}' is unknown: choose {', '.join(BANDWIDTHS)}.")
@@ -69,9 +69,9 @@ def _interquartile(bags: Bags) -> Float[Tensor, " n"]:
 
 
 class DensitySums:
-    """The sums ``M`` and ``l`` of a kernel under estimated densities; the same uses as ``KernelSums``.
+    """The sums ``M`` and ``l`` of a kernel under estimated densities, with the interface of ``KernelSums``.
 
-    ``ends``: one of ``_ENDS``; "reflect" and "cut" are corrections at the boundary.
+    ``ends``: one of ``_ENDS``; "reflect" and "cut" are treatments of the boundary.
     """
 
     def __init__(

@@ -1,14 +1,14 @@
-"""What a finite sample tells of a subject's mean embedding: the posterior of Bayesian distribution regression.
+"""The posterior of a subject's mean embedding given a finite sample, as in Bayesian distribution regression.
 
-A subject's embedding ``μ_i(u) = E_{z_i} K(·, u)`` at landmarks u has the prior ``N(m₀, ηR)``, R the covariance of
-``K(v, u)`` and ``K(v, u′)`` under ν, uniform over the measures' range, and its sample mean is seen with the error of
-m_i draws, ``μ̂_i | μ_i ~ N(μ_i, Σ/m_i)``. So
+A subject's embedding ``μ_i(u) = E_{z_i} K(·, u)`` at landmarks u has the prior ``N(m₀, ηR)``, with R the covariance of
+``K(v, u)`` and ``K(v, u′)`` under ν, uniform over the measures' range. The sample mean of m_i draws has an error,
+``μ̂_i | μ_i ~ N(μ_i, Σ/m_i)``. So
 
 ``μ_i | μ̂_i ~ N(m₀ + ηR(ηR + Σ/m_i)⁻¹(μ̂_i − m₀), ηR − ηR(ηR + Σ/m_i)⁻¹ηR)``:
 
-the fewer the measures, the nearer to the mean of all. Law et al. have ``∫ K(u, v) K(v, u′) dν`` for R, draws of noise
-under ν smoothed by K; a distribution has mass one, so that noise of total mass zero is what moves it: the covariance.
-Under it a Dirichlet process of concentration α has ``η = 1/(1 + α)``. Source: Law et al. 2018, §3.1.
+the fewer the measures, the closer to the mean of all. Law et al. use ``∫ K(u, v) K(v, u′) dν`` for R, white noise under
+ν smoothed by K. A distribution has mass one, so it differs by noise of total mass zero: hence the covariance. For a
+Dirichlet process of concentration α, ``η = 1/(1 + α)``. Source: Law et al. 2018, §3.1.
 """
 
 from dataclasses import dataclass

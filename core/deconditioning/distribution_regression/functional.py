@@ -1,4 +1,5 @@
-"""Functional linear regression: the order of a subject's measures is time, ``y_i = α + β'W_i + ∫ b(t) x_i(t) dt``.
+"""Functional linear regression, where the order of a subject's measures is time: ``y_i = α + β'W_i + ∫ b(t) x_i(t)
+dt``.
 
 ``b`` is a cubic B-spline of few functions with a ridge penalty chosen by generalised cross-validation (the
 leave-one-out closed form), both by scikit-learn. Source: Tang et al., §6 (10 cubic splines, equally spaced knots).

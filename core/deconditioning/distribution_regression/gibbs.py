@@ -30,7 +30,7 @@ class NoisePrior:
 
 @dataclass(frozen=True)
 class NoiseDraws:
-    """``noises`` (D,) after burn-in, and how many independent draws they are worth."""
+    """``noises`` (D,) after burn-in, and their effective sample size."""
 
     noises: np.ndarray
     effective: float
@@ -39,7 +39,7 @@ class NoiseDraws:
 def draw_noise(
     posterior: SpectralPosterior, prior: NoisePrior, draws: int = 1000, burn_in: int = 200, seed: int = 0
 ) -> NoiseDraws:
-    """Alternate the two conditionals, in the spectrum's coordinates where f̄ is a vector of independent numbers.
+    """Alternate the two conditionals, in the coordinates of the spectrum, where f̄ is a vector of independent numbers.
 
     ``f̃_k | σ² ~ N(d_k ζ_k/(d_k + σ²), d_k σ²/(d_k + σ²))`` and ``σ² | f̃ ~ IG(a + c/2, b + Σ(ζ_k − f̃_k)²/2)``.
     """

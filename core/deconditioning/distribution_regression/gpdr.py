@@ -1,7 +1,7 @@
 """Gaussian process distribution regression: ``y_i ~ N(β'W_i + Σ_j f(x_ij)/m_i, σ²)``, ``f ~ GP(0, K)``.
 
-This is the bag engine with W = Q, a basis of what is orthogonal to the covariates (Q = I without any): a flat prior on
-β leaves ``Qᵀy = Qᵀf̄ + e``, ``e ~ N(0, σ²I)``. Source: Tang et al., eq. 6-7 and §4.3.
+This is a bag model with W = Q, a basis of the orthogonal complement of the covariates (Q = I without any): a flat prior
+on β leads to ``Qᵀy = Qᵀf̄ + e``, ``e ~ N(0, σ²I)``. Source: Tang et al., eq. 6-7 and §4.3.
 """
 
 import math
@@ -22,7 +22,7 @@ from deconditioning.models.indirect_gp import refuse_dense
 
 @dataclass(frozen=True)
 class RegressionSpec:
-    """``kernel`` K, ``noise`` σ², and whether an ``intercept`` joins the covariates."""
+    """``kernel`` K, ``noise`` σ², and whether the design has an ``intercept``."""
 
     kernel: KernelSpec
     noise: float = 0.01
@@ -34,7 +34,7 @@ class RegressionSpec:
 
 
 def design_matrix(covariates: Float[Tensor, "n q"], intercept: bool) -> Float[Tensor, "n p"]:
-    """V: the covariates, behind a column of ones where there is an intercept."""
+    """V: the covariates, after a column of ones if there is an intercept."""
     ones = covariates.new_ones(len(covariates), 1)
     return torch.cat([ones, covariates], dim=1) if intercept else covariates
 
@@ -60,7 +60,7 @@ class Fitted:
 
     @property
     def evidence(self) -> float:
-        """``log p(Qᵀy)``: the evidence, or without the covariates' part the restricted one."""
+        """``log p(Qᵀy)``: the evidence, or the restricted evidence if there are covariates."""
         return float(self.conditioning.evidence)
 
     def mean(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]:
@@ -74,7 +74,7 @@ class Fitted:
     def moments(
         self, inputs: Float[Tensor, "P d"], centred: bool = False
     ) -> tuple[Float[Tensor, " P"], Float[Tensor, " P"]]:
-        """Mean and variance from one set of sums, of f or (``centred``) of f less its mean over the subjects."""
+        """Mean and variance from one set of sums, of f or (``centred``) of f minus its mean over the subjects."""
         sums, prior = sums_and_prior(self, inputs, centred)
         return self.conditioning.moments(sums, prior)
 
@@ -95,9 +95,9 @@ class Fitted:
     def predict(
         self, cross: Float[Tensor, "n q"], prior: Float[Tensor, " q"], design: Float[Tensor, "q p"]
     ) -> tuple[Float[Tensor, " q"], Float[Tensor, " q"]]:
-        """Mean and variance of ``β'W* + E_{z*} f`` for other subjects, without the outcome's own noise.
+        """Mean and variance of ``β'W* + E_{z*} f`` for new subjects, without the outcome's noise.
 
-        ``cross`` M between these subjects and the others, ``prior`` the others' own M_jj, ``design`` their V.
+        ``cross`` is M between the known and the new subjects, ``prior`` the new ones' M_jj, ``design`` their V.
         """
         mean = design @ self.slopes + cross.T @ self.dual
         left = self.factor.half_solve(cross)
@@ -106,7 +106,7 @@ class Fitted:
         return mean, (prior - left.square().sum(0)).clamp_min(0) + extra
 
     def left_out(self) -> Float[Tensor, " n"]:
-        """Predictions of each outcome from all others, ``y_i − [Py]_i/P_ii``, ``P = QS_Q⁻¹Qᵀ``; nothing is refitted.
+        """Predictions of each outcome from all others, ``y_i − [Py]_i/P_ii``, ``P = QS_Q⁻¹Qᵀ``, in closed form.
 
         Source: Rasmussen and Williams 2006, eq. 5.12 (with the covariates' slopes refitted too).
         """
@@ -150,7 +150,7 @@ class HasSums(Protocol):
 def draw_normal(
     mean: Float[Tensor, " P"], covariance: Float[Tensor, "P P"], count: int, generator: torch.Generator
 ) -> Float[Tensor, "count P"]:
-    """Draws of N(mean, covariance); eigenvalues that rounding made negative count as zero."""
+    """Draws of N(mean, covariance); negative rounding errors of eigenvalues are set to zero."""
     values, vectors = linalg.eigen(covariance, "posterior covariance")
     noise = torch.randn(count, len(mean), generator=generator, dtype=mean.dtype, device=generator.device)
     return mean + (noise.to(mean.device) * values.clamp_min(0).sqrt()) @ vectors.T
@@ -160,9 +160,9 @@ def fit(
     spec: RegressionSpec, sums: Sums, outcomes: Float[Tensor, " n"], covariates: Float[Tensor, "n q"],
     gram: Float[Tensor, "n n"] | None = None,
 ) -> Fitted:  # fmt: skip
-    """The posterior (6)-(7) at given hyperparameters; ``gram`` where M is at hand already.
+    """The posterior (6)-(7) with given hyperparameters; ``gram`` if M is already known.
 
-    Raises ``InputError`` for covariates that determine each other, or a singular matrix.
+    Raises ``InputError`` for linearly dependent covariates or a singular matrix.
     """
     found = sums.gram(spec.kernel) if gram is None else gram
     design = design_matrix(covariates, spec.intercept)

@@ -1,8 +1,9 @@
-"""Sums of a kernel over the repeated measures of subjects, ``M_ij`` and ``l_i(s)``, each term by its cheapest route.
+"""Sums of a kernel over the repeated measures of subjects, ``M_ij`` and ``l_i(s)``, each term by its cheapest
+algorithm.
 
 ``M_ij = Σ_uv K(x_iu, x_jv)/(m_i m_j)`` and ``l_i(s) = Σ_u K(x_iu, s)/m_i`` (Tang et al., eq. 7). On one column smooth
-kernels go by Chebyshev interpolation with a checked error, Matérn kernels by sorting; all else is
-summed tile by tile, after an estimate of its cost.
+kernels are interpolated (Chebyshev, with a checked error) and Matérn kernels are summed by sorting; all others are
+summed tile by tile, after an estimate of the cost.
 """
 
 from dataclasses import dataclass, replace
@@ -33,7 +34,7 @@ KEPT, _KEPT_NUMBERS = 16, 10_000_000
 
 
 class Sums(Protocol):
-    """What a posterior needs to know of the subjects under a kernel; estimated densities and landmarks have it too."""
+    """The interface of sums under a kernel that a posterior needs; densities and landmarks implement it too."""
 
     def gram(self, kernel: KernelSpec) -> Float[Tensor, "n n"]:
         """Covariance ``M`` of the subjects' expectations of f."""
@@ -54,7 +55,9 @@ class Sums(Protocol):
 
 @dataclass(frozen=True)
 class Way:
-    """By which ``route`` a term is summed, in about how many seconds; for interpolation its ``nodes`` and ``error``."""
+    """The ``route`` by which a term is summed and the expected seconds; for interpolation its
+    ``nodes`` and ``error``.
+    """
 
     route: Route
     seconds: float
@@ -65,8 +68,8 @@ class Way:
 class KernelSums:
     """The sums over the measures themselves.
 
-    ``bags`` holds the weighted distinct values of each subject, ``columns`` their names; ``most_seconds`` bounds what
-    tiled sums may be expected to take. Interpolation weights and the sorted order are kept for other hyperparameters.
+    ``bags`` contains the weighted distinct values of each subject, ``columns`` their names; ``most_seconds`` limits the
+    expected time of tiled sums. Interpolation weights and the sorted order are cached for other hyperparameters.
     """
 
     def __init__(
@@ -86,7 +89,7 @@ class KernelSums:
             return tuple(self._way(term)[0] for term in kernel.terms)
 
     def gram(self, kernel: KernelSpec) -> Float[Tensor, "n n"]:
-        """``M`` (n, n). Raises ``InputError`` where only tiled sums serve and would take too long."""
+        """``M`` (n, n). Raises ``InputError`` if only tiled sums are possible and would take too long."""
         total = self.bags.inputs.new_zeros(self.bags.count, self.bags.count)
         with torch.no_grad():
             for term in kernel.terms:

@@ -1,10 +1,10 @@
 """Landmark regression: f is spanned by the kernel at a few fixed points, ``f(s) = Σ_r α_r K(u_r, s)``.
 
-The Bayesian linear regression of Law et al. 2018 (uncertain weights, mean embeddings taken as observed): a subject
-enters through its embedding at the landmarks, ``E_z f = Σ_r α_r E_z K(u_r, ·)``. Two priors: "weights", as in their
-code, makes the α_r independent, of the kernel's variance with a kernel of variance 1; "function" gives α the covariance
-``K_uu⁻¹``, so that f is the Gaussian process as far as the landmarks carry it. Source: Law et al. 2018, §3; Tang et
-al., §4.1.
+The Bayesian linear regression of Law et al. 2018 (uncertain weights, observed mean embeddings): a subject enters
+through its embedding at the landmarks, ``E_z f = Σ_r α_r E_z K(u_r, ·)``. There are two priors: "weights", as in their
+code, makes the α_r independent, with the kernel's variance and a kernel of variance 1; "function" gives α the
+covariance ``K_uu⁻¹``, so that f is the Gaussian process projected onto the landmarks. Source: Law et al. 2018, §3; Tang
+et al., §4.1.
 """
 
 import numpy as np

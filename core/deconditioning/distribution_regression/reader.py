@@ -1,4 +1,4 @@
-"""The process that opens an uploaded long table: see ``deconditioning.sandbox``."""
+"""The process that opens an uploaded table in long format: see ``deconditioning.sandbox``."""
 
 import json
 import sys

@@ -1,11 +1,11 @@
-"""How well a Dirichlet process tells functions apart by their averages: Lemma 1 of Tang et al.
+"""How well averages under a Dirichlet process separate functions: Lemma 1 of Tang et al.
 
 For ``z ~ DP(μ, α)`` with weights β_k, ``E Σ_k β_k² = 1/(1 + α)``, so that
 
     E_z (E_z f)² = (E_μ f² + α (E_μ f)²) / (1 + α)  ≥  E_μ f² / (1 + α):
 
-averages over subjects keep at least that share of f's square. It is no more than that where f averages to nothing, and
-all of it where f is constant: what separates subjects shrinks as α makes them alike.
+averages over subjects retain at least that share of the square of f; exactly that share if the mean of f is zero, and
+all of it if f is constant. Separation decreases as α makes subjects alike.
 """
 
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ def drawn_averages(function: Function, concentration: float, draws: int, seed: i
 
 
 def separation(function: Function, concentrations: Sequence[float], draws: int, seed: int) -> Separation:
-    """Lemma 1 at several concentrations. Raises ``InputError`` for a function that is nothing, or for too few draws."""
+    """Lemma 1 at several concentrations. Raises ``InputError`` for a zero function or too few draws."""
     if draws < 2:
         raise InputError(f"{draws} distributions were requested: request at least 2.")
     mean, square = moments(function)

@@ -21,8 +21,9 @@ _MOST_MEASURES = 5_000_000
 class SimulationSpec:
     """``subjects`` n with ``measures`` m each, of a ``seed``.
 
-    ``unequal``: the numbers of measures are drawn between m/4 and m. ``distinct``: every measure is moved by less than
-    1e-6, so that none repeats (what continuous values cost). ``spread``: concentration of the Dirichlet process.
+    ``unequal``: the numbers of measures are drawn between m/4 and m. ``distinct``: every measure is shifted by less
+    than 1e-6, so that none repeats (to measure the cost of continuous values). ``spread``: concentration of the
+    Dirichlet process.
     """
 
     subjects: int = 100
@@ -62,7 +63,7 @@ def draw_distribution(rng: np.random.Generator, spread: float) -> tuple[np.ndarr
 
 @dataclass(frozen=True)
 class Simulated:
-    """Drawn subjects and what only the simulation knows: each subject's ``expected`` outcome ``E_z f₀`` (n,)."""
+    """Simulated subjects and each subject's ``expected`` outcome ``E_z f₀`` (n,), which only the simulation knows."""
 
     subjects: Subjects
     expected: np.ndarray
@@ -71,10 +72,9 @@ class Simulated:
 def simulate(spec: SimulationSpec, function_of: Callable[[int], Function] | None = None) -> Simulated:
     """``z_i ~ DP(U[0,1], 25)``, ``x_ij ~ z_i``, ``y_i = E_{z_i}(f₀) + ε_i``, ``ε_i ~ N(0, 0.01)``.
 
-    Distributions are drawn by stick breaking; a subject's outcome is that of its distribution, not of its measures. The
-    subjects of a seed are the same for every m, and the first n of a longer draw. ``function_of`` gives a subject
-    another function than f₀. Source: Tang et al., eq. 20;
-    Sethuraman 1994 (stick breaking).
+    Distributions are drawn by stick breaking; a subject's outcome depends on its distribution, not on its measures. The
+    subjects of a seed are the same for every m, and are the first n of a longer draw. ``function_of`` gives a subject
+    another function than f₀. Source: Tang et al., eq. 20; Sethuraman 1994 (stick breaking).
     """
     values, owner, outcomes, expected = [], [], np.empty(spec.subjects), np.empty(spec.subjects)
     for i in range(spec.subjects):

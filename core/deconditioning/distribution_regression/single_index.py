@@ -1,8 +1,9 @@
 """An unknown link: ``y_i = ρ(Z_iᵀw) + ε_i`` with Z the subjects' scores on a few basis functions of f.
 
-Ichimura's estimator: ρ by a leave-one-out Nadaraya-Watson mean of the outcomes along the index, w and the bandwidth by
-least squares of those left-out errors; ‖w‖ = 1 and the sign are fixed, as only the index's order is known. The basis
-are the leading eigenvectors of M, as in the low-rank regression. Source: Tang et al., eq. 16-19; Ichimura 1993.
+Ichimura's estimator: ρ is a leave-one-out Nadaraya-Watson mean of the outcomes along the index; w and the bandwidth
+minimise the squared leave-one-out errors. ‖w‖ = 1 and the sign are fixed, because only the order of the index is
+identified. The basis consists of the leading eigenvectors of M, as in the low-rank regression. Source: Tang et al., eq.
+16-19; Ichimura 1993.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,8 @@
-"""One spectrum of the subjects' kernel, from which low rank, learned noise and Gibbs draws are read.
+"""One eigendecomposition of the subjects' kernel for low rank, learned noise and Gibbs draws.
 
-``QᵀMQ = E diag(d) Eᵀ`` and ``A = QE`` make the model diagonal: ``ζ = Aᵀy ~ N(0, d + σ²)``, and f is told of ζ only,
-``E f(s) = Σ_k (l(s)ᵀa_k) ζ_k/(d_k + σ²)``. Source: Tang et al., eq. 7, 13-15 and §2 (inverse-gamma noise).
+``QᵀMQ = E diag(d) Eᵀ`` and ``A = QE`` make the model diagonal: ``ζ = Aᵀy ~ N(0, d + σ²)``, and the posterior of f
+depends only on ζ, ``E f(s) = Σ_k (l(s)ᵀa_k) ζ_k/(d_k + σ²)``. Source: Tang et al., eq. 7, 13-15 and §2 (inverse-gamma
+noise).
 """
 
 import math
@@ -78,10 +79,11 @@ class SpectralPosterior:
     def moments(
         self, inputs: Float[Tensor, "P d"], centred: bool = False
     ) -> tuple[Float[Tensor, " P"], Float[Tensor, " P"]]:
-        """Mean and variance of f (or of f less its mean over subjects); an open σ² adds the variance of the means.
+        """Mean and variance of f (or of f minus its mean over subjects); with a drawn σ² the variance of the means is
+        added.
 
-        At a low rank the variance is ``K(s, s) − Σ_{k≤rank} (l(s)ᵀa_k)²/(d_k + σ²)``: what the dropped directions could
-        have told stays unknown, where (13) alone would call it known.
+        At a low rank the variance is ``K(s, s) − Σ_{k≤rank} (l(s)ᵀa_k)²/(d_k + σ²)``: the omitted directions keep their
+        prior variance, whereas (13) alone would treat them as known.
         """
         sums, prior = sums_and_prior(self, inputs, centred)
         seen = sums.T @ self.spectrum.directions  # (P, k)
@@ -123,7 +125,7 @@ def fit_spectral(
 
 
 def log_evidence(found: Spectrum, scale: float, noise: float) -> float:
-    """``log N(ζ; 0, scale·d + σ²)``; directions that a low rank leaves out are pure noise."""
+    """``log N(ζ; 0, scale·d + σ²)``; directions omitted by a low rank are pure noise."""
     widths = scale * found.values + noise
     rest, free = found.total - float(found.projected.square().sum()), found.contrasts - len(widths)
     fit = float((found.projected.square() / widths).sum()) + max(rest, 0.0) / noise
@@ -132,7 +134,7 @@ def log_evidence(found: Spectrum, scale: float, noise: float) -> float:
 
 
 def learn_noise(found: Spectrum) -> float:
-    """The σ² of highest evidence with the kernel as it stands."""
+    """The σ² of highest evidence with a fixed kernel."""
     from scipy.optimize import minimize_scalar
 
     spread = max(found.total / found.contrasts, 1e-300)
@@ -168,7 +170,7 @@ def learn_scale_and_noise(found: Spectrum) -> tuple[float, float, float]:
 
 @dataclass(frozen=True)
 class Learned:
-    """The spec of highest evidence, that evidence, how many kernels were tried, and sentences for the user."""
+    """The spec of highest evidence, that evidence, the number of kernels tried, and messages for the user."""
 
     spec: RegressionSpec
     evidence: float
@@ -182,8 +184,9 @@ def learn(
 ) -> Learned:  # fmt: skip
     """Lengthscales, overall scale and σ² by the (restricted) evidence.
 
-    For every lengthscale scale and noise are found on its spectrum; lengthscales by a grid and bounded search on one
-    column, by the simplex method on several. ``bounds`` are in units of each column's range, ``spans``.
+    For every lengthscale the best scale and noise follow from its spectrum; lengthscales are optimised by a grid and
+    bounded search on one column, by the simplex method on several. ``bounds`` are in units of each column's range,
+    ``spans``.
     """
     from scipy.optimize import minimize, minimize_scalar
 

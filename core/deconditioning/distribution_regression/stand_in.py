@@ -1,8 +1,8 @@
-"""A generated stand-in for the accelerometer study: minute counts of a day, age as the outcome. No survey's data.
+"""Synthetic data in place of the accelerometer study: minute counts of a day, with age as the outcome.
 
-The survey behind Tang et al., §6, is not part of this project. What is generated here has its shape: a day of 1,440
-minutes a person, x = log(1 + count), many zeros at night and when sitting, movement that becomes rarer and milder with
-age, people who differ from each other more than age explains.
+The survey of Tang et al., §6, is not part of this project. The synthetic data have its structure: a day of 1,440
+minutes per person, x = log(1 + count), many zeros at night and when sitting, movement that becomes rarer and milder
+with age, and people who differ from each other more than age explains.
 """
 
 import numpy as np
@@ -17,8 +17,8 @@ LABEL = "Generated stand-in for an accelerometer study: no real person, not the 
 def accelerometer_stand_in(people: int = 300, seed: int = 0, minutes: int = _MINUTES) -> Subjects:
     """``people`` subjects with log(1 + count) of every minute, age (20 to 85 years) and the covariate ``bmi`` (kg/m²).
 
-    A person is awake from about 7 to 23 h; when awake, moving with a probability and at an intensity that fall with age
-    and differ between people; counts are negative binomial around the intensity. Raises ``InputError`` below 2 people.
+    A person is awake from about 7 to 23 h and then moves with a probability and an intensity that decrease with age and
+    differ between people; counts are negative binomial around the intensity. Raises ``InputError`` below 2 people.
     """
     if people < 2 or not 1 <= minutes <= _MINUTES or people * minutes > 5_000_000:
         raise InputError(

@@ -1,4 +1,6 @@
-"""Subjects with repeated measures: a long table becomes weighted distinct values, outcomes and covariates."""
+"""Subjects with repeated measures: converts a table in long format to weighted distinct values, outcomes and
+covariates.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,16 +18,17 @@ FEWEST = 2
 
 @dataclass(frozen=True)
 class Subjects:
-    """What is known of n subjects.
+    """Data of n subjects.
 
     Parameters
     ----------
     bags : the distinct values of each subject with their shares as weights; ``bags.sizes`` are the m_i measures.
     outcomes : (n,) y_i.
     covariates : (n, q) W_i, q may be 0.
-    measures, owner : all measures (R, d) in the order they came, and the subject of each (R,).
-    names : of the subjects.  columns, covariate_names, outcome_name : of the table's columns.
-    notes : sentences on what was unusual in the table and how it was read.
+    measures, owner : all measures (R, d) in their original order, and the subject of each (R,).
+    names : names of the subjects.
+    columns, covariate_names, outcome_name : names of the table's columns.
+    notes : messages on anything unusual in the table and how it was read.
 
     Source: Tang et al., §2 and §4.3.
     """
@@ -43,12 +46,12 @@ class Subjects:
 
     @property
     def count(self) -> int:
-        """n, the number of subjects."""
+        """The number n of subjects."""
         return len(self.outcomes)
 
 
 def merged_bags(values: Float[Tensor, "R d"], owner: Int[Tensor, " R"], count: int) -> Bags:
-    """Repeated values of a subject merged into one, exactly: its weight is its share of the subject's measures."""
+    """Merge repeated values of a subject exactly: the weight is the share of the subject's measures."""
     v, s = values.cpu().numpy(), owner.cpu().numpy()
     order = np.lexsort((*v.T[::-1], s))
     v, s = v[order], s[order]
@@ -135,7 +138,7 @@ def range_of(subjects: Subjects) -> tuple[np.ndarray, np.ndarray]:
 
 
 def with_covariates(subjects: Subjects, names: Sequence[str] | None) -> Subjects:
-    """With these of their covariates alone; None keeps all. Raises ``InputError`` for one that is not there."""
+    """The subjects with only these covariates; None keeps all. Raises ``InputError`` for an unknown one."""
     if names is None:
         return subjects
     missing = [name for name in names if name not in subjects.covariate_names]

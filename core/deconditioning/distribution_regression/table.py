@@ -1,4 +1,4 @@
-"""A long table (subject, value[s], outcome[, covariates]) read in pieces, checked, and made into subjects."""
+"""Reads a table in long format (subject, value[s], outcome[, covariates]) in pieces, checks it, and builds subjects."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -29,10 +29,10 @@ _GUESSES = {
 
 @dataclass(frozen=True)
 class Roles:
-    """Which columns are what.
+    """The roles of the columns.
 
-    ``drop_missing`` leaves out rows with a missing cell instead of refusing them; which numbers are ``missing`` is as
-    `deconditioning.tables.gaps.without_marks` takes it.
+    ``drop_missing`` omits rows with a missing cell instead of raising an error; ``missing`` numbers are as in
+    `deconditioning.tables.gaps.without_marks`.
     """
 
     subject: str
@@ -52,7 +52,7 @@ class Roles:
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """The columns that hold numbers: values, outcome, covariates."""
+        """The numeric columns: values, outcome, covariates."""
         return (*self.values, self.outcome, *self.covariates)
 
     def of_columns(self, names: Iterable[Any]) -> list[str]:
@@ -104,7 +104,7 @@ def guess_roles(names: Sequence[str]) -> Roles | None:
 
 
 def open_subjects(path: Path, roles: Roles) -> "Subjects":
-    """As ``read_table`` for a table from anywhere: it is read in a process of its own."""
+    """`read_table` for an untrusted table, read in a separate process."""
     settings = json.dumps(asdict(roles))
     gathered = read_apart(
         "deconditioning.distribution_regression.reader", path, "The table", load_gathered, memory_mb=3000, seconds=60,
@@ -114,10 +114,10 @@ def open_subjects(path: Path, roles: Roles) -> "Subjects":
 
 
 def read_table(source: str | Path | bytes, roles: Roles) -> "Subjects":
-    """Subjects from a text table (`deconditioning.tables.text`), one row a measurement.
+    """Subjects from a text table (`deconditioning.tables.text`), one row per measurement.
 
-    Subjects come in the order in which they first appear. Raises ``InputError``, naming row and column, for missing or
-    unreadable cells, an outcome or covariate that differs within a subject, and what ``make_subjects`` refuses.
+    Subjects are in the order of their first appearance. Raises ``InputError`` with row and column for missing or
+    unreadable cells, for an outcome or covariate that differs within a subject, and as ``make_subjects``.
     """
     return _subjects(gather(source, roles), roles)
 
@@ -128,12 +128,12 @@ def gather(source: str | Path | bytes, roles: Roles) -> "Gathered":
 
 
 def subjects_of_frame(frame: Any, roles: Roles) -> "Subjects":
-    """Subjects of a pandas data frame, one row a measurement, checked as ``read_table`` checks a file."""
+    """Subjects of a pandas data frame, one row per measurement, with the checks of ``read_table``."""
     return _subjects(gather_frame(frame, roles), roles)
 
 
 def gather_frame(frame: Any, roles: Roles) -> "Gathered":
-    """The numbers of a pandas data frame, whose rows count from 1 in sentences; ``InputError`` as ``read_table``."""
+    """The numbers of a pandas data frame, whose rows count from 1 in messages; ``InputError`` as ``read_table``."""
     roles.of_columns(frame.columns)
     if len(frame) > MOST_ROWS:
         raise InputError(f"The table has {len(frame):,} rows; the limit is {MOST_ROWS:,}: remove rows.")

@@ -1,1 +1,1 @@
-"""Likelihood-free inference: priors, simulators, kernel posteriors and the objective that sets their kernels."""
+"""Likelihood-free inference: priors, simulators, kernel posteriors and the objective that chooses their kernels."""

@@ -1,7 +1,8 @@
-"""The evidence that sets a plain conditional mean's hyperparameters.
+"""The evidence that chooses the hyperparameters of a conditional mean.
 
-At ``ỹ = y`` and λ → 0 the deconditional operator is the conditional mean of the other direction (Hsu and Ramos 2019,
-theorem 6.2), and its evidence ``N(z̃; 0, AᵀKA + σ²I)`` (theorem 5.3 (4)) that of a Gaussian process on the summaries.
+At ``ỹ = y`` and λ → 0 the deconditional operator is the conditional mean in the other direction (Hsu and Ramos 2019,
+theorem 6.2), and its evidence ``N(z̃; 0, AᵀKA + σ²I)`` (theorem 5.3 (4)) is that of a Gaussian process on the
+summaries.
 """
 
 from dataclasses import replace
@@ -22,10 +23,11 @@ BOUNDS, MOST = ((0.01, 20.0), (1e-5, 10.0)), 300
 def log_evidence(
     seen: Evidence, lengthscales: tuple[float, ...], kernel_scale: Tensor | float, noise: Tensor | float
 ) -> Tensor:
-    """``−½[n log(s²) + log|M| + n(1 + log 2π)]``, ``M = K + σ²V⁻¹``, ``s² = tr(M⁻¹L)/n``: a feature of ℓ, on average.
+    """``−½[n log(s²) + log|M| + n(1 + log 2π)]``, ``M = K + σ²V⁻¹``, ``s² = tr(M⁻¹L)/n``: the average over features of
+    ℓ.
 
-    Targets are all functions g of ℓ's space, ``z̃ = g(u)``, whose average ``z̃z̃ᵀ`` is L; s² is the best amplitude they
-    share. V = diag(p/π) makes pairs from π stand for the prior, as in ``inference.cme``; ``noise`` is σ² = nλ.
+    Targets are all functions g in the space of ℓ, ``z̃ = g(u)``, whose average ``z̃z̃ᵀ`` is L; s² is their best common
+    amplitude. V = diag(p/π) reweights pairs from π to the prior, as in ``inference.cme``; ``noise`` is σ² = nλ.
     Differentiable in k and σ².
     """
     count = len(seen.u)
@@ -39,7 +41,7 @@ def log_evidence(
 
 
 def learn_conditional(seen: Evidence, settings: Settings) -> Settings:
-    """``settings`` with k and λ of the largest evidence: L-BFGS-B from the given k and from one four times as wide."""
+    """``settings`` with the k and λ of highest evidence: L-BFGS-B from the given k and from one four times as wide."""
     from scipy.optimize import minimize
 
     near = (seen.x - seen.y).square().sum(1).argsort()[:MOST]

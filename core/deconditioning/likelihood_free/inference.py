@@ -1,8 +1,8 @@
 """Posteriors from the same simulations: deconditional embedding, kernel Bayes' rule, conditional mean, rejection ABC,
-and the kernel embedding likelihood (KELFI). What others do with a simulator is in ``others``.
+and kernel embedding likelihood (KELFI). Further methods are in ``others``.
 
-Parameters u play the mediator y of the deconditional operator, summaries x its input, prior draws ũ its query points.
-Source: Hsu and Ramos 2019, §8.3 and Algorithm 8.1.
+Parameters u take the role of the mediator y of the deconditional operator, summaries x that of its input, prior draws ũ
+that of its query points. Source: Hsu and Ramos 2019, §8.3 and Algorithm 8.1.
 """
 
 import time
@@ -34,14 +34,14 @@ _PRIOR_DRAWS = (500, 1000, 2000)
 
 @dataclass(frozen=True)
 class Settings:
-    """Hyperparameters; summaries are measured in standard deviations of the simulations.
+    """Hyperparameters; summaries are in units of the standard deviations of the simulations.
 
     Parameters
     ----------
     epsilon : width of the ε-kernel ``κ_ε(y, x) = N(y; x, ε²I)``.
-    lengthscales : of ℓ on u, one a parameter.
+    lengthscales : of ℓ on u, one per parameter.
     kernel_scale : lengthscale of k on the summaries.
-    regularisation, second_regularisation : λ (in nλ) and δ (in mδ).
+    regularisation, second_regularisation : λ (which enters as nλ) and δ (as mδ).
     """
 
     epsilon: float
@@ -60,8 +60,9 @@ class Settings:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What every rule sees: simulations in units (``u`` (n, p), ``x`` (n, q), ``y`` (q,)), ``weights`` p/π (n,), draws
-    of the prior ``prior`` (m, p), and ``candidates`` (R, p) to herd from."""
+    """The input of every rule: simulations in working units (``u`` (n, p), ``x`` (n, q), ``y`` (q,)), ``weights`` p/π
+    (n,), draws of the prior ``prior`` (m, p), and ``candidates`` (R, p) for herding.
+    """
 
     u: torch.Tensor
     x: torch.Tensor
@@ -73,10 +74,10 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Answer:
-    """One method's posterior of θ: ``mean`` (p,) and middle 95 % ``interval`` (p, 2) of its ``samples`` (S, p) in θ.
+    """One method's posterior of θ: ``mean`` (p,) and central 95 % ``interval`` (p, 2) of its ``samples`` (S, p) in θ.
 
-    ``embedding`` is the weighted sample in u; ``total`` and ``negative`` of its weights before they are normalised.
-    ``used`` are runs of the simulator that the method made itself, None where it saw the shared ones.
+    ``embedding`` is the weighted sample in u; ``total`` and ``negative`` are those of its weights before normalisation.
+    ``used`` is the number of additional simulations by the method, None if it used the shared ones.
     """
 
     method: str
@@ -91,7 +92,7 @@ class Answer:
 
 
 def gaussian_kernel(lengthscales: tuple[float, ...]) -> gpytorch.kernels.Kernel:
-    """A Gaussian kernel of unit variance with one lengthscale a column."""
+    """A Gaussian kernel of unit variance with one lengthscale per column."""
     names = tuple(f"c{j}" for j in range(len(lengthscales)))
     return KernelSpec((Term((Factor("rbf", names, lengthscales),)),)).build(names)
 
@@ -107,7 +108,7 @@ def distances(simulations: Simulations, observed: np.ndarray) -> np.ndarray:
 
 
 def let_through(simulations: Simulations, observed: np.ndarray, epsilon: float) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and sd (p,) of the parameters weighted by ``κ_ε(y, x_i) p/π``; the sd at most the simulations' own."""
+    """Mean and sd (p,) of the parameters weighted by ``κ_ε(y, x_i) p/π``; the sd is at most that of the simulations."""
     square = distances(simulations, observed) ** 2
     weights = simulations.weights * np.exp(-0.5 * (square - square.min()) / epsilon**2)
     weights = weights / weights.sum()
@@ -164,7 +165,7 @@ def dme(seen: Evidence, settings: Settings) -> KernelMean:
 
 
 def kbr(seen: Evidence, settings: Settings) -> KernelMean:
-    """Kernel Bayes' rule (b) with ε = λ and δ², the square because it stands beside the squared evidence ``(ΛG)²``."""
+    """Kernel Bayes' rule (b) with ε = λ and δ², squared because it regularises the squared evidence ``(ΛG)²``."""
     k, ell = kernels(seen, settings)
     lam = settings.regularisation
     return KernelBayes(seen.u, seen.x, ell, k, lam, settings.second_regularisation**2).posterior(
@@ -173,10 +174,10 @@ def kbr(seen: Evidence, settings: Settings) -> KernelMean:
 
 
 def cme(seen: Evidence, settings: Settings) -> KernelMean:
-    """The conditional mean of ``ℓ(u, ·)`` given x = y by pairs weighted with ``v = p/π``:
-    ``w = V^½(V^½KV^½ + nλI)⁻¹V^½k(y)``.
+    """The conditional mean of ``ℓ(u, ·)`` given x = y from pairs weighted with ``v = p/π``: ``w = V^½(V^½KV^½ +
+    nλI)⁻¹V^½k(y)``.
 
-    Source: Song et al. 2009; the weights make pairs from π stand for pairs from the prior.
+    Source: Song et al. 2009; the weights make pairs from π represent pairs from the prior.
     """
     k, ell = kernels(seen, settings)
     root = seen.weights.sqrt()
@@ -198,9 +199,9 @@ def abc(seen: Evidence, settings: Settings) -> KernelMean:
 def kelfi(seen: Evidence, settings: Settings) -> KernelMean:
     """The prior's draws weighted by the kernel mean likelihood ``q(y | ũ_j) = [Aᵀκ_ε]_j``, ``A = (L + nλI)⁻¹L̃``.
 
-    Its average over the prior's draws, κ_ε normalised, is q̄, which sets ε, ℓ and λ. Equal to ``dme`` with
-    ``k = κ_ε`` as δ → ∞. Raises ``InputError`` where q̄ is not positive. Source: Hsu and Ramos 2019, *Bayesian
-    Learning of Conditional Kernel Mean Embeddings for Automatic Likelihood-Free Inference* (AISTATS).
+    Its average over the prior's draws, with κ_ε normalised, is q̄, which chooses ε, ℓ and λ. Equal to ``dme`` with ``k
+    = κ_ε`` as δ → ∞. Raises ``InputError`` if q̄ is not positive. Source: Hsu and Ramos 2019, *Bayesian Learning of
+    Conditional Kernel Mean Embeddings for Automatic Likelihood-Free Inference* (AISTATS).
     """
     ell = kernels(seen, settings)[1]
     square = (seen.x - seen.y).square().sum(1)
@@ -216,7 +217,7 @@ def kelfi(seen: Evidence, settings: Settings) -> KernelMean:
 
 
 def nearest_count(simulations: int) -> int:
-    """``⌈√n⌉``: how many simulations ABC keeps, and the least the ε-kernel must see."""
+    """``⌈√n⌉``: the number of simulations that ABC keeps, and the least that the ε-kernel must cover."""
     return int(np.ceil(np.sqrt(simulations)))
 
 
@@ -224,10 +225,10 @@ _RULES = {"dme": dme, "kbr": kbr, "cme": cme, "abc": abc, "kelfi": kelfi}
 
 
 def posterior(method: str, seen: Evidence, settings: Settings, prior: Prior, *, herded: int = HERDED) -> Answer:
-    """One method's posterior of θ, sampled by herding its normalised weights over the candidates by ``ℓ′``.
+    """One method's posterior of θ, sampled by herding its normalised weights over the candidates with ``ℓ′``.
 
-    ABC is a sample already: its own points are drawn with its weights, systematically.
-    Raises ``InputError`` where the weights have lost their mass.
+    ABC is already a sample: its points are drawn with its weights, systematically. Raises ``InputError`` if the weights
+    sum to nearly zero.
     """
     if method not in _RULES:
         raise InputError(f"The method '{method}' is unknown: choose among {', '.join(_RULES)}.")

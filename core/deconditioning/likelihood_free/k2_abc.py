@@ -1,4 +1,4 @@
-"""K2-ABC: simulations weighed by how far their data are from the observed ones as distributions.
+"""K2-ABC: simulations weighted by the discrepancy between their data and the observed data as distributions.
 
 Source: Park, Jitkrittum and Sejdinovic 2016, *K2-ABC: Approximate Bayesian Computation with Kernel Embeddings*.
 """

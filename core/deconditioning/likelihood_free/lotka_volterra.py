@@ -1,4 +1,4 @@
-"""Predators and prey by exact event simulation: many runs in lock-step, one event each at a time.
+"""Predators and prey by exact event simulation, with many runs advanced together, one event each at a time.
 
 Events and hazards for predators x and prey y: a predator is born (θ₁xy) or dies (θ₂x), a prey is born (θ₃y) or eaten
 (θ₄xy). Source: Gillespie 1977; Papamakarios and Murray 2016, App. F; Hsu and Ramos 2019, §8.3.

@@ -1,4 +1,4 @@
-"""A mixture density network: a small network that maps summaries to a mixture of normals of the parameters.
+"""A mixture density network: a small network that maps summaries to a Gaussian mixture of the parameters.
 
 Source: Bishop 1994; Papamakarios and Murray 2016, *Fast ε-free inference of simulation models with Bayesian conditional
 density estimation*.
@@ -48,7 +48,7 @@ class MixtureDensityNetwork(nn.Module):
 
 @dataclass(frozen=True)
 class Trained:
-    """A network with the units it was trained in; ``losses`` are those on held-out simulations, a step each."""
+    """A network with the scaling of its training data; ``losses`` are those on held-out simulations, one per step."""
 
     network: MixtureDensityNetwork
     u_units: tuple[np.ndarray, np.ndarray]
@@ -72,11 +72,11 @@ def train(
     simulations: Simulations, *, components: int = 4, hidden: int = 50, seed: int = 0,
     check: Callable[[], None] = lambda: None,
 ) -> Trained:  # fmt: skip
-    """Maximise ``Σ_i v_i log q(u_i | x_i)``, ``v = p/π``, by Adam on 80 % of the simulations; the network of the best
+    """Maximise ``Σ_i v_i log q(u_i | x_i)``, ``v = p/π``, by Adam on 80 % of the simulations; the network with the best
     score on the rest is kept, and training ends when that has not improved for 100 steps.
 
-    The weights make parameters simulated at π stand for the prior. Parameters and summaries are standardised. ``check``
-    is called at every step and may end it all by raising.
+    The weights make parameters simulated from π represent the prior. Parameters and summaries are standardised.
+    ``check`` is called at every step and may stop training by raising.
     """
     u_units, x_units = ((part.mean(0), part.std(0)) for part in (simulations.parameters, simulations.summaries))
     u = torch.from_numpy((simulations.parameters - u_units[0]) / u_units[1])

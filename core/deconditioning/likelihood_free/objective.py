@@ -1,4 +1,5 @@
-"""The objective q̄ that sets the kernels, and the guards without which it is flat or can be gamed.
+"""The objective q̄ that chooses the kernels, and its limits (guards), without which it is flat or exploits single
+simulations.
 
 ``q̄ = (1/m) Σ_j Σ_i A_ij κ_ε(y, x_i)`` estimates the evidence ``p_ε(y) = ∫ p_ε(y | θ) p(θ) dθ`` from the simulations.
 Source: Hsu and Ramos 2019, Algorithm 8.1, line 11.
@@ -36,14 +37,16 @@ GRID, _MOST_REFINED = 7, 500
 
 @dataclass(frozen=True)
 class Guards:
-    """Where q̄ may choose: ``epsilon`` and ``length`` (ℓ in ``spread``) as (lowest, highest).
+    """Limits within which q̄ is maximised: ``epsilon`` and ``length`` (ℓ in units of ``spread``) as (lowest, highest).
 
     Parameters
     ----------
-    epsilon : from the larger of two widths: where the ε-kernel sees √n simulations, and the simulator's own noise.
-    length : from one to 1.5 times ``spread``, the sd (p,) of the parameters that the lowest ε-kernel lets through,
-        at most the simulations' own sd.
-    noise : sd of a summary given its parameters near the observation, by leave-one-out, in the simulations' sd.
+    epsilon : from the larger of two widths, that at which the ε-kernel covers √n simulations and the simulator's own
+        noise.
+    length : from one to 1.5 times ``spread``, the sd (p,) of the parameters that the lowest ε-kernel lets through, at
+        most the simulations' own sd.
+    noise : sd of a summary given its parameters near the observation, by leave-one-out, in units of the simulations'
+        sd.
     """
 
     epsilon: tuple[float, float]
@@ -65,13 +68,13 @@ class Guards:
         )
 
     def kernel_scale(self, epsilon: float) -> float:
-        """k's lengthscale: that of the ε-kernel, but twice the simulator's noise at least."""
+        """Lengthscale of k: that of the ε-kernel, but at least twice the simulator's noise."""
         return max(epsilon, NOISE_SHARE * self.noise)
 
 
 @dataclass(frozen=True)
 class Learned:
-    """``settings`` at the largest ``log_q`` inside the guards; ``bound`` names the guards that hold it."""
+    """``settings`` at the largest ``log_q`` within the limits; ``bound`` names the limits that it has reached."""
 
     settings: Settings
     guards: Guards
@@ -81,7 +84,9 @@ class Learned:
 
 
 def effective_count(square: np.ndarray, weights: np.ndarray, epsilon: float) -> float:
-    """``(Σ v_i)²/Σ v_i²`` with ``v_i = κ_ε(y, x_i) p/π``: how many simulations the ε-kernel sees."""
+    """``(Σ v_i)²/Σ v_i²`` with ``v_i = κ_ε(y, x_i) p/π``: the effective number of simulations that the
+    ε-kernel covers.
+    """
     seen = weights * np.exp(-0.5 * (square - square.min()) / epsilon**2)
     return float(seen.sum() ** 2 / (seen**2).sum())
 
@@ -97,7 +102,7 @@ def width_seeing(square: np.ndarray, weights: np.ndarray, wanted: float) -> floa
 
 
 def find_guards(simulations: Simulations, observed: np.ndarray) -> Guards:
-    """The guards of one observation, from its simulations alone."""
+    """The limits for one observation, from its simulations alone."""
     square, count = distances(simulations, observed) ** 2, len(simulations.parameters)
     wanted = min(nearest_count(count), 0.5 * effective_count(square, simulations.weights, 1e6))
     narrowest = width_seeing(square, simulations.weights, wanted)
@@ -154,9 +159,10 @@ def average_weights(seen: Evidence, lengthscales: torch.Tensor, regularisation: 
 def learn(
     prior: Prior, simulations: Simulations, observed: np.ndarray, *, seed: int = 0, guards: Guards | None = None
 ) -> Learned:
-    """Maximise q̄ over ε and ℓ inside the guards: the best of a grid, up to 500 simulations then L-BFGS-B from there.
+    """Maximise q̄ over ε and ℓ within the limits: the best of a grid, then L-BFGS-B from there for up to 500
+    simulations.
 
-    Without ``guards`` they come from the simulations.
+    Without ``guards`` they follow from the simulations.
     """
     guards = guards or find_guards(simulations, observed)
     seen = evidence(prior, simulations, observed, guards.epsilon[0], seed=seed)
@@ -218,9 +224,10 @@ def objective(seen: Evidence, guards: Guards) -> Callable[[np.ndarray], tuple[fl
 def surface(
     seen: Evidence, guards: Guards, epsilons: np.ndarray, lengths: np.ndarray, regularisations: np.ndarray | None = None
 ) -> np.ndarray:
-    """``log q̄`` (G, H) over ε (G,) and ℓ in spreads (H,), λ tied to ℓ; −∞ where q̄ is not positive.
+    """``log q̄`` (G, H) over ε (G,) and ℓ in spreads (H,), with λ tied to ℓ; −∞ where q̄ is not positive.
 
-    With ``regularisations`` (G,) the rows are λ instead, at the single ε given: how q̄ is gamed without the tie.
+    With ``regularisations`` (G,) the rows are λ instead, at the single given ε; this shows how q̄ can be exploited if λ
+    is free.
     """
     spread = torch.from_numpy(guards.spread).to(seen.u)
     at = torch.from_numpy(np.asarray(epsilons, dtype=float)).to(seen.u)

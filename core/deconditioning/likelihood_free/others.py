@@ -1,4 +1,4 @@
-"""What the paper has beside its method, on the same simulations, or on runs of its own where it must choose them.
+"""The paper's comparison methods, on the same simulations or, where a method chooses its own, on new ones.
 
 Source: Hsu and Ramos 2019, figure 5 and App. G.
 """

@@ -1,6 +1,6 @@
-"""Priors over parameters, one independent marginal each, in the coordinates that the kernels see.
+"""Priors of parameters as independent marginals, in the working units of the kernels.
 
-A parameter θ is worked with as ``u = θ`` or, where it is positive and spans orders of magnitude, ``u = log θ``.
+The working unit of a parameter θ is ``u = θ`` or, if it is positive and spans orders of magnitude, ``u = log θ``.
 """
 
 from dataclasses import dataclass, replace
@@ -100,7 +100,7 @@ class Marginal:
 
 @dataclass(frozen=True)
 class Prior:
-    """Independent marginals, one a parameter."""
+    """Independent marginals, one per parameter."""
 
     marginals: tuple[Marginal, ...]
 
@@ -119,7 +119,7 @@ class Prior:
         return np.array([marginal.support for marginal in self.marginals])
 
     def restricted(self, box: np.ndarray) -> "Prior":
-        """The same inside ``box`` (p, 2) in u: the support of the simulations, beyond which nothing is known."""
+        """The same prior inside ``box`` (p, 2) in u: the support of the simulations, outside which nothing is known."""
         parts = zip(self.marginals, np.asarray(box, dtype=float), strict=True)
         kept = (replace(part, low=max(part.low, low), high=min(part.high, high)) for part, (low, high) in parts)
         return Prior(tuple(kept))

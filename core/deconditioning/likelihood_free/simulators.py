@@ -1,4 +1,4 @@
-"""Problems with a simulator in place of a likelihood: a prior, draws of parameters and what they produce.
+"""Problems with a simulator in place of a likelihood: a prior, draws of parameters and their simulations.
 
 Source: Hsu and Ramos 2019, §8.3 (exponential-gamma, Lotka-Volterra).
 """
@@ -24,9 +24,9 @@ _ENOUGH, _LEAST_VALID, _LEAST_PILOT = 200, 0.05, 5
 
 @dataclass(frozen=True)
 class Exact:
-    """A known posterior: one distribution of θ a parameter, with ``mean``, ``ppf``, ``pdf`` as in scipy.stats.
+    """A known posterior: one distribution of θ per parameter, with ``mean``, ``ppf``, ``pdf`` as in scipy.stats.
 
-    ``covariance`` (p, p) of θ where parameters hang together.
+    ``covariance`` (p, p) of θ if parameters are dependent.
     """
 
     marginals: tuple[Any, ...]
@@ -39,24 +39,24 @@ class Exact:
 
     @property
     def interval(self) -> np.ndarray:
-        """Middle 95 % intervals of θ (p, 2)."""
+        """Central 95 % intervals of θ (p, 2)."""
         return np.array([part.ppf([0.025, 0.975]) for part in self.marginals])
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What likelihood-free inference starts from.
+    """The input of likelihood-free inference.
 
     Parameters
     ----------
-    prior, proposal : p(u), and π(u) that parameters are simulated at, both over the same box.
+    prior, proposal : p(u), and the density π(u) from which parameters are simulated, both over the same box.
     simulator : u (n, p) → summaries (n, q) and which runs are valid; None for a table.
     observed : summaries y (q,) of the data.
-    summary_names : their names.
-    exact : observed → the exact posterior, where it is known.
-    truth : θ (p,) that made the data, where it is known.
-    sample : summaries (n, q) → independent data (n, N) that have them, drawn from what the simulator makes given them;
-        None where data are no such sample.
+    summary_names : names of the summaries.
+    exact : observed → the exact posterior, if known.
+    truth : θ (p,) that generated the data, if known.
+    sample : summaries (n, q) → independent data (n, N) with these summaries, drawn from their conditional distribution;
+        None if data are not such a sample.
     """
 
     name: str
@@ -74,8 +74,7 @@ class Problem:
 class Simulations:
     """n runs: ``parameters`` u (n, p), ``summaries`` x (n, q), ``log_weights`` log p(u) − log π(u) (n,).
 
-    ``discarded`` runs were drawn anew; ``scales`` (q,) are the summaries' standard deviations, which distances are
-    measured in.
+    ``discarded`` runs were drawn again; ``scales`` (q,) are the summaries' standard deviations, the units of distances.
     """
 
     parameters: np.ndarray
@@ -118,8 +117,8 @@ class Simulations:
 def simulate(problem: Problem, count: int, seed: int, design: Design = "spread") -> Simulations:
     """``count`` runs at parameters from π: a Latin hypercube, or independent draws (``design`` random).
 
-    Runs that the simulator gives up are drawn anew at independent parameters and counted; ``InputError`` where hardly
-    any succeeds, or the problem has no simulator.
+    Runs that the simulator discards are drawn again at independent parameters and counted; ``InputError`` if hardly any
+    succeeds or the problem has no simulator.
     """
     if problem.simulator is None:
         raise InputError(f"{problem.name} is a table and cannot be simulated: use the simulations that it contains.")

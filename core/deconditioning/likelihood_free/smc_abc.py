@@ -1,4 +1,4 @@
-"""Sequential ABC: a population of parameters whose simulations come ever nearer the observation.
+"""Sequential ABC: a population of parameters whose simulations approach the observation.
 
 Source: Lenormand, Jabot and Deffuant 2013, *Adaptive approximate Bayesian computation for complex models*; population
 Monte Carlo as in Beaumont et al. 2009.
@@ -33,12 +33,12 @@ def smc_abc(
     problem: Problem, budget: int, *, kept: int = 200, fresh: int = 200, seed: int = 0,
     check: Callable[[], None] = lambda: None,
 ) -> Population:  # fmt: skip
-    """The ``kept`` nearest of all generations of ``fresh`` runs, until the budget ends or hardly one comes nearer.
+    """The ``kept`` nearest of all generations of ``fresh`` runs, until the budget is spent or hardly any run is closer.
 
-    The first generation, ``kept + fresh`` runs, is drawn from π with weights p/π. Every other is proposed by a kernel
+    The first generation, ``kept + fresh`` runs, is drawn from π with weights p/π. Later ones are proposed by a kernel
     density of the population with twice its covariance, ``q(u) = Σ_j w_j N(u; u_j, 2C)``, inside the support, with
-    weights ``p(u)/q(u)``. Runs that the simulator gives up count and are never near. ``check`` is called before every
-    generation and may end it all by raising.
+    weights ``p(u)/q(u)``. Discarded runs count and are never near. ``check`` is called before every generation and may
+    stop it by raising.
     """
     if problem.simulator is None:
         raise InputError(f"{problem.name} is a table, and sequential ABC needs a simulator: choose another method.")

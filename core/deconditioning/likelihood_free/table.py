@@ -1,4 +1,4 @@
-"""A user's own simulations: a table of parameters and summaries, and the row that was observed."""
+"""A user's own simulations: a table of parameters and summaries, and the observed row."""
 
 import json
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Table:
 
 
 def open_table(data: bytes, observed: bytes | None = None, name: str = "the table", missing: Missing = None) -> Table:
-    """As ``read_table`` for a table from anywhere: it is read in a process of its own."""
+    """`read_table` for an untrusted table, read in a separate process."""
     _refuse_large(data, name)
     both = len(data).to_bytes(8, "little") + data + (observed or b"")
     settings = json.dumps({"row": observed is not None, "missing": None if missing is None else list(missing)})
@@ -46,12 +46,12 @@ def open_table(data: bytes, observed: bytes | None = None, name: str = "the tabl
 
 
 def read_table(data: bytes, observed: bytes | None = None, name: str = "the table", missing: Missing = None) -> Table:
-    """Read a table, and the observation from a file of its own or from the one row whose parameters are empty.
+    """Read a table, and the observation from its own file or from the one row with empty parameters.
 
-    ``missing`` is as `deconditioning.tables.gaps.without_marks` takes it.
+    ``missing`` is as in `deconditioning.tables.gaps.without_marks`.
 
-    Raises ``InputError`` for tables above 3,000 rows (counted before anything is parsed), missing cells, words in place
-    of numbers, repeated names, or no single observation.
+    Raises ``InputError`` for tables above 3,000 rows (counted before parsing), missing cells, text in place of numbers,
+    repeated names, or no single observation.
     """
     _refuse_large(data, name)
     found = _parse(data, name, missing)
@@ -169,11 +169,11 @@ def problem_of_table(
     table: Table, parameters: tuple[str, ...], prior: Prior | None = None, *, logs: tuple[str, ...] = (),
     drawn_from_prior: bool = False,
 ) -> tuple[Problem, Simulations]:  # fmt: skip
-    """The problem of a table whose ``parameters`` are these columns; those in ``logs`` are worked with as logarithms.
+    """The problem of a table with these ``parameters`` columns; those in ``logs`` are used on a logarithmic scale.
 
-    Without a ``prior``, it is uniform (in u) over the range of the table's parameters and these are taken as drawn from
-    it. With one, rows outside its support are refused; the table is taken as uniform over its range, or as
-    ``drawn_from_prior``, so that rows need no weights.
+    Without a ``prior``, it is uniform (in u) over the range of the table's parameters, which are assumed to be drawn
+    from it. With one, rows outside its support are refused; the table is assumed uniform over its range, or
+    ``drawn_from_prior``, in which case rows need no weights.
     """
     unknown = [column for column in parameters if column not in table.columns]
     if unknown or not parameters:
