@@ -1,1 +1,1 @@
-"""The catalogue of data, the generator of the made-up planet, and a first guess of settings for a new file."""
+"""The catalogue of data sets, the generator of the synthetic planet, and default settings for a new file."""

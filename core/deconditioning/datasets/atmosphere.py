@@ -1,4 +1,4 @@
-"""A made-up planet with the size and variables of the downscaling experiment of Chau et al. 2021, §5.2.
+"""A synthetic planet with the size and variables of the downscaling experiment of Chau et al. 2021, §5.2.
 
 The fields of that experiment are not to be had, so these stand in for them. From red noise on the sphere come land and
 mountains, then weather (a tropical convergence zone, two storm tracks, dry subtropics), and from weather total cloud
@@ -77,7 +77,7 @@ def _check(shape: tuple[int, int], explained: float) -> None:
 
 
 def make_atmosphere(shape: tuple[int, int] = (360, 720), seed: int = 0, explained: float = 0.8) -> "xr.Dataset":
-    """Five co-located fields of a made-up planet on a global grid, the same for the same seed.
+    """Five co-located fields of a synthetic planet on a global grid, the same for the same seed.
 
     Parameters
     ----------

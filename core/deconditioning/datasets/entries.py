@@ -53,7 +53,7 @@ def _open_file(path: Path) -> "Fields":
 
 
 def atmosphere_fields(shape: tuple[int, int] = (360, 720), seed: int = 0, explained: float = 0.8) -> "Fields":
-    """The made-up planet of :func:`deconditioning.datasets.make_atmosphere` as `Fields`."""
+    """The synthetic planet of :func:`deconditioning.datasets.make_atmosphere` as `Fields`."""
     from deconditioning.datasets.atmosphere import make_atmosphere
     from deconditioning.fields.from_dataset import fields_from_dataset
 
@@ -84,7 +84,7 @@ def _atmosphere(key: str, title: str, shape: tuple[int, int], block: int) -> Ent
         "select": {},
     }
     description = (
-        "A made-up planet with the variables of the experiment of Chau et al. 2021: half of the cells keep "
+        "A synthetic planet with the variables of the experiment of Chau et al. 2021: half of the cells keep "
         "high-resolution covariates, the other half coarse targets, and cloud-top pressure links them."
     )
     opener = partial(atmosphere_fields, shape)
@@ -123,8 +123,8 @@ BUILT_IN = (
         "bundled",
         "US public domain",
         "NCEP GDAS, 1 April 2006",
-        "NCEP analysis, temperature of the cloud tops from orography and cloud cover in cells of 6×6 pixels; what "
-        "high and middle cloud tell about it is in part by construction.",
+        "NCEP analysis, temperature of the cloud tops from orography and cloud cover in cells of 6×6 pixels; the "
+        "relation with high and middle cloud is partly by construction.",
         partial(_open_file, bundled("ncep_gdas_flux_20060401_t62.nc")),
         _matched("ttop", ["orog", "clt", "clh", "clm"], 6, {}),
     ),

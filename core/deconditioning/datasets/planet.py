@@ -1,4 +1,4 @@
-"""The physics of the made-up planet: temperature, pressure, relief, cloud, and what a sensor above sees.
+"""The physics of the synthetic planet: temperature, pressure, relief, cloud, and what a sensor above sees.
 
 Zonal formulas in the units of the field (K, hPa, m, %, degrees); arrays broadcast, latitudes as (H, 1).
 """

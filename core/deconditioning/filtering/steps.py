@@ -47,7 +47,7 @@ def on_steps(values: np.ndarray, times: np.ndarray, name: str) -> tuple[np.ndarr
     if not np.array_equal(order, np.arange(len(times))):
         newest = np.array_equal(order, np.arange(len(times))[::-1])
         how = "newest first" if newest else "not in order of time"
-        notes.append(f"Rows stand {how}: they are sorted by '{name}'.")
+        notes.append(f"Rows are {how}: they are sorted by '{name}'.")
     values, times = values[order], times[order]
     twice = np.flatnonzero(times[1:] == times[:-1])
     if len(twice):

@@ -169,7 +169,10 @@ def _columns(
             found[each] = values
             if numbers[each].either and not told and dialect.separator != ",":
                 sample = next(cell for cell in text if cell.strip().lower() not in MISSING)
-                notes.append(f"Numbers such as {sample} of '{each}' are read with a decimal point; nothing tells more.")
+                notes.append(
+                    f"Numbers such as {sample} of '{each}' are read with a decimal point; the file does not say "
+                    "which separator it uses."
+                )
             if numbers[each].percent:
                 notes.append(f"'{each}' is in percent: the signs are left out.")
             continue

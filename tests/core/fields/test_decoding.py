@@ -39,7 +39,7 @@ def test_attributes_that_make_no_sense_cost_their_variable(attributes, tmp_path)
     found = open_fields(tmp_path / "a.nc")
     assert set(found.variables()) == {"q"}
     name, value = next(iter(attributes.items()))
-    assert any(f"`bad`: its `{name}` is {value}, which is no number" in note for note in found.notes)
+    assert any(f"`bad`: its `{name}` is {value}, which is not a number" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("form", ["NETCDF4", "NETCDF3_64BIT"])

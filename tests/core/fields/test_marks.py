@@ -72,7 +72,7 @@ def test_packed_data_have_their_mark_in_packed_or_unpacked_units(tmp_path, said)
 def test_a_mark_that_is_no_number_is_said(tmp_path):
     found = open_fields(written(tmp_path / "a.nc", "f4", 280.0, missing_value="none"))
     assert np.isfinite(found.values("t")).all()
-    assert any("its `missing_value` 'none' is no number, and is not applied" in note for note in found.notes)
+    assert any("its `missing_value` 'none' is not a number, and is not applied" in note for note in found.notes)
 
 
 def test_whole_numbers_cannot_hold_every_mark(tmp_path):

@@ -184,7 +184,7 @@ def _decoded(name: Any, variable: "xr.Variable", times: bool = True, load: bool 
     for packing in ("scale_factor", "add_offset"):
         value = np.asarray(variable.attrs.get(packing, 1.0))
         if value.dtype.kind not in "iuf" or value.size != 1:
-            raise ValueError(f"its `{packing}` is {short(ValueError(str(value.tolist())), 40)}, which is no number")
+            raise ValueError(f"its `{packing}` is {short(ValueError(str(value.tolist())), 40)}, which is not a number")
     found = decode_cf_variable(name, variable, decode_times=times, decode_timedelta=False, stack_char_dim=False)
     return found.load() if load else found
 

@@ -98,7 +98,7 @@ def _marks(value: Any, kind: np.dtype, attributes: Mapping) -> tuple[list[Any], 
     """The marks in the type of the data, with what was odd about them in words; why where there are none."""
     given = _given(value)
     if given is None:
-        return [], "is no number"
+        return [], "is not a number"
     text = np.asarray(value).dtype.kind in "SUO"
     if kind.kind == "f":
         with np.errstate(over="ignore"):

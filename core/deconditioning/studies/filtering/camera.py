@@ -195,7 +195,7 @@ def kernel_bayes(method: str, data: CameraData, settings: FilterSettings, check:
     mass, lost, far = (
         torch.cat([getattr(s, name) for s in followed]).cpu().numpy() for name in ("mass", "lost", "far")
     )
-    words = f"β = {scale:.3g}, ε = {epsilon:.3g}, δ = 2ε; found anew {int(lost.sum())} times"
+    words = f"β = {scale:.3g}, ε = {epsilon:.3g}, δ = 2ε; restarted {int(lost.sum())} times"
     told = mass if trained.has_mass else None
     return Estimates(matrices(method, trained, followed), words, spent, told, lost, far, trained.ranks)
 

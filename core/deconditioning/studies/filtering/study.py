@@ -293,7 +293,7 @@ def compare(
             found = follow(alone, settings or FilterSettings())
             scores = {"mse": found.errors["kbr"], "ms_per_step": 1000 * found.seconds["kbr"]}
             scores["rank"] = float(max(found.ranks))
-            words = f"{found.words['kbr']}; found anew {int(found.lost.sum())} times"
+            words = f"{found.words['kbr']}; restarted {int(found.lost.sum())} times"
         else:
             other, spent = _other(problem, name)
             scores, words = {"mse": mse(other.means, problem.truth), "ms_per_step": 1000 * spent}, other.parameters

@@ -75,7 +75,7 @@ def _of_simulator(options: argparse.Namespace, seeds: list[int]) -> tuple[list[R
             results += [_result(row) for row in rows]
             _talk(options, count, seed, rows)
             if found.simulations.discarded and not options.quiet:
-                say(f"{found.simulations.discarded} runs were discarded and drawn anew")
+                say(f"{found.simulations.discarded} runs were discarded and drawn again")
     more: dict[str, Any] = {}
     if options.calibrate:
         count = options.simulations[0]
