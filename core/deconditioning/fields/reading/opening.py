@@ -59,7 +59,7 @@ def _open_one(path: str | Path) -> Fields:
             decoded = stack.enter_context(decode(path))
             if not is_large(decoded.dataset):
                 return fields_from_decoded(decoded, path.name)
-            return replace(lazily(decoded, path.name), open_file=stack.pop_all())
+            return replace(_lazily(decoded, path.name), open_file=stack.pop_all())
     except InputError:
         raise
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, IndexError, EOFError) as error:
@@ -71,7 +71,7 @@ def is_large(dataset: "xr.Dataset") -> bool:
     return dataset.nbytes > _MOST_BYTES or len(dataset.variables) > _MOST_VARIABLES
 
 
-def lazily(decoded: Decoded, source: str) -> Fields:
+def _lazily(decoded: Decoded, source: str) -> Fields:
     """The fields of a file that stays open; values are read when needed."""
     fields = lazily_decoded(decoded.dataset, source)
     return replace(fields, notes=(*decoded.sentences(), *fields.notes))
