@@ -117,7 +117,7 @@ def _run(command: list[str], said: Path, name: str, seconds: float) -> tuple[int
         return code, file.read()
 
 
-def _end_group(child: subprocess.Popen) -> None:
+def _end_group(child: subprocess.Popen[bytes]) -> None:
     """End the child, and whatever it started where the kernel could not keep it from starting anything."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)

@@ -1,5 +1,7 @@
 """Clustered subjects (§4.3): one function for all, one for each cluster, or exchangeable ones."""
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -74,7 +76,7 @@ def summary(found: Clustered, way: str, apart: float) -> str:
     )
 
 
-def _correlation_summary(results: list[dict]) -> str:
+def _correlation_summary(results: list[dict[str, Any]]) -> str:
     """What the stored runs say: where borrowing pays."""
     means = _means(results)
     apart = sorted({row["apart"] for row in results})
@@ -92,7 +94,7 @@ def _correlation_summary(results: list[dict]) -> str:
     )
 
 
-def _means(results: list[dict]) -> dict[tuple[str, float], float]:
+def _means(results: list[dict[str, Any]]) -> dict[tuple[str, float], float]:
     found: dict[tuple[str, float], list[float]] = {}
     for row in results:
         found.setdefault((row["model"], row["apart"]), []).append(row["scores"]["posterior_risk"])

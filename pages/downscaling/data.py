@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from deconditioning.downscaling.source import UPLOAD, Source, build_problem, keep_upload, kept_uploads, open_source
-from deconditioning.engine.visitors.uploads import NotKept
+from deconditioning.downscaling.source import Source, build_problem, keep_upload, kept_uploads, open_source
+from deconditioning.engine.visitors.uploads import UPLOAD, NotKept
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields, Variable
 from deconditioning.fields.problem.problem import DownscalingProblem

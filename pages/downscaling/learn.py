@@ -18,8 +18,9 @@ from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.figures.downscaled_maps import field_scale, mean_panel
 from deconditioning.figures.maps import field_map
 from deconditioning.kernels.spec import KernelSpec
-from deconditioning.models.catalogue import NamedModel, named
-from deconditioning.models.defaults import Start
+from deconditioning.models.catalogue import named
+from deconditioning.models.learning.initial import Start
+from deconditioning.models.named_model import NamedModel
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.run_content import hyperparameters, learned_downscaling, number_in, one_scale_up_in
 from deconditioning.wording import signed

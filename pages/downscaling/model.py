@@ -14,8 +14,9 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.families.registry import FAMILIES
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
-from deconditioning.models.catalogue import GENERAL, MODELS, NamedModel
+from deconditioning.models.catalogue import GENERAL, MODELS
 from deconditioning.models.defaults import usual_model
+from deconditioning.models.named_model import NamedModel
 from deconditioning.models.sparse.inducing import located
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -86,7 +87,8 @@ def _predict_command(file: str) -> str:
 
 
 def _leaving(
-    problem: DownscalingProblem, spec: ModelSpec, view: View, settings: dict, baselines: dict[str, np.ndarray],
+    problem: DownscalingProblem, spec: ModelSpec, view: View, settings: dict[str, Any],
+    baselines: dict[str, np.ndarray],
     checked: OneScaleUp | None,
 ) -> ResultDataset:  # fmt: skip
     return ResultDataset(

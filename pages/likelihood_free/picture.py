@@ -1,5 +1,7 @@
 """Posteriors as pictures: marginals with every method's interval, pairs, samples drawn one by one."""
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -102,7 +104,7 @@ def _draw(found: Inference, method: str, drawn: int) -> None:
     plotly_live(figure, "lf-corner")
 
 
-def _marginal(found: Inference, method: str, index: int, drawn: int, height: int) -> dict:
+def _marginal(found: Inference, method: str, index: int, drawn: int, height: int) -> dict[str, Any]:
     part, span = found.problem.prior.marginals[index], limits(found, index)
     grid = np.linspace(*span, 400)
     u = grid if in_logs(found) else part.working(grid)

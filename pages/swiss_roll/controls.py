@@ -7,7 +7,8 @@ import streamlit as st
 
 from deconditioning.datasets.swiss_roll import INPUTS, MATCHINGS, MEDIATORS, RollSpec
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
-from deconditioning.models.catalogue import GENERAL, NamedModel
+from deconditioning.models.catalogue import GENERAL
+from deconditioning.models.named_model import NamedModel
 from deconditioning.models.spec import Inducing, ModelSpec
 from deconditioning.studies.swiss_roll.study import RollSettings
 from pages.kit.controls import widgets

@@ -12,7 +12,8 @@ from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.datasets.swiss_roll import RollSpec, SwissRoll, make_swiss_roll
 from deconditioning.errors import Check, InputError, never
 from deconditioning.figures.studies.swiss_roll import roll_from_the_side, roll_in_space
-from deconditioning.models.catalogue import BAG_GP, NamedModel
+from deconditioning.models.catalogue import BAG_GP
+from deconditioning.models.named_model import NamedModel
 from deconditioning.models.spec import Inducing, ModelSpec
 from deconditioning.observations import IndirectData
 from deconditioning.studies.swiss_roll.study import data_for, inducing_points, posterior_at_points, score

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from deconditioning.datasets.swiss_roll import RollSpec
-from deconditioning.models.catalogue import NamedModel
+from deconditioning.models.named_model import NamedModel
 from deconditioning.models.spec import ModelSpec
 from pages.kit.layout.page_layout import explain
 

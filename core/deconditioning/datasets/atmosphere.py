@@ -13,7 +13,7 @@ pressure follows from the finished temperature and so knows of ``u``: that is wh
 draw from a kernel of this library.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -119,7 +119,7 @@ def make_atmosphere(shape: tuple[int, int] = (360, 720), seed: int = 0, explaine
     return _dataset(values, y, x, seed, explained)
 
 
-def _dataset(values: dict, y: np.ndarray, x: np.ndarray, seed: int, explained: float) -> "xr.Dataset":
+def _dataset(values: dict[str, Any], y: np.ndarray, x: np.ndarray, seed: int, explained: float) -> "xr.Dataset":
     import xarray as xr
 
     dims = ("latitude", "longitude")

@@ -19,11 +19,11 @@ from deconditioning.downscaling.settings import columns_of
 from deconditioning.errors import Check, InputError, never
 from deconditioning.fields.problem.coordinates import scaled_coordinates
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.models.catalogue import NamedModel
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.indirect_gp import Columns, condition_on_gram, posterior
 from deconditioning.models.learning.learning import LearningOptions
 from deconditioning.models.leave_one_out import MOST_TARGETS, leave_one_out, left_out
+from deconditioning.models.named_model import NamedModel
 from deconditioning.models.named_posterior import named_posterior
 from deconditioning.models.posterior_moments import Moments, read_moments
 from deconditioning.models.pseudo_targets import with_pseudo_targets

@@ -10,11 +10,12 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.families.registry import family_of
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models.area_to_point import cell_width
-from deconditioning.models.catalogue import NamedModel, named
+from deconditioning.models.catalogue import named
 from deconditioning.models.defaults import CANDIDATES, starting_kernel, starting_mediator_kernel, usual_model
 from deconditioning.models.indirect_gp import Columns
 from deconditioning.models.learning.initial import Start
 from deconditioning.models.learning.learning import LearningOptions, check_hold
+from deconditioning.models.named_model import NamedModel
 from deconditioning.models.spec import Inducing, ModelSpec
 from deconditioning.plain_data import check_seed, from_known
 

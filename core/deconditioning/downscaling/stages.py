@@ -14,8 +14,8 @@ from deconditioning.downscaling.checks.one_scale_up import CLEARLY, OneScaleUp, 
 from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.models.catalogue import NamedModel
 from deconditioning.models.learning.learning import RUNAWAY_VARIANCE, Learned
+from deconditioning.models.named_model import NamedModel
 
 #: The ways; where nothing can be asked one scale up, the first is taken.
 WAYS = ("leave_one_bag_out", "joint")

@@ -40,7 +40,7 @@ def _fellows() -> int:
     return len(get_client().scheduler_info(n_workers=-1)["workers"])
 
 
-def _spread(function: Callable, items: Sequence[dict[str, Any]], context: Any) -> Iterator[dict[str, Any]]:
+def _spread(function: Callable[..., Any], items: Sequence[dict[str, Any]], context: Any) -> Iterator[dict[str, Any]]:
     from distributed import TimeoutError as NothingYet
     from distributed import wait, worker_client
 
@@ -95,7 +95,11 @@ def stream(
 
 
 def _stream_spread(
-    prepare: Callable, work: Callable, items: Sequence[tuple[Hashable, Any]], context: Any, begun: Callable[[], None]
+    prepare: Callable[..., Any],
+    work: Callable[..., Any],
+    items: Sequence[tuple[Hashable, Any]],
+    context: Any,
+    begun: Callable[[], None],
 ) -> Iterator[dict[str, Any]]:
     from distributed import worker_client
 
@@ -147,7 +151,7 @@ def _result(future: Any) -> Any:
         ) from None
 
 
-def _watched(work: Callable, *arguments: Any) -> Any:
+def _watched(work: Callable[..., Any], *arguments: Any) -> Any:
     """A piece of work on a worker of the cluster; it stops when nobody wants it any longer."""
     import dask
 
@@ -155,7 +159,7 @@ def _watched(work: Callable, *arguments: Any) -> Any:
         return work(*arguments, _check_wanted())
 
 
-def _told(topic: str, work: Callable, *arguments: Any) -> Any:
+def _told(topic: str, work: Callable[..., Any], *arguments: Any) -> Any:
     from distributed import get_worker
 
     get_worker().log_event(topic, {})

@@ -1,7 +1,7 @@
 """Converts a dataset to fields: finds, orders and checks the coordinates, and notes every change."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -68,12 +68,12 @@ def _plain(dataset: "xr.Dataset") -> "xr.Dataset":
     return dataset.drop_vars(double).drop_indexes(list(dataset.xindexes), errors="ignore")
 
 
-def _source(attributes: dict, name: str) -> str:
+def _source(attributes: dict[str, Any], name: str) -> str:
     said = [str(attributes[k]).strip() for k in ("title", "source", "institution", "origin") if attributes.get(k)]
     return "; ".join([name, *said] if name else said) or "not stated"
 
 
-def _licence(attributes: dict, given: str) -> str:
+def _licence(attributes: dict[str, Any], given: str) -> str:
     said = next((str(attributes[k]) for k in ("licence", "license", "rights") if attributes.get(k)), "")
     return said.strip() or given or "not stated in the file"
 

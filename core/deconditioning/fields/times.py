@@ -60,7 +60,7 @@ def words_of(date: Any) -> str:
     return f"{date.day} {MONTHS[date.month - 1]} {date.year:04d}, {date.hour:02d}:{date.minute:02d} UTC"
 
 
-def is_odd(attributes: Mapping) -> bool:
+def is_odd(attributes: Mapping[Any, Any]) -> bool:
     """Whether ``read_odd`` reads times with these attributes, which xarray does not."""
     units = str(attributes.get("units", "")).strip()
     months = units.lower().startswith(("month since", "months since"))
@@ -92,7 +92,7 @@ def read_odd(dataset: "xr.Dataset") -> "xr.Dataset":
     return dataset.drop_vars(list(found)).assign_coords(xr.Coordinates(named, indexes={})) if found else dataset
 
 
-def _from_numbers(values: np.ndarray, attributes: Mapping) -> np.ndarray | None:
+def _from_numbers(values: np.ndarray, attributes: Mapping[Any, Any]) -> np.ndarray | None:
     units = str(attributes["units"]).strip()
     try:
         if _AS_NUMBER.fullmatch(units):
@@ -131,7 +131,7 @@ def to_numbers(values: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
     return np.array(parts, dtype=np.int64).reshape(*values.shape, len(_PARTS)), kind
 
 
-def from_numbers(parts: np.ndarray, kind: Mapping) -> np.ndarray:
+def from_numbers(parts: np.ndarray, kind: Mapping[Any, Any]) -> np.ndarray:
     """Inverse of ``to_numbers``."""
     import cftime
 

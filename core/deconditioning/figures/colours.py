@@ -225,19 +225,19 @@ def rgb(name: str) -> np.ndarray:
 
 
 @lru_cache
-def colour_scale(colours: Colours, steps: int = 48) -> list[list]:
+def colour_scale(colours: Colours, steps: int = 48) -> list[list[Any]]:
     """A plotly colour scale ``[[0, "#…"], …, [1, "#…"]]`` for fields, errors or standard deviations."""
     return _scale(rgb(SCALES[colours]), steps)
 
 
-def _scale(table: np.ndarray, steps: int) -> list[list]:
+def _scale(table: np.ndarray, steps: int) -> list[list[Any]]:
     at = np.linspace(0, 1, steps)
     rows = np.round(255 * table[np.round(at * (len(table) - 1)).astype(int)]).astype(int)
     return [[round(float(a), 4), f"#{r:02x}{g:02x}{b:02x}"] for a, (r, g, b) in zip(at, rows, strict=True)]
 
 
 @lru_cache
-def mark_scale(colours: Colours, dark: bool, steps: int = 48) -> list[list]:
+def mark_scale(colours: Colours, dark: bool, steps: int = 48) -> list[list[Any]]:
     """A plotly colour scale for points on the page itself: every colour has a contrast of at least 3 with the ground.
 
     A scale from dark to light loses the end that would vanish; the middle (or the ends) of a diverging one is shaded.

@@ -2,6 +2,7 @@
 
 import json
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ def frame(grid: Grid) -> Frame:
     return float(grid.x_edges[0]), float(grid.x_edges[-1]), float(grid.y_edges[0]), float(grid.y_edges[-1])
 
 
-def _to_native(lon: np.ndarray, lat: np.ndarray, kind: str, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
+def _to_native(lon: np.ndarray, lat: np.ndarray, kind: str, mapping: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     """Longitude and latitude (degrees) in the native x and y of a latlon, rotated or projected grid."""
     if kind == "rotated":
         y, x = sphere.true_to_rotated(lat, lon, mapping)
@@ -82,7 +83,7 @@ def _coast(
 
 
 def _native_line(
-    world: np.ndarray, kind: str, mapping: dict, bounds: Frame, cap: _Cap | None
+    world: np.ndarray, kind: str, mapping: dict[str, Any], bounds: Frame, cap: _Cap | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """NaN-gapped points (N, 2) of longitude and latitude as a clipped line in native coordinates."""
     if cap is not None:  # a plane projection may fold the far side of the Earth into the frame

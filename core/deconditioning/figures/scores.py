@@ -92,6 +92,6 @@ def pit_histogram(
     }
 
 
-def _curve(x: np.ndarray, y: np.ndarray, name: str, mode: str, line: dict, hover: str) -> dict[str, Any]:
+def _curve(x: np.ndarray, y: np.ndarray, name: str, mode: str, line: dict[str, Any], hover: str) -> dict[str, Any]:
     data = {"x": compact(x, "f8"), "y": compact(y, "f8"), "name": name, "line": line}
     return {"type": "scatter", "mode": mode, "hovertemplate": hover, **data}

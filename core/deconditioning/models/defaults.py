@@ -7,9 +7,10 @@ from torch import Tensor
 from deconditioning.kernels.families.registry import family_of
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.area_to_point import area_to_point_kernel, held_to, with_linear_mean
-from deconditioning.models.catalogue import AREA_TO_POINT_GP, BAG_GP, SHRINKAGE_CMP, NamedModel
+from deconditioning.models.catalogue import AREA_TO_POINT_GP, BAG_GP, SHRINKAGE_CMP
 from deconditioning.models.centroids import singletons
 from deconditioning.models.learning.initial import Start
+from deconditioning.models.named_model import NamedModel
 from deconditioning.observations import Bags
 
 _SAMPLE = 1000

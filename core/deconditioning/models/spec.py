@@ -8,7 +8,8 @@ from torch import Tensor
 
 from deconditioning.errors import InputError
 from deconditioning.kernels.spec import KernelSpec
-from deconditioning.models.catalogue import NamedModel, named
+from deconditioning.models.catalogue import named
+from deconditioning.models.named_model import NamedModel
 
 
 @dataclass(frozen=True)

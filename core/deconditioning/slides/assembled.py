@@ -11,7 +11,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import all_panels, field_scale, reaches
 from deconditioning.figures.map_panel import Panel
 from deconditioning.metrics.trusting import Trust, trust
-from deconditioning.models.catalogue import NamedModel
+from deconditioning.models.named_model import NamedModel
 from deconditioning.slides.deck import Shown, covariate_panel
 
 

@@ -14,7 +14,7 @@ from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.printed.coverage import mark_of
 from deconditioning.figures.printed.publication import publication_figure
 from deconditioning.metrics.trusting import LEVELS, Trust
-from deconditioning.models.catalogue import NamedModel
+from deconditioning.models.named_model import NamedModel
 from deconditioning.slides.field import field_data, frame_data
 from deconditioning.slides.presented import Presented, Slide
 

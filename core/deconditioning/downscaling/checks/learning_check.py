@@ -13,9 +13,9 @@ from deconditioning.bag_sums.moving import BagGram
 from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
 from deconditioning.downscaling.settings import columns_of
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.models.catalogue import NamedModel
 from deconditioning.models.learning.learning import Learned
 from deconditioning.models.leave_one_out import left_out
+from deconditioning.models.named_model import NamedModel
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
 

@@ -1,7 +1,7 @@
 """Identifies the horizontal coordinates of a file (CF attributes first, then common names)."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deconditioning.errors import InputError
 from deconditioning.fields.grids.grid import Kind
@@ -25,10 +25,10 @@ class Axes:
     x_dim: str
     y: str
     x: str
-    mapping: dict
+    mapping: dict[str, Any]
 
 
-def _mapping(dataset: "xr.Dataset", pair: frozenset[str] = frozenset()) -> dict:
+def _mapping(dataset: "xr.Dataset", pair: frozenset[str] = frozenset()) -> dict[str, Any]:
     """Attributes of the CF grid mapping that most fields name for a pair of coordinates, or of the only one there is.
 
     A field may name several, each with its coordinates: ``crs: x y wgs84: lat lon`` (CF conventions, section 5.6).
@@ -63,7 +63,7 @@ def _mappings_in(text: str) -> list[tuple[str, frozenset[str]]]:
 _TEXTS = ("spatial_ref", "proj4", "proj4text", "proj4_params", "proj4_string", "proj_params", "proj_string")
 
 
-def _from_text(said: dict) -> dict:
+def _from_text(said: dict[str, Any]) -> dict[str, Any]:
     """A grid mapping's attributes from a projection's text; those given where it is none."""
     from pyproj import CRS
     from pyproj.exceptions import CRSError

@@ -1,7 +1,7 @@
 """Coordinates of rows and columns in degrees or metres, converted from their units with a note."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -66,7 +66,7 @@ def _angle(name: str, units: str) -> tuple[float, list[str]]:
     return degrees, [] if degrees == 1 else [f"`{name}` was in {units} and is converted to degrees."]
 
 
-def _scan(array: "xr.DataArray", units: str, mapping: Mapping) -> tuple[float, list[str]]:
+def _scan(array: "xr.DataArray", units: str, mapping: Mapping[Any, Any]) -> tuple[float, list[str]]:
     height, degrees = perspective_height(mapping), factor(units, "degree")
     assert degrees is not None
     if height is None:
@@ -80,7 +80,7 @@ def _scan(array: "xr.DataArray", units: str, mapping: Mapping) -> tuple[float, l
     ]
 
 
-def _unsaid(array: "xr.DataArray", mapping: Mapping) -> tuple[float, list[str]]:
+def _unsaid(array: "xr.DataArray", mapping: Mapping[Any, Any]) -> tuple[float, list[str]]:
     """An axis of a map projection without units: radians where nothing else can be, never counts of cells."""
     values = np.asarray(array.values, dtype=float)
     if perspective_height(mapping) is not None and np.abs(values).max() < _WIDEST_SCAN:

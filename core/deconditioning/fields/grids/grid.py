@@ -1,7 +1,7 @@
 """The horizontal grid of a field: native coordinates, true latitude and longitude, areas."""
 
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class Grid:
     latitude: np.ndarray
     longitude: np.ndarray
     wraps: bool
-    mapping: dict
+    mapping: dict[str, Any]
     area: np.ndarray
     y_edges: np.ndarray = field(repr=False)
     x_edges: np.ndarray = field(repr=False)
@@ -150,7 +150,7 @@ def _jacobian_areas(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
     return np.linalg.norm(np.cross(along, across), axis=-1)
 
 
-def _true_position(kind: Kind, y: np.ndarray, x: np.ndarray, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
+def _true_position(kind: Kind, y: np.ndarray, x: np.ndarray, mapping: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     """(H, W) true latitude and longitude of native coordinates (H,) and (W,)."""
     rows, columns = np.meshgrid(y, x, indexing="ij")
     if kind == "rotated":
@@ -166,7 +166,7 @@ def make_grid(
     x: np.ndarray,
     *,
     names: tuple[str, str] = ("latitude", "longitude"),
-    mapping: dict | None = None,
+    mapping: dict[str, Any] | None = None,
     edges: tuple[np.ndarray, np.ndarray] | None = None,
     position: tuple[np.ndarray, np.ndarray] | None = None,
     wraps: bool = False,

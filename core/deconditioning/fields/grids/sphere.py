@@ -1,7 +1,7 @@
 """Points on the sphere: unit vectors, longitudes that wrap, rotated poles, map projections."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,7 +43,7 @@ def _turn(latitude: np.ndarray, longitude: np.ndarray, pole: float) -> tuple[np.
     return np.rad2deg(np.arcsin(np.clip(up, -1, 1))), np.rad2deg(np.arctan2(aside, ahead))
 
 
-def _pole(mapping: Mapping) -> tuple[float, float, float]:
+def _pole(mapping: Mapping[Any, Any]) -> tuple[float, float, float]:
     try:
         latitude = float(mapping["grid_north_pole_latitude"])
         longitude = float(mapping["grid_north_pole_longitude"])
@@ -69,7 +69,7 @@ def _pole(mapping: Mapping) -> tuple[float, float, float]:
     return latitude, longitude, turn
 
 
-def rotated_to_true(y: np.ndarray, x: np.ndarray, mapping: Mapping) -> tuple[np.ndarray, np.ndarray]:
+def rotated_to_true(y: np.ndarray, x: np.ndarray, mapping: Mapping[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
     """True latitude and longitude (degrees) of rotated ones.
 
     sin φ = sin φ_p sin φ_r + cos φ_p cos φ_r cos(λ_r − N), with (φ_p, λ_p) the rotated grid's north
@@ -80,14 +80,16 @@ def rotated_to_true(y: np.ndarray, x: np.ndarray, mapping: Mapping) -> tuple[np.
     return phi, wrap_longitude(lam + longitude)
 
 
-def true_to_rotated(latitude: np.ndarray, longitude: np.ndarray, mapping: Mapping) -> tuple[np.ndarray, np.ndarray]:
+def true_to_rotated(
+    latitude: np.ndarray, longitude: np.ndarray, mapping: Mapping[Any, Any]
+) -> tuple[np.ndarray, np.ndarray]:
     """Rotated latitude and longitude (degrees) of true ones; the inverse of ``rotated_to_true``."""
     pole_latitude, pole_longitude, offset = _pole(mapping)
     y, x = _turn(latitude, np.asarray(longitude) - pole_longitude, pole_latitude)
     return y, wrap_longitude(x + offset)
 
 
-def _crs(mapping: Mapping) -> "CRS":
+def _crs(mapping: Mapping[Any, Any]) -> "CRS":
     from pyproj import CRS
     from pyproj.exceptions import ProjError
 
@@ -101,12 +103,12 @@ def _crs(mapping: Mapping) -> "CRS":
         ) from None
 
 
-def is_geographic(mapping: Mapping) -> bool:
+def is_geographic(mapping: Mapping[Any, Any]) -> bool:
     """Whether a grid mapping's own coordinates are degrees."""
     return bool(mapping) and _crs(mapping).is_geographic
 
 
-def perspective_height(mapping: Mapping) -> float | None:
+def perspective_height(mapping: Mapping[Any, Any]) -> float | None:
     """Metres from a geostationary satellite's mapping, where its scan angles are lengths; None for others."""
     said = dict(mapping) if "perspective_point_height" in mapping else _crs(mapping).to_cf()
     try:
@@ -134,7 +136,7 @@ def _metres(crs: "CRS") -> float:
     return float(crs.axis_info[0].unit_conversion_factor) if crs.is_projected and crs.axis_info else 1.0
 
 
-def projected_to_true(y: np.ndarray, x: np.ndarray, mapping: Mapping) -> tuple[np.ndarray, np.ndarray]:
+def projected_to_true(y: np.ndarray, x: np.ndarray, mapping: Mapping[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
     """True latitude and longitude (degrees) of projected coordinates in metres, by the CF grid mapping."""
     crs = _crs(mapping)
     unit = _metres(crs)
@@ -142,7 +144,9 @@ def projected_to_true(y: np.ndarray, x: np.ndarray, mapping: Mapping) -> tuple[n
     return np.asarray(latitude), wrap_longitude(longitude)
 
 
-def true_to_projected(latitude: np.ndarray, longitude: np.ndarray, mapping: Mapping) -> tuple[np.ndarray, np.ndarray]:
+def true_to_projected(
+    latitude: np.ndarray, longitude: np.ndarray, mapping: Mapping[Any, Any]
+) -> tuple[np.ndarray, np.ndarray]:
     """Projected coordinates (y, x) in metres of true latitude and longitude."""
     crs = _crs(mapping)
     x, y = _transformer(crs, inverse=False).transform(longitude, latitude)

@@ -110,7 +110,7 @@ def _horizontal(positions: Positions) -> tuple[tuple[str, str], dict[str, Any]]:
 
 def _named(messages: list[Message]) -> dict[str, list[Message]]:
     """The messages of each parameter on each type of level, by a name of its own."""
-    fields: dict[tuple, list[Message]] = {}
+    fields: dict[tuple[Any, ...], list[Message]] = {}
     for message in messages:
         fields.setdefault((message.name, message.kind, message.parameter), []).append(message)
     plain, with_level = Counter(name for name, _, _ in fields), Counter((name, kind) for name, kind, _ in fields)

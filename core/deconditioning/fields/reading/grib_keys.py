@@ -118,7 +118,10 @@ def _valid_times(messages: list[Message], lines: list[Line], along: tuple[str, .
 
 
 def _further(
-    name: str, messages: list[Message], known: list[tuple], coded: Callable[[set[int]], dict[int, dict[str, str]]]
+    name: str,
+    messages: list[Message],
+    known: list[tuple[Any, ...]],
+    coded: Callable[[set[int]], dict[int, dict[str, str]]],
 ) -> tuple[list[Line], list[str]]:
     """Coordinates of further coded keys, as few as tell apart what ``known`` does not."""
     said = coded({m.place for m in messages})
@@ -138,7 +141,7 @@ def _further(
         known = [(*k, value) for k, value in zip(known, values, strict=True)]
     if distinct == len(messages):
         return lines, []
-    seen: dict[tuple, int] = {}
+    seen: dict[tuple[Any, ...], int] = {}
     copies = []
     for one in known:
         seen[one] = seen.get(one, 0) + 1

@@ -57,7 +57,7 @@ class Message:
     name: str
     long_name: str
     units: str
-    parameter: tuple
+    parameter: tuple[Any, ...]
     kind: str
     level_units: str
     grid: str

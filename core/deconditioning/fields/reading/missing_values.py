@@ -94,7 +94,7 @@ def _given(value: Any) -> list[float] | None:
         return None
 
 
-def _marks(value: Any, kind: np.dtype, attributes: Mapping) -> tuple[list[Any], str]:
+def _marks(value: Any, kind: np.dtype, attributes: Mapping[Any, Any]) -> tuple[list[Any], str]:
     """The marks in the type of the data, with what was odd about them in words; why where there are none."""
     given = _given(value)
     if given is None:
@@ -123,7 +123,7 @@ def _spellings(number: float, kind: np.dtype) -> Iterator[float]:
         yield float(str(np.float32(number)))
 
 
-def _as_packed(number: float, kind: np.dtype, attributes: Mapping) -> tuple[int | None, bool]:
+def _as_packed(number: float, kind: np.dtype, attributes: Mapping[Any, Any]) -> tuple[int | None, bool]:
     """The whole number of packed data that a mark means, and whether it was in unpacked units."""
     limits = np.iinfo(kind)
     if np.isfinite(number) and number == round(number) and limits.min <= number <= limits.max:
@@ -140,7 +140,7 @@ def _as_packed(number: float, kind: np.dtype, attributes: Mapping) -> tuple[int 
 _PACKING = (("scale_factor", 1.0), ("add_offset", 0.0))
 
 
-def _lacks_a_mark(variable: "xr.Variable", attributes: Mapping) -> bool:
+def _lacks_a_mark(variable: "xr.Variable", attributes: Mapping[Any, Any]) -> bool:
     """Whether whole numbers of times hold the smallest one, numpy's "not a time", without saying so."""
     if " since " not in str(attributes.get("units", "")) or variable.dtype.kind != "i" or set(MARKS) & set(attributes):
         return False

@@ -30,7 +30,7 @@ Bounds = tuple[float, float]
 Marks = Mapping[str, tuple[Mark, ...]]
 
 
-def valid_bounds(attributes: Mapping, encoding: Mapping) -> tuple[float, float] | None:
+def valid_bounds(attributes: Mapping[Any, Any], encoding: Mapping[Any, Any]) -> tuple[float, float] | None:
     """Lowest and highest valid value in the units of the decoded data; ``None`` where the file names none.
 
     ``encoding`` says how the data were packed: then the range is in packed units, unless it has the type of
@@ -55,14 +55,14 @@ def valid_bounds(attributes: Mapping, encoding: Mapping) -> tuple[float, float] 
     return float(bounds[0] - slack[0]), float(bounds[1] + slack[1])
 
 
-def _raw(encoding: Mapping) -> np.dtype:
+def _raw(encoding: Mapping[Any, Any]) -> np.dtype:
     try:
         return np.dtype(encoding.get("dtype", "f8"))
     except TypeError:
         return np.dtype("f8")
 
 
-def _numbers(value: Any, encoding: Mapping) -> np.ndarray:
+def _numbers(value: Any, encoding: Mapping[Any, Any]) -> np.ndarray:
     found, raw = np.ravel(np.asarray(value)), _raw(encoding)
     if found.dtype.kind in "US":  # a number in quotes
         with suppress(ValueError):
@@ -74,7 +74,7 @@ def _numbers(value: Any, encoding: Mapping) -> np.ndarray:
     return found.astype(float)
 
 
-def _is_packed(kind: np.dtype, encoding: Mapping) -> bool:
+def _is_packed(kind: np.dtype, encoding: Mapping[Any, Any]) -> bool:
     """Whether a range of this type is in the units of the packed data."""
     packing = [np.asarray(encoding[name]).dtype for name in ("scale_factor", "add_offset") if name in encoding]
     if not packing:
@@ -204,7 +204,7 @@ def _words(bounds: Bounds) -> str:
     return f"{low:g} to {high:g}" if np.isfinite(high) else f"from {low:g}"
 
 
-def only_valid(values: np.ndarray, attributes: Mapping, missing: Collection[float] = ()) -> np.ndarray:
+def only_valid(values: np.ndarray, attributes: Mapping[Any, Any], missing: Collection[float] = ()) -> np.ndarray:
     """Float64 values of a field, changed in place: NaN where they are one of the ``missing`` numbers, too large to be a
     value, or outside ``valid_range``."""
     for mark in missing:

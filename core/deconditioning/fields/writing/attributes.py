@@ -57,7 +57,7 @@ class Readable:
         """Attributes by name."""
         return dict(self._attributes(self._held.attrs))
 
-    def _attributes(self, attributes: Iterable) -> Iterator[tuple[str, Any]]:
+    def _attributes(self, attributes: Iterable[Any]) -> Iterator[tuple[str, Any]]:
         for name in attributes:
             try:
                 value = self._held.attrs[name]

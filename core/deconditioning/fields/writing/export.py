@@ -192,7 +192,7 @@ def grid_coordinates(
 
 
 def _global(
-    problem: DownscalingProblem, settings: dict, model: str, seed: int, version: str, method: str
+    problem: DownscalingProblem, settings: dict[str, Any], model: str, seed: int, version: str, method: str
 ) -> dict[str, Any]:
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,7 +14,7 @@ from deconditioning.errors import Cancelled, InputError
 from deconditioning.models.learning.parameters import ParameterVector
 
 _Loss = Callable[[], Tensor]
-Report = Callable[[dict], None]
+Report = Callable[[dict[str, Any]], None]
 
 #: Loss reported to the line search where a matrix is singular.
 _REFUSED = 1e10

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from deconditioning.models.catalogue import NamedModel
 from deconditioning.models.learning.learning import LearningOptions
+from deconditioning.models.named_model import NamedModel
 from deconditioning.wording import signed
 
 

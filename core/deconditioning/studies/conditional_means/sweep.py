@@ -4,7 +4,8 @@ from typing import Any
 
 from deconditioning.figures.small_multiples import small_lines
 from deconditioning.studies.conditional_means.study import BagLayout, compare
-from deconditioning.studies.sweeping import Score, Setting, Settings, Study
+from deconditioning.studies.sweeping import Setting, Settings, Study
+from deconditioning.sweeps import Score
 
 
 def row(given: Settings) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from deconditioning.distribution_regression.spectrum import SpectralPosterior, l
 from deconditioning.figures.small_multiples import small_lines
 from deconditioning.studies.distribution_regression.compare import Prepared
 from deconditioning.studies.distribution_regression.study import LARGEST, MethodSettings, part, posterior_risk, regress
-from deconditioning.studies.sweeping import Score, Setting, Settings, Study
+from deconditioning.studies.sweeping import Setting, Settings, Study
+from deconditioning.sweeps import Score
 
 #: Points of a small picture.
 POINTS = 50

@@ -13,8 +13,8 @@ import torch
 
 from deconditioning.device import one_thread
 from deconditioning.distribution_regression.gpdr import fit
-from deconditioning.distribution_regression.separation import Function, Separation, moments, separation
-from deconditioning.distribution_regression.simulate import SimulationSpec, regression_function, simulate
+from deconditioning.distribution_regression.separation import Separation, moments, separation
+from deconditioning.distribution_regression.simulate import Function, SimulationSpec, regression_function, simulate
 from deconditioning.distribution_regression.subjects import Subjects, make_subjects
 from deconditioning.errors import InputError
 from deconditioning.studies.distribution_regression.study import MethodSettings, sums_of

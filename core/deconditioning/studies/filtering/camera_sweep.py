@@ -9,7 +9,8 @@ from deconditioning.figures.small_multiples import small_lines
 from deconditioning.filtering.rotations import RotationPath, angles_between
 from deconditioning.studies.filtering.camera import KERNELS, CameraData, CameraSpec, follow_camera, make_camera
 from deconditioning.studies.filtering.study import FilterSettings
-from deconditioning.studies.sweeping import Score, Setting, Settings, Study
+from deconditioning.studies.sweeping import Setting, Settings, Study
+from deconditioning.sweeps import Score
 
 _USUAL = RotationPath()
 

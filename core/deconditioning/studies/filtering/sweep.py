@@ -16,7 +16,8 @@ from deconditioning.studies.filtering.study import (
     rotation_problem,
     validation_error,
 )
-from deconditioning.studies.sweeping import Score, Setting, Settings, Study
+from deconditioning.studies.sweeping import Setting, Settings, Study
+from deconditioning.sweeps import Score
 
 #: Steps of a small picture.
 STEPS = 60

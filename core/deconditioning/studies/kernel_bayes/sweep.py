@@ -22,7 +22,8 @@ from deconditioning.studies.kernel_bayes.study import (
     lengthscale_of,
     make_gaussian,
 )
-from deconditioning.studies.sweeping import Score, Settings, Study
+from deconditioning.studies.sweeping import Settings, Study
+from deconditioning.sweeps import Score
 
 #: Points of a small picture.
 POINTS = 60

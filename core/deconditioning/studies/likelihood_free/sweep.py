@@ -21,7 +21,8 @@ from deconditioning.likelihood_free.simulators import (
     simulate,
 )
 from deconditioning.studies.likelihood_free.study import PROBLEMS, Inference, infer, rows_of
-from deconditioning.studies.sweeping import Score, Setting, Settings, Study
+from deconditioning.studies.sweeping import Setting, Settings, Study
+from deconditioning.sweeps import Score
 
 #: What q̄ sets unless one of them is swept.
 HYPERPARAMETERS = ("epsilon", "length", "kernel_scale", "regularisation", "second_regularisation")

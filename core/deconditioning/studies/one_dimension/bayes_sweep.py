@@ -5,7 +5,8 @@ from typing import Any
 from deconditioning.figures.small_multiples import small_lines
 from deconditioning.studies.one_dimension.bayes import posterior_of_y
 from deconditioning.studies.one_dimension.sweep import kernel_at, kernel_settings, line_at, line_settings, line_spec
-from deconditioning.studies.sweeping import Score, Setting, Settings, Study
+from deconditioning.studies.sweeping import Setting, Settings, Study
+from deconditioning.sweeps import Score
 
 #: Points of a small picture, of the grid's 400.
 THIN = 8

@@ -12,9 +12,9 @@ from deconditioning.datasets.one_dimension import Line
 from deconditioning.errors import Check, InputError, never
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.kernels.tiles import evaluate
-from deconditioning.models.catalogue import NamedModel
 from deconditioning.models.conditioning import log_evidence
 from deconditioning.models.indirect_gp import weights_and_noise
+from deconditioning.models.named_model import NamedModel
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.one_dimension.problem import COLUMNS
 

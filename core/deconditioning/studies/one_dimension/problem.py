@@ -12,11 +12,12 @@ from deconditioning.device import choose
 from deconditioning.engine.reporting import NoReport, Stopwatch, peak_mb
 from deconditioning.errors import InputError
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
-from deconditioning.models.catalogue import BAG_GP, SHRINKAGE_CMP, TASK_TRANSFORMED_GP, NamedModel
+from deconditioning.models.catalogue import BAG_GP, SHRINKAGE_CMP, TASK_TRANSFORMED_GP
 from deconditioning.models.centroids import singletons
 from deconditioning.models.indirect_gp import Columns, IndirectPosterior, posterior
 from deconditioning.models.learning.learning import LearningOptions, learn
 from deconditioning.models.learning.progress import learning_reporter
+from deconditioning.models.named_model import NamedModel
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
 from deconditioning.plain_data import check_seed, from_known

@@ -13,7 +13,8 @@ from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.leave_one_out import leave_one_out
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.one_dimension.problem import METHODS, condition_line, on_grid
-from deconditioning.studies.sweeping import Score, Setting, Settings, Study
+from deconditioning.studies.sweeping import Setting, Settings, Study
+from deconditioning.sweeps import Score
 
 #: Points of a small picture, of the grid's 400.
 THIN = 8

@@ -14,7 +14,8 @@ from deconditioning.studies.one_dimension.sweep import (
     line_settings,
     line_spec,
 )
-from deconditioning.studies.sweeping import Score, Setting, Settings, Study
+from deconditioning.studies.sweeping import Setting, Settings, Study
+from deconditioning.sweeps import Score
 
 
 def row(given: Settings) -> dict[str, Any]:

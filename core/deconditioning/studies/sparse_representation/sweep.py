@@ -7,7 +7,8 @@ from deconditioning.datasets.sparse_toy import Toy, ToySpec, make_toy
 from deconditioning.figures.small_multiples import small_lines
 from deconditioning.studies.sparse_representation.settings import RepresentationSettings
 from deconditioning.studies.sparse_representation.study import at_hyperparameters, places_of, read
-from deconditioning.studies.sweeping import Score, Settings, Study
+from deconditioning.studies.sweeping import Settings, Study
+from deconditioning.sweeps import Score
 
 #: Points of a small picture.
 POINTS = 50

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from deconditioning.datasets.one_dimension import Line, LineSpec, make_line
+from deconditioning.datasets.one_dimension import INPUT, MEDIATOR, Line, LineSpec, make_line
 from deconditioning.device import one_thread
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.catalogue import TASK_TRANSFORMED_GP
 from deconditioning.models.spec import ModelSpec
-from deconditioning.studies.one_dimension.problem import INPUT, MEDIATOR, LineFit, condition_line, gaussian, on_grid
+from deconditioning.studies.one_dimension.problem import LineFit, condition_line, gaussian, on_grid
 from deconditioning.studies.one_dimension.round_trip import Operators, RoundTrip, round_trip
 
 #: Lengthscale and variance of k and ℓ, λ and σ² with which page One dimension opens.

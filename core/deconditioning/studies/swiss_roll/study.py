@@ -15,11 +15,12 @@ from deconditioning.downscaling.prediction import may_be_kept, posterior_of_sums
 from deconditioning.engine.reporting import NoReport, Stopwatch, peak_mb
 from deconditioning.errors import Check, InputError, never
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
-from deconditioning.models.catalogue import GENERAL, NamedModel, named
+from deconditioning.models.catalogue import GENERAL, named
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.indirect_gp import Columns
 from deconditioning.models.learning.learning import LearningOptions, learn
 from deconditioning.models.learning.progress import learning_reporter
+from deconditioning.models.named_model import NamedModel
 from deconditioning.models.named_posterior import named_posterior
 from deconditioning.models.pseudo_targets import with_pseudo_targets
 from deconditioning.models.sparse.inducing import fitting, located

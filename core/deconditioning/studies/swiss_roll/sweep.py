@@ -15,8 +15,9 @@ from deconditioning.models.leave_one_out import leave_one_out
 from deconditioning.models.named_model import Hyperparameter
 from deconditioning.models.spec import Inducing, ModelSpec
 from deconditioning.observations import IndirectData
-from deconditioning.studies.sweeping import Score, Setting, Settings, Study
+from deconditioning.studies.sweeping import Setting, Settings, Study
 from deconditioning.studies.swiss_roll.study import conditioned, data_for, inducing_points, score
+from deconditioning.sweeps import Score
 
 #: Parts of the sheet over whose points a small picture averages.
 PARTS = 40

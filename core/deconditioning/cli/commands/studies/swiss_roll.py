@@ -1,6 +1,7 @@
 """``deconditioning swiss-roll``: the swiss roll of the deconditional downscaling paper, models × seeds."""
 
 import argparse
+from typing import Any
 
 from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.options import add_device_option, add_learning_options, add_output_options, chosen
@@ -66,7 +67,7 @@ def run(options: argparse.Namespace) -> None:
     write(document(options.command, everything, results, device=device), options.json)
 
 
-def _result(row: dict) -> Result:
+def _result(row: dict[str, Any]) -> Result:
     return Result(
         row["model"],
         row["seed"],
