@@ -1,4 +1,4 @@
-"""Page Replicated?: every table and figure of the five texts, its claim, our number, the verdict."""
+"""Page Replicated?: every table and figure of the five publications, its claim, our number, the verdict."""
 
 from pathlib import Path
 
@@ -37,7 +37,8 @@ def _claims(changed: float) -> Replicated:
 def main() -> None:
     """How many claims hold, and each that the filters let through."""
     page_header(
-        "Replicated?", ("Every table and figure of the five texts: the claim, our result, and whether the claim holds.")
+        "Replicated?",
+        ("Every table and figure of the five publications: the claim, our result, and whether the claim holds."),
     )
     st.html(_CSS)
     with refusals():

@@ -1,4 +1,4 @@
-"""The options of what is presented: slides of a result as one page that works offline, PowerPoint and PDF."""
+"""Options for slides of a result: one offline page, PowerPoint and PDF."""
 
 import argparse
 import shlex
@@ -28,18 +28,18 @@ def add_deck_options(group: Any) -> None:
 
 
 def check_deck(options: argparse.Namespace) -> None:
-    """``InputError`` where a file of slides could not be written."""
+    """Raise ``InputError`` if a file of slides could not be written."""
     for kind in KINDS:
         check_writable(getattr(options, kind))
 
 
 def deck_files(options: argparse.Namespace) -> dict[str, str]:
-    """The files of slides that are asked for, by kind."""
+    """The requested files of slides, by kind."""
     return {kind: file for kind in KINDS if (file := getattr(options, kind))}
 
 
 def save_deck(options: argparse.Namespace, shown: "Shown", settings: Mapping[str, Any], seed: int, count: int) -> None:
-    """Write the slides of one of ``count`` seeds that are asked for; ``settings`` make the result again."""
+    """Write the requested slides of one of ``count`` seeds; ``settings`` reproduce the result."""
     from deconditioning.slides.deck import presented
     from deconditioning.slides.offline import offline_page
     from deconditioning.slides.printed import powerpoint, report

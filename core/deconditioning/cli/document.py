@@ -15,7 +15,7 @@ from deconditioning.errors import InputError
 
 @dataclass(frozen=True)
 class Result:
-    """One model's scores at one seed. ``seconds`` and ``peak_mb`` are None where they were not measured."""
+    """One model's scores at one seed. ``seconds`` and ``peak_mb`` are None if they were not measured."""
 
     model: str
     seed: int
@@ -56,8 +56,8 @@ def document(
 ) -> dict[str, Any]:  # fmt: skip
     """The whole document; numbers that are not finite become null.
 
-    ``by``: keys of the results, such as a dimension, whose values are summarised apart. ``more`` adds keys of the
-    command's own.
+    ``by``: keys of the results, such as a dimension, whose values are summarised separately. ``more`` adds further
+    keys.
     """
     entries = [jsonable(result.to_dict()) for result in results]
     head = {"schema": 1, "command": command, "version": deconditioning.__version__, "device": device}
@@ -85,7 +85,7 @@ def add_json_option(parser: argparse._ActionsContainer, default: str | None = "-
 
 
 def check_writable(path: str | None) -> None:
-    """``InputError`` when a file could not be written at ``path``; asked before hours of work."""
+    """Raise ``InputError`` if no file can be written at ``path``; called before long computations."""
     if path in (None, "-"):
         return
     file = Path(str(path))
@@ -96,7 +96,7 @@ def check_writable(path: str | None) -> None:
 
 
 def write_bytes(path: str | Path, data: bytes) -> None:
-    """Write a file; ``InputError`` when that is refused."""
+    """Write a file; ``InputError`` if that fails."""
     try:
         Path(path).write_bytes(data)
     except OSError as error:
@@ -114,7 +114,7 @@ def write(content: dict[str, Any], path: str) -> None:
 
 
 def table(heads: list[str], rows: list[list[Any]]) -> str:
-    """Plain text columns for people."""
+    """Text columns for display."""
     cells = [heads, *[["" if cell is None else str(cell) for cell in row] for row in rows]]
     widths = [max(len(row[column]) for row in cells) for column in range(len(heads))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]

@@ -1,4 +1,4 @@
-"""Which extra of `pip install 'deconditioning[…]'` brings a package that is missing."""
+"""The extra of `pip install 'deconditioning[…]'` that provides a missing package."""
 
 from importlib.metadata import PackageNotFoundError, requires
 
@@ -7,7 +7,7 @@ _INSTALLED_AS = {"pptx": "python-pptx"}
 
 
 def missing_extra(error: ModuleNotFoundError) -> str:
-    """The sentence on a missing package of an extra; "" for any other package."""
+    """Message for a missing package of an extra; "" for any other package."""
     from packaging.requirements import Requirement
 
     package = (error.name or "").partition(".")[0]

@@ -14,10 +14,10 @@ def add_flags(
     parser: Options, kind: type[Settings], *, without: Collection[str] = (), several: Collection[str] = (),
     defaults: Mapping[str, Any] | None = None, unset: Mapping[str, str] | None = None,
 ) -> None:  # fmt: skip
-    """One flag for each setting, its help and default from the declaration.
+    """Add one flag per setting, with help and default from its declaration.
 
-    ``without`` these; ``several`` take one value or more; ``defaults`` of the command where they are not those of the
-    page; a flag that is ``unset`` stays None, and these words say what then holds.
+    ``without`` these settings; ``several`` accept one or more values; ``defaults`` of the command that differ from the
+    page's; a flag in ``unset`` stays None, and its text describes what that means.
     """
     own, unset = defaults or {}, unset or {}
     for name, setting in kind.declared().items():

@@ -1,4 +1,4 @@
-"""Options that several commands have, and what a person gave of them."""
+"""Options shared by several commands, and their values."""
 
 import argparse
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ USUAL_MARKS = "default: -9999 and other common codes far from all other values; 
 
 
 class Joined(argparse.Action):
-    """Several files of one option as one key (`deconditioning.fields.several`); nothing given is None."""
+    """Several files of one option as one key (`deconditioning.fields.several`); None if not given."""
 
     def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
         """Keep them under the option's name."""
@@ -31,7 +31,7 @@ class Joined(argparse.Action):
 
 
 def add_missing_option(parser: Options, unasked: str) -> None:
-    """``--missing``, None where it is not given: what is then missing ``unasked`` is said in its help."""
+    """Add ``--missing``, None if not given; ``unasked`` describes the default in its help."""
     parser.add_argument(
         "--missing", action="extend", nargs="*", metavar="NUMBER",
         help=f"numbers that count as missing values, such as -999.9, or t=-999.9 for one variable ({unasked})",
@@ -51,7 +51,7 @@ def add_device_option(parser: Options, default: str | None = "auto") -> None:
 
 
 def add_learning_options(parser: Options, *, restarts: int, steps: int) -> None:
-    """``--restarts``, ``--steps`` and ``--no-learn``, None where they are not given: these numbers then hold."""
+    """Add ``--restarts``, ``--steps`` and ``--no-learn``, None if not given; these numbers are the defaults."""
     parser.add_argument("--restarts", type=int, help=f"starts of the optimiser ({restarts})")
     parser.add_argument("--steps", type=int, help=f"optimiser steps per start ({steps})")
     parser.add_argument("--no-learn", dest="learn", action="store_false", default=None, help="keep the starting values")
@@ -68,7 +68,7 @@ def add_filter_options(parser: Options, tolerance: float) -> None:
 
 
 def filter_settings(options: argparse.Namespace, **more: Any) -> "FilterSettings":
-    """The settings that ``add_filter_options`` and ``add_device_option`` ask for, and ``more``."""
+    """The settings from ``add_filter_options`` and ``add_device_option``, and ``more``."""
     from deconditioning.studies.filtering.study import FilterSettings
 
     return FilterSettings(options.scale, options.epsilon, options.tolerance, options.device, **more)
@@ -91,7 +91,7 @@ def add_circle_options(parser: Options, systems: Sequence[str], runs: int) -> No
 
 
 def add_runs_options(parser: Options, runs: int, of: str) -> None:
-    """``--runs`` and ``--seeds``: how many of them, or which."""
+    """Add ``--runs`` and ``--seeds``: their number, or which."""
     either = parser.add_mutually_exclusive_group()
     either.add_argument("--runs", type=int, help=f"number of {of}, with seeds from 0 ({runs})")
     either.add_argument("--seeds", nargs="+", metavar="SEED", help=f"seeds of the {of}, numbers or ranges such as 0-9")
@@ -115,7 +115,7 @@ def seeds_asked(options: argparse.Namespace) -> list[int]:
 
 
 def chosen(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
-    """Those of the options that were given."""
+    """The options that were given."""
     return {name: getattr(options, name) for name in names if getattr(options, name) is not None}
 
 

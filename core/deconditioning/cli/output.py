@@ -1,4 +1,4 @@
-"""The options of what leaves a downscaling: which file, what is in it, how it is written."""
+"""Options for the output of a downscaling: files, content, format."""
 
 import argparse
 from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def add_delivery_options(group: Any) -> None:
-    """``--output`` and what it is to hold."""
+    """Add ``--output`` and the options of its content."""
     group.add_argument(
         "--output", metavar="OUT.nc",
         help="CF NetCDF file of mean, sd, coarse and error, or a consolidated Zarr store if the name ends in .zarr "
@@ -40,7 +40,7 @@ def add_delivery_options(group: Any) -> None:
 
 
 def delivery_of(options: argparse.Namespace) -> "Delivery":
-    """What is asked for; ``InputError`` where it cannot be, before hours of work."""
+    """The requested output; ``InputError`` if it is impossible, before long computations."""
     from deconditioning.fields.writing.delivery import Delivery, attributes_of_text
     from deconditioning.fields.writing.quantiles_and_draws import QUANTILES
 
@@ -60,7 +60,7 @@ def delivery_of(options: argparse.Namespace) -> "Delivery":
 
 
 def save(options: argparse.Namespace, delivery: "Delivery", leaving: "ResultDataset", seed: int, count: int) -> None:
-    """Write the result of one of ``count`` seeds and say where it is; nothing without ``--output``."""
+    """Write the result of one of ``count`` seeds and report the file; nothing without ``--output``."""
     if not options.output:
         return
     from deconditioning.fields.writing.delivery import delivered
@@ -74,7 +74,7 @@ def save(options: argparse.Namespace, delivery: "Delivery", leaving: "ResultData
 
 
 def seeded(path: Path, seed: int, count: int) -> Path:
-    """The file of one seed of ``count``: OUT.nc, or OUT_seedN.nc of several."""
+    """The file of one seed out of ``count``: OUT.nc, or OUT_seedN.nc for several."""
     return path if count == 1 else path.with_name(f"{path.stem}_seed{seed}{path.suffix}")
 
 

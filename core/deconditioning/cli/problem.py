@@ -1,4 +1,4 @@
-"""Which fields the commands downscale and how these become a problem: options, files, settings."""
+"""The fields of a command and the problem built from them: options, files, settings."""
 
 import argparse
 from collections.abc import Sequence
@@ -80,7 +80,7 @@ def _add_cell_options(group: Any) -> None:
 
 
 def problem_spec(options: argparse.Namespace, default: dict[str, Any]) -> "DownscalingSpec":
-    """The problem's settings: those given, else the data set's own, else the usual ones."""
+    """The problem's settings: those given, then the data set's defaults, then the general defaults."""
     from deconditioning.fields.problem.cells import cells_of_text
     from deconditioning.fields.spec import DownscalingSpec
 
@@ -114,7 +114,7 @@ def _pair(text: str, option: str = "select") -> tuple[str, str]:
 
 
 def check_files(options: argparse.Namespace) -> None:
-    """``InputError`` for files without the one that they go with, and for an output that is also an input."""
+    """Raise ``InputError`` for files without a required companion, and for an output that is also an input."""
     if options.mediator and not options.coarse:
         raise InputError("`--mediator` needs `--coarse`: without `--coarse` the mediators are read from INPUT.")
     if options.coarse_select and not options.coarse:
@@ -131,7 +131,7 @@ def check_files(options: argparse.Namespace) -> None:
 
 
 def open_input(options: argparse.Namespace) -> tuple["Fields", dict[str, Any]]:
-    """The fields of files or of data sets of ours, and the settings that one of the latter comes with."""
+    """The fields of files or bundled data sets, and the default settings of the latter."""
     from deconditioning.datasets.entries import catalogue
     from deconditioning.datasets.suggest import static_covariates
     from deconditioning.fields.reading.opening import open_fields
@@ -166,7 +166,7 @@ def source_of(options: argparse.Namespace) -> "Source":
 
 
 def check_selection(options: argparse.Namespace, spec: "DownscalingSpec", files: "Sequence[Fields]") -> None:
-    """``InputError`` where ``--select`` names a dimension or a value that no field in use has."""
+    """Raise ``InputError`` if ``--select`` names a dimension or a value that no used field has."""
     from deconditioning.fields.problem.matching import check_select
 
     given = dict(_pair(text) for text in options.select or [])

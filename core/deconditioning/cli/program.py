@@ -1,4 +1,4 @@
-"""Finds the commands, reads the arguments, runs one command, and turns failures into a sentence."""
+"""Finds the commands, parses the arguments, runs one command, and turns failures into messages."""
 
 import argparse
 import contextlib
@@ -47,7 +47,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; its exit code: 0, 2 for bad input, 1 for a failure of ours, 130 when interrupted."""
+    """Run a command; its exit code is 0, 2 for invalid input, 1 for an internal failure, 130 if interrupted."""
     set_threads()
     words = list(sys.argv[1:] if arguments is None else arguments)
     options = make_parser().parse_args(words, argparse.Namespace(words=words))

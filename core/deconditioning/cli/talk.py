@@ -1,4 +1,4 @@
-"""What a command says while it works: on standard error, so that standard output stays the result."""
+"""Messages of a command on standard error, so that standard output contains only the result."""
 
 import contextlib
 import sys
@@ -17,7 +17,7 @@ def say(sentence: str) -> None:
 
 
 class Progress:
-    """Trace rows as lines on standard error, steps at most once a second, with what is left after some of them."""
+    """Trace rows as lines on standard error, at most one step per second, with the remaining time now and then."""
 
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet
@@ -48,6 +48,6 @@ class Progress:
 
 @contextlib.contextmanager
 def stdout_kept_clean() -> Iterator[None]:
-    """What any library prints goes to standard error."""
+    """Redirect anything that libraries print to standard error."""
     with contextlib.redirect_stdout(sys.stderr):
         yield

@@ -1,7 +1,7 @@
-"""Pairs changed by hand: points of a generated scatter that were moved, deleted or added.
+"""Points of a generated data set that the user moved, deleted or added.
 
 As text, for links, runs and the command line, `m12_1.5_-0.25` moves point 12 (counted from 1) to (1.5, −0.25), `d7`
-deletes point 7 and `a0.5_2` adds a point; one follows the other without anything between them.
+deletes point 7 and `a0.5_2` adds a point, without separators between them.
 """
 
 import re

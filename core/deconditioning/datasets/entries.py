@@ -1,4 +1,4 @@
-"""Every data set the tool offers, each with its origin, licence and a first set of settings."""
+"""Every data set of the tool, with its origin, licence and default settings."""
 
 import os
 from collections.abc import Callable

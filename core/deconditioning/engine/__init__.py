@@ -1,1 +1,1 @@
-"""The run engine: what to do (RunSpec) becomes a Run with progress, cancel and a folder on disk."""
+"""The run engine: turns a RunSpec into a Run with progress, cancellation and a folder on disk."""

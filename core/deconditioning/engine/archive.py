@@ -1,4 +1,4 @@
-"""Runs as one zip file: settings, status, trace, result and files of each, and a script that makes it again."""
+"""Runs as one zip file: settings, status, trace, result and files of each, and a script that reproduces it."""
 
 import io
 import json
@@ -28,17 +28,17 @@ _PRIVATE = ("owner", "beat")
 
 
 class HasRuns(Protocol):
-    """An engine, or what a visitor may see of one."""
+    """An engine, or a visitor's view of one."""
 
     def parts(self, run_id: str) -> dict[str, bytes]:
-        """Everything of a run by its path in the run's folder."""
+        """All files of a run by their path in the run's folder."""
         ...
 
 
 def zip_runs(engine: HasRuns, run_ids: Iterable[str]) -> bytes:
-    """The bytes of a zip with one folder for each run, without a word of the machine that made them.
+    """The bytes of a zip with one folder per run, without information about the machine.
 
-    Runs deleted meanwhile are left out.
+    Runs deleted in the meantime are skipped.
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -1,6 +1,6 @@
-"""Tasks that a worker still has in hand although their runs have ended: cancelled before anything could be kept.
+"""Cancelled tasks that still occupy a worker.
 
-Whoever cancelled need not wait until the worker looks up from its imports or its reading; the next run does.
+The user who cancelled need not wait until the worker notices; the next run does.
 """
 
 import contextlib

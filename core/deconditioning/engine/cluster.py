@@ -1,4 +1,4 @@
-"""The Dask cluster behind the engine: one of our own, or the user's by its scheduler's address."""
+"""The Dask cluster of the engine: embedded, or the user's, given by its scheduler's address."""
 
 import contextlib
 import gc
@@ -18,7 +18,7 @@ _ANY_PORT = "127.0.0.1:0"
 
 
 def worker_count(wanted: int | None = None) -> int:
-    """How many worker processes: one unless more are wanted, at most cores − 1, at least one."""
+    """Number of worker processes: one by default, at most cores − 1, at least one."""
     if wanted is None:
         given = os.environ.get("DECONDITIONING_WORKERS", "1")
         if not given.isdigit():
@@ -30,8 +30,8 @@ def worker_count(wanted: int | None = None) -> int:
 def worker_environment(workers: int) -> dict[str, str]:
     """Environment variables of a worker process: one thread, and with several workers the CPU for the device "auto".
 
-    Every process that computes on a GPU takes some hundred megabytes of it for its own CUDA context: several workers
-    do so only where "cuda" is asked for, by a run's settings or by ``$DECONDITIONING_DEVICE``.
+    Every process that computes on a GPU allocates some hundred megabytes for its own CUDA context, so several workers
+    use it only if "cuda" is requested, by a run's settings or by ``$DECONDITIONING_DEVICE``.
     """
     found = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
     if workers > 1 and not os.environ.get("DECONDITIONING_DEVICE"):
@@ -80,7 +80,7 @@ class Cluster:
             return self._client
 
     def mend(self) -> int:
-        """Start anew the embedded workers whose process has ended; how many those were."""
+        """Restart embedded workers whose process has ended; returns their number."""
         cluster = self._cluster
         if cluster is None or not self.connected:
             return 0
@@ -92,7 +92,7 @@ class Cluster:
         return len(lost)
 
     def end_by_force(self, future: Any) -> None:
-        """Cancel a task that does not let go of its worker, and start that worker's process anew."""
+        """Cancel a task that does not stop, and restart its worker's process."""
         client = self.client()
         with contextlib.suppress(Exception):  # the worker may have ended meanwhile: `mend` sees to it
             busy = [worker for worker, keys in client.processing().items() if future.key in keys]
@@ -100,7 +100,7 @@ class Cluster:
             client.restart_workers(busy, timeout=10, raise_for_error=False)
 
     def close(self) -> None:
-        """End the embedded processes, or leave the user's scheduler."""
+        """End the embedded processes, or disconnect from the user's scheduler."""
         with self._lock:
             self._drop()
 

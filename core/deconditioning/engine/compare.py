@@ -1,4 +1,4 @@
-"""Runs side by side: where their settings differ, and their scores, as rows for a table."""
+"""Compares runs: rows of a table with the settings in which they differ, and their scores."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -28,9 +28,9 @@ def compare_settings(runs: Sequence[Run], *, only_differences: bool = False) -> 
 
 
 def run_scores(run: Run, part: str = "scores") -> dict[str, dict[str, float | None]]:
-    """Model → scores of a run's result; empty where it scored nothing (or its result is no result of ours).
+    """Model → scores of a run's result; empty if it has none (or its result is not one of ours).
 
-    Scores without the names of models are those of the one model that the run fitted.
+    Scores without model names are those of the one model that the run fitted.
     """
     scores = (run.result or {}).get(part)
     if not isinstance(scores, Mapping):
@@ -46,13 +46,13 @@ def run_scores(run: Run, part: str = "scores") -> dict[str, dict[str, float | No
 
 
 def run_sentences(run: Run, part: str) -> list[str]:
-    """The texts in a part of a run's result, such as its warnings; none where it holds something else."""
+    """The texts in a part of a run's result, such as its warnings; none if it contains something else."""
     found = (run.result or {}).get(part)
     return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
 
 
 def run_model(run: Run) -> str:
-    """The model a run fitted: as its result or its settings name it, else the first that it scored, else its task."""
+    """The model that a run fitted: from its result or settings, otherwise the first one scored, otherwise its task."""
     return next(iter([*filter(None, [_named_model(run)]), *run_scores(run), run.spec.task]))
 
 
@@ -64,9 +64,9 @@ def _named_model(run: Run) -> str | None:
 
 
 def over_seeds(chosen: Sequence[Run], runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Rows ``{model, seed, scores}`` of the chosen runs' models, from all runs of the same task, data and problem.
+    """Rows ``{model, seed, scores}`` of the chosen runs' models, from all runs with the same task, data and problem.
 
-    What only the seed changes counts as the same problem: its cells are drawn anew. Of several runs of one model and
+    Problems that differ only by the seed count as the same, with other withheld cells. Of several runs of one model and
     seed the newest counts.
     """
     problems = {_problem(run) for run in chosen}

@@ -1,4 +1,4 @@
-"""What a task is given to speak with whoever waits for it: report, check, save, best."""
+"""The context of a task, through which it reports progress, checks for cancellation and saves results."""
 
 import re
 import time
@@ -52,9 +52,9 @@ class Context:
         message: str | None = None,
         **values: Any,
     ) -> None:
-        """Add one row to the trace: the step of ``total``, a sentence, and any named numbers.
+        """Add one row to the trace: the step out of ``total``, a message, and any named numbers.
 
-        ``step`` and ``total`` give progress and the time left.
+        ``step`` and ``total`` determine progress and remaining time.
         """
         known = {"step": step, "total": total, "message": message}
         row: dict[str, Any] = {"time": round(time.monotonic() - self._begin, 4)}
@@ -62,11 +62,11 @@ class Context:
         self._emit(row | jsonable(values))
 
     def best(self, result: dict[str, Any]) -> None:
-        """Keep ``result`` as the best so far: it is what remains when the run is interrupted."""
+        """Store ``result`` as the best so far, which remains if the run is interrupted."""
         self.best_result = jsonable(result)
 
     def save(self, name: str, data: bytes) -> None:
-        """Keep ``data`` as a named file of the run; it travels with the result."""
+        """Store ``data`` as a named file of the run, delivered with the result."""
         if not isinstance(data, bytes | bytearray | memoryview):
             raise InputError(f"The file {name!r} was given as {type(data).__name__}: give bytes.")
         self.files[check_file_name(name)] = bytes(data)
@@ -76,7 +76,7 @@ class Context:
         return bool(self._stop and self._stop())
 
     def check(self) -> None:
-        """Raise ``Cancelled`` when the task was asked to stop; cheap, call it in every iteration."""
+        """Raise ``Cancelled`` if the task was asked to stop; cheap, to be called in every iteration."""
         if self.cancelled():
             raise Cancelled("The run was cancelled.")
 

@@ -1,8 +1,7 @@
-"""Files of the runs folder: read and written without following a link, each at once and whole.
+"""Files of the runs folder: read and written atomically, without following links.
 
-Whoever can put a symbolic link into a run could otherwise have the app read, pack and send, or overwrite, any file that
-the app may touch. A name is therefore looked up in its folder's descriptor and never followed, and only regular files
-are read.
+A symbolic link inside a run could otherwise make the app read and send, or overwrite, any file that it has access to. A
+name is therefore looked up in the descriptor of its folder and never followed, and only regular files are read.
 """
 
 import contextlib
@@ -31,7 +30,7 @@ def _opened_folder(folder: Path) -> Iterator[int]:
 
 
 def read(folder: Path, name: str, most: int | None = None, begin: int = 0) -> bytes:
-    """The bytes of a regular file in ``folder`` from ``begin`` on, at most ``most``; ``OSError`` for all else."""
+    """The bytes of a regular file in ``folder`` from ``begin`` on, at most ``most``; ``OSError`` for anything else."""
     with _opened_folder(folder) as where, os.fdopen(os.open(name, _READ, dir_fd=where), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(f"{name} is no regular file")
@@ -40,7 +39,7 @@ def read(folder: Path, name: str, most: int | None = None, begin: int = 0) -> by
 
 
 def size(folder: Path, name: str) -> int:
-    """Bytes of a regular file in ``folder``; ``OSError`` for all else."""
+    """Bytes of a regular file in ``folder``; ``OSError`` for anything else."""
     with _opened_folder(folder) as where:
         found = os.stat(name, dir_fd=where, follow_symlinks=False)
     if not stat.S_ISREG(found.st_mode):
@@ -49,7 +48,7 @@ def size(folder: Path, name: str) -> int:
 
 
 def names(folder: Path) -> list[str]:
-    """Regular files in a folder that is no link, in order; none where there is no such folder."""
+    """Regular files in a folder that is not a link, in order; none if there is no such folder."""
     try:
         with _opened_folder(folder) as where, os.scandir(where) as entries:
             return sorted(entry.name for entry in entries if entry.is_file(follow_symlinks=False))
@@ -58,7 +57,7 @@ def names(folder: Path) -> list[str]:
 
 
 def write(folder: Path, name: str, data: bytes) -> None:
-    """Replace a file so that a reader sees the old one or the new one, never half of one; ``OSError`` as it comes."""
+    """Replace a file so that a reader sees either the old or the new one; ``OSError`` is passed on."""
     part = f".{name[:60]}.{secrets.token_hex(6)}.part"
     with _opened_folder(folder) as where:
         try:
@@ -72,7 +71,7 @@ def write(folder: Path, name: str, data: bytes) -> None:
 
 
 def write_json(folder: Path, name: str, data: dict[str, Any]) -> None:
-    """Replace a JSON file, whole."""
+    """Replace a JSON file atomically."""
     write(folder, name, as_bytes(data))
 
 
@@ -82,7 +81,7 @@ def as_bytes(data: dict[str, Any]) -> bytes:
 
 
 def append(folder: Path, name: str, data: bytes) -> None:
-    """Add ``data`` to the end of a file, all of it or (``OSError``) nothing."""
+    """Add ``data`` to the end of a file, completely or (``OSError``) not at all."""
     with _opened_folder(folder) as where, os.fdopen(os.open(name, _APPEND, 0o644, dir_fd=where), "ab", 0) as file:
         before = os.fstat(file.fileno()).st_size
         try:

@@ -1,4 +1,4 @@
-"""The engine: submit a RunSpec, watch it, cancel it, find it again. Dask computes, this process writes."""
+"""The engine: submits a RunSpec, watches it, cancels it, finds it again. Dask computes, this process writes."""
 
 import logging
 import os
@@ -63,7 +63,7 @@ class Engine:
         return self._keeper.cluster.address
 
     def active(self, *, owner: str | None = None, address: str | None = None) -> int:
-        """How many runs of this engine wait or go on; of one owner, or asked for from one address."""
+        """Number of runs of this engine that wait or run; optionally of one owner, or from one address."""
         return self._keeper.count(owner, address)
 
     def submit(self, spec: RunSpec, owner: str = "", address: str = "") -> str:
@@ -90,7 +90,7 @@ class Engine:
         return self.submit(self.get(run_id).spec)
 
     def get(self, run_id: str) -> Run:
-        """One run as it stands; ``InputError`` when there is none of that id."""
+        """The current state of one run; ``InputError`` if there is none with that id."""
         live = self._keeper.live(run_id)
         if live is not None:
             return replace(live.view(time.time()), label=self._store.label(run_id))
@@ -100,7 +100,7 @@ class Engine:
         return run
 
     def runs(self) -> tuple[Run, ...]:
-        """All runs in the folder, newest first; folders that are no runs are left alone."""
+        """All runs in the folder, newest first; other folders are ignored."""
         found = []
         for run_id in self._store.ids():
             try:
@@ -110,7 +110,7 @@ class Engine:
         return tuple(sorted(found, key=lambda run: (run.created, run.id), reverse=True))
 
     def trace(self, run_id: str) -> list[dict[str, Any]]:
-        """Everything the task reported so far, one dict a report (``time`` in s since its start)."""
+        """All reports of the task so far, one dict each (``time`` in s since its start)."""
         live = self._keeper.live(run_id)
         return self._store.trace(run_id) + (list(live.rows) if live is not None and live.trouble else [])
 
@@ -121,7 +121,7 @@ class Engine:
         return self._store.read_file(run_id, name) if kept is None else kept
 
     def parts(self, run_id: str) -> dict[str, bytes]:
-        """Everything of a run by its path in the run's folder, such as ``result.json`` and ``files/out.nc``."""
+        """All files of a run by their path in the run's folder, such as ``result.json`` and ``files/out.nc``."""
         found, live = self._store.parts(run_id), self._keeper.live(run_id)
         if live is not None and not live.run.active:  # some of it may be in memory only
             found["status.json"] = as_bytes(live.status())
@@ -131,7 +131,7 @@ class Engine:
         return found
 
     def cancel(self, run_id: str) -> None:
-        """Ask a queued or running run to stop; its best so far is kept. Also another app's runs."""
+        """Ask a queued or running run to stop, also one of another app; its best result so far is kept."""
         if self._keeper.cancel(run_id):
             return
         if not self.get(run_id).active:
@@ -143,11 +143,11 @@ class Engine:
         self._store.write_label(self.get(run_id).id, label)
 
     def restore(self, run_id: str) -> None:
-        """Bring back a run that was deleted not long ago."""
+        """Restore a recently deleted run."""
         self._store.restore(run_id)
 
     def delete(self, run_id: str) -> None:
-        """Remove an ended run and its files; for a day `restore` brings it back."""
+        """Delete an ended run and its files; `restore` undoes this for a day."""
         if self.get(run_id).active:
             raise InputError(f"Run {run_id} is still running: cancel it first.")
         self._keeper.forget(run_id)
@@ -165,7 +165,7 @@ class Engine:
         return live is not None and not live.trouble
 
     def close(self) -> None:
-        """End the embedded cluster; runs still going on become interrupted and keep what they have."""
+        """End the embedded cluster; running runs become interrupted and keep their results so far."""
         self._keeper.close()
         self._owner.leave()
 

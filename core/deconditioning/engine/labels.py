@@ -1,4 +1,4 @@
-"""What a person calls a run: a name, a star, tags; kept beside it in ``label.json``."""
+"""The user's label of a run: a name, a star, tags, stored in ``label.json``."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -12,7 +12,9 @@ LONGEST_NAME, LONGEST_TAG, MOST_TAGS = 80, 24, 8
 
 @dataclass(frozen=True)
 class Label:
-    """``name`` empty means the run's own title. Raises ``InputError`` for what is too long or too much."""
+    """An empty ``name`` means the run's own title. Raises ``InputError`` if a name or tag is too long or there are too
+    many.
+    """
 
     name: str = ""
     star: bool = False
@@ -36,7 +38,7 @@ class Label:
 
     @classmethod
     def read(cls, data: Any) -> "Label":
-        """The label in JSON data; an empty one where it cannot be read."""
+        """The label in JSON data; an empty one if it cannot be read."""
         if not isinstance(data, Mapping):
             return cls()
         tags = data.get("tags")

@@ -1,4 +1,4 @@
-"""A run of this engine that is not wholly on disk yet: its record in memory, and what is still to be written."""
+"""A run of this engine that is not completely on disk yet: its state in memory, and what remains to be written."""
 
 import time
 from dataclasses import replace

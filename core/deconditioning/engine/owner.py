@@ -1,4 +1,4 @@
-"""Who writes a run: one engine of one process. Others read it, and take over only when it is gone."""
+"""The process that writes a run: one engine. Others read it, and take over only when that engine is gone."""
 
 import os
 import socket

@@ -1,4 +1,6 @@
-"""Many independent computations inside one run: spread over the cluster's workers, or one after the other."""
+"""Many independent computations inside one run, distributed over the cluster's workers or computed one
+after another.
+"""
 
 import time
 import uuid
@@ -191,9 +193,9 @@ def run_all(
     context: Any,
     done: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """A benchmark's rows, each reported as it is done (``row``); a cancel keeps those that are finished.
+    """The rows of a benchmark, each reported when it is done (``row``); finished rows are kept after a cancellation.
 
-    ``done`` are rows of an earlier call with the same settings: their items are not computed again.
+    ``done`` are rows of an earlier call with the same settings, which are not computed again.
     """
     rows: list[dict[str, Any]] = [dict(row) for item in items for row in done if _belongs(row, item)]
     missing = [item for item in items if not any(_belongs(row, item) for row in rows)]

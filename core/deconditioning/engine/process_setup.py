@@ -1,4 +1,4 @@
-"""What each process of the embedded cluster does first: be polite, serve no web page, and never outlive the app."""
+"""Setup of each process of the embedded cluster: low priority, no web page, and an end together with the app."""
 
 import asyncio
 import contextlib

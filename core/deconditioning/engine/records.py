@@ -1,4 +1,4 @@
-"""The engine's two records: what to do (RunSpec) and what became of it (Run)."""
+"""The engine's two records: the specification of a run (RunSpec) and its state and result (Run)."""
 
 import json
 import math
@@ -37,14 +37,14 @@ def jsonable(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class RunSpec:
-    """What to do: a task, its settings and its seed. JSON-able, so a run can be made again.
+    """Specification of a run: a task, its settings and its seed. JSON-able, so that a run can be repeated.
 
     Parameters
     ----------
     task : a key of ``deconditioning.engine.tasks.TASKS``, or ``"deconditioning.module:function"``.
     settings : the task's settings, plain JSON data.
     seed : seed of every random choice in the run.
-    title : what a person reads in the list of runs.
+    title : title in the list of runs.
     """
 
     task: str
@@ -70,12 +70,12 @@ class RunSpec:
         return asdict(self)
 
     def arguments(self) -> dict[str, Any]:
-        """What the task is called with: the settings, with the run's seed where they name none."""
+        """The arguments of the task: the settings, with the run's seed if they contain none."""
         return {"seed": self.seed, **self.settings}
 
     @classmethod
     def from_dict(cls, data: Any) -> "RunSpec":
-        """The record from JSON data; ``InputError`` when it is not one."""
+        """The record from JSON data; ``InputError`` if they are not one."""
         if not isinstance(data, Mapping) or "task" not in data:
             raise InputError("This is not a run's settings: a `task` is missing.")
         known = {name: data[name] for name in ("task", "settings", "seed", "title") if name in data}

@@ -1,4 +1,4 @@
-"""What long work says while it runs, where nobody gave a context: nothing; and what it took, in time and memory."""
+"""Reports of long computations without a context, and their cost in time and memory."""
 
 import re
 import sys

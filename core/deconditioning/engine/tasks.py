@@ -1,4 +1,4 @@
-"""The tasks that can run: a short name for each, and how a name becomes a function."""
+"""The tasks of the engine: a short name for each, and how a name becomes a function."""
 
 import importlib
 import re

@@ -1,4 +1,4 @@
-"""A trace as lines to draw: the objective of each stage, and every hyperparameter."""
+"""A trace as curves: the objective of each stage, and every hyperparameter."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whose run comes next where several people wait for the same workers: each visitor in turn, not who asked first."""
+"""The order of runs when several people share the workers: visitors take turns."""
 
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What runs on a worker: one task, its trace sent live, its cancel flag watched, its end told."""
+"""Execution on a worker: one task, with its trace sent live, its cancel flag watched and its end reported."""
 
 import contextlib
 import threading

@@ -1,1 +1,1 @@
-"""A user's own table: named columns of numbers or words, from CSV or NetCDF."""
+"""A user's own table: named columns of numbers or text, from CSV or NetCDF."""

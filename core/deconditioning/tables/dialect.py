@@ -1,4 +1,4 @@
-"""How a text table is written: its encoding, separator, header, comments, and what stands above the header."""
+"""The format of a text table: encoding, separator, header, comments, and lines above the header."""
 
 import csv
 import io

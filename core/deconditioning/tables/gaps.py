@@ -1,4 +1,4 @@
-"""Numbers of a table that mark missing values: found and taken out, or as the user names them."""
+"""Missing-value codes of a table: detected and removed, or given by the user."""
 
 from collections.abc import Collection, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Named columns from a text or NetCDF file; what is wrong with a cell is said with its row."""
+"""Named columns from a text or NetCDF file; errors name the row of the cell."""
 
 import json
 from collections.abc import Mapping
@@ -94,7 +94,7 @@ def open_table(
     memory_mb: int = 1500,
     seconds: float = 20,
 ) -> Table:
-    """The table of an uploaded file, read in a process of its own; ``InputError`` on anything wrong with it."""
+    """The table of an uploaded file, read in a separate process; ``InputError`` if anything is wrong with it."""
     settings = "" if missing is None else json.dumps(list(missing))
     return read_apart(
         "deconditioning.tables.reader", data, name, load_table, memory_mb=memory_mb, seconds=seconds, settings=settings
@@ -104,9 +104,9 @@ def open_table(
 def read_table(path: str | Path, name: str | None = None, missing: Missing = None) -> Table:
     """The table of a trusted file, text unless its first bytes are NetCDF's.
 
-    ``missing`` is as `deconditioning.tables.gaps.without_marks` takes it.
+    ``missing`` is as in `deconditioning.tables.gaps.without_marks`.
 
-    Raises ``InputError`` with one sentence on anything wrong with the file.
+    Raises ``InputError`` if anything is wrong with the file.
     """
     path = Path(path)
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""A text table read as people and loggers write it: one reader for every page, with a note on what is unusual."""
+"""Reads a text table as written by people and data loggers, for every page, with notes on anything unusual."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""``deconditioning benchmark NAME``: a whole benchmark through the run engine, kept as the file its page shows."""
+"""``deconditioning benchmark NAME``: a whole benchmark through the run engine, stored as the file of its page."""
 
 import argparse
 import json
@@ -36,7 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Submit the benchmark, tell its progress, write its file; Ctrl+C keeps what there is in the runs folder."""
+    """Submit the benchmark, report its progress, write its file; Ctrl+C keeps finished rows in the runs folder."""
     task, file = BENCHMARKS[options.name]
     output = Path(options.output) if options.output else FOLDER / file
     if not options.output:
@@ -99,7 +99,7 @@ def _follow(engine: Engine, run_id: str) -> dict[str, Any]:
 
 
 def machine() -> dict[str, Any]:
-    """What of the machine matters for times: cores and kind of processor, no names."""
+    """Properties of the machine that affect times: cores and kind of processor, no names."""
     import os
     import platform
 

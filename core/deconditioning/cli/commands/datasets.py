@@ -1,4 +1,4 @@
-"""``deconditioning datasets``: the catalogue of data."""
+"""``deconditioning datasets``: the catalogue of data sets."""
 
 import argparse
 from typing import Any

@@ -1,4 +1,4 @@
-"""``deconditioning downscale``: from files to a fine field with its uncertainty, its scores and a NetCDF."""
+"""``deconditioning downscale``: from files to a fine field with uncertainty, scores and a NetCDF file."""
 
 import argparse
 from dataclasses import replace

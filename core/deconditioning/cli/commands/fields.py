@@ -1,4 +1,4 @@
-"""``deconditioning fields``: what files hold, and what a downscaling would take of them."""
+"""``deconditioning fields``: the contents of files, and the default settings of a downscaling."""
 
 import argparse
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """List each file; 2 where one of them cannot be read, after the others."""
+    """List each file; the exit code is 2 if one of them cannot be read, after the others."""
     check_writable(options.json)
     found, failures = [], 0
     for file in options.files:
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def described(file: str) -> dict[str, Any]:
-    """Grid, fields, notes and what would be taken of one file, as JSON-able values; ``InputError`` if unreadable."""
+    """Grid, fields, notes and default settings of one file, as JSON-able values; ``InputError`` if unreadable."""
     from deconditioning.datasets.entries import catalogue
     from deconditioning.fields.reading.opening import open_fields
 

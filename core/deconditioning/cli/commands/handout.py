@@ -1,4 +1,4 @@
-"""``deconditioning handout``: the lesson and the exercises as sheets to print, with a page of answers."""
+"""``deconditioning handout``: the lesson and the exercises as printable sheets, with a page of answers."""
 
 import argparse
 
@@ -21,7 +21,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Compute what the exercises' checks say, and write the sheets."""
+    """Compute the verdicts of the exercises' checks, and write the sheets."""
     check_writable(options.file)
     if not options.address.startswith(("http://", "https://")):
         raise InputError(f"`--address` is {options.address!r}: give one that begins with http:// or https://.")

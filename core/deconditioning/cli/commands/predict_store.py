@@ -1,4 +1,4 @@
-"""``deconditioning predict-store``: a stored model over every time step of a Zarr store, into another one."""
+"""``deconditioning predict-store``: a stored model applied to every time step of a Zarr store."""
 
 import argparse
 import secrets
@@ -50,7 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Submit the run, tell its progress, print what it cost; Ctrl+C keeps the chunks there are."""
+    """Submit the run, report its progress, print its cost; Ctrl+C keeps finished chunks."""
     check_writable(options.json)
     with stdout_kept_clean(), Engine(address=options.scheduler, workers=options.workers) as engine:
         settings = task_settings(options, remote=engine.address is not None)

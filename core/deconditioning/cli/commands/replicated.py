@@ -1,4 +1,4 @@
-"""``deconditioning replicated``: every table and figure of the five texts beside our stored numbers."""
+"""``deconditioning replicated``: every table and figure of the five publications and our stored results."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""``deconditioning runs``: the runs of the app, from their folder."""
+"""``deconditioning runs``: lists the runs in the app's folder."""
 
 import argparse
 import time

@@ -1,1 +1,1 @@
-"""What each visitor of a shared server keeps: uploads, favourites, progress."""
+"""Data of each visitor of a shared server: uploads, favourites, progress."""

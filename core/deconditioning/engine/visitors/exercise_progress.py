@@ -1,4 +1,4 @@
-"""Which exercises a visitor has done, and what the page said then: ``exercises/<whose>/done.json`` beside the runs."""
+"""The exercises that a visitor has done, with the page's verdict: ``exercises/<mark>/done.json`` beside the runs."""
 
 import json
 import re

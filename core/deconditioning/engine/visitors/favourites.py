@@ -1,7 +1,7 @@
-"""Settings of pages that a person keeps under a name: an address, what it says in words, a small picture.
+"""Page settings saved under a name: an address, its description in words, a small picture.
 
-They lie beside the runs, ``favourites/<whose>/<id>.json``, a folder for each visitor's mark. An address survives a new
-version of the app: what a page no longer has or allows it leaves aside, as with any link.
+They are stored beside the runs as ``favourites/<mark>/<id>.json``, with one folder per visitor's mark. An address
+remains valid in a new version of the app: settings that a page no longer has or allows are ignored, as for any link.
 """
 
 import base64

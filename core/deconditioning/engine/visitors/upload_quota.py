@@ -1,6 +1,6 @@
-"""How much room uploads may take: of one visitor, of all together, with a reserve of the disk; and how long they stay.
+"""Disk quotas of uploads, per visitor and in total, with a reserve of the disk; and their expiry.
 
-They lie in ``uploads/`` beside the runs; those under way in ``uploads/incoming/<whose>/``.
+They are stored in ``uploads/`` beside the runs; incomplete ones in ``uploads/incoming/<mark>/``.
 """
 
 import contextlib

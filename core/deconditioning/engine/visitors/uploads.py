@@ -1,4 +1,4 @@
-"""Uploaded files of a run: kept by content beside the runs, and sent along to workers that do not share the folder."""
+"""Uploaded files, stored by content beside the runs, and sent to workers that do not share the folder."""
 
 import contextlib
 import hashlib

@@ -1,7 +1,7 @@
-"""What one visitor may do with an engine's runs: list their own, read any whose id they have, change their own.
+"""A visitor's permissions for an engine's runs: list their own, read any with a known id, change their own.
 
-On one person's machine everything is theirs. In a room (``pages.kit.visitor`` tells which it is) a visitor is a
-secret that their browser keeps; the runs folder holds only its hash, the visitor's *mark*.
+On a personal machine everything belongs to its user. On a shared server (``pages.kit.visitor`` decides) a visitor is
+identified by a secret in their browser; the runs folder contains only its hash, the visitor's *mark*.
 """
 
 import hashlib
@@ -29,15 +29,15 @@ def mark_of(secret: str) -> str:
 
 @dataclass(frozen=True)
 class Visitor:
-    """An engine as one visitor has it.
+    """An engine as seen by one visitor.
 
     Parameters
     ----------
     engine : the server's engine.
-    mark : whose eyes these are; empty where the machine is one person's.
-    everything : whether all runs are theirs, as for that one person or an administrator.
-    known : whether their browser keeps the secret that tells whose runs are whose; others begin no run.
-    address : where they are.
+    mark : the visitor's mark; empty on a personal machine.
+    everything : whether all runs belong to them, as on a personal machine or for an administrator.
+    known : whether their browser has the secret that identifies them; others cannot start runs.
+    address : their network address.
     """
 
     engine: Engine

@@ -1,4 +1,4 @@
-"""A visitor's mark, by which what is theirs is told from what is others': 64 hexadecimal digits."""
+"""A visitor's mark, which identifies what belongs to them: 64 hexadecimal digits."""
 
 import re
 from pathlib import Path

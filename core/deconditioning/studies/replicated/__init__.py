@@ -1,1 +1,1 @@
-"""Every table and figure of the five texts beside our stored numbers."""
+"""Every table and figure of the five publications and our stored results."""

@@ -1,6 +1,6 @@
-"""What the five texts claim, and how much of it our stored numbers bear out.
+"""The claims of the five publications, and how far our stored numbers support them.
 
-``data/replicated.toml`` holds each table and figure with its claim in a sentence, the queries of our numbers, and
+``data/replicated.toml`` contains each table and figure with its claim in a sentence, the queries of our numbers, and
 comparisons of these. Verdicts are computed.
 """
 

@@ -4,11 +4,11 @@ from deconditioning.studies.replicated.claims import VERDICTS, Claim, Replicated
 
 HEAD = """# Replicated?
 
-Every table and figure of the five texts: the claim, our result, and whether the claim holds. Numbers come from the
-files of `data/benchmarks`, claims from `data/replicated.toml`. The comparisons below each claim decide: it *holds* if
-all of them hold, and it *holds partly* if only some hold or if a part of it was not tested. If the data of a text are
-not available, the claim was tested *only on other data*, which do not decide it. Page **Replicated?** shows the same.
-This file is written by
+Every table and figure of the five publications: the claim, our result, and whether the claim holds. Numbers come from
+the files of `data/benchmarks`, claims from `data/replicated.toml`. The comparisons below each claim decide: it
+*holds* if all of them hold, and it *holds partly* if only some hold or if a part of it was not tested. If the data of
+a text are not available, the claim was tested *only on other data*, which do not decide it. Page **Replicated?**
+shows the same. This file is written by
 
     deconditioning replicated --markdown docs/replicated.md
 """

@@ -1,4 +1,4 @@
-"""``deconditioning kbr-camera``: a turning camera followed by its frames, beside learned Kalman filters."""
+"""``deconditioning kbr-camera``: the rotation of a camera estimated from its frames, with learned Kalman filters."""
 
 import argparse
 

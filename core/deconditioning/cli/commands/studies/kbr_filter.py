@@ -1,4 +1,4 @@
-"""``deconditioning kbr-filter``: follow a hidden state by kernel Bayes' rule, beside filters told the equations."""
+"""``deconditioning kbr-filter``: a hidden state by the kernel Bayes filter, and by filters that use the equations."""
 
 import argparse
 from collections.abc import Iterator

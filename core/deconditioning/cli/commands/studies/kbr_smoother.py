@@ -1,4 +1,4 @@
-"""``deconditioning kbr-smoother``: the kernel Bayes filter beside its prediction and its smoother."""
+"""``deconditioning kbr-smoother``: the kernel Bayes filter, its prediction and its smoother."""
 
 import argparse
 from itertools import product

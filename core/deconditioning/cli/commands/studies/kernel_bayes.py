@@ -1,4 +1,4 @@
-"""``deconditioning kernel-bayes``: a Gaussian posterior from samples, beside densities with importance weights."""
+"""``deconditioning kernel-bayes``: a Gaussian posterior from samples, and by densities with importance weights."""
 
 import argparse
 from collections.abc import Iterator

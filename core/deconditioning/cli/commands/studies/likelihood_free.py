@@ -54,7 +54,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Means and middle 95 % intervals per method, seed and number of simulations; kernels from q̄ and its guards."""
+    """Means and central 95 % intervals per method, seed and number of simulations, with kernels from
+    q̄ and its limits.
+    """
     check_writable(options.json)
     seeds = seeds_of(options.seeds)
     with stdout_kept_clean():

@@ -1,4 +1,4 @@
-"""``deconditioning likelihood-free-guards``: what the limits inside which q̄ sets the kernels are worth."""
+"""``deconditioning likelihood-free-guards``: the effect of the limits within which q̄ is maximised."""
 
 import argparse
 from itertools import product

@@ -1,4 +1,4 @@
-"""``deconditioning mediator-shift``: targets' mediators that lie elsewhere than the bags', with and without weights."""
+"""``deconditioning mediator-shift``: targets with other mediators than the bags, with and without weights."""
 
 import argparse
 
@@ -16,7 +16,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Every way of choosing ℓ, shift and seed, plain and weighed."""
+    """Every way of choosing ℓ, shift and seed, with equal and with importance weights."""
     check_writable(options.json)
     with stdout_kept_clean():
         from deconditioning.studies.one_dimension.shifted import SHIFTS, WAYS, shifts

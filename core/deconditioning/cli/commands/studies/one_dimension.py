@@ -1,4 +1,4 @@
-"""``deconditioning one-dimension``: recover f from two scatters that never meet, methods × seeds."""
+"""``deconditioning one-dimension``: f from two data sets without common points, methods × seeds."""
 
 import argparse
 
@@ -38,7 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Fit every method at every seed; a fit that fails says so, all failing is bad input."""
+    """Fit every method at every seed; failed fits are reported, and the command fails if all do."""
     check_writable(options.json)
     with stdout_kept_clean():
         import torch

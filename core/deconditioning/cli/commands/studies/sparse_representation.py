@@ -1,4 +1,4 @@
-"""``deconditioning sparse-representation``: few points that stand for many data, versions × seeds."""
+"""``deconditioning sparse-representation``: few points that represent many data, versions × seeds."""
 
 import argparse
 
@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Every version at every seed; one that cannot be computed says so."""
+    """Every version at every seed; failures are reported."""
     check_writable(options.json)
     with stdout_kept_clean():
         from deconditioning.datasets.sparse_toy import ToySpec, make_toy

@@ -1,4 +1,4 @@
-"""``deconditioning swiss-roll-ablation``: the swiss roll with λ held or learned, by Adam or L-BFGS."""
+"""``deconditioning swiss-roll-ablation``: the swiss roll with λ fixed or learned, by Adam or L-BFGS."""
 
 import argparse
 
