@@ -9,7 +9,7 @@ PRESETS = keeping(
     Preset(
         "Too smooth", "The lengthscale is so long that the filter cannot distinguish observations.", fixed(f_beta=5.0)
     ),
-    Preset("Too little regularisation", "ε close to zero: the filter trusts single examples.", fixed(f_eps=1e-9)),
+    Preset("Under-regularised", "ε close to zero: the filter trusts single examples.", fixed(f_eps=1e-9)),
     Preset(
         "With prediction and smoother",
         "The estimate one step ahead, and the estimate given the whole series.",

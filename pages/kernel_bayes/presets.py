@@ -7,13 +7,11 @@ from pages.kit.tools.toolbar import Preset
 PRESETS = (
     Preset("In one dimension", "One dimension, where everything can be plotted.", at(RULE, dimension=1)),
     Preset(
-        "Too little regularisation",
+        "Under-regularised",
         "ε and δ close to zero: the weights blow up, positive and negative.",
         at(RULE, epsilon=1e-8, delta=1e-10),
     ),
-    Preset(
-        ("Too much regularisation"), "ε so large that the observation hardly matters.", at(RULE, epsilon=0.5, delta=0.5)
-    ),
+    Preset(("Over-regularised"), "ε so large that the observation hardly matters.", at(RULE, epsilon=0.5, delta=0.5)),
     Preset("Twenty pairs", "Too few samples to represent a joint distribution.", at(RULE, pairs=20)),
     Preset(
         "An unusual observation",

@@ -13,7 +13,7 @@ PRESETS = keeping(
         fixed(o_k_scale=0.15),
     ),
     Preset(
-        "Too little regularisation",
+        "Under-regularised",
         "λ close to zero and a narrow ℓ: W assigns each ỹ to its nearest neighbour.",
         fixed(o_lam=1e-8, o_l_scale=0.1),
     ),

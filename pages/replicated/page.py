@@ -51,7 +51,7 @@ def body(found: Replicated) -> None:
     st.html(counted(found, SHORT))
     text = widgets.segmented_control("Text", [EVERY, *SHORT], default=EVERY, key="rp-text",
                                    format_func=lambda key: SHORT.get(key, EVERY))  # fmt: skip
-    verdict = widgets.segmented_control("Verdict", [EVERY, *VERDICTS], default=EVERY, key="rp-verdict")
+    verdict = widgets.segmented_control("Result", [EVERY, *VERDICTS], default=EVERY, key="rp-verdict")
     shown = [claim for claim in found.claims
              if (text or EVERY) in (EVERY, claim.text) and (verdict or EVERY) in (EVERY, claim.verdict)]  # fmt: skip
     if not shown:
