@@ -4,7 +4,7 @@ from pages.kit.tools.toolbar import Preset, fixed, keeping
 
 PRESETS = keeping(
     ("d-data", "d-beside"),
-    Preset("Few measures", "Twenty measurements per subject: the distributions are poorly known.", fixed(d_m=20)),
+    Preset("Few measurements", "Twenty measurements per subject: the distributions are poorly known.", fixed(d_m=20)),
     Preset(
         "Subjects that differ",
         "With a small concentration the distributions differ strongly and are easy to distinguish.",

@@ -231,7 +231,7 @@ def _signs(found: Turned, usual: Turned) -> tuple[tuple[str, ...], tuple[str, ..
 
 STEPS = (
     Step(
-        "Examples answer",
+        "Examples are enough",
         "Bayes' rule needs no formulas: examples of states and observations are enough.",
         Control("Observation", -8.0, 8.0, LOOK, 0.5),
         Question("What is the posterior mean of the hidden state?", -8, 8, 0.1, ""),
