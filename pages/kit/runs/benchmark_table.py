@@ -79,7 +79,7 @@ def headline(table: BenchmarkTable) -> None:
         lines.append(
             {
                 "Data": table.groups[value],
-                "Nearest model": model_name(best["model"]),
+                "Most accurate model": model_name(best["model"]),
                 "RMSE": spread(best["mean"], best["sd"]),
                 "Best interpolation": model_name(plain["model"]),
                 "its RMSE": spread(plain["mean"], plain["sd"]),
@@ -87,11 +87,11 @@ def headline(table: BenchmarkTable) -> None:
                 "Seeds": group.seeds,
             }
         )
-    narrow = "too narrow everywhere" if max(held) < 0.9 else "see each"
+    narrow = " (too narrow everywhere)" if max(held) < 0.9 else ""
     share, inside = (f"{100 * min(found):.0f} to {100 * max(found):.0f} %" for found in (shares, held))
     st.markdown(
         f"The RMSE of the most accurate model is {share} of that of the best interpolation; its 95 % intervals contain "
-        f"{inside} of the truth, {narrow}."
+        f"{inside} of the truth{narrow}."
     )
     st.dataframe(lines, hide_index=True, width="stretch", placeholder=MISSING)
 
