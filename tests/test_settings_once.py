@@ -3,29 +3,83 @@
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from deconditioning.settings.settings import Settings
+from deconditioning.studies.conditional_means import settings as embeddings
+from deconditioning.studies.distribution_regression import settings as regression
+from deconditioning.studies.filtering import settings as filtering
 from deconditioning.studies.kernel_bayes.settings import AnswerSettings, ComparisonSettings, KernelBayesSettings
+from deconditioning.studies.likelihood_free import settings as likelihood_free
 from deconditioning.studies.sparse_representation.settings import LearningSettings, RepresentationSettings
+from deconditioning.studies.swiss_roll import settings as swiss_roll
 
 ROOT = Path(__file__).resolve().parents[1]
 CORE = ROOT / "core" / "deconditioning"
-#: Topic → its settings, the folder of its page.
-TOPICS: dict[str, tuple[tuple[type[Settings], ...], str]] = {
-    "kernel_bayes": ((KernelBayesSettings, AnswerSettings, ComparisonSettings), "kernel_bayes"),
-    "sparse_representation": ((RepresentationSettings, LearningSettings), "sparse_representation"),
+#: Folder of a study → its settings, the folder of its page, and its commands.
+TOPICS: dict[str, tuple[tuple[type[Settings], ...], str, tuple[str, ...]]] = {
+    "kernel_bayes": (
+        (KernelBayesSettings, AnswerSettings, ComparisonSettings), "kernel_bayes", ("kernel_bayes",)
+    ),
+    "sparse_representation": (
+        (RepresentationSettings, LearningSettings), "sparse_representation", ("sparse_representation",)
+    ),
+    "conditional_means": (
+        (embeddings.EstimateSettings, embeddings.SliceSettings, embeddings.TheoremSettings),
+        "conditional_mean_embeddings", ("conditional_means", "deconditional_rates"),
+    ),
+    "distribution_regression": (
+        (regression.SourceSettings, regression.SweptSettings, regression.StandInSettings, regression.LowRankSettings,
+         regression.FurtherSettings, regression.ValidationSettings, regression.LinkSettings, regression.ClusterSettings,
+         regression.LemmaSettings, regression.InvarianceSettings),
+        "distribution_regression", ("distribution_regression", "clustered_regression"),
+    ),
+    "filtering": (
+        (filtering.ViewSettings, filtering.SweptSettings, filtering.FilteringSettings, filtering.CameraSweptSettings,
+         filtering.CameraFilterSettings),
+        "filtering", ("kbr_filter", "kbr_smoother", "kbr_camera", "filter_options"),
+    ),
+    "likelihood_free": (
+        (likelihood_free.SourceSettings, likelihood_free.PageSettings, likelihood_free.SweptSettings),
+        "likelihood_free", ("likelihood_free", "likelihood_free_guards"),
+    ),
+    "swiss_roll": (
+        (swiss_roll.SwissRollSettings, swiss_roll.LearningSettings), "swiss_roll",
+        ("swiss_roll", "swiss_roll_ablation"),
+    ),
+}  # fmt: skip
+#: What reads as a second declaration and is another number: file → what it says.
+OTHERS = {
+    "core/deconditioning/studies/swiss_roll/ablation.py": {"steps = 300"},  # of the paper's Adam
+    "core/deconditioning/studies/conditional_means/rates.py": {
+        "b = 2.0",
+        "c = 2.0",
+        "c_prime = 2.0",
+        "iota = 1.0",  # the easiest problem that the theorem knows
+    },
+    "core/deconditioning/studies/conditional_means/circle.py": {"c = 2.0"},
+    "pages/conditional_mean_embeddings/beyond.py": {"e-bags"},  # the key of a picture
 }
 #: Calls that use a value and check it against the declaration.
 USES = {"at", "address"}
 
 
-def places(topic: str, page: str) -> list[Path]:
-    """The files of a study but for its declarations: library, page, command, exercises."""
+def places(topic: str) -> list[Path]:
+    """The files of a study but for its declarations: library, page, commands, exercises."""
+    _, page, commands = TOPICS[topic]
     found = [*(CORE / "studies" / topic).glob("*.py"), *(ROOT / "pages" / page).glob("*.py")]
-    found += [*(CORE / "cli" / "commands").rglob(f"{topic}.py"), *(CORE / "teaching").glob("*.py")]
-    return [path for path in found if path.name != "settings.py" and path.exists()]
+    found += [
+        *(path for name in commands for path in (CORE / "cli").rglob(f"{name}.py")),
+        *(CORE / "teaching").glob("*.py"),
+    ]
+    return [path for path in found if path.name != "settings.py"]
+
+
+def is_word(node: ast.expr) -> bool:
+    """Whether it is one of a choice's values, which a call or a dictionary uses."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def pairs(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
@@ -34,14 +88,14 @@ def pairs(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
         if isinstance(node, ast.Call):
             called = getattr(node.func, "id", getattr(node.func, "attr", ""))
             if called not in USES:
-                yield from ((each.arg, each.value) for each in node.keywords if each.arg)
+                yield from ((each.arg, each.value) for each in node.keywords if each.arg and not is_word(each.value))
         elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             yield from ((each.id, node.value) for each in targets if isinstance(each, ast.Name))
         elif isinstance(node, ast.Dict):
             yield from (
                 (key.value, value) for key, value in zip(node.keys, node.values, strict=True)
-                if isinstance(key, ast.Constant) and isinstance(key.value, str)
+                if isinstance(key, ast.Constant) and isinstance(key.value, str) and not is_word(value)
             )  # fmt: skip
         elif isinstance(node, ast.arguments):
             every = [*node.posonlyargs, *node.args]
@@ -52,9 +106,12 @@ def pairs(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 def again(source: str, kinds: tuple[type[Settings], ...]) -> set[str]:
     """What a file says that a declaration says already: keys of the address; a name with its default or an end."""
     settings = [setting for kind in kinds for setting in kind.declared().values()]
-    keys = {setting.address for setting in settings}
-    numbers = {s.name: {s.default, s.low, s.high} - {None, 0, True} for s in settings}
-    numbers |= {s.name: numbers[s.name] | {s.default} for s in settings if s.default == 1}
+    keys = {each.address for setting in settings for each in setting.variants()}
+    numbers: dict[str, set[Any]] = {}
+    for s in settings:
+        for each in s.variants():
+            numbers.setdefault(s.name, set()).update({each.default, each.low, each.high} - {None, 0, True})
+            numbers[s.name] |= {each.default} if each.default == 1 else set()
     tree = ast.parse(source)
     found = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and n.value in keys and n.value is not None}
     for name, value in pairs(tree):
@@ -73,11 +130,10 @@ def again(source: str, kinds: tuple[type[Settings], ...]) -> set[str]:
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_a_setting_is_declared_once(topic: str) -> None:
-    kinds, page = TOPICS[topic]
-    files = places(topic, page)
+    kinds, files = TOPICS[topic][0], places(topic)
     assert len(files) > 8
     found = {str(path.relative_to(ROOT)): again(path.read_text(), kinds) for path in files}
-    assert {path: each for path, each in found.items() if each} == {}
+    assert {path: each for path, each in found.items() if each - OTHERS.get(path, set())} == {}
 
 
 @pytest.mark.parametrize(

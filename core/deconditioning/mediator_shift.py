@@ -19,7 +19,7 @@ from deconditioning.observations import IndirectData
 _WIDTHS = (0.25, 0.5, 1.0, 2.0)
 RIDGES = (1e-3, 1e-2, 1e-1, 1.0)
 _CENTRES = 100
-FOLDS = 5
+_FOLDS = 5
 #: No bag counts for less than this share of the mean: W must stay defined.
 LEAST = 1e-3
 
@@ -89,7 +89,7 @@ def _solve(bags: Float[Tensor, "n c"], targets: Float[Tensor, "m c"], ridge: flo
 def _left_out(bags: Float[Tensor, "B c"], targets: Float[Tensor, "M c"], ridge: float) -> float:
     """``½ mean w² − mean w`` over samples that w was not fitted to; every fifth sample is left out in turn."""
     total = 0.0
-    folds = min(FOLDS, len(bags), len(targets))
+    folds = min(_FOLDS, len(bags), len(targets))
     for fold in range(folds):
         out, over = (torch.arange(len(side), device=side.device) % folds == fold for side in (bags, targets))
         alpha = _solve(bags[~out], targets[~over], ridge)

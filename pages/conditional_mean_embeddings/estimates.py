@@ -1,13 +1,16 @@
 """The view Estimates: bags, both embeddings with the truth, their difference, and what they cost."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import streamlit as st
 import torch
 
 from deconditioning.errors import Cancelled
 from deconditioning.figures.studies.embeddings import bags_plot, cost_plot, embedding_map, regressions_plot, slice_plot
+from deconditioning.studies.conditional_means.settings import OWN, EstimateSettings, SliceSettings
 from deconditioning.studies.conditional_means.study import (
-    LAYOUTS,
     MOST_DENSE,
     BagLayout,
     BagSample,
@@ -18,21 +21,17 @@ from deconditioning.studies.conditional_means.study import (
     true_embedding,
 )
 from deconditioning.studies.conditional_means.times import Cost, cheap_costs, dense_cost, extrapolated_cost, growth
+from deconditioning.studies.sweeping import Settings
 from deconditioning.wording import duration, signed
-from pages.conditional_mean_embeddings.sweep import at_layout
 from pages.kit.chart.background import get_background, session_lane
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
-from pages.kit.controls import widgets
+from pages.kit.controls.settings import controls
 from pages.kit.layout.page_layout import explain, score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.stored_results import stored
-from pages.kit.state import log_slider
-from pages.kit.tools.study_sweep import offer
+from pages.kit.tools.study_sweep import OnPage, offer
 
-#: Where the page opens: bags enough for the sizes to tell, points few enough for N×N matrices.
-_OPENING = "50 × 20"
-NAMES = {_OPENING: (50, 20)} | {f"{bags} × {per}": (bags, per) for bags, per in LAYOUTS}
 STORED = "conditional_means.json"
 #: Up to here the N×N estimator is timed at once; beyond, on request.
 _AT_ONCE = 1000
@@ -51,25 +50,9 @@ def _sampled(layout: BagLayout) -> BagSample:
 def choose() -> BagLayout:
     """Bags, points, sizes, λ, lengthscales and seed."""
     with st.sidebar:
-        name = widgets.segmented_control("Bags × points per bag", [*NAMES, "own"], default=_OPENING, key="e-layout")
-        bags, per = NAMES.get(name or _OPENING, NAMES[_OPENING])
-        if name == "own":
-            bags = int(widgets.number_input("Bags", 1, 1000, 30, key="e-bags"))
-            per = int(widgets.number_input("Points per bag", 1, 1000, 20, key="e-per"))
-        unequal = widgets.toggle("Bags of unequal size", True, key="e-unequal")
-        alike = widgets.toggle(
-            "λ scaled alike", True, key="e-alike",
-            help=(
-                "On: the diagonals contain Nλ and Bλ. Off: both contain the same number, which regularises the "
-                "standard estimator less."
-            ),
-        )  # fmt: skip
-        lam = log_slider("λ", "e-lam", 1e-6, 10.0, 0.01)
-        scale_k = log_slider("Lengthscale of k, in medians", "e-k", 0.1, 10.0, 1.0,
-                             help="1 is the median heuristic.")  # fmt: skip
-        scale_l = log_slider("Lengthscale of ℓ, in medians", "e-l", 0.1, 10.0, 1.0)
-        seed = widgets.number_input("Seed", 0, 9999, 0, key="e-seed")
-    return BagLayout(bags, per, bool(unequal), bool(alike), lam, int(seed), scale_k, scale_l)
+        chosen = controls(EstimateSettings).to_dict()
+    del chosen["layout"]
+    return BagLayout(**chosen)
 
 
 def show() -> None:
@@ -78,7 +61,13 @@ def show() -> None:
     _scores(found)
     _equation(layout, sample)
     costs(layout)
-    offer(at_layout(NAMES, _OPENING))
+    offer(OnPage("conditional-means", others=_of_layout))
+
+
+def _of_layout(held: Mapping[str, Any]) -> Settings:
+    """Bags and points of a layout by its name; those of one's own have controls."""
+    chosen = EstimateSettings(layout=held[EstimateSettings.layout.key] or EstimateSettings.layout.default)
+    return {} if chosen.layout == OWN else {"bags": chosen.bags, "per_bag": chosen.per_bag}
 
 
 def estimated() -> tuple[BagLayout, BagSample, Comparison]:
@@ -87,7 +76,7 @@ def estimated() -> tuple[BagLayout, BagSample, Comparison]:
     found, sample = _compared(layout), _sampled(layout)
     st.markdown(verdict(layout, sample, found))
     with st.sidebar:
-        at = widgets.slider("Value of y", -4.0, 4.0, -3.0, 0.05, key="e-y")
+        at = controls(SliceSettings).y
     dark = is_dark()
     first, second, third = st.columns(3)
     with first:

@@ -1,11 +1,17 @@
 """Page Conditional mean embeddings: two estimators beside the truth, and how fast deconditioning is learned."""
 
+from deconditioning.studies.conditional_means.settings import EstimateSettings, TheoremSettings
 from pages.conditional_mean_embeddings import estimates, rates
-from pages.conditional_mean_embeddings.essentials import ESSENTIALS
 from pages.conditional_mean_embeddings.presets import PRESETS
 from pages.kit.controls import widgets
+from pages.kit.controls.essential import Essential
+from pages.kit.controls.settings import essentials
 from pages.kit.layout.page_layout import page_header, refusals
 
+ESSENTIALS = {
+    "e-view": Essential("What to look at", "Two estimates side by side, or how fast they approach the truth."),
+    **essentials(EstimateSettings, TheoremSettings),
+}
 VIEWS = {"Estimates": estimates.show, "Rates": rates.show}
 
 

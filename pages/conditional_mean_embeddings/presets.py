@@ -1,11 +1,15 @@
 """Named settings of page Conditional mean embeddings, each of which tells something."""
 
-from pages.kit.tools.toolbar import Preset, fixed, keeping
+from deconditioning.studies.conditional_means.settings import EstimateSettings as S
+from pages.kit.controls.settings import at
+from pages.kit.tools.toolbar import Preset, keeping
 
 PRESETS = keeping(
     ("e-view",),
-    Preset("Interpolates", "λ close to zero: each bag keeps its own sampling noise.", fixed(e_lam=1e-6)),
-    Preset("Too much smoothing", "λ is so large that all bags have nearly the same estimate.", fixed(e_lam=10.0)),
-    Preset("Three points per bag", "Small bags, where shrinkage pays off.", fixed(e_layout="50 × 3", e_unequal=False)),
-    Preset("Isolated bags", "ℓ is so narrow that no bag learns from its neighbours.", fixed(e_l=0.1)),
+    Preset("Interpolates", "λ close to zero: each bag keeps its own sampling noise.", at(S, regularisation=1e-6)),
+    Preset(
+        "Too much smoothing", "λ is so large that all bags have nearly the same estimate.", at(S, regularisation=10.0)
+    ),
+    Preset("Three points per bag", "Small bags, where shrinkage pays off.", at(S, layout="50 × 3", unequal=False)),
+    Preset("Isolated bags", "ℓ is so narrow that no bag learns from its neighbours.", at(S, mediator_scale=0.1)),
 )

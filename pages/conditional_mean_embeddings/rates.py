@@ -26,18 +26,18 @@ from deconditioning.studies.conditional_means.rates import (
     rate_exponent,
     samples_exponent,
 )
+from deconditioning.studies.conditional_means.settings import TheoremSettings
 from deconditioning.wording import signed
 from pages.conditional_mean_embeddings import beyond
 from pages.kit.chart.background import get_background, session_lane
 from pages.kit.chart.plotly_live import plotly_live
-from pages.kit.controls import widgets
+from pages.kit.controls.settings import controls
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.layout.page_layout import explain
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.stored_results import stored
 
 STORED = "deconditional_rates.json"
-_EFFORT = (100_000, 300_000, 1_000_000, 3_000_000)
 #: What is measured, its name on an axis, and its words.
 _ERRORS = {
     "Risk": ("risk", "E‖ψ(Y) − D̂Cψ(Y)‖²", "the excess risk, which the theorem bounds"),
@@ -67,41 +67,11 @@ def show() -> None:
 def choose() -> tuple[RateSettings, Difficulty, str]:
     """The theorem's parameters, the error to look at, and the effort."""
     with st.sidebar:
-        a = widgets.slider(
-            "a",
-            0.1,
-            3.0,
-            0.8,
-            0.05,
-            key="e-a",
-            help="Samples of the first stage: N is a power of M with an exponent proportional to a.",
-        )
-        flat = widgets.toggle(
-            "Finite features (b = ∞)",
-            False,
-            key="e-flat",
-            help="Five features of equal weight instead of a spectrum that decays.",
-        )
-        b = widgets.slider(
-            "b",
-            1.05,
-            10.0,
-            2.0,
-            0.05,
-            key="e-b",
-            disabled=bool(flat),
-            help="The n-th eigenvalue decays as the power −b of n: effective dimension.",
-        )
-        c = widgets.slider("c", 1.05, 2.0, 1.5, 0.05, key="e-c", help="Smoothness, second stage.")
-        prime = widgets.slider("c′", 1.05, 2.0, 2.0, 0.05, key="e-cp", help="Smoothness, first stage.")
-        iota = widgets.slider("ι", 0.1, 1.0, 1.0, 0.05, key="e-iota", help="Hölder exponent.")
-        kind = widgets.segmented_control("Error", list(_ERRORS), default="Risk", key="e-error")
-        largest = widgets.select_slider(
-            "Largest N", _EFFORT, _EFFORT[0], key="e-largest", format_func=lambda n: f"{n:,}"
-        )
-        seed = widgets.number_input("Seed", 0, 9999, 0, key="e-rate-seed")
-    settings = RateSettings(a, None if flat else b, c, prime, iota, int(largest), seed=int(seed))
-    return settings, settings.difficulty, kind or "Risk"
+        asked = controls(TheoremSettings)
+    settings = RateSettings(
+        asked.a, None if asked.flat else asked.b, asked.c, asked.c_prime, asked.iota, asked.largest, seed=asked.seed
+    )
+    return settings, settings.difficulty, asked.error
 
 
 def _exponents(a: float, difficulty: Difficulty) -> None:

@@ -5,26 +5,25 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from deconditioning.distribution_regression.simulate import SimulationSpec
 from deconditioning.figures.studies.distribution_regression import clusters_plot
-from deconditioning.studies.distribution_regression.clustered import WAYS, Clustered, ClusterSpec, regress_clusters
+from deconditioning.studies.distribution_regression.clustered import (
+    SIMULATION,
+    WAYS,
+    Clustered,
+    ClusterSpec,
+    regress_clusters,
+)
+from deconditioning.studies.distribution_regression.settings import OWN, ClusterSettings
 from deconditioning.studies.distribution_regression.study import MethodSettings
 from pages.kit.chart.plotly_live import plotly_live
-from pages.kit.controls import widgets
+from pages.kit.controls.settings import controls
 from pages.kit.layout.page_layout import explain
 from pages.kit.layout.theme import is_dark
 from pages.kit.record import record_numbers
 from pages.kit.runs.stored_results import stored
 
 STORED = "clustered_regression.json"
-#: The simulation that is clustered.
-SIMULATION = SimulationSpec(200, 200)
-#: The way with a correlation of one's own.
-OWN = "by hand"
-WORDS = {
-    "exchangeable": "exchangeable, ρ of highest evidence", "pooled": "one for all, ρ = 1",
-    "separate": "one for each by itself, ρ = 0", OWN: "exchangeable, ρ by hand",
-}  # fmt: skip
+WORDS = ClusterSettings.way.options
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
@@ -38,12 +37,9 @@ def show() -> None:
     st.subheader("Clusters: one function each, but similar", anchor=False)
     left, right = st.columns([2, 3])
     with left:
-        clusters = int(widgets.slider("Clusters", 2, 6, 4, key="d-c-clusters"))
-        apart = float(widgets.slider("Distance between their functions, δ", 0.0, 0.5, 0.3, 0.05, key="d-c-apart"))
-        way = widgets.selectbox("Functions are", list(WORDS), key="d-c-way", format_func=WORDS.__getitem__) or OWN
-        correlation = None
-        if way == OWN:
-            correlation = float(widgets.slider("Correlation ρ of clusters", 0.0, 1.0, 0.5, 0.01, key="d-c-rho"))
+        asked = controls(ClusterSettings)
+    clusters, apart, way = asked.clusters, asked.apart, asked.way
+    correlation = asked.rho if way == OWN else None
     found, spec = _regressed(clusters, apart, correlation), ClusterSpec(SIMULATION, clusters, apart)
     curves = [found.curve(way, number) for number in range(clusters)]
     truths = [spec.function(number)(curves[0][0]) for number in range(clusters)]

@@ -11,20 +11,25 @@ from deconditioning.distribution_regression.table import MOST_BYTES, MOST_ROWS, 
 from deconditioning.engine.visitors.uploads import NotKept
 from deconditioning.errors import InputError
 from deconditioning.studies.distribution_regression.compare import Prepared
-from deconditioning.studies.distribution_regression.study import LARGEST, part
+from deconditioning.studies.distribution_regression.settings import (
+    LARGEST,
+    SimulationSettings,
+    SourceSettings,
+    StandInSettings,
+)
+from deconditioning.studies.distribution_regression.study import part
 from deconditioning.studies.distribution_regression.tables import keep_table, kept_tables, table_columns, table_subjects
 from pages.kit.controls import widgets
 from pages.kit.controls.essential import group, labelled
 from pages.kit.controls.missing_switch import table_missing
 from pages.kit.controls.program_values import set_on_next_run
+from pages.kit.controls.settings import controls
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
 from pages.kit.runs.uploaded import content_bytes, deletable, discard
 from pages.kit.session import Key
 from pages.kit.state import offer_only
 from pages.kit.visitor import listed, put_into_link, visitor_mark
-
-_SOURCES = {"simulation": "Simulation", "stand-in": "Stand-in", "table": "Own table"}
 
 
 @dataclass(frozen=True)
@@ -62,39 +67,17 @@ def _table(key: str, roles: Roles) -> Prepared:
 
 def choose_data() -> Chosen:
     """The data controls; raises ``InputError`` with a sentence when they make no subjects."""
-    source = (
-        widgets.segmented_control(
-            "Data", list(_SOURCES), default="simulation", key="d-data", format_func=_SOURCES.__getitem__
-        )
-        or "simulation"
-    )
+    source = controls(SourceSettings).source
     if source == "table":
         return _own()
     if source == "stand-in":
-        people = int(widgets.slider("People", 20, 600, 200, 20, key="d-people"))
-        seed = int(widgets.number_input("Seed", 0, 9999, 0, key="d-seed"))
-        words = f"{LABEL} {people} people, 1,440 minutes each."
-        return Chosen(f"stand-in {people} {seed}", _stand_in(people, seed), words)
-    n = int(widgets.slider("n, subjects", 10, LARGEST[0], 200, 10, key="d-n"))
-    m = int(widgets.select_slider("m, measurements of each", (10, 20, 50, 100, 250, 500, 1000, 2000), 1000, key="d-m"))
-    unequal = widgets.toggle(
-        "Unequal numbers of measurements", False, key="d-unequal", help="Each subject has between m/4 and m."
-    )
-    spread = float(
-        widgets.slider(
-            "Concentration of the Dirichlet process",
-            1.0,
-            100.0,
-            25.0,
-            1.0,
-            key="d-alpha",
-            help="The smaller, the more the subjects differ.",
-        )
-    )
-    seed = int(widgets.number_input("Seed", 0, 9999, 0, key="d-seed"))
-    spec = SimulationSpec(n, m, seed, bool(unequal), spread=spread)
+        asked = controls(StandInSettings)
+        words = f"{LABEL} {asked.people} people, 1,440 minutes each."
+        return Chosen(f"stand-in {asked.people} {asked.seed}", _stand_in(asked.people, asked.seed), words)
+    given = controls(SimulationSettings)
+    spec = SimulationSpec(given.n, given.m, given.seed, given.unequal, spread=given.spread)
     drawn, prepared = _simulated(spec)
-    return Chosen(str(spec), prepared, f"Simulation (20): {n} subjects, m = {m}.", drawn, spec)
+    return Chosen(str(spec), prepared, f"Simulation (20): {given.n} subjects, m = {given.m}.", drawn, spec)
 
 
 def _own() -> Chosen:
@@ -170,9 +153,7 @@ def _roles(key: str) -> Roles:
 
 
 def start_values(chosen: Chosen) -> dict[str, float]:
-    """Lengthscale, variance and noise that the sliders open with: the paper's, or from the spread of real data."""
-    if chosen.spec is not None:
-        return {"scale": 0.5, "size": 1.0, "noise": 0.01}
+    """Lengthscale, variance and noise that the sliders of real data open with, from their spread."""
     subjects = chosen.prepared.subjects
     y, x = subjects.outcomes.numpy(force=True), subjects.measures[:, 0].numpy(force=True)
     spread = float(y.var())

@@ -2,16 +2,30 @@
 
 import streamlit as st
 
+from deconditioning.studies.distribution_regression.settings import (
+    KernelSettings,
+    SimulationSettings,
+    SourceSettings,
+    StandInSettings,
+    ValidationSettings,
+)
 from pages.distribution_regression import clusters, picture, risk, theory
 from pages.distribution_regression.data import choose_data
-from pages.distribution_regression.essentials import ESSENTIALS
 from pages.distribution_regression.model import learning
 from pages.distribution_regression.presets import PRESETS
-from pages.distribution_regression.sweep import SWEEP
 from pages.kit.chart.picture_first import picture_first
-from pages.kit.controls import widgets
+from pages.kit.controls.essential import Essential
+from pages.kit.controls.settings import controls, essentials
 from pages.kit.layout.page_layout import page_header, refusals
-from pages.kit.tools.study_sweep import offer
+from pages.kit.tools.study_sweep import OnPage, offer
+
+#: The lengthscale's slider has a key of its own for every data set.
+ESSENTIALS = {
+    **essentials(SourceSettings, SimulationSettings, StandInSettings),
+    "d-*-scale": essentials(KernelSettings)[KernelSettings.scale.key],
+    "d-file": Essential("Your own table", "A CSV with one row per measurement: subject, value, outcome."),
+    "d-table": Essential("Which table", "The tables you uploaded."),
+}
 
 
 def main() -> None:
@@ -38,32 +52,21 @@ def body() -> None:
     with middle:
         model, found = picture_first(lambda: picture.function(chosen))
     with st.sidebar:
-        repeats = int(widgets.select_slider("Partitions of the cross-validation", (1, 5, 20), 1, key="d-repeats"))
-        nested = bool(
-            widgets.toggle(
-                "Learn again in every fold",
-                False,
-                key="d-nested",
-                help=(
-                    "Learns kernel and noise from the evidence of each training fold, for every method. Takes some "
-                    "seconds."
-                ),
-            )
-        )
+        held_out = controls(ValidationSettings)
         learning(chosen, model)
     with left:
         picture.densities(chosen)
-    scores = picture.validated(chosen, model, repeats, nested)
+    scores = picture.validated(chosen, model, held_out)
     with right:
         picture.predictions(chosen, scores)
     with above:
         picture.summary(chosen, found, scores)
     picture.remark(chosen)
-    picture.table(found, scores, repeats, nested)
+    picture.table(found, scores, held_out)
     picture.link(chosen, model)
     picture.equation(chosen, model, found)
     if chosen.spec is not None:
-        offer(SWEEP)
+        offer(OnPage("distribution-regression"))
 
 
 main()

@@ -14,6 +14,7 @@ from deconditioning.figures.studies.distribution_regression import link_plot, pr
 from deconditioning.figures.studies.one_dimension import function_plot
 from deconditioning.figures.style import Figure
 from deconditioning.studies.distribution_regression.compare import Comparison, Prepared, compare, find_link, ridges
+from deconditioning.studies.distribution_regression.settings import LinkSettings, ValidationSettings
 from deconditioning.studies.distribution_regression.study import MethodSettings
 from deconditioning.studies.distribution_regression.validation import PREDICTORS, Validated, cross_validate
 from deconditioning.wording import signed
@@ -21,8 +22,8 @@ from pages.distribution_regression.beside_paper import on_accelerometers
 from pages.distribution_regression.data import Chosen
 from pages.distribution_regression.model import Model, choose_model
 from pages.kit.chart.plotly_live import plotly_live
-from pages.kit.controls import widgets
 from pages.kit.controls.essential import aside, group
+from pages.kit.controls.settings import controls
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import explain, score_table
 from pages.kit.layout.theme import is_dark
@@ -30,8 +31,6 @@ from pages.kit.runs.stored_results import stored
 
 #: The stored table of the stand-in.
 _STAND_IN = "distribution_regression_stand_in.json"
-#: Of the cross-validation; fewer where there are fewer than ten subjects.
-FOLDS = 5
 ROUTES = {
     Route.CHEBYSHEV: "Chebyshev interpolation at {nodes} nodes, error {error:.0e}",
     Route.SORTED: "sorting, exact",
@@ -67,13 +66,13 @@ def _validated(
 ) -> dict[str, Validated]:
     methods = tuple(name for name in PREDICTORS if name in (*_prepared.methods, "flr"))
     subjects = _prepared.subjects
-    folds = min(FOLDS, max(2, subjects.count // 2))
+    folds = min(ValidationSettings.folds.default, max(2, subjects.count // 2))
     return cross_validate(subjects, settings, methods, folds=folds, repeats=repeats, learned=nested, prepared=_prepared)
 
 
-def validated(chosen: Chosen, model: Model, repeats: int, nested: bool) -> dict[str, Validated]:
+def validated(chosen: Chosen, model: Model, how: ValidationSettings) -> dict[str, Validated]:
     """Cross-validation of every method at the model's settings, or learned anew in every fold."""
-    return _validated(_key(chosen, model), model.settings, repeats, nested, _used(chosen, model))
+    return _validated(_key(chosen, model), model.settings, how.repeats, how.nested, _used(chosen, model))
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
@@ -168,7 +167,7 @@ def _function(chosen: Chosen, found: Comparison, model: Model, dark: bool) -> Fi
     )  # fmt: skip
 
 
-def table(found: Comparison, scores: dict[str, Validated], repeats: int, nested: bool) -> None:
+def table(found: Comparison, scores: dict[str, Validated], how: ValidationSettings) -> None:
     """Every method's risk, R² and time."""
     rows: dict[str, dict[str, float | None]] = {}
     for name, score in scores.items():
@@ -176,11 +175,11 @@ def table(found: Comparison, scores: dict[str, Validated], repeats: int, nested:
         low, high = score.interval
         rows[name] = {
             "posterior_risk": curve.risk if curve else None, "r2": float(score.r2.mean()),
-            "r2_low": low if repeats > 1 else None, "r2_high": high if repeats > 1 else None,
+            "r2_low": low if how.repeats > 1 else None, "r2_high": high if how.repeats > 1 else None,
             "noise": curve.noise if curve else None, "ms": 1000 * curve.seconds if curve else None,
         }  # fmt: skip
     score_table(
-        rows, columns=("posterior_risk", "r2", "r2_low", "r2_high", "noise", "ms"), caption=_caption(repeats, nested)
+        rows, columns=("posterior_risk", "r2", "r2_low", "r2_high", "noise", "ms"), caption=_caption(how)
     )  # fmt: skip
     for route in found.routes:
         st.caption(
@@ -204,14 +203,15 @@ def _shrinkage(scale: float, smallest: float, largest: float) -> str:
     )
 
 
-def _caption(repeats: int, nested: bool) -> str:
-    how = (
+def _caption(how: ValidationSettings) -> str:
+    learned = (
         "kernel and noise learned in every fold"
-        if nested
+        if how.nested
         else "with these hyperparameters; if they were learned here, all outcomes were used"
     )
-    many = f", {repeats} partitions; the interval is over the partitions only" if repeats > 1 else ", one partition"
-    return f"R² of 5-fold cross-validation{many}, of the full-rank fit, {how}"
+    partitions = f"{how.repeats} partitions; the interval is over the partitions only"
+    many = f", {partitions}" if how.repeats > 1 else ", one partition"
+    return f"R² of 5-fold cross-validation{many}, of the full-rank fit, {learned}"
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
@@ -222,11 +222,11 @@ def _link(key: str, settings: MethodSettings, rank: int, _prepared: Prepared):
 def link(chosen: Chosen, model: Model) -> None:
     """The single-index regression, where it is asked for."""
     with group("An unknown link ρ between E f and the outcome"):
-        if not widgets.toggle("Estimate it", False, key="d-link"):
+        asked = controls(LinkSettings)
+        if not asked.estimated:
             aside("y = ρ(E f) + ε: Ichimura's estimator on the leading eigenvectors, compared with a straight line.")
             return
-        rank = int(widgets.slider("Eigenvectors of the index", 1, 10, 4, key="d-link-rank"))
-        found, fitted, left_out = _link(chosen.key, model.settings, rank, chosen.prepared)
+        found, fitted, left_out = _link(chosen.key, model.settings, asked.eigenvectors, chosen.prepared)
         y, index = found.outcomes.numpy(force=True), found.index.numpy(force=True)
         at = np.linspace(index.min(), index.max(), 160)
         line = np.polynomial.Polynomial.fit(index, fitted, 1)(at)

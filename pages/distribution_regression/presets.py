@@ -1,15 +1,18 @@
 """Named settings of page Distribution regression, each of which tells something."""
 
-from pages.kit.tools.toolbar import Preset, fixed, keeping
+from deconditioning.studies.distribution_regression.settings import SourceSettings
+from deconditioning.studies.distribution_regression.settings import SweptSettings as S
+from pages.kit.controls.settings import at
+from pages.kit.tools.toolbar import Preset, keeping
 
 PRESETS = keeping(
-    ("d-data", "d-beside"),
-    Preset("Few measurements", "Twenty measurements per subject: the distributions are poorly known.", fixed(d_m=20)),
+    (SourceSettings.source.key, "d-beside"),
+    Preset("Few measurements", "Twenty measurements per subject: the distributions are poorly known.", at(S, m=20)),
     Preset(
         "Subjects that differ",
         "With a small concentration the distributions differ strongly and are easy to distinguish.",
-        fixed(d_alpha=2.0),
+        at(S, spread=2.0),
     ),
-    Preset("Too smooth", "The lengthscale is too long to distinguish distributions.", fixed(d_s_scale=5.0)),
-    Preset("Follows the noise", "A short lengthscale and almost no noise.", fixed(d_s_scale=0.1, d_s_noise=1e-4)),
+    Preset("Too smooth", "The lengthscale is too long to distinguish distributions.", at(S, scale=5.0)),
+    Preset("Follows the noise", "A short lengthscale and almost no noise.", at(S, scale=0.1, noise=1e-4)),
 )

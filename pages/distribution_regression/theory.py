@@ -7,20 +7,18 @@ import streamlit as st
 from deconditioning.distribution_regression.separation import Separation
 from deconditioning.distribution_regression.simulate import SimulationSpec
 from deconditioning.figures.studies.one_dimension import curves_plot, function_plot
+from deconditioning.studies.distribution_regression.settings import InvarianceSettings, LemmaSettings
 from deconditioning.studies.distribution_regression.study import MethodSettings
 from deconditioning.studies.distribution_regression.theory import (
-    FUNCTIONS,
-    TRANSFORMS,
     Transformed,
     told_apart,
     transformed,
 )
 from pages.kit.chart.plotly_live import plotly_live
-from pages.kit.controls import widgets
+from pages.kit.controls.settings import control, controls
 from pages.kit.layout.page_layout import explain
 from pages.kit.layout.theme import is_dark
 from pages.kit.record import record_numbers
-from pages.kit.state import log_slider
 
 #: Concentrations that the curve goes through; distributions drawn at each.
 _ALPHAS, DRAWS = (1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0), 300
@@ -67,13 +65,10 @@ def _lemma() -> None:
     st.markdown("**Lemma 1: what averages can distinguish**")
     first, second = st.columns(2)
     with first:
-        function = widgets.selectbox("Function f", list(FUNCTIONS), index=0, key="d-l-function") or "waves"
-        waves = 1
-        if function == "waves":
-            waves = int(widgets.slider("Waves", 1, 10, 1, key="d-l-waves"))
+        asked = controls(LemmaSettings, alpha=LemmaSettings.alpha.default)
     with second:
-        alpha = log_slider("Concentration α of the subjects", "d-l-alpha", 1.0, 100.0, 25.0)
-    found = _told_apart(function, waves, tuple(sorted({*_ALPHAS, float(alpha)})))
+        alpha = control(LemmaSettings.alpha, asked)
+    found = _told_apart(asked.function, asked.waves, tuple(sorted({*_ALPHAS, float(alpha)})))
     curves = {"at most: 1 + α": found.bound, "exactly": found.exact, f"{DRAWS} distributions drawn": found.drawn}
     figure = curves_plot(
         found.concentration, curves, title="Square of f divided by the part that averages keep",
@@ -103,11 +98,7 @@ def _lemma_said(found: Separation, alpha: float) -> str:
 
 def _invariance() -> None:
     st.markdown("**Other measurements of the same quantity: order and scale**")
-    transform = widgets.selectbox(
-        "Measurements are taken", list(TRANSFORMS), index=1, key="d-i-transform",
-        help="h, invertible on [0, 1]; the model sees h(x) with the same kernel",
-    )  # fmt: skip
-    found = _transformed(transform or "squares")
+    found = _transformed(controls(InvarianceSettings).transform)
     lines = {
         "truth": found.truth, "GPDR on x": found.means["gpdr", False], "densities of h(x)": found.means["kde", True]
     }  # fmt: skip

@@ -9,30 +9,28 @@ from deconditioning.figures.colours import model_name
 from deconditioning.figures.studies.camera import TRAIL, angles_plot, attitude_plot, frames_plot, noises_plot
 from deconditioning.figures.studies.filtering import errors_plot
 from deconditioning.filtering.room import longitude_latitude
-from deconditioning.filtering.rotations import RotationPath, angles_between
+from deconditioning.filtering.rotations import angles_between
 from deconditioning.studies.filtering.camera import (
-    EPSILONS,
     KERNELS,
     METHODS,
     PAPER,
-    PAPER_NOISES,
-    SCALES,
     CameraData,
     CameraSpec,
     Estimates,
+    camera_spec,
     follow_camera,
     make_camera,
 )
+from deconditioning.studies.filtering.settings import CameraFilterSettings, CameraSettings
 from deconditioning.studies.filtering.study import FilterSettings
 from pages.filtering.player import player
-from pages.filtering.sweep import CAMERA
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
+from pages.kit.controls.settings import controls
 from pages.kit.layout.page_layout import explain, score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.stored_results import stored
-from pages.kit.state import log_slider
-from pages.kit.tools.study_sweep import offer
+from pages.kit.tools.study_sweep import OnPage, offer
 
 Found = dict[str, Estimates]
 
@@ -44,7 +42,7 @@ _TURNED = "camera_rotations.json"
 def show() -> None:
     """Read the controls, follow, play; then the paper's table."""
     with st.sidebar:
-        spec, settings, shown = _choose_camera(), _choose_filters(), _choose_shown()
+        spec, settings, shown = camera_spec(controls(CameraSettings)), _choose_filters(), _choose_shown()
     data = _made(spec)
     found = {name: _followed(spec, name, settings if name in KERNELS else None) for name in METHODS}
     summary(data, found)
@@ -53,49 +51,15 @@ def show() -> None:
     equation(spec, found)
     _paper_table()
     if settings.scale is not None:
-        offer(CAMERA)
-
-
-def _choose_camera() -> CameraSpec:
-    """Lengths of both series, noise, the path, the room and the seed."""
-    train = int(widgets.slider("Training frames T", 100, 1200, 300, 50, key="fc-train"))
-    test = int(widgets.slider("Frames to track", 20, 300, 60, 10, key="fc-test"))
-    noise = log_slider("Noise of a pixel (sd)", "fc-noise", 0.003, 1.0, PAPER_NOISES[1],
-                       help="In the paper: 0.01 and 0.0316. Pixel values range from 0 to 1.")  # fmt: skip
-    path = RotationPath()
-    tilt = widgets.slider(
-        "Maximum tilt, °",
-        10,
-        180,
-        int(path.tilt),
-        5,
-        key="fc-tilt",
-        help=(
-            "The largest angle between the up directions of the camera and the room. 180 allows all of SO(3), which "
-            "needs more training frames."
-        ),
-    )
-    speed = widgets.slider("Speed, radians per step", 0.02, 0.4, path.speed, 0.01, key="fc-speed")
-    seed = int(widgets.number_input("Seed", 0, 9999, 0, key="fc-seed"))
-    room = int(widgets.number_input("Room", 0, 9999, 0, key="fc-room"))
-    return CameraSpec(
-        train, test, noise, seed, RotationPath(float(speed), path.piece, path.jitter, float(tilt)), room_seed=room
-    )  # fmt: skip
+        offer(OnPage("camera"))
 
 
 def _choose_filters() -> FilterSettings:
     """β and ε of both kernel Bayes filters, or validation; the tolerance."""
-    validate = widgets.toggle(
-        "β and ε by validation", False, key="fc-validate",
-        help=f"Split-half: β among {', '.join(map(str, SCALES))}, ε among {', '.join(f'{e:g}' for e in EPSILONS)}. "
-             "Takes about ten times as long.",
-    )  # fmt: skip
-    tolerance = log_slider("Trace dropped by the low-rank factors", "fc-tol", 1e-6, 1e-2, 1e-2)
-    if validate:
-        return FilterSettings(tolerance=tolerance)
-    scale = log_slider("β, lengthscale in median distances", "fc-beta", 0.1, 5.0, 1.0)
-    epsilon = log_slider("ε, δ = 2ε", "fc-eps", 1e-9, 1e-2, 1e-5)
-    return FilterSettings(scale, epsilon, tolerance)
+    chosen = controls(CameraFilterSettings)
+    if chosen.validate:
+        return FilterSettings(tolerance=chosen.tolerance)
+    return FilterSettings(chosen.scale, chosen.regularisation, chosen.tolerance)
 
 
 def _choose_shown() -> str:

@@ -2,13 +2,24 @@
 
 import streamlit as st
 
+from deconditioning.studies.filtering.settings import (
+    CameraKernelSettings,
+    CameraSettings,
+    KernelSettings,
+    RotationSettings,
+    ViewSettings,
+)
 from pages.filtering import camera, recorded, rotation
-from pages.filtering.essentials import ESSENTIALS
 from pages.filtering.presets import PRESETS
-from pages.kit.controls import widgets
+from pages.kit.controls.essential import Essential
+from pages.kit.controls.settings import controls, essentials
 from pages.kit.layout.page_layout import page_header, refusals
 
-SYSTEMS = {"a": "(a) circle", "b": "(b) waves", "own": "own circle", "camera": "camera", "series": "own series"}
+ESSENTIALS = {
+    **essentials(ViewSettings, RotationSettings, KernelSettings, CameraSettings, CameraKernelSettings),
+    **dict.fromkeys(("f-step", "fc-step"), Essential("Which step", "The step of the series that is shown.")),
+    "f-file": Essential("Your own series", "A table with one step per row, CSV or NetCDF."),
+}
 
 
 def main() -> None:
@@ -21,12 +32,7 @@ def main() -> None:
     )
     with refusals():
         with st.sidebar:
-            name = (
-                widgets.segmented_control(
-                    "System", list(SYSTEMS), default="b", key="f-system", format_func=SYSTEMS.__getitem__
-                )
-                or "b"
-            )
+            name = controls(ViewSettings).system
         views = {"series": recorded.show, "camera": camera.show}
         views.get(name, lambda: rotation.show(name))()
 

@@ -4,29 +4,24 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.figures.studies.filtering import errors_plot, plane_plot
-from deconditioning.filtering.systems import GENERATORS, RotationSystem
-from deconditioning.studies.filtering.study import FilterSettings, Followed, follow, rotation_problem
+from deconditioning.filtering.systems import RotationSystem
+from deconditioning.studies.filtering.settings import RotationSettings
+from deconditioning.studies.filtering.study import FilterSettings, Followed, follow, rotation_problem, system_of
 from pages.filtering import length, words
 from pages.filtering.player import player
-from pages.filtering.sweep import of_system
 from pages.kit.chart.plotly_live import plotly_live
-from pages.kit.controls import widgets
+from pages.kit.controls.settings import controls
 from pages.kit.layout.theme import is_dark
-from pages.kit.tools.study_sweep import offer
-
-#: How the next angle comes about, by the generator's name in the library.
-_ANGLES = {"M": "from the noisy state", "D": "by itself"}
+from pages.kit.tools.study_sweep import OnPage, offer
 
 
 def show(name: str) -> None:
     """The series, its pictures, the scores, error against T."""
     with st.sidebar:
-        system = _choose_system(name)
-        steps = int(widgets.slider("Training steps T", 20, 800, 200, 20, key="f-train"))
-        test = int(widgets.slider("Steps to track", 20, 400, 150, 10, key="f-test"))
-        seed = int(widgets.number_input("Seed", 0, 9999, 0, key="f-seed"))
+        series = controls(RotationSettings, system=name)
         settings = words.choose_filter()
-    found = _followed(system, steps, test, seed, settings)
+    system, steps = system_of(series), series.train
+    found = _followed(system, steps, series.test, series.seed, settings)
     _said(found, system)
     words.warnings(found)
     player(len(found.truth), lambda step: _draw(found, step))
@@ -41,26 +36,7 @@ Y_t = X_t + \xi_t,\qquad \eta = {system.eta:g},\ b = {system.b:g},\ M = {system.
     )  # fmt: skip
     length.show(system, name, steps)
     if settings.scale is not None:
-        offer(of_system(name))
-
-
-def _choose_system(name: str) -> RotationSystem:
-    """System (a), (b) or one's own."""
-    generator = widgets.segmented_control(
-        "Next angle", GENERATORS, default="M", key="f-gen", format_func=_ANGLES.__getitem__,
-        help=(
-            "The equation in the paper can be read in two ways: the angle continues from the noisy state, or the angle "
-            "advances without noise and the noise is only added to the state."
-        ),
-    ) or "M"  # fmt: skip
-    if name != "own":
-        return RotationSystem.named(name, generator)
-    eta = widgets.slider("η, turn per step", 0.0, 1.5, 0.3, 0.05, key="f-eta")
-    b = widgets.slider("b, depth of the waves", 0.0, 0.9, 0.4, 0.05, key="f-b")
-    waves = widgets.slider("M, waves", 1, 12, 8, key="f-waves")
-    hidden = widgets.slider("Noise of the state (sd)", 0.0, 1.0, 0.2, 0.05, key="f-sh")
-    seen = widgets.slider("Observation noise (sd)", 0.05, 1.0, 0.2, 0.05, key="f-so")
-    return RotationSystem(float(eta), float(b), float(waves), float(hidden), float(seen), generator)
+        offer(OnPage("filtering"))
 
 
 @st.cache_resource(show_spinner="Filtering …", max_entries=16)

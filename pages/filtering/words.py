@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from deconditioning.studies.filtering.study import EPSILONS, SCALES, FilterSettings, Followed
-from pages.kit.controls import widgets
+from deconditioning.studies.filtering.settings import FilteringSettings
+from deconditioning.studies.filtering.study import FilterSettings, Followed
+from pages.kit.controls.settings import controls
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.layout.page_layout import explain, score_table
-from pages.kit.state import log_slider
 
 TITLES = {
     "kbr": "Kernel Bayes filter",
@@ -22,17 +22,10 @@ TITLES = {
 
 def choose_filter() -> FilterSettings:
     """β, ε and the tolerance, or validation."""
-    validate = widgets.toggle(
-        "β and ε by validation", False, key="f-validate",
-        help=f"Split-half: β among {', '.join(map(str, SCALES))}, ε among {', '.join(f'{e:g}' for e in EPSILONS)}.",
-    )  # fmt: skip
-    around = widgets.toggle("Prediction and smoother too", False, key="f-around")
-    tolerance = log_slider("Trace dropped by the low-rank factors", "f-tol", 1e-10, 1e-2, 1e-4)
-    if validate:
-        return FilterSettings(tolerance=tolerance, around=bool(around))
-    scale = log_slider("β, lengthscale in median distances", "f-beta", 0.1, 3.0, 0.7)
-    epsilon = log_slider("ε, δ = 2ε", "f-eps", 1e-7, 1e-1, 1e-4)
-    return FilterSettings(scale, epsilon, tolerance, around=bool(around))
+    chosen = controls(FilteringSettings)
+    if chosen.validate:
+        return FilterSettings(tolerance=chosen.tolerance, around=chosen.around)
+    return FilterSettings(chosen.scale, chosen.regularisation, chosen.tolerance, around=chosen.around)
 
 
 def warnings(found: Followed) -> None:

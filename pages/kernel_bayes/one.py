@@ -36,7 +36,7 @@ from pages.kit.layout.weight_words import weights_sentence
 def observed(dimension: int) -> tuple[KernelBayesSettings, dict[str, Answer]]:
     """The controls, what the chosen rule says at their values, and its pictures."""
     with st.sidebar:
-        settings = controls(RULE, {"y1": "Observed y"} if dimension == 1 else None, dimension=dimension)
+        settings = controls(RULE, dimension=dimension)
         choose_by_validation(settings, tests=1)
         shown = controls(AnswerSettings)
     spec, y = gaussian_spec(settings, 1), np.array(settings.observed)

@@ -15,58 +15,46 @@ from deconditioning.likelihood_free.simulators import (
     Problem,
     Simulations,
     exponential_gamma,
-    gaussian,
-    lotka_volterra,
     simulate,
 )
 from deconditioning.likelihood_free.table import Table, open_table, problem_of_table, read_table
-from deconditioning.studies.likelihood_free.study import Inference, exactness_gap, infer
+from deconditioning.settings.setting import Log
+from deconditioning.studies.likelihood_free.settings import (
+    BY_HAND,
+    BY_Q,
+    PREDATORS,
+    PROBLEMS,
+    KernelSettings,
+    ModeSettings,
+    NumberSettings,
+    SimulatorSettings,
+    SourceSettings,
+)
+from deconditioning.studies.likelihood_free.study import (
+    Inference,
+    exactness_gap,
+    infer,
+    kernels_at,
+    numbers_of,
+    problem_at,
+)
 from deconditioning.tables.gaps import Missing
 from pages.kit.controls import widgets
 from pages.kit.controls.address import forget_address
 from pages.kit.controls.missing_switch import table_missing
+from pages.kit.controls.settings import control, controls
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
 from pages.kit.runs.uploaded import content_bytes
 from pages.kit.session import Key
-from pages.kit.state import log_slider, on_sliders
 
-PROBLEMS = {
-    "exponential-gamma": "Exponential-gamma",
-    "gaussian": "Gaussian",
-    "lotka-volterra": "Lotka-Volterra",
-    "table": "Own table",
-}
-#: Problem → fewest, most, first number of simulations and the slider's step.
-COUNTS = {
-    "exponential-gamma": (20, 500, 100, 10),
-    "gaussian": (50, 1000, 200, 50),
-    "lotka-volterra": (200, 2000, 2000, 200),
-}
-#: Slider → its label, range and help.
-SLIDERS = {
-    "lf-eps": (
-        "ε, of the ε-kernel",
-        0.01,
-        10.0,
-        "In sd of the summaries. It affects q̄ and the region where herding searches, not the weights.",
-    ),
-    "lf-len": (
-        "ℓ, in sd of near parameters",
-        0.1,
-        10.0,
-        (
-            "Near parameters are those with simulations inside the narrowest allowed ε-kernel; 1 is their standard "
-            "deviation."
-        ),
-    ),
-    "lf-k": ("k", 0.01, 10.0, "Lengthscale for the summaries, in their standard deviations."),
-    "lf-lam": ("λ", 1e-8, 1.0, "Regularisation of the operator of the simulator; it enters as nλ."),
-    "lf-del": ("δ", 1e-6, 1.0, "Regularisation of the inverse; it enters as mδ."),
-}
+#: Keys of the hyperparameters' sliders.
+SLIDERS = tuple(each.key for each in KernelSettings.declared().values())
+#: Key of the slider of a uniform prior's ends.
+BOX = "lf-box"
 #: A positive parameter that spans more than this in logarithms is worked with so.
 WIDE = math.log(20)
-BY_Q, BY_HAND = "by the evidence", "by hand"
+_MODE = ModeSettings.mode.key
 
 
 @dataclass(frozen=True)
@@ -75,7 +63,7 @@ class Choice:
 
     name: str
     numbers: tuple[float, ...] = ()
-    count: int = 100
+    count: int = 0
     seed: int = 0
     data: tuple[bytes, bytes | None] | None = None
     parameters: tuple[str, ...] = ()
@@ -87,42 +75,25 @@ class Choice:
 
 def choose() -> Choice:
     """The problem with its prior, and how many simulations."""
-    name = widgets.selectbox("Simulator", list(PROBLEMS), key="lf-problem", format_func=PROBLEMS.__getitem__)
-    if name == "table":
+    name = controls(SourceSettings).problem
+    if name not in PROBLEMS:
         return _choose_table()
-    numbers = {"exponential-gamma": _exponential, "gaussian": _gaussian, "lotka-volterra": _predators}[name]()
-    low, high, first, step = COUNTS[name]
-    count = int(widgets.slider("Simulations", low, high, first, step, key=f"lf-n-{name}"))
-    seed = int(widgets.number_input("Seed", 0, 9999, 0, key="lf-seed"))
-    return Choice(name, numbers, count, seed)
+    numbers = controls(NumberSettings, problem=name)
+    box = _box(numbers) if PREDATORS["problem"] == (name,) else {}
+    given = controls(SimulatorSettings, **numbers.to_dict() | box)
+    return Choice(name, numbers_of(given), given.simulations, given.seed)
 
 
-def _exponential() -> tuple[float, ...]:
-    observed = widgets.slider("Observed mean", 1.25, 75.0, 9.42, 0.01, key="lf-y")
-    shape = log_slider("Prior: shape", "lf-shape", 0.01, 100.0, 0.1)
-    rate = log_slider("Prior: rate", "lf-rate", 0.01, 100.0, 0.1)
-    return float(observed), shape, rate
-
-
-def _gaussian() -> tuple[float, ...]:
-    dimension = int(widgets.slider("Parameters", 1, 5, 2, key="lf-d"))
-    noise = log_slider("Noise σ of the simulator", "lf-noise", 0.05, 2.0, 0.5)
-    spread = log_slider("Prior: sd", "lf-sd", 0.1, 5.0, 1.0)
-    return dimension, noise, spread
-
-
-def _predators() -> tuple[float, ...]:
-    low, high = widgets.slider("Prior: log θ uniform over", -7.0, 3.0, (-5.0, 2.0), 0.5, key="lf-box")
-    return float(low), float(high)
+def _box(now: NumberSettings) -> dict[str, float]:
+    """The ends of a uniform prior, on one slider."""
+    ends, step = (NumberSettings.low.low or 0.0, NumberSettings.high.high or 0.0), NumberSettings.low.step
+    low, high = widgets.slider("Prior: log θ uniform over", *ends, (now.low, now.high), step, key=BOX)
+    return {"low": float(low), "high": float(high)}
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
 def _named(name: str, numbers: tuple[float, ...]) -> Problem:
-    if name == "exponential-gamma":
-        return exponential_gamma(numbers[0], shape=numbers[1], rate=numbers[2])
-    if name == "gaussian":
-        return gaussian(int(numbers[0]), noise=numbers[1], prior_sd=numbers[2])
-    return lotka_volterra(box=(numbers[0], numbers[1]))
+    return problem_at(name, numbers)
 
 
 @st.cache_resource(show_spinner="Simulating …", max_entries=16)
@@ -159,50 +130,41 @@ def gap_of(choice: Choice, settings: Settings) -> float:
 
 def choose_settings(learned: Learned) -> Settings:
     """Sliders that stand where q̄ puts them, until one is moved: then all are in one's own hands."""
-    if Key.LIKELIHOOD_FREE_SLIDERS not in st.session_state and "lf-mode" not in st.query_params:
+    if Key.LIKELIHOOD_FREE_SLIDERS not in st.session_state and _MODE not in st.query_params:
         # an address without a mode means q̄: its slider values are of another moment
         forget_address(*SLIDERS)
     if _moved():
-        st.session_state["lf-mode"] = BY_HAND
-    mode = (
-        widgets.segmented_control(
-            "Hyperparameters",
-            [BY_Q, BY_HAND],
-            default=BY_Q,
-            key="lf-mode",
-            help=(
-                "q̄ estimates the probability of the observation from the simulations alone. The kernels maximise q̄, "
-                "within limits that prevent overfitting to single simulations. Move any slider to set them yourself."
-            ),
-        )
-        or BY_Q
-    )
+        st.session_state[_MODE] = BY_HAND
+    mode = control(ModeSettings.mode, ModeSettings())
     st.session_state[Key.LIKELIHOOD_FREE_MODE] = mode
-    found, guards = learned.settings, learned.guards
-    values = (found.epsilon, learned.length, found.kernel_scale, found.regularisation, found.second_regularisation)
-    places = dict(zip(SLIDERS, map(_rounded, SLIDERS.values(), values), strict=True))
+    sliders = _placed(learned)
     if mode == BY_Q:
-        st.session_state[Key.LIKELIHOOD_FREE_SLIDERS] = on_sliders(places)
-        st.session_state.update(on_sliders(places))
-    chosen = [
-        log_slider(label, key, low, high, places[key], help=words) for key, (label, low, high, words) in SLIDERS.items()
-    ]
-    if mode == BY_Q:
-        return found
-    epsilon, length, scale, lam, delta = chosen
-    return Settings(epsilon, tuple(float(v) for v in length * guards.spread), scale, lam, delta)
+        places = {each.key: each.default for each in sliders.values()}
+        st.session_state[Key.LIKELIHOOD_FREE_SLIDERS] = places
+        st.session_state.update(places)
+    chosen = controls(KernelSettings, sliders)
+    return learned.settings if mode == BY_Q else kernels_at(chosen, learned.guards)
 
 
-def _rounded(slider: tuple[str, float, float, str], value: float) -> float:
-    """Where a slider stands for this value: four digits, inside its range."""
-    _, low, high, _ = slider
-    return float(f"{min(max(value, low), high):.4g}")
+def _placed(learned: Learned) -> dict[str, Log]:
+    """The sliders of the hyperparameters, which begin where q̄ puts them: four digits, inside their ends."""
+    found = learned.settings
+    values = {
+        "epsilon": found.epsilon, "length": learned.length, "kernel_scale": found.kernel_scale,
+        "regularisation": found.regularisation, "second_regularisation": found.second_regularisation,
+    }  # fmt: skip
+    return {name: _beginning(getattr(KernelSettings, name), value) for name, value in values.items()}
+
+
+def _beginning(slider: Log, value: float) -> Log:
+    assert slider.low is not None and slider.high is not None
+    return slider.copy(default=float(f"{min(max(value, slider.low), slider.high):.4g}"))
 
 
 def _moved() -> bool:
     """Whether a person has moved a slider away from where q̄ put it on the last run."""
     placed = st.session_state.get(Key.LIKELIHOOD_FREE_SLIDERS, {})
-    followed = st.session_state.get("lf-mode") == st.session_state.get(Key.LIKELIHOOD_FREE_MODE) == BY_Q
+    followed = st.session_state.get(_MODE) == st.session_state.get(Key.LIKELIHOOD_FREE_MODE) == BY_Q
     return followed and any(
         key in st.session_state and not math.isclose(st.session_state[key], value, rel_tol=1e-6)
         for key, value in placed.items()
@@ -215,7 +177,7 @@ def _example_table() -> bytes:
     runs = simulate(problem, 200, 0)
     rows = [f"{theta:.6f},{np.exp(x):.6f}" for theta, x in
             zip(np.exp(runs.parameters[:, 0]), runs.summaries[:, 0], strict=True)]  # fmt: skip
-    return ("theta,mean\n" + "\n".join(rows) + "\n,9.42\n").encode()
+    return ("theta,mean\n" + "\n".join(rows) + f"\n,{NumberSettings.observed.default:g}\n").encode()
 
 
 def _choose_table() -> Choice:

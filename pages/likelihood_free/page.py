@@ -3,18 +3,15 @@
 import streamlit as st
 
 from deconditioning.errors import InputError
-from deconditioning.likelihood_free.inference import METHODS
-from pages.kit.controls import widgets
+from deconditioning.studies.likelihood_free.settings import MethodSettings, PageSettings
+from pages.kit.controls.settings import controls, essentials
 from pages.kit.layout.page_layout import page_header, refusals
 from pages.kit.tools.study_sweep import offer
 from pages.likelihood_free import beside, checks, picture
 from pages.likelihood_free.controls import choose, choose_settings, gap_of, inferred, learned_for
-from pages.likelihood_free.essentials import ESSENTIALS
 from pages.likelihood_free.presets import PRESETS
-from pages.likelihood_free.sweep import of_problem
+from pages.likelihood_free.sweep import SWEEP
 from pages.likelihood_free.words import equation, summary, table
-
-SHORT = {"dme": "DME", "kbr": "KBR", "cme": "CME", "abc": "ABC"}
 
 
 def main() -> None:
@@ -23,7 +20,7 @@ def main() -> None:
         "Likelihood-free inference",
         "A simulator turns causes into data. Which causes could have produced the observed data?",
         PRESETS,
-        ESSENTIALS,
+        essentials(PageSettings),
     )
     with refusals():
         body()
@@ -36,12 +33,7 @@ def body() -> None:
     learned = learned_for(choice)
     with st.sidebar:
         settings = choose_settings(learned)
-        method = (
-            widgets.segmented_control(
-                "Samples of", list(METHODS), default="dme", key="lf-shown", format_func=SHORT.__getitem__
-            )
-            or "dme"
-        )
+        method = controls(MethodSettings).method
         other = beside.choose()
     found = inferred(choice, settings)
     if method not in found.answers:
@@ -61,7 +53,7 @@ def body() -> None:
     st.subheader("Calibration over repeated data", anchor=False)
     checks.ranks(choice)
     if choice.data is None:
-        offer(of_problem(choice.name))
+        offer(SWEEP)
 
 
 main()

@@ -1,14 +1,13 @@
-"""Which controls of page Likelihood-free inference can be swept."""
+"""How page Likelihood-free inference shows what a sweep has no single control for: the prior's ends, q̄ or by hand."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from deconditioning.studies.likelihood_free.settings import BY_HAND, BY_Q, ModeSettings
 from deconditioning.studies.likelihood_free.sweep import HYPERPARAMETERS
 from deconditioning.studies.sweeping import Settings
 from pages.kit.tools.study_sweep import OnPage
-from pages.likelihood_free.controls import BY_HAND, BY_Q
-
-_SLIDERS = dict(zip(("lf-eps", "lf-len", "lf-k", "lf-lam", "lf-del"), HYPERPARAMETERS, strict=True))
+from pages.likelihood_free.controls import BOX
 
 
 def _back(given: Settings) -> Collection[str]:
@@ -17,27 +16,12 @@ def _back(given: Settings) -> Collection[str]:
 
 
 def _mode(given: Settings) -> Mapping[str, Any]:
-    return {"lf-mode": BY_Q if given["by_q"] else BY_HAND}
+    return ModeSettings.on_controls(mode=BY_Q if given["by_q"] else BY_HAND)
 
 
-def of_problem(name: str) -> OnPage:
-    """Of a simulator; a table of one's own has none."""
+def _others(held: Mapping[str, Any]) -> Settings:
+    ends = zip(("low", "high"), held.get(BOX, ()), strict=False)
+    return {"by_q": held[ModeSettings.mode.key] != BY_HAND} | {name: float(end) for name, end in ends}
 
-    def choices(held: Mapping[str, Any]) -> Settings:
-        low, high = held.get("lf-box") or (-5.0, 2.0)
-        return {
-            "problem": name, "method": held["lf-shown"] or "dme", "by_q": (held["lf-mode"] or BY_Q) == BY_Q,
-            "low": float(low), "high": float(high),
-        }  # fmt: skip
 
-    return OnPage(
-        "likelihood-free",
-        _SLIDERS
-        | {
-            f"lf-n-{name}": "simulations", "lf-y": "observed", "lf-shape": "shape", "lf-rate": "rate",
-            "lf-d": "dimension", "lf-noise": "noise", "lf-sd": "sd", "lf-seed": "seed",
-        },
-        choices,
-        back=_back,
-        more=_mode,
-    )  # fmt: skip
+SWEEP = OnPage("likelihood-free", others=_others, back=_back, more=_mode)

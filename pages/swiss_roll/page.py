@@ -2,13 +2,14 @@
 
 import streamlit as st
 
+from deconditioning.models.catalogue import named
+from deconditioning.studies.swiss_roll import study
+from pages.kit.controls.settings import essentials
 from pages.kit.layout.page_layout import page_header, refusals
-from pages.kit.tools.study_sweep import offer
+from pages.kit.tools.study_sweep import OnPage, offer
 from pages.swiss_roll import compare, controls, picture
-from pages.swiss_roll.essentials import ESSENTIALS
 from pages.swiss_roll.learn import learn_button, watch
 from pages.swiss_roll.presets import PRESETS
-from pages.swiss_roll.sweep import SWEEP
 from pages.swiss_roll.words import equation, situation
 
 
@@ -18,7 +19,7 @@ def main() -> None:
         "Swiss roll",
         "Only averages over slices are known. Where along the rolled-up sheet is each point?",
         PRESETS,
-        ESSENTIALS,
+        essentials(controls.ROLL),
     )
     with refusals():
         body()
@@ -29,12 +30,12 @@ def main() -> None:
 def body() -> None:
     """Controls in the sidebar, two pictures, the table of models."""
     with st.sidebar:
-        roll_spec = controls.choose_roll()
-        model, inducing = controls.choose_model(roll_spec)
+        problem = controls.choose_problem()
+    roll_spec = study.roll_spec(problem)
     roll = picture.roll_of(roll_spec)
-    situation(roll_spec, model)
+    situation(roll_spec, named(problem.model))
     above = st.container()
-    spec, view = picture.draw(roll, model, inducing)
+    spec, view = picture.draw(roll, problem)
     with st.sidebar:
         settings = controls.learning(roll_spec, spec)
         learn_button(roll_spec, settings)
@@ -43,7 +44,7 @@ def body() -> None:
     equation(roll_spec, spec, len(roll.data.targets), roll.data.bags.count)
     st.subheader("Models side by side", anchor=False)
     compare.at_these_values(roll_spec, spec, view)
-    offer(SWEEP)
+    offer(OnPage("swiss-roll"))
 
 
 main()

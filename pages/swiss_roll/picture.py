@@ -14,8 +14,9 @@ from deconditioning.errors import Check, InputError, never
 from deconditioning.figures.studies.swiss_roll import roll_from_the_side, roll_in_space
 from deconditioning.models.catalogue import BAG_GP
 from deconditioning.models.named_model import NamedModel
-from deconditioning.models.spec import Inducing, ModelSpec
+from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
+from deconditioning.studies.swiss_roll.settings import ProblemSettings
 from deconditioning.studies.swiss_roll.study import data_for, inducing_points, posterior_at_points, score
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
@@ -103,7 +104,7 @@ def scores_later(roll_spec: RollSpec, specs: Sequence[ModelSpec]) -> Callable[[C
     return work
 
 
-def draw(roll: SwissRoll, model: NamedModel, inducing: Inducing) -> tuple[ModelSpec, View]:
+def draw(roll: SwissRoll, problem: ProblemSettings) -> tuple[ModelSpec, View]:
     """Two pictures side by side, each with its own choice; returns the model at the sliders' values, its posterior."""
     left, right = st.columns(2)
     truth = roll.truth.numpy()
@@ -112,7 +113,7 @@ def draw(roll: SwissRoll, model: NamedModel, inducing: Inducing) -> tuple[ModelS
         shown = widgets.segmented_control(
             "Right picture", RIGHT, default="Prediction", key="r-right", label_visibility="collapsed"
         )
-        spec, view = picture_first(lambda: _posterior_picture(roll, model, inducing, shown or "Prediction", limits))
+        spec, view = picture_first(lambda: _posterior_picture(roll, problem, shown or "Prediction", limits))
     with left:
         shown = widgets.segmented_control(
             "Left picture", _LEFT, default="Truth", key="r-left", label_visibility="collapsed"
@@ -122,11 +123,11 @@ def draw(roll: SwissRoll, model: NamedModel, inducing: Inducing) -> tuple[ModelS
 
 
 def _posterior_picture(
-    roll: SwissRoll, model: NamedModel, inducing: Inducing, shown: str, limits: tuple[float, float]
+    roll: SwissRoll, problem: ProblemSettings, shown: str, limits: tuple[float, float]
 ) -> tuple[ModelSpec, View]:
     """The sliders, and the right picture at their values."""
     with st.sidebar:
-        spec = controls.hyperparameters(roll.spec, model, inducing)
+        spec = controls.hyperparameters(problem)
     view = _view_of(roll.spec, spec)
     figure = roll_in_space(roll.inputs.numpy(), **_right(shown, roll.truth.numpy(), view, limits), dark=is_dark())
     plotly_live(figure, "roll-right")

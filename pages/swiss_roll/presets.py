@@ -1,19 +1,25 @@
 """Named settings of page Swiss roll, each of which tells something."""
 
-from pages.kit.tools.toolbar import Preset, fixed, keeping
+from pages.kit.controls.settings import at
+from pages.kit.tools.toolbar import Preset, keeping
+from pages.swiss_roll.controls import ROLL
 
 PRESETS = keeping(
-    ("r-model", "r-left", "r-right"),
+    (ROLL.model.key, "r-left", "r-right"),
     Preset(
         "A bag GP in disguise",
         "λ close to zero: the conditional mean process becomes a GP on bags.",
-        fixed(r_lam=1e-9),
+        at(ROLL, regularisation=1e-9),
     ),
-    Preset("Too much smoothing", "λ is so large that mediation no longer separates the slices.", fixed(r_lam=0.1)),
+    Preset(
+        "Too much smoothing",
+        "λ is so large that mediation no longer separates the slices.",
+        at(ROLL, regularisation=0.1),
+    ),
     Preset(
         "Unmatched slices",
         "Targets and points come from different slices: only the height connects them.",
-        fixed(r_match="indirect"),
+        at(ROLL, matching="indirect"),
     ),
-    Preset("Ten slices", "A target for every fifth slice only.", fixed(r_bags=10)),
+    Preset("Ten slices", "A target for every fifth slice only.", at(ROLL, slices=10)),
 )

@@ -2,14 +2,11 @@
 
 import argparse
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deconditioning.cli.document import add_json_option
 from deconditioning.errors import InputError
 from deconditioning.plain_data import check_seed
-
-if TYPE_CHECKING:
-    from deconditioning.studies.filtering.study import FilterSettings
 
 Options = argparse._ActionsContainer  # a parser or a group of one
 #: The longest range of seeds.
@@ -55,39 +52,6 @@ def add_learning_options(parser: Options, *, restarts: int, steps: int) -> None:
     parser.add_argument("--restarts", type=int, help=f"starts of the optimiser ({restarts})")
     parser.add_argument("--steps", type=int, help=f"optimiser steps per start ({steps})")
     parser.add_argument("--no-learn", dest="learn", action="store_false", default=None, help="keep the starting values")
-
-
-def add_filter_options(parser: Options, tolerance: float) -> None:
-    """``--scale``, ``--epsilon`` and ``--tolerance`` of a kernel Bayes filter."""
-    parser.add_argument(
-        "--scale", type=float, metavar="β", help="lengthscale in median distances (chosen by validation)"
-    )
-    parser.add_argument("--epsilon", type=float, metavar="ε", help="regularisation, with δ = 2ε (chosen by validation)")
-    said = "share of the trace that low-rank factors may omit; 0: dense matrices"
-    parser.add_argument("--tolerance", type=float, default=tolerance, help=said)
-
-
-def filter_settings(options: argparse.Namespace, **more: Any) -> "FilterSettings":
-    """The settings from ``add_filter_options`` and ``add_device_option``, and ``more``."""
-    from deconditioning.studies.filtering.study import FilterSettings
-
-    return FilterSettings(options.scale, options.epsilon, options.tolerance, options.device, **more)
-
-
-def add_circle_options(parser: Options, systems: Sequence[str], runs: int) -> None:
-    """All options of a command that filters the state on a circle: systems, series, filter, device and output."""
-    parser.add_argument(
-        "--system", nargs="+", choices=("a", "b"), default=list(systems),
-        help=f"a: a circle, b: a wavy circle; one or both ({' '.join(systems)})",
-    )  # fmt: skip
-    parser.add_argument(
-        "--train", nargs="+", type=int, default=[400], metavar="T", help="training steps, one or more values"
-    )
-    parser.add_argument("--test", type=int, default=200, help="test steps, which are filtered and scored")
-    add_runs_options(parser, runs, "training and test series")
-    add_filter_options(parser, 1e-4)
-    add_device_option(parser)
-    add_output_options(parser)
 
 
 def add_runs_options(parser: Options, runs: int, of: str) -> None:

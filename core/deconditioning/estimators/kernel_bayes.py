@@ -13,6 +13,7 @@ from deconditioning.errors import InputError
 from deconditioning.estimators.base import Estimator, matrix
 from deconditioning.filtering.series import Scaling
 from deconditioning.studies.filtering.study import FilterSettings, estimates, train
+from deconditioning.studies.kernel_bayes.settings import KernelBayesSettings
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class KernelBayesRule(Estimator):
 
     _fitted_by = "rule_"
 
-    scale: float = 1.0
+    scale: float = KernelBayesSettings.scale.default
     regularisation: float | None = None
     second_regularisation: float | None = None
     tolerance: float = 0.0

@@ -8,9 +8,10 @@ import numpy as np
 
 from deconditioning.errors import InputError
 from deconditioning.estimators.base import Estimator, matrix
-from deconditioning.likelihood_free.inference import Answer
+from deconditioning.likelihood_free.inference import HERDED, Answer
 from deconditioning.likelihood_free.prior import Prior
 from deconditioning.likelihood_free.table import MOST_ROWS, Table, problem_of_table
+from deconditioning.studies.likelihood_free.settings import MethodSettings
 from deconditioning.studies.likelihood_free.study import infer
 
 
@@ -40,10 +41,10 @@ class LikelihoodFree(Estimator):
 
     _fitted_by = "parameter_names_"
 
-    method: str = "dme"
+    method: str = MethodSettings.method.default
     log: tuple[str, ...] = ()
     drawn_from_prior: bool = False
-    samples: int = 200
+    samples: int = HERDED
     seed: int = 0
 
     def fit(self, parameters: Any, summaries: Any, prior: Prior | None = None) -> Self:

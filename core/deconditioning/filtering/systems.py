@@ -12,7 +12,7 @@ SYSTEMS: dict[str, dict[str, float]] = {
     "a": {"eta": 0.3, "b": 0.0, "waves": 8},
     "b": {"eta": 0.4, "b": 0.4, "waves": 8},
 }
-GENERATORS = ("M", "D")
+_GENERATORS = ("M", "D")
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class RotationSystem:
     generator: str = "M"
 
     def __post_init__(self) -> None:
-        if self.generator not in GENERATORS:
+        if self.generator not in _GENERATORS:
             raise InputError(f"The generator '{self.generator}' is unknown: choose M or D.")
         for name in ("state_noise", "observation_noise"):
             if not 0 <= getattr(self, name) < math.inf:

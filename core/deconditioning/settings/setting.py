@@ -5,8 +5,8 @@ Widgets, flags, sweep axes, addresses, checks of presets and JSON schemas are al
 
 import math
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar, Generic, Self, TypeVar, overload
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, overload
 
 from deconditioning.errors import InputError
 from deconditioning.wording import slider_text
@@ -34,7 +34,10 @@ class Setting(Generic[T]):
     sweep : whether it can be an axis of a sweep, evenly in logarithms where ``log``.
     first : 1, 2, … for those that a sweep offers first, in this order.
     draws : whether the sample that is drawn depends on it; a sweep changes such a setting least often.
-    only : values of other settings with which it means something.
+    only : values of other settings with which it means something; settings that are not there restrict nothing.
+    stays : a page that shows it where it means nothing shows it disabled, rather than hiding it.
+    otherwise : other setting → its values → what is declared otherwise there, such as another ``default``.
+    flag : the name of its flag where that is another than its own.
     """
 
     title: str
@@ -54,6 +57,9 @@ class Setting(Generic[T]):
     first: int = 0
     draws: bool = False
     only: Mapping[str, Container[Any]] = field(default_factory=dict)
+    stays: bool = False
+    otherwise: Mapping[str, Mapping[Any, Mapping[str, Any]]] = field(default_factory=dict)
+    flag: str = ""
     name: str = field(default="", init=False)
 
     whole: ClassVar[bool] = False
@@ -88,9 +94,24 @@ class Setting(Generic[T]):
         assert self.address is not None, self.name
         return self.address
 
+    def copy(self, **changes: Any) -> Self:
+        """The same setting elsewhere: with another default, other ends, another key in the address."""
+        found = replace(self, **changes)
+        found.name = self.name
+        return found
+
     def applies(self, values: Mapping[str, Any]) -> bool:
         """Whether it means something at these values of other settings."""
-        return all(values[other] in allowed for other, allowed in self.only.items())
+        return all(values[other] in allowed for other, allowed in self.only.items() if other in values)
+
+    def at(self, values: Mapping[str, Any]) -> Self:
+        """As it is at these values of other settings."""
+        changes = [each[values[other]] for other, each in self.otherwise.items() if values.get(other) in each]
+        return self.copy(**{name: value for change in changes for name, value in change.items()}) if changes else self
+
+    def variants(self) -> list[Self]:
+        """As it is declared, and as it is at other values of other settings."""
+        return [self, *(self.copy(**change) for each in self.otherwise.values() for change in each.values())]
 
     def tooltip(self, values: Any) -> str | None:
         """The tooltip at these settings; None where it has none."""
@@ -134,13 +155,15 @@ class Setting(Generic[T]):
 class Integer(Setting[int]):
     """A whole number of at least ``least``.
 
-    ``step`` of its slider; ``offered``: a page offers these values
-    alone; ``typed``: it is typed, as a seed is, rather than slid.
+    ``step`` of its slider; ``offered``: a page offers these values alone, as "buttons" or on a "slider" where the
+    ``widget`` says so, ``grouped`` with commas between thousands; ``typed``: it is typed, as a seed is, not slid.
     """
 
     step: int = 1
     least: int | None = None
     offered: Sequence[int] = ()
+    widget: Literal["", "buttons", "slider"] = ""
+    grouped: bool = False
     typed: bool = False
 
     whole: ClassVar[bool] = True
@@ -155,6 +178,14 @@ class Integer(Setting[int]):
             raise self.refused(int(value), f"at least {self.least}")
         return int(value)
 
+    def text(self, value: int) -> str:
+        """Its digits."""
+        return f"{value:,}" if self.grouped else str(value)
+
+    def read(self, text: str) -> int:
+        """From digits, with or without commas."""
+        return super().read(text.replace(",", "") if self.grouped else text)
+
     def schema(self) -> dict[str, Any]:
         """With the least value that is allowed."""
         return super().schema() | ({} if self.least is None else {"minimum": self.least})
@@ -162,9 +193,13 @@ class Integer(Setting[int]):
 
 @dataclass(eq=False)
 class Linear(Setting[float]):
-    """A number on a slider with even steps."""
+    """A number on a slider with even steps; where the ``step`` is an ``int`` the slider shows whole numbers."""
 
     step: float | None = None
+
+    def text(self, value: float) -> str:
+        """As its slider says it."""
+        return str(int(value) if isinstance(self.step, int) else value)
 
     def like(self, value: Any) -> float:
         """A finite number."""
@@ -179,6 +214,13 @@ class Log(Linear):
 
     log: bool = True
 
+    def around(self, middle: float, address: str) -> Self:
+        """The same number in other units: its default is ``middle``, its ends as many orders of magnitude away."""
+        assert self.low is not None and self.high is not None
+        ends = (middle * 10 ** round(math.log10(end / self.default), 1) for end in (self.low, self.high))
+        low, high = (float(f"{end:.3g}") for end in ends)
+        return self.copy(default=float(f"{middle:.3g}"), low=low, high=high, address=address)
+
     def text(self, value: float) -> str:
         """To four digits."""
         return slider_text(value)
@@ -186,9 +228,13 @@ class Log(Linear):
 
 @dataclass(eq=False)
 class Choice(Setting[str]):
-    """One of several ``options``: value → what a page calls it, which an address says too."""
+    """One of several ``options``: value → what a page calls it, which an address says too.
+
+    A page shows few of them as "buttons" and more as a "menu", or whichever the ``widget`` names.
+    """
 
     options: Mapping[str, str] = field(default_factory=dict)
+    widget: Literal["", "buttons", "menu"] = ""
 
     json_type: ClassVar[str] = "string"
 

@@ -25,8 +25,8 @@ class Settings:
         }  # fmt: skip
 
     def __init__(self, **values: Any) -> None:
-        defaults = {name: setting.default for name, setting in self._declared.items()}
-        self.__dict__.update(defaults | {name: self.declaration(name).like(value) for name, value in values.items()})
+        given = {name: self.declaration(name).like(value) for name, value in values.items()}
+        self.__dict__.update(filled(self._declared, given))
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"Settings do not change: make {type(self).__name__}({name}={value!r}, …).")
@@ -59,7 +59,8 @@ class Settings:
     @classmethod
     def by_key(cls) -> dict[str, Setting[Any]]:
         """The declarations of what stands in the address, by their keys."""
-        return {each.address: each for each in cls._declared.values() if each.address is not None}
+        every = [variant for each in cls._declared.values() for variant in each.variants()]
+        return {each.address: each for each in reversed(every) if each.address is not None}
 
     @classmethod
     def from_address(cls, words: Mapping[str, str]) -> Self:
@@ -71,12 +72,21 @@ class Settings:
     @classmethod
     def on_controls(cls, **values: Any) -> dict[str, Any]:
         """Key in the address → value, for a preset; ``InputError`` for what no control can hold."""
-        return {cls.declaration(name).key: cls.declaration(name).inside(value) for name, value in values.items()}
+        now = {name: cls.declaration(name).at(values) for name in values}
+        return {each.key: each.inside(values[name]) for name, each in now.items()}
 
     @classmethod
     def address(cls, **values: Any) -> dict[str, str]:
         """The address that says these values; ``InputError`` for what no control can hold."""
         return {key: cls.by_key()[key].text(value) for key, value in cls.on_controls(**values).items()}
+
+
+def filled(declarations: Mapping[str, Setting[Any]], given: Mapping[str, Any]) -> dict[str, Any]:
+    """All values: those ``given``, and else the defaults that hold beside them."""
+    found: dict[str, Any] = {}
+    for name, setting in declarations.items():
+        found[name] = given[name] if name in given else setting.at(found | dict(given)).default
+    return found
 
 
 def schema(title: str, declarations: Mapping[str, Setting[Any]]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from deconditioning.downscaling.saved_map import THUMBNAIL
 from deconditioning.errors import Check, InputError, never
 from deconditioning.figures.sweep import sweep_thumbnail
 from deconditioning.settings import setting as declared
+from deconditioning.settings.settings import filled
 from deconditioning.sweeps import (
     Axis,
     Row,
@@ -107,7 +108,12 @@ class Study:
     def held(self) -> dict[str, str]:
         """Key of a page's address → the name of the declared setting that it holds, first axes first."""
         own = sorted(self.declared.values(), key=lambda each: each.first or len(self.settings))
-        return {each.address: each.name for each in own if each.address is not None}
+        every = [variant for each in own for variant in each.variants()]
+        return {each.address: each.name for each in every if each.address is not None}
+
+    def setting(self, name: str, given: Mapping[str, Any]) -> _AnySetting:
+        """A setting as it is at these values of others."""
+        return self.declared[name].at(given) if name in self.declared else self.settings[name]
 
     def names(self, given: Mapping[str, Any]) -> list[str]:
         """What can be an axis at these settings."""
@@ -118,8 +124,9 @@ class Study:
         for name in given:
             if name not in self.settings:
                 raise InputError(f"There is no setting `{name}`: choose one of {', '.join(self.settings)}.")
-        defaults = {name: setting.default for name, setting in self.settings.items()}
-        return defaults | {name: _like(name, self.settings[name], value) for name, value in given.items()}
+        own = {name: _like(name, self.settings[name], value) for name, value in given.items()}
+        others = {name: setting.default for name, setting in self.settings.items() if name not in self.declared}
+        return others | filled(self.declared, own) | own
 
 
 def _like(name: str, setting: _AnySetting, value: Any) -> Any:

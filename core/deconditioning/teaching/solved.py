@@ -4,7 +4,7 @@ Each comes from the same part of core as the page's own number; tests hold that 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,6 @@ from deconditioning.teaching.exercises import Address, Exercise, Numbers, Verdic
 #: Key of an address → the study's setting that it holds; keys that only choose what is shown are none.
 HELD = {
     "o-n": "n", "o-m": "m", "o-lam": "regularisation", "o-k-scale": "k_scale", "t-eps": "second_regularisation",
-    "r-bags": "slices", "e-unequal": "unequal",
-    "lf-n-exponential-gamma": "simulations", "f-train": "train", "d-n": "n", "d-m": "m",
 }  # fmt: skip
 #: The worked example of page Downscaling, its model, and what its settings are called.
 _EXAMPLE, MODEL = "ukv-645m", "area_to_point_gp"
@@ -31,14 +29,10 @@ _SAID = {"true": "yes", "false": "no"}
 
 @dataclass(frozen=True)
 class Way:
-    """How an exercise's numbers are found: the study (none: a field is downscaled), and from its settings which ones.
-
-    ``usual``: settings with which the page begins where the study does not.
-    """
+    """How an exercise's numbers are found: of which study (None: a field is downscaled), and from its settings."""
 
     study: str | None
     numbers: Callable[..., tuple[float, ...]]
-    usual: Mapping[str, Any] = field(default_factory=dict)
 
 
 def verdict_at(exercise: Exercise, address: Address, check: Check = never) -> Verdict:
@@ -57,7 +51,7 @@ def _settings_at(way: Way, address: Address) -> Settings:
     study = study_of(str(way.study))
     held = _held(study)
     given = {held[key]: study.settings[held[key]].read(text) for key, text in address.items() if key in held}
-    return study.complete({**way.usual, **given})
+    return study.complete(given)
 
 
 def _held(study: Study) -> dict[str, str]:
@@ -124,13 +118,14 @@ def _rule(given: Settings) -> tuple[float, ...]:
 
 
 def _followed(given: Settings) -> tuple[float, ...]:
-    from deconditioning.studies.filtering.study import FilterSettings, follow, rotation_problem
-    from deconditioning.studies.filtering.sweep import system_at
+    from deconditioning.studies.filtering.settings import SweptSettings
+    from deconditioning.studies.filtering.study import FilterSettings, follow, rotation_problem, system_of
 
-    problem = rotation_problem(system_at(given), given["train"], given["test"], given["seed"])
+    settings = SweptSettings(**given)
+    problem = rotation_problem(system_of(settings), settings.train, settings.test, settings.seed)
     others = {"ekf": problem.others["ekf"]}
-    settings = FilterSettings(given["scale"], given["regularisation"], given["tolerance"])
-    errors = follow(replace(problem, others=others), settings).errors
+    kernels = FilterSettings(settings.scale, settings.regularisation, settings.tolerance)
+    errors = follow(replace(problem, others=others), kernels).errors
     return errors["kbr"], errors["ekf"]
 
 
@@ -186,7 +181,7 @@ WAYS = {
     "one": Way("conditional-means", _scored("conditional-means", "standard", "shrinkage")),
     "rule": Way("kernel-bayes", _rule),
     "runs": Way("likelihood-free", _scored("likelihood-free", "width")),
-    "examples": Way("filtering", _followed, {"system": "b"}),
+    "examples": Way("filtering", _followed),
     "people": Way("distribution-regression", _scored("distribution-regression", "risk")),
     "doubt": Way(None, _field("coverage95")),
     "noise": Way(None, _field("rmse", "bilinear")),

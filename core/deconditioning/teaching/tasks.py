@@ -1,7 +1,12 @@
 """The exercises, in the order in which they are offered."""
 
+from deconditioning.studies.conditional_means.settings import BagSettings
+from deconditioning.studies.distribution_regression.settings import SweptSettings as Regression
+from deconditioning.studies.filtering.settings import SweptSettings as Filtering
 from deconditioning.studies.kernel_bayes.settings import KernelBayesSettings
+from deconditioning.studies.likelihood_free.settings import SimulatorSettings
 from deconditioning.studies.sparse_representation.settings import RepresentationSettings
+from deconditioning.studies.swiss_roll.settings import SwissRollSettings
 from deconditioning.teaching.exercises import Exercise, Verdict
 
 
@@ -122,7 +127,7 @@ EXERCISES = (
         "Positions along the roll are known only as slice means. Move *How many slices* (slices) until the error of "
         "the CMP is 15 to 25 % of the standard deviation of the position.",
         "The fewer slices there are, the more windings of the roll each of them mixes.",
-        {"r-bags": "5"}, {"r-bags": "20"},
+        SwissRollSettings.address(slices=5), SwissRollSettings.address(slices=20),
         "Every slice mean is one equation for the field. If slices are few and thick, each mixes windings that lie far "
         "apart along the roll.",
         ("cmp.rmse",), _slices,
@@ -131,7 +136,7 @@ EXERCISES = (
         "one", "conditional_mean_embeddings", "Two estimators, one answer",
         "The standard and the shrinkage estimator differ. Make them give exactly the same numbers.",
         "What does a bag's size do to its weight in each of them?",
-        {}, {"e-unequal": "false"},
+        {}, BagSettings.address(unequal=False),
         "The standard estimator gives every point the same weight, the shrinkage estimator every bag. If all bags have "
         "the same size and λ is scaled in the same way, both are identical.",
         ("cmp.of μ(x, y)", "shrinkage_cmp.of μ(x, y)"), _one_estimator,
@@ -151,7 +156,7 @@ EXERCISES = (
         "Move *How many simulations* (simulations) until the 95 % interval of the deconditional embedding is at most "
         "one and a half times as wide as the exact one.",
         "It is the first control below the simulator.",
-        {"lf-n-exponential-gamma": "50"}, {"lf-n-exponential-gamma": "400"},
+        SimulatorSettings.address(simulations=50), SimulatorSettings.address(simulations=400),
         "A kernel bridges the gaps between simulations. With more simulations the gaps, the kernel and the interval "
         "become narrower.",
         ("dme.width / exact",), _runs,
@@ -161,7 +166,7 @@ EXERCISES = (
         "The extended Kalman filter knows the equations, the kernel Bayes filter does not. Move *How many examples* "
         "(training steps T) until the kernel Bayes filter is closer to the hidden state.",
         "Training steps are the examples from which it learns.",
-        {"f-train": "20"}, {"f-train": "400"},
+        Filtering.address(train=20), Filtering.address(train=400),
         "With few examples the filter cannot learn how the state moves. With enough examples it follows the curvature "
         "that the extended Kalman filter replaces by a tangent.",
         ("kbr.mse", "ekf.mse"), _nearer_than_kalman,
@@ -170,7 +175,7 @@ EXERCISES = (
         "people", "distribution_regression", "Subjects or measurements?",
         "Bring the posterior risk of GPDR to 0.015 or less.",
         "There are two ways to get more data: more subjects, or more measurements of each. Try one at a time.",
-        {"d-n": "50", "d-m": "10"}, {"d-n": "200", "d-m": "1000"},
+        Regression.address(n=50, m=10), Regression.address(n=200, m=1000),
         "With many measurements of few subjects, or few measurements of many subjects, the risk stays high. Both are "
         "needed.",
         ("gpdr.posterior_risk",), _people,

@@ -15,76 +15,78 @@ S = TypeVar("S", bound=Settings)
 FEW = 4
 
 
-def controls(kind: type[S], titles: Mapping[str, str] | None = None, **known: Any) -> S:
+def controls(kind: type[S], instead: Mapping[str, Setting[Any]] | None = None, **known: Any) -> S:
     """Draw the widget of every setting that applies, in the order of their declaration, and return all values.
 
-    ``titles`` replace those of the declarations; what is ``known`` is not drawn, nor is what no page shows.
+    Settings ``instead`` of the declared ones, by name, are copies with another title, default or key; what is ``known``
+    is not drawn, nor is what no page shows.
     """
-    values = kind(**known).to_dict()
+    instead = instead or {}
+    given = {name: each.default for name, each in instead.items()} | known
     for name, setting in kind.declared().items():
-        if name not in known and setting.address is not None and setting.applies(values):
-            values[name] = control(setting, kind(**values), (titles or {}).get(name))
-    return kind(**values)
+        now = kind(**given)
+        drawn = setting.address is not None and (setting.stays or setting.applies(now.to_dict()))
+        if drawn and name not in known:
+            given[name] = control(instead.get(name, setting), now)
+    return kind(**given)
 
 
-def control(setting: Setting[Any], now: Any, title: str | None = None) -> Any:
-    """Draw the widget of one setting and return its value; ``now`` are the settings for its tooltip."""
-    return _drawing(setting)(setting, title or setting.label, setting.tooltip(now))
+def control(setting: Setting[Any], now: Settings) -> Any:
+    """Draw the widget of one setting, as it is at the settings ``now``, and return its value."""
+    draw = next(each for kind, each in _WIDGETS.items() if isinstance(setting, kind))
+    values, more = now.to_dict(), {"help": setting.tooltip(now)}
+    return draw(setting.at(values), more if setting.applies(values) else more | {"disabled": True})
 
 
-def _drawing(setting: Setting[Any]) -> Callable[[Any, str, str | None], Any]:
-    return next(draw for kind, draw in _WIDGETS.items() if isinstance(setting, kind))
-
-
-def _whole(setting: Integer, title: str, help: str | None) -> int:
+def _whole(setting: Integer, more: dict[str, Any]) -> int:
     if setting.offered:
-        draw = widgets.segmented_control if len(setting.offered) <= FEW else widgets.select_slider
-        found = draw(title, setting.offered, key=setting.key, help=help, **_begin(draw, setting.default))
+        buttons = setting.widget == "buttons" or (not setting.widget and len(setting.offered) <= FEW)
+        draw = widgets.segmented_control if buttons else widgets.select_slider
+        begin = {"default" if buttons else "value": setting.default}
+        found = draw(setting.label, setting.offered, key=setting.key, format_func=setting.text, **more, **begin)
         return int(setting.default if found is None else found)
     if setting.typed:
-        return int(widgets.number_input(title, setting.low, setting.high, setting.default, key=setting.key, help=help))
-    return int(widgets.slider(title, setting.low or 0, setting.high or 0, setting.default, setting.step,
-                            key=setting.key, help=help))  # fmt: skip
+        ends, step = (setting.low, setting.high), setting.step
+        return int(widgets.number_input(setting.label, *ends, setting.default, step=step, key=setting.key, **more))
+    ends = setting.low or 0, setting.high or 0
+    return int(widgets.slider(setting.label, *ends, setting.default, setting.step, key=setting.key, **more))
 
 
-def _begin(draw: Any, value: Any) -> dict[str, Any]:
-    """The value to begin with, as this widget calls it."""
-    return {"default" if draw is widgets.segmented_control else "value": value}
+def _even(setting: Linear, more: dict[str, Any]) -> float:
+    number = int if isinstance(setting.step, int) else float
+    ends = number(setting.low or 0), number(setting.high or 0)
+    return float(widgets.slider(setting.label, *ends, number(setting.default), setting.step, key=setting.key, **more))
 
 
-def _even(setting: Linear, title: str, help: str | None) -> float:
-    low, high = setting.low or 0.0, setting.high or 0.0
-    return float(widgets.slider(title, low, high, setting.default, setting.step, key=setting.key, help=help))
-
-
-def _logarithmic(setting: Log, title: str, help: str | None) -> float:
+def _logarithmic(setting: Log, more: dict[str, Any]) -> float:
     assert setting.low is not None and setting.high is not None
-    return log_slider(title, setting.key, setting.low, setting.high, setting.default, help=help)
+    return log_slider(setting.label, setting.key, setting.low, setting.high, setting.default, **more)
 
 
-def _one_of(setting: Choice, title: str, help: str | None) -> str:
+def _one_of(setting: Choice, more: dict[str, Any]) -> str:
     options, words = list(setting.options), setting.options.__getitem__
-    if len(options) > FEW:
+    if setting.widget == "menu" or (not setting.widget and len(options) > FEW):
         index = options.index(setting.default)
-        return str(widgets.selectbox(title, options, index=index, key=setting.key, format_func=words, help=help))
-    found = widgets.segmented_control(title, options, default=setting.default, key=setting.key, format_func=words,
-                                    help=help)  # fmt: skip
+        return str(widgets.selectbox(setting.label, options, index=index, key=setting.key, format_func=words, **more))
+    found = widgets.segmented_control(
+        setting.label, options, default=setting.default, key=setting.key, format_func=words, **more
+    )
     return str(found or setting.default)
 
 
-def _yes_or_no(setting: Switch, title: str, help: str | None) -> bool:
-    return widgets.toggle(title, setting.default, key=setting.key, help=help)
+def _yes_or_no(setting: Switch, more: dict[str, Any]) -> bool:
+    return widgets.toggle(setting.label, setting.default, key=setting.key, **more)
 
 
 #: Kind of a setting, the more special ones first → its widget.
-_WIDGETS: dict[type[Setting[Any]], Callable[[Any, str, str | None], Any]] = {
+_WIDGETS: dict[type[Setting[Any]], Callable[[Any, dict[str, Any]], Any]] = {
     Integer: _whole, Log: _logarithmic, Linear: _even, Choice: _one_of, Switch: _yes_or_no,
 }  # fmt: skip
 
 
 def essentials(*kinds: type[Settings]) -> dict[str, Essential]:
     """The essential controls of a page, by their keys."""
-    every = [setting for kind in kinds for setting in kind.declared().values()]
+    every = [each for kind in kinds for setting in kind.declared().values() for each in setting.variants()]
     return {setting.key: Essential(setting.plain, setting.plain_help) for setting in every if setting.plain}
 
 

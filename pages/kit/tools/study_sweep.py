@@ -63,12 +63,12 @@ def sweepable(page: OnPage) -> Sweepable | None:
     names = study.names(settings)
     offers = {
         name: Offer(
-            name_of(controls[key]), float(held[key]), key, study.settings[name].low, study.settings[name].high,
-            study.settings[name].log, study.settings[name].whole,
+            name_of(controls[key]), float(held[key]), key, own.low, own.high, own.log, own.whole,
         )
         for key, name in names_by_key.items()
         if name in names and key in held and key not in page.stops
-        and not getattr(study.settings[name], "offered", ())
+        for own in [study.setting(name, settings)]
+        if not getattr(own, "offered", ())
     }  # fmt: skip
 
     def fits(given: Mapping[str, Any]) -> bool:

@@ -10,7 +10,13 @@ from deconditioning.cli.flags import add_flags
 from deconditioning.errors import InputError
 from deconditioning.settings.setting import Choice, Integer, Linear, Log, Switch
 from deconditioning.settings.settings import Settings, schema
+from deconditioning.studies.conditional_means import settings as embeddings
+from deconditioning.studies.distribution_regression import settings as regression
+from deconditioning.studies.filtering import settings as filtering
 from deconditioning.studies.kernel_bayes.settings import AnswerSettings, ComparisonSettings, KernelBayesSettings
+from deconditioning.studies.likelihood_free import settings as likelihood_free
+from deconditioning.studies.sweeping import Study
+from deconditioning.studies.swiss_roll import settings as swiss_roll
 
 
 class Small(Settings):
@@ -25,7 +31,15 @@ class Small(Settings):
     hidden = Switch("Hidden", False, address=None)
 
 
-EVERY = [Small, KernelBayesSettings, AnswerSettings, ComparisonSettings]
+EVERY = [
+    Small, KernelBayesSettings, AnswerSettings, ComparisonSettings, filtering.ViewSettings, filtering.SweptSettings,
+    filtering.FilteringSettings, filtering.CameraSettings, filtering.CameraFilterSettings,
+    swiss_roll.SwissRollSettings, swiss_roll.LearningSettings, regression.SweptSettings, regression.StandInSettings,
+    regression.ModelSettings, regression.FurtherSettings, regression.ValidationSettings, regression.LinkSettings,
+    embeddings.EstimateSettings, embeddings.SliceSettings, embeddings.TheoremSettings,
+    likelihood_free.SourceSettings, likelihood_free.PageSettings, likelihood_free.SweptSettings,
+    regression.ClusterSettings, regression.LemmaSettings, regression.InvarianceSettings,
+]  # fmt: skip
 
 
 def test_a_class_has_declarations_and_an_instance_values() -> None:
@@ -45,7 +59,7 @@ def test_a_class_has_declarations_and_an_instance_values() -> None:
     [
         ({"count": 0}, "at least 1"), ({"count": 2.5}, "such as 5"), ({"count": True}, "such as 5"),
         ({"count": math.inf}, "such as 5"), ({"shift": math.nan}, "such as 0.0"), ({"shift": "far"}, "'far'"),
-        ({"way": "c"}, "'a' or 'b'"), ({"hidden": 1}, "such as False"), ({"other": 1}, "choose among count, shift"),
+        ({"way": "c"}, "'a' or 'b'"), ({"hidden": 1}, "such as False"), ({"other": 1}, "choose one of count, shift"),
     ],
 )  # fmt: skip
 def test_what_is_no_value_is_refused_with_a_sentence(values: dict[str, Any], words: str) -> None:
@@ -80,17 +94,18 @@ def test_an_address_says_what_it_read(kind: type[Settings]) -> None:
 def test_flags_read_the_values_and_tell_the_defaults(kind: type[Settings]) -> None:
     parser = argparse.ArgumentParser()
     add_flags(parser, kind)
-    assert vars(parser.parse_args([])) == kind().to_dict()
+    names = {name: each.flag or name.replace("_", "-") for name, each in kind.declared().items()}
+    assert vars(parser.parse_args([])) == {names[n].replace("-", "_"): value for n, value in kind().to_dict().items()}
     text = " ".join(parser.format_help().split())
     for name, setting in kind.declared().items():
-        flag = f"--{name.replace('_', '-')}"
+        flag = f"--{names[name]}"
         assert flag in text
         if not isinstance(setting, Switch):
             assert f"({setting.text(setting.default) if not isinstance(setting, Choice) else setting.default})" in text
-            given = getattr(parser.parse_args([flag, str(setting.default)]), name)
+            given = getattr(parser.parse_args([flag, str(setting.default)]), names[name].replace("-", "_"))
             assert given == setting.default and type(given) is type(setting.default)
     with pytest.raises(SystemExit):
-        parser.parse_args([f"--{next(iter(kind.declared())).replace('_', '-')}", "nonsense"])
+        parser.parse_args([f"--{next(iter(names.values()))}", "nonsense"])
 
 
 @pytest.mark.parametrize("kind", EVERY)
@@ -120,3 +135,36 @@ def test_several_values_and_flags_that_stay_unset() -> None:
         "way": "a",
     }
     assert vars(parser.parse_args([]))["count"] == [3] and "(as was)" in parser.format_help()
+
+
+class Depends(Settings):
+    """A default that depends on another setting, a flag of another name, a slider in whole numbers."""
+
+    prefix = "y"
+
+    matching = Choice("Matching", "direct", options={"direct": "as they are", "indirect": "by height"})
+    noise = Log(
+        "Noise", 0.01, low=1e-4, high=1.0, otherwise={"matching": {"indirect": {"default": 0.1}}}, flag="sd-noise"
+    )
+    tilt = Linear("Tilt", 20.0, low=10, high=180, step=5)
+
+
+def test_a_default_may_depend_on_another_setting() -> None:
+    assert (Depends().noise, Depends(matching="indirect").noise, Depends(matching="indirect", noise=1).noise) == (
+        0.01, 0.1, 1.0
+    )  # fmt: skip
+    assert Depends.from_address({"y-matching": "by height"}).noise == 0.1
+    study = Study("A study", Depends.declared(), {}, lambda given: {})
+    assert study.complete({"matching": "indirect"})["noise"] == 0.1 and study.complete({})["noise"] == 0.01
+
+
+def test_flags_of_another_name_and_only_some_of_them() -> None:
+    parser = argparse.ArgumentParser()
+    add_flags(parser, Depends, names=("noise", "tilt"), several=("tilt",), defaults={"tilt": [10.0, 27.5]})
+    assert vars(parser.parse_args(["--sd-noise", "0.3"])) == {"sd_noise": 0.3, "tilt": [10.0, 27.5]}
+    assert "(0.01)" in parser.format_help() and "--matching" not in parser.format_help()
+
+
+def test_a_slider_in_whole_numbers_is_so_in_the_address_and_a_flag_takes_any() -> None:
+    assert Depends.address(tilt=35) == {"y-tilt": "35"} and Depends.from_address({"y-tilt": "35"}).tilt == 35.0
+    assert type(Depends(tilt=35).tilt) is float and Depends(tilt=27.5).tilt == 27.5

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from deconditioning.errors import InputError
+from deconditioning.studies.conditional_means.settings import LAYOUTS
 from deconditioning.studies.conditional_means.study import (
-    LAYOUTS,
     MOST_DENSE,
     BagLayout,
     compare,

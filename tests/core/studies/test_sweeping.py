@@ -18,8 +18,8 @@ from deconditioning.errors import Cancelled, InputError
 from deconditioning.studies.conditional_means.study import BagLayout, conditional_mean, dense_estimator, sample_bags
 from deconditioning.studies.distribution_regression.sweep import prepared_at
 from deconditioning.studies.filtering.camera import CameraSpec, compare_camera
-from deconditioning.studies.filtering.study import SCALES, FilterSettings, compare, train
-from deconditioning.studies.filtering.sweep import problem_at, system_at
+from deconditioning.studies.filtering.settings import SCALES, SweptSettings
+from deconditioning.studies.filtering.study import FilterSettings, compare, rotation_problem, system_of, train
 from deconditioning.studies.kernel_bayes.one_observation import answers
 from deconditioning.studies.kernel_bayes.study import GaussianSpec, make_gaussian
 from deconditioning.studies.likelihood_free.study import make_problem, run_problem
@@ -31,8 +31,8 @@ from deconditioning.studies.sparse_representation.study import SparseSettings, r
 from deconditioning.studies.sparse_representation.sweep import toy_at
 from deconditioning.studies.sweep_content import page_of, swept
 from deconditioning.studies.sweeping import STUDIES, Study, study_of, study_task, sweep_study
-from deconditioning.studies.swiss_roll.study import posterior_at_points, score
-from deconditioning.studies.swiss_roll.sweep import model_at as roll_model
+from deconditioning.studies.swiss_roll.settings import SwissRollSettings
+from deconditioning.studies.swiss_roll.study import model_spec, posterior_at_points, score
 from deconditioning.studies.swiss_roll.sweep import roll_at
 from deconditioning.sweeps import Axis
 
@@ -153,7 +153,7 @@ def test_a_sparse_representation_at_the_truth_is_the_studys_own() -> None:
 
 def test_a_roll_is_what_its_posterior_says_without_kept_sums() -> None:
     _, given, found = row("swiss-roll")
-    roll, model = roll_at(RollSpec(300, 12, given["slice_noise"], "direct", 0)), roll_model(given)
+    roll, model = roll_at(RollSpec(300, 12, given["slice_noise"], "direct", 0)), model_spec(SwissRollSettings(**given))
     scores = score(roll, *posterior_at_points(model, roll.data, roll.inputs))
     for name in ("rmse", "crps", "coverage95"):
         assert found[name] == pytest.approx(scores[name], rel=1e-6)
@@ -182,9 +182,9 @@ def test_kernel_bayes_is_what_the_page_shows() -> None:
 
 def test_a_filter_is_what_its_study_says_and_validation_ranks_alike() -> None:
     study, given, found = row("filtering", scale=0.5)
-    problem = problem_at(system_at(given), 60, 30, 0)
+    problem = rotation_problem(system_of(SweptSettings(**given)), 60, 30, 0)
     settings = FilterSettings(0.5, given["regularisation"], given["tolerance"])
-    assert found["mse"] == pytest.approx(compare(problem, 0, settings)[0]["scores"]["mse"])
+    assert found["mse"] == pytest.approx(compare(problem, 0, settings, ("kbr",))[0]["scores"]["mse"])
     errors = {scale: study.row(given | {"scale": scale})["validation"] for scale in SCALES}
     chosen = train(problem.states, problem.observations, FilterSettings(None, given["regularisation"]))
     assert min(errors, key=errors.__getitem__) == chosen.scale

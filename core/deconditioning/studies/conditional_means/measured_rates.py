@@ -16,6 +16,7 @@ from deconditioning.studies.conditional_means.rates import (
     lambda_exponent,
     samples_exponent,
 )
+from deconditioning.studies.conditional_means.settings import TheoremSettings
 
 #: The constant in front of the theorem's powers for λ and ε, which it leaves open, and the fewest M of a curve.
 _CONSTANT = 0.1
@@ -35,11 +36,11 @@ class RateSettings:
     circle (`Circle.most`, `Circle.astray`).
     """
 
-    a: float = 0.8
-    b: float | None = 2.0
-    c: float = 1.5
-    c_prime: float = 2.0
-    iota: float = 1.0
+    a: float = TheoremSettings.a.default
+    b: float | None = TheoremSettings.b.default
+    c: float = TheoremSettings.c.default
+    c_prime: float = TheoremSettings.c_prime.default
+    iota: float = TheoremSettings.iota.default
     largest: int = 200_000
     sizes: int = 6
     seeds: int = 4

@@ -18,9 +18,8 @@ from deconditioning.kernels.tiles import evaluate
 from deconditioning.models.defaults import median_distance
 from deconditioning.observations import Bags
 from deconditioning.plain_data import check_seed
+from deconditioning.studies.conditional_means.settings import PAPER_PER_BAG, PAPER_REGULARISATION, BagSettings
 
-#: The paper's layouts: bags × points a bag.
-LAYOUTS = ((3, 50), (50, 3), (50, 500), (500, 50))
 SPREAD = 0.5
 #: The most points a layout may hold, and the most for which the N×N estimator is computed as written.
 MOST_POINTS = 100_000
@@ -41,14 +40,14 @@ class BagLayout:
     input_scale, mediator_scale : lengthscales of k and ℓ as multiples of the median heuristic's.
     """
 
-    bags: int = 50
-    per_bag: int = 3
+    bags: int = BagSettings.bags.default
+    per_bag: int = PAPER_PER_BAG
     unequal: bool = False
-    alike: bool = True
-    regularisation: float = 0.1
+    alike: bool = BagSettings.alike.default
+    regularisation: float = PAPER_REGULARISATION
     seed: int = 0
-    input_scale: float = 1.0
-    mediator_scale: float = 1.0
+    input_scale: float = BagSettings.input_scale.default
+    mediator_scale: float = BagSettings.mediator_scale.default
 
     def __post_init__(self) -> None:
         check_seed(self.seed)

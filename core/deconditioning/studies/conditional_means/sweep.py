@@ -3,8 +3,9 @@
 from typing import Any
 
 from deconditioning.figures.small_multiples import small_lines
+from deconditioning.studies.conditional_means.settings import BagSettings
 from deconditioning.studies.conditional_means.study import BagLayout, compare
-from deconditioning.studies.sweeping import Setting, Settings, Study
+from deconditioning.studies.sweeping import Settings, Study
 from deconditioning.sweeps import Score
 
 
@@ -24,16 +25,7 @@ def row(given: Settings) -> dict[str, Any]:
 
 SWEEP = Study(
     "Conditional mean embeddings",
-    {
-        "bags": Setting("Bags", 50, 1, 1000, whole=True, draws=True),
-        "per_bag": Setting("Points per bag", 20, 1, 1000, whole=True, draws=True),
-        "unequal": Setting("Bags of unequal size", True),
-        "alike": Setting("λ scaled alike", True),
-        "regularisation": Setting("λ", 0.01, 1e-6, 10.0),
-        "input_scale": Setting("Lengthscale of k, in medians", 1.0, 0.1, 10.0),
-        "mediator_scale": Setting("Lengthscale of ℓ, in medians", 1.0, 0.1, 10.0),
-        "seed": Setting("Seed", 0),
-    },
+    BagSettings.declared(),
     {
         "shrinkage": Score("RMSE of μ(x, y), shrinkage"),
         "standard": Score("RMSE of μ(x, y), standard"),

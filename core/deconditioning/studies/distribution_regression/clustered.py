@@ -18,10 +18,13 @@ from deconditioning.distribution_regression.kernel_sums import KernelSums
 from deconditioning.distribution_regression.simulate import Function, SimulationSpec, regression_function, simulate
 from deconditioning.engine.reporting import Stopwatch
 from deconditioning.errors import InputError
+from deconditioning.studies.distribution_regression.settings import ClusterSettings
 from deconditioning.studies.distribution_regression.study import MethodSettings, posterior_risk
 
 #: The correlation of each way; None: that of highest evidence.
 WAYS: dict[str, float | None] = {"pooled": 1.0, "separate": 0.0, "exchangeable": None}
+#: The simulation that is clustered.
+SIMULATION = SimulationSpec(ClusterSettings.subjects.default, ClusterSettings.measures.default)
 #: Points at which functions are drawn.
 POINTS = 121
 
@@ -30,9 +33,9 @@ POINTS = 121
 class ClusterSpec:
     """``clusters`` C of the subjects of ``simulation``, taken in turn, and how far ``apart`` their functions lie, δ."""
 
-    simulation: SimulationSpec = field(default_factory=lambda: SimulationSpec(200, 200))
-    clusters: int = 4
-    apart: float = 0.2
+    simulation: SimulationSpec = field(default_factory=lambda: SIMULATION)
+    clusters: int = ClusterSettings.clusters.default
+    apart: float = ClusterSettings.apart.default
 
     def __post_init__(self) -> None:
         if not 2 <= self.clusters <= self.simulation.subjects // 2:

@@ -23,6 +23,7 @@ from deconditioning.distribution_regression.spectrum import Spectrum, learn_scal
 from deconditioning.distribution_regression.subjects import Subjects
 from deconditioning.errors import Check, InputError, never
 from deconditioning.studies.distribution_regression.compare import Prepared
+from deconditioning.studies.distribution_regression.settings import ValidationSettings
 from deconditioning.studies.distribution_regression.study import LANDMARKS, MethodSettings
 from deconditioning.studies.distribution_regression.validation import Validated, folds_of, over_folds
 
@@ -113,7 +114,8 @@ def features_of(method: str, prepared: Prepared, settings: MethodSettings, rank:
 
 @one_thread()
 def validate_few(
-    subjects: Subjects, settings: MethodSettings, methods: Sequence[str], *, rank: int, folds: int = 5,
+    subjects: Subjects, settings: MethodSettings, methods: Sequence[str], *, rank: int,
+    folds: int = ValidationSettings.folds.default,
     repeats: int = 20, seed: int = 0, prepared: Prepared | None = None, check: Check = never,
 ) -> Mapping[str, Validated]:  # fmt: skip
     """R² of held-out subjects as `cross_validate` has it, through the ``rank`` leading features of each method."""

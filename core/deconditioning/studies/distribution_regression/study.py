@@ -20,8 +20,8 @@ from deconditioning.distribution_regression.spectrum import SpectralPosterior, f
 from deconditioning.distribution_regression.subjects import Subjects, make_subjects
 from deconditioning.engine.reporting import peak_mb
 from deconditioning.errors import Check, InputError, never
-from deconditioning.kernels.families.registry import FAMILIES
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.studies.distribution_regression.settings import FurtherSettings, KernelSettings
 
 #: Methods with a regression function f (functional linear regression has none: see ``validation``). "bdr" has uncertain
 #: embeddings at as many landmarks; "shrunk" has them too, under GPDR's own prior of f.
@@ -37,14 +37,9 @@ LANDMARKS = {
     "landmark10": (10, "weights", False), "landmark50": (50, "weights", False), LANDMARKS_GP: (10, "function", False),
     "bdr10": (10, "weights", True), "bdr50": (50, "weights", True), "shrunk": (50, "function", True),
 }  # fmt: skip
-NOISES = ("given", "learned", "gibbs")
-#: Kernels of f, named by their families: those that theorem 3 has a rate for.
-KERNELS = tuple(name for name, family in FAMILIES.items() if family.isotropic and family.order is not None)
 #: Nodes of the integral over [0, 1] in a posterior risk.
 NODES = 64
 _GIBBS_DRAWS = 500
-#: Subjects and measures of the largest simulation: smaller ones are its first.
-LARGEST = (400, 2000)
 
 Posterior = Fitted | SpectralPosterior | BdrPosterior
 
@@ -58,20 +53,21 @@ class MethodSettings:
     ``embedding_scale`` η of uncertain embeddings (None: of highest evidence).
     """
 
-    family: str = "rbf"
-    lengthscale: float = 0.5
-    variance: float = 1.0
-    noise: float = 0.01
-    noise_by: str = "given"
+    family: str = KernelSettings.family.default
+    lengthscale: float = KernelSettings.scale.default
+    variance: float = KernelSettings.size.default
+    noise: float = KernelSettings.noise.default
+    noise_by: str = KernelSettings.noise_by.default
     rank: int | None = None
-    bandwidth: str = "silverman"
+    bandwidth: str = FurtherSettings.bandwidth.default
     reflect: bool = False
     intercept: bool = False
     embedding_scale: float | None = None
 
     def __post_init__(self) -> None:
         for name, value, offered in (
-            ("kernel", self.family, KERNELS), ("noise", self.noise_by, NOISES),
+            ("kernel", self.family, KernelSettings.family.options),
+            ("noise", self.noise_by, KernelSettings.noise_by.options),
             ("bandwidth rule", self.bandwidth, BANDWIDTHS),
         ):  # fmt: skip
             if value not in offered:

@@ -12,8 +12,9 @@ from deconditioning.distribution_regression.simulate import SimulationSpec, regr
 from deconditioning.distribution_regression.spectrum import SpectralPosterior, log_evidence
 from deconditioning.figures.small_multiples import small_lines
 from deconditioning.studies.distribution_regression.compare import Prepared
-from deconditioning.studies.distribution_regression.study import LARGEST, MethodSettings, part, posterior_risk, regress
-from deconditioning.studies.sweeping import Setting, Settings, Study
+from deconditioning.studies.distribution_regression.settings import LARGEST, SweptSettings
+from deconditioning.studies.distribution_regression.study import MethodSettings, part, posterior_risk, regress
+from deconditioning.studies.sweeping import Settings, Study
 from deconditioning.sweeps import Score
 
 #: Points of a small picture.
@@ -36,12 +37,11 @@ def _largest(seed: int, spread: float) -> Any:
 @one_thread()
 def row(given: Settings) -> dict[str, Any]:
     """Evidence, left-out outcomes, the posterior risk of GPDR, and f."""
-    prepared = prepared_at(
-        SimulationSpec(given["n"], given["m"], given["seed"], given["unequal"], spread=float(given["spread"]))
-    )
+    asked = SweptSettings(**given)
+    prepared = prepared_at(SimulationSpec(asked.n, asked.m, asked.seed, asked.unequal, spread=asked.spread))
     settings = MethodSettings(
-        str(given["family"]), given["scale"], given["size"], given["noise"], str(given["noise_by"]),
-        given["rank"] or None, intercept=given["intercept"],
+        asked.family, asked.scale, asked.size, asked.noise, asked.noise_by, asked.rank or None,
+        intercept=asked.intercept,
     )  # fmt: skip
     spec = settings.regression(prepared.subjects.columns)
     found, drawn = regress(prepared.sums("gpdr", settings), prepared.subjects, spec, settings)
@@ -62,20 +62,7 @@ def row(given: Settings) -> dict[str, Any]:
 
 SWEEP = Study(
     "Distribution regression",
-    {
-        "n": Setting("n, subjects", 200, 10, LARGEST[0], whole=True, draws=True),
-        "m": Setting("m, measurements of each", 1000, 10, LARGEST[1], whole=True, draws=True),
-        "unequal": Setting("Unequal numbers of measurements", False),
-        "spread": Setting("Concentration of the Dirichlet process", 25.0, 1.0, 100.0, draws=True),
-        "seed": Setting("Seed", 0),
-        "family": Setting("Kernel K", "rbf"),
-        "scale": Setting("Lengthscale", 0.5, 0.0158, 15.8),
-        "size": Setting("Variance of f", 1.0, 1e-3, 1e3),
-        "noise_by": Setting("Noise σ²: given, learned or gibbs", "given"),
-        "noise": Setting("σ²", 0.01, 3.16e-5, 3.16),
-        "rank": Setting("k, eigenvectors (0: all)", 0, 0, 40, log=False, whole=True),
-        "intercept": Setting("Intercept", False),
-    },
+    SweptSettings.declared(),
     {
         "evidence": Score("Log evidence", "more", truth=False),
         "left_out": Score("RMSE of outcomes left out", truth=False),

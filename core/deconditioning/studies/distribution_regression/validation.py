@@ -17,6 +17,7 @@ from deconditioning.distribution_regression.subjects import Subjects, range_of
 from deconditioning.errors import Check, InputError, never
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.studies.distribution_regression.compare import Prepared
+from deconditioning.studies.distribution_regression.settings import ValidationSettings
 from deconditioning.studies.distribution_regression.study import METHODS, MethodSettings
 
 #: What predicts an outcome; "flr" takes the measures' order for time.
@@ -69,7 +70,8 @@ class Validated:
 
 @one_thread()
 def cross_validate(
-    subjects: Subjects, settings: MethodSettings, methods: Sequence[str] = PREDICTORS, *, folds: int = 5,
+    subjects: Subjects, settings: MethodSettings, methods: Sequence[str] = PREDICTORS, *,
+    folds: int = ValidationSettings.folds.default,
     repeats: int = 20, seed: int = 0, learned: bool = False, prepared: Prepared | None = None, check: Check = never,
 ) -> dict[str, Validated]:  # fmt: skip
     """R² of held-out subjects: ``1 − Σ(y − ŷ)²/Σ(y − ȳ)²`` over a fold, averaged over folds.

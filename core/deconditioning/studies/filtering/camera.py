@@ -29,12 +29,16 @@ from deconditioning.filtering.rotations import (
 from deconditioning.filtering.validation import best_candidate, half_of
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.plain_data import check_seed
+from deconditioning.studies.filtering.settings import (
+    CAMERA_EPSILONS,
+    CAMERA_SCALES,
+    CameraKernelSettings,
+    CameraSettings,
+)
 from deconditioning.studies.filtering.study import TEST_SEED, FilterSettings
 
 KERNELS = ("kbr_gauss", "kbr_tr")
 METHODS = (*KERNELS, "kalman_matrix", "kalman_quaternion", "nearest")
-#: The paper's noise of a pixel, as sd.
-PAPER_NOISES = (1e-4**0.5, 1e-3**0.5)
 #: Table 1 of the paper, on frames that are not published: variance of a pixel → method → mean and standard error.
 PAPER = {
     1e-4: {
@@ -46,8 +50,6 @@ PAPER = {
         "kalman_quaternion": (0.541, 0.022),
     },
 }  # fmt: skip
-#: What split-half validation tries: β times the median distance as lengthscale, and ε.
-SCALES, EPSILONS = (0.5, 1.0, 2.0), (1e-7, 1e-6, 1e-5, 1e-4)
 #: Steps of the second half that rank a candidate.
 _VALIDATION_STEPS = 50
 #: Of the states' factor: nothing of Tr(ABᵀ) is cut, next to nothing of a Gaussian.
@@ -59,9 +61,9 @@ class CameraSpec:
     """``train`` T and ``test`` steps of two independent series in the same room, ``noise`` sd of a pixel, seed of both
     series (the room has its own)."""
 
-    train: int = 400
-    test: int = 100
-    noise: float = PAPER_NOISES[1]
+    train: int = CameraSettings.train.default
+    test: int = CameraSettings.test.default
+    noise: float = CameraSettings.noise.default
     seed: int = 0
     path: RotationPath = field(default_factory=RotationPath)
     camera: Camera = field(default_factory=Camera)
@@ -75,6 +77,14 @@ class CameraSpec:
                 raise InputError(f"`{name}` is {getattr(self, name)}: give at least {least}.")
         if not 0 <= self.noise < np.inf:
             raise InputError(f"`noise` is {self.noise}: give a finite number that is not negative.")
+
+
+def camera_spec(settings: CameraSettings) -> CameraSpec:
+    """Room, path and series as these settings have them."""
+    path = RotationPath(speed=settings.speed, tilt=settings.tilt)
+    return CameraSpec(
+        settings.train, settings.test, settings.noise, settings.seed, path, room_seed=settings.room
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -218,7 +228,7 @@ def _validated(
         )
         return float(squared_distances(matrices(method, candidate, candidate.run(y[None, steps])), truth).mean())
 
-    return best_candidate(settings.scales(SCALES), settings.regularisations(EPSILONS), error, check)
+    return best_candidate(settings.scales(CAMERA_SCALES), settings.regularisations(CAMERA_EPSILONS), error, check)
 
 
 def kalman(method: str, data: CameraData) -> Estimates:
@@ -265,7 +275,7 @@ def compare_camera(
 ) -> list[dict[str, Any]]:
     """One run: model, seed, scores, parameters in words."""
     data = make_camera(spec)
-    found = follow_camera(data, settings or FilterSettings(tolerance=1e-2), methods)
+    found = follow_camera(data, settings or FilterSettings(tolerance=CameraKernelSettings.tolerance.default), methods)
     return [
         {"model": name, "seed": spec.seed, "scores": estimates.scores(data.truth), "message": estimates.words}
         for name, estimates in found.items()

@@ -18,9 +18,8 @@ from deconditioning.filtering.linear_gaussian import fit_linear_gaussian
 from deconditioning.filtering.series import Scaling, Series, nearest_observation
 from deconditioning.filtering.systems import RotationSystem
 from deconditioning.filtering.validation import best_candidate, half_of
+from deconditioning.studies.filtering.settings import EPSILONS, OWN, SCALES, KernelSettings, RotationSettings
 
-#: What split-half validation tries: β times the median distance as lengthscale, and ε.
-SCALES, EPSILONS = (0.35, 0.5, 0.7, 1.0), (1e-5, 1e-4, 1e-3)
 #: Seeds of test series are this far from those of training.
 TEST_SEED = 100_000
 
@@ -34,7 +33,7 @@ class FilterSettings:
 
     scale: float | None = None
     regularisation: float | None = None
-    tolerance: float = 1e-4
+    tolerance: float = KernelSettings.tolerance.default
     device: str = "auto"
     around: bool = False
     iterative: float = 0.0
@@ -152,6 +151,15 @@ class FilterProblem:
     def methods(self) -> tuple[str, ...]:
         """All there is to compare."""
         return ("kbr", *self.others)
+
+
+def system_of(settings: RotationSettings) -> RotationSystem:
+    """System (a), (b), or one's own."""
+    if settings.system not in OWN["system"]:
+        return RotationSystem.named(settings.system, settings.generator)
+    return RotationSystem(
+        settings.eta, settings.b, settings.waves, settings.state_noise, settings.look_noise, settings.generator
+    )
 
 
 def rotation_problem(system: RotationSystem, train_steps: int, test_steps: int, seed: int) -> FilterProblem:

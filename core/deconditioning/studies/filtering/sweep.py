@@ -9,20 +9,20 @@ import numpy as np
 from deconditioning.errors import InputError
 from deconditioning.figures.small_multiples import small_lines
 from deconditioning.filtering.systems import RotationSystem
+from deconditioning.studies.filtering.settings import SweptSettings
 from deconditioning.studies.filtering.study import (
     FilterProblem,
     FilterSettings,
     follow,
     rotation_problem,
+    system_of,
     validation_error,
 )
-from deconditioning.studies.sweeping import Setting, Settings, Study
+from deconditioning.studies.sweeping import Settings, Study
 from deconditioning.sweeps import Score
 
 #: Steps of a small picture.
 STEPS = 60
-#: Systems (a) and (b) have their own numbers.
-OWN = {"system": ("own",)}
 
 
 @lru_cache(maxsize=4)
@@ -31,18 +31,16 @@ def problem_at(system: RotationSystem, train: int, test: int, seed: int) -> Filt
     return replace(rotation_problem(system, train, test, seed), others={})
 
 
-def system_at(given: Settings) -> RotationSystem:
-    """System (a), (b), or one's own."""
-    if given["system"] != "own":
-        return RotationSystem.named(str(given["system"]), str(given["generator"]))
-    eta, b, waves, hidden, seen = (float(given[name]) for name in ("eta", "b", "waves", "state_noise", "look_noise"))
-    return RotationSystem(eta, b, waves, hidden, seen, str(given["generator"]))
+def _settings_at(given: Settings) -> tuple[FilterProblem, FilterSettings]:
+    """The series and the filter of these settings."""
+    settings = SweptSettings(**given)
+    problem = problem_at(system_of(settings), settings.train, settings.test, settings.seed)
+    return problem, FilterSettings(settings.scale, settings.regularisation, settings.tolerance)
 
 
 def row(given: Settings) -> dict[str, Any]:
     """Error on the second half of the training steps, on the series that is followed, and the first coordinate."""
-    problem = problem_at(system_at(given), given["train"], given["test"], given["seed"])
-    settings = FilterSettings(given["scale"], given["regularisation"], given["tolerance"])
+    problem, settings = _settings_at(given)
     found = follow(problem, settings)
     told: dict[str, Any] = {"mse": found.errors["kbr"], "ms": 1000 * found.seconds["kbr"]}
     try:
@@ -56,21 +54,7 @@ def row(given: Settings) -> dict[str, Any]:
 
 SWEEP = Study(
     "Filtering",
-    {
-        "system": Setting("System", "a"),
-        "generator": Setting("Next angle, 'M' or 'D'", "M"),
-        "train": Setting("Training steps T", 200, 20, 800, whole=True, draws=True),
-        "test": Setting("Steps to track", 150),
-        "seed": Setting("Seed", 0),
-        "eta": Setting("η, turn per step", 0.3, 0.0, 1.5, log=False, draws=True, only=OWN),
-        "b": Setting("b, depth of the waves", 0.4, 0.0, 0.9, log=False, draws=True, only=OWN),
-        "waves": Setting("M, waves", 8, 1, 12, log=False, whole=True, draws=True, only=OWN),
-        "state_noise": Setting("Noise of the state (sd)", 0.2, 0.0, 1.0, log=False, draws=True, only=OWN),
-        "look_noise": Setting("Observation noise (sd)", 0.2, 0.05, 1.0, log=False, draws=True, only=OWN),
-        "tolerance": Setting("Trace dropped by the low-rank factors", 1e-4, 1e-10, 1e-2),
-        "scale": Setting("β, lengthscale in median distances", 0.7, 0.1, 3.0),
-        "regularisation": Setting("ε, δ = 2ε", 1e-4, 1e-7, 1e-1),
-    },
+    SweptSettings.declared(),
     {
         "validation": Score("MSE on the second half of the training steps", truth=False),
         "mse": Score("MSE on the test series"),

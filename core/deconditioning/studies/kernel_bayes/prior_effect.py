@@ -22,7 +22,7 @@ from deconditioning.kernels.tiles import evaluate
 from deconditioning.studies.kernel_bayes.settings import KernelBayesSettings
 from deconditioning.studies.kernel_bayes.study import GaussianProblem
 
-RULES = ("kbr", "kbr_a", "dme")
+_RULES = ("kbr", "kbr_a", "dme")
 #: δ of kernel Bayes' rule, and ε of the DME.
 STEPS = tuple(10.0 ** (-0.5 * i) for i in range(33))
 #: The first regularisation, ε of kernel Bayes' rule and λ of the DME.
@@ -65,11 +65,11 @@ def prior_effect(
     variance = float(problem.xx[0, 0]) / 2
     move = shift * variance**0.5
     at = torch.tensor([y], dtype=torch.float64)
-    means = {rule: np.full((2, len(steps)), np.nan) for rule in RULES}
+    means = {rule: np.full((2, len(steps)), np.nan) for rule in _RULES}
     for which, moved in enumerate((0.0, move)):
         draws = torch.from_numpy(problem.draws + moved)
         for index, step in enumerate(steps):
-            for rule in RULES:
+            for rule in _RULES:
                 means[rule][which, index] = _mean(_rule(problem, scale, step), rule, draws, at)
     mean, covariance = problem.posterior(np.array([y]))
     return PriorEffect(

@@ -21,6 +21,7 @@ class KernelBayesSettings(Settings):
                         address="k-dim", about="dimension of X and of Y", plain="How many unknown numbers",
                         plain_help="d, the dimension of X and of Y.")  # fmt: skip
     y1 = Linear("Observed y₁", 4.0, low=-8.0, high=8.0, step=0.1, only={"dimension": FEW}, address="k-y0",
+                otherwise={"dimension": {1: {"title": "Observed y"}}},
                 plain="Observation", plain_help="y (in two dimensions its first coordinate).")  # fmt: skip
     y2 = Linear("Observed y₂", 4.0, low=-8.0, high=8.0, step=0.1, only={"dimension": FEW[1:]}, address="k-y1")
     observation = Integer("Observation", 5, low=1, high=OBSERVATIONS, least=1, sweep=False, only={"dimension": MANY},

@@ -27,7 +27,7 @@ from deconditioning.likelihood_free.inference import (
     kernels,
     posterior,
 )
-from deconditioning.likelihood_free.objective import Learned, learn
+from deconditioning.likelihood_free.objective import Guards, Learned, learn
 from deconditioning.likelihood_free.others import OTHERS, other_posterior
 from deconditioning.likelihood_free.simulators import (
     Design,
@@ -39,22 +39,47 @@ from deconditioning.likelihood_free.simulators import (
     lotka_volterra,
     simulate,
 )
+from deconditioning.studies.likelihood_free.settings import NUMBERS, PROBLEMS, KernelSettings, NumberSettings
 
 #: Matrices of more simulations than this gain by several threads.
 SMALL = 500
-PROBLEMS = ("exponential-gamma", "gaussian", "lotka-volterra")
+_GAMMA, _NORMAL, _PREDATORS = PROBLEMS
 
 
 @lru_cache(maxsize=16)
-def make_problem(name: str, observed: float | None = None, dimension: int = 2, seed: int = 0) -> Problem:
+def make_problem(
+    name: str, observed: float | None = None, dimension: int = NumberSettings.dimension.default, seed: int = 0
+) -> Problem:
     """A named problem; ``observed`` is the mean of exponential-gamma, ``dimension`` and ``seed`` are of the others."""
     if name not in PROBLEMS:
         raise InputError(f"The problem '{name}' is unknown: choose among {', '.join(PROBLEMS)}.")
-    if observed is not None and name != PROBLEMS[0]:
-        raise InputError(f"An observed mean applies only to {PROBLEMS[0]}; the data of {name} are simulated: omit it.")
-    if name == PROBLEMS[0]:
+    if observed is not None and name != _GAMMA:
+        raise InputError(f"An observed mean applies only to {_GAMMA}; the data of {name} are simulated: omit it.")
+    if name == _GAMMA:
         return exponential_gamma() if observed is None else exponential_gamma(observed)
-    return gaussian(dimension, seed=seed) if name == PROBLEMS[1] else lotka_volterra(seed=seed)
+    return gaussian(dimension, seed=seed) if name == _NORMAL else lotka_volterra(seed=seed)
+
+
+def problem_at(name: str, numbers: Sequence[float]) -> Problem:
+    """A problem at its numbers, which `numbers_of` gives."""
+    if name == _GAMMA:
+        return exponential_gamma(numbers[0], shape=numbers[1], rate=numbers[2])
+    if name == _NORMAL:
+        return gaussian(int(numbers[0]), noise=numbers[1], prior_sd=numbers[2])
+    return lotka_volterra(box=(numbers[0], numbers[1]))
+
+
+def numbers_of(settings: NumberSettings) -> tuple[float, ...]:
+    """The settings that are the problem's own."""
+    return tuple(float(getattr(settings, name)) for name in NUMBERS[settings.problem])
+
+
+def kernels_at(settings: KernelSettings, guards: Guards) -> Settings:
+    """The hyperparameters, ℓ in units of the parameters near the observation."""
+    lengths = tuple(float(value) for value in settings.length * guards.spread)
+    return Settings(
+        settings.epsilon, lengths, settings.kernel_scale, settings.regularisation, settings.second_regularisation
+    )
 
 
 @dataclass(frozen=True)

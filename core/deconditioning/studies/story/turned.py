@@ -7,11 +7,12 @@ import torch
 
 from deconditioning.device import one_thread
 from deconditioning.filtering.systems import RotationSystem
+from deconditioning.studies.filtering.settings import KernelSettings
 from deconditioning.studies.filtering.study import TEST_SEED, FilterSettings, estimates, mse, train
 
 #: The turn that is taught (radians a step), examples, steps to follow; settings with which page Filtering opens.
 TAUGHT, EXAMPLES, STEPS = 0.3, 200, 150
-SETTINGS = FilterSettings(scale=0.7, regularisation=1e-4, device="cpu")
+SETTINGS = FilterSettings(KernelSettings.scale.default, KernelSettings.regularisation.default, device="cpu")
 
 
 @dataclass(frozen=True)

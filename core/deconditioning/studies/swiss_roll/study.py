@@ -27,6 +27,12 @@ from deconditioning.models.sparse.inducing import fitting, located
 from deconditioning.models.spec import Inducing, ModelSpec
 from deconditioning.observations import IndirectData
 from deconditioning.plain_data import check_seed, from_known
+from deconditioning.studies.swiss_roll.settings import (
+    BENCHMARK_STARTS,
+    LearningSettings,
+    ProblemSettings,
+    SwissRollSettings,
+)
 
 COLUMNS = Columns(INPUTS, MEDIATORS)
 #: λ to start from and width of the priors. Matched slices ask for W near the identity; between slices of the other half
@@ -53,7 +59,7 @@ class RollSettings:
     points : points a slice while learning (k-means coreset); the posterior uses all.
     """
 
-    model: str = "cmp"
+    model: str = ProblemSettings.model.default
     lengthscale: float = 1.0
     mediator_lengthscale: float = 1.0
     regularisation: float | None = None
@@ -61,15 +67,15 @@ class RollSettings:
     point_noise: float = 0.0
     kernel: dict[str, Any] | None = None
     mediator_kernel: dict[str, Any] | None = None
-    inducing: int = 200
+    inducing: int = ProblemSettings.inducing.default
     inducing_learned: bool = False
     learn: bool = True
-    stage_one: str = "joint"
+    stage_one: str = LearningSettings.stage_one.default
     learn_regularisation: bool = True
-    restarts: int = 6
-    steps: int = 60
-    method: str = "lbfgs"
-    bound: str = "collapsed"
+    restarts: int = BENCHMARK_STARTS
+    steps: int = LearningSettings.steps.default
+    method: str = LearningSettings.method.default
+    bound: str = LearningSettings.bound.default
     prior_sd: float | None = None
     points: int = 20
     seed: int = 0
@@ -97,6 +103,20 @@ class RollSettings:
     def learning(self, matching: str) -> LearningOptions:
         """The options of learning."""
         return LearningOptions.of(self, prior_sd=_PRIOR_SD[matching] if self.prior_sd is None else self.prior_sd)
+
+
+def roll_spec(settings: ProblemSettings) -> RollSpec:
+    """The roll of these settings; raises ``InputError`` for one that cannot be cut."""
+    return RollSpec(settings.points, settings.slices, settings.slice_noise, settings.matching, settings.seed)
+
+
+def model_spec(settings: SwissRollSettings) -> ModelSpec:
+    """The model at these hyperparameters."""
+    model, scales = named(settings.model), (settings.k_x, settings.k_width, settings.k_height)
+    k = KernelSpec((Term((Factor("rbf", INPUTS, scales),), settings.k_size),))
+    ell = KernelSpec((Term((Factor("rbf", MEDIATORS, (settings.l_scale,)),), settings.l_size),))
+    inducing = Inducing(settings.inducing, seed=settings.seed) if model.uses("inducing") else Inducing()
+    return ModelSpec(model, k, ell, settings.regularisation, settings.noise, inducing=inducing)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,10 @@ import argparse
 from typing import Any
 
 from deconditioning.cli.document import Result, check_writable, document, write
+from deconditioning.cli.flags import add_flags
 from deconditioning.cli.options import add_output_options, seeds_of
 from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.studies.distribution_regression.settings import ClusterSettings
 
 HELP = (
     "regress outcomes of clustered subjects with one function, one per cluster, or exchangeable functions "
@@ -15,15 +17,8 @@ HELP = (
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument(
-        "--subjects", type=int, default=200, help="subjects of the simulation (equation 20) in all clusters together"
-    )
-    parser.add_argument("--measures", type=int, default=200, help="measures per subject")
-    parser.add_argument("--clusters", type=int, default=4, help="number of clusters, assigned in turn")
-    parser.add_argument(
-        "--apart", nargs="+", type=float, default=[0.0, 0.1, 0.2, 0.3, 0.4], metavar="δ",
-        help="distance of the clusters' functions from their mean (0 0.1 0.2 0.3 0.4)",
-    )  # fmt: skip
+    add_flags(parser, ClusterSettings, without=("way", "rho"), several=("apart",),
+              defaults={"apart": [0.0, 0.1, 0.2, 0.3, 0.4]})  # fmt: skip
     parser.add_argument(
         "--seeds", nargs="+", default=["0"], metavar="S", help="seeds, as numbers or a range such as 0-99"
     )

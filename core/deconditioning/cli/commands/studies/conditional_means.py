@@ -6,7 +6,9 @@ from typing import Any
 
 from deconditioning.cli.commands.benchmark import machine
 from deconditioning.cli.document import Result, add_json_option, check_writable, document, write
+from deconditioning.cli.flags import add_flags
 from deconditioning.errors import InputError
+from deconditioning.studies.conditional_means.settings import PAPER_PER_BAG, PAPER_REGULARISATION, BagSettings
 
 HELP = "compare the errors and costs of the standard and the shrinkage estimator of a conditional mean embedding"
 _NAMES = {"standard": "cmp", "shrinkage": "shrinkage_cmp"}
@@ -14,13 +16,10 @@ _NAMES = {"standard": "cmp", "shrinkage": "shrinkage_cmp"}
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument(
-        "--bags", nargs="+", type=int, default=[50], metavar="B", help="number of bags, one or more values"
-    )
-    parser.add_argument("--per-bag", nargs="+", type=int, default=[3], metavar="N",
-                        help="points per bag (their mean if unequal), as many values as --bags has")  # fmt: skip
-    parser.add_argument("--unequal", action="store_true", help="draw bag sizes at random")
-    parser.add_argument("--regularisation", type=float, default=0.1, metavar="λ", help="λ, which enters as Nλ and Bλ")
+    add_flags(
+        parser, BagSettings, names=("bags", "per_bag", "unequal", "regularisation"), several=("bags", "per_bag"),
+        defaults={"per_bag": PAPER_PER_BAG, "unequal": False, "regularisation": PAPER_REGULARISATION},
+    )  # fmt: skip
     parser.add_argument(
         "--same-number", action="store_true", help="use λ itself on both diagonals instead of Nλ and Bλ"
     )

@@ -6,7 +6,9 @@ from dataclasses import asdict
 from typing import Any
 
 from deconditioning.cli.document import add_json_option, check_writable, document, write
+from deconditioning.cli.flags import add_flags
 from deconditioning.cli.talk import say
+from deconditioning.studies.conditional_means.settings import TheoremSettings
 
 HELP = "measure the convergence of the deconditional mean operator and compare it with the theorem's rate"
 TARGETS = [30, 100, 300, 1000, 3000]
@@ -15,17 +17,14 @@ _SAMPLES = [300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument(
-        "--a", nargs="+", type=float, default=[0.4, 0.8, 1.25], help="growth of N with M, one curve per value"
-    )
-    parser.add_argument("--b", type=float, default=2.0, help="decay of the eigenvalues, > 1; inf for finite features")
-    parser.add_argument("--c", type=float, default=1.5, help="smoothness of the second stage, in ]1, 2]")
-    parser.add_argument("--c-prime", type=float, default=2.0, help="smoothness of the first stage, in ]1, 2]")
-    parser.add_argument("--iota", type=float, default=1.0, help="Hölder exponent, in ]0, 1]")
-    parser.add_argument("--largest", type=int, default=1_000_000, help="largest number of samples in the first stage")
+    add_flags(
+        parser, TheoremSettings, names=("a", "c", "c_prime", "iota", "largest", "seed"), several=("a",),
+        defaults={"a": [0.4, TheoremSettings.a.default, 1.25], "largest": 1_000_000},
+    )  # fmt: skip
+    b = TheoremSettings.b
+    parser.add_argument("--b", type=float, default=b.default, help=f"{b.about}; inf: finite features ({b.default:g})")
     parser.add_argument("--sizes", type=int, default=8, help="number of values of M per curve")
     parser.add_argument("--seeds", type=int, default=6, help="number of data sets per size")
-    parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument(
         "--frequencies",
         nargs="+",

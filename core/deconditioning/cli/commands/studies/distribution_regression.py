@@ -6,20 +6,27 @@ from dataclasses import replace
 from typing import Any
 
 from deconditioning.cli.document import Result, check_writable, document, write
+from deconditioning.cli.flags import add_flags
 from deconditioning.cli.options import USUAL_MARKS, add_missing_option, add_output_options, seeds_of
 from deconditioning.cli.talk import say, stdout_kept_clean
 from deconditioning.errors import InputError
 from deconditioning.missing_marks import checked_missing
+from deconditioning.studies.distribution_regression.settings import (
+    LARGEST,
+    FurtherSettings,
+    KernelSettings,
+    RankSettings,
+    SimulationSettings,
+    ValidationSettings,
+)
 
 HELP = "regress an outcome on distributions observed through repeated measures, with GPDR and alternatives"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument(
-        "--subjects", nargs="+", type=int, default=[400], metavar="N", help="subjects of the simulation (equation 20)"
-    )
-    parser.add_argument("--measures", nargs="+", type=int, default=[2000], metavar="M", help="measures per subject")
+    add_flags(parser, SimulationSettings, names=("n", "m", "unequal"), several=("n", "m"),
+              defaults=dict(zip(("n", "m"), LARGEST, strict=True)))  # fmt: skip
     parser.add_argument("--seeds", nargs="+", default=["0"], metavar="S", help="seeds or a range such as 0-99")
     parser.add_argument(
         "--methods",
@@ -30,7 +37,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "gpdr_flr, which combines both",
     )
     parser.add_argument("--distinct", action="store_true", help="continuous measures without repeated values")
-    parser.add_argument("--unequal", action="store_true", help="between m/4 and m measures per subject")
     parser.add_argument("--draws", type=int, default=100, help="posterior draws for the sampled risk; 0: none")
     parser.add_argument(
         "--curves", action="store_true", help="risks by n and m, paired tests and slopes, no single rows"
@@ -49,35 +55,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     table.add_argument("--drop-missing", action="store_true", help="omit rows with missing cells")
     add_missing_option(table, USUAL_MARKS)
     table.add_argument("--stand-in", type=int, metavar="N", help="synthetic accelerometer study of N people")
-    table.add_argument("--folds", type=int, default=5, help="folds of the cross-validation")
-    table.add_argument("--repeats", type=int, default=10, help="number of partitions into folds")
+    add_flags(table, ValidationSettings, without=("nested",), defaults={"repeats": 10})
     table.add_argument("--given", action="store_true", help="use kernel and noise as given, not learned per fold")
     add_output_options(parser)
 
 
 def _model(parser: argparse.ArgumentParser) -> None:
     model = parser.add_argument_group("model")
-    model.add_argument("--kernel", default="rbf", metavar="FAMILY", help="rbf, matern12, matern32, matern52 (rbf)")
-    model.add_argument(
-        "--lengthscale", type=float, default=0.5, help="lengthscale of the kernel (the paper's l = 0.25 is 0.5²)"
-    )
+    add_flags(model, KernelSettings)
     model.add_argument(
         "--of-range", action="store_true", help="give the lengthscale as a share of the range of the measures"
     )
-    model.add_argument("--variance", type=float, default=1.0, help="of the kernel")
-    model.add_argument("--noise", type=float, default=0.01, metavar="σ²", help="noise variance of the outcome")
-    model.add_argument("--noise-by", default="given", metavar="WAY", help="given, learned or gibbs (given)")
-    model.add_argument("--rank", type=int, metavar="K", help="eigenvectors of the low-rank posterior (full)")
-    model.add_argument(
-        "--bandwidth", default="silverman", metavar="RULE", help="silverman (1.06 sd), silverman_0.9, scott"
-    )
-    model.add_argument(
-        "--embedding-scale",
-        type=float,
-        metavar="η",
-        help="scale of the prior of uncertain embeddings (default: that of highest evidence)",
-    )
-    model.add_argument("--reflect", action="store_true", help="reflect densities at the ends of the range")
+    add_flags(model, RankSettings, unset={"rank": "full"})
+    add_flags(model, FurtherSettings, without=("eta_given",), unset={"eta": "of highest evidence"})
 
 
 def run(options: argparse.Namespace) -> None:

@@ -3,15 +3,11 @@
 import argparse
 
 from deconditioning.cli.document import Result, check_writable, document, write
-from deconditioning.cli.options import (
-    add_device_option,
-    add_filter_options,
-    add_output_options,
-    add_runs_options,
-    filter_settings,
-    seeds_asked,
-)
+from deconditioning.cli.filter_options import add_filter_options, filter_settings
+from deconditioning.cli.flags import add_flags
+from deconditioning.cli.options import add_device_option, add_output_options, add_runs_options, seeds_asked
 from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.studies.filtering.settings import PAPER_NOISES, CameraKernelSettings, CameraSettings
 
 #: Of `deconditioning.kernels.lanczos`, which is not loaded for the help alone.
 ACCURACY = 1e-5
@@ -21,36 +17,15 @@ HELP = "estimate a camera's rotation from its frames with kernel Bayes filters a
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument(
-        "--noise",
-        nargs="+",
-        type=float,
-        metavar="SD",
-        help="noise of a pixel value in [0, 1] (the paper's: 0.01 and 0.0316)",
-    )
     parser.add_argument("--methods", nargs="+", metavar="METHOD",
                         help="kbr_gauss, kbr_tr, kalman_matrix, kalman_quaternion, nearest (all)")  # fmt: skip
-    parser.add_argument("--train", type=int, default=400, help="training frames T (the paper's: 1800)")
-    parser.add_argument(
-        "--test", type=int, default=100, help="test frames, which are filtered and scored (the paper's: 1800)"
-    )
+    add_flags(parser, CameraSettings, without=("seed",), several=("noise",), defaults={"train": 400, "test": 100},
+              unset={"noise": "both of the paper's"})  # fmt: skip
     add_runs_options(parser, 1, "training and test series")
-    parser.add_argument(
-        "--tilt",
-        type=float,
-        default=20.0,
-        help="largest tilt of the camera in degrees; 180: all rotations",
-    )
-    parser.add_argument(
-        "--speed", type=float, default=0.15, help="sd of the rotation about each axis, in radians per step"
-    )
     parser.add_argument(
         "--field-of-view", type=float, default=90.0, metavar="DEGREES", help="field of view of the camera"
     )
-    parser.add_argument(
-        "--room", type=int, default=0, metavar="SEED", help="seed of the colours and pictures on the walls"
-    )
-    add_filter_options(parser, 1e-2)
+    add_filter_options(parser, CameraKernelSettings)
     parser.add_argument(
         "--full-rank", nargs="?", type=float, const=ACCURACY, default=0.0, metavar="ACCURACY",
         help=f"use the full kernel matrix of the frames, with Lanczos steps to this accuracy ({ACCURACY:g})",
@@ -67,7 +42,7 @@ def run(options: argparse.Namespace) -> None:
         import torch
 
         from deconditioning.device import choose
-        from deconditioning.studies.filtering.camera import METHODS, PAPER_NOISES
+        from deconditioning.studies.filtering.camera import METHODS
 
         torch.set_num_threads(1)  # matrices this small are slower on several
         noises, methods = tuple(options.noise or PAPER_NOISES), tuple(options.methods or METHODS)

@@ -5,16 +5,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from deconditioning.cli.document import Result, check_writable, document, write
-from deconditioning.cli.options import (
-    USUAL_MARKS,
-    add_circle_options,
-    add_missing_option,
-    chosen,
-    filter_settings,
-    seeds_asked,
-)
+from deconditioning.cli.filter_options import add_circle_options, filter_settings
+from deconditioning.cli.flags import add_flags
+from deconditioning.cli.options import USUAL_MARKS, add_missing_option, chosen, seeds_asked
 from deconditioning.cli.talk import say, stdout_kept_clean
 from deconditioning.errors import InputError
+from deconditioning.studies.filtering.settings import RotationSettings
 
 if TYPE_CHECKING:
     from deconditioning.studies.filtering.study import FilterProblem
@@ -25,12 +21,7 @@ HELP = "filter a hidden state with the kernel Bayes filter, EKF, UKF and a parti
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add_circle_options(parser, ["a"], 3)
-    parser.add_argument(
-        "--generator",
-        choices=("M", "D"),
-        default="M",
-        help="M: the next angle follows from the noisy state; D: it advances without noise",
-    )
+    add_flags(parser, RotationSettings, names=("generator",))
     parser.add_argument(
         "--series", metavar="FILE", help="a series in place of a system: CSV or NetCDF, one step per row"
     )

@@ -4,7 +4,8 @@ import argparse
 from itertools import product
 
 from deconditioning.cli.document import Result, check_writable, document, write
-from deconditioning.cli.options import add_circle_options, chosen, filter_settings, seeds_asked
+from deconditioning.cli.filter_options import add_circle_options, filter_settings
+from deconditioning.cli.options import chosen, seeds_asked
 from deconditioning.cli.talk import say, stdout_kept_clean
 
 HELP = "compare the kernel Bayes filter with its one-step prediction and with its smoother at several δ"

@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from deconditioning.cli.document import Result, check_writable, document, write
+from deconditioning.cli.flags import add_flags
 from deconditioning.cli.options import USUAL_MARKS, add_missing_option, add_output_options, seeds_of
 from deconditioning.cli.talk import say, stdout_kept_clean
 from deconditioning.errors import InputError
+from deconditioning.studies.likelihood_free.settings import SimulatorSettings, SourceSettings
 
 HELP = (
     "compute posteriors from simulations alone: deconditional embedding, kernel Bayes' rule, ABC and six more methods"
@@ -16,20 +18,11 @@ HELP = (
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("--problem", default="exponential-gamma",
-                        help="exponential-gamma, gaussian, lotka-volterra or table")  # fmt: skip
-    parser.add_argument(
-        "--simulations",
-        nargs="+",
-        type=int,
-        default=[100],
-        metavar="N",
-        help="number of simulations, one or more values",
-    )
+    add_flags(parser, SourceSettings)
+    add_flags(parser, SimulatorSettings, names=("observed", "dimension", "simulations"), several=("simulations",),
+              unset={"observed": ""})  # fmt: skip
     parser.add_argument("--seeds", nargs="+", default=["0"], metavar="SEED",
                         help="seeds of the simulations, as numbers or a range such as 0-99")  # fmt: skip
-    parser.add_argument("--observed", type=float, help="exponential-gamma: the observed mean (9.42)")
-    parser.add_argument("--dimension", type=int, default=2, help="gaussian: number of parameters")
     parser.add_argument("--methods", nargs="+", metavar="METHOD",
                         help="dme, kbr, cme, abc (default: these four), cme_evidence, kelfi, "
                              "k2_abc, mdn, smc_abc")  # fmt: skip

@@ -4,8 +4,10 @@ import argparse
 from itertools import product
 
 from deconditioning.cli.document import Result, check_writable, document, write
+from deconditioning.cli.flags import add_flags
 from deconditioning.cli.options import add_output_options
 from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.studies.likelihood_free.settings import SimulatorSettings
 
 HELP = (
     "test the limits of q̄ on exponential-gamma: as given, with ε or both ε and ℓ free, a narrower k, more herded "
@@ -15,8 +17,8 @@ HELP = (
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("--observed", nargs="+", type=float, default=[9.42, 3.0], help="observed means (9.42 and 3)")
-    parser.add_argument("--simulations", type=int, default=100, metavar="N", help="runs of the simulator (100)")
+    add_flags(parser, SimulatorSettings, names=("observed", "simulations"), several=("observed",),
+              defaults={"observed": [SimulatorSettings.observed.default, 3.0]})  # fmt: skip
     parser.add_argument("--seeds", nargs="+", type=int, default=list(range(10)), metavar="SEED", help="seeds (0 to 9)")
     add_output_options(parser)
 

@@ -4,12 +4,21 @@ import argparse
 from typing import Any
 
 from deconditioning.cli.document import Result, check_writable, document, write
+from deconditioning.cli.flags import add_flags
 from deconditioning.cli.options import add_device_option, add_learning_options, add_output_options, chosen
 from deconditioning.cli.talk import Progress, stdout_kept_clean
 from deconditioning.engine.context import Context
 from deconditioning.errors import InputError
+from deconditioning.studies.swiss_roll.settings import (
+    BENCHMARK_POINTS,
+    BENCHMARK_STARTS,
+    LearningSettings,
+    SwissRollSettings,
+)
 
 HELP = "recover the swiss roll from slice means, with any of the models"
+#: Settings that are flags; those that are not given are left to the benchmark.
+_SHOWN = ("matching", "points", "slices", "slice_noise", "regularisation", "inducing")
 _ROLL = ("points", "bags", "noise", "matching")
 _SETTINGS = ("regularisation", "inducing", "stage_one", "restarts", "steps", "method", "prior_sd", "device", "learn")
 
@@ -22,24 +31,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seeds", nargs="+", type=int, default=[0], metavar="SEED", help="seeds of the roll and of learning"
     )
-    parser.add_argument(
-        "--matching",
-        choices=("direct", "indirect"),
-        help="direct: each slice has points and a mean; indirect: one or the other (direct)",
-    )
-    parser.add_argument("--points", type=int, help="points on the roll (5000)")
-    parser.add_argument("--bags", type=int, help="slices (50)")
-    parser.add_argument("--noise", type=float, help="sd of the noise of a slice mean (0.05)")
-    parser.add_argument(
-        "--regularisation", type=float, metavar="λ", help="starting value of λ (depends on the matching)"
-    )
-    parser.add_argument("--inducing", type=int, help="inducing points of sparse models (200)")
-    parser.add_argument(
-        "--stage-one", choices=("joint", "leave_one_bag_out", "target_gp"), help="how ℓ and λ are learned"
-    )
+    add_flags(parser, SwissRollSettings, names=_SHOWN, defaults={"points": BENCHMARK_POINTS},
+              unset=dict.fromkeys(_SHOWN, "") | {"regularisation": "depends on the matching"})  # fmt: skip
+    add_flags(parser, LearningSettings, names=("stage_one", "method"), unset={"stage_one": "", "method": ""})
     parser.add_argument("--prior-sd", type=float, help="width of the log-normal priors on kernels, 0 for none")
-    parser.add_argument("--method", choices=("lbfgs", "adam"), help="optimiser (lbfgs)")
-    add_learning_options(parser, restarts=6, steps=60)
+    add_learning_options(parser, restarts=BENCHMARK_STARTS, steps=LearningSettings.steps.default)
     add_device_option(parser, None)
     add_output_options(parser)
 
@@ -53,7 +49,7 @@ def run(options: argparse.Namespace) -> None:
 
         roll = chosen(options, _ROLL)
         settings = chosen(options, _SETTINGS)
-        matching = roll.pop("matching", "direct")
+        matching = roll.pop("matching", SwissRollSettings.matching.default)
         spec = BenchmarkSpec(tuple(options.models), (matching,), tuple(options.seeds), roll, settings)
         given = {"models": spec.models, "matchings": spec.matchings, "seeds": spec.seeds}
         device = str(choose(options.device))
