@@ -5,6 +5,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -154,6 +155,28 @@ def runs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.setenv("DECONDITIONING_RUNS", str(folder))
     return folder
+
+
+@pytest.fixture(scope="session")
+def kept_cluster() -> Iterator[Any]:
+    """The cluster of all engines that ask for ``shared_cluster``."""
+    from tests.clusters import KeptCluster
+
+    kept = KeptCluster(None, None)
+    yield kept
+    kept.end()
+
+
+@pytest.fixture
+def shared_cluster(kept_cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Engines that this test makes compute on the one cluster of this process."""
+    from deconditioning.engine import engine
+    from deconditioning.engine.cluster import Cluster
+
+    def chosen(address: str | None, workers: int | None, *, encrypted: bool) -> Cluster:
+        return kept_cluster if address is None else Cluster(address, workers, encrypted=encrypted)
+
+    monkeypatch.setattr(engine, "Cluster", chosen)
 
 
 @pytest.fixture(scope="session")

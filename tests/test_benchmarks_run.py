@@ -5,6 +5,7 @@ Those that need a browser: `tests/browser/test_benchmarks_run.py`.
 
 import os
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -54,26 +55,16 @@ def test_make_soak_compares_memory_before_and_after() -> None:
     assert (stored.read_bytes() if stored.is_file() else None) == before
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("target", "options"),
-    [
-        ("bench-swiss-roll", "--models centroid_gp"),
-        ("bench-trust", "--models centroid_gp --cases gdas-ttop-matched"),
-    ],
-)
-def test_the_papers_tables_are_made(target: str, options: str, tmp_path: Path) -> None:
-    output = tmp_path / "table.json"
-    made(target, f"ARGS=--seeds 1 {options} --output {output}", DECONDITIONING_RUNS=str(tmp_path / "runs"))
-    assert '"status": "ok"' in output.read_text() and '"failed"' not in output.read_text()
-
-
-def test_bench_downscaling_and_mediation_name_cases_that_there_are() -> None:
-    """They run for hours; what they ask for is checked by the benchmark's own record."""
+def test_the_papers_tables_are_asked_for_with_words_that_the_command_knows() -> None:
+    """They run for hours. What a benchmark does, from the engine to its file: `tests/core/cli/test_swiss_roll.py`."""
+    from deconditioning.cli.program import make_parser
     from deconditioning.studies.downscaling.benchmark import OWN, DownscalingBenchmark
 
-    said = made("-n", "bench-downscaling")
-    assert re.findall(r"-m deconditioning benchmark (\w+)", said) == ["downscaling", "mediation"]
+    asked = []
+    for target in ("bench-swiss-roll", "bench-downscaling", "bench-trust"):
+        for words in re.findall(r"-m deconditioning (.*)", made("-n", target)):
+            asked.append(make_parser().parse_args(shlex.split(words)).name)
+    assert asked == ["swiss-roll", "downscaling", "mediation", "trust"]
     for settings in ({}, OWN["mediation"]):
         items = DownscalingBenchmark.from_dict({**settings, "seeds": [0]}).items()
         assert len({item["case"] for item in items}) == 6 and len({item["model"] for item in items}) > 3

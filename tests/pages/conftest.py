@@ -11,8 +11,6 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from deconditioning.engine import run_thread
-from deconditioning.engine.cluster import Cluster
 from pages.kit import state
 from pages.kit.pages import PAGES
 from tests.waiting import HANG_S, wait_for
@@ -30,32 +28,9 @@ def components() -> Iterator[None]:
         yield
 
 
-class KeptCluster(Cluster):
-    """Goes from one test's engine to the next one's: its processes take longer to start than what they are given."""
-
-    def hear(self, topic: str, handler: Callable[[Any], None]) -> None:
-        super().hear(topic, handler)
-        if self.connected:
-            self._client.subscribe_topic(topic, handler)
-
-    def close(self) -> None:
-        """End it only where something still runs, which nobody waits for any more."""
-        if self.connected and any(self._client.processing().values()):
-            super().close()
-
-
-@pytest.fixture(scope="session")
-def kept_cluster() -> Iterator[KeptCluster]:
-    """One for all engines of these tests."""
-    kept = KeptCluster(None, None)
-    yield kept
-    Cluster.close(kept)
-
-
 @pytest.fixture(autouse=True)
-def cluster(kept_cluster: KeptCluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Engines of these tests use the kept one; those of other folders' tests, in the same process, their own."""
-    monkeypatch.setattr(run_thread, "Cluster", lambda address, workers: kept_cluster)
+def cluster(shared_cluster: None) -> None:
+    """Every engine of these tests uses the one cluster."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -70,16 +45,18 @@ def caches() -> Iterator[None]:
 def open_page(runs_folder: Path) -> Iterator[Callable[..., AppTest]]:
     """Opens a page by its folder's name, at an address, in a new session; the engine is this test's."""
 
-    def opened(name: str, **query: str | list[str]) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG_S)
-        app.query_params.update(query)
-        (address,) = (page.url_path for page in PAGES if page.folder == name)
-        app._page_hash = calc_hash(address)  # `switch_page` knows addresses only after the front page has run
-        return app.run()
+    state._holder.clear()
+    yield session
+    state._holder.clear()
 
-    state._holder.clear()
-    yield opened
-    state._holder.clear()
+
+def session(name: str, **query: str | list[str]) -> AppTest:
+    """A page by its folder's name, at an address, in a new session."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG_S)
+    app.query_params.update(query)
+    (address,) = (page.url_path for page in PAGES if page.folder == name)
+    app._page_hash = calc_hash(address)  # `switch_page` knows addresses only after the front page has run
+    return app.run()
 
 
 def until(page: AppTest, there: Callable[[], Any]) -> None:

@@ -1,6 +1,7 @@
 """Absurd addresses: every page, every control that stands in the address, every kind of value that is none."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,22 +14,16 @@ from pages.kit.pages import PAGES, with_current_keys
 from pages.likelihood_free.controls import SLIDERS
 from tests.pages.reading import as_shown, elements
 
+Opens = Callable[..., AppTest]
 ROOT = Path(__file__).resolve().parents[2]
 ABSURD = ("inf", "-inf", "nan", "1e400", str(2**70), "", "abc", "9" * (LONGEST + 1), ["30", "20"])
-#: Values that no control takes, and none is silent about.
+#: Values that no control takes, and none is silent about; the others.
 REFUSED = ("inf", "nan", "9" * (LONGEST + 1))
+CLIPPED = tuple(value for value in ABSURD if value not in REFUSED)
 #: Page → view → keys of its controls in the versions 0.1.0 and 0.2.0, without those that come with an exact picture.
 EARLIER = json.loads(Path(__file__).with_name("addresses.json").read_text())
 #: These follow what was learned, and leave an address aside without a word.
 FOLLOWING = set(SLIDERS)
-
-
-def opened(name: str, address: dict[str, Any]) -> AppTest:
-    """The page behind the router, at that address, in a new session."""
-    app = AppTest.from_string(f"exec(open({str(ROOT / 'app.py')!r}).read())", default_timeout=180).run()
-    app.switch_page(str(ROOT / "pages" / name / "page.py"))
-    app.query_params.update(address)
-    return app.run()
 
 
 def controls(page: AppTest) -> dict[str, Any]:
@@ -70,33 +65,33 @@ def test_every_page_of_earlier_versions_is_at_its_address() -> None:
     assert EARLIER.keys() <= {page.url_path for page in PAGES}
 
 
+def spread(keys: Any, values: tuple[Any, ...], first: int = 0) -> dict[str, Any]:
+    """One of the values for each key, in turn: the many controls of a kind on all pages get every one of them."""
+    return {key: values[(first + place) % len(values)] for place, key in enumerate(keys)}
+
+
 @pytest.mark.parametrize("name", [page.folder for page in PAGES])
-def test_no_value_breaks_a_page(name: str, runs_folder: Path) -> None:
-    usual = opened(name, {})
+def test_no_value_breaks_a_page(name: str, open_page: Opens) -> None:
+    usual = open_page(name)
     keys = controls(usual)
     assert earlier(name) <= keys.keys()
-    for value in ABSURD:
-        page = opened(name, dict.fromkeys(keys, value))
-        assert broken(page) == [], value
-        if value in REFUSED:
-            assert values(page, keys) == values(usual, keys), value
-            told = [key for key in keys if key not in FOLLOWING]
-            assert all(f"{key}={value[:40]}" in said(page) for key in told), said(page)
+    refused = spread(keys, REFUSED)
+    page = open_page(name, **refused)
+    assert broken(page) == [] and values(page, keys) == values(usual, keys)
+    told = {key: value for key, value in refused.items() if key not in FOLLOWING}
+    assert all(f"{key}={value[:40]}" in said(page) for key, value in told.items()), said(page)
+    for first in (0, len(CLIPPED) // 2):
+        absurd = spread(keys, CLIPPED, first)
+        assert broken(open_page(name, **absurd)) == [], absurd
+    for address in views(usual):
+        view = open_page(name, **address)
+        assert earlier(name, **address) <= controls(view).keys()
+        absurd = spread((key for key in controls(view) if key not in address), ABSURD)
+        assert broken(open_page(name, **absurd, **address)) == [], absurd
 
 
-@pytest.mark.parametrize("name", [page.folder for page in PAGES])
-def test_no_value_breaks_a_view(name: str, runs_folder: Path) -> None:
-    for address in views(opened(name, {})):
-        usual = opened(name, address)
-        assert earlier(name, **address) <= controls(usual).keys()
-        rest = [key for key in controls(usual) if key not in address]
-        absurd = {key: ABSURD[place % len(ABSURD)] for place, key in enumerate(rest)}
-        page = opened(name, absurd | address)
-        assert broken(page) == [], absurd
-
-
-def test_what_is_not_used_is_said_until_it_is_changed(runs_folder: Path) -> None:
-    page = opened("swiss_roll", {"r-seed": "inf", "r-points": "1e9", "r-noise": "nan", "r-bags": "30"})
+def test_what_is_not_used_is_said_until_it_is_changed(open_page: Opens) -> None:
+    page = open_page("swiss_roll", **{"r-seed": "inf", "r-points": "1e9", "r-noise": "nan", "r-bags": "30"})
     assert said(page) == (
         "The address contains r-seed=inf, which is not a whole number. The page uses 0. The address contains "
         "r-points=1e9, which is outside the limits. The page uses 5000. The address contains r-noise=nan, which is not "
@@ -112,18 +107,18 @@ def test_what_is_not_used_is_said_until_it_is_changed(runs_folder: Path) -> None
     assert said(page) == ""
 
 
-def test_a_good_address_is_taken_without_a_word(runs_folder: Path) -> None:
-    page = opened("swiss_roll", {"r-seed": "7", "r-noise": "0.05", "r-match": "indirect"})
+def test_a_good_address_is_taken_without_a_word(open_page: Opens) -> None:
+    page = open_page("swiss_roll", **{"r-seed": "7", "r-noise": "0.05", "r-match": "indirect"})
     assert said(page) == "" and page.session_state["r-seed"] == 7 and page.session_state["r-match"] == "indirect"
 
 
 def test_keys_of_earlier_versions_are_redirected_with_a_sentence(
-    runs_folder: Path, monkeypatch: pytest.MonkeyPatch
+    open_page: Opens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     renamed = {"r-old": "r-seed", "r-older": "r-noise", "r-way": "r-match"}
     listed = tuple(replace(one, renamed=renamed) if one.folder == "swiss_roll" else one for one in PAGES)
     monkeypatch.setattr("pages.kit.pages.PAGES", listed)
-    page = opened("swiss_roll", {"r-old": "7", "r-older": "1e9", "r-way": "indirect", "r-bags": "30"})
+    page = open_page("swiss_roll", **{"r-old": "7", "r-older": "1e9", "r-way": "indirect", "r-bags": "30"})
     told = as_shown(" ".join(box.value for box in page.info))
     assert values(page, ("r-seed", "r-match", "r-bags")) == {"r-seed": 7, "r-match": "indirect", "r-bags": 30}
     assert "`r-old` in the address is now called `r-seed`" in told and "r-bags" not in told
@@ -132,13 +127,13 @@ def test_keys_of_earlier_versions_are_redirected_with_a_sentence(
     page.number_input(key="r-seed").set_value(8).run()
     told = as_shown(" ".join(box.value for box in page.info))
     assert "`r-old`" not in told and "`r-way`" in told
-    both = opened("swiss_roll", {"r-old": "7", "r-seed": "9"})
+    both = open_page("swiss_roll", **{"r-old": "7", "r-seed": "9"})
     assert both.session_state["r-seed"] == 9
     history = with_current_keys("roll", {"r-old": ["7"], "r-bags": ["30"]})
     assert history == {"r-seed": ["7"], "r-bags": ["30"]} and with_current_keys("line", {"r-old": 1}) == {"r-old": 1}
 
 
-def test_a_bare_page_survives_too(open_page, runs_folder: Path) -> None:
+def test_a_bare_page_survives_too(open_page: Opens) -> None:
     page = AppTest.from_file(str(ROOT / "pages" / "swiss_roll" / "page.py"), default_timeout=60)
     page.query_params["r-seed"] = "inf"
     page.run()

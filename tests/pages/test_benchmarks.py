@@ -13,15 +13,15 @@ from deconditioning.studies.measurements import measured
 from deconditioning.wording import about
 from pages.benchmarks import headlines
 from tests.benchmarks.table import RESULTS
-from tests.waiting import HANG_S
+from tests.pages.conftest import session
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture
-def page(runs_folder: Path) -> AppTest:
-    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG_S).run()
-    page.switch_page(str(ROOT / "pages" / "benchmarks" / "page.py")).run()
+@pytest.fixture(scope="module")
+def page() -> AppTest:
+    """The page as it opens, which every test only reads."""
+    page = session("benchmarks")
     assert not page.exception and page.error == []
     return page
 

@@ -2,12 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from deconditioning.studies.distribution_regression.curves import paired_tests
@@ -15,22 +13,15 @@ from deconditioning.studies.distribution_regression.study import MethodSettings,
 from deconditioning.studies.distribution_regression.tables import keep_table, kept_tables, table_columns
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider
-from tests.waiting import HANG_S
 
 ROOT = Path(__file__).resolve().parents[2]
 STORED = json.loads((ROOT / "data" / "benchmarks" / "distribution_regression.json").read_text())
 
 
 @pytest.fixture
-def page(runs_folder: Path) -> Iterator[AppTest]:
+def page(open_page) -> AppTest:
     """The page on a smaller simulation."""
-    st.cache_resource.clear()
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG_S)
-    app.query_params["d-n"], app.query_params["d-m"] = "40", "50"
-    app.run()
-    app.switch_page(str(ROOT / "pages" / "distribution_regression" / "page.py")).run()
-    yield app
-    st.cache_resource.clear()
+    return open_page("distribution_regression", **{"d-n": "40", "d-m": "50"})
 
 
 def words(page: AppTest) -> str:

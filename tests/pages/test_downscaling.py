@@ -17,6 +17,9 @@ from tests.pages.conftest import until
 from tests.pages.reading import as_shown
 from tests.pages.sliders import log_slider, moved
 
+#: Cells of 18 × 18 pixels, in an address.
+LARGER = {"rows": "18", "columns": "18"}
+
 
 @pytest.fixture
 def page(open_page) -> AppTest:
@@ -24,10 +27,10 @@ def page(open_page) -> AppTest:
     return open_page("downscaling")
 
 
-def coarser(page: AppTest) -> AppTest:
-    """Larger cells, so that the test is quick."""
-    page.number_input(key="rows").set_value(18)
-    return page.number_input(key="columns").set_value(18).run()
+@pytest.fixture
+def small(open_page) -> AppTest:
+    """The page on larger cells, so that the test is quick."""
+    return open_page("downscaling", **LARGER)
 
 
 def words(page: AppTest) -> str:
@@ -67,10 +70,12 @@ def test_what_the_intervals_held_stands_beside_the_maps_and_nothing_contradicts_
     (drawn,) = [block.proto.body for block in page.get("html") if 'class="lab-trust"' in block.proto.body]
     assert f"95 % intervals contain {held} %" in drawn and len(re.findall('class="dot"', drawn)) == 3
     assert not page.warning
-    coarser(page).slider(key="withhold").set_value(0.5).run()
-    page.selectbox(key="place").set_value(
-        "matern52"
-    ).run()  # nothing may vary that neighbours do not show: intervals shrink
+
+
+def test_too_narrow_intervals_are_said(open_page):
+    """Nothing may vary that neighbours do not show: intervals shrink."""
+    page = open_page("downscaling", withhold="0.5", **LARGER)
+    page.selectbox(key="place").set_value("matern52").run()
     (said,) = [box.value for box in page.warning if "95 % intervals" in box.value]
     held, verdict = re.search(r"(\d+) % of the 95 % intervals contain the truth: ([a-z ]+)\.", said).groups()
     assert verdict == "too narrow" and int(held) < 90 and "times this width" in said
@@ -138,51 +143,46 @@ def test_the_second_example_warns(page):
     assert any("27 %" in box.value and "expect little" in box.value for box in page.warning)
 
 
-@pytest.mark.parametrize("key", ["noise", "l0", "s1", "l1"])
-def test_every_slider_moves_the_scores(page, key):
-    coarser(page)
-    before = table(page)
-    moved(page, key, 10)
-    assert complaints(page) == [] and table(page) != before
+def test_every_slider_moves_the_scores(small):
+    for key in ("noise", "l0", "s1", "l1"):
+        before = table(small)
+        moved(small, key, 10)
+        assert complaints(small) == [] and table(small) != before, key
+    small.selectbox(key="model").set_value("shrinkage_cmp").run()
+    before = table(small)
+    log_slider(small, "lam").set_value(0.1).run()
+    assert complaints(small) == [] and table(small) != before
 
 
-@pytest.mark.parametrize("model", list(MODELS))
-def test_every_model_runs_on_unmatched_data(page, model):
-    coarser(page)
-    page.multiselect(key="med").set_value(["surface_altitude"])
-    page.slider(key="withhold").set_value(0.5).run()
-    page.selectbox(key="model").set_value(model).run()
-    assert complaints(page) == []
-    assert "matched only through" in words(page) and "withheld cells" in words(page)
-    assert (len([s for s in page.select_slider if s.key == "lam"]) == 1) == MODELS[model].uses("regularisation")
+def test_every_model_runs_on_unmatched_data(small):
+    small.multiselect(key="med").set_value(["surface_altitude"])
+    small.slider(key="withhold").set_value(0.5).run()
+    for model in MODELS:
+        small.selectbox(key="model").set_value(model).run()
+        assert complaints(small) == [], model
+        assert "matched only through" in words(small) and "withheld cells" in words(small)
+        shown = [slider for slider in small.select_slider if slider.key == "lam"]
+        assert (len(shown) == 1) == MODELS[model].uses("regularisation"), model
 
 
-def test_lambda_moves_a_mediated_model(page):
-    coarser(page)
-    page.selectbox(key="model").set_value("shrinkage_cmp").run()
-    before = table(page)
-    log_slider(page, "lam").set_value(0.1).run()
-    assert complaints(page) == [] and table(page) != before
+def test_impossible_cells_give_one_sentence_and_the_page_comes_back(small):
+    for key, values, said in (
+        ("columns", {"columns": 200}, "lock"),
+        ("withhold", {"withhold": 0.9, "rows": 40, "columns": 40}, "at least 8"),
+    ):
+        good = {name: control(small, name).value for name in values}
+        for name, value in values.items():
+            control(small, name).set_value(value)
+        small.run()
+        assert len(complaints(small)) == 1 and said in complaints(small)[0], key
+        for name, value in good.items():
+            control(small, name).set_value(value)
+        small.run()
+        assert complaints(small) == [] and table(small)
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "said"),
-    [("columns", 200, "lock"), ("withhold", 0.9, "at least 8")],
-)
-def test_impossible_cells_give_one_sentence_and_the_page_comes_back(page, key, value, said):
-    coarser(page)
-    control = page.slider(key=key) if key == "withhold" else page.number_input(key=key)
-    good = control.value
-    control.set_value(value)
-    if key == "withhold":
-        page.number_input(key="rows").set_value(40)
-        page.number_input(key="columns").set_value(40)
-    page.run()
-    assert len(complaints(page)) == 1 and said in complaints(page)[0]
-    control = page.slider(key=key) if key == "withhold" else page.number_input(key=key)
-    control.set_value(good)
-    coarser(page)
-    assert complaints(page) == [] and table(page)
+def control(page: AppTest, key: str):
+    return page.slider(key=key) if key == "withhold" else page.number_input(key=key)
 
 
 def broken_files() -> dict[str, bytes]:
@@ -205,16 +205,15 @@ def broken_files() -> dict[str, bytes]:
     }
 
 
-def test_rubbish_is_refused_with_a_sentence_and_nothing_is_lost(page):
-    coarser(page)
-    before = table(page)
+def test_rubbish_is_refused_with_a_sentence_and_nothing_is_lost(small):
+    before = table(small)
     for name, data in broken_files().items():
-        upload(page, name, data)
-        said = complaints(page)
+        upload(small, name, data)
+        said = complaints(small)
         assert len(said) == 1 and said[0].startswith(name), (name, said)
         assert "Traceback" not in said[0] and said[0].endswith((".", "\u2026"))
-        assert table(page) == before
-    assert page.selectbox(key="data").value == "ukv-645m"
+        assert table(small) == before
+    assert small.selectbox(key="data").value == "ukv-645m"
 
 
 def test_a_good_upload_becomes_the_data(page):
@@ -267,13 +266,12 @@ def test_a_coarse_file_and_a_fine_file_meet(page):
     )
 
 
-def test_a_rerun_leaves_sliders_to_the_person(page):
+def test_a_rerun_leaves_sliders_to_the_person(small):
     """A value written by the program on every run would undo a key press that is still on its way."""
-    coarser(page)
-    log_slider(page, "noise").set_value(0.01).run()
-    page.run()
-    assert [slider.key for slider in [*page.slider, *page.select_slider] if slider.proto.set_value] == []
-    assert log_slider(page, "noise").value == 0.01
+    log_slider(small, "noise").set_value(0.01).run()
+    small.run()
+    assert [slider.key for slider in [*small.slider, *small.select_slider] if slider.proto.set_value] == []
+    assert log_slider(small, "noise").value == 0.01
 
 
 def test_the_command_for_many_steps_is_one_that_is_understood(page):
@@ -289,35 +287,32 @@ def test_the_command_for_many_steps_is_one_that_is_understood(page):
     assert "`surface_altitude` of every step" in as_shown(words(page))
 
 
-def test_the_models_own_family_follows_the_model(page):
+def test_the_models_own_family_follows_the_model(small):
     """On coordinates as rough as is learned, rough for the bag GP, smoother for mediated ones; one asked for stays."""
-    coarser(page)
-    page.slider(key="withhold").set_value(0.5).run()
-    assert page.selectbox(key="place").value == "own" and "Powered exponential on" in equation(page)
-    page.selectbox(key="model").set_value("bag_gp").run()
-    assert "Matérn 1/2 on" in equation(page)
-    page.selectbox(key="model").set_value("shrinkage_cmp").run()
-    assert "Matérn 3/2 on" in equation(page)
-    page.selectbox(key="place").set_value("matern52").run()
-    page.selectbox(key="model").set_value("bag_gp").run()
-    assert complaints(page) == [] and "Matérn 5/2 on" in equation(page)
+    small.slider(key="withhold").set_value(0.5).run()
+    assert small.selectbox(key="place").value == "own" and "Powered exponential on" in equation(small)
+    small.selectbox(key="model").set_value("bag_gp").run()
+    assert "Matérn 1/2 on" in equation(small)
+    small.selectbox(key="model").set_value("shrinkage_cmp").run()
+    assert "Matérn 3/2 on" in equation(small)
+    small.selectbox(key="place").set_value("matern52").run()
+    small.selectbox(key="model").set_value("bag_gp").run()
+    assert complaints(small) == [] and "Matérn 5/2 on" in equation(small)
 
 
-@pytest.mark.parametrize(
-    ("family", "own"), [("rational_quadratic", "alpha"), ("powered_exponential", "alpha"), ("mixed_matern", "mixture")]
-)
-def test_a_familys_own_parameter_is_on_a_slider_that_moves_the_map(page, family, own):
-    coarser(page)
-    page.selectbox(key="place").set_value(family).run()
-    before, key = equation(page), f"{own}0"
-    moved(page, key, 0.7)
-    assert complaints(page) == [] and equation(page) != before
+def test_a_familys_own_parameter_is_on_a_slider_that_moves_the_map(small):
+    for family, key in (
+        ("rational_quadratic", "alpha0"), ("powered_exponential", "alpha0"), ("mixed_matern", "mixture0"),
+    ):  # fmt: skip
+        small.selectbox(key="place").set_value(family).run()
+        before = equation(small)
+        moved(small, key, 0.7)
+        assert complaints(small) == [] and equation(small) != before, family
 
 
-def test_lines_are_shown_by_their_slopes_and_the_mean_by_its_variance(page):
+def test_lines_are_shown_by_their_slopes_and_the_mean_by_its_variance(small):
     """No slider for what changes nothing: a line's variance beside its slope; regression kriging has no smooth term."""
-    coarser(page)
-    labels = {slider.key: slider.label for slider in page.select_slider}
+    labels = {slider.key: slider.label for slider in small.select_slider}
     place = "grid latitude, grid longitude"
     expected = {
         "l1": "Lengthscale: surface altitude", "l2": "Sd of the slope: surface altitude",
@@ -327,13 +322,13 @@ def test_lines_are_shown_by_their_slopes_and_the_mean_by_its_variance(page):
     assert "s2" not in labels and "l3" not in labels
     line = KernelSpec((Term((Factor("linear", ("surface_altitude",), (4.0,)),)),))
     assert slider_values(ModelSpec("area_to_point_gp", line), 10)["l0"] == 0.25
-    before = table(page)
-    moved(page, "l2", 0.02)
-    assert complaints(page) == [] and table(page) != before and "(sd of the slope 0.02)" in equation(page)
-    assert [box.key for box in page.selectbox if box.key in ("place", "fam")] == ["place", "fam"]
-    page.selectbox(key="model").set_value("regression_kriging").run()
-    assert complaints(page) == [] and "Gaussian on" not in equation(page) and "Constant" in equation(page)
-    assert [box.key for box in page.selectbox if box.key in ("place", "fam")] == ["place"]
+    before = table(small)
+    moved(small, "l2", 0.02)
+    assert complaints(small) == [] and table(small) != before and "(sd of the slope 0.02)" in equation(small)
+    assert [box.key for box in small.selectbox if box.key in ("place", "fam")] == ["place", "fam"]
+    small.selectbox(key="model").set_value("regression_kriging").run()
+    assert complaints(small) == [] and "Gaussian on" not in equation(small) and "Constant" in equation(small)
+    assert [box.key for box in small.selectbox if box.key in ("place", "fam")] == ["place"]
 
 
 @pytest.mark.parametrize("terms", ["sum", "product"])
@@ -365,12 +360,11 @@ def equation(page: AppTest) -> str:
     return next(block.value for block in page.markdown if "k = " in block.value)
 
 
-def test_the_noises_of_the_default_stay_and_none_is_none(page):
-    coarser(page)
-    held = page.selectbox(key="hold")
+def test_the_noises_of_the_default_stay_and_none_is_none(small):
+    held = small.selectbox(key="hold")
     assert held.value == "own" and "σ² and ς² stay" in held.options[0]
-    page.selectbox(key="model").set_value("shrinkage_cmp").run()
-    assert "σ² is learned, ς² stays" in page.selectbox(key="hold").options[0]
+    small.selectbox(key="model").set_value("shrinkage_cmp").run()
+    assert "σ² is learned, ς² stays" in small.selectbox(key="hold").options[0]
 
 
 def test_a_better_guess_of_bilinear_interpolation_stands_beside_the_maps(page):
@@ -387,10 +381,8 @@ def warned(page: AppTest) -> list[str]:
     return [box.value for box in page.warning if "Bilinear interpolation predicts better" in box.value]
 
 
-def test_what_is_learned_from_unmatched_cells_comes_with_the_model_that_one_scale_up_chose(page):
-    coarser(page)
-    page.multiselect(key="med").set_value(["surface_altitude"])
-    page.slider(key="withhold").set_value(0.5).run()
+def test_what_is_learned_from_unmatched_cells_comes_with_the_model_that_one_scale_up_chose(open_page):
+    page = open_page("downscaling", med="surface_altitude", withhold="0.5", **LARGER)
     assert page.selectbox(key="model").value == "area_to_point_gp" and page.checkbox(key="choose").value
     assert "pseudo-targets" in equation(page) and "a(x)^\\top C" in words(page)
     page.number_input(key="steps").set_value(8)

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from deconditioning.teaching.exercises import ASKED, Address, Exercise
 from deconditioning.teaching.solved import verdict_at
 from deconditioning.teaching.tasks import EXERCISES, exercise_of
-from pages.kit.controls.level import LEVELS
+from pages.kit.controls.level import KEY, LEVELS
 from pages.kit.pages import PAGES
 from pages.kit.state import get_engine
 from pages.kit.tools import history
@@ -50,6 +50,7 @@ def test_an_exercise_opens_undone_and_its_documented_solution_does_it(open_page,
     until(page, lambda: "computing" not in verdict(page))
     assert 'data-state="open"' in verdict(page) and "Not yet." in verdict(page)
     assert printed(exercise, exercise.opening) in verdict(page)
+    named_as_asked(page, exercise)
     assert get_engine().progress.done() == {}
     move(page, exercise.solution)
     until(page, lambda: "computing" not in verdict(page))
@@ -82,17 +83,16 @@ def test_opening_the_address_of_a_solution_gives_no_tick(open_page) -> None:
     assert 'data-state="good"' in verdict(page) and list(get_engine().progress.done()) == [exercise.key]
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.key)
-def test_a_task_names_the_control_that_it_asks_for_as_the_page_does(open_page, exercise: Exercise, level: str) -> None:
-    """Where one control leads from the opening to the solution and the task asks for it."""
+def named_as_asked(page: AppTest, exercise: Exercise) -> None:
+    """Where the task asks to move one control, it calls it as the page does, at either level."""
     if "Move *" not in exercise.task:
         return
     (key,) = (key for key, text in exercise.solution.items() if exercise.opening.get(key) != text)
-    page = open_page(exercise.page, **dict(exercise.opening) | {"level": level})
-    sliders = (*page.slider, *page.select_slider, *page.number_input)
-    label = next(each.label for each in sliders if each.key == key)
-    assert label.split(",")[0].lower() in exercise.task.lower(), label
+    for level in reversed(LEVELS):
+        page.segmented_control(key=KEY).set_value(level).run()
+        sliders = (*page.slider, *page.select_slider, *page.number_input)
+        label = next(each.label for each in sliders if each.key == key)
+        assert label.split(",")[0].lower() in exercise.task.lower(), label
 
 
 def test_ticks_stand_on_the_page_of_exercises_until_they_are_taken_away(open_page) -> None:

@@ -1,11 +1,9 @@
 """The view Camera in AppTest: it opens followed, steps, obeys its controls, shows the paper's table."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from scipy.stats import sem
 from streamlit.testing.v1 import AppTest
 
@@ -23,14 +21,12 @@ with refusals():
 
 
 @pytest.fixture
-def view(monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+def view() -> AppTest:
     """The view on short series."""
-    st.cache_resource.clear()
     app = AppTest.from_string(SCRIPT, default_timeout=HANG_S)
     for key, value in (("fc-train", 100), ("fc-test", 20)):
         app.session_state[key] = value
-    yield app.run()
-    st.cache_resource.clear()
+    return app.run()
 
 
 def words(view: AppTest) -> str:

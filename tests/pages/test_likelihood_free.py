@@ -1,28 +1,21 @@
 """Page Likelihood-free inference in AppTest: it opens finished, follows every knob, takes a table, refuses in words."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from deconditioning.studies.likelihood_free.study import make_problem, run_problem
 from tests.pages.sliders import log_slider
-from tests.waiting import HANG_S
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def page(runs_folder: Path) -> Iterator[AppTest]:
+def page(open_page) -> AppTest:
     """The page as it opens."""
-    st.cache_resource.clear()
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG_S).run()
-    app.switch_page(str(ROOT / "pages" / "likelihood_free" / "page.py")).run()
-    yield app
-    st.cache_resource.clear()
+    return open_page("likelihood_free")
 
 
 def words(page: AppTest) -> str:

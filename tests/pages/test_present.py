@@ -45,10 +45,32 @@ def deck_of(page: AppTest) -> dict[str, Any]:
     return json.loads(shown["deck"])
 
 
+def _listed(words: str | list[str]) -> list[str]:
+    return [words] if isinstance(words, str) else words
+
+
 @pytest.mark.parametrize("name", STUDIES)
-def test_a_study_offers_slides_of_its_own_pictures(name: str, open_page: Callable[..., AppTest]) -> None:
+def test_a_study_is_taken_away_and_presented(
+    name: str, open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three files are offered; the page that works offline is small; it and the slides hold the page's pictures."""
+    offered, files = [], present.files
+    monkeypatch.setattr(present, "files", lambda *told: (offered.append(told), files(*told)))
     page = open_page(name)
     assert sent(page, "lab_slides") == [] and not page.exception
+    assert page.subheader[-1].value == "Download"
+    assert [button.label for button in page.get("download_button")][-3:] == FILES
+    told, address, settings = offered[-1]
+    text = offline_page(told, settings)
+    deck = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])
+    assert 1e6 < len(text) < 5e6 and address == settings["page"]
+    assert sorted(map(str, deck["figures"].values())) == sorted(
+        str(json.loads(chart["figure"])) for chart in charts(page).values()
+    )
+    controls = page.session_state["_seen"].controls
+    assert {key: one.read(_listed(settings["settings"][key])) for key, one in controls.items()} == {
+        key: one.read(one.words) for key, one in controls.items()
+    }
     deck = deck_of(page)
     slides, drawn = deck["slides"], charts(page)
     assert not page.exception and len(drawn) >= 2
@@ -65,31 +87,6 @@ def test_a_study_offers_slides_of_its_own_pictures(name: str, open_page: Callabl
     assert all(row in said for row in rows) and all(len(row) > 1 for row in rows)
     assert [slide["key"] for slide in slides[-3:]] == ["settings", "method", "credits"]
     assert slides[-3]["lines"] == [] and slides[-2]["lines"][0][1]
-
-
-def _listed(words: str | list[str]) -> list[str]:
-    return [words] if isinstance(words, str) else words
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_a_study_is_taken_away(name: str, open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three files are offered; the page that works offline is small and holds the same pictures."""
-    offered, files = [], present.files
-    monkeypatch.setattr(present, "files", lambda *told: (offered.append(told), files(*told)))
-    page = open_page(name)
-    assert page.subheader[-1].value == "Download"
-    assert [button.label for button in page.get("download_button")][-3:] == FILES
-    told, address, settings = offered[-1]
-    text = offline_page(told, settings)
-    deck = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])
-    assert 1e6 < len(text) < 5e6 and address == settings["page"]
-    assert sorted(map(str, deck["figures"].values())) == sorted(
-        str(json.loads(chart["figure"])) for chart in charts(page).values()
-    )
-    controls = page.session_state["_seen"].controls
-    assert {key: one.read(_listed(settings["settings"][key])) for key, one in controls.items()} == {
-        key: one.read(one.words) for key, one in controls.items()
-    }
 
 
 def test_settings_that_differ_are_told(open_page: Callable[..., AppTest]) -> None:

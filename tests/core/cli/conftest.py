@@ -28,6 +28,11 @@ class Answer:
         return json.loads(self.out, parse_constant=refuse)
 
 
+@pytest.fixture(autouse=True)
+def cluster(shared_cluster: None) -> None:
+    """Every engine of these commands uses the one cluster."""
+
+
 @pytest.fixture
 def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., Answer]:
     """``command("datasets", "--json", "-")`` runs it."""

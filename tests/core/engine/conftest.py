@@ -64,7 +64,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def own(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Engine]:
+def own(tmp_path: Path, request: pytest.FixtureRequest, shared_cluster: None) -> Iterator[Engine]:
     """An engine that no other test has runs in."""
     with Engine(tmp_path, address="", limit_s=getattr(request, "param", None)) as engine:
         yield engine

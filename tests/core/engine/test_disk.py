@@ -61,15 +61,20 @@ def test_a_restarted_app_finds_its_runs(tmp_path: Path) -> None:
         assert second.file(finished.id, "numbers.txt") == b"1 2 3"
 
 
-def test_two_apps_on_one_folder(other_app) -> None:
+def test_two_apps_on_one_folder(other_app, shared_cluster: None) -> None:
     process, folder, run_id = other_app
     with Engine(folder, address="") as here:
         run = wait_for(lambda: (found := here.get(run_id)).status == "running" and found.progress and found)
         assert run.active, "a living app's run is left alone"
         with pytest.raises(InputError, match="still running"):
             here.delete(run_id)
+        mine = done(here, toy("count"))
+        assert mine.status == "done" and {found.id for found in here.runs()} == {run_id, mine.id}
+        assert here.active() == 0, "their runs take no turn of ours"
         here.cancel(run_id)
         wait_for(lambda: here.get(run_id).status == "cancelled")
+        status = json.loads((folder / run_id / "status.json").read_text())
+        assert status["status"] == "cancelled" and status["owner"]["pid"] == process.pid
         assert process.stdout.readline().strip() == "cancelled"
         here.delete(run_id)
 
@@ -80,12 +85,13 @@ def test_an_app_that_was_killed_leaves_an_interrupted_run_and_no_processes(other
     process, folder, run_id = other_app
     with Engine(folder, address="") as here:
         progressing(here, run_id)
+        rows = len(here.trace(run_id))
         children = psutil.Process(process.pid).children(recursive=True)
         assert len(children) >= 3, "a scheduler, a nanny and a worker"
         process.kill()
         process.wait()
         run = wait_for(lambda: not (found := here.get(run_id)).active and found)
-        assert run.status == "interrupted" and run.result["partial"] and here.trace(run_id)
+        assert run.status == "interrupted" and run.result["partial"] and len(here.trace(run_id)) >= rows > 0
         assert json.loads((folder / run_id / "status.json").read_text())["status"] == "interrupted"
         _, left = psutil.wait_procs(children, timeout=HANG_S)
         assert not left, "the cluster does not outlive its app"
