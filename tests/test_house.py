@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,12 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 def files(*patterns: str) -> list[Path]:
     """Files of the project that match, in order."""
     return sorted({path for pattern in patterns for path in ROOT.glob(pattern)})
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """A file of the project, read as Python once for all rules."""
+    return ast.parse(path.read_text())
 
 
 def functions(tree: ast.AST) -> Iterator[Function]:
@@ -66,7 +73,7 @@ def is_stub(node: ast.ClassDef | Function) -> bool:
 @pytest.mark.parametrize("path", files(*CODE), ids=lambda path: str(path.relative_to(ROOT)))
 def test_functions_and_files_are_short(path: Path) -> None:
     source = path.read_text()
-    long = {f.name: body_length(f) for f in functions(ast.parse(source)) if body_length(f) > LONGEST_FUNCTION}
+    long = {f.name: body_length(f) for f in functions(tree_of(path)) if body_length(f) > LONGEST_FUNCTION}
     assert not long, f"longer than {LONGEST_FUNCTION} lines: {long}"
     assert source.count("\n") <= LONGEST_FILE, f"{source.count(chr(10))} lines: split the file by ideas"
 
@@ -79,7 +86,7 @@ def test_folders_are_small() -> None:
 
 @pytest.mark.parametrize("path", files("core/deconditioning/**/*.py"), ids=lambda path: str(path.relative_to(ROOT)))
 def test_public_names_of_core_have_docstrings(path: Path) -> None:
-    tree = ast.parse(path.read_text())
+    tree = tree_of(path)
     assert not undocumented(tree)
     assert path.name == "__init__.py" or ast.get_docstring(tree), "the module says what it is for"
 
@@ -140,7 +147,7 @@ def test_nothing_is_kept_for_tests_alone() -> None:
     defined = {
         node.name: str(path.relative_to(ROOT))
         for path in files("core/deconditioning/**/*.py", "pages/**/*.py")
-        for node in ast.parse(path.read_text()).body
+        for node in tree_of(path).body
         if isinstance(node, Function | ast.ClassDef) and not node.name.startswith("_")
     }
     families = {type(family).__name__ for family in FAMILIES.values()}  # found by their folder

@@ -1,17 +1,15 @@
 """Large files opened: 400 variables listed, and 20 GB of which one step is read, each in a process of its own."""
 
 import json
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
+from tests.benchmarks.apart import output_of
 from tests.benchmarks.table import Row, keep
 
-ROOT = Path(__file__).resolve().parents[2]
 VARIABLES, GRID = 400, (180, 360)
 STEPS, LARGE = 5000, (1000, 1000)
 SMOKE = {"VARIABLES": 5, "GRID": (9, 12), "STEPS": 3, "LARGE": (20, 30)}
@@ -64,10 +62,7 @@ def bench_files() -> None:
 
 
 def _opened(path: Path, steps: int) -> dict[str, float]:
-    command = [sys.executable, "-c", _OPEN, str(path), str(steps)]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert found.returncode == 0, found.stderr
-    told: dict[str, float] = json.loads(found.stdout.splitlines()[-1])
+    told: dict[str, float] = json.loads(output_of("-c", _OPEN, str(path), str(steps)).splitlines()[-1])
     return told
 
 

@@ -6,8 +6,6 @@ of the data once. Scores beside those of our own variational CMP, learned on the
 """
 
 import json
-import subprocess
-import sys
 
 import torch
 
@@ -19,10 +17,10 @@ from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.metrics.field_scores import score_field
+from tests.benchmarks.apart import output_of
 from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds
 from tests.benchmarks.yardstick_varcmp import EPOCHS, INDUCING, Yardstick
-from tests.conftest import ROOT
 
 DATA, SIZE = "atmosphere", "441 bags × 289, 441 targets, 254,898 pixels"
 SETTINGS = {"restarts": 2, "steps": 100}
@@ -91,6 +89,5 @@ def _beside(scores: dict[str, float], other: dict[str, float]) -> str:
 def _peak(model: str) -> float:
     """Peak memory of the product's own command, all baselines and scores included."""
     options = [word for key, value in SETTINGS.items() for word in (f"--{key}", str(value))]
-    command = [sys.executable, "-m", "deconditioning", "downscale", DATA, "--model", model, *options, "--quiet"]
-    done = subprocess.run([*command, "--json", "-"], check=True, capture_output=True, text=True, cwd=ROOT)
-    return json.loads(done.stdout)["results"][0]["peak_mb"]
+    command = ("-m", "deconditioning", "downscale", DATA, "--model", model, *options, "--quiet", "--json", "-")
+    return json.loads(output_of(*command))["results"][0]["peak_mb"]

@@ -4,8 +4,6 @@ Both sides: float64, one thread, the same values checked against each other; CPU
 """
 
 import math
-import subprocess
-import sys
 from dataclasses import replace
 
 import torch
@@ -22,13 +20,14 @@ from deconditioning.models.sparse.bag_prior import BagPrior
 from deconditioning.models.sparse.sparse_gp import WhitenedGaussian
 from deconditioning.models.sparse.stochastic import elbo
 from deconditioning.studies.swiss_roll.study import COLUMNS, RollSettings, score, starting_spec
+from tests.benchmarks.apart import output_of
 from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds
-from tests.core.models.test_memory import MEASURE, ROOT
+from tests.core.models.test_memory import MEASURE
 
 ROLL = RollSpec()
 SIZE = "5,000 points, 50 bags"
-SMOKE = {"ROLL": RollSpec(200, 10), "SIZE": "small"}
+SMOKE = {"ROLL": RollSpec(200, 10), "SIZE": "small", "MEASURE": MEASURE.replace("RollSpec()", "RollSpec(200, 10)")}
 ROWS: list[Row] = []
 
 
@@ -164,7 +163,7 @@ def bench_accuracy_and_memory() -> None:
         given = named_posterior(trainable.learned(), roll.data, COLUMNS)
         rmse = score(roll, given.mean(roll.inputs), given.variance(roll.inputs).sqrt())["rmse"]
         found.append((took, rmse))
-    done = subprocess.run([sys.executable, "-c", MEASURE], cwd=ROOT, capture_output=True, text=True, check=True)
+    peak = float(output_of("-c", MEASURE))
     (took, rmse), (slow, plain_rmse) = found
     ROWS.append(
         Row(
@@ -174,7 +173,7 @@ def bench_accuracy_and_memory() -> None:
             yardstick=slow,
             against="N×N matrices",
             accuracy=f"RMSE {rmse:.3f}, yardstick {plain_rmse:.3f}",
-            peak_mb=float(done.stdout),
+            peak_mb=peak,
             note="once on each side; memory above the imports, learning and predicting",
         )
     )

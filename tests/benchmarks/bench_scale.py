@@ -6,11 +6,9 @@ targets, where summing up the targets once (``M B²``) takes about ten minutes o
 """
 
 import json
-import subprocess
-import sys
 
+from tests.benchmarks.apart import output_of
 from tests.benchmarks.table import Row, keep
-from tests.core.models.test_memory import ROOT
 
 SIZES = ((10_000, 500, 5000), (100_000, 500, 5000), (1_000_000, 500, 5000), (1_000_000, 1000, 100_000))
 LARGEST = (1_000_000, 5000, 100_000)
@@ -46,8 +44,7 @@ def rows_of(size: tuple[int, int, int], found: dict) -> list[Row]:
 
 def found_on(device: str, size: tuple[int, int, int]) -> dict:
     """Seconds, memory and scores of one size, from a process of its own."""
-    command = [sys.executable, "-m", "tests.benchmarks.large", *map(str, size), str(INDUCING), device]
-    return json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
+    return json.loads(output_of("-m", "tests.benchmarks.large", *map(str, size), str(INDUCING), device))
 
 
 def measured(size: tuple[int, int, int]) -> list[Row]:

@@ -1,27 +1,25 @@
 """Sparse representation of 100,000 data: CPU time of one evaluation with gradients, and memory above the imports."""
 
-import subprocess
-import sys
-
 import numpy as np
 import torch
 
 from deconditioning.datasets.sparse_toy import ToySpec, make_toy
 from deconditioning.models.sparse.sparse_representation import sparse_objective
 from deconditioning.studies.sparse_representation.study import true_model
+from tests.benchmarks.apart import output_of
 from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds
-from tests.core.models.test_memory import ROOT, SPARSE
+from tests.core.models.test_memory import SPARSE
 
 SIZES, SMALL = (1000, 3000, 100_000), 3000
-SMOKE = {"SIZES": (60, 90), "SMALL": 60}
+SMOKE = {"SIZES": (60, 90), "SMALL": 60, "SPARSE": SPARSE.replace("40_000", "400")}
 
 
 def bench_hundred_thousand_data() -> None:
     """Against the evidence of the same model by its m×m matrix, at sizes where that can be formed."""
     torch.set_num_threads(1)
     rows = []
-    done = subprocess.run([sys.executable, "-c", SPARSE], cwd=ROOT, capture_output=True, text=True, check=True)
+    peak = float(output_of("-c", SPARSE))
     for count in SIZES:
         toy = make_toy(ToySpec(count, points=12))
         spec = true_model(toy, np.linspace(-5, 5, 30))
@@ -41,7 +39,7 @@ def bench_hundred_thousand_data() -> None:
                 yardstick=cpu_seconds(lambda toy=toy, spec=spec: _plain(toy, spec)) if small else None,
                 against="m×m matrix" if small else "",
                 accuracy=f"evidence a datum to {apart:.0e}" if small else "",
-                peak_mb=None if small else float(done.stdout),
+                peak_mb=None if small else peak,
                 note="" if small else "memory above the imports, of three evaluations and a posterior",
             )
         )

@@ -6,14 +6,12 @@ hyperparameters that were learned on the first; conditioned once, and for the fi
 
 import json
 import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
+from tests.benchmarks.apart import output_of
 from tests.benchmarks.table import Row, keep
 
-ROOT = Path(__file__).resolve().parents[2]
 STEPS = int(os.environ.get("STORE_STEPS", "10"))
 EACH = int(os.environ.get("STORE_EACH", "3"))
 ROWS = int(os.environ.get("STORE_ROWS", "360"))
@@ -88,10 +86,7 @@ print(json.dumps({**found, "imports_mb": begun}))
 
 
 def _side(which: str, folder: Path, steps: int) -> dict:
-    command = [sys.executable, "-c", _SIDES, which, str(folder), str(BLOCK), str(steps)]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert found.returncode == 0, found.stderr
-    return json.loads(found.stdout.splitlines()[-1])
+    return json.loads(output_of("-c", _SIDES, which, str(folder), str(BLOCK), str(steps)).splitlines()[-1])
 
 
 def bench_store() -> None:

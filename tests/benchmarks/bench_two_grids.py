@@ -1,17 +1,14 @@
 """A global climate model's field brought onto a fine regional grid by its orography: two files, no truth between."""
 
 import json
-import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 
+from tests.benchmarks.apart import output_of
 from tests.benchmarks.table import Row, keep
 
-ROOT = Path(__file__).resolve().parents[2]
 #: What was agreed on for the whole command, learning and checks included.
 LIMIT_CPU_S = 60.0
 #: Grid of the European domain at 0.11°, and the model's at 1.25° by 1.875°.
@@ -28,13 +25,7 @@ def bench_two_grids() -> None:
         _coarse(coarse)
         command = ["downscale", str(fine), "--target", "tas", "--coarse", str(coarse), "--covariates", "orog"]
         command += ["--withhold", "0.5"]  # scored on the other half
-        subprocess.run(
-            [sys.executable, "-m", "deconditioning", *command, "--json", str(out)],
-            cwd=ROOT,
-            check=True,
-            capture_output=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
-        )
+        output_of("-m", "deconditioning", *command, "--json", str(out))
         found, *_ = json.loads(out.read_text())["results"]
     size = f"{COARSE[0]} × {COARSE[1]} onto {FINE[0]} × {FINE[1]}"
     note = f"learned; RMSE of withheld cells {found['scores']['rmse']:.2g} K"

@@ -1,14 +1,14 @@
 """Benchmarks end in one table of everything that was measured; with ``--smoke`` they only show that they run.
 
-A smoke run sets the constants that a benchmark's ``SMOKE`` names to small values, times everything once, and keeps its
-rows in a folder that goes away.
+A smoke run sets the constants that a benchmark's ``SMOKE`` names to small values, times everything once, lets programs
+share their imports, and keeps its rows in a folder that goes away.
 """
 
 from pathlib import Path
 
 import pytest
 
-from tests.benchmarks import table
+from tests.benchmarks import apart, table
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -26,6 +26,7 @@ def smoke(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_p
         assert hasattr(module, name), f"{module.__name__} has no {name}"
         monkeypatch.setattr(module, name, value)
     monkeypatch.setattr(table, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(apart, "shares_imports", True)
     if timed := getattr(module, "cpu_seconds", None):
         monkeypatch.setattr(module, "cpu_seconds", lambda work, repeats=1: timed(work, 1))
 

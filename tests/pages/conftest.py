@@ -33,9 +33,17 @@ def cluster(shared_cluster: None) -> None:
     """Every engine of these tests uses the one cluster."""
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="session", autouse=True)
 def caches() -> Iterator[None]:
-    """Empty at a file's first test and after its last; in between fields, sums and posteriors stay, as on a server."""
+    """Fields, sums and posteriors stay between tests, as on a server between its visitors."""
+    st.cache_resource.clear()
+    yield
+    st.cache_resource.clear()
+
+
+@pytest.fixture(scope="module")
+def own_caches() -> Iterator[None]:
+    """For a file that puts something else into them, or counts what is computed."""
     st.cache_resource.clear()
     yield
     st.cache_resource.clear()

@@ -18,6 +18,8 @@ from pages.kit.tools import history
 from tests.pages.conftest import ROOT, until
 from tests.pages.sliders import moved
 
+pytestmark = pytest.mark.usefixtures("own_caches")
+
 RESULTS = ROOT / "tests" / "benchmarks" / "results"
 DOCS = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
 ADDRESSES = {page.url_path: page.folder for page in PAGES}

@@ -12,6 +12,8 @@ from deconditioning.filtering.systems import RotationSystem
 from deconditioning.studies.filtering.study import FilterSettings, compare, follow, rotation_problem
 from tests.pages.sliders import moved
 
+pytestmark = pytest.mark.usefixtures("own_caches")
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -11,6 +11,8 @@ from deconditioning.studies.kernel_bayes.study import GaussianSpec, compare_rule
 from pages.kernel_bayes.errors import beside_the_paper
 from tests.pages.sliders import log_slider, moved
 
+pytestmark = pytest.mark.usefixtures("own_caches")
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -16,6 +16,8 @@ from deconditioning.studies.kernel_bayes.settings import KernelBayesSettings
 from pages.kernel_bayes import controls, one, presets, several
 from pages.kit.controls.settings import at, essentials
 
+pytestmark = pytest.mark.usefixtures("own_caches")
+
 
 class More(KernelBayesSettings):
     """One line more."""

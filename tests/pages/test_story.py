@@ -22,7 +22,7 @@ PLACES = [(about, at) for about, steps in STORIES.items() for at in range(1, len
 
 
 @pytest.fixture(scope="module", autouse=True)
-def prepared() -> None:
+def prepared(own_caches: None) -> None:
     """What the background would compute: maps between cells, a check one scale up, intervals of secrets."""
     for key in maps.LEVELS.values():
         problem = fields.problem_of(key)

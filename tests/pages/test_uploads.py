@@ -3,6 +3,7 @@
 import errno
 
 import numpy as np
+import pytest
 import xarray as xr
 
 from deconditioning import sandbox
@@ -10,6 +11,8 @@ from deconditioning.downscaling.source import kept_uploads
 from deconditioning.engine import disk
 from tests.core.fields.samples import netcdf, rectilinear, region
 from tests.corpus.crafted import outside
+
+pytestmark = pytest.mark.usefixtures("own_caches")
 
 
 def given(open_page, name: str, data: bytes):

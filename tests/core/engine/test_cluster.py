@@ -29,9 +29,10 @@ time.sleep(600)
 
 
 def processes() -> dict[str, psutil.Process]:
-    """The scheduler, the nanny and the worker that this process started, by what they are."""
+    """The scheduler, the nanny and the worker that this process started last, by what they are."""
     found = {}
-    for child in psutil.Process().children(recursive=True):
+    children = [child for child in psutil.Process().children(recursive=True) if child.status() != psutil.STATUS_ZOMBIE]
+    for child in sorted(children, key=psutil.Process.create_time):
         line = " ".join(child.cmdline())
         for kind, word in (("scheduler", "distributed.Scheduler"), ("nanny", "distributed.Nanny")):
             if word in line:
