@@ -1,7 +1,10 @@
 """Pages of the app in AppTest: each test a session and an engine of its own, what pages computed kept between them."""
 
 import functools
+import threading
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,8 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from pages.kit import state
+from pages.kit import background, state
+from pages.kit.background import Background
 from pages.kit.pages import PAGES
 from tests.waiting import HANG_S, wait_for
 
@@ -55,6 +59,7 @@ def open_page(runs_folder: Path) -> Iterator[Callable[..., AppTest]]:
 
     state._holder.clear()
     yield session
+    drop_everything()
     state._holder.clear()
 
 
@@ -67,13 +72,58 @@ def session(name: str, **query: str | list[str]) -> AppTest:
     return app.run()
 
 
+class Patient(Background):
+    """Begins no work before a test waits for some: most look at what is on the page at once and leave."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go = threading.Event()
+
+    def request(self, key: str, lane: str, work: Callable[[Callable[[], None]], Any]) -> "Future[Any]":
+        def later(check: Callable[[], None]) -> Any:
+            while not self.go.wait(0.05):
+                check()
+            return work(check)
+
+        return super().request(key, lane, later)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing waits or goes on."""
+        return all(job.done() for job in [*self._jobs.values()])
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient() -> Iterator[None]:
+    """Pages of these tests work in a patient background."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(background, "Background", Patient)
+        yield
+
+
+def drop_everything() -> None:
+    """What sessions that are over have left in the background goes."""
+    work = background.get_background()
+    for lane in [*work._wanted]:
+        work.drop(lane, unless="")
+
+
 def until(page: AppTest, there: Callable[[], Any]) -> None:
-    """Run the page again until something is there: no browser asks for it when work in the background has ended."""
+    """Let the background work, and run the page again when it or the engine is through, until something is there."""
+    work = background.get_background()
+    assert isinstance(work, Patient)
+    work.go.set()
 
     def look() -> Any:
         if found := there():
             return found
+        begun = time.monotonic()
+        while time.monotonic() < begun + 1 and not (work.idle and not state._holder().engine.active()):
+            time.sleep(0.05)
         page.run()
         return None
 
-    wait_for(look, "what the page waits for", every=0.2)
+    try:
+        wait_for(look, "what the page waits for", every=0.05)
+    finally:
+        work.go.clear()
