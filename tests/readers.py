@@ -1,0 +1,58 @@
+"""Readers of uploaded files as forks of one process that has their libraries: the lock and the limits are the same.
+
+What is not shared with a real reader is only the start of Python, as in ``tests.corpus.batch``. The sandbox's own tests
+start real ones, and so does whoever asks for the fixture ``real_readers``.
+"""
+
+import multiprocessing
+import os
+import runpy
+import sys
+from pathlib import Path
+from typing import Any
+
+from deconditioning import sandbox
+from deconditioning.errors import InputError
+
+started = sandbox._run
+#: What readers import, without what they keep from being imported.
+SHARED = "tests.readers_imports"
+
+
+def run(command: list[str], said: Path, name: str, seconds: float) -> tuple[int, bytes]:
+    """In place of ``sandbox._run``: the child's exit code and what it said."""
+    _, option, module, *words = command
+    if option != "-m" or not module.startswith("deconditioning."):
+        return started(command, said, name, seconds)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([SHARED])
+    said.touch()
+    child: Any = context.Process(target=read, args=(module, words, str(said)))
+    child.start()
+    child.join(sandbox.PATIENCE * seconds)
+    if child.is_alive():
+        child.kill()
+        child.join()
+        raise InputError(sandbox._too_slow(name, seconds))
+    if child.exitcode == -sandbox.signal.SIGXCPU:
+        raise InputError(sandbox._too_slow(name, seconds))
+    return child.exitcode, said.read_bytes()
+
+
+def read(module: str, words: list[str], said: str) -> None:
+    """What ``python -m module WORDS`` does, in a fork."""
+    os.setsid()
+    os.chdir(sandbox.ROOT)
+    environment = {**sandbox._environment(), sandbox.PARENT: str(os.getppid())}
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = [module, *words]
+    sys.stdout, sys.stderr = open(said, "w"), open(os.devnull, "w")
+    code = 1
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        code = int(end.code or 0)
+    finally:
+        sys.stdout.flush()
+        os._exit(code)  # nothing else may be done here any more

@@ -1,0 +1,15 @@
+"""Imported once for all forks of `tests.readers`, as `tests.corpus.batch` does."""
+
+import sys
+
+for package in ("dask", "matplotlib"):  # as the reader of fields
+    sys.modules.setdefault(package, None)  # type: ignore[arg-type]
+
+import h5netcdf  # noqa: E402, F401
+import pandas  # noqa: E402, F401
+import scipy.io  # noqa: E402, F401
+import xarray  # noqa: E402, F401
+
+import deconditioning.fields.decoding  # noqa: E402, F401
+import deconditioning.fields.opening  # noqa: E402, F401
+import deconditioning.tables.table  # noqa: E402, F401
