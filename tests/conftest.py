@@ -157,6 +157,26 @@ def runs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def quick_readers() -> Iterator[None]:
+    """Uploaded files are read by forks that share their imports."""
+    from deconditioning import sandbox
+    from tests import readers
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sandbox, "_run", readers.run)
+        yield
+
+
+@pytest.fixture
+def real_readers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Uploaded files are read by processes that start from nothing, as in the app."""
+    from deconditioning import sandbox
+    from tests import readers
+
+    monkeypatch.setattr(sandbox, "_run", readers.started)
+
+
 @pytest.fixture(scope="session")
 def kept_cluster() -> Iterator[Any]:
     """The cluster of all engines that ask for ``shared_cluster``."""

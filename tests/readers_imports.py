@@ -10,6 +10,6 @@ import pandas  # noqa: E402, F401
 import scipy.io  # noqa: E402, F401
 import xarray  # noqa: E402, F401
 
-import deconditioning.fields.decoding  # noqa: E402, F401
-import deconditioning.fields.opening  # noqa: E402, F401
+import deconditioning.fields.reading.decoding  # noqa: E402
+import deconditioning.fields.reading.opening  # noqa: E402
 import deconditioning.tables.table  # noqa: E402, F401

@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 #: In a smoke run, which asks nobody what a program takes: programs are forks of one process that imports this once.
-SHARED = ["torch", "xarray", "scipy.linalg", "deconditioning.downscaling.run", "deconditioning.fields.opening"]
+SHARED = ["torch", "xarray", "scipy.linalg", "deconditioning.downscaling.run", "deconditioning.fields.reading.opening"]
 shares_imports = False
 
 

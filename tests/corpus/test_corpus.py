@@ -45,7 +45,7 @@ def test_the_corpus_is_small_and_its_names_differ(corpus):
 @pytest.mark.parametrize(
     "name", ["external-field.nc", "damaged-chunk.nc", "classic-huge.nc", "mark-1e20.nc", "table-long-row.csv"]
 )
-def test_by_the_door_it_is_the_same(name, corpus):
+def test_by_the_door_it_is_the_same(name, corpus, real_readers):
     case = next(case for case in corpus if case.name == name)
     opened = open_table if case.reader == "table" else open_upload
     if case.refused:

@@ -14,8 +14,9 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from pages.kit import background, state
-from pages.kit.background import Background
+from pages.kit import state
+from pages.kit.chart import background
+from pages.kit.chart.background import Background
 from pages.kit.pages import PAGES
 from tests.waiting import HANG_S, wait_for
 
