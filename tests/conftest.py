@@ -78,11 +78,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _check_shapes() -> None:
     """Check types and shapes at every call of `core`, which nothing may have imported yet."""
-    import jaxtyping
+    from tests import shapes
 
-    import tests.shapes
-
-    jaxtyping.install_import_hook("deconditioning", f"{tests.shapes.__name__}.checked")
+    shapes.install("deconditioning")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -146,6 +144,15 @@ def few_features(monkeypatch: pytest.MonkeyPatch) -> None:
     from deconditioning.kernels import fourier
 
     monkeypatch.setattr(fourier, "FEATURES", 32)
+
+
+@pytest.fixture
+def coarse_print(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slides are printed with few dots: what is asked of them is what they show."""
+    from deconditioning.slides import deck, printed
+
+    for module in (deck, printed):
+        monkeypatch.setattr(module, "DPI", 50)
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ import xarray as xr
 from deconditioning.slides.field import decoded
 from tests.core.cli.test_downscale import QUICK, planet
 
+pytestmark = pytest.mark.usefixtures("coarse_print")
+
 GIVEN = ("--target", "t", "--covariates", "z", "--block", 3, 3, "--withhold", 0.25, *QUICK)
 
 

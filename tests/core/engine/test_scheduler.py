@@ -56,12 +56,12 @@ def test_a_closed_app_frees_the_users_worker(scheduler: str, tmp_path: Path) -> 
 
 def test_a_killed_worker_costs_only_the_chunks_it_had_in_hand(crew: Crew, tmp_path: Path) -> None:
     """A prediction over a store on two workers, one of which is lost, is what this process writes, byte for byte."""
-    store, output, chunks = write_store(tmp_path / "in.zarr", 2), tmp_path / "there.zarr", 2 * 10 * 2
-    gate, free = tmp_path / "gate", 10
+    store, output, chunks = write_store(tmp_path / "in.zarr", 2), tmp_path / "there.zarr", 2 * 5 * 2
+    gate, free = tmp_path / "gate", 6
     crew.hire()
     wait_for(lambda: crew.workers() == 2)
     with Engine(tmp_path / "runs", address=crew.address) as engine:
-        run_id = engine.submit(gated(task(store, output, rows=4, columns=40), gate, free))
+        run_id = engine.submit(gated(task(store, output, rows=8, columns=40), gate, free))
         progressing(engine, run_id, beyond=(free - 1) / chunks)
         victim, before = crew.bystander(), written(output)
         victim.kill()
@@ -73,7 +73,7 @@ def test_a_killed_worker_costs_only_the_chunks_it_had_in_hand(crew: Crew, tmp_pa
     assert found["recomputed"] <= 2, "the one in hand, and perhaps one whose end had not been told"
     assert len(before) == 2 * free
     assert len([name for name, stamp in before.items() if after[name] != stamp]) <= 4
-    predict_store_task(task(store, tmp_path / "here.zarr", rows=4, columns=40).settings, Context())
+    predict_store_task(task(store, tmp_path / "here.zarr", rows=8, columns=40).settings, Context())
     assert set(written(tmp_path / "here.zarr")) == set(after)
     assert all((output / name).read_bytes() == (tmp_path / "here.zarr" / name).read_bytes() for name in after)
 

@@ -138,11 +138,11 @@ def test_only_the_place_of_footprints_is_looked_at():
 @pytest.mark.usefixtures("few_features")
 def test_draws_have_the_posteriors_moments():
     found = posterior(SPEC, with_footprints(9), COLUMNS)
-    draws = found.sample(POINTS, 3000, torch.Generator().manual_seed(0))
+    draws = found.sample(POINTS, 1200, torch.Generator().manual_seed(0))
     scale = found.variance(POINTS).sqrt()
     both = torch.outer(scale, scale)
-    assert torch.allclose((draws.mean(0) - found.mean(POINTS)) / scale, torch.zeros(len(POINTS)).double(), atol=0.08)
-    assert torch.allclose(torch.cov(draws.T) / both, found.covariance(POINTS) / both, atol=0.12)
+    assert torch.allclose((draws.mean(0) - found.mean(POINTS)) / scale, torch.zeros(len(POINTS)).double(), atol=0.12)
+    assert torch.allclose(torch.cov(draws.T) / both, found.covariance(POINTS) / both, atol=0.18)
 
 
 def test_the_evidence_gradient_equals_finite_differences():

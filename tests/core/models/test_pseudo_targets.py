@@ -64,11 +64,11 @@ def test_inducing_points_everywhere_are_the_exact_model(doubt, sparse, exact):
 def test_draws_have_the_doubt_in_them(name):
     data, spec = doubtful(DOUBTS["large"]), replace(model(name), inducing=Inducing(20))
     found = named_posterior(spec, data, COLUMNS)
-    draws = found.sample(POINTS, 3000, torch.Generator().manual_seed(0))
+    draws = found.sample(POINTS, 1200, torch.Generator().manual_seed(0))
     expected = found.covariance(POINTS)
     scale = expected.diagonal().sqrt()
     assert torch.allclose(
-        torch.cov(draws.T) / torch.outer(scale, scale), expected / torch.outer(scale, scale), atol=0.12
+        torch.cov(draws.T) / torch.outer(scale, scale), expected / torch.outer(scale, scale), atol=0.18
     )
 
 

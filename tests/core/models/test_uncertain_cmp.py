@@ -69,11 +69,11 @@ def test_it_is_never_surer_than_the_shrinkage_cmp():
 def test_draws_have_the_posteriors_moments():
     found = posterior(SPEC, problem(targets=9), COLUMNS)
     assert isinstance(found, IndirectPosterior)
-    draws = found.sample(POINTS, 3000, torch.Generator().manual_seed(0))
+    draws = found.sample(POINTS, 1200, torch.Generator().manual_seed(0))
     scale = found.variance(POINTS).sqrt()
-    assert torch.allclose((draws.mean(0) - found.mean(POINTS)) / scale, torch.zeros(len(POINTS)).double(), atol=0.08)
+    assert torch.allclose((draws.mean(0) - found.mean(POINTS)) / scale, torch.zeros(len(POINTS)).double(), atol=0.12)
     both = torch.outer(scale, scale)
-    assert torch.allclose(torch.cov(draws.T) / both, found.covariance(POINTS) / both, atol=0.12)
+    assert torch.allclose(torch.cov(draws.T) / both, found.covariance(POINTS) / both, atol=0.18)
 
 
 @pytest.mark.parametrize("joint", [False, True])

@@ -18,6 +18,8 @@ from deconditioning.slides.offline import offline_page
 from deconditioning.slides.presented import Presented
 from deconditioning.slides.printed import powerpoint, report
 
+pytestmark = pytest.mark.usefixtures("coarse_print")
+
 X = np.linspace(-2, 2, 41)
 ROWS = (("", "RMSE, K", "Bias"), ("DME", "0.108", "−0.0723"), ("Im & pute", "0.279", "–"))
 ADDRESS = "http://localhost:8501/line?o-lam=0.01"

@@ -220,7 +220,7 @@ TODAY: dict[str, Callable[[], Iterator[Row]]] = {
         run_problem(make_problem("exponential-gamma"), 100, 77, methods=("dme", "kelfi"))[1]
     ),
     "lotka_volterra": _lotka_volterra,
-    "lotka_volterra_drawn": lambda: _drawn("lotka-volterra", 2000, 6, ("cme_evidence", "kelfi", "mdn")),
+    "lotka_volterra_drawn": lambda: _drawn("lotka-volterra", 2000, 6, ("cme_evidence", "kelfi")),
     "mediator_shift": _mediator_shift,
     "mediation": lambda: _fields("mediation", "mediator-0.5-0.5", ("interpolation",), 4),
     "one_dimension": _one_dimension,
