@@ -136,7 +136,7 @@ def test_flipped_bits_never_get_past_the_sentence(tmp_path, form):
             damaged[position] ^= 1 << int(rng.integers(8))
         (tmp_path / f"{number}.nc").write_bytes(bytes(damaged))
     program = (
-        "import sys; from pathlib import Path; from deconditioning.fields import reader\n"
+        "import sys; from pathlib import Path; from deconditioning.fields.reading import upload_process as reader\n"
         "from deconditioning.sandbox import _sentence\n"
         "for p in sorted(Path(sys.argv[1]).glob('*.nc')):\n"
         "    try: reader.read(p, p.with_suffix('.out'), 'mine.nc', 10**9); print('ok')\n"
