@@ -180,8 +180,8 @@ def _spec(fields: Fields, source: Source, hidden: DeltaGenerator, asked: DeltaGe
     plain = {"rows": int(block[0]), "columns": int(block[1]), "seed": int(default.get("seed", 0)), "coords": True}
     for name, value in (plain | {"withhold": float(default.get("withhold", 0.5))}).items():
         begin(name, value)
-    rows = widgets.number_input("Rows a cell", 1, 200, int(block[0]), key="rows", place=left)
-    columns = widgets.number_input("Columns a cell", 1, 200, int(block[1]), key="columns", place=right)
+    rows = widgets.number_input("Rows per cell", 1, 200, int(block[0]), key="rows", place=left)
+    columns = widgets.number_input("Columns per cell", 1, 200, int(block[1]), key="columns", place=right)
     withhold = widgets.slider(
         "Hidden cells", 0.0, 0.9, float(default.get("withhold", 0.5)), 0.05, key="withhold",
         format="percent", place=hidden,
@@ -249,7 +249,7 @@ def _reweighed(spec: DownscalingSpec) -> DownscalingSpec:
         return spec
     about = (
         "Gives a cell more weight in the regression on mediators if its mediator values are common among the targets. "
-        "'What the map rests on' shows how much the two sets of mediators differ. This helps if the kernel of the "
+        "'Assumptions of the map' shows how much the two sets of mediators differ. This helps if the kernel of the "
         "mediators is too smooth. It harms if the kernel is learned and few cells carry most of the weight "
         "(docs/one_dimension.md)."
     )

@@ -69,8 +69,8 @@ def show_assumptions(choice: Choice, problem: DownscalingProblem, spec: ModelSpe
         return
     found = assumptions(problem, spec, data_for(choice, problem, spec), view.mean, view.sd)
     failed = [each.name for each in found if not each.holds]
-    told = f"what fails: {', '.join(failed)}" if failed else "nothing fails"
-    with st.expander(f"What the map rests on, and {told}"):
+    told = f"these fail: {', '.join(failed)}" if failed else "all hold"
+    with st.expander(f"Assumptions of the map ({told})"):
         for each in found:
             st.markdown(f"{_MARKS[each.holds]} **{each.name.capitalize()}.** {plain(each.sentence)}")
 

@@ -102,7 +102,7 @@ def _open(favourite: Favourite, page: Listed) -> None:
 def _rename(engine: Visitor, favourite: Favourite) -> None:
     with st.form(f"favourite-name-{favourite.id}", border=False):
         name = st.text_input("Name", favourite.name, max_chars=LONGEST_NAME)
-        if st.form_submit_button("Keep", type="primary") and _done(engine.favourites.rename, favourite.id, name):
+        if st.form_submit_button("Save", type="primary") and _done(engine.favourites.rename, favourite.id, name):
             set_values({_PICKED: favourite.id, _RENAME: False})
 
 

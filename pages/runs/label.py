@@ -22,7 +22,7 @@ def label_form(engine: Visitor, run: Run) -> None:
     with st.popover("Name and tags"), st.form(f"label-{run.id}", border=False):
         name = st.text_input("Name", run.label.name, max_chars=LONGEST_NAME, placeholder="title of the run")
         tags = st.text_input("Tags, separated by commas", ", ".join(run.label.tags), max_chars=300)
-        if st.form_submit_button("Keep", type="primary"):
+        if st.form_submit_button("Save", type="primary"):
             try:
                 label = Label(name, star, tuple(tags.split(",")))
             except InputError as error:

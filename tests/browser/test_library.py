@@ -26,7 +26,7 @@ def test_runs_are_named_found_compared_deleted_and_brought_back(new_page: Callab
     page.get_by_role("button", name="Name and tags").click()
     page.get_by_role("textbox", name="Name", exact=True).fill("Alps by night")
     page.get_by_role("textbox", name="Tags, separated by commas").fill("talk")
-    page.get_by_role("button", name="Keep", exact=True).click()
+    page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("heading", name="Alps by night")).to_be_visible()
     page.get_by_role("textbox", name="Find").fill("talk")
     page.keyboard.press("Enter")

@@ -25,7 +25,7 @@ def kept(page: AppTest, name: str = "") -> AppTest:
     (box,) = (found for found in page.text_input if found.label == "Save these settings as")
     if name:
         box.set_value(name)
-    (button,) = (found for found in page.button if found.label == "Keep")
+    (button,) = (found for found in page.button if found.label == "Save")
     button.click().run()
     assert wrong(page) == []
     return page
@@ -86,7 +86,7 @@ def test_page_runs_opens_renames_deletes_and_brings_back(open_page, runs_folder:
     unfolded(page, "favourite-rename")
     (box,) = (found for found in page.text_input if found.label == "Name")
     box.set_value(HOSTILE)
-    labelled(page, "Keep").click().run()
+    labelled(page, "Save").click().run()
     assert wrong(page) == [] and page.dataframe[0].value["Name"].tolist() == [HOSTILE]
     page.button(key="favourite-delete").click().run()
     assert HOSTILE in told(page) and not page.selectbox and store_of(runs_folder).all() == ((), ())

@@ -183,7 +183,7 @@ def test_name_star_and_tags_are_kept_found_and_sorted_by(folder: Path) -> None:
     page.text_input[[box.label for box in page.text_input].index("Tags, separated by commas")].set_value(
         "talk,  a b ,,"
     )
-    next(button for button in page.button if button.label == "Keep").click().run()
+    next(button for button in page.button if button.label == "Save").click().run()
     assert not page.exception and page.subheader[0].value == r"Alps \*by night\*"
     again = opened(run=first)
     row = again.dataframe[0].value.set_index("Title").loc["Alps *by night*"]
@@ -205,7 +205,7 @@ def test_a_name_that_is_too_much_is_a_sentence_and_nothing_is_changed(folder: Pa
     first = made(folder, "First")
     page = opened(run=first)
     box(page, "Tags, separated by commas").set_value("x" * 40)
-    next(button for button in page.button if button.label == "Keep").click().run()
+    next(button for button in page.button if button.label == "Save").click().run()
     assert "A tag has 40 letters" in words(page) and not (folder / first / "label.json").exists()
 
 

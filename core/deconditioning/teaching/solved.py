@@ -20,7 +20,7 @@ HELD = {
 #: The worked example of page Downscaling, its model, and what its settings are called.
 _EXAMPLE, MODEL = "ukv-645m", "area_to_point_gp"
 _FIELD = {
-    "place": "Kernel of the coordinates", "noise": "σ²", "rows": "Rows a cell", "columns": "Columns a cell",
+    "place": "Kernel of the coordinates", "noise": "σ²", "rows": "Rows per cell", "columns": "Columns per cell",
     "withhold": "Cells withheld",
 }  # fmt: skip
 #: Words of an address that read otherwise on paper.

@@ -52,7 +52,7 @@ def _of_this_page() -> None:
     try:
         with st.form("lab-favourite", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
             name = st.text_input("Save these settings as", _usual_name(page_record()), max_chars=LONGEST_NAME)
-            if st.form_submit_button("Keep", type="primary"):
+            if st.form_submit_button("Save", type="primary"):
                 get_engine().favourites.keep(_favourite(page_record(), name))
                 st.caption("Kept.")
         kept, damaged = get_engine().favourites.all()

@@ -53,4 +53,4 @@ class LearningSettings(Settings):
         "learned": "points, kernel and noise", "learned_points": "points only",
     })  # fmt: skip
     starts = Integer("Starts", 6, low=1, high=20, least=1, typed=True, sweep=False, about="starts of the optimiser")
-    steps = Integer("Steps a start", 100, low=5, high=300, least=1, typed=True, sweep=False)
+    steps = Integer("Steps per start", 100, low=5, high=300, least=1, typed=True, sweep=False)
