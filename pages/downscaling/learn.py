@@ -41,8 +41,8 @@ from pages.kit.state import get_engine
 _STAGES = {
     "choose": "Jointly, or from left-out bags if that is clearly more accurate one scale up",
     "leave_one_bag_out": "Two stages: λ and ℓ from left-out bags, then k and noises by the evidence",
-    "target_gp": "Two stages: ℓ from the GP of targets on mediators, λ kept",
-    "joint": "All jointly by the evidence (can run away)",
+    "target_gp": "Two stages: ℓ from the GP of targets on mediators, λ fixed",
+    "joint": "All jointly by the evidence (may diverge)",
 }
 
 
@@ -55,8 +55,8 @@ EVERY = {"every": True, "few": False}
 def _hold(start: Start) -> tuple[str, ...] | None:
     names = {
         "none": "σ² and ς² are learned",
-        "point_noise": "σ² is learned, ς² stays",
-        "both": "σ² and ς² stay",
+        "point_noise": "σ² is learned, ς² is fixed",
+        "both": "σ² and ς² are fixed",
     }
     about = (
         "Coarse values barely distinguish noise from variation of the field inside the cells. If both noise "

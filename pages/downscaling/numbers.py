@@ -208,7 +208,7 @@ def one_cell(problem: DownscalingProblem, view: View, point: tuple[float, float]
     where = place_words(problem.grid.latitude[row, column], problem.grid.longitude[row, column])
     st.markdown(
         f"**Cell {name}** ({where}, {int(mine.sum())} pixels): coarse value **{value:.2f} {units}** ({seen}), "
-        f"posterior mean averaged back {back:.2f} {units}."
+        f"average of the posterior mean {back:.2f} {units}."
     )
     rows = {"Posterior mean": view.mean[mine], "Posterior sd": view.sd[mine]}
     if problem.truth is not None:

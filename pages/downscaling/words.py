@@ -20,7 +20,7 @@ _KAPPA = (
 )
 _PSEUDO = (
     "The targets $\\tilde z_j$ are pseudo-targets, $E[g(y_j)]$ of a Gaussian process $g$ of the mediators that is "
-    "learned from the coarse values; $C$ is their covariance, carried on by the law of total variance, with "
+    "learned from the coarse values; $C$ is their covariance, propagated by the law of total variance, with "
     "$a(x) = S^{-1} W^\\top c(x)$."
 )
 PARTS = {0.25: "A quarter of", 0.5: "Half of", 0.75: "Three quarters of"}

@@ -362,9 +362,9 @@ def equation(page: AppTest) -> str:
 
 def test_the_noises_of_the_default_stay_and_none_is_none(small):
     held = small.selectbox(key="hold")
-    assert held.value == "own" and "σ² and ς² stay" in held.options[0]
+    assert held.value == "own" and "σ² and ς² are fixed" in held.options[0]
     small.selectbox(key="model").set_value("shrinkage_cmp").run()
-    assert "σ² is learned, ς² stays" in small.selectbox(key="hold").options[0]
+    assert "σ² is learned, ς² is fixed" in small.selectbox(key="hold").options[0]
 
 
 def test_a_better_guess_of_bilinear_interpolation_stands_beside_the_maps(page):
