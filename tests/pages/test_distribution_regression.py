@@ -152,5 +152,5 @@ def test_clusters_follow_their_controls(page):
     assert "best is: one for each by itself" in words(page) or "best is: exchangeable" in words(page)
     page.selectbox(key="d-c-way").set_value("by hand").run()
     page.slider(key="d-c-rho").set_value(1.0).run()
-    risks = re.search(r"functions: \*\*([\d.]+)\*\* \(ρ = 1\); one for all ([\d.]+)", words(page))
+    risks = re.search(r"clusters: \*\*([\d.]+)\*\* \(ρ = 1\); one for all ([\d.]+)", words(page))
     assert risks is not None and risks[1] == risks[2]

@@ -47,8 +47,6 @@ def _type(setting: Setting[Any]) -> dict[str, Any]:
     """How argparse reads its values."""
     if isinstance(setting, Switch):
         return {"action": argparse.BooleanOptionalAction}
-    if isinstance(setting, Choice) and not isinstance(setting.options, Lazily):
-        return {"choices": list(setting.options)}
 
     def read(text: str) -> Any:
         try:
@@ -56,4 +54,7 @@ def _type(setting: Setting[Any]) -> dict[str, Any]:
         except InputError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
 
-    return {"type": read, "metavar": setting.symbol or setting.name.upper()}
+    metavar = setting.symbol or setting.name.upper()
+    if isinstance(setting, Choice) and not isinstance(setting.options, Lazily):
+        metavar = f"{{{','.join(setting.options)}}}"
+    return {"type": read, "metavar": metavar}

@@ -214,6 +214,10 @@ class Log(Linear):
 
     log: bool = True
 
+    def refused(self, value: Any, wanted: str = "") -> InputError:
+        """The sentence for a value that is refused."""
+        return super().refused(value, wanted or f"a positive number such as {self.default!r}")
+
     def around(self, middle: float, address: str) -> Self:
         """The same number in other units: its default is ``middle``, its ends as many orders of magnitude away."""
         assert self.low is not None and self.high is not None
@@ -241,7 +245,8 @@ class Choice(Setting[str]):
     def like(self, value: Any) -> str:
         """One of the options."""
         if not isinstance(value, str) or value not in self.options:
-            raise self.refused(value, " or ".join(map(repr, self.options)))
+            offered = " or ".join(map(repr, self.options))
+            raise InputError(f"The value {value!r} of `{self.name}` is unknown: choose {offered}.")
         return value
 
     def text(self, value: str) -> str:
