@@ -180,7 +180,7 @@ def test_stars_in_keys_stand_for_anything(monkeypatch: pytest.MonkeyPatch) -> No
     from pages.kit.record import Control, PageRecord
 
     now = PageRecord("p", essentials={"a-*-b": Essential("Plain", "help")}, shows_all=False)
-    monkeypatch.setattr(module, "seen", lambda: now)
+    monkeypatch.setattr(module, "page_record", lambda: now)
     assert essential("a-1-b") and not essential("a-b") and labelled("a-1-b", "λ", "x") == ("Plain", "help")
     assert labelled("other", "λ", "x") == ("λ", "x") and name_of(Control("a-2-b", "λ", 1, 1, "1")) == "Plain"
     now.shows_all = True
@@ -191,7 +191,7 @@ def test_the_style_sheet_hides_what_is_not_declared(monkeypatch: pytest.MonkeyPa
     from pages.kit.record import PageRecord
 
     now = PageRecord("p", essentials={"a": Essential("A", ""), "b-*-c": Essential("B", "")}, shows_all=False)
-    monkeypatch.setattr(level, "seen", lambda: now)
+    monkeypatch.setattr(level, "page_record", lambda: now)
     kept = level.style().partition(":not(")[2]
     assert ".st-key-a, " in kept and '[class*="st-key-b-"][class*="-c"]' in kept and ".st-key-level" in kept
     now.shows_all = True

@@ -1,6 +1,7 @@
 """A study's settings on its page: widgets, essential labels and presets, all from their declarations."""
 
 from collections.abc import Callable, Mapping
+from os.path import commonprefix
 from typing import Any, TypeVar
 
 from deconditioning.settings.setting import Choice, Integer, Linear, Log, Setting, Switch
@@ -86,8 +87,14 @@ _WIDGETS: dict[type[Setting[Any]], Callable[[Any, dict[str, Any]], Any]] = {
 
 def essentials(*kinds: type[Settings]) -> dict[str, Essential]:
     """The essential controls of a page, by their keys."""
-    every = [each for kind in kinds for setting in kind.declared().values() for each in setting.variants()]
-    return {setting.key: Essential(setting.plain, setting.plain_help) for setting in every if setting.plain}
+    every = [setting for kind in kinds for setting in kind.declared().values()]
+    return {_pattern(setting): Essential(setting.plain, setting.plain_help) for setting in every if setting.plain}
+
+
+def _pattern(setting: Setting[Any]) -> str:
+    """Its key, with a star for what differs between its variants."""
+    keys = {variant.key for variant in setting.variants()}
+    return keys.pop() if len(keys) == 1 else f"{commonprefix(sorted(keys))}*"  # noqa: RUF071
 
 
 def at(kind: type[Settings], **values: Any) -> Callable[[Mapping[str, Control]], Mapping[str, Any]]:
