@@ -13,8 +13,9 @@ from matplotlib import image
 from deconditioning.datasets.entries import find
 from deconditioning.downscaling.presets import preset
 from deconditioning.downscaling.run import downscale
-from deconditioning.downscaling.settings import DownscaleSettings, spec_to_settings
+from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.downscaling.starting import spec_to_settings
 from deconditioning.fields.spec import DownscalingSpec
 
 FOLDER = Path(__file__).resolve().parents[1] / "static" / "walk"

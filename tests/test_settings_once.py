@@ -7,12 +7,21 @@ from typing import Any
 
 import pytest
 
+from deconditioning.downscaling.settings import DownscaleSettings, SliderSettings
+from deconditioning.fields.cell_settings import CellSettings
 from deconditioning.settings.settings import Settings
 from deconditioning.studies.conditional_means import settings as embeddings
 from deconditioning.studies.distribution_regression import settings as regression
 from deconditioning.studies.filtering import settings as filtering
 from deconditioning.studies.kernel_bayes.settings import AnswerSettings, ComparisonSettings, KernelBayesSettings
 from deconditioning.studies.likelihood_free import settings as likelihood_free
+from deconditioning.studies.one_dimension.settings import (
+    BayesSettings,
+    LineSettings,
+    RecoverSettings,
+    TripSettings,
+    TripShown,
+)
 from deconditioning.studies.sparse_representation.settings import LearningSettings, RepresentationSettings
 from deconditioning.studies.swiss_roll import settings as swiss_roll
 
@@ -25,6 +34,9 @@ TOPICS: dict[str, tuple[tuple[type[Settings], ...], str, tuple[str, ...]]] = {
     ),
     "sparse_representation": (
         (RepresentationSettings, LearningSettings), "sparse_representation", ("sparse_representation",)
+    ),
+    "one_dimension": (
+        (RecoverSettings, BayesSettings, TripSettings, TripShown, LineSettings), "one_dimension", ("one_dimension",)
     ),
     "conditional_means": (
         (embeddings.EstimateSettings, embeddings.SliceSettings, embeddings.TheoremSettings),
@@ -62,8 +74,12 @@ OTHERS = {
     "core/deconditioning/studies/conditional_means/circle.py": {"c = 2.0"},
     "pages/conditional_mean_embeddings/beyond.py": {"e-bags"},  # the key of a picture
 }
+#: The settings of page Downscaling, whose library, page and commands are named otherwise than a study's.
+DOWNSCALING = (DownscaleSettings, CellSettings, SliderSettings)
 #: Calls that use a value and check it against the declaration.
-USES = {"at", "address"}
+USES = {"at", "address", "replace"}
+#: Keys of an address that are also names of other things: a column of a trace.
+OTHERWISE = {"stage"}
 
 
 def places(topic: str) -> list[Path]:
@@ -74,6 +90,15 @@ def places(topic: str) -> list[Path]:
         *(path for name in commands for path in (CORE / "cli").rglob(f"{name}.py")),
         *(CORE / "teaching").glob("*.py"),
     ]
+    return [path for path in found if path.name != "settings.py"]
+
+
+def places_of_downscaling() -> list[Path]:
+    """The same of a downscaling: its library, page, commands, estimators and exercises."""
+    folders = (CORE / "downscaling", ROOT / "pages" / "downscaling", CORE / "teaching")
+    found = [path for folder in folders for path in folder.rglob("*.py")]
+    found += [CORE / path for path in ("fields/spec.py", "cli/problem.py", "estimators/downscaling.py")]
+    found += [CORE / "cli" / "commands" / f"{name}.py" for name in ("downscale", "sweep", "predict_store")]
     return [path for path in found if path.name != "settings.py"]
 
 
@@ -106,12 +131,17 @@ def pairs(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 def again(source: str, kinds: tuple[type[Settings], ...]) -> set[str]:
     """What a file says that a declaration says already: keys of the address; a name with its default or an end."""
     settings = [setting for kind in kinds for setting in kind.declared().values()]
-    keys = {each.address for setting in settings for each in setting.variants()}
-    numbers: dict[str, set[Any]] = {}
+    variants = [each for setting in settings for each in setting.variants()]
+    keys = {each.address for each in variants if each.address != each.name} - OTHERWISE  # else a name in JSON
+    numbers: dict[str, list[Any]] = {}
     for s in settings:
         for each in s.variants():
-            numbers.setdefault(s.name, set()).update({each.default, each.low, each.high} - {None, 0, True})
-            numbers[s.name] |= {each.default} if each.default == 1 else set()
+            usual = each.inner.default
+            numbers.setdefault(s.name, []).extend(
+                value
+                for value in (usual, each.low, each.high)
+                if value not in (None, 0, 1) or (value == 1 and value is usual)
+            )
     tree = ast.parse(source)
     found = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and n.value in keys and n.value is not None}
     for name, value in pairs(tree):
@@ -134,6 +164,24 @@ def test_a_setting_is_declared_once(topic: str) -> None:
     assert len(files) > 8
     found = {str(path.relative_to(ROOT)): again(path.read_text(), kinds) for path in files}
     assert {path: each for path, each in found.items() if each - OTHERS.get(path, set())} == {}
+
+
+def test_a_setting_of_downscaling_is_declared_once() -> None:
+    files = places_of_downscaling()
+    assert len(files) > 50
+    found = {str(path.relative_to(ROOT)): again(path.read_text(), DOWNSCALING) for path in files}
+    assert {path: each for path, each in found.items() if each} == {}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "number_input('Steps', 5, 500, steps=100)", "slider(key='lam')", "f(withhold=0.5)", "rows: int = 9",
+        "Settings(inducing=200)", "points = 10", "{'fam': 1}", "f(prior_sd=10.0)",
+    ],
+)  # fmt: skip
+def test_a_second_declaration_of_downscaling_is_found(source: str) -> None:
+    assert again(source, DOWNSCALING)
 
 
 @pytest.mark.parametrize(

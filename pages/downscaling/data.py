@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,19 +13,20 @@ from streamlit.delta_generator import DeltaGenerator
 from deconditioning.downscaling.source import Source, build_problem, keep_upload, kept_uploads, open_source
 from deconditioning.engine.visitors.uploads import UPLOAD, NotKept
 from deconditioning.errors import InputError
+from deconditioning.fields.cell_settings import CellSettings
 from deconditioning.fields.gridded import Fields, Variable
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.several import joined, keys_of, together
-from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.fields.spec import USUAL, DownscalingSpec
 from deconditioning.models.catalogue import MODELS
 from deconditioning.models.defaults import usual_model
 from pages.downscaling import by_hand
 from pages.downscaling.dimensions import coarse_dimensions, dimensions
 from pages.downscaling.missing import counted_missing
 from pages.downscaling.picked import begin, pick, several
-from pages.kit.controls import widgets
 from pages.kit.controls.essential import group
 from pages.kit.controls.program_values import set_on_next_run
+from pages.kit.controls.settings import control
 from pages.kit.layout.escaping import plain, sentence_of
 from pages.kit.layout.page_layout import refusal
 from pages.kit.runs.uploaded import content, deletable, discard
@@ -33,6 +35,7 @@ from pages.kit.state import forget
 from pages.kit.visitor import listed, put_into_link, visitor_mark
 
 NONE, FIRST = "(none)", "ukv-645m"
+CELLS = CellSettings
 
 
 @dataclass(frozen=True)
@@ -175,26 +178,39 @@ def _spec(fields: Fields, source: Source, hidden: DeltaGenerator, asked: DeltaGe
     used += [(_holder_of(source, name), name, select) for name in mediators]
     with asked:
         missing = counted_missing(used, fields_of)
-    left, right = st.columns(2)
-    block = default.get("block", [9, 9])
-    plain = {"rows": int(block[0]), "columns": int(block[1]), "seed": int(default.get("seed", 0)), "coords": True}
-    for name, value in (plain | {"withhold": float(default.get("withhold", 0.5))}).items():
-        begin(name, value)
-    rows = widgets.number_input("Rows per cell", 1, 200, int(block[0]), key="rows", place=left)
-    columns = widgets.number_input("Columns per cell", 1, 200, int(block[1]), key="columns", place=right)
-    withhold = widgets.slider(
-        "Hidden cells", 0.0, 0.9, float(default.get("withhold", 0.5)), 0.05, key="withhold",
-        format="percent", place=hidden,
-    )  # fmt: skip
-    matching = pick("Matching", "match", ["auto", "direct", "indirect"], "auto")
-    coordinates = widgets.toggle("Add coordinates to covariates and mediators", True, key="coords")
-    seed = widgets.number_input("Seed", 0, 9999, int(default.get("seed", 0)), key="seed")
+    cells = _cells(default, hidden)
     spec = DownscalingSpec(
-        target, tuple(covariates), tuple(mediators), (int(rows), int(columns)), float(withhold), int(seed),
-        None if matching == "auto" else matching, bool(coordinates), select,  # type: ignore[arg-type]
+        target, tuple(covariates), tuple(mediators), cells.block, cells.withhold, cells.seed,
+        None if cells.matching == CELLS.matching.default else cells.matching, cells.coordinates, select,  # type: ignore[arg-type]
         coarse_select=coarse, missing=missing,
     )  # fmt: skip
     return by_hand.chosen(source, _reweighed(spec), fields_of)
+
+
+def _cells(default: dict[str, Any], hidden: DeltaGenerator) -> CellSettings:
+    """How cells are formed, matched and withheld; each control begins as the data set has it."""
+    rows, columns = default.get("block", USUAL.block)
+    usual = {"rows": rows, "columns": columns, "coordinates": CELLS.coordinates.default}
+    usual |= {name: default.get(name, CELLS.declaration(name).default) for name in ("withhold", "seed")}
+    declared = CELLS.declared()
+    shown = {name: declared[name].copy(default=declared[name].like(value)) for name, value in usual.items()}
+    for setting in shown.values():
+        begin(setting.key, setting.default)
+    left, right = st.columns(2)
+    found = {name: control(shown[name], place=place) for name, place in (("rows", left), ("columns", right))}
+    found["withhold"] = control(shown["withhold"], place=hidden, format="percent")
+    matching = CELLS.matching
+    found["matching"] = pick(matching.label, matching.key, list(matching.options), matching.default)
+    return CellSettings(**found, **{name: control(shown[name]) for name in ("coordinates", "seed")})
+
+
+def cell_values(problem: Mapping[str, Any]) -> dict[str, Any]:
+    """What these controls must hold for a problem as ``DownscalingSpec.to_dict`` has it."""
+    rows, columns = problem["block"]
+    values = {"rows": rows, "columns": columns, "matching": problem["matching"] or CELLS.matching.default}
+    values |= {name: problem[name] for name in ("withhold", "coordinates", "seed")}
+    values["reweigh"] = problem.get("reweigh", CELLS.reweigh.default)
+    return {CELLS.declaration(name).key: value for name, value in values.items()}
 
 
 def _holder_of(source: Source, name: str) -> str:
@@ -247,15 +263,7 @@ def _reweighed(spec: DownscalingSpec) -> DownscalingSpec:
     model = next((each for each in MODELS.values() if told in (each.name, each.title)), None)
     if not (spec.indirect and (model or usual_model(False, spec.coordinates)).uses("mediator_kernel")):
         return spec
-    about = (
-        "Gives a cell more weight in the regression on mediators if its mediator values are common among the targets. "
-        "'Assumptions of the map' shows how much the two sets of mediators differ. This helps if the kernel of the "
-        "mediators is too smooth. It harms if the kernel is learned and few cells carry most of the weight "
-        "(docs/one_dimension.md)."
-    )
-    return replace(
-        spec, reweigh=bool(widgets.toggle("Weight cells by the targets' mediators", key="reweigh", help=about))
-    )
+    return replace(spec, reweigh=control(CELLS.reweigh))
 
 
 def _labels(variables: dict[str, Variable]) -> dict[str, str]:

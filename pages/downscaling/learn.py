@@ -1,7 +1,6 @@
 """Learning as a run: submit, watch, cancel, and take the learned hyperparameters into the sliders."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -10,7 +9,8 @@ from deconditioning.downscaling import interactive
 from deconditioning.downscaling.checks.learning_check import beside_bilinear, bilinear_error
 from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
 from deconditioning.downscaling.duration import about_seconds
-from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings, may_choose, spec_to_settings
+from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings, LearningSettings
+from deconditioning.downscaling.starting import may_choose, spec_to_settings
 from deconditioning.engine.records import Run, RunSpec
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.several import keys_of
@@ -25,27 +25,20 @@ from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.run_content import hyperparameters, learned_downscaling, number_in, one_scale_up_in
 from deconditioning.wording import signed
 from pages.downscaling import by_hand
-from pages.downscaling.data import Choice
-from pages.downscaling.model import OWN_FAMILIES, family_values, own_choice, slider_values
+from pages.downscaling.data import Choice, cell_values
+from pages.downscaling.model import OWN, OWN_FAMILIES, family_values, own_choice, slider_values
 from pages.downscaling.picture import View, quick_view
 from pages.kit.chart.plotly_live import plotly_live
-from pages.kit.controls import widgets
 from pages.kit.controls.essential import group
 from pages.kit.controls.program_values import set_on_next_run, set_values
+from pages.kit.controls.settings import control
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.run_panel import begin_run, follow, is_busy, outcome, run_of, show_duration, take_once, trace_charts
 from pages.kit.session import Key
 from pages.kit.state import get_engine
 
-_STAGES = {
-    "choose": "Jointly, or from left-out bags if that is clearly more accurate one scale up",
-    "leave_one_bag_out": "Two stages: λ and ℓ from left-out bags, then k and noises by the evidence",
-    "target_gp": "Two stages: ℓ from the GP of targets on mediators, λ fixed",
-    "joint": "All jointly by the evidence (may diverge)",
-}
-
-
+_LEARNING = LearningSettings
 #: Which noises learning leaves alone, by the control's value.
 _HOLD: dict[str, tuple[str, ...]] = {"none": (), "point_noise": ("point_noise",), "both": ("noise", "point_noise")}
 #: Over which points terms of the place are summed while learning, by the control's value.
@@ -58,73 +51,30 @@ def _hold(start: Start) -> tuple[str, ...] | None:
         "point_noise": "σ² is learned, ς² is fixed",
         "both": "σ² and ς² are fixed",
     }
-    about = (
-        "Coarse values barely distinguish noise from variation of the field inside the cells. If both noise "
-        "variances are learned freely, they absorb what the kernel should explain."
-    )
-    return own_choice("Noises", "hold", _HOLD, names, start.hold, about)
+    return own_choice(_LEARNING.hold, _HOLD, names, start.hold)
 
 
 def _every_pixel(start: Start) -> bool | None:
-    return own_choice(
-        "The place", "every_pixel", EVERY, {"every": "over every pixel", "few": "over the points above"},
-        start.every_pixel,
-        "While learning, isotropic terms in location can be summed over all pixels of each cell, accurate to 1e-8, "
-        "from a table of distances computed once; other terms are summed over the points above. Needs an evenly "
-        "spaced grid and a model that reads the cells themselves.",
-    )  # fmt: skip
-
-
-def _own_number(label: str, key: str, limits: tuple[Any, Any], own: float, about: str) -> Any:
-    """A number that is the model's own where nothing is chosen (None)."""
-    return widgets.number_input(label, *limits, None, key=key, placeholder=f"The model's default: {own:g}", help=about)
-
-
-def _choose() -> bool:
-    return widgets.checkbox(
-        "Choose the model by a test one scale up",
-        True,
-        key="choose",
-        help=(
-            "Two models suit cells that are matched through mediators. The first predicts each cell's target, with its "
-            "uncertainty, from the mediators; the second also uses the location of the target and mediates the rest. "
-            "Learn tests both on larger cells, whose values are known, and continues with the more accurate one."
-        ),
-    )
+    names = {"every": "over every pixel", "few": "over the points above"}
+    return own_choice(_LEARNING.every_pixel, EVERY, names, start.every_pixel)
 
 
 def options(problem: DownscalingProblem, model: NamedModel) -> dict[str, Any]:
     """How to learn: controls in an expander."""
     start = model.start(problem.matched)
     with group("How to learn"):
-        stage = CHOOSE
+        found: dict[str, Any] = {"stage_one": CHOOSE}
         if model.chooses_first_stage:
-            stage = widgets.selectbox("Stages", list(_STAGES), key="stage", format_func=lambda option: _STAGES[option])
-        method = widgets.segmented_control("Optimiser", ["lbfgs", "adam"], default="lbfgs", key="optimiser")
-        return {
-            "stage_one": stage,
-            "method": method or "lbfgs",
-            "restarts": _own_number(
-                "Starts",
-                "restarts",
-                (1, 10),
-                start.restarts,
-                "The first start is at the values of the sliders; the others are spread around them.",
-            ),
-            "steps": int(widgets.number_input("Steps per start", 5, 500, 100, key="steps")),
-            "points": int(widgets.number_input("Points per bag while learning", 1, 100, 10, key="points")),
-            "every_pixel": _every_pixel(start),
-            "prior_sd": _own_number(
-                "Width of priors",
-                "prior",
-                (0.0, 10.0),
-                start.prior_sd,
-                "Standard deviation of the log-normal priors that keep lengthscales and variances near the model's "
-                "starting values (near the sliders' values for models without their own priors). 0 means no prior.",
-            ),
-            "hold": _hold(start),
-            "choose": may_choose(problem, model) and _choose(),
-        }
+            found["stage_one"] = control(_LEARNING.stage_one)
+        found["method"] = control(_LEARNING.method)
+        found["restarts"] = control(_LEARNING.restarts.usually(start.restarts))
+        found["steps"] = control(_LEARNING.steps)
+        found["points"] = control(_LEARNING.points)
+        found["every_pixel"] = _every_pixel(start)
+        found["prior_sd"] = control(_LEARNING.prior_sd.usually(start.prior_sd))
+        found["hold"] = _hold(start)
+        found["choose"] = may_choose(problem, model) and control(_LEARNING.choose.inner)
+    return found
 
 
 def learn_button(
@@ -133,7 +83,7 @@ def learn_button(
     """The Learn button: starts a run from the sliders' values and puts it into the address; how long that takes."""
     busy = is_busy(current_run())
     pressed = st.button("Learn hyperparameters", type="primary", width="stretch", disabled=busy, key="learn")
-    start = replace(spec_to_settings(settings, spec), learn=True, seed=choice.spec.seed, **how)
+    start = spec_to_settings(settings, spec).replace(learn=True, seed=choice.spec.seed, **how)
     show_duration("Learning", about_seconds(problem, start))
     if not pressed:
         return
@@ -175,13 +125,7 @@ def open_run(run: Run) -> None:
         "target": problem["target"],
         "cov": list(problem["covariates"]),
         "med": list(problem["mediators"]),
-        "rows": problem["block"][0],
-        "columns": problem["block"][1],
-        "withhold": problem["withhold"],
-        "match": problem["matching"] or "auto",
-        "coords": problem["coordinates"],
-        "reweigh": problem.get("reweigh", False),
-        "seed": problem["seed"],
+        **cell_values(problem),
         "missing": list(problem.get("missing", [])),
         "model": settings["model"],
     }
@@ -195,8 +139,9 @@ def open_run(run: Run) -> None:
     if isinstance(kernel := settings["settings"].get("kernel"), dict):
         model = named(settings["model"])
         values |= family_values(model, KernelSpec.from_dict(kernel), problem["covariates"])
-        if all(model.start(matched).spatial == values.get("place") for matched in (True, False)):
-            values["place"] = OWN_FAMILIES["place"]  # what the model has of itself is no setting of the address
+        place = DownscaleSettings.spatial.key
+        if all(model.start(matched).spatial == values.get(place) for matched in (True, False)):
+            values[place] = OWN  # what the model has of itself is no setting of the address
     st.session_state[Key.SELECTION] = problem["select"]
     st.session_state[Key.COARSE_SELECTION] = problem.get("coarse_select", {})
     set_values(values)
@@ -287,7 +232,7 @@ def _switch_model(run: Run, shown: str, chosen: str) -> None:
     switched = st.session_state.setdefault(Key.SWITCHED_RUNS, set())
     if run.spec.settings["model"] != shown or run.id in switched:
         return
-    set_on_next_run({"model": chosen, "local": "own", **OWN_FAMILIES})
+    set_on_next_run({DownscaleSettings.model.key: chosen, DownscaleSettings.local_scale.key: OWN, **OWN_FAMILIES})
     switched.add(run.id)
     st.rerun()
 

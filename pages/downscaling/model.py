@@ -9,7 +9,8 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.downscaling.presets import preset
-from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
+from deconditioning.downscaling.settings import DownscaleSettings, SliderSettings
+from deconditioning.downscaling.starting import starting_spec
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.families.registry import FAMILIES
@@ -19,9 +20,12 @@ from deconditioning.models.defaults import usual_model
 from deconditioning.models.named_model import NamedModel
 from deconditioning.models.sparse.inducing import located
 from deconditioning.models.spec import ModelSpec
+from deconditioning.settings.setting import Log, Setting
+from deconditioning.settings.wider import OrNone
 from pages.downscaling.data import Choice
 from pages.kit.controls import widgets
 from pages.kit.controls.essential import aside, group
+from pages.kit.controls.settings import control
 from pages.kit.layout.escaping import plain
 from pages.kit.record import page_record
 from pages.kit.runs.mediated import lost
@@ -36,92 +40,72 @@ OFFERED = {
 }
 #: Stands for the family that the model has of itself.
 OWN = "own"
+_MODEL, _SLIDERS = DownscaleSettings, SliderSettings
 #: The controls of the kernel's families where a model has its own.
-OWN_FAMILIES = {"place": OWN, "fam": "rbf", "struct": "sum", "linmean": False}
-#: Where the sliders of the noises begin.
-LEAST = 1e-6
+OWN_FAMILIES = {
+    _MODEL.spatial.key: OWN,
+    **{each.key: each.inner.default for each in (_MODEL.kernel, _MODEL.structure, _MODEL.linear_mean)},
+}
+#: Where the slider of ς² begins, which stands for none.
+LEAST = DownscaleSettings.point_noise.low or 0.0
 
 
 def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[DownscaleSettings, ModelSpec]:
     """Model controls; returns settings for learning and the model where its sliders begin."""
     usual = usual_model(problem.matched, problem.spec.coordinates)
     among = MODELS if problem.spec.coordinates else GENERAL
-    offered = {name: model for name, model in among.items() if model.takes(problem.data)}
-    offer_only("model", list(offered))
-    name = widgets.selectbox(
-        "Model",
-        list(offered),
-        index=list(offered).index(usual.name),
-        key="model",
-        format_func=lambda option: offered[option].title,
-    )
-    model, inducing = offered[name], 200
+    offered = {name: each.title for name, each in among.items() if each.takes(problem.data)}
+    offer_only(_MODEL.model.key, list(offered))
+    model = MODELS[control(_MODEL.model.copy(default=usual.name, options=offered))]
+    changes: dict[str, Any] = {"model": model.name}
     if model.uses("inducing"):
-        inducing = int(
-            widgets.number_input("Inducing points", 5, 2000, 200, step=50, key="induce",
-                            help=(
-                                "Number of inducing points, placed by k-means. Models on centroids use at most one per "
-                                "cell."
-                            ))
-        )  # fmt: skip
-    own = model.start(problem.matched).spatial
+        changes["inducing"] = control(_MODEL.inducing.inner)
     with group("Kernel families"):
-        place = _family("Coordinates", "place", OWN, {OWN: f"The model's own: {OFFERED[own]}", **OFFERED})
-        settings = DownscaleSettings(
-            model=name,
-            inducing=inducing,
-            kernel=_family("Covariates", "fam", "rbf", OFFERED) if model.has_covariate_kernel else None,
-            spatial=None if place == OWN else place,
-            structure=_structure() if model.has_covariate_kernel else "sum",
-            linear_mean=not model.has_linear_mean and _linear_mean(),
-            local_scale=_local_scale(problem, model),
-        )
+        own = _own_words(OFFERED[model.start(problem.matched).spatial])
+        place = _family(_MODEL.spatial.inner, {OWN: own, **OFFERED})
+        changes["spatial"] = None if place == OWN else place
+        if model.has_covariate_kernel:
+            changes["kernel"] = _family(_MODEL.kernel.inner, OFFERED)
+            changes["structure"] = control(_MODEL.structure)
+        if not model.has_linear_mean:
+            changes["linear_mean"] = control(_MODEL.linear_mean)
+        changes["local_scale"] = _local_scale(problem, model)
         if model.has_linear_mean:
             aside("An unknown mean and linear terms in the covariates are added.")
+    settings = DownscaleSettings(**changes)
     start = begin(choice, problem, settings)
     _forget_stale(choice, settings, slider_values(start, problem.data.bags.count))
     return settings, start
 
 
-def own_choice(label: str, key: str, values: Mapping[str, Any], names: Mapping[str, str], own: Any, about: str) -> Any:
-    """One of ``values`` by a control whose options have these ``names``; None for the model's ``own``."""
-    words = {"own": f"The model's own: {next(names[name] for name in values if values[name] == own)}", **names}
-    chosen = widgets.selectbox(label, ["own", *values], key=key, format_func=lambda option: words[option], help=about)
+def _own_words(name: str) -> str:
+    return f"The model's own: {name}"
+
+
+def own_choice(setting: OrNone[Any], values: Mapping[str, Any], names: Mapping[str, str], own: Any) -> Any:
+    """One of ``values`` by a list whose options have these ``names``; None for the model's ``own``."""
+    words = {OWN: _own_words(next(names[name] for name in values if values[name] == own)), **names}
+    chosen = widgets.selectbox(
+        setting.label, [OWN, *values], key=setting.key, format_func=lambda option: words[option],
+        help=setting.tooltip(None),
+    )  # fmt: skip
     return values.get(chosen)
-
-
-def _linear_mean() -> bool:
-    return widgets.checkbox(
-        "A prior mean linear in the covariates",
-        False,
-        key="linmean",
-        help="Off: f varies around zero, the mean of the standardised targets. On: f varies around b₀ + Σ bⱼcⱼ, "
-        "whose unknown coefficients are integrated out; cells and mediators average it as they average f.",
-    )
 
 
 def _local_scale(problem: DownscalingProblem, model: NamedModel) -> bool | None:
     """Whether the sd varies from place to place; no question where it can't."""
     if not (problem.spec.coordinates and model.has_local_scale(problem.matched)):
         return None
-    about = (
-        "A factor κ on the sd: intervals become wider where cells are predicted badly from the others and narrower "
-        "where they are predicted well. κ varies smoothly in space and with the roughness of the covariates."
-    )
     names = {"varies": "varies from place to place", "plain": "as the kernel has it"}
     own = model.start(problem.matched).local_scale
-    return own_choice("The sd", "local", {"varies": True, "plain": False}, names, own, about)
+    return own_choice(_MODEL.local_scale, {"varies": True, "plain": False}, names, own)
 
 
-def _family(label: str, key: str, default: str, names: dict[str, str]) -> str:
-    offer_only(key, names)
-    return widgets.selectbox(
-        label,
-        list(names),
-        index=list(names).index(default),
-        key=key,
-        format_func=lambda option: names[option],
-    )
+def _family(setting: Setting[Any], names: dict[str, str]) -> str:
+    """A kernel family among these names; it begins with the model's own where that is offered."""
+    offer_only(setting.key, names)
+    begin = OWN if OWN in names else setting.default
+    return str(control(setting.copy(options=names, default=begin)))
 
 
 def family_values(model: NamedModel, kernel: KernelSpec, covariates: Sequence[str]) -> dict[str, Any]:
@@ -134,16 +118,12 @@ def family_values(model: NamedModel, kernel: KernelSpec, covariates: Sequence[st
         if not ((trend or linear_mean) and len(term.factors) == 1 and term.factors[0].kind.degenerate)
     ]
     factors = [factor for term in terms for factor in term.factors]
-    values = {"fam" if set(f.columns) <= set(covariates) else "place": f.family for f in factors}
+    of = (_MODEL.spatial.key, _MODEL.kernel.key)
+    values = {of[set(f.columns) <= set(covariates)]: f.family for f in factors}
     return {key: family for key, family in values.items() if family in OFFERED} | {
-        "struct": "product" if any(len(term.factors) > 1 for term in kernel.terms) else "sum",
-        **({} if trend else {"linmean": linear_mean}),
+        _MODEL.structure.key: "product" if any(len(term.factors) > 1 for term in kernel.terms) else "sum",
+        **({} if trend else {_MODEL.linear_mean.key: linear_mean}),
     }
-
-
-def _structure() -> str:
-    found = widgets.segmented_control("Together they form a", ["sum", "product"], default="sum", key="struct")
-    return found or "sum"
 
 
 def begin(choice: Choice, problem: DownscalingProblem, settings: DownscaleSettings) -> ModelSpec:
@@ -215,25 +195,15 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
     bags = problem.data.bags.count
     changes: dict[str, Any] = {}
     if model.uses("regularisation"):
-        times_bags = log_slider(
-            "λ·B", "lam", 1e-8, 1.0, start.regularisation * bags,
-            help="Regularisation of the conditional mean operator; it enters multiplied by the number of bags. As λ "
-                 "→ 0 the mediation weights W interpolate; a large λ shrinks them.",
-        )  # fmt: skip
+        times_bags = control(_MODEL.regularisation.inner.copy(title="λ·B", default=start.regularisation * bags))
         changes["regularisation"] = times_bags / bags
         if not problem.matched and (said := lost(model.name)):
             st.caption(f"Results on six fields (page Benchmarks): {said}")
     changes["kernel"] = _kernel_sliders("k", start.kernel)
-    changes["noise"] = log_slider(
-        "σ²", "noise", LEAST, 10.0, max(start.noise, LEAST), help="Noise variance of a standardised coarse target."
-    )
-    point_noise = log_slider(
-        "ς²", "point", LEAST, 10.0, max(start.point_noise, LEAST),
-        help="Variance of the independent noise of each pixel. It enters a cell mean divided by the number of "
-             "pixels, so coarse data say little about it, but enters the sd of a pixel in full. The lowest value "
-             "means none.",
-    )  # fmt: skip
-    changes["point_noise"] = point_noise if point_noise > LEAST * (1 + 1e-6) else 0.0
+    noises = {"noise": max(start.noise, LEAST), "point_noise": max(start.point_noise, LEAST)}
+    changes |= {name: control(_MODEL.declaration(name).inner.copy(default=value)) for name, value in noises.items()}
+    if changes["point_noise"] <= LEAST * (1 + 1e-6):
+        changes["point_noise"] = 0.0
     if model.uses("mediator_kernel") and start.mediator_kernel is not None:
         with group("Mediator kernel ℓ"):
             changes["mediator_kernel"] = _kernel_sliders("l", start.mediator_kernel, scales=model.knows_unknown)
@@ -248,7 +218,7 @@ def _kernel_sliders(prefix: str, kernel: KernelSpec, *, scales: bool = True) -> 
         if (scales or index > 0) and not any(factor.kind.slopes_for_scales for factor in term.factors):
             symbol = "k" if prefix == "k" else "ℓ"
             what = f"{symbol}: {about}" if any(factor.lengthscales for factor in term.factors) else "the unknown mean"
-            scale = log_slider(f"Variance of {what}", _key(prefix, "s", index), 1e-3, 1e3, term.scale)
+            scale = _slider(_SLIDERS.variance, f"Variance of {what}", _key(prefix, "s", index), term.scale)
         factors = tuple(_factor_sliders(prefix, (index, i), f) for i, f in enumerate(term.factors))
         terms.append(Term(factors, scale))
     return KernelSpec(tuple(terms))
@@ -270,11 +240,11 @@ def _spoken(name: str) -> str:
 
 def _factor_sliders(prefix: str, place: tuple[int, int], factor: Factor) -> Factor:
     several = len(factor.lengthscales) > 1
-    what = "Sd of the slope" if factor.kind.slopes_for_scales else "Lengthscale"
+    one = _SLIDERS.slope if factor.kind.slopes_for_scales else _SLIDERS.lengthscale
     scales = []
     for index, value in enumerate(factor.lengthscales):
         of = _spoken(factor.columns[index]) if several else _words(factor)
-        shown = log_slider(f"{what}: {of}", _key(prefix, "l", *place, index), 2e-2, 5e1, _turned(factor, value))
+        shown = _slider(one, f"{one.title}: {of}", _key(prefix, "l", *place, index), _turned(factor, value))
         scales.append(_turned(factor, shown))
     own = {
         each.name: log_slider(
@@ -286,6 +256,10 @@ def _factor_sliders(prefix: str, place: tuple[int, int], factor: Factor) -> Fact
     return replace(factor, lengthscales=tuple(scales), own=own)
 
 
+def _slider(setting: Log, title: str, key: str, start: float) -> float:
+    return float(control(setting.copy(title=title, address=key, default=start)))
+
+
 def _turned(factor: Factor, value: float) -> float:
     """A lengthscale as its slider shows it, or back: of straight lines, the sd of their slope."""
     return 1 / value if factor.kind.slopes_for_scales else value
@@ -293,9 +267,9 @@ def _turned(factor: Factor, value: float) -> float:
 
 def slider_values(spec: ModelSpec, bags: int) -> dict[str, float]:
     """What the sliders must hold to stand for ``spec``; give it to ``set_values``."""
-    values = {"noise": max(spec.noise, LEAST), "point": max(spec.point_noise, LEAST)}
+    values = {_MODEL.noise.key: max(spec.noise, LEAST), _MODEL.point_noise.key: max(spec.point_noise, LEAST)}
     if spec.model.uses("regularisation"):
-        values["lam"] = spec.regularisation * bags
+        values[_MODEL.regularisation.key] = spec.regularisation * bags
     for prefix, kernel in (("k", spec.kernel), ("l", spec.mediator_kernel)):
         for index, term in enumerate(kernel.terms if kernel else ()):
             values[_key(prefix, "s", index)] = term.scale

@@ -9,6 +9,7 @@ import streamlit as st
 
 from deconditioning.downscaling.boosting import gradient_boosting
 from deconditioning.downscaling.run import centroid_baseline, coarse_scores, withheld_scores
+from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.errors import InputError
 from deconditioning.fields.grids.blocks import reaggregate
 from deconditioning.fields.grids.place import place_words
@@ -26,7 +27,7 @@ from deconditioning.models.spec import ModelSpec
 from pages.downscaling.picture import View
 from pages.kit.chart.background import get_background
 from pages.kit.chart.plotly_live import plotly_live
-from pages.kit.controls import widgets
+from pages.kit.controls.settings import control
 from pages.kit.layout.escaping import MISSING, cells, plain, sentence_of
 from pages.kit.layout.page_layout import score_table
 from pages.kit.layout.theme import is_dark
@@ -110,8 +111,7 @@ def _learned_baselines(key: str, problem: DownscalingProblem, spec: ModelSpec, v
     fits: dict[str, Fit] = {}
     if spec.model.name != "centroid_gp":  # else the sliders' own version stands in the table, not the learned baseline
         fits["centroid_gp"] = centroid_baseline
-    about = "Regression trees on the pixels, consistent with the cell means, with quantiles. Takes some seconds."
-    if widgets.toggle("Compare with gradient boosting", key="boost", help=about):
+    if control(DownscaleSettings.gradient_boosting):
         fits["gradient_boosting"] = gradient_boosting
     if not view.exact:
         return dict.fromkeys(fits)

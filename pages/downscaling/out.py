@@ -11,7 +11,8 @@ from deconditioning import __version__
 from deconditioning.downscaling.checks.interval_summary import unchecked
 from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
 from deconditioning.downscaling.result_dataset import ResultDataset
-from deconditioning.downscaling.settings import DownscaleSettings, spec_to_settings
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.starting import spec_to_settings
 from deconditioning.engine.visitors.uploads import UPLOAD
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.map_panel import Panel

@@ -4,8 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from deconditioning.fields.cell_settings import CellSettings
+from pages.kit.controls.settings import at
 from pages.kit.record import Control
-from pages.kit.tools.toolbar import Controls, Preset, fixed, keeping
+from pages.kit.tools.toolbar import Controls, Preset, keeping
 
 #: What is looked at, and by which model.
 _KEPT = ("data", "coarse", "third", "more", "target", "cov", "med", "*dim-*", "model")
@@ -55,5 +57,5 @@ PRESETS = keeping(
         "Too much trust in the covariate", "A wiggly function of the covariates explains almost everything.", _trusting
     ),
     Preset("Without the covariate", "Location only: smooth blobs and a wide uncertainty.", _without),
-    Preset("Half the cells hidden", "How accurate is the model where it has no data?", fixed(withhold=0.5)),
+    Preset("Half the cells hidden", "How accurate is the model where it has no data?", at(CellSettings, withhold=0.5)),
 )

@@ -13,23 +13,22 @@ from deconditioning.figures.studies.one_dimension import (
     signed_weights_plot,
 )
 from deconditioning.kernels.spec import KernelSpec
-from deconditioning.studies.one_dimension.bayes import PRIORS, Posterior, posterior_of_y
+from deconditioning.studies.one_dimension.bayes import Posterior, posterior_of_y
+from deconditioning.studies.one_dimension.settings import BayesSettings
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
-from pages.kit.controls import widgets
 from pages.kit.controls.program_values import set_values
+from pages.kit.controls.settings import control
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.layout.page_layout import explain
 from pages.kit.layout.theme import is_dark
 from pages.kit.layout.weight_words import weights_sentence
-from pages.kit.state import log_slider
 from pages.kit.tools import study_sweep
 from pages.one_dimension import controls, sweep
 from pages.one_dimension.edits import edited
 from pages.one_dimension.scatters import line_of
 
-#: Where lengthscales and variances of k and ℓ, λ and ε stand on opening.
-START_K, START_L, START_LAMBDA, START_EPSILON = (0.6, 1.0), (0.5, 1.0), 1e-5, 1e-2
+RULE = BayesSettings
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
@@ -49,16 +48,13 @@ def show() -> None:
 def _posterior_of_y() -> tuple[LineSpec, float, float]:
     """The controls, the posterior in words and pictures; returns the problem, λ, ε."""
     with st.sidebar:
-        prior = widgets.segmented_control("Prior of y", list(PRIORS), default="uniform", key="b-prior")
-        at = widgets.slider("Observed x", -4.0, 4.0, 1.0, 0.05, key="b-x")
+        prior, at = control(RULE.prior), control(RULE.x)
         spec = edited(controls.choose_problem(), st.sidebar)
-        k = controls.choose_kernel("k", "x", "k", START_K, variance=False, page="b")
-        ell = controls.choose_kernel("ℓ", "y", "l", START_L, variance=False, page="b")
-        lam = log_slider("λ, of the simulation", "b-lam", 1e-9, 1.0, START_LAMBDA)
-        epsilon = log_slider("ε, of the inverse", "b-eps", 1e-9, 1.0, START_EPSILON)
-        herded = int(widgets.slider("Herded samples", 10, 500, 200, 10, key="b-herd"))
+        k, ell = (controls.choose_kernel(RULE, key, column) for key, column in (("k", "x"), ("l", "y")))
+        lam, epsilon = control(RULE.regularisation), control(RULE.second_regularisation)
+        herded = control(RULE.herded)
     texts = json.dumps(k.to_dict()), json.dumps(ell.to_dict())
-    found = _posterior(spec, prior or "uniform", at, *texts, lam, epsilon, herded)
+    found = _posterior(spec, prior, at, *texts, lam, epsilon, herded)
     _said(found, at)
     _pictures(spec, found, at)
     return spec, lam, epsilon
@@ -66,7 +62,9 @@ def _posterior_of_y() -> tuple[LineSpec, float, float]:
 
 def _observe(at: float) -> None:
     """Put the slider where the rule in the picture was moved to, at its nearest stop."""
-    set_values({"b-x": round(round(min(max(at, -4.0), 4.0) / 0.05) * 0.05, 2)})
+    x, step = RULE.x, RULE.x.step or 1.0
+    inside = min(max(at, x.low or 0.0), x.high or 0.0)
+    set_values({x.key: round(round(inside / step) * step, 2)})
 
 
 def _said(found: Posterior, at: float) -> None:

@@ -15,14 +15,13 @@ from deconditioning.models.learning.learning_time import expected_seconds
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.one_dimension.evidence_surface import AXES, Surface, evidence_surface, read
 from deconditioning.studies.one_dimension.problem import (
-    TITLES,
     LineFit,
-    LineSettings,
     cascade,
     condition_line,
     impute,
     on_grid,
 )
+from deconditioning.studies.one_dimension.settings import TITLES, LineSettings
 from deconditioning.studies.run_content import hyperparameters
 from deconditioning.wording import signed
 from pages.kit.chart.background import get_background, session_lane

@@ -18,26 +18,25 @@ from deconditioning.studies.one_dimension.round_trip import (
     reverse_gap,
     round_trip,
 )
+from deconditioning.studies.one_dimension.settings import TripSettings, TripShown
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
+from pages.kit.controls.settings import control
 from pages.kit.layout.page_layout import explain
 from pages.kit.layout.theme import is_dark
 from pages.kit.record import record_numbers
-from pages.kit.state import log_slider
 from pages.kit.tools import study_sweep
 from pages.one_dimension import controls, sweep
+from pages.one_dimension.controls import ROUND_TRIP, WHICH
 from pages.one_dimension.edits import edited
 from pages.one_dimension.scatters import line_of
 
-FUNCTIONS = ("the hidden f", "a draw from k")
 EPSILONS, _LAMBDAS = np.geomspace(1e-12, 1.0, 25), np.geomspace(1e-14, 1.0, 15)
 #: So near, relative to its norm, an operator has reached its limit.
 _REACHED = 0.1
 #: Shares of the variance of f: above the one it has come back, below the other it has not.
 _BACK, _LOST = 0.99, 0.1
-#: Where lengthscales and variances of k and ℓ, λ and ε stand on opening.
-START_K, START_L, START_LAMBDA, START_EPSILON = (0.8, 1.0), (0.5, 1.0), 1e-6, 1e-5
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
@@ -65,27 +64,23 @@ def _there_and_back() -> tuple[Operators, tuple[str, str], float, float, float]:
     """The controls, and f there and back; returns the operators, k and ℓ as text, λ, ε, x of the embedding."""
     with st.sidebar:
         spec = edited(controls.choose_problem(), st.sidebar)
-        which = widgets.segmented_control("Function", FUNCTIONS, default=FUNCTIONS[0], key="t-which")
-        draw = 0
-        if which == FUNCTIONS[1]:
-            draw = int(widgets.number_input("Draw", 0, 9999, 0, key="t-draw"))
-        k = controls.choose_kernel("k", "x", "k", START_K, variance=False, page="t")
-        ell = controls.choose_kernel("ℓ", "y", "l", START_L, variance=False, page="t", family="matern12")
-        lam = log_slider("λ, of the first stage", "t-lam", 1e-14, 1.0, START_LAMBDA)
-        epsilon = log_slider("ε, of the second stage", "t-eps", 1e-12, 1.0, START_EPSILON)
-        at = widgets.slider("x of the embedding", -4.0, 4.0, 1.0, 0.05, key="t-x")
+        which = widgets.segmented_control("Function", ROUND_TRIP, default=ROUND_TRIP[0], key=WHICH)
+        draw = control(TripSettings.draw) if which == ROUND_TRIP[1] else 0
+        k, ell = (controls.choose_kernel(TripSettings, key, column) for key, column in (("k", "x"), ("l", "y")))
+        lam, epsilon = control(TripSettings.regularisation), control(TripSettings.second_regularisation)
+        at = control(TripShown.x)
     line = line_of(spec)
     texts = json.dumps(k.to_dict()), json.dumps(ell.to_dict())
     operators = _operators(spec, *texts, lam, epsilon)
     values = (
         drawn_function(line, k, draw)
-        if which == FUNCTIONS[1]
+        if which == ROUND_TRIP[1]
         else (spec.f(line.inputs.numpy()), line.truth.numpy())
     )  # fmt: skip
     found = round_trip(operators, *values)
     record_numbers(comes_back=_share_back(found))
     st.markdown(there_and_back(found))
-    _pictures(line, found, which == FUNCTIONS[0])
+    _pictures(line, found, which == ROUND_TRIP[0])
     return operators, texts, lam, epsilon, at
 
 

@@ -37,20 +37,20 @@ def _roll(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _line(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    from deconditioning.datasets.one_dimension import SIMULATIONS, TARGETS
-    from deconditioning.studies.one_dimension.problem import TITLES
-    from pages.one_dimension.controls import OFFERED, OWN
+    from deconditioning.studies.one_dimension.settings import TITLES, RecoverSettings
+    from pages.one_dimension.controls import OFFERED, OWN, own_key
 
-    line, chosen = settings["line"], settings["settings"]
-    query = {"o-n": line["n"], "o-m": line["m"], "o-eta": line["input_noise"], "o-xi": line["target_noise"]}
-    query |= {"o-seed": line["seed"], "o-method": TITLES[chosen["method"]]}
-    for key, name, offered in (("o-r", "simulation", SIMULATIONS), ("o-f", "target", TARGETS)):
-        known = line[name] in offered
-        query |= {key: line[name]} if known else {key: OWN, f"{key}-own": line[name]}
+    line, chosen, page = settings["line"], settings["settings"], RecoverSettings
+    names = ("n", "m", "input_noise", "target_noise", "seed")
+    query: dict[str, Any] = {page.declaration(name).key: line[name] for name in names}
+    query[page.method.key] = TITLES[chosen["method"]]
+    for each in (page.simulation, page.target):
+        text = line[each.name]
+        query |= {each.key: text} if text in each.offered else {each.key: OWN, own_key(each): text}
     model = chosen.get("model") or {}
-    for key, part in (("k", "kernel"), ("l", "mediator_kernel")):
+    for family, part in ((page.k_family, "kernel"), (page.l_family, "mediator_kernel")):
         if model.get(part):
-            query[f"o-{key}-family"] = OFFERED[model[part]["terms"][0]["factors"][0]["family"]]
+            query[family.key] = OFFERED[model[part]["terms"][0]["factors"][0]["family"]]
     return "one_dimension", query
 
 

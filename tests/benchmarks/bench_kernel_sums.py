@@ -14,8 +14,9 @@ from deconditioning.bag_sums.direct import cross
 from deconditioning.bag_sums.pixel_sums import _add_direct, picture_sums
 from deconditioning.datasets.entries import find
 from deconditioning.downscaling.prediction import picture_of
-from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
+from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.downscaling.starting import starting_spec
 from deconditioning.errors import never
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.spec import Factor, KernelSpec, Term

@@ -28,7 +28,8 @@ from deconditioning.engine.context import Context
 from deconditioning.downscaling.stores.predict_store import predict_store_task
 from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.engine.reporting import Stopwatch, peak_mb
-from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.starting import starting_spec
 from deconditioning.downscaling.stores.store_plan import StoreTask, opened, problem_of
 from deconditioning.downscaling.stores.stored_model import condition_on_problem
 from deconditioning.bag_sums.direct import cross

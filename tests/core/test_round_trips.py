@@ -7,7 +7,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as some
 
-from deconditioning.downscaling.settings import AUTO, DownscaleSettings, spec_to_settings
+from deconditioning.downscaling.settings import AUTO, DownscaleSettings
+from deconditioning.downscaling.starting import spec_to_settings
 from deconditioning.engine.records import Run, RunSpec
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.spec import Factor, KernelSpec, Term

@@ -20,7 +20,7 @@ from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.spec import ModelSpec
-from deconditioning.studies.one_dimension.problem import LineSettings
+from deconditioning.studies.one_dimension.settings import LineSettings
 from deconditioning.studies.sparse_representation.study import SparseSettings
 from deconditioning.studies.swiss_roll.study import RollSettings
 from tests.core.engine.made import write_run

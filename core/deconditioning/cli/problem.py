@@ -9,11 +9,15 @@ from deconditioning.cli.deck import deck_files
 from deconditioning.cli.options import Joined, add_missing_option, chosen
 from deconditioning.cli.talk import say
 from deconditioning.errors import InputError
+from deconditioning.fields.cell_settings import CellSettings
 
 if TYPE_CHECKING:
     from deconditioning.downscaling.source import Source
     from deconditioning.fields.gridded import Fields
     from deconditioning.fields.spec import DownscalingSpec
+
+
+_CELLS = CellSettings
 
 
 def add_data_options(group: Any) -> None:
@@ -32,23 +36,15 @@ def add_data_options(group: Any) -> None:
     group.add_argument(
         "--mediator", nargs="+", action=Joined, metavar="FILE", help="file of the mediators (with --coarse)"
     )
+    group.add_argument("--block", nargs=2, type=int, metavar=("ROWS", "COLUMNS"),
+                       help=f"{_CELLS.rows.about} ({_CELLS.rows.default} {_CELLS.columns.default})")  # fmt: skip
     group.add_argument(
-        "--block", nargs=2, type=int, metavar=("ROWS", "COLUMNS"), help="size of a coarse cell in pixels (9 9)"
+        "--withhold", type=float, help=f"{_CELLS.withhold.about} ({_CELLS.withhold.default:g}; 0 with --coarse)"
     )
-    group.add_argument(
-        "--withhold",
-        type=float,
-        help="fraction of the cells whose target is withheld for scoring (0.5; 0 with --coarse)",
-    )
-    group.add_argument(
-        "--matching",
-        choices=("direct", "indirect"),
-        help="how bags and targets are matched (indirect if there are mediators)",
-    )
+    ways = [way for way in _CELLS.matching.options if way != _CELLS.matching.default]
+    group.add_argument("--matching", choices=ways, help=f"how bags and targets are matched ({_CELLS.matching.about})")
     group.add_argument("--no-coordinates", action="store_true", help="do not use the coordinates as covariates")
-    group.add_argument(
-        "--reweigh", action="store_true", help="weight cells by how common their mediators are among the targets"
-    )
+    group.add_argument("--reweigh", action="store_true", help=_CELLS.reweigh.about)
     _add_cell_options(group)
 
 
@@ -75,7 +71,7 @@ def _add_cell_options(group: Any) -> None:
         "--region", nargs=4, type=int, metavar=("ROW", "ROW", "COLUMN", "COLUMN"),
         help="first and last row, first and last column of the coarse cells to keep, from 0",
     )  # fmt: skip
-    group.add_argument("--seed", type=int, help="seed of the withheld cells and of learning (0)")
+    group.add_argument("--seed", type=int, help=f"{_CELLS.seed.about} ({_CELLS.seed.default})")
     group.add_argument("--seeds", nargs="+", type=int, metavar="SEED", help="several seeds, computed one after another")
 
 

@@ -14,15 +14,15 @@ from jaxtyping import Float
 from torch import Tensor
 
 from deconditioning.datasets.edited import Edits
+from deconditioning.datasets.line_settings import LineProblem
 from deconditioning.errors import InputError
 from deconditioning.expressions import Expression
 from deconditioning.observations import Bags, IndirectData
 from deconditioning.plain_data import check_seed, from_known
 
 INPUT, MEDIATOR = "x", "y"
-#: r and f to choose from; the first of each is the paper's.
-SIMULATIONS = ("3*sin(y)*cos(y/4) + y/4", "y/2", "2*sin(y)", "y^2/6 - 3", "3*tanh(y)", "abs(y) - 3")
-TARGETS = ("sin(2*x) + 0.5*x*cos(x)", "x", "sin(3*x)", "2*exp(-x^2)", "abs(x)", "sign(x)", "tanh(4*x) + x/4")
+#: What the problem is where nothing else is given.
+USUAL = LineProblem()
 #: The central share of the x over which f is shown and scored, and at how many points.
 _SHARE, POINTS = 0.95, 400
 MOST = 2000
@@ -41,16 +41,16 @@ class LineSpec:
     first_edits, second_edits : pairs (y, x) and (ỹ, z̃) changed by hand after the draw, as ``Edits.text``.
     """
 
-    n: int = 200
-    m: int = 200
-    simulation: str = SIMULATIONS[0]
-    target: str = TARGETS[0]
-    input_noise: float = 0.25
-    target_noise: float = 0.25
+    n: int = USUAL.n
+    m: int = USUAL.m
+    simulation: str = USUAL.simulation
+    target: str = USUAL.target
+    input_noise: float = USUAL.input_noise
+    target_noise: float = USUAL.target_noise
     half_width: float = 6.0
-    seed: int = 0
-    first_edits: str = ""
-    second_edits: str = ""
+    seed: int = USUAL.seed
+    first_edits: str = USUAL.first_edits
+    second_edits: str = USUAL.second_edits
 
     def __post_init__(self) -> None:
         check_seed(self.seed)

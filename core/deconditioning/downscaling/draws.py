@@ -16,7 +16,7 @@ from deconditioning.downscaling.checks.local_scale_inputs import scale_at
 from deconditioning.downscaling.grid_draws import grid_draws
 from deconditioning.downscaling.interactive import Sketch, quick_sums, sketch, sums_key
 from deconditioning.downscaling.prediction import bags_inside, pixels_of_bags, reads_bags, total
-from deconditioning.downscaling.settings import columns_of
+from deconditioning.downscaling.starting import columns_of
 from deconditioning.errors import Check, InputError, never
 from deconditioning.fields.grids.blocks import reaggregate
 from deconditioning.fields.problem.problem import DownscalingProblem

@@ -1,7 +1,8 @@
 """Estimates the duration of a downscaling or of a sweep before it starts."""
 
-from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings, completed
+from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings
 from deconditioning.downscaling.stages import has_two_ways
+from deconditioning.downscaling.starting import completed
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.learning.learning_time import expected_seconds
 

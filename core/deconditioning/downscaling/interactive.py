@@ -27,7 +27,7 @@ from deconditioning.downscaling.prediction import (
     reads_bags,
     total,
 )
-from deconditioning.downscaling.settings import columns_of
+from deconditioning.downscaling.starting import columns_of
 from deconditioning.errors import Check, never
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.spec import Term

@@ -14,8 +14,9 @@ from deconditioning.downscaling.checks.learning_check import LearningCheck, bett
 from deconditioning.downscaling.checks.one_scale_up import OneScaleUp, one_scale_up
 from deconditioning.downscaling.learning_data import centre_of_priors, learning_gram, thinned
 from deconditioning.downscaling.prediction import matched_data, reads_bags
-from deconditioning.downscaling.settings import DownscaleSettings, columns_of, completed, other_candidate, starting_spec
+from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.stages import choose_stage, ran_away
+from deconditioning.downscaling.starting import columns_of, completed, other_candidate, starting_spec
 from deconditioning.engine.reporting import NoReport
 from deconditioning.errors import Cancelled, InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -48,12 +49,12 @@ def learn_model(
         stage = choose_stage(problem, settings, context)
     except Cancelled:
         return Learned(starting_spec(problem, settings), math.nan, (), True), LearningCheck.of(problem)
-    settings = replace(settings, stage_one=stage.way)
+    settings = settings.replace(stage_one=stage.way)
     checked = checked if stage.found is None else _Checked(True, stage.found)
     learned, guard = _learned(problem, settings, context)
     if stage.said and ran_away(stage, learned):
         stage = stage.turned_back(learned)
-        learned, guard = _learned(problem, replace(settings, stage_one=stage.way), context)
+        learned, guard = _learned(problem, settings.replace(stage_one=stage.way), context)
         checked = _Checked()
     if stage.said:
         learned = replace(learned, stages={**learned.stages, "chosen": {"way": stage.way, "said": stage.said}})

@@ -17,7 +17,7 @@ from deconditioning.downscaling.prediction import (
     pixels_of_footprints,
     reads_bags,
 )
-from deconditioning.downscaling.settings import columns_of, coordinate_names
+from deconditioning.downscaling.starting import columns_of, coordinate_names
 from deconditioning.errors import Check
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.spec import KernelSpec

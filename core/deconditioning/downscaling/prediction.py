@@ -15,7 +15,7 @@ from deconditioning.bag_sums.offsets import Cells, GridLayout
 from deconditioning.bag_sums.pixel_sums import Picture, PictureSums, picture_sums
 from deconditioning.bag_sums.sphere import SphereLayout
 from deconditioning.downscaling.checks.local_scale_inputs import scale_at
-from deconditioning.downscaling.settings import columns_of
+from deconditioning.downscaling.starting import columns_of
 from deconditioning.errors import Check, InputError, never
 from deconditioning.fields.problem.coordinates import scaled_coordinates
 from deconditioning.fields.problem.problem import DownscalingProblem

@@ -14,13 +14,8 @@ from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.prediction import Prediction, matched_data, predict
 from deconditioning.downscaling.result_dataset import ResultDataset
 from deconditioning.downscaling.saved_map import FILE, THUMBNAIL
-from deconditioning.downscaling.settings import (
-    DownscaleSettings,
-    columns_of,
-    completed,
-    spec_to_settings,
-    starting_spec,
-)
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.starting import columns_of, completed, spec_to_settings, starting_spec
 from deconditioning.engine.reporting import NoReport, Stopwatch, peak_mb
 from deconditioning.errors import Cancelled, Check, never
 from deconditioning.fields.problem.explained_variation import explained_share

@@ -1,32 +1,187 @@
-"""Settings of a downscaling: the user's choices, validated once, with defaults from the data."""
+"""Settings of a downscaling beside its problem: every one declared once, values checked when settings are made."""
 
-from dataclasses import asdict, dataclass, replace
-from typing import Any
-
-import torch
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from deconditioning.errors import InputError
-from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.kernels.families.registry import family_of
-from deconditioning.kernels.spec import KernelSpec
-from deconditioning.models.area_to_point import cell_width
-from deconditioning.models.catalogue import named
-from deconditioning.models.defaults import CANDIDATES, starting_kernel, starting_mediator_kernel, usual_model
-from deconditioning.models.indirect_gp import Columns
-from deconditioning.models.learning.initial import Start
-from deconditioning.models.learning.learning import LearningOptions, check_hold
-from deconditioning.models.named_model import NamedModel
-from deconditioning.models.spec import Inducing, ModelSpec
-from deconditioning.plain_data import check_seed, from_known
+from deconditioning.models.learning.initial import ROUGH, TREND, TREND_BESIDE_MEDIATORS, USUAL
+from deconditioning.plain_data import check_seed
+from deconditioning.settings.lazily import Lazily
+from deconditioning.settings.setting import Choice, Integer, Linear, Log, Switch
+from deconditioning.settings.settings import Settings
+from deconditioning.settings.wider import Named, OrDict, OrNone, Several
+
+if TYPE_CHECKING:  # models import torch, and the command's flags are made without it
+    from deconditioning.models.learning.learning import LearningOptions
+    from deconditioning.models.named_model import NamedModel
+    from deconditioning.models.spec import Inducing
 
 #: Stands for the model that suits the problem: ``usual_model``.
 AUTO = "auto"
 #: Stands for the way of stage one that does well one scale up (`deconditioning.downscaling.stages`).
 CHOOSE = "choose"
+#: The models of fields in space, in words.
+_IN_SPACE = "area_to_point_gp, partial_cmp and regression_kriging"
 
 
-@dataclass(frozen=True)
-class DownscaleSettings:
+def _models() -> Mapping[str, str]:
+    from deconditioning.models.catalogue import MODELS
+
+    return {AUTO: "The one that suits the data", **{name: model.title for name, model in MODELS.items()}}
+
+
+def _families() -> Mapping[str, str]:
+    from deconditioning.kernels.families.registry import FAMILIES
+
+    return {name: family.title for name, family in FAMILIES.items()}
+
+
+_FAMILIES = Lazily(_families)
+
+
+class KernelSettings(Settings):
+    """The model and its kernels."""
+
+    model = Named(
+        "Model", AUTO, options=Lazily(_models), widget="menu",
+        about="auto is area_to_point_gp (without coordinates bag_gp for matched cells, shrinkage_cmp for others); or "
+        "partial_cmp, regression_kriging, shrinkage_cmp, uncertain_cmp, cmp, bag_gp, task_transformed_gp, "
+        "variational_cmp, variational_shrinkage_cmp, vbagg, centroid_gp, variational_gp",
+    )  # fmt: skip
+    kernel = OrNone(OrDict(Named("Kernel of the covariates", "rbf", options=_FAMILIES, widget="menu", address="fam",
+                                 about="family of the kernel on covariates")), "rbf")  # fmt: skip
+    mediator_kernel = OrNone(OrDict(Named("Kernel of the mediators", "rbf", options=_FAMILIES, address=None,
+                                          about="family of the kernel on mediators")), "rbf")  # fmt: skip
+    spatial = OrNone(
+        Named("Kernel of the coordinates", USUAL.spatial, options=_FAMILIES, widget="menu", address="place",
+              about="family of the kernel on coordinates"),
+        f"{TREND.spatial} for {_IN_SPACE}; {ROUGH.spatial} for bag_gp of matched cells; else {USUAL.spatial}",
+    )  # fmt: skip
+    structure = Choice("Together they form a", "sum", options={"sum": "sum", "product": "product"}, address="struct",
+                       about="how the kernels on coordinates and covariates are combined")  # fmt: skip
+    linear_mean = Switch(
+        "A prior mean linear in the covariates", False, box=True, address="linmean",
+        about=f"an unknown prior mean that is linear in the covariates, always part of {_IN_SPACE}",
+        help="Off: f varies around zero, the mean of the standardised targets. On: f varies around b₀ + Σ bⱼcⱼ, "
+        "whose unknown coefficients are integrated out; cells and mediators average it as they average f.",
+    )  # fmt: skip
+    regularisation = OrNone(
+        Log("λ", USUAL.ridge, low=1e-8, high=1.0, symbol="λ", address="lam",
+            about="regularisation, inside Bλ (shrinkage_cmp) or Nλ (cmp)",
+            help="Regularisation of the conditional mean operator; it enters multiplied by the number of bags. As λ "
+            "→ 0 the mediation weights W interpolate; a large λ shrinks them."),
+        f"λ times the number of bags B is {TREND_BESIDE_MEDIATORS.ridge} for partial_cmp; else {USUAL.ridge}",
+    )  # fmt: skip
+    noise = OrNone(
+        Log("σ²", USUAL.noise, low=1e-6, high=10.0, symbol="σ²", about="noise variance of the standardised targets",
+            help="Noise variance of a standardised coarse target."),
+        f"{TREND.noise:g} for {_IN_SPACE}, and for bag_gp of matched cells; else {USUAL.noise}",
+    )  # fmt: skip
+    point_noise = OrNone(
+        Log("ς²", USUAL.point_noise, low=1e-6, high=10.0, symbol="ς²", address="point",
+            about="noise variance of each pixel",
+            help="Variance of the independent noise of each pixel. It enters a cell mean divided by the number of "
+            "pixels, so coarse data say little about it, but enters the sd of a pixel in full. The lowest value "
+            "means none."),
+        f"{TREND.point_noise:g} for {_IN_SPACE}, and for bag_gp of matched cells; else {USUAL.point_noise}",
+    )  # fmt: skip
+    inducing = OrDict(
+        Integer("Inducing points", 200, low=5, high=2000, step=50, least=1, typed=True, symbol="P", address="induce",
+                about="inducing points of variational models",
+                help="Number of inducing points, placed by k-means. Models on centroids use at most one per cell.")
+    )  # fmt: skip
+    placement = Choice("Where inducing points lie", "kmeans", options={"kmeans": "k-means", "grid": "on a grid"},
+                       address=None)  # fmt: skip
+    local_scale = OrNone(
+        Switch("The sd", USUAL.local_scale, address="local",
+               about="let the sd vary with how well each cell is predicted from the others",
+               help="A factor κ on the sd: intervals become wider where cells are predicted badly from the others and "
+               "narrower where they are predicted well. κ varies smoothly in space and with the roughness of the "
+               "covariates."),
+        "done for area_to_point_gp and regression_kriging of matched cells, and for partial_cmp",
+    )  # fmt: skip
+    gradient_boosting = Switch(
+        "Compare with gradient boosting", False, address="boost",
+        about="add gradient boosting to the baselines, which takes some seconds",
+        help="Regression trees on the pixels, consistent with the cell means, with quantiles. Takes some seconds.",
+    )  # fmt: skip
+    device = Choice("Device", "auto", options={"auto": "a GPU where there is one", "cpu": "CPU", "cuda": "GPU"},
+                    address=None, about="where to compute; auto takes a GPU where there is one")  # fmt: skip
+
+
+class LearningSettings(Settings):
+    """How hyperparameters are learned."""
+
+    learn = Switch("Learn hyperparameters", True, address=None, about="learn hyperparameters, or keep them as given")
+    choose = OrNone(
+        Switch(
+            "Choose the model by a test one scale up", True, box=True,
+            about="where cells are matched through mediators, let learning take area_to_point_gp or partial_cmp, "
+            "whichever is more accurate one scale up",
+            help="Two models suit cells that are matched through mediators. The first predicts each cell's target, "
+            "with its uncertainty, from the mediators; the second also uses the location of the target and mediates "
+            "the rest. Learn tests both on larger cells, whose values are known, and continues with the more accurate "
+            "one.",
+        ),
+        "done where the model is auto",
+    )  # fmt: skip
+    stage_one = Choice(
+        "Stages", CHOOSE, widget="menu", address="stage",
+        about="how λ and the mediators' lengthscales are found; choose: joint, or leave_one_bag_out where that is "
+        "clearly more accurate one scale up",
+        options={
+            CHOOSE: "Jointly, or from left-out bags if that is clearly more accurate one scale up",
+            "leave_one_bag_out": "Two stages: λ and ℓ from left-out bags, then k and noises by the evidence",
+            "target_gp": "Two stages: ℓ from the GP of targets on mediators, λ fixed",
+            "joint": "All jointly by the evidence (may diverge)",
+        },
+    )  # fmt: skip
+    method = Choice("Optimiser", "lbfgs", options={"lbfgs": "lbfgs", "adam": "adam"}, address="optimiser")
+    restarts = OrNone(
+        Integer("Starts", USUAL.restarts, low=1, high=10, least=1, typed=True, about="starts of the optimiser",
+                help="The first start is at the values of the sliders; the others are spread around them."),
+        f"{TREND.restarts} for {_IN_SPACE}; else {USUAL.restarts}",
+    )  # fmt: skip
+    steps = Integer("Steps per start", 100, low=5, high=500, least=1, typed=True, about="steps of each start")
+    bound = Choice("Bound", "collapsed", options={"collapsed": "collapsed", "stochastic": "stochastic"}, address=None,
+                   about="what learning of variational models maximises")  # fmt: skip
+    points = Integer("Points per bag while learning", 10, low=1, high=100, least=1, typed=True,
+                     about="points of each bag while learning; the posterior uses all")  # fmt: skip
+    every_pixel = OrNone(
+        Switch(
+            "The place", USUAL.every_pixel, address="every_pixel",
+            about="while learning, sum isotropic terms of the place over every pixel, from a table of distances",
+            help="While learning, isotropic terms in location can be summed over all pixels of each cell, accurate to "
+            "1e-8, from a table of distances computed once; other terms are summed over the points above. Needs an "
+            "evenly spaced grid and a model that reads the cells themselves.",
+        ),
+        f"done for {_IN_SPACE}",
+    )  # fmt: skip
+    prior_sd = OrNone(
+        Linear(
+            "Width of priors", USUAL.prior_sd, low=0.0, high=10.0, address="prior",
+            about="sd of log-normal priors that hold kernels near their start while the evidence is maximised; 0 for "
+            "none",
+            help="Standard deviation of the log-normal priors that keep lengthscales and variances near the model's "
+            "starting values (near the sliders' values for models without their own priors). 0 means no prior.",
+        ),
+        f"{TREND.prior_sd:g} for {_IN_SPACE}; else {USUAL.prior_sd:g}",
+    )  # fmt: skip
+    hold = OrNone(
+        Several(
+            "Noises", USUAL.hold, options={"noise": "σ²", "point_noise": "ς²"},
+            about="noises that learning leaves as they are; the flag alone frees both",
+            help="Coarse values barely distinguish noise from variation of the field inside the cells. If both noise "
+            "variances are learned freely, they absorb what the kernel should explain.",
+        ),
+        f"both for {_IN_SPACE}, and for bag_gp of matched cells; else point_noise",
+    )  # fmt: skip
+    seed = Integer(
+        "Seed", 0, low=0, high=9999, typed=True, address=None, sweep=False, about="seed of restarts and k-means"
+    )
+
+
+class DownscaleSettings(KernelSettings, LearningSettings):
     """Everything ``downscale`` needs beside the problem; JSON-able.
 
     Parameters
@@ -57,202 +212,76 @@ class DownscaleSettings:
     seed : of restarts and k-means; device : "auto", "cpu" or "cuda".
     """
 
-    model: str = AUTO
-    kernel: Any = None
-    mediator_kernel: Any = None
-    spatial: str | None = None
-    structure: str = "sum"
-    linear_mean: bool = False
-    regularisation: float | None = None
-    noise: float | None = None
-    point_noise: float | None = None
-    hold: tuple[str, ...] | None = None
-    inducing: Any = 200
-    placement: str = "kmeans"
-    choose: bool | None = None
-    learn: bool = True
-    stage_one: str = CHOOSE
-    method: str = "lbfgs"
-    restarts: int | None = None
-    steps: int = 100
-    bound: str = "collapsed"
-    points: int = 10
-    every_pixel: bool | None = None
-    prior_sd: float | None = None
-    local_scale: bool | None = None
-    gradient_boosting: bool = False
-    seed: int = 0
-    device: str = "auto"
-
-    def __post_init__(self) -> None:
-        check_seed(self.seed)
-        kind = None if self.model == AUTO else self.kind
-        if self.hold is not None:
-            object.__setattr__(self, "hold", check_hold(tuple(self.hold)))
-        if self.structure not in ("sum", "product"):
-            raise InputError(f"Unknown kernel structure '{self.structure}': choose sum or product.")
-        for family in (self.kernel, self.mediator_kernel, self.spatial):
-            if isinstance(family, str) and family_of(family).without_scales:
-                raise InputError(f"A {family} kernel has no lengthscale to learn: choose another family.")
+    def __init__(self, model: str = AUTO, **values: Any) -> None:
+        check_seed(values.get("seed", 0))
+        super().__init__(model=model, **values)
+        self._check_kernels()
         if self.prior_sd and self.bound == "stochastic":
             raise InputError(
                 "Minibatch optimisation does not support priors: omit their width or use the collapsed bound."
             )
-        one_term = kind is not None and not kind.has_covariate_kernel
-        if one_term and (isinstance(self.kernel, str) or self.structure == "product"):
+        if self.local_scale and self.model != AUTO and not self.kind.on_bags:
+            raise InputError(
+                f"The model '{self.model}' has no local scale; only models on all pixels of a cell have one. Omit it."
+            )
+
+    def _check_kernels(self) -> None:
+        from deconditioning.kernels.families.registry import family_of
+
+        for family in (self.kernel, self.mediator_kernel, self.spatial):
+            if isinstance(family, str) and family_of(family).without_scales:
+                raise InputError(f"A {family} kernel has no lengthscale to learn: choose another family.")
+        lines_alone = self.model != AUTO and not self.kind.has_covariate_kernel
+        if lines_alone and (isinstance(self.kernel, str) or self.structure == "product"):
             raise InputError(
                 f"The model '{self.model}' is linear in the covariates: omit their kernel family and the product, or "
                 "choose area_to_point_gp."
             )
-        if self.local_scale and kind is not None and not kind.on_bags:
-            raise InputError(
-                f"The model '{self.model}' has no local scale; only models on all pixels of a cell have one. Omit it."
-            )
-        if self.points < 1:
-            raise InputError(f"`points` is {self.points}: give at least one point per bag.")
 
     @staticmethod
-    def from_dict(value: dict[str, Any]) -> "DownscaleSettings":
+    def from_dict(value: Mapping[str, Any]) -> "DownscaleSettings":
         """Settings from plain data; unknown names are refused with a sentence."""
-        return from_known(DownscaleSettings, value)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, inverse of ``from_dict``."""
-        return asdict(self)
+        return DownscaleSettings(**value)
 
     @property
-    def kind(self) -> NamedModel:
+    def kind(self) -> "NamedModel":
         """The model itself; the one for "auto" is known once the settings are `completed`."""
+        from deconditioning.models.catalogue import named
+
         return named(self.model)
 
-    def learning(self) -> LearningOptions:
+    def learning(self) -> "LearningOptions":
         """The options of learning; give it `completed` settings."""
-        restarts = Start.restarts if self.restarts is None else self.restarts
-        way = LearningOptions.stage_one if self.stage_one == CHOOSE else self.stage_one
-        return LearningOptions.of(
-            self, stage_one=way, hold=self.hold or (), prior_sd=self.prior_sd or 0.0, restarts=restarts
+        from deconditioning.models.learning.initial import Start
+        from deconditioning.models.learning.learning import LearningOptions
+
+        return LearningOptions(
+            stage_one=LearningOptions.stage_one if self.stage_one == CHOOSE else self.stage_one,
+            method=self.method,
+            restarts=Start.restarts if self.restarts is None else self.restarts,
+            steps=self.steps,
+            seed=self.seed,
+            bound=self.bound,
+            prior_sd=self.prior_sd or 0.0,
+            hold=self.hold or (),
         )
 
-    def inducing_points(self, there: int) -> Inducing:
+    def inducing_points(self, there: int) -> "Inducing":
         """Where a sparse model keeps its inducing points; a plain number is cut to the points there are."""
+        from deconditioning.models.spec import Inducing
+
         if isinstance(self.inducing, dict):
             return Inducing.from_dict(self.inducing)
         return Inducing(min(int(self.inducing), there), self.placement, seed=self.seed)
 
 
-def columns_of(problem: DownscalingProblem) -> Columns:
-    """Names of the problem's input and mediator columns."""
-    place = coordinate_names(problem)
-    return Columns(problem.columns, problem.mediator_columns, tuple(name for name in problem.columns if name in place))
+class SliderSettings(Settings):
+    """The sliders of a kernel: one of each for every term and column; k's first ones are named here."""
 
-
-def coordinate_names(problem: DownscalingProblem) -> tuple[str, ...]:
-    """The columns that are coordinates: those that are neither covariates nor mediators."""
-    chosen = {*problem.spec.covariates, *problem.spec.mediators}
-    return tuple(name for name in (*problem.columns, *problem.mediator_columns) if name not in chosen)
-
-
-def _kernel_of_f(problem: DownscalingProblem, settings: DownscaleSettings) -> KernelSpec:
-    """k as given, or as the model has it."""
-    if isinstance(settings.kernel, dict):
-        return KernelSpec.from_dict(settings.kernel)
-    return starting_kernel(
-        settings.kind, problem.data.bags, problem.columns, coordinate_names(problem),
-        spatial=settings.spatial or settings.kind.start(problem.matched).spatial, covariates=settings.kernel,
-        structure=settings.structure, linear_mean=settings.linear_mean,
+    lengthscale = Log(
+        "Lengthscale", 1.0, low=2e-2, high=5e1, address="l0", plain="How smooth the field is",
+        plain_help="The lengthscale of the kernel's first term: how far apart two places can be and still have "
+        "similar values.",
     )  # fmt: skip
-
-
-def _kernel_of_mediators(
-    problem: DownscalingProblem, settings: DownscaleSettings, mediators: torch.Tensor
-) -> KernelSpec:
-    """ℓ as given, or as the model has it."""
-    if isinstance(settings.mediator_kernel, dict):
-        return KernelSpec.from_dict(settings.mediator_kernel)
-    apart = not problem.matched and problem.spec.coordinates
-    return starting_mediator_kernel(
-        settings.kind, mediators, problem.mediator_columns, coordinate_names(problem), spatial=settings.spatial,
-        covariates=settings.mediator_kernel, structure=settings.structure,
-        across=_width_of_cells(problem) if apart else None,
-    )  # fmt: skip
-
-
-def _width_of_cells(problem: DownscalingProblem) -> float:
-    """The side of a cell, in the units of the scaled coordinates."""
-    bags, place = problem.data.bags, coordinate_names(problem)
-    return cell_width(bags.inputs[:, [problem.columns.index(name) for name in place if name in problem.columns]], bags)
-
-
-def may_choose(problem: DownscalingProblem, model: NamedModel) -> bool:
-    """Whether there are two models that suit these cells, and this is one of them."""
-    return not problem.matched and problem.data.footprints is not None and model.name in CANDIDATES
-
-
-def other_candidate(problem: DownscalingProblem, settings: DownscaleSettings) -> DownscaleSettings | None:
-    """The other of the two models that suit cells matched through mediators, as it begins; None where there is none."""
-    if not may_choose(problem, settings.kind):
-        return None
-    return completed(problem, kept_settings(CANDIDATES[settings.model == CANDIDATES[0]], settings))
-
-
-def kept_settings(model: str, settings: DownscaleSettings) -> DownscaleSettings:
-    """Another model as it begins, with what of the settings is no model's own."""
-    names = ("points", "seed", "device", "steps", "method", "learn", "gradient_boosting")
-    return DownscaleSettings(model, **{name: getattr(settings, name) for name in names})
-
-
-def completed(problem: DownscalingProblem, settings: DownscaleSettings) -> DownscaleSettings:
-    """The settings with the model, its noises and its own way of learning filled in, where they were left open."""
-    auto = settings.model == AUTO
-    model = usual_model(problem.matched, problem.spec.coordinates) if auto else settings.kind
-    start = model.start(problem.matched)
-    if settings.choose is None:
-        settings = replace(settings, choose=auto)
-    own = ("noise", "point_noise", "hold", "every_pixel", "prior_sd", "restarts", "local_scale")
-    left_open = {name: getattr(start, name) for name in own if getattr(settings, name) is None}
-    return replace(settings, model=model.name, **left_open)
-
-
-def starting_spec(problem: DownscalingProblem, settings: DownscaleSettings) -> ModelSpec:
-    """The model at its given or default hyperparameters: median heuristics or the model's own, λ and noises by its
-    `Start`."""
-    data, settings = problem.data, completed(problem, settings)
-    assert settings.noise is not None and settings.point_noise is not None
-    if settings.local_scale and not (problem.spec.coordinates and settings.kind.has_local_scale(problem.matched)):
-        raise InputError(
-            "A local scale is learned from cells measured at their own locations: match the cells directly and add "
-            "the coordinates, or omit it."
-        )
-    mediators = data.mediators if data.matched else torch.cat([data.mediators, data.query_mediators])
-    mediator_kernel = _kernel_of_mediators(problem, settings, mediators) if problem.mediator_columns else None
-    each = settings.kind.start(problem.matched).ridge / data.bags.count
-    spec = ModelSpec(
-        settings.kind,
-        _kernel_of_f(problem, settings),
-        mediator_kernel,
-        each if settings.regularisation is None else settings.regularisation,
-        settings.noise,
-        settings.point_noise,
-        local_scale=bool(settings.local_scale),
-        inducing=settings.inducing_points(settings.kind.count_places(data.bags)),
-    )
-    if spec.model.uses("mediator_kernel") and mediator_kernel is None:
-        raise InputError("This model needs mediators, but none are given: choose a mediator or add the coordinates.")
-    return spec
-
-
-def spec_to_settings(settings: DownscaleSettings, spec: ModelSpec) -> DownscaleSettings:
-    """Settings that start, without learning, exactly at ``spec``."""
-    return replace(
-        settings,
-        model=spec.model.name,
-        kernel=spec.kernel.to_dict(),
-        mediator_kernel=spec.mediator_kernel.to_dict() if spec.mediator_kernel else None,
-        regularisation=spec.regularisation,
-        noise=spec.noise,
-        point_noise=spec.point_noise,
-        local_scale=spec.local_scale,
-        inducing=asdict(spec.inducing),
-        choose=False,
-        learn=False,
-    )
+    slope = Log("Sd of the slope", 1.0, low=2e-2, high=5e1, address="l1")
+    variance = Log("Variance", 1.0, low=1e-3, high=1e3, address="s0")

@@ -61,7 +61,7 @@ def choose_stage(problem: DownscalingProblem, settings: DownscaleSettings, conte
     found: dict[str, OneScaleUp] = {}
     for way in WAYS:
         try:
-            checked = one_scale_up(problem, replace(settings, stage_one=way), context.check)
+            checked = one_scale_up(problem, settings.replace(stage_one=way), context.check)
         except InputError:
             checked = None
         if checked is None:

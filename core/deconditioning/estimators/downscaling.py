@@ -12,7 +12,8 @@ import xarray as xr
 from deconditioning.downscaling import run
 from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
 from deconditioning.downscaling.learning import learn_model
-from deconditioning.downscaling.settings import DownscaleSettings, completed
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.starting import completed
 from deconditioning.engine.reporting import NoReport
 from deconditioning.errors import InputError
 from deconditioning.estimators.base import Estimator
@@ -58,30 +59,30 @@ class ModelEstimator(Estimator):
     model_name: ClassVar[str] = "auto"
     _fitted_by = "problem_"
 
-    kernel: Any = _DEFAULT.kernel
-    mediator_kernel: Any = _DEFAULT.mediator_kernel
-    spatial: str | None = _DEFAULT.spatial
-    structure: str = _DEFAULT.structure
-    linear_mean: bool = _DEFAULT.linear_mean
-    regularisation: float | None = _DEFAULT.regularisation
-    noise: float | None = _DEFAULT.noise
-    point_noise: float | None = _DEFAULT.point_noise
-    hold: tuple[str, ...] | None = _DEFAULT.hold
-    inducing: Any = _DEFAULT.inducing
-    placement: str = _DEFAULT.placement
-    learn: bool = _DEFAULT.learn
-    stage_one: str = _DEFAULT.stage_one
-    method: str = _DEFAULT.method
-    restarts: int | None = _DEFAULT.restarts
-    steps: int = _DEFAULT.steps
-    bound: str = _DEFAULT.bound
-    points: int = _DEFAULT.points
-    every_pixel: bool | None = _DEFAULT.every_pixel
-    prior_sd: float | None = _DEFAULT.prior_sd
-    local_scale: bool | None = _DEFAULT.local_scale
-    gradient_boosting: bool = _DEFAULT.gradient_boosting
-    seed: int = _DEFAULT.seed
-    device: str = _DEFAULT.device
+    kernel: Any = _DEFAULT.kernel.default
+    mediator_kernel: Any = _DEFAULT.mediator_kernel.default
+    spatial: str | None = _DEFAULT.spatial.default
+    structure: str = _DEFAULT.structure.default
+    linear_mean: bool = _DEFAULT.linear_mean.default
+    regularisation: float | None = _DEFAULT.regularisation.default
+    noise: float | None = _DEFAULT.noise.default
+    point_noise: float | None = _DEFAULT.point_noise.default
+    hold: tuple[str, ...] | None = _DEFAULT.hold.default
+    inducing: Any = _DEFAULT.inducing.default
+    placement: str = _DEFAULT.placement.default
+    learn: bool = _DEFAULT.learn.default
+    stage_one: str = _DEFAULT.stage_one.default
+    method: str = _DEFAULT.method.default
+    restarts: int | None = _DEFAULT.restarts.default
+    steps: int = _DEFAULT.steps.default
+    bound: str = _DEFAULT.bound.default
+    points: int = _DEFAULT.points.default
+    every_pixel: bool | None = _DEFAULT.every_pixel.default
+    prior_sd: float | None = _DEFAULT.prior_sd.default
+    local_scale: bool | None = _DEFAULT.local_scale.default
+    gradient_boosting: bool = _DEFAULT.gradient_boosting.default
+    seed: int = _DEFAULT.seed.default
+    device: str = _DEFAULT.device.default
 
     def _settings(self) -> DownscaleSettings:
         return DownscaleSettings.from_dict({"model": self.model_name, **self.get_params()})
@@ -187,8 +188,8 @@ class Downscaler(ModelEstimator):
     The other parameters are common to all models (`ModelEstimator`).
     """
 
-    model: str = _DEFAULT.model
-    choose: bool | None = _DEFAULT.choose
+    model: str = _DEFAULT.model.default
+    choose: bool | None = _DEFAULT.choose.default
 
     def _settings(self) -> DownscaleSettings:
         return DownscaleSettings.from_dict(self.get_params())
@@ -268,7 +269,7 @@ class VariationalCMP(ModelEstimator):
 
 
 def downscale(
-    coarse: Gridded, covariates: Gridded, *, mediator: Gridded | None = None, model: str = _DEFAULT.model,
+    coarse: Gridded, covariates: Gridded, *, mediator: Gridded | None = None, model: str = _DEFAULT.model.default,
     baselines: bool = False, quantiles: tuple[float, ...] = (), draws: int = 0, **settings: Any,
 ) -> xr.Dataset:  # fmt: skip
     """Downscale a coarse field with high-resolution covariates: learn, then predict mean and sd of every pixel.

@@ -5,10 +5,12 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from deconditioning.errors import InputError
+from deconditioning.fields.cell_settings import CellSettings
 from deconditioning.fields.problem.cells import Cell, Region, cells_text, checked_cells, checked_region
 from deconditioning.missing_marks import checked_missing
 from deconditioning.plain_data import check_seed
 
+USUAL = CellSettings()
 Matching = Literal["direct", "indirect"]
 #: Settings of a person's hand on the map, and later ones, without which a problem is what it was before there were any.
 BY_HAND = ("hide", "reveal", "region", "reweigh", "coarse_select", "missing")
@@ -72,16 +74,16 @@ class DownscalingSpec:
     target: str
     covariates: tuple[str, ...] = ()
     mediators: tuple[str, ...] = ()
-    block: tuple[int, int] = (9, 9)
-    withhold: float = 0.5
-    seed: int = 0
+    block: tuple[int, int] = USUAL.block
+    withhold: float = USUAL.withhold
+    seed: int = USUAL.seed
     matching: Matching | None = None
-    coordinates: bool = True
+    coordinates: bool = USUAL.coordinates
     select: Mapping[str, int | str] = field(default_factory=dict)
     hide: tuple[Cell, ...] = ()
     reveal: tuple[Cell, ...] = ()
     region: Region | None = None
-    reweigh: bool = False
+    reweigh: bool = USUAL.reweigh
     coarse_select: Mapping[str, int | str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
 

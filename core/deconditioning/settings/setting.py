@@ -6,6 +6,7 @@ Widgets, flags, sweep axes, addresses, checks of presets and JSON schemas are al
 import math
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
+from numbers import Real
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, overload
 
 from deconditioning.errors import InputError
@@ -68,7 +69,7 @@ class Setting(Generic[T]):
     def __set_name__(self, owner: Any, name: str) -> None:
         self.name = name
         if self.address == "":
-            self.address = f"{owner.prefix}-{name.replace('_', '-')}"
+            self.address = "-".join(part for part in (owner.prefix, name.replace("_", "-")) if part)
 
     @overload
     def __get__(self, instance: None, owner: type) -> Self: ...
@@ -77,6 +78,11 @@ class Setting(Generic[T]):
     def __get__(self, instance: object | None, owner: type) -> Self | T:
         """The declaration on the class; instances hold their values."""
         return self if instance is None else self.default
+
+    @property
+    def inner(self) -> "Setting[Any]":
+        """The declaration of a single value: itself, or what `OrNone` and `OrDict` surround."""
+        return self
 
     @property
     def label(self) -> str:
@@ -123,7 +129,8 @@ class Setting(Generic[T]):
 
     def refused(self, value: Any, wanted: str = "") -> InputError:
         """The sentence for a value that is refused."""
-        return InputError(f"`{self.name}` is {value!r}: give {wanted or f'a value such as {self.default!r}'}.")
+        shown = f"a number of {value.bit_length()} bits" if _is_huge(value) else repr(value)
+        return InputError(f"`{self.name}` is {shown}: give {wanted or f'a value such as {self.default!r}'}.")
 
     def inside(self, value: Any) -> T:
         """The same, and inside the ends."""
@@ -151,6 +158,18 @@ class Setting(Generic[T]):
         return {name: value for name, value in (found | ends).items() if value != ""}
 
 
+def _is_huge(value: Any) -> bool:
+    return isinstance(value, int) and value.bit_length() > 100
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is a finite number, numpy's among them."""
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:
+        return False
+
+
 @dataclass(eq=False)
 class Integer(Setting[int]):
     """A whole number of at least ``least``.
@@ -171,8 +190,7 @@ class Integer(Setting[int]):
 
     def like(self, value: Any) -> int:
         """A whole number; one that is written as a decimal too."""
-        whole = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        if not whole or value != int(value):
+        if not _is_number(value) or value != int(value):
             raise self.refused(value)
         if self.least is not None and value < self.least:
             raise self.refused(int(value), f"at least {self.least}")
@@ -203,7 +221,7 @@ class Linear(Setting[float]):
 
     def like(self, value: Any) -> float:
         """A finite number."""
-        if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        if not _is_number(value):
             raise self.refused(value)
         return float(value)
 
@@ -264,7 +282,9 @@ class Choice(Setting[str]):
 
 @dataclass(eq=False)
 class Switch(Setting[bool]):
-    """Yes or no."""
+    """Yes or no; ``box``: a box to tick rather than a switch."""
+
+    box: bool = False
 
     json_type: ClassVar[str] = "boolean"
 

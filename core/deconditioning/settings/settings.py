@@ -44,6 +44,14 @@ class Settings:
         """All values by name."""
         return dict(self.__dict__)
 
+    def changed(self) -> dict[str, Any]:
+        """The values that are not the defaults: a setting that a later version adds leaves it as it is."""
+        return {name: value for name, value in self.__dict__.items() if value != self._declared[name].default}
+
+    def replace(self, **values: Any) -> Self:
+        """The settings with other values."""
+        return type(self)(**self.__dict__ | values)
+
     @classmethod
     def declared(cls) -> dict[str, Setting[Any]]:
         """The declarations by name, in their order."""

@@ -160,7 +160,7 @@ def _swiss_roll(settings: dict[str, Any]) -> None:
 
 def _one_dimension(settings: dict[str, Any]) -> None:
     from deconditioning.datasets.one_dimension import LineSpec
-    from deconditioning.studies.one_dimension.problem import LineSettings
+    from deconditioning.studies.one_dimension.settings import LineSettings
 
     LineSpec.from_dict(settings["line"])
     LineSettings.from_dict(settings["settings"])

@@ -78,7 +78,8 @@ def _line(settings: Settings, result: Settings, dark: bool) -> list[Figure]:
     from deconditioning.datasets.one_dimension import LineSpec, make_line
     from deconditioning.figures.studies.one_dimension import error_band_plot, function_plot
     from deconditioning.models.spec import ModelSpec
-    from deconditioning.studies.one_dimension.problem import TITLES, condition_line, on_grid
+    from deconditioning.studies.one_dimension.problem import condition_line, on_grid
+    from deconditioning.studies.one_dimension.settings import TITLES
 
     if not result.get("learned"):
         return []

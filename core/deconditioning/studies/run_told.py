@@ -40,7 +40,7 @@ def _usual(run: Run) -> dict[str, Any]:
     from deconditioning.datasets.swiss_roll import RollSpec
     from deconditioning.downscaling.settings import DownscaleSettings
     from deconditioning.fields.spec import DownscalingSpec
-    from deconditioning.studies.one_dimension.problem import LineSettings
+    from deconditioning.studies.one_dimension.settings import LineSettings
     from deconditioning.studies.sparse_representation.study import SparseSettings
     from deconditioning.studies.swiss_roll.study import RollSettings
 
@@ -55,7 +55,7 @@ def _usual(run: Run) -> dict[str, Any]:
         "roll": (RollSpec(), RollSettings()),
     }
     part = _DRAWN.get(task)
-    return {} if part is None else {part: asdict(own[part][0]), "settings": asdict(own[part][1])}
+    return {} if part is None else {part: asdict(own[part][0]), "settings": vars(own[part][1])}
 
 
 def data_sentence(run: Run) -> str:

@@ -9,20 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.errors import Check, never
-from deconditioning.studies.sweeping import Settings, Study, study_of
+from deconditioning.fields.cell_settings import CellSettings
+from deconditioning.studies.sweeping import Settings, study_of
 from deconditioning.teaching.exercises import Address, Exercise, Numbers, Verdict
 
-#: Key of an address → the study's setting that it holds; keys that only choose what is shown are none.
-HELD = {
-    "o-n": "n", "o-m": "m", "o-lam": "regularisation", "o-k-scale": "k_scale", "t-eps": "second_regularisation",
-}  # fmt: skip
 #: The worked example of page Downscaling, its model, and what its settings are called.
 _EXAMPLE, MODEL = "ukv-645m", "area_to_point_gp"
-_FIELD = {
-    "place": "Kernel of the coordinates", "noise": "σ²", "rows": "Rows per cell", "columns": "Columns per cell",
-    "withhold": "Cells withheld",
-}  # fmt: skip
+_FIELD = {key: each.label for kind in (DownscaleSettings, CellSettings) for key, each in kind.by_key().items()}
 #: Words of an address that read otherwise on paper.
 _SAID = {"true": "yes", "false": "no"}
 
@@ -49,14 +44,9 @@ def verdict_at(exercise: Exercise, address: Address, check: Check = never) -> Ve
 def _settings_at(way: Way, address: Address) -> Settings:
     """All settings of the way's study, those of the address among them."""
     study = study_of(str(way.study))
-    held = _held(study)
+    held = study.held
     given = {held[key]: study.settings[held[key]].read(text) for key, text in address.items() if key in held}
     return study.complete(given)
-
-
-def _held(study: Study) -> dict[str, str]:
-    """Key of an address → the study's setting: as they are declared, or else as listed here."""
-    return study.held or HELD
 
 
 def opens_on(exercise: Exercise) -> str:
@@ -73,7 +63,7 @@ def solution_words(exercise: Exercise) -> str:
         names: Mapping[str, str] = _FIELD
     else:
         own = study_of(study)
-        names = {key: own.settings[name].title for key, name in _held(own).items() if name in own.settings}
+        names = {key: own.settings[name].title for key, name in own.held.items()}
     return "; ".join(f"{names[key]} = {_SAID.get(text, text)}" for key, text in changed.items())
 
 
@@ -150,19 +140,21 @@ def _map(address: Address) -> Any:
     from deconditioning.datasets.entries import find
     from deconditioning.downscaling.prediction import matched_data, predict
     from deconditioning.downscaling.presets import preset
-    from deconditioning.downscaling.settings import DownscaleSettings, completed, starting_spec
+    from deconditioning.downscaling.starting import completed, starting_spec
     from deconditioning.fields.problem.coarsened import make_problem
     from deconditioning.fields.spec import DownscalingSpec
-    from deconditioning.kernels.families.registry import FAMILIES
 
     entry = find(_EXAMPLE)
-    own: dict[str, Any] = {"block": [int(address["rows"]), int(address["columns"])]}
-    own |= {"withhold": float(address["withhold"])} if "withhold" in address else {}
+    cells, noise = CellSettings.from_address(address), DownscaleSettings.noise
+    own: dict[str, Any] = {"block": cells.block}
+    own |= {"withhold": cells.withhold} if CellSettings.withhold.key in address else {}
     problem = make_problem(entry.open(), DownscalingSpec.from_dict(entry.default | own))
-    place = next((name for name, family in FAMILIES.items() if family.title == address.get("place")), None)
+    family = DownscaleSettings.spatial
+    place = next((name for name, title in family.inner.options.items() if title == address.get(family.key)), None)
     settings = completed(problem, DownscaleSettings(MODEL, spatial=place))
     spec = preset({"fields": _EXAMPLE}, problem.spec.to_dict(), settings) or starting_spec(problem, settings)
-    spec = replace(spec, noise=float(address.get("noise", spec.noise)))
+    if noise.key in address:
+        spec = replace(spec, noise=noise.read(address[noise.key]))
     found = predict(spec, matched_data(problem, spec), problem)
     return problem, problem.physical_mean(found.mean), problem.physical_sd(found.sd)
 

@@ -1,10 +1,14 @@
 """The exercises, in the order in which they are offered."""
 
+from deconditioning.datasets.line_settings import LineProblem
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.fields.cell_settings import CellSettings
 from deconditioning.studies.conditional_means.settings import BagSettings
 from deconditioning.studies.distribution_regression.settings import SweptSettings as Regression
 from deconditioning.studies.filtering.settings import SweptSettings as Filtering
 from deconditioning.studies.kernel_bayes.settings import KernelBayesSettings
 from deconditioning.studies.likelihood_free.settings import SimulatorSettings
+from deconditioning.studies.one_dimension.settings import RecoverSettings, TripSettings
 from deconditioning.studies.sparse_representation.settings import RepresentationSettings
 from deconditioning.studies.swiss_roll.settings import SwissRollSettings
 from deconditioning.teaching.exercises import Exercise, Verdict
@@ -75,19 +79,21 @@ def _worse_than_lines(model: float, lines: float, exact: float) -> Verdict:
     return Verdict(model > lines, said)
 
 
-_PAIRS = {"o-n": "80", "o-m": "80"}
-_CELLS = {"rows": "18", "columns": "18"}
+_PAIRS = LineProblem.address(n=80, m=80)
+_CELLS = CellSettings.address(rows=18, columns=18)
 _TRIP = {"o-view": "There and back"}
 #: Where the control that is asked for is not an essential one.
 _ALL = {"level": "All"}
-_DOUBT = _ALL | _CELLS | {"withhold": "0.5"}
+_DOUBT = _ALL | _CELLS | CellSettings.address(withhold=0.5)
+_PLACE = DownscaleSettings.spatial.key
 _RULE = KernelBayesSettings
 EXERCISES = (
     Exercise(
         "band", "one_dimension", "A calibrated band",
         "The band should contain 95 % of the hidden function. Find a λ with which it contains 93 to 97 %.",
         "λ is one of the controls. With a small λ the model trusts every pair (x, y) completely.",
-        _ALL | _PAIRS | {"o-lam": "1e-6"}, _ALL | _PAIRS | {"o-lam": "0.002"},
+        _ALL | _PAIRS | RecoverSettings.address(regularisation=1e-6),
+        _ALL | _PAIRS | RecoverSettings.address(regularisation=0.002),
         "With a small λ the model treats the link between the two data sets as certain, and the band is too narrow. "
         "With a large λ it treats the link as so uncertain that the band contains everything and tells little.",
         ("task_transformed_gp.coverage_2sd",), _band,
@@ -97,7 +103,7 @@ EXERCISES = (
         "Move *How smooth the function is* (lengthscale of k) until the log evidence is within 1 of the maximum in the "
         "evidence picture below.",
         "In the evidence picture the star marks the maximum and the circle marks the sliders' values.",
-        _PAIRS | {"o-k-scale": "5"}, _PAIRS | {"o-k-scale": "0.5"},
+        _PAIRS | RecoverSettings.address(k_scale=5), _PAIRS | RecoverSettings.address(k_scale=0.5),
         "The evidence does not need the truth. With a long lengthscale the function cannot follow the data. With a "
         "short one the model could have produced almost any data, so these data are improbable. The maximum lies "
         "between.",
@@ -108,7 +114,8 @@ EXERCISES = (
         "A function is averaged and then recovered. Move *How cautiously the averaging is undone* (ε, of the second "
         "stage) until 90 to 98 % of its variation is recovered.",
         "With a large ε the model ignores the averages.",
-        _TRIP | {"t-eps": "1"}, _TRIP | {"t-eps": "0.02"},
+        _TRIP | TripSettings.address(second_regularisation=1),
+        _TRIP | TripSettings.address(second_regularisation=0.02),
         "Deconditioning undoes the averaging as far as it trusts the averages. With a small ε nearly all variation is "
         "recovered; with a large ε the function shrinks to zero.",
         ("comes_back",), _there_and_back,
@@ -185,7 +192,7 @@ EXERCISES = (
         "These intervals are too narrow. Choose another kernel of the coordinates, so that the 95 % intervals contain "
         "90 to 98 % of the truth.",
         "How rough is the field between the cells? The kernel is among the controls of the model.",
-        _DOUBT | {"place": "Matérn 3/2"}, _DOUBT | {"place": "Matérn 1/2"},
+        _DOUBT | {_PLACE: "Matérn 3/2"}, _DOUBT | {_PLACE: "Matérn 1/2"},
         "A smooth kernel assumes that the field hardly varies between neighbouring cells. A rougher kernel, or the "
         "model's own, whose roughness is learned, allows more variation.",
         ("area_to_point_gp.coverage95", "exact"), _right_intervals,
@@ -194,7 +201,7 @@ EXERCISES = (
         "noise", "downscaling", "Worse than interpolation",
         "Make the model fail: find a noise variance σ² with which its map is worse than bilinear interpolation.",
         "What does the model do with the cell values if it takes them for noise?",
-        _ALL | _CELLS, _ALL | _CELLS | {"noise": "1"},
+        _ALL | _CELLS, _ALL | _CELLS | DownscaleSettings.address(noise=1),
         "If the model takes the cell values for noise, the map ignores them. The evidence falls too, so the failure is "
         "visible without the truth.",
         ("area_to_point_gp.rmse", "bilinear.rmse", "exact"), _worse_than_lines,

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from deconditioning.settings.setting import Choice, Integer, Linear, Log, Setting, Switch
 from deconditioning.settings.settings import Settings
+from deconditioning.settings.wider import OrNone
 from pages.kit.controls import widgets
 from pages.kit.controls.essential import Essential
 from pages.kit.record import Control
@@ -32,10 +33,14 @@ def controls(kind: type[S], instead: Mapping[str, Setting[Any]] | None = None, *
     return kind(**given)
 
 
-def control(setting: Setting[Any], now: Settings) -> Any:
-    """Draw the widget of one setting, as it is at the settings ``now``, and return its value."""
+def control(setting: Setting[Any], now: Any = None, **more: Any) -> Any:
+    """Draw the widget of one setting, as it is at the settings ``now``, and return its value.
+
+    ``more`` goes to the widget, such as its ``place`` on the page.
+    """
     draw = next(each for kind, each in _WIDGETS.items() if isinstance(setting, kind))
-    values, more = now.to_dict(), {"help": setting.tooltip(now)}
+    values = {} if now is None else now.to_dict()
+    more = {"help": setting.tooltip(now), **more}
     return draw(setting.at(values), more if setting.applies(values) else more | {"disabled": True})
 
 
@@ -76,12 +81,21 @@ def _one_of(setting: Choice, more: dict[str, Any]) -> str:
 
 
 def _yes_or_no(setting: Switch, more: dict[str, Any]) -> bool:
-    return widgets.toggle(setting.label, setting.default, key=setting.key, **more)
+    draw = widgets.checkbox if setting.box else widgets.toggle
+    return draw(setting.label, setting.default, key=setting.key, **more)
+
+
+def _open_number(setting: OrNone[Any], more: dict[str, Any]) -> Any:
+    """A number to type; None, which the placeholder explains, until one is typed."""
+    of, key = setting.of, setting.key
+    usual = f"The model's default: {of.default:g}"
+    return widgets.number_input(setting.label, of.low, of.high, None, key=key, placeholder=usual, **more)
 
 
 #: Kind of a setting, the more special ones first → its widget.
 _WIDGETS: dict[type[Setting[Any]], Callable[[Any, dict[str, Any]], Any]] = {
     Integer: _whole, Log: _logarithmic, Linear: _even, Choice: _one_of, Switch: _yes_or_no,
+    OrNone: _open_number,
 }  # fmt: skip
 
 

@@ -10,8 +10,9 @@ import xarray as xr
 from deconditioning.downscaling.checks.assumptions import assumptions, intervals, refused
 from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.run import downscale
-from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
+from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.downscaling.starting import starting_spec
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.explained_variation import explained_share
 from deconditioning.fields.problem.physical_limits import limits_of

@@ -15,7 +15,7 @@ import deconditioning
 from deconditioning.downscaling.draws import exact_draws
 from deconditioning.downscaling.result_dataset import ResultDataset
 from deconditioning.downscaling.run import DownscalingResult, downscale, leaving
-from deconditioning.downscaling.settings import columns_of
+from deconditioning.downscaling.starting import columns_of
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem

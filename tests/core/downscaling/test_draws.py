@@ -12,8 +12,9 @@ from deconditioning.downscaling import interactive
 from deconditioning.downscaling.draws import Draws, posterior_draws
 from deconditioning.downscaling.grid_draws import _root, grid_draws
 from deconditioning.downscaling.prediction import Prediction, matched_data
-from deconditioning.downscaling.settings import DownscaleSettings, columns_of, starting_spec
+from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.downscaling.starting import columns_of, starting_spec
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.spec import Factor, Term

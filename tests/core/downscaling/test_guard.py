@@ -9,8 +9,9 @@ import xarray as xr
 from deconditioning.downscaling.checks.learning_check import bilinear_error
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.run import downscale
-from deconditioning.downscaling.settings import DownscaleSettings, completed, starting_spec
+from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.downscaling.starting import completed, starting_spec
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.reading.opening import open_fields

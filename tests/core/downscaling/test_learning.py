@@ -8,10 +8,11 @@ import torch
 from deconditioning.bag_sums.blocks import sort_bags
 from deconditioning.bag_sums.direct import gram
 from deconditioning.downscaling.learning import learn_model
-from deconditioning.downscaling.settings import DownscaleSettings, spec_to_settings
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.starting import spec_to_settings
 from deconditioning.errors import InputError
 from deconditioning.models.learning.learning import LearningOptions
-from deconditioning.studies.one_dimension.problem import LineSettings
+from deconditioning.studies.one_dimension.settings import LineSettings
 from deconditioning.studies.swiss_roll.study import RollSettings
 from tests.core.downscaling.test_run import Context, open_corner, ukv
 
@@ -42,7 +43,7 @@ def test_the_evidence_and_the_cells_left_out_are_those_of_all_pairs():
     error = (inverse @ targets) / inverse.diagonal() * problem.target_scale.sd
     assert guard.kept == "learned" and guard.learned == pytest.approx(float(error.square().mean().sqrt()), rel=1e-5)
     assert "thinned" not in said(context) and "every pixel" not in said(context)
-    few, _ = learn_model(problem, replace(SETTINGS, every_pixel=False))
+    few, _ = learn_model(problem, SETTINGS.replace(every_pixel=False))
     assert abs(few.evidence - found.evidence) > 1e-3
 
 
@@ -50,15 +51,15 @@ def test_other_terms_keep_to_few_points_and_it_is_said():
     problem, context = corner(), Context()
     found, _ = learn_model(problem, SETTINGS, context)
     assert "the place over every pixel, other terms over 2 points a cell" in said(context)
-    assert found.spec.kernel != learn_model(problem, replace(SETTINGS, every_pixel=False))[0].spec.kernel
+    assert found.spec.kernel != learn_model(problem, SETTINGS.replace(every_pixel=False))[0].spec.kernel
 
 
 @pytest.mark.parametrize("change", [{"model": "variational_gp", "inducing": 5}, {"structure": "product"}])
 def test_where_it_is_not_open_few_points_stand_for_all(change):
-    problem, settings = corner(), replace(SETTINGS, **change)
+    problem, settings = corner(), SETTINGS.replace(**change)
     contexts = [Context(), Context()]
     found = [
-        learn_model(problem, replace(settings, every_pixel=every), context)[0]
+        learn_model(problem, settings.replace(every_pixel=every), context)[0]
         for every, context in zip((True, False), contexts, strict=True)
     ]
     assert found[0].spec == found[1].spec and found[0].evidence == found[1].evidence

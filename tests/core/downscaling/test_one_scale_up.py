@@ -12,7 +12,8 @@ from deconditioning.downscaling.checks.problem_one_scale_up import problem_one_s
 from deconditioning.downscaling.checks.sums_one_scale_up import cells_of
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.run import downscale
-from deconditioning.downscaling.settings import DownscaleSettings, columns_of, starting_spec
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.starting import columns_of, starting_spec
 from deconditioning.errors import Cancelled, never
 from deconditioning.fields.problem.baselines import bilinear, bilinear_of_joined
 from deconditioning.fields.problem.coarsened import make_problem

@@ -17,7 +17,8 @@ from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.learning_data import distances_of
 from deconditioning.downscaling.prediction import matched_data, predict, predict_tiled
 from deconditioning.downscaling.run import downscale
-from deconditioning.downscaling.settings import DownscaleSettings, columns_of, completed, may_choose, starting_spec
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.starting import columns_of, completed, may_choose, starting_spec
 from deconditioning.errors import InputError, never
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem

@@ -17,7 +17,7 @@ import xarray as xr
 
 from deconditioning.downscaling.prediction import matched_data, predict, predict_tiled
 from deconditioning.downscaling.run import downscale
-from deconditioning.downscaling.settings import starting_spec
+from deconditioning.downscaling.starting import starting_spec
 from deconditioning.downscaling.stores import predict_store, store_plan
 from deconditioning.downscaling.stores.predict_store import predict_store_task
 from deconditioning.downscaling.stores.store_plan import StoreTask

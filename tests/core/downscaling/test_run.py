@@ -23,8 +23,9 @@ from deconditioning.downscaling.prediction import (
 )
 from deconditioning.downscaling.presets import preset
 from deconditioning.downscaling.run import downscale, export, learn_task
-from deconditioning.downscaling.settings import DownscaleSettings, columns_of, spec_to_settings, starting_spec
+from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem, keep_upload, kept_uploads, open_source
+from deconditioning.downscaling.starting import columns_of, spec_to_settings, starting_spec
 from deconditioning.errors import Cancelled, InputError
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.models.indirect_gp import posterior

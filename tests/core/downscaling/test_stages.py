@@ -9,8 +9,9 @@ from deconditioning.downscaling import learning, stages
 from deconditioning.downscaling.checks.one_scale_up import OneScaleUp, one_scale_up
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.run import downscale
-from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings, completed
+from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings
 from deconditioning.downscaling.stages import WAYS, Stage, choose_stage, has_two_ways, ran_away
+from deconditioning.downscaling.starting import completed
 from deconditioning.engine.reporting import NoReport
 from deconditioning.errors import Cancelled, InputError, never
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -77,8 +78,8 @@ def test_joint_learning_is_taken_unless_it_is_clearly_farther_one_scale_up(
 
 def test_what_is_asked_for_or_has_one_way_is_not_chosen(monkeypatch, given) -> None:
     asked = pretend(monkeypatch, {})
-    one_way = [replace(SETTINGS, model=name) for name in ("bag_gp", "task_transformed_gp", "partial_cmp")]
-    for settings in (replace(SETTINGS, stage_one="joint"), *one_way):
+    one_way = [SETTINGS.replace(model=name) for name in ("bag_gp", "task_transformed_gp", "partial_cmp")]
+    for settings in (SETTINGS.replace(stage_one="joint"), *one_way):
         expected = "joint" if settings.stage_one == "joint" else WAYS[0]
         assert choose_stage(given, settings, NoReport()) == Stage(expected)
     assert asked == []
@@ -108,12 +109,12 @@ def test_differences_are_counted_in_standard_errors_of_larger_cells(given) -> No
 def test_learning_by_choice_is_learning_in_the_way_that_it_names(given) -> None:
     settings, checked = completed(given, SETTINGS), {}
     for way in WAYS:
-        checked[way] = one_scale_up(given, replace(settings, stage_one=way), never)
+        checked[way] = one_scale_up(given, settings.replace(stage_one=way), never)
         assert checked[way] is not None
     far = checked["joint"].farther(checked[WAYS[0]], given.coarse_grid.area)
     way = WAYS[0] if far > 1.645 else "joint"
     chosen, guard = learn_model(given, SETTINGS)
-    asked, _ = learn_model(given, replace(SETTINGS, stage_one=way))
+    asked, _ = learn_model(given, SETTINGS.replace(stage_one=way))
     assert chosen.spec == asked.spec and chosen.stages["chosen"]["way"] == way
     assert guard.one_scale_up is not None and guard.one_scale_up.rmse == checked[way].rmse
     for each in checked.values():
@@ -127,7 +128,7 @@ def test_a_joint_learning_that_runs_away_is_turned_back(monkeypatch, given) -> N
 
     def learns(problem, settings, context):
         learned_ways.append(settings.stage_one)
-        learned, guard = honest(problem, replace(settings, stage_one=WAYS[0]), context)
+        learned, guard = honest(problem, settings.replace(stage_one=WAYS[0]), context)
         if settings.stage_one == "joint":
             first, *rest = learned.spec.kernel.terms
             kernel = replace(learned.spec.kernel, terms=(replace(first, scale=400.0), *rest))

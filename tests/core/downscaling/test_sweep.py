@@ -8,8 +8,9 @@ import pytest
 from deconditioning.downscaling.interactive import traced_spec
 from deconditioning.downscaling.prediction import predict
 from deconditioning.downscaling.saved_map import THUMBNAIL
-from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
+from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.downscaling.starting import starting_spec
 from deconditioning.downscaling.sweep import SCORES, is_cheap, sweep, sweep_task, sweepable
 from deconditioning.engine.context import Context
 from deconditioning.errors import Cancelled, InputError

@@ -15,7 +15,8 @@ from deconditioning.downscaling import interactive
 from deconditioning.downscaling.checks.local_scale_inputs import local_scale_inputs
 from deconditioning.downscaling.prediction import picture_of, predict, predict_tiled
 from deconditioning.downscaling.run import downscale, export
-from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.starting import starting_spec
 from deconditioning.downscaling.stores.stored_model import condition_on_problem
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.coarsened import make_problem
@@ -80,7 +81,7 @@ def route_sds(problem: DownscalingProblem, spec: ModelSpec) -> dict[str, np.ndar
 @pytest.mark.parametrize("name", ["bag_gp", "shrinkage_cmp", "centroid_gp", "variational_cmp"])
 def test_every_route_adds_the_pixels_own_noise(problem, name):
     """Second route: the posterior of f read point by point."""
-    from deconditioning.downscaling.settings import columns_of
+    from deconditioning.downscaling.starting import columns_of
     from deconditioning.models.named_posterior import named_posterior
 
     spec = model(problem, name, POINT)

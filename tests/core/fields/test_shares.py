@@ -13,7 +13,8 @@ from deconditioning.bag_sums.pixel_sums import picture_sums
 from deconditioning.downscaling.checks.one_scale_up import one_scale_up
 from deconditioning.downscaling.prediction import picture_of, predict, predict_tiled
 from deconditioning.downscaling.run import downscale
-from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.starting import starting_spec
 from deconditioning.errors import never
 from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.grids.blocks import reaggregate

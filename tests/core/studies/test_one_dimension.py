@@ -1,12 +1,11 @@
 """The one-dimensional problem: its data, its methods, its surface, there and back, and Bayes' rule."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
 
-from deconditioning.datasets.one_dimension import SIMULATIONS, TARGETS, LineSpec, make_line
+from deconditioning.datasets.line_settings import SIMULATIONS, TARGETS
+from deconditioning.datasets.one_dimension import LineSpec, make_line
 from deconditioning.embeddings.deconditional import (
     conditional_mean_operator,
     deconditional_mean_operator,
@@ -118,7 +117,7 @@ def test_a_run_keeps_its_model_and_starts_where_it_is_told():
     kept = line_task(given, NoReport())
     assert kept["model"] == "task_transformed_gp" and kept["scores"]["rmse"] > 0
     spec = ModelSpec.from_dict(kept["learned"])
-    again = fit_line(SMALL, replace(settings, model=spec.to_dict()))
+    again = fit_line(SMALL, settings.replace(model=spec.to_dict()))
     assert again.evidence == pytest.approx(kept["evidence"]) == pytest.approx(condition_line(SMALL, spec).evidence)
     with pytest.raises(InputError, match="omit `model`"):
         fit_line(SMALL, LineSettings("dme", model=spec.to_dict()))

@@ -17,7 +17,7 @@ from deconditioning.engine.records import Run, RunSpec
 from deconditioning.errors import InputError
 from deconditioning.figures.style import Figure
 from deconditioning.metrics.field_scores import score_points
-from deconditioning.studies.one_dimension.problem import LineSettings
+from deconditioning.studies.one_dimension.settings import LineSettings
 from deconditioning.studies.pictured import line_task, roll_task, sparse_task
 from deconditioning.studies.run_picture import run_figures, run_sketch, sweep_sketch
 from deconditioning.studies.run_told import data_sentence, made_sentence, settings_beside_usual

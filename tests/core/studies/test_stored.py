@@ -40,8 +40,8 @@ from deconditioning.studies.kernel_bayes.study import (
 )
 from deconditioning.studies.likelihood_free.guards import NARROW, NO_EPSILON, guard_rows
 from deconditioning.studies.likelihood_free.study import drawn, make_problem, run_problem
-from deconditioning.studies.one_dimension.problem import LineSettings
 from deconditioning.studies.one_dimension.problem import summary_of as line_row
+from deconditioning.studies.one_dimension.settings import LineSettings
 from deconditioning.studies.one_dimension.shifted import one_shift
 from deconditioning.studies.sparse_representation.study import SparseSettings
 from deconditioning.studies.sparse_representation.study import summary_of as sparse_row

@@ -5,7 +5,8 @@ import pytest
 
 from deconditioning.datasets.one_dimension import LineSpec, make_line
 from deconditioning.downscaling.prediction import predict_tiled
-from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.starting import starting_spec
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.spec import DownscalingSpec

@@ -25,7 +25,8 @@ from deconditioning.studies.kernel_bayes.study import GaussianSpec, make_gaussia
 from deconditioning.studies.likelihood_free.study import make_problem, run_problem
 from deconditioning.studies.one_dimension.bayes import posterior_of_y
 from deconditioning.studies.one_dimension.evidence_surface import AXES, evidence_surface
-from deconditioning.studies.one_dimension.problem import LineSettings, fit_line
+from deconditioning.studies.one_dimension.problem import fit_line
+from deconditioning.studies.one_dimension.settings import LineSettings
 from deconditioning.studies.one_dimension.sweep import kernel_at, line_at, line_spec, model_at
 from deconditioning.studies.sparse_representation.study import SparseSettings, represent
 from deconditioning.studies.sparse_representation.sweep import toy_at

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from deconditioning import __version__
 from deconditioning.cli.deck import add_deck_options, check_deck, command_given, deck_files, save_deck
 from deconditioning.cli.document import Result, check_writable, document, write
-from deconditioning.cli.options import Joined, add_device_option, add_output_options, chosen
+from deconditioning.cli.flags import add_flags
+from deconditioning.cli.options import Joined, add_output_options, chosen
 from deconditioning.cli.output import add_delivery_options, delivery_of, save
 from deconditioning.cli.problem import (
     add_data_options,
@@ -18,6 +19,7 @@ from deconditioning.cli.problem import (
     source_of,
 )
 from deconditioning.cli.talk import Progress, say, stdout_kept_clean
+from deconditioning.downscaling.settings import DownscaleSettings, KernelSettings, LearningSettings
 from deconditioning.engine.context import Context
 from deconditioning.errors import InputError
 from deconditioning.wording import rough_duration
@@ -31,38 +33,13 @@ if TYPE_CHECKING:
 HELP = "downscale a coarse field with high-resolution covariates"
 #: Runs that are likely to take longer are told how long.
 _LONG_S = 15.0
-MODEL_SETTINGS = (
-    "model",
-    "kernel",
-    "mediator_kernel",
-    "spatial",
-    "structure",
-    "linear_mean",
-    "regularisation",
-    "noise",
-    "point_noise",
-    "hold",
-    "inducing",
-    "placement",
-    "bound",
-    "learn",
-    "stage_one",
-    "method",
-    "restarts",
-    "steps",
-    "points",
-    "every_pixel",
-    "prior_sd",
-    "local_scale",
-    "gradient_boosting",
-    "device",
-)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     data_and_model_arguments(parser)
-    _learning_arguments(parser.add_argument_group("learning"))
+    add_flags(parser.add_argument_group("learning"), LearningSettings, without=("seed",), given=True,
+              defaults={"learn": LearningSettings.learn.default})  # fmt: skip
     out = parser.add_argument_group("output")
     add_delivery_options(out)
     add_deck_options(out)
@@ -78,85 +55,7 @@ def data_and_model_arguments(parser: argparse.ArgumentParser, *, optional: bool 
             "it",
     )  # fmt: skip
     add_data_options(parser.add_argument_group("data"))
-    _model_arguments(parser.add_argument_group("model"))
-
-
-def _model_arguments(group: Any) -> None:
-    group.add_argument(
-        "--model",
-        help="area_to_point_gp (default; without coordinates bag_gp for matched cells and shrinkage_cmp for others), "
-        "partial_cmp, regression_kriging, shrinkage_cmp, uncertain_cmp, cmp, bag_gp, task_transformed_gp, "
-        "variational_cmp, variational_shrinkage_cmp, vbagg, centroid_gp or variational_gp",
-    )
-    group.add_argument(
-        "--choose", action=argparse.BooleanOptionalAction, default=None,
-        help="let learning choose area_to_point_gp or partial_cmp, whichever is more accurate one scale up, if "
-            "cells are matched through mediators (default if no model is given)",
-    )  # fmt: skip
-    group.add_argument("--kernel", metavar="FAMILY", help="family of the kernel on covariates (rbf)")
-    group.add_argument("--mediator-kernel", metavar="FAMILY", help="family of the kernel on mediators (rbf)")
-    group.add_argument(
-        "--spatial", metavar="FAMILY",
-        help="family of the kernel on coordinates (powered_exponential for area_to_point_gp, partial_cmp and "
-            "regression_kriging, matern12 for bag_gp, otherwise matern32)",
-    )  # fmt: skip
-    group.add_argument(
-        "--linear-mean", action=argparse.BooleanOptionalAction, default=None,
-        help="an unknown prior mean that is linear in the covariates (always part of area_to_point_gp, partial_cmp "
-            "and regression_kriging)",
-    )  # fmt: skip
-    group.add_argument("--structure", choices=("sum", "product"), help="how the two kernels are combined (sum)")
-    group.add_argument(
-        "--regularisation", type=float, metavar="λ", help="λ, which enters as Bλ (shrinkage_cmp) or Nλ (cmp)"
-    )
-    group.add_argument("--noise", type=float, metavar="σ²", help="noise variance of the standardised targets")
-    group.add_argument("--point-noise", type=float, metavar="ς²", help="noise variance of each pixel")
-    group.add_argument("--inducing", type=int, metavar="P", help="inducing points of variational models (200)")
-    group.add_argument(
-        "--local-scale", action=argparse.BooleanOptionalAction, default=None,
-        help="let the sd vary with how well each cell is predicted from the others (default for partial_cmp and, if "
-            "cells are matched, for area_to_point_gp and regression_kriging)",
-    )  # fmt: skip
-    about = "add gradient boosting to the baselines (some seconds)"
-    group.add_argument("--gradient-boosting", action="store_true", default=None, help=about)
-    group.add_argument("--placement", choices=("kmeans", "grid"), help="placement of the inducing points (kmeans)")
-    add_device_option(group, None)
-
-
-def _learning_arguments(group: Any) -> None:
-    group.add_argument("--no-learn", dest="learn", action="store_false", help="use the hyperparameters as given")
-    group.add_argument(
-        "--stage-one",
-        choices=("choose", "leave_one_bag_out", "target_gp", "joint"),
-        help="how λ and the mediators' lengthscales are learned (choose: joint, or leave_one_bag_out if that is "
-        "clearly more accurate one scale up)",
-    )
-    group.add_argument("--method", choices=("lbfgs", "adam"), help="optimiser (lbfgs)")
-    group.add_argument(
-        "--bound", choices=("collapsed", "stochastic"), help="bound that variational models maximise (collapsed)"
-    )
-    group.add_argument(
-        "--hold", nargs="*", metavar="NOISE", choices=("noise", "point_noise"),
-        help="noise variances that are not learned (point_noise; for matched cells with bag_gp noise too; both for "
-            "area_to_point_gp, partial_cmp and regression_kriging; --hold alone: learn both)",
-    )  # fmt: skip
-    group.add_argument(
-        "--restarts",
-        type=int,
-        help="starts of the optimiser (2; 1 for area_to_point_gp, partial_cmp and regression_kriging)",
-    )
-    group.add_argument("--steps", type=int, help="optimiser steps per start")
-    group.add_argument("--points", type=int, help="points per bag during learning; the posterior uses all")
-    group.add_argument(
-        "--every-pixel", action=argparse.BooleanOptionalAction, default=None,
-        help="during learning, sum isotropic kernels of the coordinates over every pixel, from a table of distances "
-            "(default for area_to_point_gp, partial_cmp and regression_kriging)",
-    )  # fmt: skip
-    group.add_argument(
-        "--prior-sd", type=float, metavar="WIDTH",
-        help="width of log-normal priors that keep kernels near their starting values during learning; 0 for none "
-            "(1 for area_to_point_gp, partial_cmp and regression_kriging, otherwise 0)",
-    )  # fmt: skip
+    add_flags(parser.add_argument_group("model"), KernelSettings, given=True)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -172,7 +71,6 @@ def run(options: argparse.Namespace) -> None:
         settings = model_settings(options)
 
         from deconditioning.downscaling.run import downscale, leaving  # heavy: only once the input is known to be good
-        from deconditioning.downscaling.settings import DownscaleSettings
 
         DownscaleSettings.from_dict(settings)
         results: list[Result] = []
@@ -231,7 +129,7 @@ def one_problem(options: argparse.Namespace) -> "tuple[DownscalingProblem, Downs
 
 def model_settings(options: argparse.Namespace) -> dict[str, Any]:
     """The model's settings that were given; the others keep their defaults."""
-    return chosen(options, MODEL_SETTINGS)
+    return chosen(options, [name for name in DownscaleSettings.declared() if name != "seed"])
 
 
 def _problem(options: argparse.Namespace, fields: "Fields", spec: "DownscalingSpec") -> "DownscalingProblem":
@@ -277,7 +175,6 @@ def _results(problem: "DownscalingProblem", found: Any, seed: int) -> list[Resul
 def _announce(problem: "DownscalingProblem", settings: dict[str, Any], quiet: bool) -> None:
     """What is about to be done, and about how long it takes where that is long."""
     from deconditioning.downscaling.duration import about_seconds
-    from deconditioning.downscaling.settings import DownscaleSettings
 
     if quiet:
         return

@@ -74,7 +74,7 @@ def task_settings(options: argparse.Namespace, remote: bool = False) -> dict[str
 
     model = read_model(options.model)
     if options.device:
-        model = replace(model, settings=replace(model.settings, device=options.device))
+        model = replace(model, settings=model.settings.replace(device=options.device))
     task = StoreTask(
         store=_absolute(options.input),
         output=_absolute(options.output),

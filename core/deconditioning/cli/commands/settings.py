@@ -11,16 +11,22 @@ HELP = "print the settings of a study, with defaults and ranges, as a JSON schem
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument(
-        "study", metavar="STUDY", help="name of a study, such as kernel-bayes; an unknown name lists all studies"
+        "study",
+        metavar="STUDY",
+        help="name of a study, such as kernel-bayes, or downscale; an unknown name lists all studies",
     )
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print the schema of what `sweep --study STUDY --set` takes."""
+    """Print the schema of what `sweep --study STUDY --set` takes, or of the settings of a downscaling."""
     with stdout_kept_clean():
+        from deconditioning.downscaling.settings import DownscaleSettings
         from deconditioning.settings.settings import schema
         from deconditioning.studies.sweeping import study_of
 
-        study = study_of(options.study)
-        found = schema(study.title, study.declared)
+        if options.study == "downscale":
+            found = schema("Downscaling", DownscaleSettings.declared())
+        else:
+            study = study_of(options.study)
+            found = schema(study.title, study.declared)
     print(json.dumps(found, indent=1, ensure_ascii=False))

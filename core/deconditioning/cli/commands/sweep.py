@@ -11,6 +11,7 @@ from deconditioning.cli.commands import downscale
 from deconditioning.cli.document import Result, check_writable, document, write, write_bytes
 from deconditioning.cli.options import add_output_options
 from deconditioning.cli.talk import Progress, say, stdout_kept_clean
+from deconditioning.downscaling.settings import DownscaleSettings, LearningSettings
 from deconditioning.engine.context import Context
 from deconditioning.errors import InputError
 from deconditioning.wording import table_cell
@@ -22,7 +23,7 @@ Swept = tuple[list[dict[str, Any]], dict[str, Any], str, int, str]
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     downscale.data_and_model_arguments(parser, optional=True)
-    parser.set_defaults(**dict.fromkeys(downscale.MODEL_SETTINGS), seeds=None)
+    parser.set_defaults(**dict.fromkeys(LearningSettings.declared()), seeds=None)
     parser.add_argument(
         "--study", metavar="NAME",
         help="a study in place of INPUT, such as one-dimension; an unknown name lists all studies",
@@ -62,8 +63,8 @@ def run(options: argparse.Namespace) -> None:
 def _field(options: argparse.Namespace) -> Swept:
     """Rows of a field, what they were made with, the model, the seed, the units."""
     from deconditioning.downscaling.presets import preset
-    from deconditioning.downscaling.settings import DownscaleSettings, completed, starting_spec
     from deconditioning.downscaling.source import Source
+    from deconditioning.downscaling.starting import completed, starting_spec
     from deconditioning.downscaling.sweep import SCORES, sweep
     from deconditioning.sweeps import Axis
 

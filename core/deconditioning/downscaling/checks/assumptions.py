@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import skew
 
-from deconditioning.downscaling.settings import columns_of, coordinate_names
+from deconditioning.downscaling.starting import columns_of, coordinate_names
 from deconditioning.fields.problem.explained_variation import WEAK, explained_share
 from deconditioning.fields.problem.physical_limits import limits_of
 from deconditioning.fields.problem.problem import DownscalingProblem

@@ -11,7 +11,7 @@ import numpy as np
 
 from deconditioning.bag_sums.moving import BagGram
 from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
-from deconditioning.downscaling.settings import columns_of
+from deconditioning.downscaling.starting import columns_of
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.learning.learning import Learned
 from deconditioning.models.leave_one_out import left_out

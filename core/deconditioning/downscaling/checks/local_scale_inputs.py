@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from deconditioning.downscaling.settings import coordinate_names
+from deconditioning.downscaling.starting import coordinate_names
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.area_to_point import cell_width

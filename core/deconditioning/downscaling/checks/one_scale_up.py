@@ -20,14 +20,8 @@ from deconditioning.downscaling.checks.problem_one_scale_up import ProblemOneSca
 from deconditioning.downscaling.checks.sums_one_scale_up import Cells, cells_of
 from deconditioning.downscaling.learning_data import Tabulates, centre_of_priors, distances_of
 from deconditioning.downscaling.prediction import pseudo_target_learning
-from deconditioning.downscaling.settings import (
-    DownscaleSettings,
-    columns_of,
-    completed,
-    kept_settings,
-    other_candidate,
-    starting_spec,
-)
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.starting import columns_of, completed, kept_settings, other_candidate, starting_spec
 from deconditioning.engine.reporting import Stopwatch
 from deconditioning.errors import Cancelled, Check
 from deconditioning.fields.problem.baselines import bilinear_of_joined

@@ -11,7 +11,7 @@ from deconditioning.bag_sums.distances import over_many
 from deconditioning.bag_sums.moving import BagGram, over_pairs
 from deconditioning.downscaling.checks.problem_one_scale_up import ProblemOneScaleUp
 from deconditioning.downscaling.learning_data import Tabulates, on_every_pixel
-from deconditioning.downscaling.settings import columns_of
+from deconditioning.downscaling.starting import columns_of
 from deconditioning.errors import Check
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.spec import KernelSpec

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 import deconditioning
-from deconditioning.downscaling.settings import starting_spec
 from deconditioning.downscaling.source import Source, build_problem, open_source
+from deconditioning.downscaling.starting import starting_spec
 from deconditioning.downscaling.stores.stored_model import StoredModel
 from deconditioning.engine.visitors.uploads import UPLOAD
 from deconditioning.errors import InputError
@@ -300,7 +300,7 @@ def _fingerprint(task: StoreTask, layout: Layout, fields: Fields, first: int) ->
     """What a chunk's values depend on, in few letters."""
     left_out = {"output", "resume", "token", "seed", "rows", "columns", "steps", "double", "model"}
     settings = {name: value for name, value in changed(task).items() if name not in left_out}
-    settings["model"] = [changed(part) for part in (task.stored.source, task.stored.problem, task.stored.settings)]
+    settings["model"] = [changed(task.stored.source), changed(task.stored.problem), task.stored.settings.changed()]
     grid = hashlib.sha256(fields.grid.latitude.tobytes() + fields.grid.longitude.tobytes()).hexdigest()
     plain = json.dumps([settings, asdict(layout), grid, first, SAME_NUMBERS_SINCE], sort_keys=True)
     return hashlib.sha256(plain.encode()).hexdigest()[:16]

@@ -23,8 +23,9 @@ from deconditioning.bag_sums.offsets import Cells
 from deconditioning.bag_sums.region_sums import RegionSums, region_sums
 from deconditioning.downscaling.checks.local_scale_inputs import LocatedScale, scale_of
 from deconditioning.downscaling.prediction import bags_inside, matched_data, reads_bags
-from deconditioning.downscaling.settings import DownscaleSettings, columns_of, starting_spec
+from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source
+from deconditioning.downscaling.starting import columns_of, starting_spec
 from deconditioning.downscaling.stores.wide_grid import WideGrid, wide_picture, widen
 from deconditioning.errors import Check, InputError, never
 from deconditioning.fields.grids.grid import Grid

@@ -1,7 +1,7 @@
 """Learning of hyperparameters: λ and ℓ by leave-one-bag-out, then k and the noise variances by the evidence."""
 
 import math
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -62,12 +62,6 @@ class LearningOptions:
     tied: bool = False
     hold: tuple[str, ...] = ()
     stochastic: StochasticOptions = field(default_factory=StochasticOptions)
-
-    @classmethod
-    def of(cls, settings: Any, **other: Any) -> "LearningOptions":
-        """The options that the settings of a page or command contain under the same names, and ``other`` ones."""
-        names = {each.name for each in fields(cls)} & {each.name for each in fields(settings)}
-        return cls(**{name: getattr(settings, name) for name in names} | other)
 
     def __post_init__(self) -> None:
         if self.stage_one not in ("leave_one_bag_out", "target_gp", "joint"):

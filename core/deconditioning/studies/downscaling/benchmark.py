@@ -1,6 +1,6 @@
 """The downscaling benchmarks: models × cases × seeds, matched through a mediator (the paper's Table 2) or directly."""
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -162,7 +162,7 @@ def _fit(item: dict[str, Any]) -> dict[str, Any]:
     model, way = _OTHER_WAYS.get(item["model"], (item["model"], {"stage_one": "leave_one_bag_out"}))
     settings = DownscaleSettings.from_dict({**way, **item["settings"], "model": model, "seed": item["seed"]})
     device = choose(settings.device)
-    learned, guard = learn_model(problem, replace(settings, learn=True))
+    learned, guard = learn_model(problem, settings.replace(learn=True))
     found = predict(learned.spec, matched_data(problem, learned.spec), problem, device=device)
     seconds = watch.seconds()
     scores = score_field(

@@ -20,7 +20,7 @@ from deconditioning.models.learning.progress import learning_reporter
 from deconditioning.models.named_model import NamedModel
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
-from deconditioning.plain_data import check_seed, from_known
+from deconditioning.studies.one_dimension.settings import LineSettings
 
 COLUMNS = Columns((INPUT,), (MEDIATOR,))
 #: Method → the model it is on bags of one point, or None for the naive ways.
@@ -30,52 +30,8 @@ METHODS: dict[str, NamedModel | None] = {
     "impute": None,
     "cascade": None,
 }
-TITLES = {
-    "task_transformed_gp": "Task-transformed GP",
-    "dme": "Deconditional mean embedding",
-    "impute": "Impute",
-    "cascade": "Cascade",
-}
 #: What a page and a learning start from, in units of the targets' variance for scales and noise.
 START = {"lengthscale": 1.0, "mediator_lengthscale": 1.0, "noise": 0.1}
-
-
-@dataclass(frozen=True)
-class LineSettings:
-    """How a method is fitted; JSON-able.
-
-    Parameters
-    ----------
-    method : a key of ``METHODS``.
-    model : a whole model (``ModelSpec.to_dict``) to start from, instead of the problem's own start.
-    learn, restarts, steps, optimiser : as in ``LearningOptions``; ``tied`` sets λ = σ²/n while learning, as theorem 5.3
-        has it.
-    """
-
-    method: str = "task_transformed_gp"
-    model: dict[str, Any] | None = None
-    learn: bool = True
-    tied: bool = True
-    restarts: int = 3
-    steps: int = 60
-    optimiser: str = "lbfgs"
-    seed: int = 0
-    device: str = "auto"
-
-    def __post_init__(self) -> None:
-        check_seed(self.seed)
-        if self.method not in METHODS:
-            raise InputError(f"The method '{self.method}' is unknown: choose among {', '.join(METHODS)}.")
-
-    @staticmethod
-    def from_dict(value: dict[str, Any]) -> "LineSettings":
-        """Settings from plain data; unknown names are refused with a sentence."""
-        return from_known(LineSettings, value)
-
-    @property
-    def options(self) -> LearningOptions:
-        """The options of learning: everything by the evidence at once, as theorem 5.3 (3) and (4) have it."""
-        return LearningOptions.of(self, stage_one="joint", method=self.optimiser)
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,21 @@
 """What can be swept of the one-dimensional problem, and its scores at a setting."""
 
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 from deconditioning.datasets.edited import Edits
-from deconditioning.datasets.one_dimension import SIMULATIONS, TARGETS, Line, LineSpec, make_line
+from deconditioning.datasets.line_settings import LineProblem
+from deconditioning.datasets.one_dimension import Line, LineSpec, make_line
 from deconditioning.errors import InputError
 from deconditioning.figures.small_multiples import small_lines
 from deconditioning.kernels.families.registry import FAMILIES
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.leave_one_out import leave_one_out
 from deconditioning.models.spec import ModelSpec
+from deconditioning.settings import setting
 from deconditioning.studies.one_dimension.problem import METHODS, condition_line, on_grid
-from deconditioning.studies.sweeping import Setting, Settings, Study
+from deconditioning.studies.one_dimension.settings import RecoverSettings
+from deconditioning.studies.sweeping import Settings, Study
 from deconditioning.sweeps import Score
 
 #: Points of a small picture, of the grid's 400.
@@ -27,37 +29,19 @@ def line_at(spec: LineSpec) -> Line:
     return make_line(spec)
 
 
-def line_settings() -> dict[str, Setting]:
-    """Those of the problem."""
-    return {
-        "n": Setting("n, pairs (x, y)", 200, 1, 400, whole=True, draws=True),
-        "m": Setting("m, pairs (y, z)", 200, 1, 400, whole=True, draws=True),
-        "simulation": Setting("Simulation r(y)", SIMULATIONS[0]),
-        "target": Setting("Hidden function f(x)", TARGETS[0]),
-        "input_noise": Setting("Noise of x (sd)", 0.25, 0.0, 2.0, log=False, draws=True),
-        "target_noise": Setting("Noise of z (sd)", 0.25, 0.0, 2.0, log=False, draws=True),
-        "seed": Setting("Seed", 0),
-        "first_edits": Setting("Points of D₁ by hand", ""),
-        "second_edits": Setting("Points of D₂ by hand", ""),
-    }
-
-
-def kernel_settings(
-    symbol: str, key: str, scale: float, size: float, only: Mapping[str, tuple[Any, ...]] | None = None
-) -> dict[str, Setting]:
-    """Those of one kernel; ``key`` begins their names; ``only`` of its variance."""
-    own = {
-        f"{key}_{name}": Setting(
-            f"{each.symbol} of {symbol}", each.default, each.low, each.high, only={f"{key}_family": _having(name)}
-        )
-        for name, each in _OWN.items()
-    }
-    return {
-        f"{key}_family": Setting(f"Kernel {symbol}", "rbf"),
-        f"{key}_scale": Setting(f"Lengthscale of {symbol}", scale, 2e-2, 20.0),
-        f"{key}_size": Setting(f"Variance of {symbol}", size, 1e-2, 1e3, only=only or {}),
-        **own,
-    }
+def own_parameters(kind: type[LineProblem], view: str) -> dict[str, setting.Setting[Any]]:
+    """The parameters that families of k and ℓ have besides, of the settings of a view."""
+    found: dict[str, setting.Setting[Any]] = {}
+    for key in ("k", "l"):
+        family = kind.declaration(f"{key}_family")
+        symbol, names = {"k": "k", "l": "ℓ"}[key], {f"{key}_{name}": own for name, own in _OWN.items()}
+        for name, own in names.items():
+            found[name] = setting.Log(
+                f"{own.symbol} of {symbol}", own.default, low=own.low, high=own.high, first=family.first,
+                address=f"{view}-{name.replace('_', '-')}", only={family.name: _having(own.name)},
+            )  # fmt: skip
+            found[name].name = name
+    return found
 
 
 def _having(own: str) -> tuple[str, ...]:
@@ -110,14 +94,7 @@ def row(given: Settings) -> dict[str, Any]:
 
 SWEEP = Study(
     "One dimension",
-    line_settings()
-    | {"method": Setting("Method", "task_transformed_gp")}
-    | kernel_settings("k", "k", 1.0, 2.1)
-    | kernel_settings("ℓ", "l", 0.4, 2.0, {"method": ("task_transformed_gp",)})
-    | {
-        "regularisation": Setting("λ", 1e-3, 1e-9, 1.0),
-        "noise": Setting("σ²", 0.2, 1e-4, 10.0),
-    },
+    RecoverSettings.declared() | own_parameters(RecoverSettings, "o"),
     {
         "evidence": Score("Log evidence", "more", truth=False),
         "left_out": Score("RMSE of targets left out", truth=False),

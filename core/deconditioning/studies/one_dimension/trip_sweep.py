@@ -6,15 +6,9 @@ import numpy as np
 
 from deconditioning.figures.small_multiples import small_lines
 from deconditioning.studies.one_dimension.round_trip import Operators, drawn_function, round_trip
-from deconditioning.studies.one_dimension.sweep import (
-    THIN,
-    kernel_at,
-    kernel_settings,
-    line_at,
-    line_settings,
-    line_spec,
-)
-from deconditioning.studies.sweeping import Setting, Settings, Study
+from deconditioning.studies.one_dimension.settings import TripSettings
+from deconditioning.studies.one_dimension.sweep import THIN, kernel_at, line_at, line_spec, own_parameters
+from deconditioning.studies.sweeping import Settings, Study
 from deconditioning.sweeps import Score
 
 
@@ -37,19 +31,9 @@ def row(given: Settings) -> dict[str, Any]:
     }
 
 
-_KERNELS = kernel_settings("k", "k", 0.8, 1.0) | kernel_settings("ℓ", "l", 0.5, 1.0)
-
 SWEEP = Study(
     "One dimension: there and back",
-    {"drawn": Setting("f is a draw from k", False), "draw": Setting("Draw", 0)}
-    | line_settings()
-    | {name: setting for name, setting in _KERNELS.items() if not name.endswith("_size")}
-    | {"k_size": Setting("Variance of k", 1.0), "l_size": Setting("Variance of ℓ", 1.0)}
-    | {
-        "l_family": Setting("Kernel ℓ", "matern12"),
-        "regularisation": Setting("λ, of the first stage", 1e-6, 1e-14, 1.0),
-        "second_regularisation": Setting("ε, of the second stage", 1e-5, 1e-12, 1.0),
-    },
+    TripSettings.declared() | own_parameters(TripSettings, "t"),
     {
         "lost": Score("RMSE of f, there and back"),
         "lost_again": Score("RMSE of its conditional mean, conditioned again"),

@@ -102,7 +102,11 @@ class RollSettings:
 
     def learning(self, matching: str) -> LearningOptions:
         """The options of learning."""
-        return LearningOptions.of(self, prior_sd=_PRIOR_SD[matching] if self.prior_sd is None else self.prior_sd)
+        return LearningOptions(
+            stage_one=self.stage_one, method=self.method, restarts=self.restarts, steps=self.steps, seed=self.seed,
+            learn_regularisation=self.learn_regularisation, bound=self.bound,
+            prior_sd=_PRIOR_SD[matching] if self.prior_sd is None else self.prior_sd,
+        )  # fmt: skip
 
 
 def roll_spec(settings: ProblemSettings) -> RollSpec:

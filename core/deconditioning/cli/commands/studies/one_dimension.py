@@ -3,13 +3,16 @@
 import argparse
 
 from deconditioning.cli.document import Result, check_writable, document, write
-from deconditioning.cli.options import add_device_option, add_learning_options, add_output_options, chosen
+from deconditioning.cli.flags import add_flags
+from deconditioning.cli.options import add_output_options, chosen
 from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.datasets.line_settings import LineProblem
 from deconditioning.errors import InputError
+from deconditioning.studies.one_dimension.settings import LineSettings
 
 HELP = "recover a hidden function from two data sets without common points, with naive alternatives"
-_LINE = ("n", "m", "simulation", "target", "input_noise", "target_noise", "first_edits", "second_edits")
-_SETTINGS = ("learn", "tied", "restarts", "steps", "optimiser", "device")
+#: What the page sets and the command has otherwise: ``--methods`` and ``--seeds`` take several, ``--free`` unties λ.
+_OTHERWISE = ("method", "model", "tied", "seed")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,23 +20,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--methods", nargs="+", metavar="METHOD", help="task_transformed_gp, dme, impute, cascade (all)"
     )
-    parser.add_argument("--n", type=int, help="pairs (x, y) (200)")
-    parser.add_argument("--m", type=int, help="pairs (y, z) (200)")
+    add_flags(parser, LineProblem, without=_OTHERWISE, given=True)
     parser.add_argument("--seeds", nargs="+", type=int, default=[0], metavar="SEED", help="seeds of the data")
-    parser.add_argument("--simulation", metavar="EXPR", help="r as an expression in y")
-    parser.add_argument("--target", metavar="EXPR", help="f as an expression in x")
-    parser.add_argument("--input-noise", type=float, help="sd of x around r(y) (0.25)")
-    parser.add_argument("--target-noise", type=float, help="sd of z around f(x) (0.25)")
-    for name, pairs in (("first", "(y, x)"), ("second", "(y, z)")):
-        parser.add_argument(
-            f"--{name}-edits", metavar="EDITS", help=f"edits of the pairs {pairs}, such as m12_1.5_-0.25d7a0.5_2"
-        )
     parser.add_argument(
         "--free", dest="tied", action="store_false", default=None, help="learn λ instead of setting λ = σ²/n"
     )
-    parser.add_argument("--optimiser", choices=("lbfgs", "adam"), help="optimiser (lbfgs)")
-    add_learning_options(parser, restarts=3, steps=60)
-    add_device_option(parser, None)
+    add_flags(parser, LineSettings, without=_OTHERWISE, given=True)
     add_output_options(parser)
 
 
@@ -45,11 +37,11 @@ def run(options: argparse.Namespace) -> None:
 
         from deconditioning.datasets.one_dimension import LineSpec, make_line
         from deconditioning.device import choose
-        from deconditioning.studies.one_dimension.problem import METHODS, LineSettings, summary_of
+        from deconditioning.studies.one_dimension.problem import METHODS, summary_of
 
         torch.set_num_threads(1)  # matrices this small are slower on several
-        line = chosen(options, _LINE)
-        given = chosen(options, _SETTINGS)
+        line = chosen(options, [name for name in LineProblem.declared() if name not in _OTHERWISE])
+        given = chosen(options, [name for name in LineSettings.declared() if hasattr(options, name)])
         methods = [LineSettings(method, **given).method for method in options.methods or METHODS]
         results = []
         for seed in options.seeds:
