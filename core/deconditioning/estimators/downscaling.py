@@ -155,16 +155,17 @@ class ModelEstimator(Estimator):
         Draws are equally probable and do not include the noise of single pixels. ``seed`` defaults to the estimator's.
         Source: Wilson et al. 2020 (Matheron's rule).
         """
-        result = self._predicted()
-        leaving = run.leaving(self.problem_, result)
+        leaving = run.leaving(self.problem_, self._predicted())
+        return self._with_draws(leaving.dataset(Delivery()), n, seed)["draws"]
+
+    def _with_draws(self, dataset: xr.Dataset, n: int, seed: int | None = None) -> xr.Dataset:
+        """The dataset of a prediction with ``n`` joint draws."""
         if not isinstance(n, int) or n < 1:
             raise InputError(f"{n} draws were requested: give at least one.")
-        draws = leaving.drawing()(n, self.seed if seed is None else seed)
+        result = self._predicted()
+        draws = run.leaving(self.problem_, result).drawing()(n, self.seed if seed is None else seed)
         point_sd = result.spec.point_noise**0.5 * self.problem_.target_scale.sd
-        whole = with_draws(
-            leaving.dataset(Delivery()), self.problem_, draws.fields, seed=draws.seed, off=draws.off, point_sd=point_sd
-        )
-        return whole["draws"]
+        return with_draws(dataset, self.problem_, draws.fields, seed=draws.seed, off=draws.off, point_sd=point_sd)
 
     def one_scale_up(self) -> OneScaleUp | None:
         """Test the model one scale up: merge cells to larger ones and downscale these to the known cells.
@@ -301,4 +302,4 @@ def downscale(
         raise InputError(f"The setting '{unknown[0]}' is unknown: choose among {names}.")
     fitted = Downscaler(model=model, **rest).fit(coarse, covariates, mediator, **data)  # type: ignore[typeddict-item]
     dataset = fitted.predict(baselines=baselines, quantiles=quantiles)
-    return dataset.assign(draws=fitted.sample(draws)) if draws else dataset
+    return fitted._with_draws(dataset, draws) if draws else dataset

@@ -13,7 +13,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "study",
         metavar="STUDY",
-        help="name of a study, such as kernel-bayes, or downscale; an unknown name lists all studies",
+        help="downscale, or the name of a study; an unknown name lists all studies",
     )
 
 

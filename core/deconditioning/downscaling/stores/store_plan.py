@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -128,8 +128,9 @@ def problem_of(task: StoreTask, step: int | None) -> tuple[DownscalingProblem, t
     """The problem the model is conditioned on at a step (``None``: its own), and the units of its covariates."""
     model = task.stored
     if step is None:
-        problem = build_problem(model.source, model.problem, _trained_on)
-        fields = _trained_on(model.source.fields)
+        read_once = cache(_trained_on)
+        problem = build_problem(model.source, model.problem, read_once)
+        fields = read_once(model.source.fields)
     else:
         spec, fields = replace(model.problem, select=task.select(step)), opened(task.store, task.token)
         source = Source(task.store, task.coarse, task.mediator)

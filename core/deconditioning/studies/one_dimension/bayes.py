@@ -16,6 +16,7 @@ from deconditioning.errors import InputError
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.studies.one_dimension.problem import COLUMNS
+from deconditioning.studies.one_dimension.settings import BayesSettings
 
 #: Prior → components (weight, mean, sd) of a mixture of normals in units of the half-width; empty: uniform.
 PRIORS: dict[str, tuple[tuple[float, float, float], ...]] = {
@@ -86,7 +87,7 @@ def posterior_of_y(
     mediator_kernel: KernelSpec,
     regularisation: float,
     second_regularisation: float,
-    herded: int = 200,
+    herded: int = BayesSettings.herded.default,
 ) -> Posterior:
     """Posterior of y at ``X = x`` from ``line``'s pairs (its own y are only a design) and m draws of the named prior.
 
