@@ -1,10 +1,12 @@
 """What page Downscaling offers to sweep: the hyperparameters of its model."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from deconditioning.downscaling.duration import setting_seconds
 from deconditioning.downscaling.interactive import traced_spec
+from deconditioning.downscaling.settings import DownscaleSettings, SliderSettings
 from deconditioning.downscaling.sweep import sweepable
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.spec import ModelSpec
@@ -30,10 +32,10 @@ def _sweepable(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
     def controls(given: Mapping[str, Any], values: Mapping[str, float]) -> Mapping[str, Any]:
         return slider_values(traced_spec(ModelSpec.from_dict(given["model"]), problem, dict(values)), bags)
 
-    offers = {
-        name: Offer(name, value, _slider(problem, spec, name, value))
-        for name, value in sweepable(spec, problem).items()
-    }
+    offers = {}
+    for name, value in sweepable(spec, problem).items():
+        key = _slider(problem, spec, name, value)
+        offers[name] = Offer(name, value, key, *_ends(key, bags))
     names = sorted(offers, key=lambda name: "lengthscale" not in name)
     settings = {"model": spec.to_dict(), **about}
     ordered = {name: offers[name] for name in names}
@@ -47,3 +49,16 @@ def _slider(problem: DownscalingProblem, spec: ModelSpec, name: str, value: floa
         slider_values(traced_spec(spec, problem, {name: moved}), bags) for moved in (value or 1.0, 2 * (value or 1.0))
     )
     return next((key for key in here if here[key] != there.get(key)), "")
+
+
+def _ends(key: str, bags: int) -> tuple[float | None, float | None]:
+    """The ends of a slider, in the units of its hyperparameter; no row beyond them could be put onto it."""
+    of_terms = re.fullmatch(r"(?:m-)?([ls])\d+(?:-\d+)*", key)
+    if of_terms:
+        setting = {"l": SliderSettings.lengthscale, "s": SliderSettings.variance}[of_terms[1]]
+        return setting.low, setting.high
+    known = DownscaleSettings.by_key().get(key)
+    if known is None or known.low is None or known.high is None:
+        return None, None
+    times = bags if known.name == DownscaleSettings.regularisation.name else 1  # its slider shows λ·B
+    return known.low / times, known.high / times

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from streamlit.testing.v1 import AppTest
 
 from deconditioning.engine.visitors.visitor import Visitor
+from pages.downscaling.sweep import _ends
 from pages.kit.state import get_engine
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider
@@ -37,3 +38,13 @@ def test_ends_that_make_no_axis_are_a_sentence(open_page: Callable[..., AppTest]
     page.selectbox(key="sweep-x").set_value("noise σ²").run()
     page.number_input(key="sweep-x-noise σ²-high").set_value(0.0).run()
     assert any("runs from" in box.value for box in page.error) and page.button(key="sweep-begin").disabled
+
+
+def test_an_axis_ends_where_its_slider_ends(open_page: Callable[..., AppTest]) -> None:
+    assert _ends("noise", 50) == (1e-6, 10.0) and _ends("lam", 50) == (1e-8 / 50, 1 / 50)
+    assert _ends("l0", 50) == _ends("m-l1-0-2", 50) == (2e-2, 5e1) and _ends("s3", 50) == (1e-3, 1e3)
+    assert _ends("alpha0", 50) == _ends("", 50) == (None, None)
+    page = open_page("downscaling", rows="18", columns="18", sweep="true")
+    page.selectbox(key="sweep-x").set_value("noise σ²").run()
+    page.number_input(key="sweep-x-noise σ²-high").set_value(1000.0).run()
+    assert any("goes above 10, the end of its slider" in box.value for box in page.error)
