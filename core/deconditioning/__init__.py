@@ -61,7 +61,7 @@ _ELSEWHERE = {
     "KernelBayesFilter": "estimators.kernel_bayes",
     "KernelBayesRule": "estimators.kernel_bayes",
     "LikelihoodFree": "estimators.likelihood_free",
-    "open_fields": "fields.opening",
+    "open_fields": "fields.reading.opening",
 }
 
 

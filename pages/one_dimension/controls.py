@@ -78,11 +78,11 @@ def choose_kernel(kind: type[LineProblem], key: str, column: str, *, sized: bool
     length = control(scale)
     amount = control(size) if sized and size.address else 1.0
     symbol = "k" if key == "k" else "ℓ"
-    own = {each.name: _own_slider(each, symbol, own_place(family, each.name)) for each in FAMILIES[chosen].own}
+    own = {each.name: _own_slider(each, symbol, _own_place(family, each.name)) for each in FAMILIES[chosen].own}
     return KernelSpec((Term((Factor(chosen, (column,), (length,), own),), amount),))
 
 
-def own_place(family: Setting[str], name: str) -> str:
+def _own_place(family: Setting[str], name: str) -> str:
     """The key of a family's own parameter, beside that of the family."""
     return family.key.replace("family", name)
 
@@ -110,7 +110,7 @@ def slider_values(spec: ModelSpec) -> dict[str, float]:
         values[RECOVER.l_size.key] = ell.scale
     for family, factor in ((RECOVER.k_family, k.factors[0]), (RECOVER.l_family, ell.factors[0])):
         learned = [own.name for own in factor.kind.own if own.learned]
-        values |= {own_place(family, name): factor.numbers[name] for name in learned}
+        values |= {_own_place(family, name): factor.numbers[name] for name in learned}
     return on_sliders(values)
 
 

@@ -138,11 +138,11 @@ class LearningSettings(Settings):
     )  # fmt: skip
     method = Choice("Optimiser", "lbfgs", options={"lbfgs": "lbfgs", "adam": "adam"}, address="optimiser")
     restarts = OrNone(
-        Integer("Starts", USUAL.restarts, low=1, high=10, least=1, typed=True, about="starts of the optimiser",
+        Integer("Starts", USUAL.restarts, low=1, high=10, typed=True, about="starts of the optimiser",
                 help="The first start is at the values of the sliders; the others are spread around them."),
         f"{TREND.restarts} for {_IN_SPACE}; else {USUAL.restarts}",
     )  # fmt: skip
-    steps = Integer("Steps per start", 100, low=5, high=500, least=1, typed=True, about="steps of each start")
+    steps = Integer("Steps per start", 100, low=5, high=500, typed=True, about="steps of each start")
     bound = Choice("Bound", "collapsed", options={"collapsed": "collapsed", "stochastic": "stochastic"}, address=None,
                    about="what learning of variational models maximises")  # fmt: skip
     points = Integer("Points per bag while learning", 10, low=1, high=100, least=1, typed=True,

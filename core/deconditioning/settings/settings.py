@@ -1,6 +1,7 @@
 """All settings of a study: a class of declarations, an instance of values."""
 
 from collections.abc import Mapping
+from dataclasses import Field, field, make_dataclass
 from typing import Any, ClassVar, NoReturn, Self
 
 from deconditioning.errors import InputError
@@ -16,6 +17,8 @@ class Settings:
 
     prefix: ClassVar[str] = ""
     _declared: ClassVar[Mapping[str, Setting[Any]]] = {}
+    #: So that `dataclasses.replace`, `asdict` and `fields` take settings as they take other records.
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -23,6 +26,8 @@ class Settings:
             **{name: each for base in cls.__bases__ for name, each in getattr(base, "_declared", {}).items()},
             **{name: each for name, each in vars(cls).items() if isinstance(each, Setting)}
         }  # fmt: skip
+        values = [(name, object, field(default=each.default)) for name, each in cls._declared.items()]
+        cls.__dataclass_fields__ = make_dataclass(cls.__name__, values).__dataclass_fields__
 
     def __init__(self, **values: Any) -> None:
         given = {name: self.declaration(name).like(value) for name, value in values.items()}

@@ -71,7 +71,7 @@ def test_where_learning_starts_does_not_move_its_priors():
     problem = corner()
     settings = DownscaleSettings(model="area_to_point_gp", steps=60, points=3)
     first, _ = learn_model(problem, settings)
-    again, _ = learn_model(problem, replace(spec_to_settings(settings, first.spec), learn=True))
+    again, _ = learn_model(problem, spec_to_settings(settings, first.spec).replace(learn=True))
     assert again.evidence == pytest.approx(first.evidence, abs=0.05)
     pairs = zip(first.spec.kernel.terms, again.spec.kernel.terms, strict=True)
     assert all(a.factors[0].lengthscales == pytest.approx(b.factors[0].lengthscales, rel=0.1) for a, b in pairs)
@@ -81,7 +81,7 @@ def test_settings_hold_the_options_of_their_names():
     many = {"restarts": 4, "steps": 7, "seed": 9}
     found = DownscaleSettings(stage_one="target_gp", method="adam", bound="stochastic", hold=("noise",), **many)
     expected = LearningOptions("target_gp", "adam", 4, 7, 9, bound="stochastic", hold=("noise",))
-    assert found.learning() == expected and replace(found, hold=None).learning() == replace(expected, hold=())
+    assert found.learning() == expected and found.replace(hold=None).learning() == replace(expected, hold=())
     assert DownscaleSettings().learning().restarts == 2
     with pytest.raises(InputError, match="0 restarts"):
         DownscaleSettings(restarts=0).learning()

@@ -190,7 +190,7 @@ def test_stored_hyperparameters_are_for_the_cells_they_were_learned_from(change)
     usual = DownscaleSettings(model="bag_gp", kernel="rbf")
     assert preset(source, DownscalingSpec.from_dict(given).to_dict(), usual) is not None
     assert preset(source, DownscalingSpec.from_dict(given | change).to_dict(), usual) is None
-    rough, smooth = replace(usual, spatial="matern12"), replace(usual, spatial="matern32")
+    rough, smooth = usual.replace(spatial="matern12"), usual.replace(spatial="matern32")
     assert preset(source, DownscalingSpec.from_dict(given).to_dict(), rough) is not None
     assert preset(source, DownscalingSpec.from_dict(given).to_dict(), smooth) is None
 

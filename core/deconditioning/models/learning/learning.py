@@ -72,12 +72,12 @@ class LearningOptions:
             raise InputError(f"The bound '{self.bound}' is unknown: choose collapsed or stochastic.")
         if not 0 <= self.prior_sd < math.inf:
             raise InputError(f"`prior_sd` is {self.prior_sd}: give a positive number, or 0 for no priors.")
-        check_hold(self.hold)
+        _check_hold(self.hold)
         if self.restarts < 1 or self.steps < 1:
             raise InputError(f"{self.restarts} restarts of {self.steps} steps were requested: give at least one each.")
 
 
-def check_hold(hold: tuple[str, ...]) -> tuple[str, ...]:
+def _check_hold(hold: tuple[str, ...]) -> tuple[str, ...]:
     """The noise variances that are not learned; ``InputError`` for an unknown name."""
     unknown = [name for name in hold if name not in NOISES]
     if unknown:

@@ -78,9 +78,9 @@ class LineSettings(Settings):
         "λ = σ²/n while learning", True,
         help="On: both regularisations follow from the noise (theorem 5.3). Off: λ is learned separately.",
     )  # fmt: skip
-    restarts = Integer("Starts", 3, low=1, high=10, least=1, typed=True, address="o-starts",
+    restarts = Integer("Starts", 3, low=1, high=10, typed=True, address="o-starts",
                        about="starts of the optimiser")  # fmt: skip
-    steps = Integer("Steps per start", 60, low=5, high=300, least=1, typed=True, about="steps of each start")
+    steps = Integer("Steps per start", 60, low=5, high=300, typed=True, about="steps of each start")
     optimiser = Choice("Optimiser", "lbfgs", options={"lbfgs": "lbfgs", "adam": "adam"}, address="o-opt")
     seed = Integer("Seed", 0, address=None, sweep=False)
     device = Choice("Device", "auto", options={"auto": "a GPU where there is one", "cpu": "CPU", "cuda": "GPU"},
