@@ -39,7 +39,7 @@ COLUMNS = Columns(INPUTS, MEDIATORS)
 #: W must smooth, and half as many targets hold the kernels less firmly (ablation: docs/swiss_roll.md).
 _START_REGULARISATION = {"direct": 1e-5, "indirect": 1e-2}
 _PRIOR_SD = {"direct": 1.5, "indirect": 1.0}
-START_NOISE = 0.1
+_START_NOISE = 0.1
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class RollSettings:
     lengthscale: float = 1.0
     mediator_lengthscale: float = 1.0
     regularisation: float | None = None
-    noise: float = START_NOISE
+    noise: float = _START_NOISE
     point_noise: float = 0.0
     kernel: dict[str, Any] | None = None
     mediator_kernel: dict[str, Any] | None = None
