@@ -137,11 +137,8 @@ def again(source: str, kinds: tuple[type[Settings], ...]) -> set[str]:
     for s in settings:
         for each in s.variants():
             usual = each.inner.default
-            numbers.setdefault(s.name, []).extend(
-                value
-                for value in (usual, each.low, each.high)
-                if value not in (None, 0, 1) or (value == 1 and value is usual)
-            )
+            ends = [end for end in (each.low, each.high) if end not in (None, 0, 1)]
+            numbers.setdefault(s.name, []).extend([*ends, *([usual] if usual not in (None, 0) else [])])
     tree = ast.parse(source)
     found = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and n.value in keys and n.value is not None}
     for name, value in pairs(tree):
