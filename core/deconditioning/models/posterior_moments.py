@@ -16,7 +16,7 @@ Moments = tuple[Float[Tensor, " n"], Float[Tensor, " n"]]
 
 
 def tile_points(bags: int) -> int:
-    """Points of a tile whose sums over so many bags are held at once."""
+    """Number of points in a tile whose sums over so many bags fit into memory."""
     return max(LEAST, min(POINTS, SUMS // bags))
 
 
