@@ -25,9 +25,10 @@ _STARTS = ("theta", "θ", "param")
 
 @dataclass(frozen=True)
 class Table:
-    """A table that was read: ``columns``, finite ``values`` (n, c), and cells ``observed`` by column where given.
+    """A table: ``columns``, finite ``values`` (n, c), and cells ``observed`` by column if given.
 
-    ``suggested`` are the columns that look like parameters, ``notes`` say what was unusual and how it was read.
+    ``suggested`` are the columns that look like parameters; ``notes`` describe anything unusual and how the table was
+    read.
     """
 
     columns: tuple[str, ...]
