@@ -11,11 +11,14 @@ import sys
 import threading
 import time
 from contextlib import suppress
-
-from streamlit.runtime import Runtime
+from typing import TYPE_CHECKING
 
 from deconditioning.engine.visitors.upload_quota import expire
+from pages.kit.streamlit_private import count_sessions, let_old_sessions_go
 from pages.kit.visitor import is_shared
+
+if TYPE_CHECKING:
+    from streamlit.runtime import Runtime
 
 #: Of malloc.h.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
@@ -33,12 +36,12 @@ def hold_little() -> None:
         _c_library("mallopt", option, value)
 
 
-def keep_house(runtime: Runtime) -> None:
+def keep_house(runtime: "Runtime") -> None:
     """Begin to do so, in a thread of its own."""
     threading.Thread(target=_rounds, args=(runtime,), name="housekeeping", daemon=True).start()
 
 
-def _rounds(runtime: Runtime) -> None:
+def _rounds(runtime: "Runtime") -> None:
     kept, expired = 0, -_EXPIRE_EVERY_S
     while True:
         time.sleep(EVERY_S)
@@ -51,17 +54,15 @@ def _rounds(runtime: Runtime) -> None:
             logger.exception("The server could not tidy up.")
 
 
-def let_sessions_go(runtime: Runtime, before: int = 0) -> int:
+def let_sessions_go(runtime: "Runtime", before: int = 0) -> int:
     """Drop sessions whose time to come back is over, and return memory where some are fewer than ``before``.
 
     Returns how many sessions there are, with those that may come back.
     """
-    manager, gone = runtime._session_mgr, threading.Event()
-    sessions = manager._session_storage._cache  # type: ignore[attr-defined]
-    loop = runtime._get_async_objs().eventloop
-    loop.call_soon_threadsafe(lambda: (sessions.expire(), gone.set()))
+    gone = threading.Event()
+    let_old_sessions_go(runtime, gone.set)
     gone.wait(EVERY_S)
-    now = manager.num_sessions()
+    now = count_sessions(runtime)
     if now < before:
         _give_memory_back()
     return now

@@ -24,25 +24,24 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import BaseRoute, Route
-from streamlit import config, file_util
-from streamlit.runtime import Runtime
-from streamlit.runtime.pages_manager import PagesManager
-from streamlit.web import bootstrap, cli
-from streamlit.web.server.starlette import starlette_app
 
 from deconditioning.errors import InputError
 from deconditioning.threads import set_threads
+from pages.kit import streamlit_private as private
 from pages.kit.pages import PAGES, SNAPSHOT
 from pages.kit.visitor import COOKIE, is_shared
 from scripts.gate import Gate, own_names, policy_for, trusted_proxies
 from scripts.housekeeping import hold_little, keep_house
 from scripts.uploads import Uploads
+
+if TYPE_CHECKING:
+    from streamlit.runtime import Runtime
 
 APP = Path(__file__).resolve().parents[1] / "app.py"
 _ADDRESS_BAR = (APP.parent / "pages" / "kit" / "address_bar.js").read_text(encoding="utf-8")
@@ -61,20 +60,20 @@ def main() -> None:
     hold_little()
     take_trusted_proxies()
     os.environ.setdefault("STREAMLIT_SERVER_ADDRESS", "0.0.0.0" if is_shared() else "127.0.0.1")
-    PagesManager.uses_pages_directory = False
-    streamlit_routes = starlette_app.create_streamlit_routes
-    streamlit_middleware = starlette_app.create_streamlit_middleware
-
-    def routes(runtime: Runtime) -> list[BaseRoute]:
-        _tell_who_may_come()
-        keep_house(runtime)
-        return [*page_routes(), Uploads(runtime).route(), *streamlit_routes(runtime)]
-
-    starlette_app.create_streamlit_routes = routes
-    starlette_app.create_streamlit_middleware = lambda: [gate(), *streamlit_middleware()]
-    bootstrap._set_up_signal_handler = _end_in_time(bootstrap._set_up_signal_handler)
+    if lost := private.missing():
+        raise InputError("\n".join([*lost, "Install the Streamlit that requirements.txt names."]))
+    private.ignore_pages_folder()
+    private.put_in_front(_own_routes, lambda: [gate()])
+    private.change_signal_handling(_end_in_time)
     sys.argv = ["streamlit", "run", str(APP), *sys.argv[1:]]
-    cli.main()
+    private.run_command_line()
+
+
+def _own_routes(runtime: "Runtime") -> list[BaseRoute]:
+    """Documents of the pages, and where uploads go; with them begins what the server does by itself."""
+    _tell_who_may_come()
+    keep_house(runtime)
+    return [*page_routes(), Uploads(runtime).route()]
 
 
 def take_trusted_proxies() -> None:
@@ -110,20 +109,20 @@ def _end_in_time(set_up: Callable[[Any], None]) -> Callable[[Any], None]:
 
 def gate() -> Middleware:
     """The gate for this server's names; Streamlit's own check of names, of the websocket alone, is left to it."""
-    addresses = config.get_option("server.address"), config.get_option("browser.serverAddress")
-    names = own_names(*addresses, config.get_option("server.allowedHosts"), is_shared())
-    config.set_option("server.allowedHosts", [])
+    addresses = private.option("server.address"), private.option("browser.serverAddress")
+    names = own_names(*addresses, private.option("server.allowedHosts"), is_shared())
+    private.set_option("server.allowedHosts", [])
     return Middleware(Gate, names=names, shared=is_shared(), policy=policy_for(page_document()))
 
 
 def page_document() -> str:
     """Streamlit's document, with where the server is."""
-    return Path(file_util.get_static_dir(), "index.html").read_text().replace("<head>", f"<head>{WHERE}", 1)
+    return private.document().replace("<head>", f"<head>{WHERE}", 1)
 
 
 def _tell_who_may_come() -> None:
     """Warn when others reach a server that takes everybody for its one user."""
-    address = config.get_option("server.address")
+    address = private.option("server.address")
     if not is_shared() and address not in ("localhost", "127.0.0.1", "::1"):
         logger.warning(
             "The app listens on %s, and whoever reaches it sees and deletes all runs and uploads: use `make serve`, or "
@@ -135,7 +134,7 @@ def _tell_who_may_come() -> None:
 def page_routes() -> list[BaseRoute]:
     """One for every page: Streamlit's own document, in it where the server is, and with it a visitor's cookie."""
     document = page_document()
-    base = config.get_option("server.baseUrlPath").strip("/")
+    base = private.option("server.baseUrlPath").strip("/")
     folder = f"/{base}/" if base else "/"
 
     def answer(request: Request) -> HTMLResponse:

@@ -11,7 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
@@ -20,19 +20,17 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Message
-from streamlit import config
-from streamlit.runtime import Runtime
-from streamlit.runtime.uploaded_file_manager import UploadedFileRec
-from streamlit.web.server.server_util import is_xsrf_enabled
-from streamlit.web.server.starlette.starlette_app_utils import validate_xsrf_token
-from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
 from deconditioning.engine.context import is_file_name
 from deconditioning.engine.visitors.upload_quota import check_room, incoming_folder
 from deconditioning.engine.visitors.visitor import mark_of
 from deconditioning.errors import InputError
 from pages.kit.runs.uploaded import note_of, note_of_refusal
+from pages.kit.streamlit_private import is_own_form, on_removed_uploads, option, tell_of_upload
 from pages.kit.visitor import COOKIE, is_shared
+
+if TYPE_CHECKING:
+    from streamlit.runtime import Runtime
 
 #: Uploads under way of one visitor, and of all; seconds without a byte after which one is given up.
 _OF_ONE, _OF_ALL, SILENCE_S = 3, 12, 30.0
@@ -51,28 +49,21 @@ class Refused(Exception):
 class Uploads:
     """The uploads of this server: its route, and what each session has on the disk."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime, self._manager = runtime, runtime.uploaded_file_mgr
+    def __init__(self, runtime: "Runtime") -> None:
+        self._runtime = runtime
         self._under_way: Counter[str] = Counter()
         self._bytes: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._places: dict[tuple[str, str], Path] = {}
-        forget_file, forget_session = self._manager.remove_file, self._manager.remove_session_files
-
-        def remove_file(session_id: str, file_id: str) -> None:
-            forget_file(session_id=session_id, file_id=file_id)
-            self._delete(lambda key: key == (session_id, file_id))
-
-        def remove_session_files(session_id: str) -> None:
-            forget_session(session_id)
-            self._delete(lambda key: key[0] == session_id)
-
-        self._manager.remove_file = remove_file  # type: ignore[method-assign]
-        self._manager.remove_session_files = remove_session_files  # type: ignore[method-assign]
+        on_removed_uploads(
+            runtime,
+            lambda session_id, file_id: self._delete(lambda key: key == (session_id, file_id)),
+            lambda session_id: self._delete(lambda key: key[0] == session_id),
+        )
 
     def route(self) -> Route:
         """The route that takes a file."""
-        base = config.get_option("server.baseUrlPath").strip("/")
+        base = option("server.baseUrlPath").strip("/")
         path = "/_stcore/upload_file/{session_id}/{file_id}"
         return Route(f"/{base}{path}" if base else path, self.take, methods=["PUT"])
 
@@ -90,8 +81,7 @@ class Uploads:
         return Response(status_code=204)
 
     def _checked(self, request: Request) -> tuple[str, str]:
-        token = request.headers.get("X-Xsrftoken"), request.cookies.get(XSRF_COOKIE_NAME)
-        if is_xsrf_enabled() and not validate_xsrf_token(*token):
+        if not is_own_form(request.headers.get("X-Xsrftoken"), request.cookies):
             raise Refused(403, "The page that sends this upload is not of this server: reload it.")
         session_id, file_id = request.path_params["session_id"], request.path_params["file_id"]
         if not self._runtime.is_active_session(session_id) or not is_file_name(file_id):
@@ -120,7 +110,7 @@ class Uploads:
         except InputError as error:
             async for _ in _limited(request, size).stream():
                 pass
-            self._hand_over(key, "the file", "", note_of_refusal(str(error)))
+            tell_of_upload(self._runtime, *key, "the file", "", note_of_refusal(str(error)))
             return
         async with _limited(request, size).form(max_files=1, max_fields=8) as form:
             files = [part for part in form.values() if isinstance(part, UploadFile)]
@@ -131,11 +121,7 @@ class Uploads:
             kind = files[0].content_type or "application/octet-stream"
             name = files[0].filename or ""
         self._places[key] = place
-        self._hand_over(key, name, kind, note_of(place))
-
-    def _hand_over(self, key: tuple[str, str], name: str, kind: str, note: bytes) -> None:
-        """Give Streamlit the record of an upload, with a note in place of its bytes."""
-        self._manager.add_file(key[0], UploadedFileRec(key[1], name, kind, note))  # type: ignore[attr-defined]
+        tell_of_upload(self._runtime, *key, name, kind, note_of(place))  # a note in place of its bytes
 
     def _delete(self, wanted: Any) -> None:
         for key in [key for key in self._places if wanted(key)]:
@@ -154,7 +140,7 @@ def _mark(request: Request) -> str:
 
 def _declared(request: Request) -> int:
     """Bytes that an upload says it has, the most allowed where it does not say."""
-    most = config.get_option("server.maxUploadSize") * 1024 * 1024
+    most = option("server.maxUploadSize") * 1024 * 1024
     length = request.headers.get("content-length", "")
     size = int(length) - _FRAME if length.isdigit() else most
     if size > most:

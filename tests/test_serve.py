@@ -1,6 +1,7 @@
 """Documents at the pages' own addresses, and how a server that is asked to end does so."""
 
 import asyncio
+import os
 import signal
 import subprocess
 import sys
@@ -14,8 +15,10 @@ import uvicorn
 from starlette.requests import Request
 from streamlit import config
 
+from pages.kit import streamlit_private as private
 from pages.kit.pages import PAGES, SNAPSHOT
 from pages.kit.visitor import COOKIE
+from scripts import serve
 from scripts.serve import WHERE, page_routes, take_trusted_proxies
 from tests.browser.serving import ROOT, free_port, wait_until_healthy
 from tests.visitor import Visitor
@@ -60,6 +63,34 @@ def test_where_the_server_is_shared_each_browser_gets_a_secret_once(monkeypatch:
         assert words in first["set-cookie"]
     assert "Secure" in second["set-cookie"] and "Secure" not in first["set-cookie"]
     assert "set-cookie" not in answer(cookie=f"{COOKIE}={secrets[0]}")[1]
+
+
+@pytest.mark.parametrize(
+    ("given", "shared", "address", "warned"),
+    [("", "", "127.0.0.1", False), ("", "true", "0.0.0.0", False), ("0.0.0.0", "", "0.0.0.0", True),
+     ("192.0.2.7", "true", "192.0.2.7", False)],
+)  # fmt: skip
+def test_a_server_listens_on_this_machine_alone_until_it_is_shared(
+    monkeypatch: pytest.MonkeyPatch, given: str, shared: str, address: str, warned: bool
+) -> None:
+    told: list[str] = []
+    for name, value in {"STREAMLIT_SERVER_ADDRESS": given, "DECONDITIONING_SHARED": shared}.items():
+        monkeypatch.setenv(name, value)
+        if not value:
+            monkeypatch.delenv(name)
+    for holder, names in {
+        private: ("run_command_line", "put_in_front", "ignore_pages_folder", "change_signal_handling"),
+        serve: ("hold_little", "take_trusted_proxies", "set_threads"),
+    }.items():
+        for name in names:
+            monkeypatch.setattr(holder, name, lambda *given, **named: None)
+    monkeypatch.setattr(sys, "argv", ["serve"])
+    serve.main()
+    assert os.environ["STREAMLIT_SERVER_ADDRESS"] == address
+    monkeypatch.setattr(config, "get_option", {"server.address": address}.__getitem__)
+    monkeypatch.setattr(serve.logger, "warning", lambda words, *more: told.append(words))
+    serve._tell_who_may_come()
+    assert ["whoever reaches it sees and deletes all runs" in words for words in told] == [True] * warned
 
 
 #: A server whose script computes in a thread for longer than anybody waits, without ever looking up.

@@ -36,7 +36,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Uploads:
     """The route of a shared server without Streamlit's check of its own token."""
     monkeypatch.setenv("DECONDITIONING_RUNS", str(tmp_path))
     monkeypatch.setenv("DECONDITIONING_SHARED", "true")
-    monkeypatch.setattr(uploads, "is_xsrf_enabled", lambda: False)
+    monkeypatch.setattr(uploads, "is_own_form", lambda token, cookies: True)
     known = config.get_option
     monkeypatch.setattr(config, "get_option", lambda name: 3 if name == "server.maxUploadSize" else known(name))
     return Uploads(Runtime())  # type: ignore[arg-type]
@@ -95,7 +95,7 @@ class Held:
 
 
 def records(server: Uploads, session: str = "here", file: str = "file-1") -> list[UploadedFileRec]:
-    return server._manager.get_files(session, [file])
+    return server._runtime.uploaded_file_mgr.get_files(session, [file])
 
 
 def refused(server: Uploads, body: bytes, **how: Any) -> str:
@@ -116,14 +116,14 @@ def test_a_file_goes_to_the_disk_and_streamlit_holds_a_note_of_it(server: Upload
     assert path.parent == upload_quota.incoming_folder(mark_of(ALICE)) and upload_quota.used(mark_of(ALICE)) == len(
         data
     )
-    server._manager.remove_session_files("here")
+    server._runtime.uploaded_file_mgr.remove_session_files("here")
     assert not path.exists() and not records(server)
 
 
 def test_a_file_taken_away_is_deleted_and_others_stay(server: Uploads) -> None:
     for file in ("one", "two"):
         assert once(server, form(b"data"), file=file)[0] == 204
-    server._manager.remove_file("here", "one")
+    server._runtime.uploaded_file_mgr.remove_file("here", "one")
     assert len([*upload_quota.incoming_folder(mark_of(ALICE)).iterdir()]) == 1
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TypeVar
 
 import streamlit as st
-from streamlit.navigation.page import Page
+
+from pages.kit.streamlit_private import api_error
 
 T = TypeVar("T")
 FOLDER = Path(__file__).resolve().parents[1]
@@ -71,7 +72,7 @@ def with_current_keys(url_path: str, address: Mapping[str, T]) -> dict[str, T]:
     return old | {key: value for key, value in address.items() if key not in renamed}
 
 
-def listed_pages() -> list[Page]:
+def listed_pages() -> list[st.Page]:
     """Streamlit pages for ``st.navigation``; the first is the front page, missing files are left out."""
     there = [page for page in (*PAGES, SNAPSHOT) if page.path.is_file()]
     return [
@@ -87,9 +88,7 @@ def page_link(
     folder: str, label: str, *, query: Mapping[str, str | list[str]] | None = None, icon: str | None = None
 ) -> None:
     """A link to a page by its folder; plain text where that page is not there (or the router did not run)."""
-    from streamlit.errors import StreamlitAPIException
-
     try:
         st.page_link(FOLDER / folder / "page.py", label=label, query_params=query, icon=icon, width="stretch")
-    except (StreamlitAPIException, KeyError):
+    except (api_error(), KeyError):
         st.markdown(label)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import psutil
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from pages.kit.controls.level import ALL
 from scripts.browser import find_browser
@@ -28,6 +28,9 @@ PRESSES, DRAGS = 6, 3
 #: A drag: so many moves of the pointer over so much of the slider, with so many milliseconds between them.
 MOVES, SPAN, PACE_MS = 24, 0.3, 40
 EXACT_S = 150
+#: Milliseconds after which a page is still, and between presses while the exact picture is under way; seconds between
+#: presses on the least page.
+STILL_MS, BETWEEN_MS, BARE_S = 3000, 1500, 1.0
 FULL, FULL_SIZE = "/downscale?data=atmosphere", "441 bags of 289, 254,898 pixels"
 MAP = "map-mean"
 #: Notes the time of each key press and of each new picture, the latter by the first task after its frame.
@@ -82,25 +85,36 @@ SLIDERS = {
     "spatial lengthscale": "Lengthscale: sphere", "lengthscale of a covariate": "Lengthscale: surface altitude",
     "amplitude": "Variance of k: surface", "roughness α": "α of Powered exponential", "σ²": "σ²",
 }  # fmt: skip
+#: Of these the ones that are pressed.
+PRESSED = tuple(SLIDERS)
+#: One toy, a smaller planet, shorter pauses; one slider of the planet is pressed, the others are there.
 SMOKE = {
     "PRESSES": 1, "DRAGS": 1, "MOVES": 4, "FULL": "/downscale?data=atmosphere-small", "FULL_SIZE": "small",
-    "TOYS": dict(list(TOYS.items())[2:3]), "EXACT_S": 60,
+    "TOYS": {"Sparse representation, 100 data, 5 points": ("/sparse", "s-here", ("Lengthscale of k",), 0.1)},
+    "PRESSED": ("σ²",), "EXACT_S": 60, "STILL_MS": 300, "BETWEEN_MS": 100, "BARE_S": 0.1,
 }  # fmt: skip
 
 
 @contextlib.contextmanager
-def window(url: str, path: str, chart: str) -> Iterator[Page]:
-    """A page of the app with its chart on it, watched."""
+def chromium() -> Iterator[Browser]:
+    """A browser for all cases."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
-        page = browser.new_page(viewport={"width": 1280, "height": 1000}, base_url=url)
-        choose_level(page.context, url, ALL)
-        page.goto(path)
-        page.locator(f'[data-key="{chart}"][data-revision]').wait_for(timeout=240_000)
-        page.wait_for_timeout(3000)
-        page.evaluate(WATCH)
-        yield page
+        yield browser
         browser.close()
+
+
+@contextlib.contextmanager
+def window(browser: Browser, url: str, path: str, chart: str) -> Iterator[Page]:
+    """A page of the app with its chart on it, watched."""
+    page = browser.new_page(viewport={"width": 1280, "height": 1000}, base_url=url)
+    choose_level(page.context, url, ALL)
+    page.goto(path)
+    page.locator(f'[data-key="{chart}"][data-revision]').wait_for(timeout=240_000)
+    page.wait_for_timeout(STILL_MS)
+    page.evaluate(WATCH)
+    yield page
+    page.close()
 
 
 def press(page: Page, slider: str, chart: str, key: str) -> float:
@@ -166,24 +180,32 @@ def row(what: str, size: str, times: Sequence[float], limit: str, note: str = ""
 
 def bench_latency(tmp_path) -> None:
     """Medians over sliders; at full size slider by slider, and the exact picture once. Rows are kept as they come."""
-    with running_app(tmp_path / "runs", tmp_path / "log.txt") as url, serving_bare(tmp_path / "bare") as bare:
+    with (
+        running_app(tmp_path / "runs", tmp_path / "log.txt") as url,
+        serving_bare(tmp_path / "bare") as bare,
+        chromium() as browser,
+    ):
         app = _server()
         least: list[float] = []
         rows: list[Row] = []
         for size, case in TOYS.items():
-            floor = possible(bare)
+            floor = possible(browser, bare)
             least += floor
-            rows += toy(url, size, *case, f"the least possible took {statistics.median(floor):.0f} ms just before")
+            rows += toy(
+                browser, url, size, *case, f"the least possible took {statistics.median(floor):.0f} ms just before"
+            )
             simplest = row("New picture", "a page with one slider and one line", least, "the least possible here")
             keep("latency", [simplest, *rows])
-        for part in full_size(url, app):
+        for part in full_size(browser, url, app):
             rows += part
             keep("latency", [simplest, *rows])
 
 
-def toy(url: str, size: str, path: str, chart: str, sliders: Sequence[str], pause: float, floor: str) -> list[Row]:
+def toy(
+    browser: Browser, url: str, size: str, path: str, chart: str, sliders: Sequence[str], pause: float, floor: str
+) -> list[Row]:
     """Presses on every slider of one case, drags on the first."""
-    with window(url, path, chart) as page:
+    with window(browser, url, path, chart) as page:
         times = [t for some in moved(page, chart, sliders, pause).values() for t in some]
         return [row("New picture", size, times, "250 ms", floor), *dragged(page, chart, sliders[0], size, pause)]
 
@@ -198,10 +220,10 @@ def serving_bare(folder: Path) -> Iterator[str]:
         yield url
 
 
-def possible(bare: str) -> list[float]:
+def possible(browser: Browser, bare: str) -> list[float]:
     """Milliseconds of some presses on that page."""
-    with window(bare, "/", "bare") as page:
-        return moved(page, "bare", ("Frequency",), 1.0)["Frequency"]
+    with window(browser, bare, "/", "bare") as page:
+        return moved(page, "bare", ("Frequency",), BARE_S)["Frequency"]
 
 
 def _server() -> psutil.Process:
@@ -210,15 +232,17 @@ def _server() -> psutil.Process:
     return next(p for p in mine if p.status() != psutil.STATUS_ZOMBIE and "scripts.serve" in p.cmdline())
 
 
-def full_size(url: str, app: psutil.Process) -> Iterator[list[Row]]:
+def full_size(browser: Browser, url: str, app: psutil.Process) -> Iterator[list[Row]]:
     """Page Downscaling on the planet of 360 × 720; between presses the exact picture is under way."""
-    with window(url, FULL, MAP) as page:
-        for what, slider in SLIDERS.items():
+    with window(browser, url, FULL, MAP) as page:
+        for slider in SLIDERS.values():
+            page.get_by_role("slider", name=re.compile(slider)).first.wait_for()
+        for what in PRESSED:
             times, busy = [], 0
             for turn in range(PRESSES):
                 busy += page.evaluate(COMPUTING)
-                times.append(press(page, slider, MAP, "ArrowLeft" if turn % 2 else "ArrowRight"))
-                page.wait_for_timeout(1500)
+                times.append(press(page, SLIDERS[what], MAP, "ArrowLeft" if turn % 2 else "ArrowRight"))
+                page.wait_for_timeout(BETWEEN_MS)
             note = f"exact picture under way at {busy} of {PRESSES} presses"
             yield [row(f"Preview, {what}", FULL_SIZE, times, "1 s", note)]
         yield [exact(page, FULL_SIZE, app)]

@@ -36,7 +36,11 @@ PAGE, QUERY, SLIDER, VALUES, PICTURE = "line", "o-view=Bayes%27+rule", "b-x", (-
 LEARNER = ("line", "o-n=400&o-m=400&o-starts=10&o-steps=300")
 LEARN, CANCEL = "Learn hyperparameters", "Cancel"
 EVERY_S = 0.1
-SMOKE = {"PEOPLE": 2, "ROUNDS": 4, "CANCELS": 1}  # an even number of rounds: each move changes the value
+#: An even number of rounds: each move changes the value.
+SMOKE = {
+    "PEOPLE": 2, "ROUNDS": 4, "CANCELS": 1, "QUERY": f"{QUERY}&o-n=60&o-m=60",
+    "LEARNER": ("line", "o-n=60&o-m=60&o-starts=10&o-steps=300"),
+}  # fmt: skip
 
 
 class Health(threading.Thread):

@@ -24,7 +24,9 @@ from tests.browser.steps import settled
 
 STARTS = 3
 WARM_S = 12
-SMOKE = {"STARTS": 1, "WARM_S": 1, "PAGES": PAGES[:2]}
+EXAMPLE = "downscale"
+SMALL = "downscale?rows=18&columns=18&cell-rows=2&cell-rows=8"
+SMOKE = {"STARTS": 1, "WARM_S": 0, "PAGES": PAGES[:1], "EXAMPLE": SMALL}
 
 
 def bench_start_up(tmp_path: Path) -> None:
@@ -87,7 +89,7 @@ def memory(page: Page, app: subprocess.Popen) -> list[Row]:
     home = page.url.split("/welcome")[0].rstrip("/")
     page.wait_for_timeout(1000 * WARM_S)
     rows += processes(app, "page Start, warmed up, no fit")
-    page.goto(f"{home}/downscale")
+    page.goto(f"{home}/{EXAMPLE}")
     page.locator('[data-key="map-mean"][data-revision]').wait_for(timeout=120_000)
     page.get_by_role("button", name="NetCDF").wait_for(timeout=120_000)
     rows += processes(app, "page Downscaling, default example, no fit")

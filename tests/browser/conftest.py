@@ -8,6 +8,7 @@ What tests do on a page stands in `tests.browser.steps`.
 """
 
 from collections.abc import Callable, Generator, Iterator
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -75,11 +76,18 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def windows(browser: Browser, server: str) -> BrowserContext:
-    """One browser of a person who keeps what it has fetched: scripts are read and compiled once, not in every test."""
-    context = browser.new_context(base_url=server, reduced_motion="reduce")
-    context.new_page()  # its window stays: every other page is a tab, without another window's own interface
-    return context
+def windows(browser: Browser) -> Callable[..., BrowserContext]:
+    """The browser of a person at a server; ``touch``: of a phone. It keeps what it has fetched: scripts are read and
+    compiled once, not in every test."""
+
+    @cache
+    def kept(url: str, person: str, touch: bool) -> BrowserContext:
+        context = browser.new_context(base_url=url, reduced_motion="reduce", has_touch=touch)
+        context.set_default_timeout(HANG_MS)
+        context.new_page()  # its window stays: every other page is a tab, without another window's own interface
+        return context
+
+    return kept
 
 
 @pytest.hookimpl(wrapper=True)
@@ -95,22 +103,30 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.fixture
 def new_page(
-    request: pytest.FixtureRequest, browser: Browser, windows: BrowserContext, server: str
+    request: pytest.FixtureRequest, windows: Callable[..., BrowserContext], server: str
 ) -> Iterator[Callable[..., Page]]:
-    """Make windows onto the app: `new_page(width=390, dark=True)`; onto another one's `url`, as another person.
+    """Make windows onto the app: `new_page(width=390, dark=True)`; onto another one's `url`; of another `person`.
 
-    They are of a person who has chosen the ``level`` All of controls before; an empty one makes a new visitor.
+    A person has chosen the ``level`` All of controls before; an empty one makes a new visitor.
     """
-    opened: list[Page | BrowserContext] = []
+    opened: list[Page] = []
     request.node.pages = []
 
-    def make(*, width: int = 1280, height: int = 900, dark: bool = False, url: str = "", level: str = ALL) -> Page:
-        context = browser.new_context(base_url=url, reduced_motion="reduce") if url else windows
+    def make(
+        *,
+        width: int = 1280,
+        height: int = 900,
+        dark: bool = False,
+        url: str = "",
+        level: str = ALL,
+        person: str = "",
+        touch: bool = False,
+    ) -> Page:
+        context = windows(url or server, person, touch)
         choose_level(context, url or server, level)
-        context.set_default_timeout(HANG_MS)
         page = context.new_page()
         page.add_init_script(SIDEBAR_AS_NEW)
-        opened.append(context if url else page)
+        opened.append(page)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme="dark" if dark else "light")
         request.node.pages.append(watched(page))

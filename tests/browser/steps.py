@@ -17,6 +17,11 @@ from playwright.sync_api import TimeoutError as NotYet
 from pages.kit.controls.level import COOKIE
 from tests.waiting import HANG_MS, wait_for
 
+#: Page One dimension with few data, page Downscaling with large cells, and with six by six of them: what a page does is
+#: tested with these, not how well it fits.
+SMALL_LINE = "/line?o-n=60&o-m=60"
+ALL_CELLS = "/downscale?rows=18&columns=18"
+CELLS = f"{ALL_CELLS}&cell-rows=3&cell-rows=8&cell-columns=2&cell-columns=7"
 #: Counts the files chosen whose event reaches the page: that of a field which is just replaced does not.
 HEAR = """() => {
   if (window.chosen === undefined)
@@ -36,6 +41,8 @@ QUIET = f"""([ms, frames]) => {{
   return since && ++since.frames > frames && performance.now() - since.time > ms;
 }}"""
 QUIET_MS, QUIET_FRAMES = 300, 8
+#: Every so often: asked at every frame, a page that computes would paint for the asking.
+POLL_MS = 50
 REVISION = """key => document.querySelector(`[data-key="${key}"]`)?.dataset.revision"""
 OVERFLOW = """() => [document.documentElement, ...document.querySelectorAll('[data-testid=stMain]')]
   .map(element => element.scrollWidth - element.clientWidth)
@@ -159,14 +166,14 @@ def pick(page: Page, box: Locator, option: Locator) -> None:
 
 def revision(page: Page, key: str) -> str:
     """Which picture a chart (``plotly_live`` of that key) holds, once it holds one."""
-    page.wait_for_function(f"key => !!({REVISION})(key)", arg=key, timeout=HANG_MS)
+    page.wait_for_function(f"key => !!({REVISION})(key)", arg=key, timeout=HANG_MS, polling=POLL_MS)
     return page.evaluate(REVISION, key)
 
 
 def redrawn(page: Page, key: str, before: str) -> str:
     """Wait until a chart holds another picture than ``before``; which one."""
     changed = f"([key, before]) => {{ const now = ({REVISION})(key); return now && now !== before; }}"
-    page.wait_for_function(changed, arg=[key, before], timeout=HANG_MS)
+    page.wait_for_function(changed, arg=[key, before], timeout=HANG_MS, polling=POLL_MS)
     return page.evaluate(REVISION, key)
 
 
@@ -208,7 +215,7 @@ def pressed(press: Callable[[], None], body: Locator, state: Literal["visible", 
     wait_for(done, f"what is to be {state}")
 
 
-def unfolded(page: Page) -> Iterator[str]:
+def unfolded(page: Page, with_popovers: bool = True) -> Iterator[str]:
     """Open every expander of the page, then every tab and popover one at a time; what is open now is named."""
     open_expanders(page)
     yield "the page"
@@ -217,7 +224,8 @@ def unfolded(page: Page) -> Iterator[str]:
         settled(page)
         open_expanders(page)
         yield f"tab {tab.inner_text()}"
-    yield from popovers(page)
+    if with_popovers:
+        yield from popovers(page)
 
 
 def popovers(page: Page) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import move_slider, opened, settled
+from tests.browser.steps import CELLS, SMALL_LINE, move_slider, opened, settled
 
 SHOWN = """() => [...document.querySelectorAll('[data-testid=stSlider]')].map(slider =>
   slider.closest('[class*=st-key-]').className.match(/st-key-(\\S+)/)[1] + ' ' +
@@ -22,8 +22,8 @@ def go_to(page: Page, title: str) -> None:
 
 @pytest.mark.parametrize(
     ("link", "slider", "said"),
-    [("/line?o-k-scale=0.5", "Lengthscale of k", "o-k-scale=0.63"), ("/bayes", "Pairs", "k-n=220"),
-     ("/downscale?s0=5&withhold=0.3", "^Lengthscale", "l0=")],
+    [(f"{SMALL_LINE}&o-k-scale=0.5", "Lengthscale of k", "o-k-scale=0.63"), ("/bayes", "Pairs", "k-n=220"),
+     (f"{CELLS}&s0=5&withhold=0.3", "^Lengthscale", "l0=")],
 )  # fmt: skip
 def test_back_finds_a_page_as_it_was_left(page: Page, link: str, slider: str, said: str) -> None:
     opened(page, link)
@@ -41,13 +41,16 @@ def test_back_finds_a_page_as_it_was_left(page: Page, link: str, slider: str, sa
     assert page.url == address and page.evaluate(SHOWN) == shown and not page.errors
 
 
-def test_a_reload_keeps_what_undo_goes_back_to(page: Page) -> None:
-    opened(page, "/line")
+def test_a_reload_keeps_what_undo_goes_back_to_and_another_window_has_its_own(new_page: Callable[..., Page]) -> None:
+    page = opened(new_page(), SMALL_LINE)
     undo, redo = (page.get_by_role("button", name=name, exact=True) for name in ("Undo", "Redo"))
     for said in ("o-k-scale=1.41", "o-k-scale=2"):
         move_slider(page, "Lengthscale of k", 3)
         page.wait_for_url(lambda url, said=said: said in url)
         settled(page)
+    other = opened(new_page(), SMALL_LINE)
+    expect(other.get_by_role("button", name="Undo", exact=True)).to_be_disabled()
+    other.close()
     undo.click()
     page.wait_for_url(re.compile("o-k-scale=1.41"))
     settled(page)
@@ -63,11 +66,3 @@ def test_a_reload_keeps_what_undo_goes_back_to(page: Page) -> None:
     page.wait_for_url(lambda url: "o-k-scale" not in url)
     expect(undo).to_be_disabled()
     assert not page.errors
-
-
-def test_another_window_has_a_history_of_its_own(new_page: Callable[..., Page]) -> None:
-    first = opened(new_page(), "/line")
-    move_slider(first, "Lengthscale of k", 3)
-    expect(first.get_by_role("button", name="Undo", exact=True)).to_be_enabled()
-    second = opened(new_page(), "/line")
-    expect(second.get_by_role("button", name="Undo", exact=True)).to_be_disabled()

@@ -1,4 +1,4 @@
-"""The whole path in a browser: open, move a slider, learn, cancel, learn again, download, reload, come back."""
+"""The whole path in a browser: open, zoom, move a slider, learn, download, reload, come back to another server."""
 
 import re
 import shutil
@@ -9,13 +9,10 @@ import xarray as xr
 from playwright.sync_api import Page, expect
 
 from tests.browser.serving import running_app
-from tests.browser.steps import exceptions, move_slider, opened, redrawn, revision, settled
+from tests.browser.steps import CELLS, exceptions, move_slider, opened, redrawn, revision, settled
 from tests.waiting import wait_for
 
-# Large cells, few steps: what is tested is the path, not the fit.
-CELLS = "/downscale?rows=18&columns=18"
 QUICK = f"{CELLS}&steps=10&points=3&restarts=1"
-LONG = f"{CELLS}&steps=500&restarts=10"
 MAP = "map-mean"
 
 
@@ -26,11 +23,6 @@ def exact(page: Page) -> None:
     page.get_by_role("button", name="NetCDF").wait_for()
     settled(page)
     revision(page, MAP)
-
-
-def learn(page: Page) -> None:
-    """Press Learn."""
-    page.get_by_role("button", name="Learn hyperparameters").click()
 
 
 def posterior_map(page: Page) -> dict:
@@ -50,12 +42,9 @@ def shows(page: Page, total: float) -> None:
     wait_for(lambda: abs(posterior_map(page)["sum"] - total) < 1e-6 * abs(total), "the same picture")
 
 
-def test_the_whole_path(new_page, server: str) -> None:
-    page = opened(new_page(), LONG)
-    exact(page)
-    assert not page.errors and not page.foreign and not exceptions(page)
-
-    before, picture = posterior_map(page), revision(page, MAP)
+def zoomed_in(page: Page) -> list[float]:
+    """Zoom into the middle of the maps; the visible range."""
+    before = posterior_map(page)["x"]
     page.evaluate(
         """() => { const map = [...document.querySelectorAll('.live-plot')].find(p =>
         (p.getAttribute('aria-label') || '').includes('Posterior mean'));
@@ -63,26 +52,23 @@ def test_the_whole_path(new_page, server: str) -> None:
         return window.Plotly.relayout(map, {'xaxis.range': [r[0] + w / 4, r[1] - w / 4]}); }"""
     )
     zoomed = posterior_map(page)["x"]
-    assert zoomed != before["x"]
+    assert zoomed != before
+    return zoomed
+
+
+def test_the_whole_path(new_page, server: str, runs: Path, tmp_path: Path) -> None:
+    """Cancelling is tested on page One dimension (test_shared_server), and of this task in tests/core."""
+    page = opened(new_page(), QUICK)
+    exact(page)
+    before, picture, zoomed = posterior_map(page)["sum"], revision(page, MAP), zoomed_in(page)
     move_slider(page, "Lengthscale: surface altitude", 8, "ArrowLeft")
     redrawn(page, MAP, picture)
     expect(page).to_have_url(re.compile("l1="))
     exact(page)
-    after = posterior_map(page)
-    assert abs(after["sum"] - before["sum"]) > 1e-3
-    assert after["x"] == zoomed, "the zoom was lost"
+    assert abs(posterior_map(page)["sum"] - before) > 1e-3
+    assert posterior_map(page)["x"] == zoomed, "the zoom was lost"
 
-    learn(page)
-    page.get_by_role("button", name="Cancel").click()
-    page.get_by_text(re.compile("^Cancelled")).first.wait_for()
-    exact(page)
-    assert not page.errors and not page.foreign and not exceptions(page)
-
-
-def test_what_was_learned_is_taken_home_and_comes_back(new_page, server: str, runs: Path, tmp_path: Path) -> None:
-    page = opened(new_page(), QUICK)
-    exact(page)
-    learn(page)
+    page.get_by_role("button", name="Learn hyperparameters").click()
     page.get_by_text(re.compile(r"^Learned in")).wait_for()
     exact(page)
     learned = page.url
@@ -91,26 +77,15 @@ def test_what_was_learned_is_taken_home_and_comes_back(new_page, server: str, ru
     page.get_by_text("One scale up: a test without a fine truth").click()
     for title in ("Joined cells", "Downscaled to the cells", "Known cells"):
         page.get_by_label(re.compile(title)).first.wait_for()
-
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="NetCDF").click()
-    data = Path(waiting.value.path()).read_bytes()
-    fields = xr.open_dataset(BytesIO(data), engine="h5netcdf")
-    assert {"mean", "sd", "coarse", "error"} <= set(fields.data_vars)
-    assert fields["mean"].attrs["units"] == "K" and {"settings", "one_scale_up"} <= fields.attrs.keys()
+    is_taken_home(page)
 
     shown = posterior_map(page)["sum"]
     page.reload()
     exact(page)
     assert page.url == learned
     shows(page, shown)
-    assert not exceptions(page)
+    assert not page.errors and not page.foreign and not exceptions(page)
     page.close()
-    other = opened(new_page(), learned.removeprefix(server))
-    exact(other)
-    shows(other, shown)
-    assert not exceptions(other)
-    other.close()
     run = re.search(r"run=([\w-]+)", learned)[1]
     shutil.copytree(runs / run, tmp_path / "runs" / run)
     with running_app(tmp_path / "runs", tmp_path / "log.txt") as url:  # started anew, it knows its runs
@@ -123,3 +98,13 @@ def test_what_was_learned_is_taken_home_and_comes_back(new_page, server: str, ru
         expect(page.get_by_text(re.compile("110 coarse values|18 × 18 pixels")).first).to_be_visible()
         assert not exceptions(page)
         page.close()
+
+
+def is_taken_home(page: Page) -> None:
+    """As NetCDF, with its units and settings."""
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="NetCDF").click()
+    data = Path(waiting.value.path()).read_bytes()
+    fields = xr.open_dataset(BytesIO(data), engine="h5netcdf")
+    assert {"mean", "sd", "coarse", "error"} <= set(fields.data_vars)
+    assert fields["mean"].attrs["units"] == "K" and {"settings", "one_scale_up"} <= fields.attrs.keys()

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import exceptions, opened, redrawn, revision, settled
+from tests.browser.steps import ALL_CELLS, exceptions, opened, redrawn, revision, settled
 
 OBSERVED = '[data-key="map-observed"]'
 #: Where the middle of a cell lies in the window.
@@ -33,7 +33,7 @@ def told(page: Page) -> str:
 
 
 def test_cells_are_hidden_and_a_region_is_drawn_on_the_maps(new_page) -> None:
-    page = opened(new_page(), "/downscale?rows=18&columns=18")  # 11 × 10 cells
+    page = opened(new_page(), ALL_CELLS)  # 11 × 10 cells
     choose(page, "Hide or reveal a cell")
     before = revision(page, "map-mean")
     place = page.locator(OBSERVED).bounding_box()

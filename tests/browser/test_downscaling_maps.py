@@ -6,9 +6,8 @@ import pytest
 from playwright.sync_api import Page
 
 from deconditioning.datasets.entries import catalogue
-from tests.browser.steps import opened
+from tests.browser.steps import CELLS, opened, settled
 
-PATH = "/downscale?rows=18&columns=18"
 #: The maps and the words on trust, as (left, top) by key.
 PLACES = """() => Object.fromEntries([...document.querySelectorAll('[class*=st-key-lab-map-]')].map(place => {
   const {left, top} = place.getBoundingClientRect();
@@ -42,7 +41,7 @@ HOVER = """() => {
 
 def with_maps(page: Page) -> Page:
     """The page with its maps drawn and its verdict written."""
-    opened(page, PATH)
+    opened(page, CELLS)
     for key in ("observed", "mean", "truth", "spread", "error"):
         page.wait_for_function(DRAWN, arg=key)
     page.locator(".lab-trust").wait_for()
@@ -76,10 +75,12 @@ def test_six_places_the_words_of_their_bars_and_of_a_place_pointed_at(new_page) 
     assert said and tip, (sentence.inner_text(), hovered)
     assert [float(at) for at in tip.groups()] == pytest.approx([float(at) for at in said.groups()], abs=0.02)
     assert not page.errors and not page.foreign
+    page.set_viewport_size({"width": 390, "height": 844})
+    settled(page)
+    in_a_narrow_window_trust_stands_under_the_mean(page)
 
 
-def test_in_a_narrow_window_trust_stands_under_the_mean(new_page) -> None:
-    page = with_maps(new_page(width=390, height=844))
+def in_a_narrow_window_trust_stands_under_the_mean(page: Page) -> None:
     places = page.evaluate(PLACES)
     assert sorted(places, key=lambda key: places[key][1])[:3] == ["observed", "mean", "trust"]
     assert len({place[0] for place in places.values()}) == 1

@@ -7,7 +7,14 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Page, expect
 
 from tests.browser.steps import opened, overflow, settled
-from tests.browser.test_library import learned
+
+
+def learned(page: Page, address: str) -> None:
+    """A run that ended."""
+    opened(page, address)
+    page.get_by_role("button", name="Learn the points").click()
+    expect(page.get_by_text(re.compile(r"^Learned in"))).to_be_visible()
+    settled(page)
 
 
 def test_a_favourite_is_kept_by_keyboard_and_opened_from_runs(new_page: Callable[..., Page]) -> None:

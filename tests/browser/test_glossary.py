@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import move_slider, opened, settled
+from tests.browser.steps import SMALL_LINE, move_slider, opened, settled
 from tests.waiting import HANG_MS
 
 TEXT = """() => [...document.querySelectorAll('[data-testid=stMain] :is(p, li, th)')]
@@ -18,9 +18,16 @@ def followed(page: Page) -> str:
     return page.evaluate(TEXT)
 
 
-def test_a_word_is_told_to_keyboard_and_pointer(page: Page) -> None:
-    opened(page, "/line")
+def test_words_are_told_and_texts_that_a_slider_changes_are_those_of_the_page(page: Page) -> None:
+    opened(page, SMALL_LINE)
     page.wait_for_function(LOOKED)
+    told_to_keyboard_and_pointer(page)
+    page.keyboard.press("Escape")
+    changed_as_opened_anew(page)
+    assert not page.errors
+
+
+def told_to_keyboard_and_pointer(page: Page) -> None:
     tip, word = page.get_by_role("tooltip"), page.locator("dfn.lab-word[tabindex='0']", has_text="evidence").first
     word.focus()
     expect(tip).to_contain_text("The probability of the data under the model")
@@ -40,10 +47,8 @@ def test_a_word_is_told_to_keyboard_and_pointer(page: Page) -> None:
     expect(tip).to_contain_text("Root mean squared error")
 
 
-def test_texts_that_a_slider_changes_are_those_of_the_page(page: Page) -> None:
+def changed_as_opened_anew(page: Page) -> None:
     """After changes of underlined sentences the page reads as the same address opened anew."""
-    opened(page, "/line")
-    page.wait_for_function(LOOKED)
     for label in ("Lengthscale of k", "λ"):
         move_slider(page, label, 3)
         settled(page)
@@ -52,4 +57,3 @@ def test_texts_that_a_slider_changes_are_those_of_the_page(page: Page) -> None:
     opened(page, page.url)
     page.wait_for_function(LOOKED)
     assert followed(page) == after and "evidence" in after
-    assert not page.errors

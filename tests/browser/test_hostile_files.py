@@ -1,13 +1,14 @@
 """Files and runs whose every word is written for a browser: it fetches nothing, and a reader sees the words."""
 
 import json
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.serving import running_app
-from tests.browser.steps import exceptions, give, opened, settled
+from tests.browser.steps import CELLS, exceptions, give, opened, settled
 from tests.core.engine.made import write_run
 from tests.pages import hostile
 
@@ -18,22 +19,21 @@ TEXT = "() => document.body.innerText.replaceAll('\\u2060', '').split(/\\s+/).jo
 DRAWN = "() => [...document.querySelectorAll('.live-plot')].every(plot => plot.querySelector('.main-svg'))"
 
 
-@pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Address of an app of its own, with one run in its folder."""
-    folder = tmp_path_factory.mktemp("hostile")
+@pytest.fixture
+def run(runs: Path) -> Iterator[str]:
+    """A run every word of which is hostile, in the app's folder for as long as the test takes."""
     words = hostile.HOSTILE
     row = {"step": 1, "evidence": 1.0, "stage": words, "kernel": {words: 2.0}}
-    write_run(
-        folder / "runs",
+    folder = write_run(
+        runs,
         spec={"settings": {words: words}, "title": words},
         status={"message": words},
         result={"warnings": [words], "notes": [words], "units": words, "scores": {words: {"rmse": 1.0}}},
         trace=3 * (json.dumps(row) + "\n"),
         files={"a $x^2$ :red[x].txt": b"a"},
     )
-    with running_app(folder / "runs", folder / "log.txt") as url:
-        yield url
+    yield folder.name
+    shutil.rmtree(folder)
 
 
 def nothing_comes_of_it(page: Page, *shown: str) -> None:
@@ -53,16 +53,16 @@ def nothing_comes_of_it(page: Page, *shown: str) -> None:
 @pytest.mark.parametrize(
     ("address", "data", "shown"),
     [
-        ("/downscale", hostile.fields(), "Long ![p](http://203.0.113.1/x.png)"),
+        (CELLS, hostile.fields(), "Long ![p](http://203.0.113.1/x.png)"),
         ("/follow?f-system=own series", hostile.series(), "training variances for ![p](http"),
         ("/simulate?lf-problem=Own table", hostile.simulations(), "estimates theta ![p](http"),
         ("/distributions?d-data=Own table", hostile.measures(), "of the variance of outcome ![p](http"),
     ],
     ids=["fields", "series", "simulations", "measures"],
 )
-def test_a_file(new_page, app: str, address: str, data: bytes, shown: str) -> None:
-    page = opened(new_page(url=app), address)
-    if address == "/downscale":
+def test_a_file(page: Page, address: str, data: bytes, shown: str) -> None:
+    opened(page, address)
+    if address == CELLS:
         page.evaluate(OPEN)
     give(page, NAME, data)
     nothing_comes_of_it(page, shown)
@@ -71,6 +71,6 @@ def test_a_file(new_page, app: str, address: str, data: bytes, shown: str) -> No
     nothing_comes_of_it(page)
 
 
-def test_a_run(new_page, app: str) -> None:
-    page = opened(new_page(url=app), "/all-runs")
+def test_a_run(page: Page, run: str) -> None:
+    opened(page, f"/all-runs?run={run}")
     nothing_comes_of_it(page, f"Files of {hostile.HOSTILE}")

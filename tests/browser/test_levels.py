@@ -64,5 +64,6 @@ def test_the_switch_is_at_the_head_of_the_controls_of_a_phone(new_page: Callable
     switch = page.get_by_test_id("stSidebar").locator(f".st-key-{KEY}")
     switch.get_by_text(ALL, exact=True).click()
     settled(page)
-    assert page.get_by_test_id("stSidebar").get_by_role("slider", name="λ").first.is_visible() and overflow(page) == 0
+    expect(page.get_by_test_id("stSidebar").get_by_role("slider", name="λ").first).to_be_visible()
+    assert overflow(page) == 0
     assert {one["value"] for one in page.context.cookies() if one["name"] == COOKIE} == {ALL} and not page.errors

@@ -1,19 +1,16 @@
 """On a phone: an open sidebar leaves the picture it moves in sight, and tables wider than the screen say so."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from pages.kit.controls.level import ALL
-from tests.browser.steps import choose_level, opened, overflow, settled
-from tests.waiting import HANG_MS, wait_for
+from tests.browser.steps import SMALL_LINE, opened, overflow, settled
+from tests.waiting import wait_for
 
 WIDTH, HEIGHT = 390, 844
 #: Pixels of a picture that must stay in sight above the sheet.
 LEAST_IN_SIGHT = 200
-#: A page and a slider in its sidebar, which moves a picture at once.
-SLIDERS = [("/line", "Lengthscale of k"), ("/sparse", "Lengthscale of k"), ("/simulate", "Observed mean")]
 #: Charts drawn anew since `before`, of which so many pixels are in sight and nothing lies over what is.
 MOVED = """([before, least]) => {
   const main = document.querySelector('[data-testid=stMain]').getBoundingClientRect();
@@ -31,20 +28,13 @@ DRAWN = f"() => {{ const all = ({REVISIONS})(); return all.length && all.every(B
 
 
 @pytest.fixture
-def phone(browser: Browser, server: str) -> Iterator[Page]:
+def phone(new_page: Callable[..., Page]) -> Page:
     """A window of 390 × 844 that is touched."""
-    context = browser.new_context(
-        base_url=server, viewport={"width": WIDTH, "height": HEIGHT}, has_touch=True, reduced_motion="reduce"
-    )
-    context.set_default_timeout(HANG_MS)
-    choose_level(context, server, ALL)
-    yield context.new_page()
-    context.close()
+    return new_page(width=WIDTH, height=HEIGHT, touch=True)
 
 
-def with_sheet(phone: Page, address: str) -> Locator:
-    """Open a page and its sidebar; the sidebar."""
-    opened(phone, address)
+def with_sheet(phone: Page) -> Locator:
+    """Open the page's sidebar; the sidebar."""
     phone.wait_for_function(DRAWN)
     phone.get_by_test_id("stExpandSidebarButton").tap()
     sheet = phone.get_by_test_id("stSidebar")
@@ -58,9 +48,34 @@ def box(place: Locator) -> dict[str, float]:
     return dict(found)
 
 
-@pytest.mark.parametrize(("address", "label"), SLIDERS)
-def test_the_picture_that_a_slider_moves_stays_in_sight(phone: Page, address: str, label: str) -> None:
-    sheet = with_sheet(phone, address)
+def test_one_dimension_with_a_wide_table_and_the_sheet_of_controls(phone: Page) -> None:
+    opened(phone, SMALL_LINE)
+    a_wide_table_says_so_and_scrolls_by_keyboard(phone)
+    sheet = with_sheet(phone)
+    a_moved_picture_is_in_sight(phone, sheet, "Lengthscale of k")
+    the_sheet_lies_below_the_page_and_goes_away(phone, sheet)
+    phone.set_viewport_size({"width": 1280, "height": 900})
+    a_table_that_fits_says_nothing(phone)
+    assert not phone.errors
+
+
+def test_the_swiss_roll_with_a_wide_data_frame(phone: Page) -> None:
+    opened(phone, "/roll?r-points=500&r-bags=20")
+    frame = phone.get_by_test_id("stDataFrame").first
+    expect(frame).to_have_attribute("data-more", "right")
+    assert hint(frame) == "scroll →"
+    a_moved_picture_is_in_sight(phone, with_sheet(phone), "Variance of k")
+    assert not phone.errors
+
+
+def test_likelihood_free_inference(phone: Page) -> None:
+    opened(phone, "/simulate")
+    a_moved_picture_is_in_sight(phone, with_sheet(phone), "Observed mean")
+    assert not phone.errors
+
+
+def a_moved_picture_is_in_sight(phone: Page, sheet: Locator, label: str) -> None:
+    """A slider of the sheet, moved by a key and by a finger, moves a picture that stays in sight."""
     phone.wait_for_function(MOVED, arg=[[], LEAST_IN_SIGHT])  # some picture is in sight beside the sheet
     slider = sheet.get_by_role("slider", name=label).first
     before = phone.evaluate(REVISIONS)
@@ -74,13 +89,14 @@ def test_the_picture_that_a_slider_moves_stays_in_sight(phone: Page, address: st
     phone.wait_for_function(MOVED, arg=[before, LEAST_IN_SIGHT])
 
 
-def test_the_sheet_lies_below_the_page_and_goes_away(phone: Page) -> None:
-    sheet, main = with_sheet(phone, "/line"), phone.get_by_test_id("stMain")
+def the_sheet_lies_below_the_page_and_goes_away(phone: Page, sheet: Locator) -> None:
+    main = phone.get_by_test_id("stMain")
     assert box(sheet)["height"] <= 0.45 * HEIGHT + 1
     assert box(sheet)["width"] == WIDTH
     assert box(main)["y"] + box(main)["height"] <= box(sheet)["y"] + 1
     assert overflow(phone) == 0
     inside = phone.get_by_test_id("stSidebarContent")
+    inside.evaluate("content => content.scrollTo(0, 0)")
     assert inside.evaluate("content => content.scrollHeight > content.clientHeight + 100")
     shown = main.evaluate("main => main.scrollTop")
     phone.mouse.move(WIDTH / 2, HEIGHT - 60)
@@ -121,8 +137,7 @@ def scroll(table: Locator, to: str) -> None:
     )  # a press is answered by a scroll of its own time
 
 
-def test_a_table_wider_than_the_screen_says_so_and_scrolls_by_keyboard(phone: Page) -> None:
-    opened(phone, "/line")
+def a_wide_table_says_so_and_scrolls_by_keyboard(phone: Page) -> None:
     table = phone.locator(".lab-table").first
     scroller = table.locator(".lab-scroll")
     expect(table).to_have_attribute("data-more", "right")
@@ -138,15 +153,7 @@ def test_a_table_wider_than_the_screen_says_so_and_scrolls_by_keyboard(phone: Pa
     assert overflow(phone) == 0
 
 
-def test_a_data_frame_says_so_too(phone: Page) -> None:
-    opened(phone, "/roll")
-    frame = phone.get_by_test_id("stDataFrame").first
-    expect(frame).to_have_attribute("data-more", "right")
-    assert hint(frame) == "scroll →"
-
-
-def test_a_table_that_fits_says_nothing(page: Page) -> None:
-    opened(page, "/line")
+def a_table_that_fits_says_nothing(page: Page) -> None:
     table = page.locator(".lab-table").first
     expect(table).to_have_attribute("data-more", "")
     assert hint(table) == ""

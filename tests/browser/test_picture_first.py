@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.serving import ROOT, running_app
-from tests.browser.steps import move_slider, opened, settled
+from tests.browser.steps import SMALL_LINE, move_slider, opened, settled
 from tests.visitor import Visitor, visit
 
 #: The hand rests when the test says so: the timer after which the chart asks for its page never ends by itself.
@@ -134,7 +134,7 @@ def test_a_run_of_the_page_ends_a_drawing_that_is_under_way(least: str, folder: 
 
 
 def test_a_moved_slider_ends_on_the_page_that_its_address_opens(new_page) -> None:
-    page = opened(new_page(), "/line?o-n=60&o-m=60")
+    page = opened(new_page(), SMALL_LINE)
     sentence = page.get_by_text(re.compile("recovers f with RMSE"))
     for _ in range(3):
         before = sentence.inner_text()

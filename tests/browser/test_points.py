@@ -6,10 +6,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import exceptions, opened, revision, settled
+from tests.browser.steps import SMALL_LINE, exceptions, opened, revision, settled
 from tests.waiting import HANG_MS, wait_for
 
-SMALL = "/line?o-n=60&o-m=60"
 #: Where points of a chart lie in the window, by the numbers under which the trace of the data holds them.
 WHERE = """([key, numbers]) => {
   const node = document.querySelector(`[data-key="${key}"]`), plot = node.querySelector('.live-plot');
@@ -58,7 +57,7 @@ def goes_back(page: Page, to: str) -> None:
 @pytest.fixture
 def editing(new_page: Callable[..., Page]) -> Page:
     """The page with both scatters ready to be edited, by the switch of the page."""
-    page = opened(new_page(), SMALL)
+    page = opened(new_page(), SMALL_LINE)
     page.get_by_text("Edit points").click()
     settled(page)
     assert not exceptions(page)
@@ -80,8 +79,13 @@ def said(page: Page, words: str) -> None:
     expect(page.get_by_text(re.compile(words))).to_be_visible()
 
 
-def test_a_mouse_drags_adds_and_deletes_and_undo_brings_it_back(editing: Page) -> None:
-    page, first = editing, posterior(editing)
+def test_points_are_moved_added_and_deleted_and_undo_brings_them_back(editing: Page) -> None:
+    first = posterior(editing)
+    by_mouse(editing, first)
+    by_keys(editing, first)
+
+
+def by_mouse(page: Page, first: str) -> None:
     x, y = place(page, "o-first", 11)
     corner = page.evaluate(CORNER, "o-first")
     page.mouse.move(x, y)
@@ -108,8 +112,8 @@ def test_a_mouse_drags_adds_and_deletes_and_undo_brings_it_back(editing: Page) -
     goes_back(page, first)
 
 
-def test_keys_choose_move_add_and_delete_and_the_choice_is_said(editing: Page) -> None:
-    page, first = editing, posterior(editing)
+def by_keys(page: Page, first: str) -> None:
+    """The point that is chosen is said."""
     sheet = page.locator('[data-key="o-second"] .live-points')
     live = page.locator('[data-key="o-second"] + .live-points-bar [aria-live]')
     sheet.focus()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import opened, redrawn, revision, settled
+from tests.browser.steps import SMALL_LINE, opened, redrawn, revision, settled
 
 LINE = """key => {
   const plot = document.querySelector(`[data-key="${key}"] .live-plot`), { xaxis, yaxis } = plot._fullLayout;
@@ -17,7 +17,7 @@ LINE = """key => {
 @pytest.mark.parametrize(
     ("address", "key", "shown", "control"),
     [("/bayes?k-dim=1", "k-pairs", "k-posterior", "k-y0"),
-     ("/line?o-view=Bayes%27+rule", "b-data", "b-posterior", "b-x")],
+     (f"{SMALL_LINE}&o-view=Bayes%27+rule", "b-data", "b-posterior", "b-x")],
 )  # fmt: skip
 def test_a_dragged_rule_moves_the_observation(
     new_page: Callable[..., Page], address: str, key: str, shown: str, control: str

@@ -12,13 +12,11 @@ from playwright.sync_api import Locator, Page, expect
 from deconditioning.engine.visitors.visitor import mark_of
 from pages.kit.visitor import COOKIE
 from tests.browser.serving import running_app
-from tests.browser.steps import exceptions, give, open_expanders, opened, settled
+from tests.browser.steps import CELLS, SMALL_LINE, exceptions, give, open_expanders, opened, settled
 from tests.core.engine.made import write_run
 from tests.core.fields.samples import netcdf, region
 
 SECRET = "a secret of the person who looks after it"
-CELLS = "/downscale?rows=18&columns=18"
-EVERY_INTERFACE = ("0.0.0.0", "::")
 
 
 @pytest.fixture(scope="module")
@@ -57,14 +55,9 @@ def button(page: Page, name: str) -> Locator:
     return page.get_by_role("button", name=name)
 
 
-def test_a_server_listens_on_this_machine_alone_until_it_is_shared(server: str, tmp_path: Path) -> None:
+def test_a_server_listens_on_this_machine_alone(server: str) -> None:
+    """What it listens on otherwise: tests/test_serve.py."""
     assert listens_on(server) == {"127.0.0.1"}
-    with running_app(tmp_path / "runs", tmp_path / "log.txt", DECONDITIONING_SHARED="true") as url:
-        assert listens_on(url) & {*EVERY_INTERFACE}
-    assert "whoever reaches it" not in (tmp_path / "log.txt").read_text()
-    with running_app(tmp_path / "runs", tmp_path / "log.txt", STREAMLIT_SERVER_ADDRESS="0.0.0.0"):
-        pass
-    assert "whoever reaches it sees and deletes all runs" in (tmp_path / "log.txt").read_text()
 
 
 def test_without_sharing_there_is_no_cookie(page: Page) -> None:
@@ -74,7 +67,8 @@ def test_without_sharing_there_is_no_cookie(page: Page) -> None:
 
 def test_runs_are_those_of_the_browser(new_page, room: tuple[str, Path]) -> None:
     url, runs = room
-    alice, bob = opened(new_page(url=url), "/line"), opened(new_page(url=url))
+    alice = opened(new_page(url=url, person="alice"), SMALL_LINE)
+    bob = opened(new_page(url=url, person="bob"))
     secrets = secret_of(alice), secret_of(bob)
     assert secrets[0] != secrets[1]
     done, other = (put_run(runs, number, mark_of(secret)) for number, secret in enumerate(secrets))
@@ -100,12 +94,12 @@ def test_runs_are_those_of_the_browser(new_page, room: tuple[str, Path]) -> None
 
 def test_a_fit_is_seen_and_stopped_by_who_began_it(new_page, room: tuple[str, Path]) -> None:
     url, runs = room
-    alice = opened(new_page(url=url), "/line?o-starts=10&o-steps=500")
+    alice = opened(new_page(url=url, person="alice"), "/line?o-starts=10&o-steps=500")
     button(alice, "Learn hyperparameters").click()
     expect(button(alice, "Cancel")).to_be_visible()
     run = re.search(r"run=([0-9a-f-]+)", alice.url)
     assert run is not None and (runs / run[1] / "owner").read_text() == mark_of(secret_of(alice))
-    bob = opened(new_page(url=url), urlsplit(alice.url).path + f"?run={run[1]}")
+    bob = opened(new_page(url=url, person="bob"), urlsplit(alice.url).path + f"?run={run[1]}")
     expect(bob.get_by_text("This run was started by somebody else")).to_be_visible()
     assert button(bob, "Cancel").count() == 0
     expect(button(bob, "Learn hyperparameters")).to_be_enabled()
@@ -116,12 +110,12 @@ def test_a_fit_is_seen_and_stopped_by_who_began_it(new_page, room: tuple[str, Pa
 
 def test_uploads_are_those_of_the_browser(new_page, room: tuple[str, Path]) -> None:
     url, _ = room
-    alice = opened(new_page(url=url), CELLS)
+    alice = opened(new_page(url=url, person="alice"), CELLS)
     open_expanders(alice)
     give(alice, "of-alice.nc", netcdf(region(12, 12)))
     expect(chosen_fields(alice)).to_have_value("Upload: of-alice.nc")
     settled(alice)
-    bob = opened(new_page(url=url), alice.url.removeprefix(url))
+    bob = opened(new_page(url=url, person="bob"), alice.url.removeprefix(url))
     expect(chosen_fields(bob)).to_have_value("Upload: of-alice.nc")
     opened(bob, CELLS)
     assert not [name for name in choices(bob) if "alice" in name]
@@ -145,7 +139,7 @@ def choices(page: Page) -> list[str]:
 def test_an_administrator_sees_everything(new_page, room: tuple[str, Path]) -> None:
     url, runs = room
     put_run(runs, 7, mark_of("somebody"))
-    page = opened(new_page(url=url), "/all-runs")
+    page = opened(new_page(url=url, person="administrator"), "/all-runs")
     assert "Run 7" not in page.get_by_test_id("stMain").inner_text()
     open_expanders(page)
     page.get_by_label("Secret", exact=True).fill("a guess")

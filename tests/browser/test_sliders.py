@@ -6,9 +6,9 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import opened, settled
+from tests.browser.steps import SMALL_LINE, opened, settled
 
-LAMBDA = "/line?o-view=Bayes%27+rule"
+LAMBDA = f"{SMALL_LINE}&o-view=Bayes%27+rule"
 FOUND = re.compile("^Given x = ")
 
 

@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Page, expect
 
 from tests.browser.accessible import barriers
-from tests.browser.steps import opened
+from tests.browser.steps import CELLS, opened
 
 
 def test_slides_by_keyboard_and_the_same_in_a_file(new_page: Callable[..., Page], tmp_path: Path) -> None:
-    page = opened(new_page(), "/downscale")
+    page = opened(new_page(), CELLS)
     with page.expect_download() as saved:  # its button is there once the picture is exact
         page.get_by_role("button", name="One page, HTML").click()
     file = tmp_path / "page.html"

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import exceptions, move_slider, opened, pick, press_until, revision, settled
+from tests.browser.steps import CELLS, exceptions, move_slider, opened, pick, press_until, revision, settled
 from tests.waiting import wait_for
 
 HEAT = (
@@ -13,12 +13,12 @@ HEAT = (
 
 
 def test_two_sliders_are_swept_and_a_click_adopts(page: Page) -> None:
-    opened(page, "/downscale?rows=18&columns=18&withhold=0.3&sweep=true&sweep-x=noise+σ²&sweep-y=k1+variance")
+    opened(page, f"{CELLS}&withhold=0.3&sweep=true&sweep-x=noise+σ²&sweep-y=k1+variance")
     for box in page.get_by_role("spinbutton", name="values").all():
-        box.fill("3")
+        box.fill("2")
         box.press("Enter")
         settled(page)
-    begin = page.get_by_role("button", name="Sweep 9 settings")
+    begin = page.get_by_role("button", name="Sweep 4 settings")
     begin.focus()
     page.keyboard.press("Enter")
     revision(page, "sweep-rmse")

@@ -6,15 +6,18 @@ from playwright.sync_api import Page
 
 from deconditioning.figures.colours import HUES
 from tests.browser.contrast import pale_words
-from tests.browser.steps import SHOWN, opened, redrawn, revision, turned_dark
+from tests.browser.steps import SHOWN, SMALL_LINE, opened, redrawn, revision, turned_dark
 
 #: A picture of page One dimension that holds data only: others change when baselines arrive.
 PICTURE = "o-first"
 COLOUR = "mark => getComputedStyle(mark).backgroundColor"
 
 
-def test_the_look_finds_pale_words(page: Page) -> None:
+def test_the_look_finds_pale_words_and_style_sheets_hold_the_palette(page: Page) -> None:
     opened(page)
+    holds_the_palette(page)
+    page.emulate_media(color_scheme="light")
+    page.wait_for_function(SHOWN, arg="light")
     page.evaluate(
         """() => document.querySelector('[data-testid=stMain] h1').insertAdjacentHTML('afterend',
         '<p style="color:#777">almost 4.5</p><p style="color:#717171">4.8</p><p style="opacity:0.6">sixty per cent</p>'
@@ -29,8 +32,8 @@ def test_the_look_finds_pale_words(page: Page) -> None:
 
 
 def test_pictures_change_colour_with_the_theme(new_page: Callable[..., Page]) -> None:
-    want = revision(opened(new_page(dark=True), "/line"), PICTURE)
-    page = opened(new_page(), "/line")
+    want = revision(opened(new_page(dark=True), SMALL_LINE), PICTURE)
+    page = opened(new_page(), SMALL_LINE)
     light = revision(page, PICTURE)
     assert light != want
     swatch = page.locator(".lab-scroll tbody i").first
@@ -40,8 +43,8 @@ def test_pictures_change_colour_with_the_theme(new_page: Callable[..., Page]) ->
     assert swatch.evaluate(COLOUR) != colour
 
 
-def test_style_sheets_hold_the_palette(page: Page) -> None:
-    opened(page)
+def holds_the_palette(page: Page) -> None:
+    """Every hue of the figures is a variable of the style sheet, light and dark."""
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme)
         page.wait_for_function(SHOWN, arg=theme)

@@ -194,4 +194,4 @@ def test_a_table_in_netcdf_has_marks_too(tmp_path):
     )
     table = read_table(tmp_path / "a.nc")
     assert np.isnan(table.columns["a"]).tolist() == [False, False, True, False]
-    assert "'a' is -9999 in 1 row and otherwise from 1 to 4: -9999 is taken as missing." in table.notes
+    assert "'a' is -9999 in 1 row and else from 1 to 4: -9999 is taken as missing." in table.notes

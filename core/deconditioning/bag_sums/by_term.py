@@ -39,9 +39,9 @@ class Rows:
 
 @dataclass(frozen=True)
 class PartedPicture:
-    """One picture for terms of the coordinates (``place``) alone, another for all other terms.
+    """One picture for the terms that look at the ``place`` (columns) alone, another for all others.
 
-    The rows of their sums are stacked, those of ``rest`` first.
+    The rows of their sums stand below each other, those of ``rest`` first.
     """
 
     rest: Picture
@@ -49,15 +49,15 @@ class PartedPicture:
     place: tuple[str, ...]
 
     def of(self, term: Term) -> Picture:
-        """The picture of a term."""
+        """The picture that a term is seen in."""
         return self.footprints if self.sees_place(term) else self.rest
 
     def sees_place(self, term: Term) -> bool:
-        """Whether a term depends only on the coordinates."""
+        """Whether a term looks at nothing but the place."""
         return sees_only(term, self.place)
 
     def placed(self, term: Term, sums: PictureSums) -> PictureSums:
-        """The sums of a term, with zero rows for the bags that it does not use."""
+        """The sums of a term, with rows for the bags that it does not go through."""
         above, below = self.rest.bags.count, self.footprints.bags.count
         return rows_of(sums, *((above, below) if self.sees_place(term) else (0, above)), above + below)
 
@@ -72,7 +72,7 @@ def rows_in(sums: CrossSums, count: int) -> tuple[int, int]:
 
 
 def sees_only(term: Term, names: tuple[str, ...]) -> bool:
-    """Whether a term depends only on columns with these names."""
+    """Whether a term looks at nothing but columns of these names."""
     return {name for factor in term.factors for name in factor.columns} <= set(names)
 
 

@@ -23,7 +23,7 @@ class SumsStore:
         self._kept: OrderedDict[tuple[str, str], PictureSums] = OrderedDict()
 
     def get(self, problem: str, term: Term) -> PictureSums | None:
-        """The cached sums of a term in a problem, if there are any."""
+        """The sums of a term in a problem, when they are kept."""
         with self._lock:
             found = self._kept.get((problem, _identity(term)))
             if found is not None:
@@ -31,7 +31,7 @@ class SumsStore:
             return found
 
     def put(self, problem: str, term: Term, sums: PictureSums) -> PictureSums:
-        """Cache sums, dropping the least recently used beyond the limit."""
+        """Keep sums, dropping the least recently used beyond the limit."""
         with self._lock:
             self._kept[problem, _identity(term)] = sums
             while len(self._kept) > 1 and sum(s.cross.nbytes for s in self._kept.values()) > self._limit:
@@ -41,7 +41,7 @@ class SumsStore:
     def parts(
         self, problem: str, kernel: KernelSpec, picture: Picture | PartedPicture, check: Check = never
     ) -> list[tuple[float, PictureSums]]:
-        """Scale and exact sums of every term, from the cache, or computed and cached."""
+        """Scale and exact sums of every term, taken from here, or computed and kept."""
         found = []
         for term in kernel.terms:
             kept = self.get(problem, term)

@@ -30,7 +30,7 @@ TILE = 2048
 class Certified:
     """``points`` Z (r, d), ``inverse`` T⁻¹ (r, r) and ``error``, the largest error of a kernel value at the inputs.
 
-    No diagonal entry of T is below the root of the bound, so inverting it keeps the digits that the bound needs.
+    T has no diagonal below the root of the bound, so its inverse costs no digit that the bound asks for.
     """
 
     kernel: gpytorch.kernels.Kernel

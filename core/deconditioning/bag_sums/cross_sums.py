@@ -82,7 +82,7 @@ class Windowed:
 
     @property
     def nbytes(self) -> int:
-        """Memory in bytes, without that of the grid's layout."""
+        """Memory it takes, without what the grid's layout holds anyhow."""
         return self.tables.nbytes
 
     def windows(self) -> Iterator[Float[Tensor, "H W"]]:

@@ -13,7 +13,7 @@ class OnePass(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, compute: Callable[[], tuple[Tensor, Tensor]], *values: Tensor) -> Tensor:
-        """The sum; its slopes are stored."""
+        """The sum; its slopes are kept."""
         total, slopes = compute()
         ctx.shapes = [value.shape for value in values]
         ctx.save_for_backward(slopes)
@@ -29,7 +29,7 @@ class OnePass(torch.autograd.Function):
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a sum: its position in the output, how to evaluate it, and its mirror image, if any."""
+    """A part of a sum: where it stands in the output, how to evaluate it, and its mirror image where it has one."""
 
     where: tuple[slice, ...]
     compute: Callable[[], Tensor]

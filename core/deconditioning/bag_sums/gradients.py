@@ -43,7 +43,7 @@ Terms = list[tuple[Tensor, list[_Scaled]]]
 
 
 def leaves(kernel: gpytorch.kernels.Kernel) -> list[Tensor]:
-    """Outputscale of each term, then lengthscales and further parameters of each of its factors, as autograd leaves."""
+    """Outputscale of each term, then lengthscales and own parameters of each of its factors, as autograd sees them."""
     found: list[Tensor] = []
     for term in kernel.kernels:
         found.append(term.outputscale)
@@ -93,7 +93,7 @@ def diagonal_with_gradients(
 def cross_with_gradients(
     kernel: gpytorch.kernels.Kernel, bags: SortedBags, inputs: Float[Tensor, "P d"], tile: int, check: Check
 ) -> tuple[Float[Tensor, "B P"], Float[Tensor, "p B P"]]:
-    """``c_j(x_p)`` and its derivatives in the kernel; each input is treated as a bag."""
+    """``c_j(x_p)`` and its derivatives in the kernel; each input is a bag of its own."""
     with torch.no_grad():
         every, count = bags.bags, bags.bags.count
         own = torch.arange(len(inputs), device=inputs.device)

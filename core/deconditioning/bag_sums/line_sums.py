@@ -48,8 +48,8 @@ def sort_line(
 def sorted_gram(line: SortedLine, kernel: Decay, check: Check = never) -> Float[Tensor, "B B"]:
     """``K̄_ij = Σ_{l∈i, r∈j} w_l w_r k(x_l, x_r)`` at unit variance.
 
-    Points are grouped in cells of ``CELL`` neighbours: pairs inside a cell are summed directly, pairs of different
-    cells through the moments passed on from the left.
+    Points are taken in cells of ``CELL`` neighbours: pairs inside a cell directly, pairs of different cells through the
+    moments that the cells on the left send on.
     """
     z, bag, weights = _cells(line, kernel.rate)
     below = z.new_zeros(line.count, line.count)  # pairs of different cells, the row's point on the right

@@ -50,10 +50,10 @@ def at_radii(kernel: gpytorch.kernels.Kernel, radii: Float[Tensor, " R"], axis: 
 
 @dataclass(frozen=True)
 class MovingGram:
-    """``K̄`` of any kernel that a specification can become during learning.
+    """``K̄`` of any kernel that a specification can become.
 
-    ``tabulated`` marks the terms that use the ``table`` of distances on the columns ``axes``; ``few`` are the points
-    over which the others are summed.
+    ``tabulated`` says which of its terms go by the ``table`` of distances on the columns ``axes``; ``few`` are the
+    points that the others are summed over.
     """
 
     tabulated: tuple[bool, ...]
@@ -83,10 +83,9 @@ def moving_gram(
     kernel: KernelSpec, few: Bags, table: Callable[[], RadialTable | None], layout: Layout | None,
     names: tuple[str, ...], check: Check = never,
 ) -> MovingGram | None:  # fmt: skip
-    """``K̄`` by radii where possible, otherwise over the ``few`` points of the same bags; None if no term can use
-    radii.
+    """By radii what may go so, the rest over the ``few`` points of the same bags; None where nothing may.
 
-    The ``table`` of distances in the layout is computed when needed; ``names`` are the columns of inputs.
+    The ``table`` of their distances in the layout is asked for where it is needed; ``names`` are the columns of inputs.
     """
     tabulated = tuple(by_radii(term, layout, names) for term in kernel.terms)
     if layout is None or not any(tabulated):

@@ -69,9 +69,9 @@ class Cells:
 
 @dataclass(frozen=True)
 class GridLayout:
-    """Points on a grid with evenly spaced rows and columns: ``steps`` of both in scaled coordinates.
+    """Points on a grid whose rows and columns are evenly spaced: ``steps`` of both in scaled coordinates.
 
-    ``axes`` are the input columns of the row and the column coordinate.
+    ``axes`` are the input columns that hold the row and the column coordinate.
     """
 
     cells: Cells
@@ -159,7 +159,7 @@ class Convolution:
         return Windowed(tables, self.kind, self.down, self.right, self.band.shape, self.band.row, self.band.column)
 
     def sums(self) -> Windows:
-        """Every bag with its sums; neighbouring bags are processed together, so that less of the table is read."""
+        """Every bag with its sums; bags that lie together go together, so that less of the table is looked at."""
         (height, breadth), (rows, columns) = self.patterns.shape[1:], self.band.shape
         for bags in [torch.arange(len(self.kind), device=self.kind.device)] if self.is_small else self._neighbours():
             down, right = self.down[bags], self.right[bags]

@@ -52,7 +52,7 @@ class Picture:
     layout: Layout | None = None
 
     def of(self, term: Term) -> "Picture":
-        """The picture of a term, which is this one."""
+        """The picture that a term is seen in: this one."""
         return self
 
     def placed(self, term: Term, sums: "PictureSums") -> "PictureSums":
@@ -157,11 +157,9 @@ def is_cheap(term: Term, picture: Picture) -> bool:
 
 
 def most_points(bags: int, evaluations: float) -> int:
-    """The largest number of points for which a low-rank algorithm is faster than a direct one with so many kernel
-    values per pixel.
+    """The most points a low-rank route is worth where the direct one takes so many kernel values a pixel.
 
-    Rank r costs about ``3 r² + B r`` multiplications per pixel: features are computed three times until the bound
-    holds.
+    Rank r costs about ``3 r² + B r`` multiplications a pixel: features are made three times until the bound holds.
     """
     half = bags / 6
     return int((half**2 + _WORTH * evaluations / 3) ** 0.5 - half)

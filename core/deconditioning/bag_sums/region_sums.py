@@ -51,10 +51,10 @@ class Features:
 
 @dataclass(frozen=True)
 class RegionSums:
-    """Prepared sums of a kernel over bags at any pixel; made by ``region_sums``.
+    """What is needed to sum a kernel over bags at any pixel; made by ``region_sums``.
 
-    ``bags`` with ``cell`` (N,), the point of ``layout`` of each of their rows; ``placed``: terms of the coordinates on
-    the grid, ``degenerate``: terms with few features, ``few``: smooth terms, ``direct``: all others.
+    ``bags`` with ``cell`` (N,): the point of ``layout`` of each of their rows; ``placed`` the terms of the place on
+    the grid, ``degenerate`` those of few features, ``few`` the smooth ones, ``direct`` all others.
     """
 
     names: tuple[str, ...]
@@ -79,10 +79,10 @@ class RegionSums:
     def at(
         self, inputs: Float[Tensor, "P d"], cells: Cells | None = None, check: Check = never
     ) -> tuple[Float[Tensor, "B P"], int]:
-        """``c_j(x)`` at inputs at ``cells`` of the layout's grid, and the number of inputs that were summed directly.
+        """``c_j(x)`` at inputs whose place on the layout's grid is ``cells``, and how many had to be summed directly.
 
-        Terms of the coordinates are summed directly, pair by pair, if ``cells`` is not given or does not match the
-        inputs.
+        Terms of the place are summed directly, pair by pair, where ``cells`` is not given or is not where the inputs
+        lie.
         """
         with torch.no_grad():
             total = inputs.new_zeros(self.bags.bags.count, len(inputs))

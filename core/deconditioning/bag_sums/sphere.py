@@ -22,10 +22,10 @@ _POINTS = 8192
 
 @dataclass(frozen=True)
 class SphereLayout:
-    """Points on a grid of evenly spaced longitudes and arbitrary latitudes.
+    """Points on a grid of evenly spaced longitudes, any latitudes.
 
-    ``vectors`` (H, W, 3): scaled unit vectors of the whole grid, with z along the axis of the longitudes; ``axes`` are
-    the input columns of x, y and z.
+    ``vectors`` (H, W, 3): scaled unit vectors of the whole grid, z along the axis that the longitudes go round;
+    ``axes`` the input columns that hold x, y and z.
     """
 
     cells: Cells
@@ -35,7 +35,7 @@ class SphereLayout:
     rows_differ: ClassVar[bool] = True
 
     def distance(self, row: Tensor, other: Tensor, columns: Tensor) -> Tensor:
-        """Distance between cells of two rows, so many columns apart, at most to the outermost."""
+        """Between cells of two rows, so many columns apart; of the outermost where there are no more."""
         last, end = self.cells.shape[0] - 1, self.cells.shape[1] - 1
         there = self.vectors[other.clamp_max(last), columns.abs().clamp_max(end)]
         return (self.vectors[row.clamp_max(last), 0] - there).norm(dim=-1)
@@ -47,10 +47,10 @@ class SphereLayout:
     def windows(
         self, kernel: gpytorch.kernels.Kernel, bags: Bags, points: Int[Tensor, " N"], at: Cells | None = None
     ) -> Windows | None:
-        """``c_j`` of every bag; None if the bags' boxes are too large.
+        """``c_j`` of every bag; None where the bags' boxes are too large.
 
-        ``points`` gives the point of the layout of each row of ``bags``; ``at`` the cells of the grid at which the sums
-        are evaluated (by default all points), at the cost of their rows.
+        ``points`` tells which point of the layout each row of ``bags`` is, ``at`` the cells of the same grid to give
+        the sums at (all points where not given), at the cost of their rows.
         """
         boxes = find_boxes(bags, self.cells, points)
         return None if boxes is None else self._windows(kernel, boxes, bags.inputs.shape[1], at or self.cells)

@@ -54,10 +54,10 @@ class UncertainSums(LandmarkSums):
 
 @dataclass(frozen=True)
 class BdrPosterior:
-    """The posterior of f by its first two moments.
+    """The posterior of f as its first two moments.
 
     ``weights`` (k,) and ``covariance_of_weights`` (k, k) of f in the root coordinates of the landmarks, ``slopes`` β̂
-    (p,); ``drawn``: the noise variances σ² of the chain (all equal if σ² is given) and their effective sample size.
+    (p,); ``drawn`` the noises σ² of the chain, all the same where σ² is given, and what they are worth.
     """
 
     spec: RegressionSpec

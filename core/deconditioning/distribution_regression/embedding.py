@@ -33,14 +33,12 @@ LEAST, MOST = 1e-3, 1e8
 
 @dataclass(frozen=True)
 class Embeddings:
-    """Posteriors in coordinates that are independent for every subject: ``μ_i = m₀ + T(a_i + c_i^½ ε)``.
+    """Posteriors in coordinates that are independent of each other for every subject: ``μ_i = m₀ + T(a_i + c_i^½ ε)``.
 
     Parameters
     ----------
-    centre : m₀ (r,).
-    modes : T (r, q).
-    mean, variance : a_i and c_i (n, q).
-    reliability : share ρ (q,) of each coordinate's variance, for subjects with one measure, that is between subjects.
+    centre : m₀ (r,).  modes : T (r, q).  mean, variance : a_i and c_i (n, q).
+    reliability : share ρ (q,) of each coordinate's variance, in a subject of one measure, that lies between subjects.
     scale : η.
     """
 
@@ -52,9 +50,8 @@ class Embeddings:
     scale: float
 
     def kept(self, measures: float) -> float:
-        """The share of a subject's distance from the overall mean that its posterior mean retains, given its number m
-        of ``measures``, averaged over coordinates.
-        """
+        """What share of a subject's distance from the mean of all its m ``measures`` let it keep, averaged over
+        coordinates."""
         return float((self.reliability / (self.reliability + (1 - self.reliability) / measures)).mean())
 
     def at_landmarks(self) -> Float[Tensor, "n r"]:

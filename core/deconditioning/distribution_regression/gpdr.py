@@ -118,7 +118,7 @@ def sums_and_prior(
 ) -> tuple[Float[Tensor, "n P"], Float[Tensor, " P"]]:
     """Covariance of the subjects' means with f(s), and f(s)'s prior variance; ``centred``: of ``f(s) − Σ_i E_i f/n``.
 
-    An intercept absorbs any constant in f; the outcomes determine the centred function.
+    An intercept takes up any constant in f; the centred function is what the outcomes still tell of.
     """
     kernel, gram = posterior.spec.kernel, posterior.gram
     sums = posterior.sums.cross(kernel, inputs)

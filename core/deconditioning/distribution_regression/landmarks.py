@@ -75,7 +75,7 @@ class LandmarkSums:
         return self.seen(kernel) @ self.root(kernel)
 
     def seen(self, kernel: KernelSpec) -> Float[Tensor, "n r"]:
-        """The subjects' sample means of K(x, u), cached for the last kernel."""
+        """The subjects' sample means of K(x, u), kept for the last kernel."""
         if self._last is None or self._last[0] != kernel:
             self._last = (kernel, self.base.cross(kernel, self.landmarks))
         return self._last[1]

@@ -71,7 +71,7 @@ def fit_single_index(
     gram: Float[Tensor, "n n"], outcomes: Float[Tensor, " n"], start: Float[Tensor, " n"], rank: int = 5,
     seed: int = 0, check: Check = never,
 ) -> SingleIndex:  # fmt: skip
-    """w and h by least squares (eq. 19), L-BFGS from the linear model and from random directions; the best is returned.
+    """w and h by least squares (eq. 19), L-BFGS from the linear model and from random directions; the best is kept.
 
     ``start`` (n,): an index to start from, such as the linear regression's fitted values.
     """

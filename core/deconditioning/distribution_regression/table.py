@@ -159,9 +159,8 @@ def _gathered(frame: Any, lines: np.ndarray, notes: tuple[str, ...], roles: Role
 
 @dataclass(frozen=True)
 class Gathered:
-    """A table's numbers: ``values`` (R, d) and their ``owner`` (R,), the ``known`` values (n, 1 + q) of each subject
-    (outcome, covariates), the subjects' ``names``, and ``notes`` on how the table was read.
-    """
+    """A table's numbers: ``values`` (R, d) and their ``owner`` (R,), what is ``known`` (n, 1 + q) of each subject
+    (outcome, covariates), the subjects' ``names``, and ``notes`` on how the table was read."""
 
     values: np.ndarray
     owner: np.ndarray

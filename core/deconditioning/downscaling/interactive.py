@@ -52,9 +52,8 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Thinned:
-    """Every ``stride``-th pixel in each direction: indices of those ``chosen``, and for every pixel its representative
-    (``repeat``).
-    """
+    """Every ``stride``-th pixel each way: indices of those ``chosen``, and for every pixel which of them stands for it
+    (``repeat``)."""
 
     stride: int
     chosen: Tensor
@@ -69,7 +68,7 @@ class Thinned:
 def thinned(pixel: np.ndarray, width: int, stride: int) -> Thinned:
     """Thin pixels, given as ascending flat indices of a grid with ``width`` columns.
 
-    A pixel is represented by the first of its square of ``stride``²; if that is missing, by itself.
+    A pixel is stood for by the first of its square of ``stride``²; where that one is missing, it stands for itself.
     """
     row, column = np.divmod(pixel, width)
     home = (row - row % stride) * width + (column - column % stride)
@@ -109,9 +108,8 @@ class Sketch:
             return self._few[which]
 
     def for_sd(self, sums: PictureSums, whole: bool) -> Tensor:
-        """A term's sums at the sd's pixels (B, Q), float32, without zero rows (`rows_in`); ``whole`` sums contain every
-        pixel, others those of the mean.
-        """
+        """A term's sums at the sd's pixels (B, Q), float32, without rows that are zero (`rows_in`); ``whole`` sums hold
+        every pixel, others the mean's."""
         with self._lock:
             if sums not in self._for_sd:
                 at = self.sd_at.chosen if whole else self.mean_at.repeat[self.sd_at.chosen]
@@ -121,7 +119,7 @@ class Sketch:
 
 
 def sketch(problem: DownscalingProblem, *, every_pixel: bool = False) -> Sketch:
-    """Choose the preview by the problem's size, or compute the mean at ``every_pixel``."""
+    """Choose by the problem's size what a preview can afford, or take the mean at ``every_pixel``."""
     bags, pixels = problem.data.bags, len(problem.pixel)
     width = problem.grid.area.shape[1]
     pairs = bags.count * _PREVIEW_POINTS * pixels
@@ -198,9 +196,9 @@ def quick_sums(
     term: Term, problem: DownscalingProblem, key: str, store: SumsStore, picture: Picture | PartedPicture | None,
     look: Sketch, place: tuple[str, ...] | None,
 ) -> tuple[PictureSums, bool]:  # fmt: skip
-    """Exact sums at every pixel (True) if they are cached or cheap, otherwise those of a few points at some pixels.
+    """Exact sums at every pixel (True) where they are kept or cheap, else those of a few points at some pixels.
 
-    If terms of the coordinates alone use footprints, each has rows for both kinds of bags.
+    Where terms of the ``place`` alone go through footprints, each has rows for both kinds of bags.
     """
     sums = store.get(key, term)
     if sums is None and picture is not None and is_cheap(term, picture.of(term)):
@@ -274,7 +272,7 @@ def sums_key(key: str, spec: ModelSpec) -> str:
 
 
 def picture_or_none(problem: DownscalingProblem, spec: ModelSpec) -> Picture | PartedPicture | None:
-    """The picture whose sums are cached by term, or None if two terms of it would fill the cache."""
+    """The picture whose sums are kept term by term, or None where two terms of it would fill the store."""
     small = 2 * 8 * problem.data.bags.count * len(problem.pixel) <= MOST_BYTES
     return picture_for(spec, problem) if small and fits_in_memory(problem) else None
 

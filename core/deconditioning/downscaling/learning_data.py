@@ -33,7 +33,7 @@ Tabulates = Callable[[], RadialTable | None]
 def distances_of(
     problem: DownscalingProblem, bags: Bags, points: Tensor, device: torch.device, check: Check
 ) -> Tabulates:
-    """A function that computes the table of distances of all pixels of ``bags`` once, on first use."""
+    """Makes the table of all pixels of ``bags``, whose rows are these pixels; once, however often it is asked for."""
 
     @cache
     def table() -> RadialTable | None:
@@ -61,9 +61,8 @@ def on_every_pixel(
 def learning_gram(
     problem: DownscalingProblem, spec: ModelSpec, small: IndirectData, data: IndirectData, check: Check
 ) -> tuple[BagGram | None, bool]:
-    """K̄ used in learning, if it is more than that of the few points of ``small``, and whether only terms that vary
-    little in a cell use few points.
-    """
+    """K̄ that learning looks at where that is more than the few points of ``small``, and whether nothing but few points
+    of terms that vary little in a cell is left."""
     if not spec.model.looks_at_footprints:
         table = distances_of(problem, data.bags, pixels_of_bags(problem), small.targets.device, check)
         found = on_every_pixel(problem, spec, small.bags, table, check)

@@ -72,7 +72,7 @@ def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = ne
 
 
 def pseudo_target_learning(model: NamedModel) -> LearningOptions:
-    """Options for learning the regression of pseudo-targets: with priors where its kernel has them."""
+    """How the regression that gives a model its pseudo-targets is learned: held by priors where its kernel is."""
     return LearningOptions(restarts=1, prior_sd=model.start(matched=False).prior_sd)
 
 
@@ -138,7 +138,7 @@ def pixels_of_footprints(problem: DownscalingProblem) -> Int[Tensor, " N"]:
 
 
 def picture_for(spec: ModelSpec, problem: DownscalingProblem) -> Picture | PartedPicture:
-    """The picture of a model: ``picture_of``, with the footprints if terms use them."""
+    """The picture as a model sees it: ``picture_of``, with the footprints beside where terms go through them."""
     whole = picture_of(problem)
     if not spec.model.looks_at_footprints or problem.data.footprints is None:
         return whole

@@ -168,7 +168,7 @@ def centroid_baseline(problem: DownscalingProblem, check: Check = never) -> tupl
 
 
 def coarse_scores(problem: DownscalingProblem, mean: np.ndarray) -> dict[str, dict[str, float]]:
-    """Scores of the fine field averaged back to the cells against coarse values: ``withheld`` and ``seen``."""
+    """The fine field averaged back to the cells, against coarse values: ``withheld`` (never seen) and ``seen``."""
     from deconditioning.fields.grids.blocks import reaggregate
     from deconditioning.metrics.field_scores import score_field
 

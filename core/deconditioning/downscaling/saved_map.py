@@ -25,7 +25,7 @@ class SavedMap:
 
 
 def saved_map(data: bytes) -> SavedMap:
-    """The map in the bytes of a run's file. Raises ``InputError`` if they are not such a file."""
+    """What the bytes of a run's file hold. Raises ``InputError`` where they are no such file."""
     import xarray as xr
 
     try:

@@ -16,11 +16,11 @@ from deconditioning.fields.spec import DownscalingSpec
 
 
 def keep_upload(data: bytes | Path, name: str, mark: str = "") -> tuple[str, Fields]:
-    """Read an uploaded file in a separate process and store it; returns its key ``upload:<digest>``, and its fields.
+    """Read an uploaded file in a separate process and keep it: its key ``upload:<digest>``, and its fields.
 
-    ``data`` are the file's bytes, or a path from which it is moved. ``mark`` is the visitor's mark
-    (``engine.visitors.visitor``), in whose list it is entered. Raises ``InputError`` if anything is wrong with the
-    file; nothing is stored then.
+    ``data`` are the file's bytes, or a path from which it is moved. ``mark`` is the visitor's
+    (``engine.visitor``), in whose list it is to be. Raises ``InputError`` with one sentence on anything wrong with
+    the file; nothing is kept then.
     """
     from deconditioning.fields.reading.upload import open_upload
 
@@ -31,7 +31,7 @@ def keep_upload(data: bytes | Path, name: str, mark: str = "") -> tuple[str, Fie
 
 
 def kept_uploads(mark: str = "") -> dict[str, str]:
-    """Key → file name of every stored upload, or of those of one visitor."""
+    """Key → file name of every upload that is kept, or of those of one visitor."""
     return {f"{UPLOAD}{digest}": name for digest, name in kept(upload_folder(), ".nc", mark).items()}
 
 

@@ -113,7 +113,7 @@ class Several(Fields):
         )  # fmt: skip
 
     def at(self, name: str, select: Select | None = None) -> tuple[Fields, dict[str, Any]]:
-        """The file that contains a selection, and the selection there."""
+        """The file that holds what is chosen, and the choice there."""
         chosen: dict[str, Any] = {f"{name}:{dim}": place for dim, place in self.chosen(name, select or {}).items()}
         row = self.rows.get(name)
         if row is None:
@@ -122,17 +122,17 @@ class Several(Fields):
         return owner, {**chosen, f"{name}:{row.dim}": index} if row.dim in owner.check(name).extra else chosen
 
     def when_and_where(self, name: str, select: Select | None = None) -> tuple[str, ...]:
-        """As in the file that contains the selection."""
+        """As the file says that holds what is chosen."""
         owner, chosen = self.at(name, select)
         return owner.when_and_where(name, chosen)
 
     def remarks(self, name: str, select: Select | None = None) -> list[str]:
-        """As in the file that contains the selection."""
+        """As the file says that holds what is chosen."""
         owner, chosen = self.at(name, select)
         return owner.remarks(name, chosen)
 
     def with_missing(self, missing: tuple[str, ...]) -> Fields:
-        """The same for every file."""
+        """The same of every file."""
         files = {id(one): one for row in self.rows.values() for one, _ in row.at} | {
             id(one): one for one in self.owners.values()
         }
@@ -148,7 +148,7 @@ class Several(Fields):
         )  # fmt: skip
 
     def marks_in(self, name: str, select: Select | None = None) -> tuple[Mark, ...]:
-        """Those of every inspected file with the variable, otherwise of the file that contains the selection."""
+        """Those of every file that was looked at and holds the variable, else of the one that holds what is chosen."""
         owner, chosen = self.at(name, select)
         row = self.rows.get(name)
         others = {id(one): one for one, _ in row.at if not one.lazy and one is not owner} if row else {}
@@ -156,11 +156,11 @@ class Several(Fields):
         return tuple({mark.value: mark for mark in reversed(found)}.values())
 
     def attributes(self, name: str) -> dict[str, Any]:
-        """As in its first file."""
+        """As its first file says."""
         return self.owners[name].attributes(name)
 
     def is_static(self, name: str) -> bool:
-        """Whether the variable is static, if it is the only one of its name."""
+        """Whether the variable is static where it is the only one of its name."""
         return name not in self.rows and self.owners[name].is_static(name)
 
     def _time(self, name: str, select: Select | None = None) -> Any:

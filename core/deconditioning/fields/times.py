@@ -22,7 +22,7 @@ _PARTS = ("year", "month", "day", "hour", "minute", "second", "microsecond")
 
 
 def is_dates(values: np.ndarray) -> bool:
-    """Whether an array contains dates of any calendar."""
+    """Whether an array holds dates of any calendar."""
     if values.dtype.kind == "M":
         return True
     first = next((v for v in values.flat if v is not None), None) if values.dtype.kind == "O" and values.size else None
@@ -39,7 +39,7 @@ def text_of(date: Any) -> str:
 
 
 def labels_of(dates: np.ndarray) -> list[str]:
-    """``2001-02-30 06:00``, as in lists; with seconds if minutes do not distinguish them."""
+    """``2001-02-30 06:00``, as lists show them; with seconds where minutes do not tell them apart."""
     labels = [text_of(date).replace("T", " ") for date in dates]
     if len(set(labels)) == len(labels) or dates.dtype.kind != "M":
         return labels
@@ -124,7 +124,7 @@ def _from_text(values: np.ndarray) -> np.ndarray | None:
 
 
 def to_numbers(values: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
-    """Dates of a ``cftime`` calendar as whole numbers (..., 7), zero where missing, and the name of the calendar."""
+    """Dates of a ``cftime`` calendar as whole numbers (..., 7), zero where missing, and what the calendar is."""
     first = next(v for v in values.flat if hasattr(v, "calendar"))
     parts = [[getattr(v, part, 0) for part in _PARTS] for v in values.flat]
     kind = {"calendar": str(first.calendar), "year_zero": bool(first.has_year_zero)}

@@ -47,9 +47,8 @@ Side = Literal["y", "x"]
 
 @dataclass(frozen=True)
 class Unit:
-    """``number`` times a unit of the registry; ``quantity`` is the product of base units that defines what is measured,
-    with angles distinct from pure numbers.
-    """
+    """``number`` times a unit of the registry; ``quantity`` is the product of base units that tells what it measures,
+    with angles apart from pure numbers."""
 
     number: float
     unit: Any
@@ -69,7 +68,7 @@ def _registry() -> Any:
 
 @cache
 def read_unit(text: str) -> Unit | None:
-    """The unit denoted by a text; None if it is unknown."""
+    """The unit that a text means; None where it means none that is known."""
     text = _ABOVE.sub("", " ".join(text.translate(_TYPESET).split()))
     text = _SPELLINGS.get(text.lower(), text)
     number, rest = 1.0, text
@@ -89,7 +88,7 @@ def read_unit(text: str) -> Unit | None:
 
 
 def compass(units: str) -> tuple[Side, int] | None:
-    """The axis of degrees north, south, east or west, and their sign; None for other units."""
+    """What degrees from north, south, east or west lie along, and their sign; None of other units."""
     found = _COMPASS.fullmatch(units.strip())
     if found is None:
         return None
@@ -97,7 +96,7 @@ def compass(units: str) -> tuple[Side, int] | None:
 
 
 def factor(units: str, base: Literal["degree", "meter"]) -> float | None:
-    """The factor that converts a unit to degrees or metres; None unless it is an angle or a length."""
+    """What a value in some units is multiplied by to be in degrees or metres; None where it is no angle, no length."""
     plain = units.strip().lower()
     if plain in _PLAIN[base] or (base == "degree" and compass(units)):
         return 1.0

@@ -11,9 +11,9 @@ STEP, INNER, DAMPING, PUSH, LOOK = 0.1, 4, 3.0, 0.3, 0.4
 
 
 def oscillator_table(steps: int = 1000, seed: int = 0) -> Table:
-    """Columns ``position`` and ``velocity``, which are hidden, and ``seen``, the position with noise.
+    """Columns ``position`` and ``velocity``, hidden, and ``seen``, the position with noise.
 
-    ``dv = (3 (1 − x²) v − x) dt + 0.3 dW``, ``dx = v dt``: long slow arcs and sudden jumps, beyond any linear model.
+    ``dv = (3 (1 − x²) v − x) dt + 0.3 dW``, ``dx = v dt``: long slow arcs and sudden jumps, which no linear model has.
     """
     rng = np.random.default_rng(seed)
     x, v, dt = 1.0, 0.0, STEP / INNER

@@ -89,7 +89,7 @@ class Room:
         return eye + reach[rows, axis][:, None] * directions, 2 * axis + (directions[rows, axis] < 0)
 
     def look(self, directions: np.ndarray) -> np.ndarray:
-        """RGB in [0, 1] (…, 3) along unit directions of the room (…, 3)."""
+        """RGB in [0, 1] (…, 3) that is seen along unit directions of the room (…, 3)."""
         flat = directions.reshape(-1, 3)
         colours = np.empty_like(flat)
         for start in range(0, len(flat), BATCH):
@@ -114,7 +114,7 @@ class Room:
     def panorama(self, height: int = 180) -> np.ndarray:
         """The whole room (height, 2·height, 3): longitude from 180° (left) to −180° across, latitude 90° to −90° down.
 
-        Longitude increases to the left, as seen from inside.
+        Longitude grows to the left, as the eye inside sees it.
         """
         latitude = (0.5 - (np.arange(height) + 0.5) / height) * math.pi
         longitude = (1 - (np.arange(2 * height) + 0.5) / height) * math.pi

@@ -16,18 +16,16 @@ from deconditioning.errors import InputError
 
 @dataclass(frozen=True)
 class RotationPath:
-    """A piecewise smooth random walk on SO(3): ``R_{t+1} = exp([ω_t + ζ_t]_×) R_t``, ``ζ_t ~ N(0, j²I)``; ω_t is
-    constant for ``piece`` steps, then drawn again from ``N(0, s²I)``. A step that would tilt the camera by more than
-    ``tilt`` is rejected, and ω_t is drawn again.
+    """A random walk on SO(3) that is smooth in pieces: ``R_{t+1} = exp([ω_t + ζ_t]_×) R_t``, ``ζ_t ~ N(0, j²I)``; ω_t
+    stays the same for ``piece`` steps, then is drawn anew from ``N(0, s²I)``. A step that would tilt the camera's up
+    further than ``tilt`` from the room's is not taken: ω_t is drawn anew instead.
 
     Parameters
     ----------
-    speed : s, radians per step about each axis.
-    piece : steps between two changes of direction.
-    jitter : j, radians about each axis.
-    tilt : degrees, from 5 to 180; 180 allows all of SO(3).
+    speed : s, radians a step about each axis.  piece : steps between two changes of direction.
+    jitter : j, radians about each axis.  tilt : degrees, from 5 to 180; at 180 all of SO(3) is open.
 
-    The first rotation is uniform on the allowed ones. The frames of the paper are not published and its path is not
+    The first rotation is uniform on what is open. The frames of the paper are not published and its path is not
     described; this one is ours. Source of the problem: Fukumizu et al. 2013, §5.3.
     """
 

@@ -33,10 +33,10 @@ def _one_way(values: np.ndarray) -> bool:
 
 
 def on_steps(values: np.ndarray, times: np.ndarray, name: str) -> tuple[np.ndarray, list[str]]:
-    """Rows (N, k) sorted by time, one for every step of the usual length, NaN where there is none; and notes.
+    """Rows (N, k) in order of their times, one for every step of the usual length, NaN where there is none; sentences.
 
-    A step of dates is a number of seconds or of whole months. Raises ``InputError`` for a missing or repeated time, and
-    for times that are not on steps of one length.
+    A step of dates is so many seconds, or whole months. Raises ``InputError`` for a missing time, one that stands
+    twice, and times that do not lie on steps of one length.
     """
     if times.dtype.kind not in "fM":
         raise InputError(f"Column '{name}' contains neither dates nor numbers: choose another time column, or none.")

@@ -21,11 +21,10 @@ class RotationSystem:
 
     Parameters
     ----------
-    eta : increment of the angle.
-    b, waves : depth and number M of the circle's waves.
+    eta : increment of the angle.  b, waves : depth and number M of the circle's waves.
     state_noise, observation_noise : sd of ζ and ξ.
     generator : "M", ``θ_{t+1} = atan2(v_t, u_t) + η`` from the noisy state, a Markov chain in X; "D", the angle
-        advances without noise, so that the noise of X does not feed back.
+        advances by itself and the noise of X does not feed back.
 
     Source: Fukumizu et al. 2013, §5.3.
     """

@@ -134,7 +134,7 @@ class _Exponent:
         return self._family.exponent(at, self._own)
 
     def polynomial(self, exponent: Tensor) -> Tensor | None:
-        """The polynomial factor of the exponential; overwrites ``exponent``."""
+        """What the exponential is multiplied by; ``exponent`` is overwritten."""
         return self._family.polynomial(exponent, self._own)
 
 

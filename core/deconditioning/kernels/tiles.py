@@ -45,9 +45,7 @@ def product_of(product: gpytorch.kernels.Kernel, left: Tensor, right: Tensor) ->
 
 
 def in_column(values: Float[Tensor, " n"], column: int, columns: int = 0) -> Float[Tensor, "n d"]:
-    """Inputs with these values in one column and zeros in all others, with at least as many columns as
-    that requires.
-    """
+    """Inputs with these values in one column, zero in all others; as many as that asks for, or more."""
     inputs = values.new_zeros(len(values), max(columns, column + 1))
     inputs[:, column] = values
     return inputs

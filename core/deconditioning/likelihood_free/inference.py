@@ -122,10 +122,10 @@ def evidence(
     prior: Prior, simulations: Simulations, observed: np.ndarray, epsilon: float, *, draws: int | None = None,
     candidates: int | None = None, seed: int = 0,
 ) -> Evidence:  # fmt: skip
-    """The input of the rules for a problem; draws of the prior are restricted to the support of the simulations.
+    """What the rules see of a problem; draws of the prior are restricted to the support of the simulations.
 
     There are 500, 1,000 or 2,000 draws for one, two or more parameters, and twice as many ``candidates``: the prior's
-    draws and points of a box, ±4 spreads around the parameters that the ε-kernel lets through.
+    draws beside points of a box, ±4 spreads around where the ε-kernel lets parameters through.
     """
     u, scales = simulations.parameters, simulations.scales
     draws = draws or _PRIOR_DRAWS[min(u.shape[1], len(_PRIOR_DRAWS)) - 1]

@@ -113,10 +113,10 @@ def find_guards(simulations: Simulations, observed: np.ndarray) -> Guards:
 
 
 def residual_noise(simulations: Simulations, square: np.ndarray, epsilon: float) -> float:
-    """Root mean square over the summaries of ``x − E[x | u]`` near the observation, in units of the simulations' sd.
+    """Root mean square over the summaries of ``x − E[x | u]`` near the observation, in the simulations' sd.
 
     Leave-one-out residuals of the conditional mean ``L(L + nλI)⁻¹x`` with ℓ half the parameters' sd, ``λ = 10⁻³``,
-    weighted by ``κ_ε(y, x_i) p/π``. It includes the simulator's noise and what the regression cannot resolve.
+    weighted by ``κ_ε(y, x_i) p/π``. It holds the simulator's noise and what the regression cannot resolve.
     """
     u = torch.from_numpy(simulations.parameters)
     x = torch.from_numpy((simulations.summaries - simulations.summaries.mean(0)) / simulations.scales)

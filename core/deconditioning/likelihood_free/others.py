@@ -40,9 +40,9 @@ def other_posterior(
     method: str, problem: Problem, simulations: Simulations, seen: Evidence, settings: Settings, *, seed: int = 0,
     herded: int = HERDED, check: Callable[[], None] = lambda: None,
 ) -> Answer:  # fmt: skip
-    """The posterior of θ by one of ``OTHERS``; ``seen`` and ``settings`` are as in ``inference.posterior``.
+    """The posterior of θ by one of ``OTHERS``; ``seen`` and ``settings`` are what ``inference.posterior`` takes.
 
-    ``check`` is called during long computations and may stop them by raising.
+    ``check`` is called while a method takes long and may end it by raising.
     """
     if method == "kelfi":
         return posterior(method, seen, settings, problem.prior, herded=herded)

@@ -8,7 +8,7 @@ from deconditioning.sandbox import serve
 
 
 def read(source: Path, target: Path, name: str, memory: int, settings: str) -> None:
-    """Read and store the table; eight bytes give its length, followed by the observed row if ``settings`` say so."""
+    """Read and store; eight bytes tell the table's length, after it the observed row where ``settings`` say so."""
     from deconditioning.likelihood_free.table import read_table, write_table
 
     data, said = source.read_bytes(), json.loads(settings)

@@ -25,10 +25,9 @@ _STARTS = ("theta", "θ", "param")
 
 @dataclass(frozen=True)
 class Table:
-    """A table: ``columns``, finite ``values`` (n, c), and cells ``observed`` by column if given.
+    """A table that was read: ``columns``, finite ``values`` (n, c), and cells ``observed`` by column where given.
 
-    ``suggested`` are the columns that look like parameters; ``notes`` describe anything unusual and how the table was
-    read.
+    ``suggested`` are the columns that look like parameters, ``notes`` say what was unusual and how it was read.
     """
 
     columns: tuple[str, ...]

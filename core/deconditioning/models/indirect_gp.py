@@ -218,10 +218,10 @@ def pathwise_dual(
     contamination: Float[Tensor, " B"],
     generator: torch.Generator,
 ) -> Float[Tensor, "n D"]:
-    """``W S⁻¹ (z̃ − m − Wᵀ(f̄ + e_fine) − e)``: coefficients that move D prior draws with bag ``means`` f̄ to the data.
+    """``W S⁻¹ (z̃ − m − Wᵀ(f̄ + e_fine) − e)``: what moves D prior draws with these bag ``means`` f̄ to the data.
 
-    ``e_fine`` is the point noise averaged over each bag, ``e`` that of the targets (including the uncertainty of the
-    mediation and of estimated targets). Source: Wilson et al. 2020, eq. 11.
+    ``e_fine`` is the point noise averaged over each bag, ``e`` that of the targets (with what is unknown of the
+    mediation, and what estimated targets carry). Source: Wilson et al. 2020, eq. 11.
     """
     rows, draws = means.shape
     fine = _normal(rows * draws, generator, means).reshape(draws, rows).T

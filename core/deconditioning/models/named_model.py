@@ -85,13 +85,13 @@ class NamedModel:
 
     @property
     def unknown_formula(self) -> str:
-        """``unknown`` in TeX, to be added to the other parts of Σ; "" if there is none."""
+        """``unknown`` in TeX, to stand behind the other parts of Σ; "" where there is none."""
         if self.misfit:
             return r" + \operatorname{diag}(v)"
         return _UNKNOWN if self.correlated else ""
 
     def approximation(self, inducing: int) -> str:
-        """The difference from the exact model on bags with so many inducing points, in words with TeX."""
+        """What it does otherwise than the exact model on bags, in words with TeX, with so many inducing points."""
         said = _PARTIAL if self.partial else _MISFIT if self.misfit else ""
         said += "Each cell is replaced by its centroid, so that $\\bar f_j = f(\\bar x_j)$. " if self.centroids else ""
         if self.sparse:
@@ -131,9 +131,8 @@ class NamedModel:
         return bags.count if self.centroids else len(bags.inputs)
 
     def inducing_count(self, asked: int, bags: Bags) -> int:
-        """The number of inducing points: at most one per bag on centroids, otherwise the requested number;
-        ``InputError`` if that exceeds the number of the bags' points.
-        """
+        """How many inducing points there can be: on centroids at most one a bag; else as many as are asked for, and
+        ``InputError`` where these are more than the bags' points."""
         there = self.count_places(bags)
         if asked > there and not self.centroids:
             raise InputError(

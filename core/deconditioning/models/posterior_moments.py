@@ -16,7 +16,7 @@ Moments = tuple[Float[Tensor, " n"], Float[Tensor, " n"]]
 
 
 def tile_points(bags: int) -> int:
-    """Number of points in a tile whose sums over so many bags fit into memory."""
+    """Points of a tile whose sums over so many bags are held at once."""
     return max(LEAST, min(POINTS, SUMS // bags))
 
 

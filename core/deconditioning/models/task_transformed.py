@@ -77,12 +77,10 @@ class WeightSpace:
 
     Parameters
     ----------
-    inputs, mediators, query : Φᵀ (n, p), Ψᵀ (n, q) and Ψ̃ᵀ (m, q), one row per point.
-    targets : z̃ (m,).
-    noise : σ².
-    input_variance, mediator_variance : γ² and β².
-    full : whether Σ includes the uncertainty of g (theorem 5.3 (1)) or is ``σ²I``, its MAP (4).
-    regularisation : ridge of stage one, ``nλ``; None for ``σ²/β²``.
+    inputs, mediators, query : Φᵀ (n, p), Ψᵀ (n, q) and Ψ̃ᵀ (m, q), one row a point.
+    targets : z̃ (m,).  noise : σ².  input_variance, mediator_variance : γ² and β².
+    full : Σ with what is unknown of g (theorem 5.3 (1)), or ``σ²I``, its MAP (4).
+    regularisation : of stage one, ``nλ``; None ties it to ``σ²/β²``.
     """
 
     inputs: Float[Tensor, "n p"]

@@ -37,7 +37,7 @@ class TermBags:
 
 
 def of_place(kernel: KernelSpec, place: tuple[str, ...]) -> tuple[int, ...]:
-    """The terms that depend only on the coordinates (``place``)."""
+    """The terms that look at nothing but columns of the ``place``."""
     return tuple(index for index, term in enumerate(kernel.terms) if sees_only(term, place))
 
 
@@ -55,7 +55,7 @@ def separate_bags(spec: ModelSpec, place: tuple[str, ...], bags: Bags, footprint
 
 
 def bags_of_terms(spec: ModelSpec, data: IndirectData, place: tuple[str, ...]) -> tuple[TermBags, ...]:
-    """The bags with the terms of ``spec.kernel`` that use them, in the order of the rows of W."""
+    """The bags with the terms of ``spec.kernel`` seen through them, in the order of the rows of W."""
     if not spec.model.partial:
         return (TermBags(data.bags, tuple(range(len(spec.kernel.terms)))),)
     assert data.footprints is not None, "`check_matching` asks for footprints"

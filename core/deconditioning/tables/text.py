@@ -174,7 +174,7 @@ def _columns(
                     "which separator it uses."
                 )
             if numbers[each].percent:
-                notes.append(f"'{each}' is in percent: the signs are dropped.")
+                notes.append(f"'{each}' is in percent: the signs are left out.")
             continue
         cells, missing = tidy(text)
         dates, said = dates_of(cells.where(~missing, "")) if each in numbers else (None, "")
@@ -199,8 +199,8 @@ def _row_of_sums(cells: Any) -> str:
     if last.lower() in MISSING or not (others.numbers(".") is not None or dates_of(cells.iloc[:-1])[0] is not None):
         return ""
     return (
-        f"is read as text because of '{one_line(last)[:40]}' in row {len(cells):,}, its last. That row counts "
-        "as data: remove it if it is a sum or a remark."
+        f"is read as words, for '{one_line(last)[:40]}' in row {len(cells):,}, its last. That row counts as data: "
+        "remove it where it is a sum or a remark."
     )
 
 
@@ -222,5 +222,5 @@ def _with_clock(columns: dict[str, Any], notes: list[str]) -> dict[str, Any]:
     (name, clock), day = next(iter(clocks.items())), days[0]
     if (columns[day] != columns[day].astype("datetime64[D]")).any():
         return columns
-    notes.append(f"'{day}' and '{name}' are combined to the time.")
+    notes.append(f"'{day}' and '{name}' together are the time.")
     return {**columns, day: columns[day] + clock}

@@ -11,9 +11,9 @@ from contextvars import ContextVar
 from typing import TypeVar
 
 import streamlit as st
-from streamlit.errors import StreamlitInvalidLayoutContextError
 
 from deconditioning.errors import InputError
+from pages.kit.streamlit_private import overtaken_error
 
 _JS = """
 // A click whose run has not come to its button yet would be lost with that run: the page follows after it. The state of
@@ -63,7 +63,7 @@ def part_first(draw: Callable[[], Drawn]) -> Drawn:
         token = _AHEAD.set(next(_NUMBERS) if alone else _AHEAD.get())
         try:
             drawn = draw()
-        except StreamlitInvalidLayoutContextError:
+        except overtaken_error():
             # A newer run of the page, in a thread of its own, has taken this drawing's places outside back. Then the
             # line below ends this run; where the page was broken off before it came here, the page runs again.
             if not ahead_of_page():

@@ -15,6 +15,7 @@ from pages.kit.layout.escaping import plain
 from pages.kit.pages import renamed_keys, with_current_keys
 from pages.kit.record import page_record, same
 from pages.kit.session import Key
+from pages.kit.streamlit_private import address_of_run
 
 #: Longer values are nobody's settings; the longest are edits of points (`deconditioning.datasets.edited`).
 LONGEST = 1300
@@ -93,7 +94,7 @@ def _absurd() -> dict[str, list[str]]:
 def correct(key: str, texts: list[str]) -> None:
     """Let the address that is being opened ask for this instead; before the control of that key is built."""
     st.query_params[key] = texts
-    with _parameters() as parameters:
+    with address_of_run() as parameters:
         parameters.set_initial_query_params_from_current()
 
 
@@ -106,7 +107,7 @@ def complete() -> None:
     """
     controls = [each for each in page_record().controls.values() if each.value is not None]
     wrong = [each for each in controls if not same(each.asked(st.query_params.get_all(each.key) or None), each.value)]
-    with _parameters() as parameters:
+    with address_of_run() as parameters:
         for each in wrong:
             if each.differs:
                 parameters.set_corrected_value(each.key, each.words, "string_array_value")
@@ -115,19 +116,10 @@ def complete() -> None:
 
 
 def _take_out(keys: Iterable[str]) -> None:
-    with _parameters() as parameters:
+    with address_of_run() as parameters:
         for key in keys:  # st.query_params refuses those of controls that were here before, after a step back
             parameters.remove_param(key)
         parameters.set_initial_query_params_from_current()
-
-
-def _parameters() -> Any:
-    """What Streamlit keeps of the address, to be changed."""
-    from streamlit.runtime.scriptrunner import get_script_run_ctx
-
-    context = get_script_run_ctx()
-    assert context is not None  # pages run in one
-    return context.session_state.query_params()
 
 
 def _is_absurd(value: str) -> bool:

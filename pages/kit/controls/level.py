@@ -12,14 +12,14 @@ from pages.kit.controls.essential import Essentials, essential
 from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.record import Control, page_record
 from pages.kit.session import Key
+from pages.kit.streamlit_private import CONTROL_CLASSES
 
 ESSENTIAL, ALL = LEVELS = ("Essential", "All")
 #: Key of the switch, and its name in an address.
 KEY = "level"
 #: The cookie in which a browser keeps the level (frame.js).
 COOKIE = "deconditioning-level"
-#: What Streamlit calls things to set, and keys of those that are no setting of a page.
-_CONTROLS = "stSlider stSelectbox stNumberInput stTextInput stCheckbox stButtonGroup stMultiSelect stFileUploader"
+#: Keys of controls that are no setting of a page.
 _TOOLS = ("lab-", "sweep")
 
 
@@ -67,7 +67,7 @@ def style() -> str:
     """CSS that hides what is not essential, where the level is Essential."""
     if shown() != ESSENTIAL:
         return ""
-    inputs = ", ".join(f".{name}" for name in _CONTROLS.split())
+    inputs = ", ".join(f".{name}" for name in CONTROL_CLASSES)
     shown_ones = [
         f".st-key-{KEY}",
         *(f'[class*="st-key-{name}"]' for name in _TOOLS),

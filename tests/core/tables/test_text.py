@@ -176,7 +176,7 @@ def test_marks_of_missing_values_lie_apart(values, marks) -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"1,2,3\n4,5,6\n", "first row of t.csv contains numbers"),
+        (b"1,2,3\n4,5,6\n", "first row of t.csv holds numbers"),
         (b"a,,b\n1,2,3\n", "name of column 2 is empty"),
         (b"a,b,a\n1,2,3\n", "'a' occurs twice"),
         (b"# only\n# this\n", "comments only"),
@@ -232,5 +232,5 @@ def test_a_row_of_sums_at_the_end_is_told(firsts, last, odd):
     text = "\n".join(["t;v", *(f"{each};{n},25" for n, each in enumerate(firsts)), f"{last};99,5"])
     found = read_text(text.encode(), "a.csv", most_rows=99)
     told = [note for note in found.notes if "its last. That row counts as data" in note]
-    assert told == [f"'t' is read as text because of '{last}' in row {len(firsts) + 1}, its last. That row counts as "
-                    "data: remove it if it is a sum or a remark."] * odd  # fmt: skip
+    assert told == [f"'t' is read as words, for '{last}' in row {len(firsts) + 1}, its last. That row counts as data: "
+                    "remove it where it is a sum or a remark."] * odd  # fmt: skip

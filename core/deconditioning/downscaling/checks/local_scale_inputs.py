@@ -23,14 +23,14 @@ _WINDOW, _FLOOR = 3, 1e-4
 
 @dataclass(frozen=True, eq=False)
 class LocalScaleInputs:
-    """The cells of a problem that contain pixels.
+    """The cells of a problem that hold pixels.
 
     Parameters
     ----------
-    columns : indices of the coordinates among the inputs.
+    columns : places of the coordinates among the inputs.
     width : a cell's width in scaled coordinates.
-    number : (cells,) index of every coarse cell in ``places``, −1 if it contains no pixel.
-    places : the cells that contain pixels.
+    number : (cells,) place of every coarse cell in ``places``, −1 where it holds no pixel.
+    places : the cells that hold pixels.
     inputs : (P, d) scaled inputs of the problem's pixels.
     """
 
@@ -41,7 +41,7 @@ class LocalScaleInputs:
     inputs: Float[Tensor, "P d"]
 
     def of(self, cell: np.ndarray) -> Places:
-        """Some of the coarse cells, each of which contains pixels."""
+        """Some of the coarse cells, each of which holds pixels."""
         rows = torch.as_tensor(self.number[cell])
         return Places(self.places.position[rows], self.places.roughness[rows])
 

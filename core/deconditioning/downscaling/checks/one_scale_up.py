@@ -124,9 +124,8 @@ class OneScaleUp:
         return min(clearly, key=self.rmse.__getitem__, default=None)
 
     def farther(self, other: "OneScaleUp", area: Float[np.ndarray, "..."]) -> float:
-        """Excess of its squared error over another's on the same cells, in standard errors across merged cells, which
-        the mean of a merged cell identifies; weighted by the ``area`` of the coarse cells.
-        """
+        """By how many standard errors its squared error is larger than another's of the same cells, from larger cell to
+        larger cell, whose mean tells them apart; ``area`` of the coarse cells weighs them."""
         known, group = np.array(self.values["known"]), np.unique(self.values["joined"], return_inverse=True)[1]
         mine, theirs = ((np.array(each.values["mean"]) - known) ** 2 for each in (self, other))
         return _t(area.flat[np.array(self.values["cell"], dtype=int)] * (mine - theirs), group)

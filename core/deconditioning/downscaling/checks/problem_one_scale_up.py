@@ -61,10 +61,7 @@ class ProblemOneScaleUp:
 
 
 def problem_one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings) -> ProblemOneScaleUp | None:
-    """The problem one scale up; None if too few cells have visible neighbours, or bags lie outside the pixels.
-
-    Only cells with values on at least half of their area are used.
-    """
+    """The problem one scale up; None where too few cells have visible neighbours, or bags lie outside the pixels."""
     if not bags_inside(problem):
         return None
     targets = join_targets(problem)

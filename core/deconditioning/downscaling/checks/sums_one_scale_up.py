@@ -38,7 +38,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Cells:
-    """K̄ of the cells and of merged bags of them, with the parts of the kernel stacked."""
+    """K̄ of the cells and of larger bags made of them, the parts of the kernel below each other."""
 
     parts: tuple[Part, ...]
 
@@ -57,7 +57,7 @@ class Cells:
 def cells_of(
     scene: ProblemOneScaleUp, spec: ModelSpec, problem: DownscalingProblem, check: Check, table: Tabulates | None = None
 ) -> Cells:
-    """K̄ of the cells for a model; kernels of the coordinates use the ``table`` of the cells' distances, if given."""
+    """K̄ of the cells as a model sees them; terms of the place go by the ``table`` of the cells' distances, if given."""
 
     def seen(part: TermBags, terms: KernelSpec, shares: Tensor | None) -> Part:
         assert shares is not None

@@ -113,7 +113,7 @@ def _read_chunk(task: StoreTask, plan: Plan, given: Conditioned, chunk: Chunk) -
 
 
 class Tally:
-    """Progress and speed of a run."""
+    """What a run has done so far, and how fast."""
 
     def __init__(self, task: StoreTask, plan: Plan) -> None:
         self._task, self._plan = task, plan
@@ -162,7 +162,7 @@ class Tally:
         return {"step": done, "total": self.total, "message": said, "stage": "pixels per second", "rate": pixels}
 
     def result(self, cancelled: bool) -> dict[str, Any]:
-        """The result of the run, as plain data."""
+        """What the run leaves behind, as plain data."""
         cpu = self._cpu + sum(self._prepared.values())
         recomputed = 0 if cancelled else max(0, self.begun - self.computed - self._left_out)
         warnings = [self.skipped[step] for step in sorted(self.skipped)]

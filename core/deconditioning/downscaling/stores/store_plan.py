@@ -38,22 +38,21 @@ _SAME = 1e-2
 
 @dataclass(frozen=True)
 class StoreTask:
-    """Settings of a prediction over a store; JSON-able.
+    """Everything a prediction over a store needs; JSON-able.
 
     Parameters
     ----------
     store, output : paths of the Zarr stores, as every worker sees them.
     model : a ``StoredModel`` as plain data.
-    condition : "once": f is conditioned on the model's own problem and evaluated at the covariates of every step;
-        "each": every step is a separate problem, conditioned on that step's targets with the model's hyperparameters.
+    condition : "once": f is conditioned on the model's own problem and read at the covariates of every step; "each":
+        every step is a problem of its own, conditioned on that step's targets with the model's hyperparameters.
     along : the dimension of the steps.
-    rows, columns : size of a region, which is one chunk of the output; ``None`` for about 65,000 pixels.
+    rows, columns : of a region, which is one chunk of the output; ``None`` for about 65,000 pixels.
     steps : (first, stop) of the steps to predict, from 0; ``None`` for all.
     coarse, mediator : with "each", files or stores of the coarse targets (and mediators) of all steps; without
-        ``coarse`` the targets are in ``store`` at high resolution and are coarsened, as in way (a).
-    resume : whether an existing output is continued.
-    double : float64 on disk instead of float32.
-    token : name of the run, by which a run that is restarted after the loss of a worker recognises its own output.
+        ``coarse`` the targets lie in ``store`` at high resolution and are made coarse, as in way (a).
+    resume : whether an output that is there is continued; double : float64 on disk instead of float32.
+    token : names the run, so that one that is started again after the loss of a worker knows its own output.
     """
 
     store: str
@@ -86,7 +85,7 @@ class StoreTask:
 
     @staticmethod
     def from_dict(value: Mapping[str, Any]) -> "StoreTask":
-        """A task from plain data; unknown names raise ``InputError``."""
+        """A task from plain data; unknown names are refused with a sentence."""
         steps = value.get("steps")
         return from_known(StoreTask, {**value, "steps": tuple(steps) if steps else None})
 
@@ -96,18 +95,18 @@ class StoreTask:
 
     @property
     def stored(self) -> StoredModel:
-        """The stored model."""
+        """The model."""
         return StoredModel.from_dict(self.model)
 
     def select(self, step: int) -> dict[str, int | str]:
-        """Index along every extra dimension at a step: the model's own selection, and the step."""
+        """Index along every extra dimension at a step: the model's own, and the step."""
         kept = {k: i for k, i in self.stored.problem.select.items() if k.rpartition(":")[2] != self.along}
         return {**kept, self.along: step}
 
 
 @lru_cache(maxsize=4)
 def opened(path: str, token: str) -> Fields:
-    """The store of a run, opened once per worker."""
+    """The store of a run, opened once a worker."""
     return open_store(path)
 
 
@@ -126,7 +125,7 @@ def _trained_on(key: str) -> Fields:
 
 
 def problem_of(task: StoreTask, step: int | None) -> tuple[DownscalingProblem, tuple[str, ...]]:
-    """The problem that the model is conditioned on at a step (``None``: its own), and the units of its covariates."""
+    """The problem the model is conditioned on at a step (``None``: its own), and the units of its covariates."""
     model = task.stored
     if step is None:
         read_once = cache(_trained_on)

@@ -1,9 +1,9 @@
-"""A finished downscaling as a file: the data it was conditioned on, its hyperparameters, and its posterior anywhere.
+"""A finished downscaling as a file: what it was conditioned on, its hyperparameters, and its posterior anywhere.
 
-A *stored model* is small: the location of the fields, the problem, and settings that start at the learned
-hyperparameters. Conditioned on a problem it becomes ``Conditioned``, which evaluates the posterior of
+A *stored model* is small: where the fields come from, the problem, and settings that start at the learned
+hyperparameters. Conditioned on a problem it becomes ``Conditioned``, which reads the posterior of
 
-    f(x),  x = (coordinates, covariates), scaled as in the problem,
+    f(x),  x = (coordinates, covariates), scaled as the problem scales them
 
 at any pixel of the same variables, in physical units.
 """

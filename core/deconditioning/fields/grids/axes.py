@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Axes:
-    """The two horizontal dimensions and their coordinate variables.
+    """The two horizontal dimensions and the variables that say where they are.
 
-    ``kind`` as in ``Grid``; ``y``, ``x`` are the names of the coordinate variables (1-D, or 2-D latitude and longitude
-    for "curvilinear").
+    ``kind`` as in ``Grid``; ``y``, ``x`` name the coordinate variables (1-D, or 2-D latitude and
+    longitude for "curvilinear").
     """
 
     kind: Kind

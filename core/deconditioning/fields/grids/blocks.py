@@ -34,7 +34,7 @@ def whole_blocks(grid: Grid, block: tuple[int, int]) -> tuple[tuple[slice, slice
 
 
 def block_index(shape: tuple[int, int], block: tuple[int, int]) -> np.ndarray:
-    """(H, W) row-major index of the block of every pixel, for a grid of whole blocks."""
+    """(H, W) row-major index of the block of every pixel of a grid made of whole blocks."""
     rows, columns = (np.arange(size) // side for size, side in zip(shape, block, strict=True))
     return rows[:, None] * (shape[1] // block[1]) + columns[None, :]
 

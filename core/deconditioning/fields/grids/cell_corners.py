@@ -30,11 +30,11 @@ Position = tuple[np.ndarray, np.ndarray]
 def by_corners(
     dataset: "xr.Dataset", axes: "Axes", position: Position, there: np.ndarray
 ) -> tuple[Position, np.ndarray | None, list[str]]:
-    """Positions (H, W) and solid angles (H, W) of the cells from their corners, and notes.
+    """Positions (H, W), solid angles (H, W) of the cells by their corners, and sentences.
 
-    ``position`` (latitude, longitude) is used for the cells that are ``there``. Areas are those of spherical polygons;
-    None if the file has no corners, or if they cannot be used, which is noted. Positions at corners of their cells are
-    replaced by the centres. Source: CF conventions, section 7.1; Van Oosterom and Strackee (1983) for solid angles.
+    ``position`` (latitude, longitude) is used for those ``there``. Areas are those of spherical polygons; None where
+    the file gives no corners, or these cannot be used, which is said. Positions at corners of their cells are replaced
+    by the middles. Source: CF conventions, section 7.1; Van Oosterom and Strackee (1983) for solid angles.
     """
     given = [_corners(dataset, name, axes) for name in (axes.y, axes.x)]
     if given[0] is None or given[1] is None:

@@ -20,8 +20,7 @@ _SHARED = 4
 
 
 def shared_positions(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
-    """(H, W) where at least four neighbouring cells have exactly the same position, such as 0, 0, which is then
-    invalid.
+    """(H, W) where neighbours have exactly one position, such as 0, 0, in four cells or more: it is none.
 
     At a pole any number of cells may meet.
     """
@@ -53,10 +52,10 @@ def repeated_columns(latitude: np.ndarray, longitude: np.ndarray) -> int:
 
 
 def folded_cells(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
-    """(H, W) cells of the outer rows that coincide with another cell further in or earlier in the row.
+    """(H, W) cells of the outer rows that lie where another cell does, which is further in or stands before them.
 
-    Positions in degrees, NaN where a cell has none. Both ends are searched; cells whose neighbours in the row all have
-    one position, as at a pole, are ignored.
+    Positions in degrees, NaN where a cell has none. Looked for along both ends; cells whose neighbours in the row all
+    lie in one place, as at a pole, are passed over.
     """
     from scipy.spatial import cKDTree
 

@@ -1,4 +1,4 @@
-"""Sorts coordinates in ascending order, with notes."""
+"""Coordinates in ascending order, and the sentences that say so."""
 
 import numpy as np
 
@@ -40,11 +40,11 @@ def order_latitudes(values: np.ndarray, name: str) -> _Ordered:
 
 
 def order_longitudes(values: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray, bool, list[str]]:
-    """Ascending longitudes without a jump: (values, order, whether they go around the sphere, notes).
+    """Ascending longitudes without a jump: (values, order, whether they go round the sphere, notes).
 
-    A global field keeps its seam, the first column of an ascending file. A region is cut at its largest gap, so that a
-    region across 0° or 180° stays in one piece, starting in [−180, 180). Columns that repeat the first at 360° are
-    dropped.
+    A global field keeps its seam, the first column of an ascending file. A region is cut at its
+    largest gap, so that one across 0° or 180° stays in one piece, starting in [−180, 180). Columns
+    that repeat the first at 360° are left out.
     """
     notes = []
     if np.abs(values).max() > 1080:
@@ -105,12 +105,11 @@ _PIECES, _LEAST_CELLS, _TORN = 8, 12, 0.02
 
 
 def check_connected(latitude: np.ndarray, longitude: np.ndarray, names: tuple[str, str]) -> np.ndarray:
-    """(H, W) cells next to a tear, where neighbours in the file are not neighbours on Earth although each side is a
-    grid.
+    """(H, W) cells beside a tear, where neighbours in the file are none on Earth though each side is a grid.
 
-    A step of the grid is a jump if it is 20 times longer than both the median step and the median of the seven steps
-    around it; a grid is scrambled if more than a quarter of its cells have the opposite orientation. Cells without a
-    position (NaN) are ignored. Raises ``InputError`` if positions are scrambled.
+    A step of the grid is a jump where it is 20 times longer than both the median step and the median of the seven steps
+    around it; a grid is scrambled where more than a quarter of its cells turn against the others. Cells without a
+    position (NaN) are passed over. Raises ``InputError`` where positions are scrambled.
     """
     both = f"`{names[0]}` and `{names[1]}`"
     across, along, turned = _steps(latitude, longitude)

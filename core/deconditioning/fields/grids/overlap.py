@@ -1,9 +1,9 @@
-"""The common area of the cells of two grids on the sphere: weights of conservative (first-order) means.
+"""What the cells of two grids share of the sphere: the weights of conservative (first-order) means.
 
-If one of the grids has edges in native coordinates, cells of the other are polygons in the plane of these, with sin φ
-for a (rotated) latitude so that areas are those on the sphere. The common area of a polygon and a rectangle is exact
-there: ``Σ over its sides of ∫ min(max(y(x), y₀), y₁) dx`` within [x₀, x₁], with the sign of the orientation. Source of
-the means: Jones 1999, *First- and Second-Order Conservative Remapping Schemes*.
+Where one of the grids has edges in native coordinates, cells of the other are polygons in the plane of these, with
+sin φ for a (rotated) latitude so that areas are those on the sphere, and the area that a polygon shares with a
+rectangle is exact there: ``Σ over its sides of ∫ min(max(y(x), y₀), y₁) dx`` within [x₀, x₁], with the sign of the way
+round. Source of the means: Jones 1999, *First- and Second-Order Conservative Remapping Schemes*.
 """
 
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ class Overlap:
     whole: np.ndarray
 
     def mean(self, values: np.ndarray) -> np.ndarray:
-        """(cells,) means ``Σ a v / Σ a`` of values (H, W) of the other grid over the valid part of each cell.
+        """(cells,) means ``Σ a v / Σ a`` of values (H, W) of the other grid over what is valid of each cell.
 
-        NaN if less than half of a cell's area is valid.
+        NaN where less than half of a cell's area is.
         """
         valid = np.isfinite(values).ravel()
         covered = self.shared @ valid.astype(float)
@@ -42,7 +42,7 @@ class Overlap:
 
 
 def same_grid(one: Grid, other: Grid) -> bool:
-    """Whether two grids have the same cells up to rounding of a millionth of a cell."""
+    """Whether two grids have the same cells, but for rounding of a millionth of a cell."""
     if one is other:
         return True
     if one.shape != other.shape or one.kind != other.kind:
@@ -54,7 +54,7 @@ def same_grid(one: Grid, other: Grid) -> bool:
 
 
 def overlap(source: Grid, onto: Grid) -> Overlap | None:
-    """The common areas of cells of ``onto`` (rows) and of ``source``; None if neither grid has edges."""
+    """The areas that cells of ``onto`` (rows) share with those of ``source``; None where neither grid has edges."""
     if _one_system(source, onto):
         return _of_lines(source, onto)
     if onto.kind != "curvilinear":
@@ -74,10 +74,10 @@ def _one_system(one: Grid, other: Grid) -> bool:
 
 
 def fractions_of_lines(source: Grid, onto: Grid, rounding: float) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Overlapping pairs of cells as flat indices of ``source`` and of ``onto``, and the fraction of the first.
+    """Pairs of cells that share something, flat indices of ``source`` and of ``onto``, and what part of the first.
 
-    Overlaps up to ``rounding`` of a width count as none, and all but that as complete. None unless the rows and columns
-    of both grids run along the same lines.
+    What a row or column shares up to ``rounding`` of its width counts as nothing, all but that as the whole. None
+    unless the rows and columns of both grids run along the same lines.
     """
     if not _one_system(source, onto):
         return None

@@ -6,7 +6,7 @@ from deconditioning.fields.grids import sphere
 
 
 def latitude_words(latitude: float, digits: int | None = 2) -> str:
-    """A latitude (degrees) with its hemisphere; ``digits`` after the decimal point, by default as many as needed."""
+    """A latitude (degrees) with its hemisphere; ``digits`` after the point, as many as needed where None."""
     return _words(float(latitude), digits, "NS")
 
 

@@ -76,7 +76,7 @@ def _between_centres(grid: Grid, values: np.ndarray, latitude: np.ndarray, longi
 
 
 def cover(grid: Grid, valid: np.ndarray, shares: Shares, onto: Grid) -> np.ndarray:
-    """(cells,) share of each cell of ``onto`` covered by the valid pixels (H, W) of ``grid``."""
+    """(cells,) share of each cell of ``onto`` that lies under the valid pixels (H, W) of ``grid``."""
     return shares.valid_area(valid, grid.steradians())[0] / onto.steradians().ravel()
 
 
@@ -98,7 +98,7 @@ def facing(fields: Fields, centre: float) -> tuple[Grid, np.ndarray]:
 
 
 def box_around(index: np.ndarray, shape: tuple[int, int], margin: int) -> tuple[slice, slice]:
-    """Rows and columns that contain the cell indices (−1 ignored), with ``margin`` more on each side."""
+    """Rows and columns that hold the cell indices (−1 left out), and ``margin`` more on each side."""
     rows, columns = np.divmod(index[index >= 0], shape[1])
     limits = [(int(v.min()) - margin, int(v.max()) + 1 + margin) for v in (rows, columns)]
     first, second = (slice(max(a, 0), min(b, size)) for (a, b), size in zip(limits, shape, strict=True))

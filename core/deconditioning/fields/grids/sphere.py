@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def wrap_longitude(longitude: np.ndarray) -> np.ndarray:
-    """Longitude (degrees) moved into [−180, 180); values that are not finite are missing."""
+    """Longitude (degrees) moved into [−180, 180); what is not finite is missing."""
     with np.errstate(invalid="ignore"):
         return (np.asarray(longitude, dtype=float) + 180.0) % 360.0 - 180.0
 

@@ -142,10 +142,10 @@ def bilinear_left_out(problem: DownscalingProblem) -> np.ndarray:
 
 
 def bilinear_of_joined(problem: DownscalingProblem, joined: Joined, values: np.ndarray) -> np.ndarray:
-    """(n,) interpolation between merged cells (G,) at the centres of their visible members.
+    """(n,) what interpolation between larger cells (G,) puts at the centres of the visible cells that they are made of.
 
-    `bilinear` one scale up: on the grid of the merged cells if all cells are observed, otherwise on triangles of their
-    centres, the means of their members'.
+    As `bilinear` one scale up: on the grid of the larger cells where all cells are observed, else on triangles of their
+    centres, which are those of the members together.
     """
     cells = problem.coarse_grid
     centres = _plane(problem)[0].reshape(-1, 2)[problem.target_cell[joined.item]]

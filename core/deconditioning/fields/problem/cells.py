@@ -23,7 +23,7 @@ def cells_text(cells: Iterable[Cell]) -> str:
 
 
 def cells_of_text(text: str) -> tuple[Cell, ...]:
-    """The cells in such a text; ``InputError`` if it is invalid."""
+    """The cells of such a text; ``InputError`` with a sentence where it is none."""
     found = []
     for part in filter(None, text.strip().split(".")):
         match = _CELL.fullmatch(part)
@@ -36,7 +36,7 @@ def cells_of_text(text: str) -> tuple[Cell, ...]:
 
 
 def checked_cells(cells: Any, name: str) -> tuple[Cell, ...]:
-    """Cells in order without duplicates; ``InputError`` unless they are pairs of whole numbers from 0."""
+    """Cells in order, each once; ``InputError`` where they are no pairs of whole numbers from 0."""
     try:
         found = {(_whole(row), _whole(column)) for row, column in cells or ()}
     except (TypeError, ValueError, OverflowError):
@@ -47,7 +47,7 @@ def checked_cells(cells: Any, name: str) -> tuple[Cell, ...]:
 
 
 def checked_region(region: Any) -> Region | None:
-    """A region or None; ``InputError`` unless it is four whole numbers in order, or if it is too small."""
+    """A region or None; ``InputError`` where it is no four whole numbers in order, or too small."""
     if region is None:
         return None
     try:

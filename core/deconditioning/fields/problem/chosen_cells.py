@@ -16,14 +16,14 @@ from deconditioning.fields.spec import DownscalingSpec
 
 @dataclass(frozen=True)
 class KeptCells:
-    """The part of a field's coarse cells in a problem: ``shape`` of the whole field, ``part`` that is kept."""
+    """The part of a field's coarse cells that a problem keeps: ``shape`` of the whole, ``part`` of it that is kept."""
 
     shape: tuple[int, int]
     part: tuple[slice, slice]
 
     @classmethod
     def of(cls, shape: tuple[int, int], region: Region | None) -> "KeptCells":
-        """The cells of a region out of so many rows and columns; ``InputError`` if it is larger than the field."""
+        """What a region keeps of so many rows and columns of cells; ``InputError`` where it reaches beyond them."""
         if region is None:
             return cls(shape, (slice(0, shape[0]), slice(0, shape[1])))
         top, bottom, left, right = region
@@ -35,12 +35,12 @@ class KeptCells:
 
     @property
     def corner(self) -> Cell:
-        """The first kept cell, in the whole field's numbering."""
+        """The whole field's cell that is the first one kept."""
         return self.part[0].start, self.part[1].start
 
     @property
     def notes(self) -> list[str]:
-        """A note on the kept cells; none if all are kept."""
+        """What is kept in a sentence; none where it is all."""
         (top, bottom), (left, right) = ((each.start, each.stop) for each in self.part)
         if (bottom - top, right - left) == self.shape:
             return []
@@ -55,9 +55,7 @@ class KeptCells:
         return rows, columns
 
     def marked(self, cells: Iterable[Cell]) -> np.ndarray:
-        """(kept cells,) whether each is among ``cells`` of the whole field; ``InputError`` for a cell outside the
-        field.
-        """
+        """(kept cells,) which are among ``cells`` of the whole field; ``InputError`` for one that the field lacks."""
         found = np.zeros(self.shape, dtype=bool)
         for row, column in cells:
             if row >= self.shape[0] or column >= self.shape[1]:
@@ -66,9 +64,7 @@ class KeptCells:
         return found[self.part].ravel()
 
     def withhold(self, with_data: np.ndarray, spec: DownscalingSpec) -> "Withheld":
-        """Which of the kept cells ``with_data`` (cells,) are withheld: a random share, subject to the
-        user's choices.
-        """
+        """Which of the kept cells ``with_data`` (cells,) lose their value: a random share, but for a person's hand."""
         drawn = _draw_withheld(with_data, spec)
         hide, reveal = (self.marked(cells) & with_data for cells in (spec.hide, spec.reveal))
         counts = int((hide & ~drawn).sum()), int((reveal & drawn).sum())
@@ -76,7 +72,7 @@ class KeptCells:
         return Withheld((drawn | hide) & ~reveal, drawn, [said] if any(counts) else [])
 
     def told(self, problem: DownscalingProblem, withheld: "Withheld") -> DownscalingProblem:
-        """The problem with the kept cells and the reasons for withheld ones recorded."""
+        """A problem of the kept cells that knows which they are, and who lost their value how."""
         return replace(
             problem,
             hidden=int(withheld.cells.sum()),
@@ -88,7 +84,7 @@ class KeptCells:
 
 @dataclass(frozen=True, eq=False)
 class Withheld:
-    """The withheld ``cells`` (cells,), those that the seed has ``drawn``, and notes."""
+    """``cells`` (cells,) that lose their value, those of them or others that the seed has ``drawn``, and notes."""
 
     cells: np.ndarray
     drawn: np.ndarray

@@ -105,7 +105,7 @@ def _columns(values: list[np.ndarray], chosen: np.ndarray) -> np.ndarray:
 
 
 def all_finite(fields: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
-    """Where every field of that shape has a value: everywhere if there is no field."""
+    """Where every field of that shape has a value: everywhere where there is no field."""
     return np.logical_and.reduce([np.isfinite(v) for v in fields]) if fields else np.ones(shape, dtype=bool)
 
 

@@ -12,7 +12,7 @@ WEAK = 0.3
 
 @dataclass(frozen=True)
 class ExplainedShare:
-    """R² of a linear regression, the data on which it was computed, and a sentence for display."""
+    """R² of a linear regression, what it was measured on, and a sentence for the reader."""
 
     share: float
     basis: Literal["truth", "coarse"]

@@ -55,13 +55,13 @@ def join(row: Int[np.ndarray, " all"], column: Int[np.ndarray, " all"], area: Fl
 
 
 def join_targets(problem: DownscalingProblem) -> Joined:
-    """The visible coarse cells of a problem, merged; ``item`` indexes its targets."""
+    """The visible coarse cells of a problem, joined; ``item`` counts along its targets."""
     row, column = np.divmod(problem.target_cell, problem.coarse_shape[1])
     return join(row, column, problem.coarse_grid.area.flat[problem.target_cell])
 
 
 def join_bags(problem: DownscalingProblem) -> Joined:
-    """The bags of a problem that consist of its prediction pixels, merged in the order of its blocks."""
+    """The bags of a problem, made of its prediction pixels, joined as its blocks lie."""
     bag, pixel = problem.data.bags.bag.cpu().numpy(), problem.pixel[problem.bag_pixel]
     row, column = np.divmod(pixel[np.unique(bag, return_index=True)[1]], problem.grid.shape[1])
     area = np.bincount(bag, problem.grid.area.flat[pixel])

@@ -21,16 +21,16 @@ def cell_of(problem: DownscalingProblem, number: int) -> Cell:
 
 
 def is_withheld(problem: DownscalingProblem, cell: Cell) -> bool:
-    """Whether a cell (of the whole field, inside the region) is withheld, by the seed or by the user."""
+    """Whether a cell (of the whole field, inside the region) loses its value, drawn or by hand."""
     spec, number = problem.spec, number_of(problem, cell)
     drawn = number is not None and bool(problem.drawn.flat[number])
     return (drawn or cell in spec.hide) and cell not in spec.reveal
 
 
 def toggled(problem: DownscalingProblem, cell: Cell) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
-    """(hide, reveal) of the problem's spec with one cell toggled; ``InputError`` for a cell without a value.
+    """(hide, reveal) of the problem's spec with one cell the other way round; ``InputError`` for one without a value.
 
-    Cells in the state that the seed draws are in neither.
+    Cells that are as the seed draws them are in neither.
     """
     number = number_of(problem, cell)
     if number is None or not np.isfinite(problem.coarse_truth.flat[number]):
@@ -43,7 +43,7 @@ def toggled(problem: DownscalingProblem, cell: Cell) -> tuple[tuple[Cell, ...], 
 
 
 def cell_at(problem: DownscalingProblem, x: float, y: float) -> Cell | None:
-    """The cell of the whole field at native coordinates of the fine grid; None if the pixel there is in no cell."""
+    """The cell of the whole field at native coordinates of the fine grid; None where the pixel there is in none."""
     grid = problem.grid
     number = int(problem.cell[np.abs(grid.y - y).argmin(), np.abs(grid.x - x).argmin()])
     return None if number < 0 else cell_of(problem, number)

@@ -27,9 +27,9 @@ def matched(
 
 
 def chosen_label(fields: Fields, names: Sequence[str], dim: str, labels: Sequence[str], select: Select) -> str | None:
-    """The selected label of fields along a dimension: the one named ``dim``, or a date if ``labels`` are dates.
+    """What is chosen of fields along a dimension: the one called ``dim``, or one of dates where ``labels`` are dates.
 
-    ``None`` if no field that varies along it has one, or if ``select`` names a dimension that these fields lack.
+    ``None`` where no field that changes with it has one, or where ``select`` names a dimension that these fields lack.
     """
     for name in names:
         extra = fields.check(name).extra
@@ -42,9 +42,8 @@ def chosen_label(fields: Fields, names: Sequence[str], dim: str, labels: Sequenc
 
 
 def place_matching(labels: Sequence[str], wanted: str) -> int | None:
-    """The index of the label that matches another file's: equal, the same date to the day, month or year if only one
-    has it, or the same number in other units; ``None`` if there is none.
-    """
+    """The index of the label that says the same as another file's: equal, the same date to the day, month or year where
+    one alone is, or the same number in other units; ``None`` where there is none."""
     if wanted in labels:
         return labels.index(wanted)
     if not is_dated(labels):
@@ -121,7 +120,7 @@ def _mediator_choice(
 
 
 def apart_in_time(covariates: Fields, target: Fields, spec: DownscalingSpec) -> tuple[str, str] | None:
-    """The dates of the covariates and of the target if both have one and they differ; static fields have none."""
+    """The dates of the covariates and of the target where both have one and these differ; static fields have none."""
     dated = (covariates.time_label(n, spec.select) for n in spec.covariates if not covariates.is_static(n))
     then = target.time_label(spec.target, spec.select)
     when = next((date for date in dated if date and date != then), None)
@@ -129,9 +128,9 @@ def apart_in_time(covariates: Fields, target: Fields, spec: DownscalingSpec) -> 
 
 
 def check_select(select: Mapping[str, int | str], files: Sequence[Fields], names: Sequence[str]) -> None:
-    """Raise ``InputError`` for a selection along a dimension that no used field has, or a value that none of them has.
+    """``InputError`` for a choice along a dimension that no field in use has, or a value that none of them has.
 
-    A dimension with one value ignores a selection meant for another file, so that is checked here.
+    A dimension of one value takes no part in a choice that is meant for another file, so that is looked at here.
     """
     extras = [(name, one.check(name).extra) for one in files for name in names if one.holds(name)]
     for key, wanted in select.items():

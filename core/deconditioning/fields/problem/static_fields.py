@@ -21,7 +21,7 @@ _FREQUENCY = ("frequency", "table_id")
 
 
 def is_static(name: str, attributes: Mapping[str, Any], of_file: Mapping[str, Any], most_times: int) -> bool:
-    """Whether a field with at most one date in its file is static: by its name, or by the file's frequency (fx)."""
+    """Whether a field with at most one date in its file has none in truth: by its names, or as the file says (fx)."""
     if most_times > 1:
         return False
     said = [str(of_file.get(word, "")).lower() for word in _FREQUENCY]

@@ -62,7 +62,7 @@ def _origin_of(fields: Fields, name: str, select: Mapping[str, int | str]) -> Or
 
 
 def beside_values(fields: Fields, name: str, select: Mapping[str, int | str]) -> dict[str, Any]:
-    """Metadata of a problem's target: date and level in words, and its `Origin`."""
+    """What a problem says of its target beside the values: date and level in words, and its `Origin`."""
     return {"when_and_where": fields.when_and_where(name, select), "origin": _origin_of(fields, name, select)}
 
 

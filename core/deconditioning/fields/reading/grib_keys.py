@@ -41,9 +41,9 @@ class Line:
 
     Parameters
     ----------
-    name : name of the coordinate, and of its dimension if ``along`` is None.
+    name : of the coordinate, and of its dimension where ``along`` is None.
     labels : its values.
-    index : (messages,) position of every message along it; empty for an auxiliary coordinate.
+    index : (messages,) the place of every message along it; empty for an auxiliary coordinate.
     along : the dimensions of an auxiliary coordinate.
     """
 
@@ -57,10 +57,10 @@ class Line:
 def lines_of(
     name: str, messages: list[Message], coded: Callable[[set[int]], dict[int, dict[str, str]]]
 ) -> tuple[list[Line], list[str]]:
-    """Coordinates that give every message of a field a unique position, and notes.
+    """Coordinates that give every message of a field a place of its own, and sentences.
 
-    If the usual keys do not suffice, ``coded`` returns all keys in the messages; messages that agree in these too are
-    numbered in file order along ``copy``.
+    Where the usual keys do not suffice, ``coded`` is asked for all that the messages code; those that agree in these,
+    too, are numbered as they come along ``copy``.
     """
     always = [key for key in _ALWAYS if len({m.keys[key] for m in messages}) > 1]
     every = _distinct(messages, [*always, *_all_times()])

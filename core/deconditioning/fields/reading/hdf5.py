@@ -155,10 +155,10 @@ def _refuse_outside(dataset: h5d.DatasetID, path: str) -> None:
 
 
 def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str], list[str]]":
-    """A NetCDF 4 file as a store for xarray, the variables that cannot be opened with the reason, and notes.
+    """A NetCDF 4 file as a store for xarray, the variables that cannot be opened with the reason, and sentences.
 
-    If the root contains no field, the variables of its groups are merged. Raises ``InputError`` if the file refers to
-    another one.
+    Where the root holds no field, the variables of its groups stand side by side. Raises ``InputError`` where the file
+    refers to another one.
     """
     import h5netcdf
     from xarray.backends import H5NetCDFStore

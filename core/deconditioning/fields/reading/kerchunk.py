@@ -20,9 +20,9 @@ def is_reference(path: str | Path) -> bool:
 
 
 def read_references(path: Path) -> dict[str, Any]:
-    """Key → text, or [location, offset, length], with every location resolved.
+    """Key → text, or [place, offset, length], with every place resolved.
 
-    Raises ``InputError`` if the file is not such a description, or a piece is elsewhere.
+    Raises ``InputError`` where the file is no such description, or a piece lies elsewhere.
     """
     try:
         if path.stat().st_size > _MOST:

@@ -26,9 +26,7 @@ _MOST_TIMES = 1_000_000
 
 
 class Repaired(AbstractDataStore):
-    """A store of raw variables whose missing-value attributes are converted for decoding; ``notes``
-    list the changes.
-    """
+    """A store of raw variables whose marks of missing values are such that decoding finds them; ``notes`` say which."""
 
     def __init__(self, store: AbstractDataStore) -> None:
         self.store = store

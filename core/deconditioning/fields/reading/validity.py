@@ -31,11 +31,11 @@ Marks = Mapping[str, tuple[Mark, ...]]
 
 
 def valid_bounds(attributes: Mapping[Any, Any], encoding: Mapping[Any, Any]) -> tuple[float, float] | None:
-    """Lowest and highest valid value in the units of the decoded data; ``None`` if the file gives none.
+    """Lowest and highest valid value in the units of the decoded data; ``None`` where the file names none.
 
-    ``encoding`` describes the packing: the range is then in packed units, unless it has the type of ``scale_factor``
-    and ``add_offset`` and that is wider than the packed type (NetCDF Users' Guide, appendix A). Bounds are widened by
-    half a packed step, or by rounding. Raises ``ValueError`` if the attributes do not define a range.
+    ``encoding`` says how the data were packed: then the range is in packed units, unless it has the type of
+    ``scale_factor`` and ``add_offset`` and that is wider than the packed type (NetCDF Users' Guide, appendix A). Bounds
+    are widened by half a packed step, or by rounding. Raises ``ValueError`` where the attributes make no range.
     """
     said = {name: _numbers(attributes[name], encoding) for name in _RANGE if name in attributes}
     if not said:
@@ -85,11 +85,11 @@ def _is_packed(kind: np.dtype, encoding: Mapping[Any, Any]) -> bool:
 
 
 def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple["xr.Dataset", list[str], Marks]:
-    """The dataset with every field's valid range in the units of its data as attribute ``valid_range``, notes, and
-    suspected missing values.
+    """The dataset with every field's valid range in the units of its data as attribute ``valid_range``, sentences, and
+    what looks like a mark of missing values.
 
-    The notes describe the values that ``only_valid`` treats as missing, and suspected ones that are treated as data.
-    With ``lazy``, values are on disk and are not inspected.
+    The sentences tell what ``only_valid`` takes for missing, and what looks like missing values but counts as data.
+    With ``lazy``, values are on disk and not looked at.
     """
     notes: list[str] = []
     marks: dict[str, tuple[Mark, ...]] = {}
@@ -119,7 +119,7 @@ def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple
 
 
 def look(name: str, values: np.ndarray, bounds: Bounds | None) -> tuple[Bounds | None, list[str], tuple[Mark, ...]]:
-    """The bounds if any value lies within them, notes on the values, and suspected missing values."""
+    """The bounds where any value lies within them, sentences on the values, and what looks like missing ones."""
     notes = []
     large = too_large(values)
     if large.any():
@@ -143,12 +143,12 @@ def look(name: str, values: np.ndarray, bounds: Bounds | None) -> tuple[Bounds |
 
 
 def suspicion(name: str, mark: Mark) -> str:
-    """Why a code that is treated as data is suspicious, without a full stop."""
+    """What is odd about a mark that counts as data, without the full stop."""
     return f"`{name}`: {_counted(mark.count)} of {mark.text}, far from all others, count as data but {DOUBTFUL}"
 
 
 def doubt_of(name: str, mark: Mark) -> str:
-    """The note on a code that is treated as data, with the controls that change it."""
+    """The sentence on a mark that counts as data, with the controls that change it."""
     return (
         f"{suspicion(name, mark)}: if they are, choose '{mark.text}' under 'Count as missing' on the page, or give "
         f"`--missing={mark.text}`."
@@ -156,7 +156,7 @@ def doubt_of(name: str, mark: Mark) -> str:
 
 
 def missing_as_asked(name: str, mark: float, count: int) -> str:
-    """The note on a code that the user declared missing."""
+    """The sentence on a mark that the user counts as missing."""
     return (
         f"`{name}`: {_counted(count)} of {Mark(mark, count, True).text} {'is' if count == 1 else 'are'} taken as "
         "missing, as asked ('Count as missing' on the page, `--missing` of a command)."
@@ -164,7 +164,7 @@ def missing_as_asked(name: str, mark: float, count: int) -> str:
 
 
 def unfound(missing: Collection[str], notes: Collection[str]) -> list[str]:
-    """Notes on declared missing values that occur in none of the fields with these ``notes``."""
+    """Sentences on numbers that are to be missing and are in none of the fields whose ``notes`` these are."""
     asked = " ".join(note for note in notes if "as missing, as asked" in note)
     numbers = {each: each.rpartition("=")[2] for each in missing}
     return [
@@ -175,7 +175,7 @@ def unfound(missing: Collection[str], notes: Collection[str]) -> list[str]:
 
 
 def too_large(values: np.ndarray) -> np.ndarray:
-    """Where values are too large to be data: from 1e30 on, unless other values lead up to them."""
+    """Where values are marks of missing ones by their size: from 1e30 on, unless others lead up to them."""
     with np.errstate(invalid="ignore"):
         size = np.abs(values) if values.dtype.kind == "f" else np.zeros(values.shape, dtype="f4")
         large = size >= UNMARKED_FILL
@@ -205,9 +205,8 @@ def _words(bounds: Bounds) -> str:
 
 
 def only_valid(values: np.ndarray, attributes: Mapping[Any, Any], missing: Collection[float] = ()) -> np.ndarray:
-    """Float64 values of a field, changed in place: NaN where they are one of the ``missing`` numbers, too large to be
-    data, or outside ``valid_range``.
-    """
+    """Float64 values of a field, changed in place: NaN where they are one of the ``missing`` numbers, too large to be a
+    value, or outside ``valid_range``."""
     for mark in missing:
         values[marked(values, mark)] = np.nan
     values[too_large(values) | ~np.isfinite(values)] = np.nan

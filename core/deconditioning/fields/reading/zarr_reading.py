@@ -42,7 +42,7 @@ def is_store(path: str | Path) -> bool:
 
 
 def is_url(path: str | Path) -> bool:
-    """Whether a store is given by a URL and not by a path."""
+    """Whether a store is named by a URL rather than by a path."""
     return "://" in str(path)
 
 
@@ -108,7 +108,7 @@ def units_of(fields: Fields, name: str) -> str:
 
 
 def chunks_of(array: "xr.DataArray") -> dict[str, int]:
-    """The chunks of a field on disk, dimension by dimension; none if it is not chunked."""
+    """The chunks that a field lies in on disk, dimension by dimension; none where it is not chunked."""
     found = array.encoding.get("chunks") or array.encoding.get("chunksizes") or ()
     return {str(dim): int(size) for dim, size in zip(array.dims, found, strict=False)}
 

@@ -23,9 +23,9 @@ _FAULTS = (OSError, ValueError, KeyError, TypeError, RuntimeError, NotImplemente
 
 
 class Stores(AbstractDataStore):
-    """The arrays of a store's root, or of all its groups if the root contains no field.
+    """The arrays of a store's root, or of all its groups where the root holds no field.
 
-    ``left`` maps arrays that cannot be opened to the reason.
+    ``left`` maps arrays that cannot be opened to the reason; ``notes`` are sentences.
     """
 
     def __init__(self, place: str, **options: Any) -> None:

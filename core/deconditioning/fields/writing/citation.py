@@ -1,4 +1,4 @@
-"""Citations in exported files: the papers of the method, this software, the data (see CITATION.cff)."""
+"""How a file says what it rests on: the papers of its method, this software, the data (see CITATION.cff)."""
 
 TITLE = "Deconditioning Lab"
 #: Papers by the words with which models name them.
@@ -27,7 +27,7 @@ def references_of(method: str) -> str:
 
 
 def citation(version: str, data: str, doi: str = "") -> str:
-    """What to cite with a file: this software as in CITATION.cff, and the data by their ``doi``, if they have one."""
+    """What to cite with a file: this software as CITATION.cff has it, and the data, by their ``doi`` where they say."""
     return f"{TITLE} {version} (CITATION.cff); data: {data}{f', doi:{_bare(doi)}' if doi else ''}"
 
 

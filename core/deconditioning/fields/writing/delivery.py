@@ -1,4 +1,4 @@
-"""Export of a result: content, precision and format of the file, and one file or one per grid."""
+"""How a result leaves: what is in the file, in which precision and format, one file or one for each grid."""
 
 import re
 import shutil
@@ -27,16 +27,16 @@ _COARSE = "coarse_"
 
 @dataclass(frozen=True)
 class Delivery:
-    """The requested content and format of a file.
+    """What is asked of a file.
 
     Parameters
     ----------
     draws : number of joint draws of the posterior, along ``realization``.
     quantiles : levels in (0, 1) of every pixel's quantiles, along ``quantile``.
-    single : fields as float32 with 1e20 for missing values, otherwise float64 with NaN.
-    apart : one file per grid, so that none has two coordinates of one kind.
-    store : a consolidated Zarr store (format 2), otherwise NetCDF 4.
-    attributes : the user's global attributes, such as ``doi``, ``contact``, ``institution``.
+    single : fields as float32 with 1e20 for missing, else as float64 with NaN.
+    apart : one file for each grid, so that none has two coordinates of one kind.
+    store : a consolidated Zarr store (format 2), else NetCDF 4.
+    attributes : global attributes of one's own, such as a ``doi``, a ``contact``, an ``institution``.
     """
 
     draws: int = 0
@@ -62,7 +62,7 @@ class Delivery:
 
 
 def attributes_of_text(lines: list[str]) -> dict[str, str]:
-    """Attributes from ``name=value`` texts; ``InputError`` for an invalid one."""
+    """Attributes from ``name=value`` each; ``InputError`` where a line is none."""
     found = {}
     for line in lines:
         name, equals, value = line.partition("=")
@@ -109,7 +109,7 @@ def encoding_of(dataset: "xr.Dataset", single: bool) -> dict[Any, dict[str, Any]
 
 
 def to_netcdf_bytes(dataset: "xr.Dataset", *, single: bool = False) -> bytes:
-    """The dataset as compressed NetCDF 4 bytes; fields in ``single`` precision if requested."""
+    """The dataset as NetCDF 4 bytes, compressed; fields in ``single`` precision where asked for."""
     encoding = encoding_of(dataset, single)
     packed = {"zlib": True, "complevel": 4, "shuffle": True}
     encoding = {name: {**said, **(packed if dataset[name].ndim >= 2 else {})} for name, said in encoding.items()}
@@ -133,7 +133,7 @@ def _to_zarr_folder(dataset: "xr.Dataset", path: Path, *, single: bool = False) 
 
 
 def delivered(dataset: "xr.Dataset", delivery: Delivery, path: Path) -> list[Path]:
-    """Write the requested files to ``path`` (whatever its ending) and beside it; returns the files written."""
+    """Write what is asked for to ``path``, whose ending counts for nothing, and beside it; the files written."""
     written = []
     for more, part in _parts_of(dataset, delivery).items():
         place = path.with_name(f"{path.stem}{more}{'.zarr' if delivery.store else '.nc'}")

@@ -1,4 +1,4 @@
-"""A downscaled field as CF NetCDF: mean, standard deviation, coarse values, error, and their provenance."""
+"""A downscaled field as CF NetCDF: mean, standard deviation, coarse values, error, and how they came about."""
 
 import json
 from datetime import UTC, datetime
@@ -41,11 +41,11 @@ def to_dataset(
 ) -> "xr.Dataset":
     """CF-1.11 dataset of a downscaled field.
 
-    ``mean``, ``sd`` and every baseline are (H, W) in the target's units; ``sd`` is that of a single pixel,
-    ``sd_latent`` that of the latent field, given if they differ, ``local_scale`` the factor in both. ``truth`` and
-    ``error`` = mean − truth are added if the truth is known. ``coarse`` contains the values that the model saw,
-    ``coarse_known`` also the withheld ones, on the coarse cells. Settings are attached as JSON, ``warnings`` as text,
-    and so are the results one scale up (``checked``). ``method`` is the source of the model (`references_of`).
+    ``mean``, ``sd`` and every baseline are (H, W) in the target's units; ``sd`` is that of a pixel's own value,
+    ``sd_latent`` that of the latent field, given where they differ, ``local_scale`` the factor in both. ``truth`` and
+    ``error`` = mean − truth join where the truth is known. ``coarse`` holds what the model saw, ``coarse_known`` also
+    what was withheld, on the coarse cells. Settings go along as JSON, and so do ``warnings`` as text and what was found
+    one scale up (``checked``). ``method`` is what the model names as its source (`references_of`).
     """
     import xarray as xr
 
@@ -89,13 +89,13 @@ def to_dataset(
 
 
 def fine_dimensions(problem: DownscalingProblem) -> tuple[tuple[str, str], dict[str, str]]:
-    """The dimensions of a field (H, W) in the file, and its attributes that refer to the grid."""
+    """The dimensions of a field (H, W) in the file, and what it says of the grid."""
     (y, *_), (x, *_) = _NATIVE[problem.grid.kind]
     return (y, x), {"grid_mapping": "crs"} if problem.grid.mapping else {}
 
 
 def is_beside(name: str) -> bool:
-    """Whether a variable of a grid describes its coordinates and is not one itself."""
+    """Whether a variable of a grid says something about its coordinates and is none."""
     return name.endswith(("_bnds", "_vertices", "crs"))
 
 
@@ -159,7 +159,7 @@ def posterior_attributes(problem: DownscalingProblem, names: tuple[str, ...]) ->
 def grid_coordinates(
     grid: Grid, prefix: str, *, vertices: bool = False
 ) -> tuple[dict[str, Any], tuple[str, str], dict[str, str]]:
-    """Coordinate variables, dimensions, and the attributes of a field that refer to them.
+    """Coordinate variables, dimensions, and what a field on the grid must say about them.
 
     With ``vertices``, two-dimensional positions have the four corners of their cells.
     """

@@ -1,4 +1,4 @@
-"""File names by CORDEX's data reference syntax for downscaled output."""
+"""The name of a file by the data reference syntax of downscaled output, as CORDEX has it."""
 
 import re
 from collections.abc import Mapping
@@ -24,9 +24,9 @@ _DIGITS = {"mon": 6, "Amon": 6, "Omon": 6, "yr": 4, "day": 8}
 def drs_name(origin: Origin, target: str, model: str, version: str) -> str:
     """``tas_EUR-11_MPI-ESM-LR_rcp85_r1i1p1_DeconditioningLab-bag-gp_v0-1-0_mon_200101-200101``, without ending.
 
-    Elements are ``variable_domain_driving-model_experiment_member_method_version_frequency_dates``, without those that
-    the target's file does not give, each of letters, digits and hyphens only. A regional model's name is appended to
-    that of its driving model. Source: Christensen et al. 2020, *CORDEX Archive Design*.
+    Elements are ``variable_domain_driving-model_experiment_member_method_version_frequency_dates``, those that the
+    target's file does not say left out, each of letters, digits and hyphens only. A regional model's own name joins
+    that of the model that drives it. Source: Christensen et al. 2020, *CORDEX Archive Design*.
     """
     given = {name.removeprefix("input_"): value for name, value in origin.attributes.items()}
     said = [_first(given, names) for names in _ELEMENTS.values()]

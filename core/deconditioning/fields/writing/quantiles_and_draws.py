@@ -1,4 +1,4 @@
-"""Further posterior fields in a file: quantiles of every pixel and joint draws."""
+"""What a posterior leaves in a file beside its mean and sd: quantiles of every pixel and joint draws."""
 
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 def with_quantiles(
     dataset: "xr.Dataset", problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray, levels: tuple[float, ...]
 ) -> "xr.Dataset":
-    """The dataset with ``quantiles`` (Q, H, W) of every pixel, ``mean + sd Φ⁻¹(q)``, along ``quantile``.
+    """The dataset with ``quantiles`` (Q, H, W) of every pixel's own value, ``mean + sd Φ⁻¹(q)``, along ``quantile``.
 
     ``mean`` and ``sd`` are (H, W) in the target's units.
     """
@@ -36,10 +36,10 @@ def with_draws(
     dataset: "xr.Dataset", problem: DownscalingProblem, draws: np.ndarray, *, seed: int, off: float | None = None,
     point_sd: float = 0.0,
 ) -> "xr.Dataset":  # fmt: skip
-    """The dataset with ``draws`` (D, H, W) of the latent field along ``realization``, like the members of an ensemble.
+    """The dataset with ``draws`` (D, H, W) of the latent field along ``realization``, as an ensemble has its members.
 
-    ``off`` is the largest distance of a draw's cell average from the mean's at measured cells, ``point_sd`` is ς of a
-    single pixel's noise, which the draws do not include; both in the target's units.
+    ``off`` is the largest distance of a draw's cell average from the mean's where the cell was measured, ``point_sd``
+    ς of a single pixel's noise, which is not in the draws; both in the target's units.
     """
     comment = f"joint draws, seed {seed}: all fields are equally probable, and none of them is the mean"
     if off is not None:

@@ -1,7 +1,7 @@
-"""Writes a Zarr store (format 3) chunk by chunk, from any number of processes, in any order.
+"""A Zarr store (format 3) filled chunk by chunk, by any number of processes, in any order.
 
-The metadata are written once, at the start. zarr writes a chunk's file atomically, so each chunk is complete or absent:
-a process that dies leaves nothing half-written, and the missing chunks follow from the keys.
+Its metadata are written first and never again. zarr puts a chunk's file in place in one step, so a chunk is there whole
+or not at all: a process that dies leaves nothing half-written, and what is missing is seen from the chunks' keys.
 """
 
 import secrets
@@ -61,9 +61,9 @@ def create_store(
     coordinates: Mapping[str, "xr.Variable"],
     about: Mapping[str, Any],
 ) -> None:
-    """Write a store's metadata and coordinates; its fields (name → attributes) have no chunks yet.
+    """Write a store's metadata and coordinates; its fields (name → attributes) hold no chunk yet.
 
-    The folder appears atomically. Raises ``InputError`` if it exists or cannot be created.
+    The folder appears in one step. Raises ``InputError`` where it is there already or cannot be made.
     """
     import xarray as xr
     import zarr
@@ -87,7 +87,7 @@ def create_store(
 
 
 def about_store(path: Path) -> dict[str, Any]:
-    """The attributes of a store; none if there is something else."""
+    """The attributes of a store; none where there is something else."""
     import zarr
 
     try:
@@ -97,9 +97,9 @@ def about_store(path: Path) -> dict[str, Any]:
 
 
 def write_chunk(path: Path, layout: Layout, chunk: Chunk, fields: Mapping[str, np.ndarray]) -> int:
-    """Write one chunk of every field (h, w), even one of missing values; returns its size in bytes before compression.
+    """Put one chunk of every field (h, w) in place, one of missing values too; its bytes before compression.
 
-    Raises ``InputError`` if this machine cannot write there.
+    Raises ``InputError`` where this machine cannot write there.
     """
     size = 0
     for name, values in fields.items():

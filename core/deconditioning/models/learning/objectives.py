@@ -57,9 +57,9 @@ def collapsed_objective(trainable: Trainable, data: IndirectData, check: Check) 
 def projected(
     trainable: Trainable, data: IndirectData, bags: SortedBags, prior: BagPrior, check: Check, *, singly: bool = False
 ) -> tuple[WhitenedTargets, Tensor, Tensor]:
-    """Whitened targets, A (p, k) and ``diag(F⁻¹WᵀK̄WF⁻ᵀ)`` (k,) at the current values, with gradients.
+    """Whitened targets, A (p, k) and ``diag(F⁻¹WᵀK̄WF⁻ᵀ)`` (k,) at the present values, with gradients.
 
-    ``singly`` leaves the targets unrotated, so that minibatches can be drawn from them.
+    ``singly`` keeps the targets apart (a minibatch is drawn from them) instead of rotating them.
     """
     assert trainable.inducing is not None
     targets, kernel, inducing = _whitened(trainable, data, check, singly), trainable.kernel, trainable.inducing

@@ -107,7 +107,7 @@ class ParameterVector:
                 begin += count
 
     def gradient(self) -> np.ndarray:
-        """The gradient from a backward pass, zeros if there is none."""
+        """The gradient left by a backward pass, zeros where there is none."""
         parts = [torch.zeros_like(p.raw) if p.raw.grad is None else p.raw.grad for p in self.parameters]
         return np.concatenate([part.detach().cpu().numpy().ravel() for part in parts])
 
@@ -139,7 +139,7 @@ class ParameterVector:
 
 
 def log_prior(parameters: Sequence[Parameter], starts: Sequence[Tensor], width: float) -> Tensor:
-    """``−½ Σ ((log θ − log θ₀)/w)²`` over the parameters of k and ℓ, with w the ``width`` times their ``spread``."""
+    """``−½ Σ ((log θ − log θ₀)/w)²`` over what k and ℓ are made of, w the ``width`` times their ``spread``."""
     pairs = zip(parameters, starts, strict=True)
     kernels = [(p, start) for p, start in pairs if p.logarithm and p.names[0].startswith(("k", "ℓ"))]
     nothing = starts[0].new_zeros(())

@@ -36,18 +36,16 @@ _REACH = 20.0
 
 
 class Trainable:
-    """Trainable k, σ², ς² (if the model has point noise), and with ``joint`` also ℓ and λ.
+    """Trainable k, σ², ς² (where the model has point noise), and with ``joint`` also ℓ and λ.
 
     Parameters
     ----------
-    spec : the starting values.
-    data, columns : the data from which W is computed.
-    joint : whether ℓ is learned too (always for a model whose Σ depends on ℓ); ``regularisation``: whether λ is learned
-        or fixed; ``tied`` sets it to ``σ²/B``.
-    hold : noise variances that are not learned, from "noise" and "point_noise".
-    held_to : a kernel of the same structure with the centres of the priors of k; None for that of ``spec``.
-
-    Inducing points of a sparse model are placed here, and trained if its spec says so.
+    spec : where learning starts.  data, columns : what W is computed from.
+    joint : ℓ learned too (a model whose Σ comes from ℓ always learns it); ``regularisation`` says whether λ is, or
+        stays; ``tied`` makes it ``σ²/B``.
+    hold : noises that stay as given, among "noise" and "point_noise".
+    held_to : a kernel of the same make where the priors of k have their centres, ``spec``'s own where None.
+    Inducing points of a sparse model are placed here, and trained where its spec says so.
     """
 
     def __init__(
@@ -111,7 +109,7 @@ class Trainable:
 
     @property
     def point_noise(self) -> Tensor | float:
-        """ς², learned or as given; 0.0 if the model has none."""
+        """ς², learned or as given; 0.0 where the model has none."""
         free = self._noises.get("point_noise")
         return self.spec.point_noise if free is None else free.raw.exp()
 
@@ -127,7 +125,8 @@ class Trainable:
         return self.mediation(data)[0]
 
     def mediation(self, data: IndirectData) -> Mediation:
-        """W as from ``weights``, and the part of Σ that depends on ℓ as a function of K̄ (None if there is none)."""
+        """W as ``weights`` gives it, and the part of Σ that comes from ℓ, as a function of K̄ (None where there is
+        none)."""
         if not self.model.mediated:
             return None, None
         if self.joint:
@@ -148,7 +147,7 @@ class Trainable:
         return weights, self.model.unknown(grams, weights, regularisation)
 
     def summary(self, data: IndirectData, check: Check = never) -> TargetSummary:
-        """The summary of the targets for fixed W; cached for the data that learning starts with."""
+        """What the bags see of the targets, W staying as it is; kept for the data that learning starts from."""
         if data is not self._data:
             return summarise(self.spec, data, self.columns, check)
         if self._summary is None:
@@ -156,9 +155,7 @@ class Trainable:
         return self._summary
 
     def log_prior(self, width: float) -> Tensor:
-        """``−½ Σ ((log θ − log θ₀)/w)²`` over the parameters of k and ℓ, with w the ``width`` times
-        their ``spread``.
-        """
+        """``−½ Σ ((log θ − log θ₀)/w)²`` over what k and ℓ are made of, w the ``width`` times their ``spread``."""
         return log_prior(self.vector.parameters, self._starts, width)
 
     def learned(self) -> ModelSpec:

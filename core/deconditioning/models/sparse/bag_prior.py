@@ -25,9 +25,8 @@ _SMALL_BLOCK = 128
 
 @dataclass(frozen=True)
 class Through:
-    """The part of K̄ that inducing points represent exactly: ``inducing`` w (p, d), ``factor`` of ``K_uu = L Lᵀ``,
-    ``half`` ``L⁻¹Cᵀ`` (p, B) with C the bag sums of all points.
-    """
+    """What is exact through inducing points: ``inducing`` w (p, d), ``factor`` of ``K_uu = L Lᵀ``, ``half`` ``L⁻¹Cᵀ``
+    (p, B) with C the bag sums of all points."""
 
     inducing: Float[Tensor, "p d"]
     factor: linalg.Factor

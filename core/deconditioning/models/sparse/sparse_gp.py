@@ -157,7 +157,7 @@ class SparsePosterior:
 
 @dataclass(frozen=True)
 class SparseTerms:
-    """The terms of the bound and of q: inducing points with the bag sums, A (p, k) and the whitened targets."""
+    """What the bound and q are made of: inducing points with the bag sums, A (p, k) and the whitened targets."""
 
     through: Through
     projection: Float[Tensor, "p k"]
@@ -196,9 +196,7 @@ def sparse_posterior(
 
 
 def bound(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = never) -> float:
-    """The collapsed bound on the log evidence at given hyperparameters; for very many points, K̄ is that of
-    ``BagPrior``.
-    """
+    """The collapsed bound on the log evidence at given hyperparameters; of very many points, K̄ as ``BagPrior`` says."""
     return bound_and_error(spec, data, columns, check, estimate=False)[0]
 
 

@@ -40,11 +40,9 @@ class SparseRepresentation:
 
     Parameters
     ----------
-    locations : u, n rows.
-    columns : names of their coordinates, to which both kernels refer.
-    kernel, mediator_kernel : ``k`` of f and ``ℓ`` of g; None shares k: with X = Y, f and g are the same function, and
-        with two kernels the data do not inform f between the points.
-    noise : σ², which is also stage one's ``nλ``.
+    locations : u, n rows.  columns : names of their coordinates, which both kernels refer to.
+    kernel, mediator_kernel : ``k`` of f and ``ℓ`` of g; None shares k: with X = Y, f and g are one function, and with
+        two kernels f between the points is not what the data saw.  noise : σ², which is also stage one's ``nλ``.
     """
 
     locations: tuple[tuple[float, ...], ...]
@@ -174,9 +172,9 @@ def sparse_objective(
     hyperparameters: bool = True,
     check: Check = never,
 ) -> tuple[Any, ParameterVector, Any]:
-    """The negative log evidence per datum, its free parameters, and the spec at the current values.
+    """Minus the log evidence per datum, what it may move, and the spec at the present values.
 
-    The points are always free; with ``hyperparameters`` False, k, ℓ and σ² are fixed.
+    The points always move; ``hyperparameters`` False keeps k, ℓ and σ² as they are.
     """
     device = targets.device
     k, ell = _kernels(spec, device)

@@ -77,7 +77,7 @@ def elbo(
 
 
 def minibatches(count: int, size: int, generator: torch.Generator) -> Iterator[Int[Tensor, " b"]]:
-    """Endless minibatches without replacement, shuffled again in each epoch; a last short one is included."""
+    """Endless minibatches without replacement, each epoch shuffled anew; a last short one is kept."""
     while True:
         yield from torch.randperm(count, generator=generator).split(min(size, count))
 

@@ -51,7 +51,7 @@ class WhitenedTargets:
     others: int = 0
 
     def project(self, sums: Float[Tensor, "B q"]) -> Float[Tensor, "k q"]:
-        """``F⁻¹ Wᵀ c``: the projection of bag sums onto the whitened targets."""
+        """``F⁻¹ Wᵀ c``: what the whitened targets see of bag sums."""
         seen = sums if self.weights is None else self.weights.T @ sums
         return seen if self.scale is None else self.scale[:, None] * seen
 
@@ -98,10 +98,9 @@ def whiten(
 
 @dataclass(frozen=True)
 class TargetSummary:
-    """Summary of fixed W and z̃: ``residual`` Qᵀr (k,), ``weights`` U (B, k) or None for the identity, ``values`` s²
-    (k,), ``rest`` ``‖r − QQᵀr‖²``, ``count`` M, and ``left_out``, the share of the trace of the mediators' kernel
-    matrix that its low-rank approximation omits (0 if there is none).
-    """
+    """Everything about fixed W and z̃: ``residual`` Qᵀr (k,), ``weights`` U (B, k) or None for the identity,
+    ``values`` s² (k,), ``rest`` ``‖r − QQᵀr‖²``, ``count`` M, and ``left_out``, the share of the trace of the
+    mediators' kernel matrix that its low-rank substitute leaves out (0 where there is none)."""
 
     residual: Float[Tensor, " k"]
     weights: Float[Tensor, "B k"] | None

@@ -29,17 +29,17 @@ class BagSettings(Settings):
     bags = Integer("Bags", _OPENING[0], low=1, high=1000, log=True, draws=True, first=4, typed=True, symbol="B",
                    only={"layout": (OWN,)}, otherwise={"layout": {
                        **{name: {"default": bags} for name, (bags, _) in _SIZES.items()}, OWN: {"default": _OWN_BAGS},
-                   }}, about="number of bags")  # fmt: skip
+                   }}, about="their number")  # fmt: skip
     per_bag = Integer("Points per bag", _OPENING[1], low=1, high=1000, log=True, draws=True, first=5, typed=True,
                       symbol="N", address="e-per", only={"layout": (OWN,)},
                       otherwise={"layout": {name: {"default": per} for name, (_, per) in _SIZES.items()}},
-                      about="their mean if sizes are unequal; as many values as --bags")  # fmt: skip
+                      about="their mean where sizes are unequal, one for each number of bags")  # fmt: skip
     unequal = Switch("Bags of unequal size", True, plain="Groups of unequal size",
                      plain_help="Off: all bags have the same number of points.")  # fmt: skip
     alike = Switch("λ scaled alike", True, help="On: the diagonals contain Nλ and Bλ. Off: both contain the same "
                    "number, which regularises the standard estimator less.")  # fmt: skip
     regularisation = Log(
-        "λ", 0.01, low=1e-6, high=10.0, first=1, symbol="λ", address="e-lam", about="enters as Nλ and Bλ",
+        "λ", 0.01, low=1e-6, high=10.0, first=1, symbol="λ", address="e-lam", about="in Nλ and Bλ",
         plain="How strongly groups are blended",
         plain_help="λ, the regularisation: the larger it is, the more a bag also represents its neighbours.",
     )  # fmt: skip
@@ -86,7 +86,5 @@ class TheoremSettings(Settings):
     iota = Linear("ι", 1.0, low=0.1, high=1.0, step=0.05, about="Hölder exponent, in ]0, 1]", help="Hölder exponent.")
     error = Choice("Error", "Risk", options={"Risk": "Risk", "Hilbert–Schmidt": "Hilbert–Schmidt"})
     largest = Integer("Largest N", 100_000, offered=(100_000, 300_000, 1_000_000, 3_000_000), widget="slider",
-                      grouped=True, about="largest number of samples in the first stage")  # fmt: skip
-    seed = Integer(
-        "Seed", 0, low=0, high=9999, typed=True, sweep=False, address="e-rate-seed", about="seed of the first data set"
-    )
+                      grouped=True, about="the most samples of the first stage")  # fmt: skip
+    seed = Integer("Seed", 0, low=0, high=9999, typed=True, sweep=False, address="e-rate-seed", about="the first one")

@@ -27,7 +27,7 @@ class SimulationSettings(Settings):
     prefix = "d"
 
     n = Integer("n, subjects", 200, low=10, high=LARGEST[0], step=10, log=True, draws=True, first=4, symbol="N",
-                flag="subjects", about="number in the simulation (equation 20)", plain="How many subjects",
+                flag="subjects", about="of the simulation (20)", plain="How many subjects",
                 plain_help="n: each has one outcome.")  # fmt: skip
     m = Integer("m, measurements of each", 1000, low=10, high=LARGEST[1], log=True, draws=True, first=6, symbol="M",
                 offered=(10, 20, 50, 100, 250, 500, 1000, 2000), widget="slider", flag="measures",
@@ -65,7 +65,7 @@ class KernelSettings(Settings):
     family = Choice("Kernel K", "rbf", options=Lazily(_kernels), widget="menu", flag="kernel", symbol="FAMILY",
                     about="rbf, matern12, matern32 or matern52")  # fmt: skip
     scale = Log("Lengthscale", 0.5, low=0.0158, high=15.8, first=2, address="d-s-scale", flag="lengthscale",
-                about="the paper's l = 0.25 is 0.5²", plain="How smooth the effect is assumed to be",
+                about="of the kernel (the paper's l = 0.25 is 0.5²)", plain="How smooth the effect is assumed to be",
                 plain_help="The lengthscale of the kernel K: how far apart two values can be and still have nearly the "
                 "same f.")  # fmt: skip
     size = Log("Variance of f", 1.0, low=1e-3, high=1e3, first=3, address="d-s-size", flag="variance")
@@ -76,7 +76,7 @@ class KernelSettings(Settings):
         "inverse-gamma prior IG(1, var y).",
     )  # fmt: skip
     noise = Log("σ²", 0.01, low=3.16e-5, high=3.16, first=1, symbol="σ²", address="d-s-noise",
-                only={"noise_by": ("given",)}, about="noise variance of the outcome")  # fmt: skip
+                only={"noise_by": ("given",)}, about="variance of the outcome's noise")  # fmt: skip
 
 
 class LowRankSettings(Settings):
@@ -92,7 +92,7 @@ class RankSettings(Settings):
 
     prefix = "d"
 
-    rank = Integer("k, eigenvectors", 0, low=1, high=40, least=0, symbol="K", about="number in the low-rank posterior",
+    rank = Integer("k, eigenvectors", 0, low=1, high=40, least=0, symbol="K", about="of the low-rank posterior",
                    only={"low_rank": (True,)}, otherwise={"low_rank": {True: {"default": 10}}})  # fmt: skip
 
 
@@ -115,7 +115,7 @@ class FurtherSettings(Settings):
         "measurements.",
     )  # fmt: skip
     eta = Log("η", 1.0, low=1e-3, high=10.0, symbol="η", flag="embedding-scale", only={"eta_given": (True,)},
-              about="scale of the prior of uncertain embeddings")  # fmt: skip
+              about="of uncertain embeddings' prior")  # fmt: skip
 
 
 class SweptSettings(SimulationSettings, KernelSettings, RankSettings):
@@ -131,7 +131,7 @@ class ValidationSettings(Settings):
 
     prefix = "d"
 
-    folds = Integer("Folds", 5, address=None, about="folds of the cross-validation")
+    folds = Integer("Folds", 5, address=None, about="of the cross-validation")
     repeats = Integer("Partitions of the cross-validation", 1, offered=(1, 5, 20), widget="slider")
     nested = Switch(
         "Learn again in every fold", False,
@@ -154,11 +154,11 @@ class ClusterSettings(Settings):
 
     prefix = "d-c"
 
-    subjects = Integer("Subjects", 200, address=None, about="number in all clusters together")
-    measures = Integer("Measurements", 200, address=None, about="number per subject")
-    clusters = Integer("Clusters", 4, low=2, high=6, about="number, assigned in turn")
+    subjects = Integer("Subjects", 200, address=None, about="of the simulation (20), in all clusters together")
+    measures = Integer("Measurements", 200, address=None, about="of each subject")
+    clusters = Integer("Clusters", 4, low=2, high=6, about="taken in turn")
     apart = Linear("Distance between their functions, δ", 0.3, low=0.0, high=0.5, step=0.05, symbol="δ",
-                   about="distance of the clusters' functions from their mean")  # fmt: skip
+                   about="how far the clusters' functions lie from their mean")  # fmt: skip
     way = Choice("Functions are", "exchangeable", widget="menu", options={
         "exchangeable": "exchangeable, ρ of highest evidence", "pooled": "one for all, ρ = 1",
         "separate": "one for each by itself, ρ = 0", OWN: "exchangeable, ρ by hand",

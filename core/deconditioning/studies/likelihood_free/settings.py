@@ -32,12 +32,12 @@ class NumberSettings(Settings):
 
     problem = Choice("Simulator", SourceSettings.problem.default, options=PROBLEMS)
     observed = Linear("Observed mean", 9.42, low=1.25, high=75.0, step=0.01, log=True, draws=True, first=7, only=_GAMMA,
-                      address="lf-y", about="for exponential-gamma", plain="Observation",
+                      address="lf-y", about="of exponential-gamma", plain="Observation",
                       plain_help="The mean of the data, whose cause θ is to be inferred.")  # fmt: skip
     shape = Log("Prior: shape", 0.1, low=0.01, high=100.0, draws=True, first=8, only=_GAMMA)
     rate = Log("Prior: rate", 0.1, low=0.01, high=100.0, draws=True, first=9, only=_GAMMA)
     dimension = Integer("Parameters", 2, low=1, high=5, draws=True, first=10, only=_NORMAL, address="lf-d",
-                        about="number for gaussian")  # fmt: skip
+                        about="of gaussian: their number")  # fmt: skip
     noise = Log("Noise σ of the simulator", 0.5, low=0.05, high=2.0, draws=True, first=11, only=_NORMAL)
     sd = Log("Prior: sd", 1.0, low=0.1, high=5.0, draws=True, first=12, only=_NORMAL)
     low = Linear("Prior: log θ from", -5.0, low=-7.0, high=3.0, step=0.5, sweep=False, only=PREDATORS, address=None)

@@ -55,7 +55,7 @@ class ProblemSettings(Settings):
     seed = Integer("Seed", 0, low=0, high=9999, typed=True, sweep=False)
     model = Choice("Model", "cmp", options=Lazily(_models), widget="menu")
     inducing = Integer("Inducing points", 200, low=5, high=1000, step=25, log=True, draws=True, first=12, typed=True,
-                       address="r-induce", about="in sparse models", only={"model": Using("inducing")})  # fmt: skip
+                       address="r-induce", about="of sparse models", only={"model": Using("inducing")})  # fmt: skip
 
 
 class SwissRollSettings(ProblemSettings):
@@ -65,7 +65,7 @@ class SwissRollSettings(ProblemSettings):
 
     regularisation = Log(
         "λ", 1e-5, low=1e-9, high=1.0, first=2, symbol="λ", otherwise={"matching": {"indirect": {"default": 1e-3}}},
-        only={"model": Using("regularisation")}, address="r-lam", about="starting value of λ",
+        only={"model": Using("regularisation")}, address="r-lam", about="its starting value",
         help="Inside Nλ (CMP) or Bλ (shrinkage CMP).", plain="How strongly slices are blended",
         plain_help="λ, the regularisation of the conditional mean operator: the larger it is, the more a slice also "
         "represents its neighbours. Models without mediation have none.",

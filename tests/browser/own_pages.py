@@ -1,0 +1,5 @@
+"""Pages of tests' own, served by Streamlit without our server."""
+
+import streamlit as st
+
+st.navigation([st.Page("words_page.py", default=True), st.Page("marks_page.py", url_path="marks")]).run()

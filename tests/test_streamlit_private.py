@@ -1,0 +1,93 @@
+"""What is private to Streamlit stands in one file, and each part that a new version takes away is named."""
+
+import ast
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from pages.kit import streamlit_private
+from pages.kit.streamlit_private import PARTS, TEST_IDS, Part, missing
+
+ROOT = Path(__file__).resolve().parents[1]
+#: Public: the package's own face, and the class of a place on a page, which annotations name.
+PUBLIC = {"streamlit", "streamlit.delta_generator"}
+APP = [path for pattern in ("pages/**/*.py", "scripts/*.py", "app.py") for path in ROOT.glob(pattern)]
+
+
+def imported(path: Path) -> set[str]:
+    """Modules that a file imports."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.add(str(node.module))
+            found |= {f"{node.module}.{name.name}" for name in node.names if node.module == "streamlit"}
+    return found
+
+
+def test_no_other_file_imports_what_is_private_to_streamlit() -> None:
+    own = Path(streamlit_private.__file__)
+    private = {
+        str(path.relative_to(ROOT)): sorted(names)
+        for path in APP
+        if path != own
+        if (names := {name for name in imported(path) if name.partition(".")[0] == "streamlit"} - PUBLIC)
+        if not _for_annotations_only(path, names)
+    }
+    assert not private, "put it into pages/kit/streamlit_private.py, with why and what to do when it goes"
+
+
+def _for_annotations_only(path: Path, names: set[str]) -> bool:
+    """Whether these are imported under ``if TYPE_CHECKING`` alone: they need nothing at run time."""
+    blocks = [
+        node
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+    ]
+    inside = {each.module for node in blocks for each in ast.walk(node) if isinstance(each, ast.ImportFrom)}
+    return names <= inside
+
+
+def test_the_installed_version_has_every_part() -> None:
+    assert not missing(), "\n".join(missing())
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.where)
+def test_a_part_that_is_taken_away_is_named(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    module, _, names = part.where.partition(":")
+    holder = importlib.import_module(module)
+    *path, last = names.split(".")
+    for name in path:
+        holder = getattr(holder, name)
+    if hasattr(holder, last):
+        for owner in inspect.getmro(holder) if inspect.isclass(holder) else [holder]:
+            if last in vars(owner):
+                monkeypatch.delattr(owner, last)
+    else:  # set when an object is made
+        source = inspect.getsource(holder)
+        monkeypatch.setattr(inspect, "getsource", lambda each: source.replace(f"self.{last}", "self.renamed"))
+    (told,) = [sentence for sentence in missing() if f"Streamlit has no {part.where} " in sentence]
+    assert part.why in told and part.instead in told
+
+
+def test_a_module_that_is_gone_is_named() -> None:
+    lost = Part("streamlit.runtime.no_such_module:name", "It was needed.", "Do without.")
+    assert missing([lost]) == [f"Streamlit has no {lost.where} any more. It was needed. Do without."]
+
+
+def test_the_list_of_test_ids_is_what_style_scripts_and_browser_tests_select() -> None:
+    places = [
+        *(path for path in ROOT.glob("pages/**/*") if path.suffix in (".css", ".js", ".py")),
+        *ROOT.glob("tests/browser/*.py"),
+        *ROOT.glob("tests/benchmarks/*.py"),
+    ]
+    used = set()
+    for path in places:
+        if path != Path(streamlit_private.__file__):
+            used |= set(re.findall(r"data-testid\^?=['\"]?(st\w+)", path.read_text()))
+            used |= set(re.findall(r"(?:get_by_test_id\(\"|find\('|testid === ')(st\w+)", path.read_text()))
+    assert used == set(TEST_IDS)
