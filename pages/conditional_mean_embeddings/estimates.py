@@ -21,7 +21,6 @@ from deconditioning.studies.conditional_means.study import (
     true_embedding,
 )
 from deconditioning.studies.conditional_means.times import Cost, cheap_costs, dense_cost, extrapolated_cost, growth
-from deconditioning.studies.sweeping import Settings
 from deconditioning.wording import duration, signed
 from pages.kit.chart.background import get_background, session_lane
 from pages.kit.chart.picture_first import picture_first
@@ -64,7 +63,7 @@ def show() -> None:
     offer(OnPage("conditional-means", others=_of_layout))
 
 
-def _of_layout(held: Mapping[str, Any]) -> Settings:
+def _of_layout(held: Mapping[str, Any]) -> dict[str, Any]:
     """Bags and points of a layout by its name; those of one's own have controls."""
     chosen = EstimateSettings(layout=held[EstimateSettings.layout.key] or EstimateSettings.layout.default)
     return {} if chosen.layout == OWN else {"bags": chosen.bags, "per_bag": chosen.per_bag}

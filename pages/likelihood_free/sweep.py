@@ -5,21 +5,20 @@ from typing import Any
 
 from deconditioning.studies.likelihood_free.settings import BY_HAND, BY_Q, ModeSettings
 from deconditioning.studies.likelihood_free.sweep import HYPERPARAMETERS
-from deconditioning.studies.sweeping import Settings
 from pages.kit.tools.study_sweep import OnPage
 from pages.likelihood_free.controls import BOX
 
 
-def _back(given: Settings) -> Collection[str]:
+def _back(given: dict[str, Any]) -> Collection[str]:
     """Hyperparameters that follow q̄ are left to it."""
     return [name for name in given if not (given["by_q"] and name in HYPERPARAMETERS)]
 
 
-def _mode(given: Settings) -> Mapping[str, Any]:
+def _mode(given: dict[str, Any]) -> Mapping[str, Any]:
     return ModeSettings.on_controls(mode=BY_Q if given["by_q"] else BY_HAND)
 
 
-def _others(held: Mapping[str, Any]) -> Settings:
+def _others(held: Mapping[str, Any]) -> dict[str, Any]:
     ends = zip(("low", "high"), held.get(BOX, ()), strict=False)
     return {"by_q": held[ModeSettings.mode.key] != BY_HAND} | {name: float(end) for name, end in ends}
 

@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from deconditioning.datasets.line_settings import LineProblem
-from deconditioning.studies.sweeping import Settings
 from pages.kit.controls.edits import read
 from pages.kit.tools.study_sweep import OnPage
 from pages.one_dimension.controls import OWN, ROUND_TRIP, WHICH, own_key
 from pages.one_dimension.edits import HELD
 
 
-def _problem(held: Mapping[str, Any]) -> Settings:
+def _problem(held: Mapping[str, Any]) -> dict[str, Any]:
     """r and f, chosen or typed, and the points that were edited."""
     expressions = {
         each.name: held[own_key(each)] if held[each.key] == OWN else held[each.key]
@@ -20,7 +19,7 @@ def _problem(held: Mapping[str, Any]) -> Settings:
     return expressions | {f"{scatter}_edits": read(held[key])[0].text for scatter, (key, _) in HELD.items()}
 
 
-def _trip(held: Mapping[str, Any]) -> Settings:
+def _trip(held: Mapping[str, Any]) -> dict[str, Any]:
     return _problem(held) | {"drawn": held[WHICH] == ROUND_TRIP[1]}
 
 

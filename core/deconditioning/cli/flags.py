@@ -39,18 +39,11 @@ def add_flags(
             )  # fmt: skip
 
 
-def _words(setting: Setting[Any], default: Any) -> str:
-    """What holds where the flag is not given."""
-    if isinstance(setting, OrNone):
-        return setting.none
-    return default if isinstance(setting.inner, Choice | Named) else setting.text(default) or "none"
-
-
 def _words(setting: Setting[Any], values: list[Any]) -> str:
     """What holds where the flag is not given."""
     if isinstance(setting, OrNone):
         return setting.none
-    return " ".join(map(str if isinstance(setting.inner, Choice) else setting.text, values)) or "none"
+    return " ".join(map(str if isinstance(setting.inner, Choice | Named) else setting.text, values)) or "none"
 
 
 def _help(setting: Setting[Any], default: str, several: bool, alone: bool) -> str:

@@ -27,7 +27,7 @@ class Settings:
             **{name: each for name, each in vars(cls).items() if isinstance(each, Setting)}
         }  # fmt: skip
         values = [(name, object, field(default=each.default)) for name, each in cls._declared.items()]
-        cls.__dataclass_fields__ = make_dataclass(cls.__name__, values).__dataclass_fields__
+        cls.__dataclass_fields__ = make_dataclass(cls.__name__, values).__dataclass_fields__  # type: ignore[attr-defined]
 
     def __init__(self, **values: Any) -> None:
         given = {name: self.declaration(name).like(value) for name, value in values.items()}

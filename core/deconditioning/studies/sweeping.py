@@ -5,13 +5,13 @@ A study is one file beside its problem, with a `Study` named ``SWEEP`` in it, an
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from deconditioning.downscaling.saved_map import THUMBNAIL
 from deconditioning.errors import Check, InputError, never
 from deconditioning.figures.sweep import sweep_thumbnail
-from deconditioning.settings import setting as declared
+from deconditioning.settings.setting import Setting
 from deconditioning.settings.settings import filled
 from deconditioning.sweeps import (
     Axis,
@@ -40,42 +40,6 @@ STUDIES = {
     "camera": "deconditioning.studies.filtering.camera_sweep",
     "distribution-regression": "deconditioning.studies.distribution_regression.sweep",
 }
-Settings = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A setting of a study without declarations: its ``title``, ``default`` and, where it can be swept, its ends.
-
-    ``log``: evenly in logarithms; ``whole``: a whole number; ``draws``: what is drawn depends on it (it costs most, so
-    it changes least often); ``only``: the values of other settings with which it means something.
-    """
-
-    title: str
-    default: Any
-    low: float | None = None
-    high: float | None = None
-    log: bool = True
-    whole: bool = False
-    draws: bool = False
-    only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-
-    @property
-    def swept(self) -> bool:
-        """Whether it can be an axis."""
-        return self.low is not None
-
-    def applies(self, values: Mapping[str, Any]) -> bool:
-        """Whether it means something at these values of other settings."""
-        return all(values[other] in allowed for other, allowed in self.only.items())
-
-    def read(self, text: str) -> Any:
-        """The value that an address says."""
-        return text == "true" if isinstance(self.default, bool) else type(self.default)(text)
-
-
-#: What a setting of a study is: declared beside it, or listed in its ``SWEEP``.
-_AnySetting = Setting | declared.Setting[Any]
 
 
 @dataclass(frozen=True)
@@ -93,54 +57,29 @@ class Study:
     """
 
     title: str
-    settings: Mapping[str, _AnySetting]
+    settings: Mapping[str, Setting[Any]]
     scores: Mapping[str, Score]
-    row: Callable[[Settings], dict[str, Any]]
-    chosen: Callable[[Settings, Sequence[str]], Settings] = lambda settings, names: settings
+    row: Callable[[dict[str, Any]], dict[str, Any]]
+    chosen: Callable[[dict[str, Any], Sequence[str]], dict[str, Any]] = lambda settings, names: settings
     setting_s: float = 0.05
 
     @property
-    def declared(self) -> dict[str, declared.Setting[Any]]:
-        """Those of its settings that are declarations, by name."""
-        return {name: each for name, each in self.settings.items() if isinstance(each, declared.Setting)}
-
-    @property
     def held(self) -> dict[str, str]:
-        """Key of a page's address → the name of the declared setting that it holds, first axes first."""
-        own = sorted(self.declared.values(), key=lambda each: each.first or len(self.settings))
+        """Key of a page's address → the name of the setting that it holds, first axes first."""
+        own = sorted(self.settings.values(), key=lambda each: each.first or len(self.settings))
         every = [variant for each in own for variant in each.variants()]
         return {each.address: each.name for each in every if each.address is not None}
-
-    def setting(self, name: str, given: Mapping[str, Any]) -> _AnySetting:
-        """A setting as it is at these values of others."""
-        return self.declared[name].at(given) if name in self.declared else self.settings[name]
 
     def names(self, given: Mapping[str, Any]) -> list[str]:
         """What can be an axis at these settings."""
         return [name for name, setting in self.settings.items() if setting.swept and setting.applies(given)]
 
-    def complete(self, given: Mapping[str, Any]) -> Settings:
+    def complete(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """All settings, the usual ones where none is given; ``InputError`` for unknown ones and wrong kinds."""
         for name in given:
             if name not in self.settings:
                 raise InputError(f"There is no setting `{name}`: choose one of {', '.join(self.settings)}.")
-        own = {name: _like(name, self.settings[name], value) for name, value in given.items()}
-        others = {name: setting.default for name, setting in self.settings.items() if name not in self.declared}
-        return others | filled(self.declared, own) | own
-
-
-def _like(name: str, setting: _AnySetting, value: Any) -> Any:
-    """A value as the setting declares it, or else of its default's kind."""
-    if isinstance(setting, declared.Setting):
-        return setting.like(value)
-    default = setting.default
-    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if type(default) is int and isinstance(value, float) and value.is_integer():
-        return int(value)
-    if type(value) is not type(default):
-        raise InputError(f"`{name}` is {value!r}: give a value such as {default!r}.")
-    return value
+        return filled(self.settings, {name: self.settings[name].like(value) for name, value in given.items()})
 
 
 def study_of(name: str) -> Study:
@@ -166,7 +105,7 @@ def sweep_study(
     return rows_of(settings, lambda values: study.row(base | typed(study, values)), known, check)
 
 
-def typed(study: Study, values: Mapping[str, float]) -> Settings:
+def typed(study: Study, values: Mapping[str, float]) -> dict[str, Any]:
     """An axis's values as settings: whole numbers where they are."""
     return {name: int(value) if study.settings[name].whole else value for name, value in values.items()}
 

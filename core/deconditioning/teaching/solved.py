@@ -12,7 +12,7 @@ import numpy as np
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.errors import Check, never
 from deconditioning.fields.cell_settings import CellSettings
-from deconditioning.studies.sweeping import Settings, study_of
+from deconditioning.studies.sweeping import study_of
 from deconditioning.teaching.exercises import Address, Exercise, Numbers, Verdict
 
 #: The worked example of page Downscaling, its model, and what its settings are called.
@@ -41,7 +41,7 @@ def verdict_at(exercise: Exercise, address: Address, check: Check = never) -> Ve
     return verdict
 
 
-def _settings_at(way: Way, address: Address) -> Settings:
+def _settings_at(way: Way, address: Address) -> dict[str, Any]:
     """All settings of the way's study, those of the address among them."""
     study = study_of(str(way.study))
     held = study.held
@@ -67,7 +67,7 @@ def solution_words(exercise: Exercise) -> str:
     return "; ".join(f"{names[key]} = {_SAID.get(text, text)}" for key, text in changed.items())
 
 
-def _band(given: Settings) -> tuple[float, ...]:
+def _band(given: dict[str, Any]) -> tuple[float, ...]:
     from deconditioning.studies.one_dimension.problem import condition_line, on_grid
     from deconditioning.studies.one_dimension.sweep import line_at, line_spec, model_at
 
@@ -75,7 +75,7 @@ def _band(given: Settings) -> tuple[float, ...]:
     return (on_grid(line, condition_line(line, spec), spec).scores(line)["coverage_2sd"],)
 
 
-def _evidence(given: Settings) -> tuple[float, ...]:
+def _evidence(given: dict[str, Any]) -> tuple[float, ...]:
     """The evidence, and the best of the picture that page One dimension opens with."""
     from deconditioning.studies.one_dimension.evidence_surface import evidence_surface
     from deconditioning.studies.one_dimension.sweep import line_at, line_spec, model_at
@@ -84,7 +84,7 @@ def _evidence(given: Settings) -> tuple[float, ...]:
     return *_scored("one-dimension", "evidence")(given), float(np.nanmax(surface.values))
 
 
-def _few_points(given: Settings) -> tuple[float, ...]:
+def _few_points(given: dict[str, Any]) -> tuple[float, ...]:
     from deconditioning.datasets.sparse_toy import ToySpec
     from deconditioning.studies.sparse_representation.study import SparseSettings, represent
     from deconditioning.studies.sparse_representation.sweep import toy_at
@@ -94,7 +94,7 @@ def _few_points(given: Settings) -> tuple[float, ...]:
     return *_scored("sparse-representation", "rmse")(given), every
 
 
-def _rule(given: Settings) -> tuple[float, ...]:
+def _rule(given: dict[str, Any]) -> tuple[float, ...]:
     from deconditioning.studies.kernel_bayes.one_observation import answers
     from deconditioning.studies.kernel_bayes.settings import AnswerSettings, KernelBayesSettings
     from deconditioning.studies.kernel_bayes.study import gaussian_spec
@@ -107,7 +107,7 @@ def _rule(given: Settings) -> tuple[float, ...]:
     return tuple(float(np.linalg.norm(found[name].mean - exact)) for name in ("kbr", "kde"))
 
 
-def _followed(given: Settings) -> tuple[float, ...]:
+def _followed(given: dict[str, Any]) -> tuple[float, ...]:
     from deconditioning.studies.filtering.settings import SweptSettings
     from deconditioning.studies.filtering.study import FilterSettings, follow, rotation_problem, system_of
 
@@ -159,7 +159,7 @@ def _map(address: Address) -> Any:
     return problem, problem.physical_mean(found.mean), problem.physical_sd(found.sd)
 
 
-def _scored(study: str, *scores: str) -> Callable[[Settings], tuple[float, ...]]:
+def _scored(study: str, *scores: str) -> Callable[[dict[str, Any]], tuple[float, ...]]:
     """Scores that the study's sweeps tell."""
     return lambda given: tuple(float(found[name]) for found in [study_of(study).row(given)] for name in scores)
 

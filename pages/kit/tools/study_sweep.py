@@ -1,11 +1,11 @@
 """A study's sweep on its page: which control shows which of the study's settings."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from deconditioning.errors import InputError
-from deconditioning.studies.sweeping import Settings, study_of
+from deconditioning.studies.sweeping import study_of
 from pages.kit.controls.essential import name_of
 from pages.kit.record import page_record
 from pages.kit.tools import sweep
@@ -14,11 +14,11 @@ from pages.kit.tools.sweep import Offer, Sweepable
 Held = Mapping[str, Any]
 
 
-def _nothing(held: Held) -> Settings:
+def _nothing(held: Held) -> dict[str, Any]:
     return {}
 
 
-def _all(given: Settings) -> Collection[str]:
+def _all(given: dict[str, Any]) -> Collection[str]:
     return tuple(given)
 
 
@@ -29,20 +29,15 @@ class OnPage:
     Parameters
     ----------
     study : its name in `deconditioning.studies.sweeping`.
-    controls : key of a control → the number it holds, by the setting's name; those to begin with come first. Those
-        of declared settings follow from their declarations.
     others : what the page's controls hold, by key → the settings that are no numbers of one control.
-    stops : keys of controls that stand at some values only: they are no axes.
     back : all settings of a sweep → those that adopting one of its rows puts on their controls.
     more : the same → values of other controls that go with them, by key.
     """
 
     study: str
-    controls: Mapping[str, str] = field(default_factory=dict)
-    others: Callable[[Held], Settings] = _nothing
-    stops: Collection[str] = ()
-    back: Callable[[Settings], Collection[str]] = _all
-    more: Callable[[Settings], Mapping[str, Any]] = _nothing
+    others: Callable[[Held], dict[str, Any]] = _nothing
+    back: Callable[[dict[str, Any]], Collection[str]] = _all
+    more: Callable[[dict[str, Any]], Mapping[str, Any]] = _nothing
 
 
 def offer(page: OnPage) -> None:
@@ -53,7 +48,7 @@ def offer(page: OnPage) -> None:
 def sweepable(page: OnPage) -> Sweepable | None:
     """What can be swept at the page's controls; None where they make no settings."""
     study, controls = study_of(page.study), page_record().controls
-    names_by_key = page.controls or study.held
+    names_by_key = study.held
     held = {key: control.value for key, control in controls.items()}
     numbers = {name: held[key] for key, name in names_by_key.items() if held.get(key) is not None}
     try:
@@ -66,8 +61,8 @@ def sweepable(page: OnPage) -> Sweepable | None:
             name_of(controls[key]), float(held[key]), key, own.low, own.high, own.log, own.whole,
         )
         for key, name in names_by_key.items()
-        if name in names and key in held and key not in page.stops
-        for own in [study.setting(name, settings)]
+        if name in names and key in held
+        for own in [study.settings[name].at(settings)]
         if not getattr(own, "offered", ())
     }  # fmt: skip
 

@@ -46,12 +46,6 @@ def keeping(keys: Sequence[str], *presets: Preset) -> tuple[Preset, ...]:
     return tuple(replace(preset, keeps=tuple(keys)) for preset in presets)
 
 
-def fixed(**values: Any) -> Callable[[Controls], Mapping[str, Any]]:
-    """These values, by keys whose hyphens are written as underscores."""
-    named = {key.replace("_", "-"): value for key, value in values.items()}
-    return lambda controls: named
-
-
 def reserve(presets: Sequence[Preset]) -> None:
     """Keep places for the tools and for what they show; below a page's header, before its first control."""
     now = page_record()

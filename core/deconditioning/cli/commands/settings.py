@@ -28,5 +28,5 @@ def run(options: argparse.Namespace) -> None:
             found = schema("Downscaling", DownscaleSettings.declared())
         else:
             study = study_of(options.study)
-            found = schema(study.title, study.declared)
+            found = schema(study.title, study.settings)
     print(json.dumps(found, indent=1, ensure_ascii=False))

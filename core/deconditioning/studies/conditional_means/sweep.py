@@ -5,11 +5,11 @@ from typing import Any
 from deconditioning.figures.small_multiples import small_lines
 from deconditioning.studies.conditional_means.settings import BagSettings
 from deconditioning.studies.conditional_means.study import BagLayout, compare
-from deconditioning.studies.sweeping import Settings, Study
+from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
 
-def row(given: Settings) -> dict[str, Any]:
+def row(given: dict[str, Any]) -> dict[str, Any]:
     """Errors of both estimates of the embedding and of E[X | Y = y], their difference, and the latter as curves."""
     found = compare(BagLayout(**given))
     lines = {name: found.regressions[name].numpy() for name in ("shrinkage", "truth", "standard")}

@@ -14,7 +14,7 @@ from deconditioning.figures.small_multiples import small_lines
 from deconditioning.studies.distribution_regression.compare import Prepared
 from deconditioning.studies.distribution_regression.settings import LARGEST, SweptSettings
 from deconditioning.studies.distribution_regression.study import MethodSettings, part, posterior_risk, regress
-from deconditioning.studies.sweeping import Settings, Study
+from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
 #: Points of a small picture.
@@ -35,7 +35,7 @@ def _largest(seed: int, spread: float) -> Any:
 
 
 @one_thread()
-def row(given: Settings) -> dict[str, Any]:
+def row(given: dict[str, Any]) -> dict[str, Any]:
     """Evidence, left-out outcomes, the posterior risk of GPDR, and f."""
     asked = SweptSettings(**given)
     prepared = prepared_at(SimulationSpec(asked.n, asked.m, asked.seed, asked.unequal, spread=asked.spread))

@@ -17,7 +17,7 @@ from deconditioning.studies.filtering.camera import (
 )
 from deconditioning.studies.filtering.settings import CameraSweptSettings
 from deconditioning.studies.filtering.study import FilterSettings
-from deconditioning.studies.sweeping import Settings, Study
+from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
 
@@ -27,7 +27,7 @@ def _camera_at(spec: CameraSpec) -> CameraData:
     return make_camera(spec)
 
 
-def row(given: Settings) -> dict[str, Any]:
+def row(given: dict[str, Any]) -> dict[str, Any]:
     """Mean angles of both kernel Bayes filters, the paper's squared distance, and the angles step by step."""
     settings = CameraSweptSettings(**given)
     data = _camera_at(camera_spec(settings))

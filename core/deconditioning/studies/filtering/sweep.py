@@ -18,7 +18,7 @@ from deconditioning.studies.filtering.study import (
     system_of,
     validation_error,
 )
-from deconditioning.studies.sweeping import Settings, Study
+from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
 #: Steps of a small picture.
@@ -31,14 +31,14 @@ def problem_at(system: RotationSystem, train: int, test: int, seed: int) -> Filt
     return replace(rotation_problem(system, train, test, seed), others={})
 
 
-def _settings_at(given: Settings) -> tuple[FilterProblem, FilterSettings]:
+def _settings_at(given: dict[str, Any]) -> tuple[FilterProblem, FilterSettings]:
     """The series and the filter of these settings."""
     settings = SweptSettings(**given)
     problem = problem_at(system_of(settings), settings.train, settings.test, settings.seed)
     return problem, FilterSettings(settings.scale, settings.regularisation, settings.tolerance)
 
 
-def row(given: Settings) -> dict[str, Any]:
+def row(given: dict[str, Any]) -> dict[str, Any]:
     """Error on the second half of the training steps, on the series that is followed, and the first coordinate."""
     problem, settings = _settings_at(given)
     found = follow(problem, settings)

@@ -22,7 +22,7 @@ from deconditioning.studies.kernel_bayes.study import (
     lengthscale_of,
     make_gaussian,
 )
-from deconditioning.studies.sweeping import Settings, Study
+from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
 #: Points of a small picture.
@@ -36,7 +36,7 @@ def problem_at(spec: GaussianSpec) -> GaussianProblem:
 
 
 @one_thread()
-def row(given: Settings) -> dict[str, Any]:
+def row(given: dict[str, Any]) -> dict[str, Any]:
     """Error of the posterior mean against the exact one, that of left-out states, and the posterior."""
     settings = KernelBayesSettings(**given)
     few = settings.dimension in FEW

@@ -14,7 +14,7 @@ from deconditioning.likelihood_free.objective import Guards, find_guards, learn,
 from deconditioning.likelihood_free.simulators import Problem, Simulations, simulate
 from deconditioning.studies.likelihood_free.settings import KernelSettings, SweptSettings
 from deconditioning.studies.likelihood_free.study import Inference, infer, kernels_at, numbers_of, problem_at, rows_of
-from deconditioning.studies.sweeping import Settings, Study
+from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
 #: What q̄ sets unless one of them is swept.
@@ -41,7 +41,7 @@ def _asked(settings: SweptSettings) -> tuple[str, tuple[float, ...], int, int]:
     return settings.problem, numbers_of(settings), settings.simulations, settings.seed
 
 
-def row(given: Settings) -> dict[str, Any]:
+def row(given: dict[str, Any]) -> dict[str, Any]:
     """log q̄, the posterior mean's and interval's errors where the posterior is known, and its quantiles."""
     settings = SweptSettings(**given)
     asked, seed, method = _asked(settings), settings.seed, settings.method
@@ -71,7 +71,7 @@ def _quantiles(found: Inference, method: str) -> dict[str, Any]:
     return small_lines(LEVELS, lines)
 
 
-def by_hand(given: Settings, names: Sequence[str]) -> Settings:
+def by_hand(given: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Hyperparameters no longer follow q̄ where one of them is swept."""
     return given | {"by_q": given["by_q"] and not set(names) & set(HYPERPARAMETERS)}
 

@@ -6,14 +6,14 @@ from deconditioning.figures.small_multiples import small_lines
 from deconditioning.studies.one_dimension.bayes import posterior_of_y
 from deconditioning.studies.one_dimension.settings import BayesSettings
 from deconditioning.studies.one_dimension.sweep import kernel_at, line_at, line_spec, own_parameters
-from deconditioning.studies.sweeping import Settings, Study
+from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
 #: Points of a small picture, of the grid's 400.
 THIN = 8
 
 
-def row(given: Settings) -> dict[str, Any]:
+def row(given: dict[str, Any]) -> dict[str, Any]:
     """The distance of the deconditional embedding from the exact one, the moments of its herded samples, and both."""
     found = posterior_of_y(
         line_at(line_spec(given)), str(given["prior"]), given["x"], kernel_at(given, "k", "x"),

@@ -15,7 +15,7 @@ from deconditioning.models.spec import ModelSpec
 from deconditioning.settings import setting
 from deconditioning.studies.one_dimension.problem import METHODS, condition_line, on_grid
 from deconditioning.studies.one_dimension.settings import RecoverSettings
-from deconditioning.studies.sweeping import Settings, Study
+from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
 #: Points of a small picture, of the grid's 400.
@@ -49,7 +49,7 @@ def _having(own: str) -> tuple[str, ...]:
     return tuple(name for name, family in FAMILIES.items() if own in {each.name for each in family.own})
 
 
-def line_spec(given: Settings) -> LineSpec:
+def line_spec(given: dict[str, Any]) -> LineSpec:
     """The problem's settings; edits of points that it does not draw are left out."""
     names = ("n", "m", "simulation", "target", "input_noise", "target_noise", "seed")
     first = Edits.from_text(given["first_edits"]).possible(given["n"])
@@ -57,7 +57,7 @@ def line_spec(given: Settings) -> LineSpec:
     return LineSpec(**{name: given[name] for name in names}, first_edits=first.text, second_edits=second.text)
 
 
-def kernel_at(given: Settings, key: str, column: str) -> KernelSpec:
+def kernel_at(given: dict[str, Any], key: str, column: str) -> KernelSpec:
     """One kernel at its settings."""
     family = str(given[f"{key}_family"])
     if family not in FAMILIES:
@@ -67,7 +67,7 @@ def kernel_at(given: Settings, key: str, column: str) -> KernelSpec:
     return KernelSpec((Term((factor,), given[f"{key}_size"]),))
 
 
-def model_at(given: Settings) -> ModelSpec:
+def model_at(given: dict[str, Any]) -> ModelSpec:
     """The model at its settings."""
     model = METHODS.get(str(given["method"]))
     if model is None:
@@ -77,7 +77,7 @@ def model_at(given: Settings) -> ModelSpec:
     return ModelSpec(model, k, ell, given["regularisation"], given["noise"])
 
 
-def row(given: Settings) -> dict[str, Any]:
+def row(given: dict[str, Any]) -> dict[str, Any]:
     """Evidence, left-out targets and scores against f, and f's posterior."""
     line, spec = line_at(line_spec(given)), model_at(given)
     posterior = condition_line(line, spec)

@@ -8,11 +8,11 @@ from deconditioning.figures.small_multiples import small_lines
 from deconditioning.studies.one_dimension.round_trip import Operators, drawn_function, round_trip
 from deconditioning.studies.one_dimension.settings import TripSettings
 from deconditioning.studies.one_dimension.sweep import THIN, kernel_at, line_at, line_spec, own_parameters
-from deconditioning.studies.sweeping import Settings, Study
+from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
 
-def row(given: Settings) -> dict[str, Any]:
+def row(given: dict[str, Any]) -> dict[str, Any]:
     """The share of f's variance that comes back, the RMSEs of f and of its conditional mean, f and what came back."""
     line, k = line_at(line_spec(given)), kernel_at(given, "k", "x")
     operators = Operators(

@@ -7,7 +7,7 @@ from deconditioning.datasets.sparse_toy import Toy, ToySpec, make_toy
 from deconditioning.figures.small_multiples import small_lines
 from deconditioning.studies.sparse_representation.settings import RepresentationSettings
 from deconditioning.studies.sparse_representation.study import at_hyperparameters, places_of, read
-from deconditioning.studies.sweeping import Settings, Study
+from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
 #: Points of a small picture.
@@ -20,7 +20,7 @@ def toy_at(spec: ToySpec) -> Toy:
     return make_toy(spec)
 
 
-def row(given: Settings) -> dict[str, Any]:
+def row(given: dict[str, Any]) -> dict[str, Any]:
     """Evidence and scores against f, and f's posterior."""
     toy = toy_at(ToySpec(given["data"], given["made_of"], given["data_noise"], given["seed"]))
     places = places_of(toy, given["points"], str(given["places"]))

@@ -12,7 +12,7 @@ from deconditioning.figures.small_multiples import small_lines
 from deconditioning.models.catalogue import BAG_GP
 from deconditioning.models.leave_one_out import leave_one_out
 from deconditioning.observations import IndirectData
-from deconditioning.studies.sweeping import Settings, Study
+from deconditioning.studies.sweeping import Study
 from deconditioning.studies.swiss_roll.settings import SwissRollSettings
 from deconditioning.studies.swiss_roll.study import conditioned, data_for, inducing_points, model_spec, roll_spec, score
 from deconditioning.sweeps import Score
@@ -33,7 +33,7 @@ def _data(spec: RollSpec, pseudo: bool) -> IndirectData:
     return data_for(roll_at(spec), BAG_GP) if pseudo else roll_at(spec).data
 
 
-def row(given: Settings) -> dict[str, Any]:
+def row(given: dict[str, Any]) -> dict[str, Any]:
     """Scores against t, evidence and left-out slices where sums are kept, and the mean along the sheet."""
     settings = SwissRollSettings(**given)
     spec, model = roll_spec(settings), model_spec(settings)
