@@ -6,6 +6,9 @@ from deconditioning.settings.settings import Settings
 
 #: Subjects and measures of the largest simulation: smaller ones are its first.
 LARGEST = (400, 2000)
+#: Functions whose averages are looked at, and invertible transformations of the measurements (`theory`).
+FUNCTION_NAMES = ("f₀ of the simulation", "f₀ less its mean", "waves", "a constant")
+TRANSFORM_NAMES = ("as they are", "squares", "square roots", "turned round", "ends stretched", "ends squeezed")
 #: The way to regress clusters with a correlation of one's own.
 OWN = "by hand"
 
@@ -166,24 +169,14 @@ class ClusterSettings(Settings):
     rho = Linear("Correlation ρ of clusters", 0.5, low=0.0, high=1.0, step=0.01, only={"way": (OWN,)})
 
 
-def _functions() -> dict[str, str]:
-    from deconditioning.studies.distribution_regression.theory import FUNCTIONS
-
-    return {name: name for name in FUNCTIONS}
-
-
-def _transforms() -> dict[str, str]:
-    from deconditioning.studies.distribution_regression.theory import TRANSFORMS
-
-    return {name: name for name in TRANSFORMS}
-
-
 class LemmaSettings(Settings):
     """A function and a concentration of which Lemma 1 is tried."""
 
     prefix = "d-l"
 
-    function = Choice("Function f", "f₀ of the simulation", options=Lazily(_functions), widget="menu")
+    function = Choice(
+        "Function f", "f₀ of the simulation", options={name: name for name in FUNCTION_NAMES}, widget="menu"
+    )
     waves = Integer("Waves", 1, low=1, high=10, only={"function": ("waves",)})
     alpha = Log("Concentration α of the subjects", SimulationSettings.spread.default, low=1.0, high=100.0)
 
@@ -193,5 +186,5 @@ class InvarianceSettings(Settings):
 
     prefix = "d-i"
 
-    transform = Choice("Measurements are taken", "squares", options=Lazily(_transforms), widget="menu",
+    transform = Choice("Measurements are taken", "squares", options={name: name for name in TRANSFORM_NAMES}, widget="menu",
                        help="h, invertible on [0, 1]; the model sees h(x) with the same kernel")  # fmt: skip

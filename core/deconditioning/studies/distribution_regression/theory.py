@@ -17,28 +17,25 @@ from deconditioning.distribution_regression.separation import Separation, moment
 from deconditioning.distribution_regression.simulate import Function, SimulationSpec, regression_function, simulate
 from deconditioning.distribution_regression.subjects import Subjects, make_subjects
 from deconditioning.errors import InputError
+from deconditioning.studies.distribution_regression.settings import FUNCTION_NAMES, TRANSFORM_NAMES
 from deconditioning.studies.distribution_regression.study import MethodSettings, sums_of
 
 #: Points at which f is drawn.
 POINTS = 121
 #: Invertible transformations of [0, 1] onto itself.
-TRANSFORMS: dict[str, Function] = {
-    "as they are": lambda x: x,
-    "squares": lambda x: x**2,
-    "square roots": lambda x: x**0.5,
-    "turned round": lambda x: 1 - x,
-    "ends stretched": lambda x: 0.5 + np.arctanh(0.98 * (2 * x - 1)) / (2 * np.arctanh(0.98)),
-    "ends squeezed": lambda x: 0.5 - 0.5 * np.cos(np.pi * x),
-}
+_FORMULAS: tuple[Function, ...] = (
+    lambda x: x, lambda x: x**2, lambda x: x**0.5, lambda x: 1 - x,
+    lambda x: 0.5 + np.arctanh(0.98 * (2 * x - 1)) / (2 * np.arctanh(0.98)), lambda x: 0.5 - 0.5 * np.cos(np.pi * x),
+)  # fmt: skip
+TRANSFORMS: dict[str, Function] = dict(zip(TRANSFORM_NAMES, _FORMULAS, strict=True))
 #: Ways to take the measures, on the measures and on their transforms.
 WAYS = ("gpdr", "kde")
 #: Functions whose averages are looked at; ``waves`` says how many waves the last has.
-FUNCTIONS: dict[str, Callable[[int], Function]] = {
-    "f₀ of the simulation": lambda waves: regression_function,
-    "f₀ less its mean": lambda waves: _centred,
-    "waves": lambda waves: lambda x: np.sin(2 * np.pi * waves * x),
-    "a constant": lambda waves: np.ones_like,
-}
+_BY_WAVES: tuple[Callable[[int], Function], ...] = (
+    lambda waves: regression_function, lambda waves: _centred, lambda waves: lambda x: np.sin(2 * np.pi * waves * x),
+    lambda waves: np.ones_like,
+)  # fmt: skip
+FUNCTIONS: dict[str, Callable[[int], Function]] = dict(zip(FUNCTION_NAMES, _BY_WAVES, strict=True))
 
 
 def _centred(x: np.ndarray) -> np.ndarray:
