@@ -187,4 +187,5 @@ class InvarianceSettings(Settings):
     prefix = "d-i"
 
     transform = Choice("Measurements are taken", "squares", options={name: name for name in TRANSFORM_NAMES},
-                       widget="menu", help="h, invertible on [0, 1]; the model sees h(x) with the same kernel")  # fmt: skip
+                       widget="menu",
+                       help="h, invertible on [0, 1]; the model sees h(x) with the same kernel")  # fmt: skip
