@@ -28,19 +28,20 @@ def output_of(*words: str) -> str:
 def _forked(words: tuple[str, ...]) -> str:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(SHARED)
-    with tempfile.NamedTemporaryFile("r") as said:
-        process = context.Process(target=_run, args=(words, said.name))
+    with tempfile.NamedTemporaryFile("r") as said, tempfile.NamedTemporaryFile("r") as trouble:
+        process = context.Process(target=_run, args=(words, said.name, trouble.name))
         process.start()
         process.join()
-        output = said.read()
-    assert process.exitcode == 0, output
-    return output
+        assert process.exitcode == 0, trouble.read()
+        return said.read()
 
 
-def _run(words: tuple[str, ...], said: str) -> None:
-    """Do what the interpreter does with these words; everything printed goes to a file."""
+def _run(words: tuple[str, ...], said: str, trouble: str) -> None:
+    """Do what the interpreter does with these words; what it prints goes to two files."""
     os.chdir(ROOT)
-    sys.stdout = sys.stderr = open(said, "w")
+    for number, path in ((1, said), (2, trouble)):
+        os.dup2(os.open(path, os.O_WRONLY), number)
+    sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
     kind, what, *rest = words
     sys.argv = [kind, *rest]
     try:

@@ -4,7 +4,8 @@ import torch
 
 from deconditioning.filtering.rotations import RotationPath
 from deconditioning.kernels.lanczos import ACCURACY
-from deconditioning.studies.filtering.camera import PAPER_NOISES, CameraSpec, kernel_bayes, make_camera
+from deconditioning.studies.filtering.camera import CameraSpec, kernel_bayes, make_camera
+from deconditioning.studies.filtering.settings import PAPER_NOISES
 from deconditioning.studies.filtering.study import FilterSettings
 from tests.benchmarks.table import Row, keep
 

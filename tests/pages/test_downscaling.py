@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.catalogue import MODELS, named
 from deconditioning.models.spec import ModelSpec
+from pages.downscaling.by_hand import COLUMNS, ROWS
 from pages.downscaling.model import family_values, slider_values
 from pages.kit.state import get_engine
 from tests.core.fields.samples import netcdf, plane, region
@@ -382,7 +383,8 @@ def warned(page: AppTest) -> list[str]:
 
 
 def test_what_is_learned_from_unmatched_cells_comes_with_the_model_that_one_scale_up_chose(open_page):
-    page = open_page("downscaling", med="surface_altitude", withhold="0.5", **LARGER)
+    corner = {ROWS: ["0", "10"], COLUMNS: ["0", "9"]}
+    page = open_page("downscaling", med="surface_altitude", withhold="0.5", **corner)
     assert page.selectbox(key="model").value == "area_to_point_gp" and page.checkbox(key="choose").value
     assert "pseudo-targets" in equation(page) and "a(x)^\\top C" in words(page)
     page.number_input(key="steps").set_value(8)
