@@ -26,7 +26,7 @@ from deconditioning.observations import Bags
 from deconditioning.wording import duration
 
 #: Kernel evaluations a second of the tiled sums on one slow core; the most seconds they may take unless allowed more.
-RATE, MOST_SECONDS = 2.5e7, 600.0
+_RATE, MOST_SECONDS = 2.5e7, 600.0
 #: Rows whose interpolation weights are alive at once.
 ROWS = 1 << 15
 #: Routes of other hyperparameters that are remembered, and numbers of the matrices that are.
@@ -165,7 +165,7 @@ class KernelSums:
                 return Way(route, 1e-8 * points * nodes, nodes, found.error), found
             if route is Route.SORTED:
                 return Way(route, 1e-8 * points * subjects), None
-        return Way(Route.DIRECT, points**2 / 2 / RATE), None
+        return Way(Route.DIRECT, points**2 / 2 / _RATE), None
 
     def _interpolation(self, term: Term) -> Interpolation | None:
         unit = self._unit(term)

@@ -176,7 +176,7 @@ def test_marks_of_missing_values_lie_apart(values, marks) -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"1,2,3\n4,5,6\n", "first row of t.csv holds numbers"),
+        (b"1,2,3\n4,5,6\n", "first row of t.csv contains numbers"),
         (b"a,,b\n1,2,3\n", "name of column 2 is empty"),
         (b"a,b,a\n1,2,3\n", "'a' occurs twice"),
         (b"# only\n# this\n", "comments only"),
