@@ -172,7 +172,7 @@ def test_bad_input_is_refused_with_a_sentence(coarse: xr.DataArray) -> None:
     fine = planet()
     refused("`coarse` is a ndarray: give an xarray", coarse.values, fine["z"])
     refused("`covariates` is a NoneType", coarse, None)
-    refused("The target is one of t, z, p: name it by `target`", fine, fine["z"])
+    refused("The target could be any of t, z, p: name it with `target`", fine, fine["z"])
     refused("no variable `q`: choose one of `t`", coarse.to_dataset(), fine["z"], target="q")
     refused("The setting 'colour' is unknown: choose among", coarse, fine["z"], colour=1)
     refused("The model 'magic' is unknown", coarse, fine["z"], model="magic")
