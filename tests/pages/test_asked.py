@@ -8,7 +8,7 @@ from tests.pages.reading import elements
 
 SCRIPT = """
 import streamlit as st
-from pages.kit.controls.program_values import apply_values, ask, count_asked, set_values
+from pages.kit.controls.program_values import apply_values, count_requests, set_on_next_run, set_values
 
 apply_values()
 fields = st.selectbox("Fields", ["old", "new", "third"], key="fields")
@@ -18,10 +18,10 @@ if st.button("Upload"):
 if st.button("Learn"):
     set_values({"size": 7})
 if st.button("Interrupted"):
-    ask({"size": 5})
+    set_on_next_run({"size": 5})
     st.stop()
 st.markdown(f"{fields} {size}")
-count_asked()
+count_requests()
 """
 
 

@@ -14,7 +14,7 @@ from tests.pages.sliders import log_slider, moved
 
 SCRIPT = """
 import streamlit as st
-from pages.kit.controls.program_values import apply_values, count_asked, set_values
+from pages.kit.controls.program_values import apply_values, count_requests, set_values
 from pages.kit.state import log_slider, on_sliders
 
 apply_values()
@@ -23,7 +23,7 @@ st.markdown(repr(value))
 if st.button("Learn"):
     set_values(on_sliders({{"noise": {learned}}}))
 st.checkbox("Other")
-count_asked()
+count_requests()
 """
 
 

@@ -75,8 +75,7 @@ def heard(monkeypatch) -> Callable[[Any], tuple[list[Edits], Any]]:
 
     def hear(message: Any) -> tuple[list[Edits], Any]:
         state, taken = {"chart": {"edits": message}}, []
-        monkeypatch.setattr(points, "recall", state.get)
-        monkeypatch.setattr(points, "remember", state.__setitem__)
+        monkeypatch.setattr(points.st, "session_state", state)
         Points(np.zeros(2), np.zeros(2), Edits(), ("y", "x"), MOST_EDITS, taken.append).hear("chart")
         return taken, state.get("_points-chart")
 

@@ -206,7 +206,7 @@ def test_a_name_that_is_too_much_is_a_sentence_and_nothing_is_changed(folder: Pa
     page = opened(run=first)
     box(page, "Tags, separated by commas").set_value("x" * 40)
     next(button for button in page.button if button.label == "Save").click().run()
-    assert "A tag has 40 letters" in words(page) and not (folder / first / "label.json").exists()
+    assert "A tag has 40 characters" in words(page) and not (folder / first / "label.json").exists()
 
 
 def test_six_runs_are_compared(folder: Path) -> None:
