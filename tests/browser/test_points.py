@@ -97,6 +97,7 @@ def by_mouse(page: Page, first: str) -> None:
     said(page, "By hand, D₁: 1 moved")
     moved = followed(page, first)
     x, y = place(page, "o-first", 11)
+    corner = page.evaluate(CORNER, "o-first")  # what stands above the pictures may have moved them
     assert abs(x - corner[0]) < 25 and abs(y - corner[1]) < 25  # the axes may have made room
     page.mouse.click(*page.evaluate(CORNER, "o-second"))
     said(page, "D₂: 1 added")
