@@ -156,7 +156,7 @@ def test_likelihood_free_finds_a_gaussian_posterior() -> None:
         (lambda: KernelBayesFilter().fit(np.arange(30.0), np.arange(5.0)), "30 states and 5 observations"),
         (lambda: KernelBayesFilter().fit(np.arange(5.0), np.arange(5.0)), "are needed"),
         (lambda: LikelihoodFree().fit(np.arange(5.0), np.arange(5.0)), "There are 5 runs"),
-        (lambda: LikelihoodFree().fit(np.arange(20.0), np.arange(19.0)), "20 parameters and 19 summaries"),
+        (lambda: LikelihoodFree().fit(np.arange(20.0), np.arange(19.0)), "20 rows of parameters and 19 of summaries"),
         (lambda: LikelihoodFree(method="x").fit(np.arange(20.0), np.arange(20.0)).posterior(1), "'x' is unknown"),
         (lambda: LikelihoodFree().fit(np.arange(20.0), np.arange(20.0)).posterior([1, 2]), "has 2 numbers"),
         (lambda: DistributionRegression().fit([1, 2], **ROLES), "is a list: give a pandas DataFrame"),

@@ -112,6 +112,6 @@ def test_validation_does_not_see_the_outcomes_left_out(people):
 
 
 def test_covariates_that_are_not_there_are_refused():
-    with pytest.raises(InputError, match="choose among bmi"):
+    with pytest.raises(InputError, match="choose one of bmi"):
         with_covariates(accelerometer_stand_in(4, minutes=3), ["age"])
     assert with_covariates(accelerometer_stand_in(4, minutes=3), []).covariates.shape == (4, 0)
