@@ -70,8 +70,8 @@ def _while_new(function: Callable[..., Any], typechecker: Callable[[Any], Any]) 
 
 def _kind(value: Any) -> Any:
     """What the check sees of an argument: shape and kind of an array, its size of a whole number, else its class."""
-    if (shape := getattr(value, "shape", None)) is not None:
-        return tuple(shape), getattr(value, "dtype", None)
+    if isinstance(shape := getattr(value, "shape", None), tuple):
+        return shape, getattr(value, "dtype", None)
     if isinstance(value, tuple | list):
         return tuple(map(_kind, value[:9])), len(value)
     return value if isinstance(value, int) else type(value)

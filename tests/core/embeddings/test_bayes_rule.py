@@ -188,7 +188,7 @@ def test_the_median_is_that_of_all_pairs():
     points = normal(30, 2, seed=4)
     pairs = [float((a - b).norm()) for i, a in enumerate(points) for b in points[:i]]
     assert median_distance(points) == pytest.approx(sorted(pairs)[(len(pairs) - 1) // 2])
-    with pytest.raises(InputError, match="same"):
+    with pytest.raises(InputError, match="identical"):
         median_distance(torch.ones(5, 2).double())
 
 

@@ -180,7 +180,7 @@ def test_too_low_a_rank_is_refused(monkeypatch):
     spec, data = case()[0], thousands()
     monkeypatch.setattr(target_summary, "MOST_BAGS", 200)
     monkeypatch.setattr(target_summary, "MOST_COLUMNS", 5)
-    with pytest.raises(InputError, match="rank of 5 leaves"):
+    with pytest.raises(InputError, match="rank of 5 omits"):
         sparse_posterior(spec, data, COLUMNS)
 
 

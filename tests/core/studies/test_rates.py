@@ -152,7 +152,7 @@ def test_the_grid_falls_with_n_until_m_limits_it():
     mean = {(m, n): np.mean([r.risk for r in rows if (r.targets, r.samples) == (m, n)]) for m, n in
             {(r.targets, r.samples) for r in rows}}  # fmt: skip
     assert mean[300, 30_000] < mean[300, 300] and mean[300, 30_000] < mean[30, 30_000]
-    with pytest.raises(InputError, match="ascend"):
+    with pytest.raises(InputError, match="increasing order"):
         measure_grid(RateSettings(), [30], [300, 300])
 
 

@@ -237,7 +237,7 @@ def test_a_stopped_sweep_goes_on_where_it_was() -> None:
     ("name", "given", "axis", "words"),
     [
         ("nothing", {}, "noise", "no study `nothing` to sweep: choose one of one-dimension"),
-        ("one-dimension", {"k": 1}, "noise", "no setting `k` here: choose among n, m"),
+        ("one-dimension", {"k": 1}, "noise", "no setting `k`: choose one of n, m"),
         ("one-dimension", {"n": 3.5}, "noise", "`n` is 3.5: give a value such as 200"),
         ("one-dimension", {"n": True}, "noise", "`n` is True"),
         ("one-dimension", {}, "seed", "no setting `seed` to sweep"),
