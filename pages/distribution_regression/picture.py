@@ -18,9 +18,9 @@ from deconditioning.studies.distribution_regression.settings import LinkSettings
 from deconditioning.studies.distribution_regression.study import MethodSettings
 from deconditioning.studies.distribution_regression.validation import PREDICTORS, Validated, cross_validate
 from deconditioning.wording import signed
-from pages.distribution_regression.beside_paper import on_accelerometers
 from pages.distribution_regression.data import Chosen
 from pages.distribution_regression.model import Model, choose_model
+from pages.distribution_regression.paper_results import on_accelerometers
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.essential import aside, group
 from pages.kit.controls.settings import controls

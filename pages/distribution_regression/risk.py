@@ -11,7 +11,7 @@ from deconditioning.figures.studies.distribution_regression import risk_plot
 from deconditioning.studies.distribution_regression.curves import slope, theory_exponent
 from deconditioning.studies.distribution_regression.study import MethodSettings, risk_sweep
 from deconditioning.wording import signed
-from pages.distribution_regression import beside_paper
+from pages.distribution_regression import paper_results
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
 from pages.kit.layout.page_layout import explain, refusals
@@ -105,7 +105,7 @@ def _words(curves: dict[str, Any], along: str, fixed: int) -> None:
 
 def _below(kept: dict[str, Any], curves: dict[str, Any], along: str, fixed: int) -> None:
     """What the paper says of it, the paired tests, and where the numbers come from."""
-    for told in (beside_paper.on_densities(kept), beside_paper.on_embeddings(kept)):
+    for told in (paper_results.on_densities(kept), paper_results.on_embeddings(kept)):
         if told:
             st.markdown(told)
     with st.expander("Mean risks, compared over the same runs"):

@@ -20,10 +20,10 @@ from deconditioning.fields.several import joined, keys_of, together
 from deconditioning.fields.spec import USUAL, DownscalingSpec
 from deconditioning.models.catalogue import MODELS
 from deconditioning.models.defaults import usual_model
-from pages.downscaling import by_hand
+from pages.downscaling import cell_selection
 from pages.downscaling.dimensions import coarse_dimensions, dimensions
 from pages.downscaling.missing import counted_missing
-from pages.downscaling.picked import begin, pick, several
+from pages.downscaling.variable_choice import begin, pick, several
 from pages.kit.controls.essential import group
 from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.controls.settings import control
@@ -184,7 +184,7 @@ def _spec(fields: Fields, source: Source, hidden: DeltaGenerator, asked: DeltaGe
         None if cells.matching == CELLS.matching.default else cells.matching, cells.coordinates, select,  # type: ignore[arg-type]
         coarse_select=coarse, missing=missing,
     )  # fmt: skip
-    return by_hand.chosen(source, _reweighed(spec), fields_of)
+    return cell_selection.chosen(source, _reweighed(spec), fields_of)
 
 
 def _cells(default: dict[str, Any], hidden: DeltaGenerator) -> CellSettings:

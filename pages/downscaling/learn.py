@@ -24,7 +24,7 @@ from deconditioning.models.named_model import NamedModel
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.run_content import hyperparameters, learned_downscaling, number_in, one_scale_up_in
 from deconditioning.wording import signed
-from pages.downscaling import by_hand
+from pages.downscaling import cell_selection
 from pages.downscaling.data import Choice, cell_values
 from pages.downscaling.model import OWN, OWN_FAMILIES, family_values, own_choice, slider_values
 from pages.downscaling.picture import View, quick_view
@@ -129,7 +129,7 @@ def open_run(run: Run) -> None:
         "missing": list(problem.get("missing", [])),
         "model": settings["model"],
     }
-    values |= by_hand.values_of(DownscalingSpec.from_dict(problem))
+    values |= cell_selection.values_of(DownscalingSpec.from_dict(problem))
     if others:
         values["more"] = others
     if source.get("coarse"):

@@ -10,7 +10,7 @@ from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.reading.validity import suspicion
 from deconditioning.missing_marks import Mark, checked_missing, marked, marks_of
-from pages.downscaling.picked import several
+from pages.downscaling.variable_choice import several
 from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.layout.escaping import sentence_of
 

@@ -21,7 +21,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.colours import model_name
 from deconditioning.figures.map_panel import plain_number
 from deconditioning.figures.scores import calibration_plot, error_histogram, pit_histogram
-from deconditioning.metrics.calibrating import calibration, pit
+from deconditioning.metrics.calibration import calibration, pit
 from deconditioning.metrics.field_scores import score_field
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.picture import View

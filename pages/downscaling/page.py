@@ -7,18 +7,18 @@ from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling import (
-    by_hand,
+    cell_selection,
     data,
+    descriptions,
+    downloads,
     draws,
     learn,
     model,
     numbers,
-    out,
     picture,
     present,
     sweep,
     trust,
-    words,
 )
 from pages.downscaling.essentials import ESSENTIALS
 from pages.downscaling.presets import PRESETS
@@ -44,17 +44,17 @@ def main() -> None:
 
 def body() -> None:
     """Controls in the sidebar, picture in the middle, numbers below."""
-    said, hidden = words.first_sentence()
+    said, hidden = descriptions.first_sentence()
     with st.sidebar:
         choice = data.choose(hidden)
     problem = data.problem_of(choice)
     with st.sidebar:
         settings, start = model.choose_model(choice, problem)
     with said:
-        words.situation(problem, start)
+        descriptions.situation(problem, start)
     numbers.hope(choice.key, problem)
     learning = st.container()
-    by_hand.bar(problem)
+    cell_selection.bar(problem)
     maps = picture.Maps.of(problem)
     spec, view = picture.posterior(choice, problem, start, maps)
     with st.sidebar:
@@ -72,7 +72,7 @@ def body() -> None:
         trust.one_scale_up(spec, checked)
         learn.warn(choice, problem, spec, view)
     _reservations(choice, problem, settings, spec, view)
-    words.what_it_shows(problem, spec, view)
+    descriptions.what_it_shows(problem, spec, view)
     explore(choice, problem, spec, view, maps)
     numbers.one_cell(problem, view, cell)
     scores(choice, problem, spec, view)
@@ -81,7 +81,7 @@ def body() -> None:
     found = verdict(problem, view.mean, held, baselines["bilinear"], doubts)
     shown = present.shown_now(choice, problem, spec, panels, found, checked)
     present.show(shown, view)
-    out.downloads(choice, problem, settings, spec, view, baselines, panels, held, checked, shown)
+    downloads.downloads(choice, problem, settings, spec, view, baselines, panels, held, checked, shown)
     notes(problem.notes)
 
 
@@ -98,7 +98,7 @@ def _reservations(
             st.warning(
                 f"{view.jitter:.1e} was added to the diagonal of a matrix to factorise it. Increase σ² to avoid this."
             )
-        by_hand.knows_too_much(problem, model.learned_from(choice, settings, spec, problem.data.bags.count))
+        cell_selection.knows_too_much(problem, model.learned_from(choice, settings, spec, problem.data.bags.count))
 
 
 def explore(

@@ -40,7 +40,7 @@ from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
-from pages.downscaling import by_hand
+from pages.downscaling import cell_selection
 from pages.downscaling.data import Choice, problem_of
 from pages.downscaling.model import begin, hyperparameters
 from pages.kit.chart.background import get_background, session_lane
@@ -250,8 +250,8 @@ class Maps:
         """A figure in the place of that key; what is pointed at on it is looked into, or done by hand."""
         with self.places[key] if key != MEAN else nullcontext():
             point = plotly_live(
-                figure, f"map-{key}", group=_GROUP, clickable=by_hand.mode() == "look", later=key != MEAN,
-                on_click=_whole_page, cells=by_hand.lattice(self.problem, key == OBSERVED),
+                figure, f"map-{key}", group=_GROUP, clickable=cell_selection.mode() == "look", later=key != MEAN,
+                on_click=_whole_page, cells=cell_selection.lattice(self.problem, key == OBSERVED),
                 on_cells=partial(_by_hand, self.problem, key),
             )  # fmt: skip
         if _is_new(key, point):
@@ -284,7 +284,7 @@ def _whole_page() -> None:
 
 def _by_hand(problem: DownscalingProblem, key: str, events: list[list[float]]) -> None:
     """What was pointed at on the map of that key concerns all of the page, also where that is a fragment."""
-    by_hand.pointed(problem, events)
+    cell_selection.pointed(problem, events)
     if key == MEAN:
         st.rerun()
 

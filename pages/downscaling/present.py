@@ -7,7 +7,7 @@ import streamlit as st
 from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.map_panel import Panel
-from deconditioning.metrics.trusting import Trust
+from deconditioning.metrics.intervals import Trust
 from deconditioning.models.spec import ModelSpec
 from deconditioning.slides.assembled import assembled
 from deconditioning.slides.deck import Shown, downscaling_deck

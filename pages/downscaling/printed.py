@@ -20,11 +20,11 @@ from deconditioning.figures.printed.publication import (
     projections_for,
     publication_figure,
 )
-from deconditioning.metrics.trusting import Trust
+from deconditioning.metrics.intervals import Trust
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice
+from pages.downscaling.descriptions import hidden_cells, pixels_of_a_cell
 from pages.downscaling.picture import View
-from pages.downscaling.words import hidden_cells, pixels_of_a_cell
 from pages.kit.controls import widgets
 from pages.kit.controls.essential import group
 from pages.kit.state import offer_only

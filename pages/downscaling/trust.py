@@ -15,7 +15,7 @@ from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
 from deconditioning.figures.printed.coverage import TITLE, mark_of
 from deconditioning.figures.scores import pit_histogram
-from deconditioning.metrics.trusting import LEVELS, RIGHT, Trust, trust
+from deconditioning.metrics.intervals import LEVELS, RIGHT, Trust, trust
 from deconditioning.models.catalogue import MODELS
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice

@@ -5,9 +5,9 @@ import streamlit as st
 
 from deconditioning.studies.kernel_bayes.settings import FEW
 from deconditioning.studies.kernel_bayes.study import GaussianSpec, gaussian_spec
-from pages.kernel_bayes import errors, prior, several
+from pages.kernel_bayes import errors, prior, several_observations
 from pages.kernel_bayes.controls import RULE, problem_of
-from pages.kernel_bayes.one import observed, table
+from pages.kernel_bayes.one_observation import observed, table
 from pages.kernel_bayes.presets import PRESETS
 from pages.kernel_bayes.words import equation
 from pages.kit.chart.picture_first import picture_first
@@ -42,7 +42,7 @@ def body() -> None:
         spec, y = gaussian_spec(settings, 1), np.array(settings.observed)
         table(found, problem_of(spec).posterior(y)[0])
     else:
-        settings, spec, y = several.show(dimension)
+        settings, spec, y = several_observations.show(dimension)
     equation(settings)
     offer(OnPage("kernel-bayes"))
     more(spec, y)

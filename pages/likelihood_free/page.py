@@ -7,7 +7,7 @@ from deconditioning.studies.likelihood_free.settings import MethodSettings, Page
 from pages.kit.controls.settings import controls, essentials
 from pages.kit.layout.page_layout import page_header, refusals
 from pages.kit.tools.study_sweep import offer
-from pages.likelihood_free import beside, checks, picture
+from pages.likelihood_free import checks, comparison, picture
 from pages.likelihood_free.controls import choose, choose_settings, gap_of, inferred, learned_for
 from pages.likelihood_free.presets import PRESETS
 from pages.likelihood_free.sweep import SWEEP
@@ -34,12 +34,12 @@ def body() -> None:
     with st.sidebar:
         settings = choose_settings(learned)
         method = controls(MethodSettings).method
-        other = beside.choose()
+        other = comparison.choose()
     found = inferred(choice, settings)
     if method not in found.answers:
         raise InputError(found.refused.get(method, "This method has no solution here: choose another method."))
     with st.container():
-        found = beside.joined(choice, found, other)
+        found = comparison.joined(choice, found, other)
     summary(found, method)
     picture.player(found, method)
     table(found)
@@ -49,7 +49,7 @@ def body() -> None:
     st.subheader("Error against the number of simulations", anchor=False)
     checks.errors(choice)
     st.subheader("Comparison with other methods", anchor=False)
-    beside.comparison()
+    comparison.comparison()
     st.subheader("Calibration over repeated data", anchor=False)
     checks.ranks(choice)
     if choice.data is None:

@@ -8,7 +8,7 @@ from pages.kit.layout.page_layout import page_header
 from pages.kit.pages import page_link
 from pages.kit.state import get_engine
 from pages.runs.names import name_of
-from pages.snapshot.shown import show
+from pages.snapshot.contents import show
 
 
 def main() -> None:

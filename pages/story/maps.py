@@ -15,7 +15,7 @@ from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
 from deconditioning.figures.studies.story import TALL
 from deconditioning.figures.style import Figure
-from deconditioning.metrics.trusting import RIGHT, trust
+from deconditioning.metrics.intervals import RIGHT, trust
 from deconditioning.studies.story.whole_map import Solved, one_scale_above, solve
 from deconditioning.teaching.lesson import ANSWERS
 from pages.kit.chart.background import awaited, get_background, session_lane

@@ -9,7 +9,7 @@ from pages.kit.controls import widgets
 from pages.kit.controls.program_values import apply_values, set_on_next_run
 from pages.kit.layout.page_layout import page_header, refusals
 from pages.story import guesses, maps
-from pages.story.showing import show
+from pages.story.rendering import show
 from pages.story.step import Step
 from pages.story.stories import FIRST, MOST, STORIES, step_key
 

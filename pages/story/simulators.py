@@ -11,7 +11,7 @@ from deconditioning.figures.studies import story as draw
 from deconditioning.figures.style import INK, Figure
 from deconditioning.likelihood_free.inference import nearest_count
 from deconditioning.likelihood_free.simulators import Exact, simulate
-from deconditioning.metrics.trusting import RIGHT
+from deconditioning.metrics.intervals import RIGHT
 from deconditioning.studies.likelihood_free.study import Inference, infer, make_problem
 from deconditioning.studies.story.checked import LEVEL, SECRETS, Checked, check_secrets
 from pages.kit.chart.background import awaited, get_background, session_lane

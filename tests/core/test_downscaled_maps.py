@@ -167,7 +167,7 @@ def test_a_pdf_embeds_truetype_and_a_dollar_is_a_dollar(problem, printed):
 
 
 def test_the_last_place_says_what_the_intervals_held(problem, printed):
-    from deconditioning.metrics.trusting import Trust
+    from deconditioning.metrics.intervals import Trust
 
     panels = panels_of(problem)
     _, figure = printed(panels, problem.grid, trust=Trust((0.32, 0.67, 0.75), "too narrow", 2.1))

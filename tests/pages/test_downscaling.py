@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.catalogue import MODELS, named
 from deconditioning.models.spec import ModelSpec
-from pages.downscaling.by_hand import COLUMNS, ROWS
+from pages.downscaling.cell_selection import COLUMNS, ROWS
 from pages.downscaling.model import family_values, slider_values
 from pages.kit.state import get_engine
 from tests.core.fields.samples import netcdf, plane, region
@@ -98,7 +98,7 @@ def test_too_narrow_intervals_are_said(open_page):
 )
 def test_only_good_intervals_are_praised(held, verdict, widen, said):
     def shown(held, verdict, widen):
-        from deconditioning.metrics.trusting import Trust
+        from deconditioning.metrics.intervals import Trust
         from pages.downscaling import trust
         from pages.downscaling.picture import View
 
@@ -114,7 +114,7 @@ def test_only_good_intervals_are_praised(held, verdict, widen, said):
 
 def test_no_verdict_stands_where_intervals_are_refused():
     def shown():
-        from deconditioning.metrics.trusting import Trust
+        from deconditioning.metrics.intervals import Trust
         from pages.downscaling import trust
         from pages.downscaling.picture import View
 

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from deconditioning.fields.spec import DownscalingSpec
-from pages.downscaling.by_hand import COLUMNS, HIDE, REVEAL, ROWS, values_of
+from pages.downscaling.cell_selection import COLUMNS, HIDE, REVEAL, ROWS, values_of
 from tests.pages.sliders import log_slider
 from tests.pages.test_downscaling import complaints, words
 
@@ -79,7 +79,7 @@ def test_what_is_pointed_at_is_put_onto_the_controls_each_event_once():
 
         from deconditioning.fields.problem.coarsened import make_problem
         from deconditioning.fields.spec import DownscalingSpec
-        from pages.downscaling.by_hand import HIDE, ROWS, pointed
+        from pages.downscaling.cell_selection import HIDE, ROWS, pointed
         from pages.kit.controls.program_values import requested_value
         from tests.core.fields.samples import fields, region
 

@@ -11,10 +11,10 @@ from streamlit.testing.v1 import AppTest
 
 from deconditioning.figures.colours import model_name
 from deconditioning.likelihood_free.inference import METHODS
-from deconditioning.likelihood_free.others import OTHERS
+from deconditioning.likelihood_free.other_methods import OTHERS
 from deconditioning.likelihood_free.simulators import simulate
 from deconditioning.studies.likelihood_free.study import exactness_gap, infer, make_problem
-from pages.likelihood_free.beside import DRAWN, GIVEN, PREDATORS, lesson
+from pages.likelihood_free.comparison import DRAWN, GIVEN, PREDATORS, lesson
 from pages.likelihood_free.words import TITLES
 from tests.pages.conftest import until
 

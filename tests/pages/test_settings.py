@@ -13,7 +13,7 @@ from deconditioning.settings.setting import Log
 from deconditioning.settings.settings import schema
 from deconditioning.studies.kernel_bayes import sweep
 from deconditioning.studies.kernel_bayes.settings import KernelBayesSettings
-from pages.kernel_bayes import controls, one, presets, several
+from pages.kernel_bayes import controls, one_observation, presets, several_observations
 from pages.kit.controls.settings import at, essentials
 
 pytestmark = pytest.mark.usefixtures("own_caches")
@@ -28,7 +28,7 @@ class More(KernelBayesSettings):
 @pytest.fixture
 def more(monkeypatch: pytest.MonkeyPatch) -> None:
     """The study and its page declare one setting more."""
-    for module in (controls, one, several):
+    for module in (controls, one_observation, several_observations):
         monkeypatch.setattr(module, "RULE", More)
     monkeypatch.setattr(sweep, "KernelBayesSettings", More)
     monkeypatch.setattr(sweep, "SWEEP", replace(sweep.SWEEP, settings=More.declared()))

@@ -13,9 +13,9 @@ TASKS: dict[str, str] = {
     "sweep": "deconditioning.downscaling.sweep:sweep_task",
     "sweep-study": "deconditioning.studies.sweeping:study_task",
     "predict-store": "deconditioning.downscaling.stores.predict_store:predict_store_task",
-    "swiss-roll": "deconditioning.studies.pictured:roll_task",
-    "one-dimension": "deconditioning.studies.pictured:line_task",
-    "sparse-representation": "deconditioning.studies.pictured:sparse_task",
+    "swiss-roll": "deconditioning.studies.picture_tasks:roll_task",
+    "one-dimension": "deconditioning.studies.picture_tasks:line_task",
+    "sparse-representation": "deconditioning.studies.picture_tasks:sparse_task",
     "downscaling-benchmark": "deconditioning.studies.downscaling.benchmark:benchmark_task",
     "swiss-roll-benchmark": "deconditioning.studies.swiss_roll.benchmark:benchmark_task",
 }

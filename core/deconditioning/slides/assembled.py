@@ -10,7 +10,7 @@ from deconditioning.fields.gridded import Fields
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import all_panels, field_scale, reaches
 from deconditioning.figures.map_panel import Panel
-from deconditioning.metrics.trusting import Trust, trust
+from deconditioning.metrics.intervals import Trust, trust
 from deconditioning.models.named_model import NamedModel
 from deconditioning.slides.deck import Shown, covariate_panel
 

@@ -13,7 +13,7 @@ from deconditioning.figures.downscaled_maps import MEAN, OBSERVED, SPREAD, TRUTH
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.printed.coverage import mark_of
 from deconditioning.figures.printed.publication import publication_figure
-from deconditioning.metrics.trusting import LEVELS, Trust
+from deconditioning.metrics.intervals import LEVELS, Trust
 from deconditioning.models.named_model import NamedModel
 from deconditioning.slides.field import field_data, frame_data
 from deconditioning.slides.presented import Presented, Slide

@@ -14,7 +14,7 @@ from deconditioning.likelihood_free.inference import Settings, cme, dme, evidenc
 from deconditioning.likelihood_free.k2_abc import k2_abc_weights, squared_discrepancies
 from deconditioning.likelihood_free.mixture_density import MixtureDensityNetwork, train
 from deconditioning.likelihood_free.objective import average_weights, effective_count, learn
-from deconditioning.likelihood_free.others import OTHERS, other_posterior
+from deconditioning.likelihood_free.other_methods import OTHERS, other_posterior
 from deconditioning.likelihood_free.simulators import exponential_gamma, gaussian, simulate
 from deconditioning.likelihood_free.smc_abc import smc_abc
 from tests.core.likelihood_free.by_hand import gauss

@@ -6,7 +6,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from deconditioning.errors import InputError
-from deconditioning.metrics.calibrating import calibration, pit
+from deconditioning.metrics.calibration import calibration, pit
 from deconditioning.metrics.pointwise import mae
 from deconditioning.metrics.probabilistic import coverage, coverage_sd, crps_gaussian
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import norm
 
 from deconditioning.errors import InputError
+from deconditioning.metrics.intervals import trust
 from deconditioning.metrics.probabilistic import coverage
-from deconditioning.metrics.trusting import trust
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from deconditioning.downscaling.run import downscale
 from deconditioning.figures.downscaled_maps import MEAN, SPREAD, all_panels, field_scale, reaches
-from deconditioning.metrics.trusting import trust
+from deconditioning.metrics.intervals import trust
 from deconditioning.slides.deck import Shown, covariate_panel, downscaling_deck, presented, score_rows, stride_for
 from deconditioning.slides.field import decoded
 from deconditioning.slides.offline import offline_page

@@ -18,9 +18,9 @@ from deconditioning.errors import InputError
 from deconditioning.figures.style import Figure
 from deconditioning.metrics.field_scores import score_points
 from deconditioning.studies.one_dimension.settings import LineSettings
-from deconditioning.studies.pictured import line_task, roll_task, sparse_task
+from deconditioning.studies.picture_tasks import line_task, roll_task, sparse_task
+from deconditioning.studies.run_description import data_sentence, made_sentence, settings_beside_usual
 from deconditioning.studies.run_picture import run_figures, run_sketch, sweep_sketch
-from deconditioning.studies.run_told import data_sentence, made_sentence, settings_beside_usual
 from deconditioning.studies.sparse_representation.study import SparseSettings
 from deconditioning.studies.swiss_roll.study import RollSettings
 

@@ -19,7 +19,7 @@ from deconditioning.distribution_regression.subjects import with_covariates
 from deconditioning.filtering.room import Camera
 from deconditioning.filtering.rotations import RotationPath
 from deconditioning.filtering.systems import RotationSystem
-from deconditioning.likelihood_free.others import OTHERS
+from deconditioning.likelihood_free.other_methods import OTHERS
 from deconditioning.studies.conditional_means.bag_rates import BagSizeSpec, bag_size_errors
 from deconditioning.studies.conditional_means.study import BagLayout
 from deconditioning.studies.conditional_means.study import compare as compare_means

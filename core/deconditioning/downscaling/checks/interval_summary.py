@@ -6,7 +6,7 @@ import numpy as np
 
 from deconditioning.downscaling.run import coarse_scores
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.metrics.trusting import Trust
+from deconditioning.metrics.intervals import Trust
 
 
 def verdict(

@@ -26,7 +26,7 @@ from deconditioning.engine.reporting import Stopwatch
 from deconditioning.errors import Cancelled, Check
 from deconditioning.fields.problem.baselines import bilinear_of_joined
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.metrics.trusting import LEVELS
+from deconditioning.metrics.intervals import LEVELS
 from deconditioning.models.catalogue import REGRESSION_KRIGING
 from deconditioning.models.indirect_gp import condition_on_gram
 from deconditioning.models.learning.learning import learn
@@ -63,7 +63,7 @@ class OneScaleUp:
     rmse : RMSE by method: the model, "constant" (the merged cell's mean), and those of ``OTHERS`` that were tried.
     t : by method of ``OTHERS``, the difference of squared errors from the model's in standard errors over merged cells.
     crps : CRPS of the model, in the target's units.
-    held : shares of the known means within its 50, 90 and 95 % intervals (`deconditioning.metrics.trusting.LEVELS`).
+    held : shares of the known means within its 50, 90 and 95 % intervals (`deconditioning.metrics.intervals.LEVELS`).
     pit : counts of the probability integral transform in ten bins.
     within : variance of the predicted means inside the merged cells relative to that of the known ones, None if these
         do not vary.
@@ -266,7 +266,7 @@ def _scored(
     others: dict[str, np.ndarray], watch: Stopwatch,
 ) -> OneScaleUp:  # fmt: skip
     """Scores in the target's units of standardised means and sds, cells weighted by their area."""
-    from deconditioning.metrics.calibrating import calibration, pit
+    from deconditioning.metrics.calibration import calibration, pit
     from deconditioning.metrics.pointwise import rmse
     from deconditioning.metrics.probabilistic import crps_gaussian
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from deconditioning.figures.colours import VERDICTS
-from deconditioning.metrics.trusting import LEVELS, Trust
+from deconditioning.metrics.intervals import LEVELS, Trust
 
 TITLE = "Coverage of the intervals"
 

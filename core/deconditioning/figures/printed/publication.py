@@ -18,7 +18,7 @@ from deconditioning.figures.map_panel import Panel
 from deconditioning.figures.printed.coverage import draw_trust
 from deconditioning.figures.printed.page_size import HEADING, LINE, Page, PageLayout, page_layout
 from deconditioning.figures.style import DARK, LIGHT
-from deconditioning.metrics.trusting import Trust
+from deconditioning.metrics.intervals import Trust
 
 if TYPE_CHECKING:
     from cartopy.crs import CRS

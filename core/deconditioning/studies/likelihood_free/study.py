@@ -28,7 +28,7 @@ from deconditioning.likelihood_free.inference import (
     posterior,
 )
 from deconditioning.likelihood_free.objective import Guards, Learned, learn
-from deconditioning.likelihood_free.others import OTHERS, other_posterior
+from deconditioning.likelihood_free.other_methods import OTHERS, other_posterior
 from deconditioning.likelihood_free.simulators import (
     Design,
     Exact,

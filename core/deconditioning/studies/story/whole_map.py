@@ -16,7 +16,7 @@ from deconditioning.fields.problem.baselines import bilinear, constant
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
-from deconditioning.metrics.calibrating import calibration
+from deconditioning.metrics.calibration import calibration
 
 MODEL = "area_to_point_gp"
 

@@ -104,7 +104,7 @@ def _of_table(options: argparse.Namespace, seeds: list[int]) -> tuple[list[Resul
 
 def _methods(options: argparse.Namespace) -> tuple[str, ...]:
     from deconditioning.likelihood_free.inference import METHODS
-    from deconditioning.likelihood_free.others import OTHERS
+    from deconditioning.likelihood_free.other_methods import OTHERS
 
     unknown = [name for name in options.methods or () if name not in METHODS + OTHERS]
     if unknown:

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.likelihood_free.inference import METHODS
-from deconditioning.likelihood_free.others import OTHERS, RUNS, other_posterior
+from deconditioning.likelihood_free.other_methods import OTHERS, RUNS, other_posterior
 from deconditioning.studies.likelihood_free.study import Inference
 from pages.kit.chart.background import awaited
 from pages.kit.controls import widgets

@@ -16,7 +16,7 @@ from deconditioning.downscaling.starting import spec_to_settings
 from deconditioning.engine.visitors.uploads import UPLOAD
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.map_panel import Panel
-from deconditioning.metrics.trusting import Trust
+from deconditioning.metrics.intervals import Trust
 from deconditioning.models.spec import ModelSpec
 from deconditioning.slides.deck import Shown, presented
 from pages.downscaling import file, printed

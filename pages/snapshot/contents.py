@@ -9,8 +9,8 @@ from deconditioning.engine.records import Run
 from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
 from deconditioning.figures.style import Figure
+from deconditioning.studies.run_description import data_sentence, made_sentence, settings_beside_usual
 from deconditioning.studies.run_picture import run_figures
-from deconditioning.studies.run_told import data_sentence, made_sentence, settings_beside_usual
 from deconditioning.studies.sweep_content import TASKS
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import sentence_of

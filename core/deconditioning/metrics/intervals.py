@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from deconditioning.metrics.calibrating import calibration
+from deconditioning.metrics.calibration import calibration
 from deconditioning.metrics.points import scored_points
 
 Verdict = Literal["too narrow", "about right", "too wide"]
