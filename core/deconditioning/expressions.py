@@ -49,14 +49,14 @@ class Expression:
         """The function at ``values``, same shape; raises ``InputError`` where it is not a finite number."""
         at = np.asarray(values, dtype=float)
         with np.errstate(all="ignore"):
-            found = np.broadcast_to(np.asarray(self._value(self._tree(), at), dtype=float), at.shape).copy()
-        bad = ~np.isfinite(found)
+            result = np.broadcast_to(np.asarray(self._value(self._tree(), at), dtype=float), at.shape).copy()
+        bad = ~np.isfinite(result)
         if bad.any():
             raise InputError(
                 f"'{self.text}' is not a finite number at {self.variable} = {at[bad].flat[0]:.3g}: choose a function "
                 "that is defined wherever the data lie."
             )
-        return found
+        return result
 
     def _tree(self) -> ast.expr:
         try:

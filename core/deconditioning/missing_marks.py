@@ -50,7 +50,7 @@ def find_marks(values: np.ndarray, good: np.ndarray | None = None) -> list[Mark]
     all finite ones.
     """
     good = np.isfinite(values) if good is None else good
-    found: list[tuple[float, int]] = []
+    result: list[tuple[float, int]] = []
     for lowest in (True, False) * 3:  # some files have two marks at one end
         mark = _end(values, good, lowest)
         if mark is None:
@@ -58,10 +58,10 @@ def find_marks(values: np.ndarray, good: np.ndarray | None = None) -> list[Mark]
         there = good & (values == mark)
         rest, count = good & ~there, int(np.count_nonzero(there))
         if rest.any() and _stands_apart(float(mark), count, values, rest):
-            found.append((float(mark), count))
+            result.append((float(mark), count))
             good = rest
     low, high = _range(values, good)
-    return [Mark(mark, count, _is_sure(mark, low, high)) for mark, count in found]
+    return [Mark(mark, count, _is_sure(mark, low, high)) for mark, count in result]
 
 
 def _stands_apart(mark: float, count: int, values: np.ndarray, rest: np.ndarray) -> bool:
@@ -122,7 +122,7 @@ def is_mark(value: Any) -> bool:
 def checked_missing(given: Any) -> tuple[str, ...]:
     """Marks as a user names them, each once: numbers, or texts ``VALUE`` or ``NAME=VALUE``; ``InputError`` else."""
     values = [given] if isinstance(given, str | int | float) else list(given or ())
-    found = []
+    result = []
     for each in values:
         name, equals, text = str(each).strip().rpartition("=")
         try:
@@ -134,8 +134,8 @@ def checked_missing(given: Any) -> tuple[str, ...]:
                 f"'{str(each)[:40]}' is not a marker of missing values: give a number, such as -999.9, or "
                 "NAME=-999.9 for one variable."
             )
-        found.append(f"{name.strip()}{equals}{Mark(number, 0, True).text}")
-    return tuple(dict.fromkeys(found))
+        result.append(f"{name.strip()}{equals}{Mark(number, 0, True).text}")
+    return tuple(dict.fromkeys(result))
 
 
 def marks_of(missing: Collection[str], name: str) -> tuple[float, ...]:

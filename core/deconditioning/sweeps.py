@@ -42,8 +42,8 @@ class Axis:
     def values(self) -> list[float]:
         """The values, to six digits."""
         space = np.geomspace if self.log else np.linspace
-        found = [float(f"{value:.6g}") for value in space(self.low, self.high, self.count)]
-        return list(dict.fromkeys(float(round(value)) for value in found)) if self.whole else found
+        result = [float(f"{value:.6g}") for value in space(self.low, self.high, self.count)]
+        return list(dict.fromkeys(float(round(value)) for value in result)) if self.whole else result
 
     @classmethod
     def read(cls, text: str) -> "Axis":
@@ -95,10 +95,10 @@ def cells_of(axes: Sequence[Axis]) -> int:
 
 def settings_of(axes: Sequence[Axis], cheap: Callable[[str], bool]) -> list[Values]:
     """Every setting, ordered so that what costs most (all that is not ``cheap``) changes least often."""
-    found: list[Values] = [{}]
+    result: list[Values] = [{}]
     for axis in sorted(axes, key=lambda axis: cheap(axis.name)):
-        found = [{**setting, axis.name: value} for setting in found for value in axis.values]
-    return found
+        result = [{**setting, axis.name: value} for setting in result for value in axis.values]
+    return result
 
 
 def rows_of(

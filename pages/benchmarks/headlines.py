@@ -9,8 +9,8 @@ from deconditioning.wording import duration
 _PER_SECOND = {"s": 1.0, "CPU s": 1.0, "ms": 1e-3, "CPU ms": 1e-3}
 
 
-def _rows(found: list[Measured]) -> list[Measurement]:
-    return [row for each in found for row in each.rows]
+def _rows(measurements: list[Measured]) -> list[Measurement]:
+    return [row for each in measurements for row in each.rows]
 
 
 def _seconds(row: Measurement) -> float:
@@ -23,9 +23,9 @@ def _took(rows: list[Measurement]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def beside_plain(found: list[Measured]) -> str:
+def beside_plain(measurements: list[Measured]) -> str:
     """How many tasks are faster than their plain implementation, and by how much."""
-    rows = [row for row in _rows(found) if row.ratio is not None]
+    rows = [row for row in _rows(measurements) if row.ratio is not None]
     if not rows:
         return ""
     ratios = [row.ratio for row in rows if row.ratio is not None]
@@ -33,22 +33,22 @@ def beside_plain(found: list[Measured]) -> str:
     guessed = " (whose time is extrapolated)" if "extrapolat" in most.note + most.against else ""
     faster = sum(ratio > 1 for ratio in ratios)
     how_many = f"All {len(rows)}" if faster == len(rows) else f"{faster} of {len(rows)}"
-    said = (
+    sentence = (
         f"{how_many} measurements are faster than a plain implementation with the same result: "
         f"{plain_ratio(min(ratios))} to {plain_ratio(max(ratios))}{guessed}, with a median of "
         f"{plain_ratio(median(ratios))}."
     )
-    whole = [row for each in found if each.name == "full_size" for row in each.rows]
+    whole = [row for each in measurements if each.name == "full_size" for row in each.rows]
     if whole:
-        said += (
+        sentence += (
             f" Learning and predicting a map of the paper's size, {whole[0].size}, takes {_took(whole)} of CPU time."
         )
-    return said
+    return sentence
 
 
-def up_to_a_million(found: list[Measured]) -> str:
+def up_to_a_million(measurements: list[Measured]) -> str:
     """What the largest size costs through inducing points."""
-    rows = [row for each in found if each.name == "scale" for row in each.rows if "pixels" in row.more]
+    rows = [row for each in measurements if each.name == "scale" for row in each.rows if "pixels" in row.more]
     if not rows:
         return ""
     most = max(rows, key=lambda row: (row.more["pixels"], row.more["targets"]))
@@ -58,9 +58,9 @@ def up_to_a_million(found: list[Measured]) -> str:
     return f"{most.size} with inducing points, CPU time: {costs}{memory}."
 
 
-def many_steps(found: list[Measured]) -> str:
+def many_steps(measurements: list[Measured]) -> str:
     """Memory and time of a store read region by region."""
-    rows = [row for row in _rows(found) if row.ratio is not None]
+    rows = [row for row in _rows(measurements) if row.ratio is not None]
     smaller = [row for row in rows if row.unit == "MB"]
     shares = [1 / (row.ratio or 1.0) for row in rows if row.unit in _PER_SECOND]
     if not smaller or not shares:
@@ -73,15 +73,15 @@ def many_steps(found: list[Measured]) -> str:
     )
 
 
-def files(found: list[Measured]) -> str:
+def files(measurements: list[Measured]) -> str:
     """Large ones opened, and two on different grids brought together."""
-    of = {each.name: [each] for each in found}
+    of = {each.name: [each] for each in measurements}
     return f"{_large_files(of.get('files', []))} {_two_grids(of.get('two_grids', []))}".strip()
 
 
-def _large_files(found: list[Measured]) -> str:
+def _large_files(measurements: list[Measured]) -> str:
     """How soon the fields of the largest files are listed, and in how much memory."""
-    rows = _rows(found)
+    rows = _rows(measurements)
     if not rows:
         return ""
     memory = plain_number(max(row.peak_mb or 0.0 for row in rows))
@@ -90,9 +90,9 @@ def _large_files(found: list[Measured]) -> str:
     )
 
 
-def _two_grids(found: list[Measured]) -> str:
+def _two_grids(measurements: list[Measured]) -> str:
     """What a global field on a fine regional grid costs."""
-    rows = _rows(found)
+    rows = _rows(measurements)
     if not rows:
         return ""
     return (
@@ -101,9 +101,9 @@ def _two_grids(found: list[Measured]) -> str:
     )
 
 
-def waiting(found: list[Measured]) -> str:
+def waiting(measurements: list[Measured]) -> str:
     """From a key press on a slider to the picture."""
-    rows = _rows(found)
+    rows = _rows(measurements)
     groups = {
         "on pages of toy size": [r for r in rows if r.what == "New picture" and "asked for: the" not in r.accuracy],
         "for a preview of a map of the paper's size": [row for row in rows if row.what.startswith("Preview")],
@@ -113,9 +113,9 @@ def waiting(found: list[Measured]) -> str:
     return f"From a key press on a slider to the new picture: {', '.join(told)} (medians)." if told else ""
 
 
-def starting(found: list[Measured]) -> str:
+def starting(measurements: list[Measured]) -> str:
     """From the command to the page, and what it holds."""
-    rows = _rows(found)
+    rows = _rows(measurements)
     first = [row for row in rows if "first heading" in row.what]
     held = [row.ours for row in rows if row.what == "Memory, page process"]
     if not first or not held:
@@ -126,9 +126,9 @@ def starting(found: list[Measured]) -> str:
     )
 
 
-def room(found: list[Measured]) -> str:
+def room(measurements: list[Measured]) -> str:
     """Many people at once: how long they wait to arrive, and for a picture, without and with a fit; a class."""
-    rows = _rows(found)
+    rows = _rows(measurements)
     arrived = [row for row in rows if row.what == "Arrival, until the heading"]
     moved = [row for row in rows if row.what.startswith("Moved slider") and row.size.startswith("all")]
     health = [row for row in rows if row.what.startswith("Health")]

@@ -69,57 +69,59 @@ TOPICS = (
 
 def show_measured(folder: Path = FOLDER) -> None:
     """All stored measurements; a sentence where there are none, and for every file that cannot be read."""
-    found, refused = all_measured(folder)
+    result, refused = all_measured(folder)
     for sentence in refused:
         st.warning(sentence_of(sentence))
-    if not found:
+    if not result:
         st.info("No measurements yet: run `make bench`, and the results appear here.")
         return
     st.html(_CSS)
     told = {name for topic in TOPICS for name in topic.names}
-    more = Topic("More", tuple(each.name for each in found if each.name not in told), lambda mine: "")
+    more = Topic("More", tuple(each.name for each in result if each.name not in told), lambda mine: "")
     for topic in (*TOPICS, more):
-        mine = [each for name in topic.names for each in found if each.name == name]
+        mine = [each for name in topic.names for each in result if each.name == name]
         if mine:
             _topic(topic, mine)
     with st.expander("Where and how this was measured"):
-        st.markdown("\n".join(_where(each) for each in found))
+        st.markdown("\n".join(_where(each) for each in result))
 
 
-def _topic(topic: Topic, found: list[Measured]) -> None:
+def _topic(topic: Topic, measurements: list[Measured]) -> None:
     """Its headline, one small figure where there are ratios, and the rest folded."""
     st.subheader(topic.title, anchor=False)
-    if sentence := topic.headline(found):
+    if sentence := topic.headline(measurements):
         st.markdown(sentence)
     plain = topic.names == PLAIN
-    if plain and (ratios := _ratios(found, single=False)):
+    if plain and (ratios := _ratios(measurements, single=False)):
         plotly_live(ratio_dots(ratios, dark=is_dark()), "ratios")
-    rows = sum(len(each.rows) for each in found)
-    with st.expander(f"All {rows} measurements, with {found[0].date if len(found) == 1 else 'dates'} and commands"):
-        if plain and (single := _ratios(found, single=True)):
+    rows = sum(len(each.rows) for each in measurements)
+    with st.expander(
+        f"All {rows} measurements, with {measurements[0].date if len(measurements) == 1 else 'dates'} and commands"
+    ):
+        if plain and (single := _ratios(measurements, single=True)):
             plotly_live(ratio_dots(single, dark=is_dark()), "ratios-all")
             st.markdown(
                 "Each dot is one problem size. It shows how many times more CPU time the plain implementation (the "
                 "yardstick) needs than this software for the same result, on the same machine and in the same process. "
                 "The table gives the difference between the two results."
             )
-        _scale(found)
-        _table(found)
+        _scale(measurements)
+        _table(measurements)
 
 
-def _ratios(found: list[Measured], *, single: bool) -> list[tuple[str, str, float]]:
+def _ratios(measurements: list[Measured], *, single: bool) -> list[tuple[str, str, float]]:
     """What was done (a ``single`` task, or its whole benchmark), at which size, how many times faster."""
     return [
         (row.what if single else _title(each), row.size, row.ratio)
-        for each in found
+        for each in measurements
         for row in each.rows
         if row.ratio is not None
     ]
 
 
-def _scale(found: list[Measured]) -> None:
+def _scale(measurements: list[Measured]) -> None:
     """How cost grows with pixels, where that was measured."""
-    rows = [asdict(row) for each in found if each.name == "scale" for row in each.rows]
+    rows = [asdict(row) for each in measurements if each.name == "scale" for row in each.rows]
     if rows:
         plotly_live(cost_against_size(rows, dark=is_dark()), "scale")
         st.markdown(
@@ -137,9 +139,9 @@ def _title(each: Measured) -> str:
     return TITLES.get(each.name, each.name.replace("_", " ").capitalize())
 
 
-def _table(found: list[Measured]) -> None:
+def _table(measurements: list[Measured]) -> None:
     head = "".join(f'<th scope="col"{_kind(name)}>{name}</th>' for name in HEAD)
-    body = "".join(_group(each) for each in found)
+    body = "".join(_group(each) for each in measurements)
     st.html(f'<div class="lab-measured"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>')
 
 

@@ -26,17 +26,17 @@ def choice() -> str:
     right = sum(taken <= other for taken, other in pairs)
     first, other = (model_name(name) for name in CANDIDATES)
     worst = max(taken / min(taken, other) for taken, other in pairs)
-    said = f"; its RMSE was at most {100 * (worst - 1):.0f} % higher" if right < len(pairs) else ""
+    sentence = f"; its RMSE was at most {100 * (worst - 1):.0f} % higher" if right < len(pairs) else ""
     return (
         f"Of {first} and {other}, the test one scale up chose the one that is more accurate at the pixels {right} of "
-        f"{len(pairs)} times{said}."
+        f"{len(pairs)} times{sentence}."
     )
 
 
 def regime() -> str:
     """When mediation helps, in one sentence with its numbers; nothing without rows."""
-    found = {case: _means(case) for case in MEDIATORS}
-    helped, harmed = (found[case] for case in ("mediator-0-0", "mediator-1-0.5"))
+    result = {case: _means(case) for case in MEDIATORS}
+    helped, harmed = (result[case] for case in ("mediator-0-0", "mediator-1-0.5"))
     if not (helped and harmed):
         return ""
     return (
@@ -50,7 +50,7 @@ def regime() -> str:
 def _stages(helped: dict[str, dict[str, Any]], harmed: dict[str, dict[str, Any]]) -> str:
     """What the way of stage one does to the paper's shrinkage CMP where mediation helps, and where it harms."""
     apart, joint, taken = (
-        [f"{found[name]['mean']:.3g}" for found in (helped, harmed)] for name in (PAPERS, JOINT, CHOSEN)
+        [f"{result[name]['mean']:.3g}" for result in (helped, harmed)] for name in (PAPERS, JOINT, CHOSEN)
     )
     return (
         f"The RMSE of the shrinkage CMP is {apart[0]} where mediation helps and {apart[1]} where it harms if λ and ℓ "
@@ -61,7 +61,7 @@ def _stages(helped: dict[str, dict[str, Any]], harmed: dict[str, dict[str, Any]]
 
 def show_regime() -> None:
     """The same field by field."""
-    lines = [_line(case, found) for case in MEDIATORS if (found := _means(case))]
+    lines = [_line(case, result) for case in MEDIATORS if (result := _means(case))]
     if not lines:
         return
     st.markdown("**When mediation helps**: synthetic fields, by what their mediator depends on")
@@ -81,16 +81,16 @@ def _rows(case: str) -> list[dict[str, Any]]:
 
 def _means(case: str) -> dict[str, dict[str, Any]]:
     """A case's models summed up, by name; empty where one is missing."""
-    found = {entry["model"]: entry for entry in table_rows(_rows(case), "case", case) if entry["mean"] is not None}
-    return found if set(found) == set(MODELS) else {}
+    result = {entry["model"]: entry for entry in table_rows(_rows(case), "case", case) if entry["mean"] is not None}
+    return result if set(result) == set(MODELS) else {}
 
 
-def _line(case: str, found: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _line(case: str, result: dict[str, dict[str, Any]]) -> dict[str, Any]:
     pair = [row for row in _rows(case) if row["model"] in (MEDIATED, PLAIN)]
     (test,) = pairwise_wilcoxon(pair, "rmse")
     each = {
         model_name(name): f"{entry['mean']:.3g} ({100 * entry['means']['coverage95']:.0f} %)"
-        for name, entry in found.items()
+        for name, entry in result.items()
     }
     about = MEDIATORS[case]
     return {
@@ -98,5 +98,5 @@ def _line(case: str, found: dict[str, dict[str, Any]]) -> dict[str, Any]:
         "Mediator": f"{about['told']:g}",
         **each,
         "p": test.note or f"{test.p_value:.1g}",
-        "Seeds": found[PLAIN]["n"],
+        "Seeds": result[PLAIN]["n"],
     }

@@ -74,12 +74,12 @@ def _sentence(groups: dict[str, list[dict[str, Any]]]) -> str:
     usual, shares, seeds = usual_model(True, True), [], set()
     inside: dict[int, list[float]] = {50: [], 95: []}
     for models in groups.values():
-        found = {entry["model"]: entry for entry in models if entry["mean"] is not None}
-        if usual.name in found and "bilinear" in found:
-            shares.append(found[usual.name]["mean"] / found["bilinear"]["mean"])
-            seeds.add(found[usual.name]["n"])
+        result = {entry["model"]: entry for entry in models if entry["mean"] is not None}
+        if usual.name in result and "bilinear" in result:
+            shares.append(result[usual.name]["mean"] / result["bilinear"]["mean"])
+            seeds.add(result[usual.name]["n"])
             for level, values in inside.items():
-                values.append(found[usual.name]["means"][f"coverage{level}"])
+                values.append(result[usual.name]["means"][f"coverage{level}"])
     if not shares:
         return ""
     spans = [f"{100 * min(values):.0f} to {100 * max(values):.0f} %" for values in (shares, inside[95], inside[50])]

@@ -106,12 +106,12 @@ def _bags() -> None:
 
 def _mean(rows: list[dict[str, Any]], model: str, bags: int, per_bag: int, unequal: bool) -> float:
     kind = unequal and per_bag > 1
-    found = [
+    result = [
         row["scores"]["risk"]
         for row in rows
         if (row["model"], row["bags"], row["per_bag"], row["unequal"]) == (model, bags, per_bag, kind)
     ]
-    return float(np.mean(found))
+    return float(np.mean(result))
 
 
 def _bags_said(rows: list[dict[str, Any]]) -> str:

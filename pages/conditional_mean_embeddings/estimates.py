@@ -56,8 +56,8 @@ def choose() -> BagLayout:
 
 def show() -> None:
     """The whole view."""
-    layout, sample, found = picture_first(estimated)
-    _scores(found)
+    layout, sample, result = picture_first(estimated)
+    _scores(result)
     _equation(layout, sample)
     costs(layout)
     offer(OnPage("conditional-means", others=_of_layout))
@@ -72,8 +72,8 @@ def _of_layout(held: Mapping[str, Any]) -> dict[str, Any]:
 def estimated() -> tuple[BagLayout, BagSample, Comparison]:
     """The controls, and both embeddings at their values."""
     layout = choose()
-    found, sample = _compared(layout), _sampled(layout)
-    st.markdown(verdict(layout, sample, found))
+    result, sample = _compared(layout), _sampled(layout)
+    st.markdown(verdict(layout, sample, result))
     with st.sidebar:
         at = controls(SliceSettings).y
     dark = is_dark()
@@ -81,17 +81,17 @@ def estimated() -> tuple[BagLayout, BagSample, Comparison]:
     with first:
         points, label = sample.bags.inputs[:, 0].numpy(), sample.mediators[sample.bags.bag, 0].numpy()
         plotly_live(bags_plot(points, label, sample.bags.bag.numpy(), dark=dark), "e-data", later=True)
-        lines = {name: values.numpy() for name, values in found.regressions.items()}
-        plotly_live(regressions_plot(found.y.numpy(), lines, dark=dark), "e-lines", later=True)
-    _maps(found, second, third, dark)
+        lines = {name: values.numpy() for name, values in result.regressions.items()}
+        plotly_live(regressions_plot(result.y.numpy(), lines, dark=dark), "e-lines", later=True)
+    _maps(result, second, third, dark)
     with second:
-        plotly_live(_slice(layout, sample, found, at, dark), "e-slice", later=True)
-    return layout, sample, found
+        plotly_live(_slice(layout, sample, result, at, dark), "e-slice", later=True)
+    return layout, sample, result
 
 
-def _maps(found: Comparison, second, third, dark: bool) -> None:
-    x, y = found.x.numpy(), found.y.numpy()
-    both = found.standard.numpy(), found.shrinkage.numpy()
+def _maps(result: Comparison, second, third, dark: bool) -> None:
+    x, y = result.x.numpy(), result.y.numpy()
+    both = result.standard.numpy(), result.shrinkage.numpy()
     limits = (float(min(v.min() for v in both)), float(max(v.max() for v in both)))
     gap = max(float(np.abs(both[1] - both[0]).max()), 1e-3 * limits[1])
     with second:
@@ -104,24 +104,24 @@ def _maps(found: Comparison, second, third, dark: bool) -> None:
         plotly_live(difference, "e-difference", later=True)
 
 
-def _slice(layout: BagLayout, sample: BagSample, found: Comparison, at: float, dark: bool):
+def _slice(layout: BagLayout, sample: BagSample, result: Comparison, at: float, dark: bool):
     query = torch.tensor([[at]], dtype=torch.float64)
     standard, shrinkage = embeddings(layout, sample, query)
-    truth = true_embedding(found.x, query[0], sample.lengthscales[0])
+    truth = true_embedding(result.x, query[0], sample.lengthscales[0])
     at_y = {"standard": standard.kernel_mean(0), "shrinkage": shrinkage.kernel_mean(0)}
-    lines = {name: mean.at(found.x[:, None]).numpy() for name, mean in at_y.items()} | {"truth": truth[:, 0].numpy()}
-    return slice_plot(found.x.numpy(), lines, at, dark=dark)
+    lines = {name: mean.at(result.x[:, None]).numpy() for name, mean in at_y.items()} | {"truth": truth[:, 0].numpy()}
+    return slice_plot(result.x.numpy(), lines, at, dark=dark)
 
 
-def verdict(layout: BagLayout, sample: BagSample, found: Comparison) -> str:
+def verdict(layout: BagLayout, sample: BagSample, result: Comparison) -> str:
     """How far the estimates lie apart, why, and which is nearer to the truth."""
     if not layout.unequal and layout.alike:
         return (
             "With equal bags and λ scaled in the same way the two estimators are identical: they differ by RMSE "
-            f"**{found.difference:.2g}** over the grid{_apart(found)}, which is rounding error. With unequal bags they "
-            "differ."
+            f"**{result.difference:.2g}** over the grid{_apart(result)}, which is rounding error. With unequal bags "
+            "they differ."
         )
-    sizes, first, second = sample.bags.sizes, found.embedding_rmse["standard"], found.embedding_rmse["shrinkage"]
+    sizes, first, second = sample.bags.sizes, result.embedding_rmse["standard"], result.embedding_rmse["shrinkage"]
     spread = (
         f"bags of {int(sizes.min())} to {int(sizes.max())} points"
         if layout.unequal
@@ -134,9 +134,9 @@ def verdict(layout: BagLayout, sample: BagSample, found: Comparison) -> str:
     )
     nearer = "shrinkage" if second < first else "the standard estimator"
     return (
-        f"With {spread} the two estimates differ by RMSE **{found.difference:.2g}** over the grid{_apart(found)}; the "
-        f"maximum of μ is {float(found.truth.max()):.2g}. The reason: {', and '.join(why)}. On these data {nearer} is "
-        f"closer to the truth (RMSE of μ: {second:.2g} shrinkage, {first:.2g} standard)."
+        f"With {spread} the two estimates differ by RMSE **{result.difference:.2g}** over the grid{_apart(result)}; "
+        f"the maximum of μ is {float(result.truth.max()):.2g}. The reason: {', and '.join(why)}. On these data "
+        f"{nearer} is closer to the truth (RMSE of μ: {second:.2g} shrinkage, {first:.2g} standard)."
         + (
             (" They become identical with bags of equal size, a switch on the left.")
             if layout.unequal and layout.alike
@@ -145,16 +145,16 @@ def verdict(layout: BagLayout, sample: BagSample, found: Comparison) -> str:
     )
 
 
-def _apart(found: Comparison) -> str:
-    return "" if found.distance is None else f" (at most {found.distance:.2g} in the RKHS)"
+def _apart(result: Comparison) -> str:
+    return "" if result.distance is None else f" (at most {result.distance:.2g} in the RKHS)"
 
 
-def _scores(found: Comparison) -> None:
+def _scores(result: Comparison) -> None:
     rows = {
-        model: {"of E[X | Y = y]": found.regression_rmse[name], "of μ(x, y)": found.embedding_rmse[name]}
+        model: {"of E[X | Y = y]": result.regression_rmse[name], "of μ(x, y)": result.embedding_rmse[name]}
         for model, name in (("cmp", "standard"), ("shrinkage_cmp", "shrinkage"))
     }
-    first, last = (signed(float(found.y[end]), 2) for end in (0, -1))
+    first, last = (signed(float(result.y[end]), 2) for end in (0, -1))
     score_table(
         rows,
         columns=("of E[X | Y = y]", "of μ(x, y)"),
@@ -214,8 +214,8 @@ def costs(layout: BagLayout) -> None:
         )
 
 
-def _rows(found: list[Cost]) -> list[tuple[str, float, float, bool]]:
-    return [(row.route, row.points, row.seconds, row.extrapolated) for row in found]
+def _rows(result: list[Cost]) -> list[tuple[str, float, float, bool]]:
+    return [(row.route, row.points, row.seconds, row.extrapolated) for row in result]
 
 
 def _costs_said(layout: BagLayout, here: list[Cost]) -> str:

@@ -67,11 +67,17 @@ def show() -> None:
 def choose() -> tuple[RateSettings, Difficulty, str]:
     """The theorem's parameters, the error to look at, and the effort."""
     with st.sidebar:
-        asked = controls(TheoremSettings)
+        requested = controls(TheoremSettings)
     settings = RateSettings(
-        asked.a, None if asked.flat else asked.b, asked.c, asked.c_prime, asked.iota, asked.largest, seed=asked.seed
+        requested.a,
+        None if requested.flat else requested.b,
+        requested.c,
+        requested.c_prime,
+        requested.iota,
+        requested.largest,
+        seed=requested.seed,
     )
-    return settings, settings.difficulty, asked.error
+    return settings, settings.difficulty, requested.error
 
 
 def _exponents(a: float, difficulty: Difficulty) -> None:
@@ -152,24 +158,24 @@ def _draw_curve(settings: RateSettings, rows: list[Measured], kind: str) -> None
         f"{promised}: {signed(-theory, 2)}": mean[middle] * (sizes / sizes[middle]) ** -theory,
     }
     if rows:
-        found = slope(sizes[middle:], mean[middle:])
-        lines[f"measured: {signed(found, 2)}"] = mean[middle] * (sizes / sizes[middle]) ** found
+        result = slope(sizes[middle:], mean[middle:])
+        lines[f"measured: {signed(result, 2)}"] = mean[middle] * (sizes / sizes[middle]) ** result
     plotly_live(rate_plot(sizes, errors, lines, title=f"Measured: {kind}", label=label, dark=is_dark()), "e-measured")
     features = 5 if settings.b is None else 33
     st.markdown(
         f"A circle with {features} Fourier features, where the operator is known: {words}; M from {pairs[0][0]:,} to "
         f"{pairs[-1][0]:,}, N from {pairs[0][1]:,} to {pairs[-1][1]:,}. "
-        + (reading(-found, theory, name) if rows else "")
+        + (reading(-result, theory, name) if rows else "")
     )
 
 
-def reading(found: float, theory: float, name: str) -> str:
+def reading(result: float, theory: float, name: str) -> str:
     """How the measured slope compares; the theorem bounds the risk from above, for large M."""
     bound = "The theorem is an upper bound" if name == "risk" else "The range condition alone bounds ε's share"
-    fall = f"the fall over the larger half of the sizes, $M^{{-{found:.2f}}}$,"
-    if found >= theory:
+    fall = f"the fall over the larger half of the sizes, $M^{{-{result:.2f}}}$,"
+    if result >= theory:
         return f"{bound}: {fall} is at least as steep and agrees with it."
-    if found >= 0.9 * theory:
+    if result >= 0.9 * theory:
         return f"{bound}: {fall} is nearly as steep; so few sizes and data sets cannot show a difference."
     return f"{bound} for large M: {fall} is less steep."
 

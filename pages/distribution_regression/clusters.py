@@ -37,17 +37,17 @@ def show() -> None:
     st.subheader("Clusters: one function each, but similar", anchor=False)
     left, right = st.columns([2, 3])
     with left:
-        asked = controls(ClusterSettings)
-    clusters, apart, way = asked.clusters, asked.apart, asked.way
-    correlation = asked.rho if way == OWN else None
-    found, spec = _regressed(clusters, apart, correlation), ClusterSpec(SIMULATION, clusters, apart)
-    curves = [found.curve(way, number) for number in range(clusters)]
+        requested = controls(ClusterSettings)
+    clusters, apart, way = requested.clusters, requested.apart, requested.way
+    correlation = requested.rho if way == OWN else None
+    result, spec = _regressed(clusters, apart, correlation), ClusterSpec(SIMULATION, clusters, apart)
+    curves = [result.curve(way, number) for number in range(clusters)]
     truths = [spec.function(number)(curves[0][0]) for number in range(clusters)]
     with right:
         plotly_live(clusters_plot(curves, truths, height=340, dark=is_dark()), "d-clusters", later=True)
     with left:
-        st.markdown(summary(found, way, apart))
-    record_numbers(cluster_risk=float(found.risks[way].mean()))
+        st.markdown(summary(result, way, apart))
+    record_numbers(cluster_risk=float(result.risks[way].mean()))
     explain(
         _correlation_summary(stored(STORED)["results"]),
         r"""
@@ -60,11 +60,11 @@ $$\mathrm{Cov}\big(f_c(s), f_{c'}(t)\big) = K(s, t)\,\big(\rho + (1-\rho)\,[c = 
     )
 
 
-def summary(found: Clustered, way: str, apart: float) -> str:
+def summary(clustered: Clustered, way: str, apart: float) -> str:
     """Risks of the ways at these settings."""
-    risk = {name: float(each.mean()) for name, each in found.risks.items()}
+    risk = {name: float(each.mean()) for name, each in clustered.risks.items()}
     best = min(risk, key=risk.__getitem__)
-    own = "" if way in ("pooled", "separate") else f" (ρ = {found.correlation[way]:.2g})"
+    own = "" if way in ("pooled", "separate") else f" (ρ = {clustered.correlation[way]:.2g})"
     return (
         f"Mean posterior risk of the functions of the clusters: **{risk[way]:.3g}**{own}; one for all "
         f"{risk['pooled']:.3g}, one for each {risk['separate']:.3g}, exchangeable {risk['exchangeable']:.3g}. At δ = "
@@ -91,7 +91,7 @@ def _correlation_summary(results: list[dict[str, Any]]) -> str:
 
 
 def _means(results: list[dict[str, Any]]) -> dict[tuple[str, float], float]:
-    found: dict[tuple[str, float], list[float]] = {}
+    result: dict[tuple[str, float], list[float]] = {}
     for row in results:
-        found.setdefault((row["model"], row["apart"]), []).append(row["scores"]["posterior_risk"])
-    return {key: float(np.mean(risks)) for key, risks in found.items()}
+        result.setdefault((row["model"], row["apart"]), []).append(row["scores"]["posterior_risk"])
+    return {key: float(np.mean(risks)) for key, risks in result.items()}

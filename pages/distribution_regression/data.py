@@ -71,9 +71,11 @@ def choose_data() -> Chosen:
     if source == "table":
         return _own()
     if source == "stand-in":
-        asked = controls(StandInSettings)
-        words = f"{LABEL} {asked.people} people, 1,440 minutes each."
-        return Chosen(f"stand-in {asked.people} {asked.seed}", _stand_in(asked.people, asked.seed), words)
+        requested = controls(StandInSettings)
+        words = f"{LABEL} {requested.people} people, 1,440 minutes each."
+        return Chosen(
+            f"stand-in {requested.people} {requested.seed}", _stand_in(requested.people, requested.seed), words
+        )
     given = controls(SimulationSettings)
     spec = SimulationSpec(given.n, given.m, given.seed, given.unequal, spread=given.spread)
     drawn, prepared = _simulated(spec)
@@ -94,12 +96,12 @@ def _own() -> Chosen:
     put_into_link(str(key))
     roles = _roles(str(key))
     prepared = _table(str(key), roles)
-    found = prepared.subjects
-    for note in found.notes:
+    result = prepared.subjects
+    for note in result.notes:
         st.caption(plain(note))
-    sizes = found.bags.sizes.numpy(force=True)
+    sizes = result.bags.sizes.numpy(force=True)
     words = (
-        f"{plain(tables[str(key)])}: {found.count} subjects, {sizes.min():.0f} to {sizes.max():.0f} measurements each."
+        f"{plain(tables[str(key)])}: {result.count} subjects, {sizes.min():.0f} to {sizes.max():.0f} measurements each."
     )
     return Chosen(f"table {key} {roles}", prepared, words)
 

@@ -81,12 +81,12 @@ def _kind(chosen: Chosen) -> str:
 
 def learning(chosen: Chosen, model: Model) -> None:
     """The button that learns kernel and noise, in the background; the sliders follow."""
-    asked = st.session_state.get(Key.DISTRIBUTION_LEARNING)
+    requested = st.session_state.get(Key.DISTRIBUTION_LEARNING)
     key = f"distribution {chosen.key} {model.settings.family} {model.settings.intercept} {model.use_covariates}"
-    if st.button("Learn kernel and noise", key="d-learn", width="stretch", disabled=asked == key):
+    if st.button("Learn kernel and noise", key="d-learn", width="stretch", disabled=requested == key):
         st.session_state[Key.DISTRIBUTION_LEARNING] = key
         st.rerun()
-    if asked == key:
+    if requested == key:
         _await(chosen, model, key)
     for word in st.session_state.get(Key.DISTRIBUTION_LEARNED, {}).get(chosen.key, ()):
         st.caption(sentence_of(word))
@@ -123,14 +123,14 @@ def _stop() -> None:
 
 def _take(chosen: Chosen, job: "Future[tuple[MethodSettings, Learned]]") -> None:
     try:
-        settings, found = job.result()
+        settings, result = job.result()
     except Cancelled:
         pass
     except InputError as error:
         st.session_state.setdefault(Key.DISTRIBUTION_LEARNED, {})[chosen.key] = (str(error),)
     else:
-        said = f"Learned from {found.evaluations} lengthscales: log evidence {signed(found.evidence, 1)}."
-        st.session_state.setdefault(Key.DISTRIBUTION_LEARNED, {})[chosen.key] = (said, *found.warnings)
+        sentence = f"Learned from {result.evaluations} lengthscales: log evidence {signed(result.evidence, 1)}."
+        st.session_state.setdefault(Key.DISTRIBUTION_LEARNED, {})[chosen.key] = (sentence, *result.warnings)
         values = {"scale": settings.lengthscale, "size": settings.variance, "noise": settings.noise}
         sliders = on_sliders({each.key: values[name] for name, each in in_units(chosen).items()})
         set_on_next_run(sliders | ModelSettings.on_controls(noise_by="given"))

@@ -50,7 +50,7 @@ def body() -> None:
     above = st.container()
     left, middle, right = st.columns([5, 6, 5])
     with middle:
-        model, found = picture_first(lambda: picture.function(chosen))
+        model, result = picture_first(lambda: picture.function(chosen))
     with st.sidebar:
         held_out = controls(ValidationSettings)
         learning(chosen, model)
@@ -60,11 +60,11 @@ def body() -> None:
     with right:
         picture.predictions(chosen, scores)
     with above:
-        picture.summary(chosen, found, scores)
+        picture.summary(chosen, result, scores)
     picture.remark(chosen)
-    picture.table(found, scores, held_out)
+    picture.table(result, scores, held_out)
     picture.link(chosen, model)
-    picture.equation(chosen, model, found)
+    picture.equation(chosen, model, result)
     if chosen.spec is not None:
         offer(OnPage("distribution-regression"))
 

@@ -20,11 +20,11 @@ def counts(kept: dict[str, Any], second: str) -> tuple[int, int, int]:
 
 def on_densities(kept: dict[str, Any]) -> str:
     """The claim that GPDR beats kernel densities everywhere: it hangs on what densities do at the ends."""
-    said = [_told(kept, name) for name in _DENSITIES if name in kept["settings"]["methods"]]
+    sentences = [_told(kept, name) for name in _DENSITIES if name in kept["settings"]["methods"]]
     told = (
         "In the paper GPDR is significantly better than kernel density estimation in all settings. Here, at p < 0.05, "
-        f"it is better than {', than '.join(said)}. The paper states neither the bandwidth nor the treatment of the "
-        "ends."
+        f"it is better than {', than '.join(sentences)}. The paper states neither the bandwidth nor the treatment of "
+        "the ends."
     )
     if CUT not in kept["settings"]["methods"] or counts(kept, CUT)[0] < counts(kept, CUT)[2]:
         return told

@@ -80,9 +80,9 @@ def _ridges(key: str, _subjects: Subjects) -> tuple[np.ndarray, np.ndarray, np.n
     return ridges(_subjects)
 
 
-def summary(chosen: Chosen, found: Comparison, scores: dict[str, Validated]) -> None:
+def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> None:
     """The result in a sentence."""
-    risks = {name: curve.risk for name, curve in found.curves.items() if curve.risk is not None}
+    risks = {name: curve.risk for name, curve in result.curves.items() if curve.risk is not None}
     r2 = {name: float(v.r2.mean()) for name, v in scores.items()}
     if risks:
         best = min(risks, key=risks.__getitem__)
@@ -126,9 +126,9 @@ def function(chosen: Chosen) -> tuple[Model, Comparison]:
     """The model's controls and f as every method finds it at their values; returns both."""
     with st.sidebar:
         model = choose_model(chosen)
-    found = _compared(_key(chosen, model), model.settings, chosen.spec is not None, _used(chosen, model))
-    plotly_live(_function(chosen, found, model, is_dark()), "d-function")
-    return model, found
+    result = _compared(_key(chosen, model), model.settings, chosen.spec is not None, _used(chosen, model))
+    plotly_live(_function(chosen, result, model, is_dark()), "d-function")
+    return model, result
 
 
 def predictions(chosen: Chosen, scores: dict[str, Validated]) -> None:
@@ -152,26 +152,26 @@ def remark(chosen: Chosen) -> None:
         st.markdown(on_accelerometers(stored(_STAND_IN)["results"]))
 
 
-def _function(chosen: Chosen, found: Comparison, model: Model, dark: bool) -> Figure:
-    own, centred = found.curves["gpdr"], model.settings.intercept
-    lines = {name: curve.mean for name, curve in found.curves.items() if name in model.drawn}
+def _function(chosen: Chosen, result: Comparison, model: Model, dark: bool) -> Figure:
+    own, centred = result.curves["gpdr"], model.settings.intercept
+    lines = {name: curve.mean for name, curve in result.curves.items() if name in model.drawn}
     known = chosen.spec is not None and not centred
     label = "f minus its mean over subjects" if centred else "f"
     if known:
-        lines = {"truth": regression_function(found.at), **lines}
+        lines = {"truth": regression_function(result.at), **lines}
     low, high = float((own.mean - 2 * own.sd).min()), float((own.mean + 2 * own.sd).max())
     return function_plot(
-        found.at, own.mean, own.sd, lines, title="f with ±2 sd, and f₀" if known else "f with ±2 sd", model="gpdr",
+        result.at, own.mean, own.sd, lines, title="f with ±2 sd, and f₀" if known else "f with ±2 sd", model="gpdr",
         labels=(chosen.prepared.subjects.columns[0], label), limits=None if known else (low, high), height=380,
         dark=dark,
     )  # fmt: skip
 
 
-def table(found: Comparison, scores: dict[str, Validated], how: ValidationSettings) -> None:
+def table(result: Comparison, scores: dict[str, Validated], how: ValidationSettings) -> None:
     """Every method's risk, R² and time."""
     rows: dict[str, dict[str, float | None]] = {}
     for name, score in scores.items():
-        curve = found.curves.get(name)
+        curve = result.curves.get(name)
         low, high = score.interval
         rows[name] = {
             "posterior_risk": curve.risk if curve else None, "r2": float(score.r2.mean()),
@@ -181,15 +181,15 @@ def table(found: Comparison, scores: dict[str, Validated], how: ValidationSettin
     score_table(
         rows, columns=("posterior_risk", "r2", "r2_low", "r2_high", "noise", "ms"), caption=_caption(how)
     )  # fmt: skip
-    for route in found.routes:
+    for route in result.routes:
         st.caption(
             ("Sums over measurements by ") + ROUTES[route.route].format(nodes=route.nodes, error=route.error) + "."
         )
-    if found.embeddings is not None:
-        st.caption(_shrinkage(*found.embeddings))
-    if found.drawn is not None:
+    if result.embeddings is not None:
+        st.caption(_shrinkage(*result.embeddings))
+    if result.drawn is not None:
         st.caption(
-            f"σ²: {len(found.drawn.noises)} Gibbs draws, with an effective sample size of {found.drawn.effective:.0f}."
+            f"σ²: {len(result.drawn.noises)} Gibbs draws with an effective sample size of {result.drawn.effective:.0f}."
         )
 
 
@@ -222,34 +222,34 @@ def _link(key: str, settings: MethodSettings, rank: int, _prepared: Prepared):
 def link(chosen: Chosen, model: Model) -> None:
     """The single-index regression, where it is asked for."""
     with group("An unknown link ρ between E f and the outcome"):
-        asked = controls(LinkSettings)
-        if not asked.estimated:
+        requested = controls(LinkSettings)
+        if not requested.estimated:
             aside("y = ρ(E f) + ε: Ichimura's estimator on the leading eigenvectors, compared with a straight line.")
             return
-        found, fitted, left_out = _link(chosen.key, model.settings, asked.eigenvectors, chosen.prepared)
-        y, index = found.outcomes.numpy(force=True), found.index.numpy(force=True)
+        result, fitted, left_out = _link(chosen.key, model.settings, requested.eigenvectors, chosen.prepared)
+        y, index = result.outcomes.numpy(force=True), result.index.numpy(force=True)
         at = np.linspace(index.min(), index.max(), 160)
         line = np.polynomial.Polynomial.fit(index, fitted, 1)(at)
-        rho = found.link(found.index.new_tensor(at)).numpy(force=True)
+        rho = result.link(result.index.new_tensor(at)).numpy(force=True)
         left, right = st.columns([3, 2])
         with left:
             name = chosen.prepared.subjects.outcome_name
             plotly_live(link_plot(index, y, at, rho, line, labels=("index Z'w", name), dark=is_dark()), "d-link-plot")
         with right:
             spread = float(((y - y.mean()) ** 2).mean())
-            bent, straight = 1 - found.loss / spread, 1 - float(((y - left_out) ** 2).mean()) / spread
+            bent, straight = 1 - result.loss / spread, 1 - float(((y - left_out) ** 2).mean()) / spread
             st.markdown(
                 f"Left-out R² with the link **{bent:.3f}**, without {straight:.3f}: "
                 + ("the link appears to be nonlinear." if bent > straight + 0.02 else "no link is called for.")
                 + (
-                    f" Bandwidth {found.bandwidth:.2f} sd of the index, {len(found.weights)} eigenvectors. The "
+                    f" Bandwidth {result.bandwidth:.2f} sd of the index, {len(result.weights)} eigenvectors. The "
                     "direction of the index was fitted to the same subjects, which favours the link slightly."
                 )
             )
             st.caption("Source: Tang et al., eq. 16-19; Ichimura 1993")
 
 
-def equation(chosen: Chosen, model: Model, found: Comparison) -> None:
+def equation(chosen: Chosen, model: Model, result: Comparison) -> None:
     """The posterior with today's numbers."""
     subjects, settings = chosen.prepared.subjects, model.settings
     low, high = float(subjects.bags.sizes.min()), float(subjects.bags.sizes.max())
@@ -261,7 +261,7 @@ def equation(chosen: Chosen, model: Model, found: Comparison) -> None:
         rf"""
 $$y_i \sim N\Big(\beta^\top W_i + \tfrac1{{m_i}}\textstyle\sum_j f(x_{{ij}}),\ \sigma^2\Big),\qquad f \sim GP(0, K)$$
 
-$$n = {subjects.count},\quad m_i = {m},\quad \sigma^2 = {found.curves["gpdr"].noise:.3g}$$
+$$n = {subjects.count},\quad m_i = {m},\quad \sigma^2 = {result.curves["gpdr"].noise:.3g}$$
 
 $$E f(s) = l(s)^\top(M + \sigma^2 I)^{{-1}}y,\qquad
 \mathrm{{Var}}\, f(s) = K(s, s) - l(s)^\top(M + \sigma^2 I)^{{-1}}l(s)$$

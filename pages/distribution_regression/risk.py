@@ -92,8 +92,8 @@ def _lines(curves: dict[str, Any], along: str) -> dict[str, tuple[np.ndarray, np
 
 def _words(curves: dict[str, Any], along: str, fixed: int) -> None:
     """Slopes, beside the theory's."""
-    found = {name: slope(sizes, means) for name, (sizes, means, _) in curves.items()}
-    said = ", ".join(f"{model_name(name)} {signed(value, 2)}" for name, value in found.items())
+    result = {name: slope(sizes, means) for name, (sizes, means, _) in curves.items()}
+    said = ", ".join(f"{model_name(name)} {signed(value, 2)}" for name, value in result.items())
     st.markdown(f"Measured slopes in {along}: {said}.")
     if along == "n":
         explain(
@@ -167,9 +167,9 @@ def _add(along: str, fixed: int) -> None:
 
 def _now(first: str, second: str, fixed: int, models: Collection[str]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """The session's runs at the drawn size, by method."""
-    found: dict[str, list[tuple[float, float]]] = {}
+    result: dict[str, list[tuple[float, float]]] = {}
     for n, m, seed in st.session_state.get(Key.DISTRIBUTION_RUNS, []):
         for row in _one_run(n, m, seed):
             if row[second] == fixed and row["model"] in models:
-                found.setdefault(row["model"], []).append((row[first], row["scores"]["posterior_risk"]))
-    return {name: (np.array([a for a, _ in v]), np.array([b for _, b in v])) for name, v in found.items()}
+                result.setdefault(row["model"], []).append((row[first], row["scores"]["posterior_risk"]))
+    return {name: (np.array([a for a, _ in v]), np.array([b for _, b in v])) for name, v in result.items()}

@@ -65,66 +65,67 @@ def _lemma() -> None:
     st.markdown("**Lemma 1: what averages can distinguish**")
     first, second = st.columns(2)
     with first:
-        asked = controls(LemmaSettings, alpha=LemmaSettings.alpha.default)
+        requested = controls(LemmaSettings, alpha=LemmaSettings.alpha.default)
     with second:
-        alpha = control(LemmaSettings.alpha, asked)
-    found = _told_apart(asked.function, asked.waves, tuple(sorted({*_ALPHAS, float(alpha)})))
-    curves = {"at most: 1 + α": found.bound, "exactly": found.exact, f"{DRAWS} distributions drawn": found.drawn}
+        alpha = control(LemmaSettings.alpha, requested)
+    result = _told_apart(requested.function, requested.waves, tuple(sorted({*_ALPHAS, float(alpha)})))
+    curves = {"at most: 1 + α": result.bound, "exactly": result.exact, f"{DRAWS} distributions drawn": result.drawn}
     figure = curves_plot(
-        found.concentration, curves, title="Square of f divided by the part that averages keep",
+        result.concentration, curves, title="Square of f divided by the part that averages keep",
         labels=("α", "E f² / E (E f)²"), now=alpha, height=330, dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "d-lemma", later=True)
-    st.markdown(_lemma_said(found, float(alpha)))
+    st.markdown(_lemma_said(result, float(alpha)))
 
 
-def _lemma_said(found: Separation, alpha: float) -> str:
+def _lemma_said(result: Separation, alpha: float) -> str:
     """How much of f averages keep at a concentration, and why."""
-    place = int(np.argmin(np.abs(found.concentration - alpha)))
-    share, varies = 1 / found.exact[place], max(found.square - found.mean**2, 0.0)
-    if found.mean**2 < NOTHING * found.square:
+    place = int(np.argmin(np.abs(result.concentration - alpha)))
+    share, varies = 1 / result.exact[place], max(result.square - result.mean**2, 0.0)
+    if result.mean**2 < NOTHING * result.square:
         why = "Its overall average is zero, so no bounded function keeps less."
-    elif varies < FLAT * found.square:
+    elif varies < FLAT * result.square:
         why = "It is constant: nothing is lost."
     else:
         why = f"Most of this is its mean; no bounded function keeps less than {100 / (1 + alpha):.3g} %."
     return (
         f"At α = {alpha:.3g} averages over subjects keep **{100 * share:.3g} %** of this function's square. {why} The "
         f"sd of its values is {varies**0.5:.3g}, but the sd of the averages over subjects is only "
-        f"{(varies / (1 + alpha)) ** 0.5:.3g} (drawn: {found.averages[place].std():.3g}). The outcomes show no more of "
-        "its variation than that."
+        f"{(varies / (1 + alpha)) ** 0.5:.3g} (drawn: {result.averages[place].std():.3g}). The outcomes show no more "
+        "of its variation than that."
     )
 
 
 def _invariance() -> None:
     st.markdown("**Other measurements of the same quantity: order and scale**")
-    found = _transformed(controls(InvarianceSettings).transform)
+    result = _transformed(controls(InvarianceSettings).transform)
     lines = {
-        "truth": found.truth, "GPDR on x": found.means["gpdr", False], "densities of h(x)": found.means["kde", True]
+        "truth": result.truth, "GPDR on x": result.means["gpdr", False], "densities of h(x)": result.means["kde", True]
     }  # fmt: skip
     figure = function_plot(
-        found.at, found.means["gpdr", True], found.sds["gpdr", True], lines, title="f, drawn against x", model="gpdr",
+        result.at, result.means["gpdr", True], result.sds["gpdr", True], lines, title="f, drawn against x",
+        model="gpdr",
         name="GPDR on h(x) ±2 sd", height=400, dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "d-invariance", later=True)
-    record_numbers(transformed_apart=found.apart["gpdr"])
-    st.markdown(_invariance_said(found))
+    record_numbers(transformed_apart=result.apart["gpdr"])
+    st.markdown(_invariance_said(result))
 
 
-def _invariance_said(found: Transformed) -> str:
+def _invariance_said(result: Transformed) -> str:
     """What a transformation and another order change, of outcomes and of f."""
-    if found.apart["gpdr"] < 1e-10:
+    if result.apart["gpdr"] < 1e-10:
         words = "The same kernel on h(x) is the same model here: the fitted outcomes agree to rounding. "
     else:
-        share = 100 * found.apart["gpdr"] / found.spread
+        share = 100 * result.apart["gpdr"] / result.spread
         words = (
             f"The same kernel on h(x) is another prior of f: the fitted outcomes differ by {share:.2g} % of their sd, "
-            f"and the RMSE of f is {found.errors['gpdr', True]:.2g} instead of {found.errors['gpdr', False]:.2g}. With "
-            "the kernel transformed by h nothing would change: the invariance in the paper is a property of the "
+            f"and the RMSE of f is {result.errors['gpdr', True]:.2g} instead of {result.errors['gpdr', False]:.2g}. "
+            "With the kernel transformed by h nothing would change: the invariance in the paper is a property of the "
             "model, not of one kernel. "
         )
     return (
-        f"{words}With density estimation the RMSE of f is {found.errors['kde', True]:.2g} instead of "
-        f"{found.errors['kde', False]:.2g}. Another order of the measurements changes f by {found.shuffled:.1g}. "
+        f"{words}With density estimation the RMSE of f is {result.errors['kde', True]:.2g} instead of "
+        f"{result.errors['kde', False]:.2g}. Another order of the measurements changes f by {result.shuffled:.1g}. "
         f"({SIMULATION.subjects} subjects with {SIMULATION.measures} measurements each.)"
     )

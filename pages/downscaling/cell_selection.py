@@ -74,23 +74,23 @@ def _region(shape: tuple[int, int]) -> tuple[int, int, int, int] | None:
         return None
     rows = widgets.slider("Rows of cells kept", 0, shape[0] - 1, (0, shape[0] - 1), key=ROWS)
     columns = widgets.slider("Columns of cells kept", 0, shape[1] - 1, (0, shape[1] - 1), key=COLUMNS)
-    found = int(rows[0]), int(rows[1]), int(columns[0]), int(columns[1])
-    return None if found == (0, shape[0] - 1, 0, shape[1] - 1) else found
+    result = int(rows[0]), int(rows[1]), int(columns[0]), int(columns[1])
+    return None if result == (0, shape[0] - 1, 0, shape[1] - 1) else result
 
 
 def _cells(text: str, shape: tuple[int, int]) -> tuple[Cell, ...]:
     try:
-        found = cells_of_text(text)
+        result = cells_of_text(text)
     except InputError as error:
         _say(f"Left out: {error}")
         return ()
-    beyond = [cell for cell in found if cell[0] >= shape[0] or cell[1] >= shape[1]]
+    beyond = [cell for cell in result if cell[0] >= shape[0] or cell[1] >= shape[1]]
     if beyond:
         _say(
             f"Ignored: there is no cell {cells_text(beyond[:3])}; rows run from 0 to {shape[0] - 1} and columns 0 to "
             f"{shape[1] - 1}."
         )
-    return tuple(cell for cell in found if cell not in beyond)
+    return tuple(cell for cell in result if cell not in beyond)
 
 
 def _say(sentence: str) -> None:
@@ -167,17 +167,17 @@ def _done(problem: DownscalingProblem) -> str:
         parts.append(f"{hide} {'cell' if hide == 1 else 'cells'} hidden (×)")
     if reveal:
         parts.append(f"{reveal} revealed (○)")
-    said = [f"{', '.join(parts)} by hand"] if parts else []
+    sentence = [f"{', '.join(parts)} by hand"] if parts else []
     if spec.region is not None:
         (ny, nx), (all_y, all_x) = problem.coarse_shape, problem.whole_shape
-        said.append(f"region of {ny} × {nx} of {all_y} × {all_x} cells")
-    return " · ".join(said)
+        sentence.append(f"region of {ny} × {nx} of {all_y} × {all_x} cells")
+    return " · ".join(sentence)
 
 
 def lattice(problem: DownscalingProblem, known: bool) -> dict[str, Any]:
     """The coarse cells as the maps' reader needs them (cells.js); ``known``: with values and states."""
     y, x = _edges(problem)
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "mode": mode(),
         "y": y,
         "x": x,
@@ -185,8 +185,8 @@ def lattice(problem: DownscalingProblem, known: bool) -> dict[str, Any]:
         "seen": st.session_state.get(Key.CELL_EVENT, 0.0),
     }
     if known and y is not None and problem.coarse.size <= _MOST_TOLD:
-        found["known"] = _known(problem)
-    return found
+        result["known"] = _known(problem)
+    return result
 
 
 def _edges(problem: DownscalingProblem) -> tuple[list[float] | None, list[float] | None]:

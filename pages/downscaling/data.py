@@ -149,10 +149,10 @@ def choose(hidden: DeltaGenerator) -> Choice:
     put_into_link(*(one for one in (key, coarse, mediator, *more) if one.startswith(UPLOAD)))
     files = joined([key, *more])
     fields = fields_of(files)
-    asked = st.container()
+    requested = st.container()
     source = Source(files, None if coarse == NONE else coarse, None if mediator == NONE else mediator)
     with group("Variables and cells"):
-        spec = _spec(fields, source, hidden, asked)
+        spec = _spec(fields, source, hidden, requested)
     return Choice(source, spec)
 
 
@@ -197,11 +197,11 @@ def _cells(default: dict[str, Any], hidden: DeltaGenerator) -> CellSettings:
     for setting in shown.values():
         begin(setting.key, setting.default)
     left, right = st.columns(2)
-    found = {name: control(shown[name], place=place) for name, place in (("rows", left), ("columns", right))}
-    found["withhold"] = control(shown["withhold"], place=hidden, format="percent")
+    result = {name: control(shown[name], place=place) for name, place in (("rows", left), ("columns", right))}
+    result["withhold"] = control(shown["withhold"], place=hidden, format="percent")
     matching = CELLS.matching
-    found["matching"] = pick(matching.label, matching.key, list(matching.options), matching.default)
-    return CellSettings(**found, **{name: control(shown[name]) for name in ("coordinates", "seed")})
+    result["matching"] = pick(matching.label, matching.key, list(matching.options), matching.default)
+    return CellSettings(**result, **{name: control(shown[name]) for name in ("coordinates", "seed")})
 
 
 def cell_values(problem: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,8 +28,8 @@ def dimensions(
     select: dict[str, int | str] = {}
     for dim, labels in extra.items():
         if len(labels) > 1:
-            asked = st.session_state.get(Key.SELECTION, {}).get(dim, default.get(dim, 0))
-            wanted = min(index_of(dim, labels, asked), len(labels) - 1)
+            requested = st.session_state.get(Key.SELECTION, {}).get(dim, default.get(dim, 0))
+            wanted = min(index_of(dim, labels, requested), len(labels) - 1)
             options = _places(labels)
             _read_place(f"dim-{dim}", dim, labels, options)
             picked = pick(plain(_title(dim)), f"dim-{dim}", options, options[wanted])
@@ -40,7 +40,7 @@ def dimensions(
 def coarse_dimensions(coarse: Fields, target: str, beside: tuple[Fields, list[str], Any]) -> dict[str, int | str]:
     """One select box for every further dimension of a target in a file of its own; it opens on what matches the choice
     ``beside`` it (fields, their names, what is selected of them) where something does."""
-    found: dict[str, int | str] = {}
+    result: dict[str, int | str] = {}
     for dim, labels in coarse.check(target).extra.items():
         if len(labels) < 2:
             continue
@@ -50,19 +50,19 @@ def coarse_dimensions(coarse: Fields, target: str, beside: tuple[Fields, list[st
         options, key = _places(labels), f"coarse-dim-{dim}"
         if match is not None:
             options.insert(0, _AS_COVARIATES)
-        asked = st.session_state.get(Key.COARSE_SELECTION, {}).get(dim)
-        begin = options[0] if asked is None else _places(labels)[index_of(dim, labels, asked)]
+        requested = st.session_state.get(Key.COARSE_SELECTION, {}).get(dim)
+        begin = options[0] if requested is None else _places(labels)[index_of(dim, labels, requested)]
         _read_place(key, dim, labels, options)
         picked = pick(f"{plain(_title(dim))} of the coarse target", key, options, begin)
         if picked != _AS_COVARIATES:
-            found[dim] = _places(labels).index(picked)
+            result[dim] = _places(labels).index(picked)
         elif match is not None:
             st.caption(f"The coarse target is for {plain(labels[match])}.")
         if label is not None and match is None:
             st.caption(
                 f"No value along this dimension of the coarse target matches that of the covariates, {plain(label)}."
             )
-    return found
+    return result
 
 
 def _title(dim: str) -> str:
@@ -75,13 +75,13 @@ def _places(labels: Sequence[str]) -> list[str]:
 
 def _read_place(key: str, dim: str, labels: Sequence[str], options: Sequence[str]) -> None:
     """An address may say a value, part of a date or ``#5``; make it say the option, or say why none fits."""
-    asked = st.query_params.get(key, "")
-    if key in st.session_state or not asked or asked in options:
+    requested = st.query_params.get(key, "")
+    if key in st.session_state or not requested or requested in options:
         return
-    index, _, label = asked.partition(": ")  # how addresses had it: 5: 2024-06-01 00:00
+    index, _, label = requested.partition(": ")  # how addresses had it: 5: 2024-06-01 00:00
     former = index.isdigit() and int(index) < len(labels) and labels[int(index)] == label
     try:
-        st.query_params[key] = _places(labels)[int(index) if former else index_of(dim, labels, asked)]
+        st.query_params[key] = _places(labels)[int(index) if former else index_of(dim, labels, requested)]
     except (InputError, IndexError) as error:
         del st.query_params[key]
         refusal(f"{plain(key)} in the address: {error}")

@@ -26,9 +26,9 @@ def show(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: pic
     if not view.exact:
         st.caption("The draws appear after the exact maps …")
         return
-    found = awaited(f"draws-{picture.spec_key(choice, spec)}", "draws", _drawing(choice, problem, spec), "Drawing …")
-    if found is not None:
-        _book(problem, found, scale)
+    result = awaited(f"draws-{picture.spec_key(choice, spec)}", "draws", _drawing(choice, problem, spec), "Drawing …")
+    if result is not None:
+        _book(problem, result, scale)
 
 
 def _drawing(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> Callable[[Callable[[], None]], Draws]:
@@ -40,19 +40,19 @@ def _drawing(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> Ca
     return work
 
 
-def _book(problem: DownscalingProblem, found: Draws, scale: MapScale) -> None:
-    frames = np.concatenate([found.mean[None], found.fields])
-    book = flip_book(frames, problem.grid, scale, stride=found.stride)
-    names = ("mean", *(f"draw {number} of {len(found.fields)}" for number in range(1, len(found.fields) + 1)))
-    spread, units = float(np.nanmean(found.fields.std(0, ddof=1))), plain(problem.units)
+def _book(problem: DownscalingProblem, draws: Draws, scale: MapScale) -> None:
+    frames = np.concatenate([draws.mean[None], draws.fields])
+    book = flip_book(frames, problem.grid, scale, stride=draws.stride)
+    names = ("mean", *(f"draw {number} of {len(draws.fields)}" for number in range(1, len(draws.fields) + 1)))
+    spread, units = float(np.nanmean(draws.fields.std(0, ddof=1))), plain(problem.units)
     flip(
         book, "draws-book", names=names, alt=f"{COUNT} posterior draws, one at a time, on the colour scale of the maps."
     )
     held = (
         ""
-        if found.off is None
+        if draws.off is None
         else (
-            f" Over every measured cell, the average of each draw is within {found.off:.2g} {units} of the average of "
+            f" Over every measured cell, the average of each draw is within {draws.off:.2g} {units} of the average of "
             "the posterior mean: all draws agree with the same coarse values."
         )
     )

@@ -63,18 +63,18 @@ def options(problem: DownscalingProblem, model: NamedModel) -> dict[str, Any]:
     """How to learn: controls in an expander."""
     start = model.start(problem.matched)
     with group("How to learn"):
-        found: dict[str, Any] = {"stage_one": CHOOSE}
+        result: dict[str, Any] = {"stage_one": CHOOSE}
         if model.chooses_first_stage:
-            found["stage_one"] = control(_LEARNING.stage_one)
-        found["method"] = control(_LEARNING.method)
-        found["restarts"] = control(_LEARNING.restarts.usually(start.restarts))
-        found["steps"] = control(_LEARNING.steps)
-        found["points"] = control(_LEARNING.points)
-        found["every_pixel"] = _every_pixel(start)
-        found["prior_sd"] = control(_LEARNING.prior_sd.usually(start.prior_sd))
-        found["hold"] = _hold(start)
-        found["choose"] = may_choose(problem, model) and control(_LEARNING.choose.inner)
-    return found
+            result["stage_one"] = control(_LEARNING.stage_one)
+        result["method"] = control(_LEARNING.method)
+        result["restarts"] = control(_LEARNING.restarts.usually(start.restarts))
+        result["steps"] = control(_LEARNING.steps)
+        result["points"] = control(_LEARNING.points)
+        result["every_pixel"] = _every_pixel(start)
+        result["prior_sd"] = control(_LEARNING.prior_sd.usually(start.prior_sd))
+        result["hold"] = _hold(start)
+        result["choose"] = may_choose(problem, model) and control(_LEARNING.choose.inner)
+    return result
 
 
 def learn_button(
@@ -181,8 +181,8 @@ def one_scale_up(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -
     run = current_run()
     if run is None or not _same_problem(run, choice):
         return None
-    found = one_scale_up_in(run.result, problem.coarse.size)
-    return found if found is not None and found.model == spec.model.name else None
+    one_scale_up = one_scale_up_in(run.result, problem.coarse.size)
+    return one_scale_up if one_scale_up is not None and one_scale_up.model == spec.model.name else None
 
 
 def _best(rows: list[dict[str, Any]]) -> Mapping[str, Any]:
@@ -217,10 +217,10 @@ def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: Mode
         return
 
     def values(learned: Any) -> dict[str, float] | None:
-        found = learned_downscaling(learned)
-        if len(found.kernel.terms) != len(spec.kernel.terms):
+        model_spec = learned_downscaling(learned)
+        if len(model_spec.kernel.terms) != len(spec.kernel.terms):
             return None
-        st.session_state[Key.LEARNED_SLIDERS] = slider_values(found, problem.data.bags.count)
+        st.session_state[Key.LEARNED_SLIDERS] = slider_values(model_spec, problem.data.bags.count)
         st.session_state[Key.LEARNED_FROM] = choice.spec.to_dict()
         return st.session_state.get(Key.LEARNED_SLIDERS)
 

@@ -27,8 +27,8 @@ def counted_missing(used: Sequence[_Used], fields_of: Callable[[str], Fields]) -
     A control is there where a number looks like a mark of missing values, or one is counted already; each such number
     that is not counted brings a warning with a button that counts it.
     """
-    found = {name: _marks(key, name, json.dumps(select, sort_keys=True), fields_of) for key, name, select in used}
-    options = [f"{name}={mark.text}" for name, marks in found.items() for mark in marks]
+    result = {name: _marks(key, name, json.dumps(select, sort_keys=True), fields_of) for key, name, select in used}
+    options = [f"{name}={mark.text}" for name, marks in result.items() for mark in marks]
     options += [each for each in _asked() if each not in options]
     if not options:
         return ()
@@ -36,7 +36,7 @@ def counted_missing(used: Sequence[_Used], fields_of: Callable[[str], Fields]) -
     chosen = tuple(several("Count as missing", _KEY, options, [], {each: _words(each) for each in options}))
     left = [
         (name, mark)
-        for name, marks in found.items()
+        for name, marks in result.items()
         for mark in marks
         if not any(marked(mark.value, value) for value in marks_of(chosen, name))
     ]
@@ -65,9 +65,9 @@ def _marks(key: str, name: str, select: str, _fields_of: Callable[[str], Fields]
 
 def _asked() -> tuple[str, ...]:
     """What is counted as missing already: by the control, a run or an address."""
-    asked: Any = st.session_state.get(_KEY)
+    requested: Any = st.session_state.get(_KEY)
     try:
-        return checked_missing(map(_entry, st.query_params.get_all(_KEY)) if asked is None else asked)
+        return checked_missing(map(_entry, st.query_params.get_all(_KEY)) if requested is None else requested)
     except InputError:
         return ()
 

@@ -142,8 +142,8 @@ def learned_from(choice: Choice, settings: DownscaleSettings, spec: ModelSpec, b
     """The problem whose values the hyperparameters of ``spec`` were learned from, where that is known."""
     now = slider_values(spec, bags)
     if _agree(now, st.session_state.get(Key.LEARNED_SLIDERS, {})):
-        found = st.session_state.get(Key.LEARNED_FROM)
-        return None if found is None else DownscalingSpec.from_dict(found)
+        result = st.session_state.get(Key.LEARNED_FROM)
+        return None if result is None else DownscalingSpec.from_dict(result)
     stored = _kept(choice, settings)
     return choice.as_drawn.spec if stored is not None and _agree(now, slider_values(stored, bags)) else None
 
@@ -197,8 +197,8 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
     if model.uses("regularisation"):
         times_bags = control(_MODEL.regularisation.inner.copy(title="λ·B", default=start.regularisation * bags))
         changes["regularisation"] = times_bags / bags
-        if not problem.matched and (said := lost(model.name)):
-            st.caption(f"Results on six fields (page Benchmarks): {said}")
+        if not problem.matched and (sentence := lost(model.name)):
+            st.caption(f"Results on six fields (page Benchmarks): {sentence}")
     changes["kernel"] = _kernel_sliders("k", start.kernel)
     noises = {"noise": max(start.noise, LEAST), "point_noise": max(start.point_noise, LEAST)}
     changes |= {name: control(_MODEL.declaration(name).inner.copy(default=value)) for name, value in noises.items()}

@@ -48,8 +48,8 @@ def interpolations(key: str, _problem: DownscalingProblem) -> dict[str, np.ndarr
 @st.cache_resource(show_spinner=False, max_entries=6)
 def _share_of(key: str, _problem: DownscalingProblem) -> tuple[float, str]:
     """The share of within-cell variation the covariates explain, and its sentence."""
-    found = explained_share(_problem)
-    return found.share, found.sentence
+    result = explained_share(_problem)
+    return result.share, result.sentence
 
 
 def hope(key: str, problem: DownscalingProblem) -> None:
@@ -64,8 +64,8 @@ def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -
         st.info("No high-resolution truth is available: scores come from withheld cells and from re-aggregation.")
         hidden = withheld_scores(problem, {spec.model.name: view.mean, **interpolations(key, problem)})
         if hidden:
-            said = "Scores at the withheld cells, which no method saw: each field is averaged over these cells."
-            score_table(hidden, units=problem.units, caption=said)
+            sentence = "Scores at the withheld cells, which no method saw: each field is averaged over these cells."
+            score_table(hidden, units=problem.units, caption=sentence)
         _coarse_table(problem, view)
         return
     fields = {spec.model.name: view.mean, **interpolations(key, problem)}
@@ -121,12 +121,12 @@ def _learned_baselines(key: str, problem: DownscalingProblem, spec: ModelSpec, v
 
 def _caption(rows: dict[str, dict[str, float]], waiting: list[str], view: View) -> str:
     span = next((row["ssim_range"] for row in rows.values() if row.get("ssim_range")), None)
-    said = "Error is prediction − truth. Every method sees the same cells and is scored on the same pixels."
+    sentence = "Error is prediction − truth. Every method sees the same cells and is scored on the same pixels."
     if span:
-        said += f" SSIM with a data range of {span:.4g}."
+        sentence += f" SSIM with a data range of {span:.4g}."
     if not view.exact:
-        said = f"Scores of the {view.said[0]}. {said}"
-    return said + "".join(f" {model_name(name)} is being learned …" for name in waiting)
+        sentence = f"Scores of the {view.said[0]}. {sentence}"
+    return sentence + "".join(f" {model_name(name)} is being learned …" for name in waiting)
 
 
 def _await(name: str, job: Any) -> None:
@@ -143,20 +143,20 @@ def _await(name: str, job: Any) -> None:
 
 
 def _coarse_table(problem: DownscalingProblem, view: View) -> None:
-    found = coarse_scores(problem, view.mean)
-    if not found:
+    result = coarse_scores(problem, view.mean)
+    if not result:
         return
     units = plain(problem.units)
     parts = []
-    if "seen" in found:
+    if "seen" in result:
         parts.append(
-            f"averaged over the cells it saw, the mean differs from their values by RMSE {found['seen']['rmse']:.3g} "
+            f"averaged over the cells it saw, the mean differs from their values by RMSE {result['seen']['rmse']:.3g} "
             f"{units} (re-aggregation, plain block means)"
         )
-    if "withheld" in found:
+    if "withheld" in result:
         parts.append(
             f"at the {int((~problem.observed & np.isfinite(problem.coarse_truth)).sum())} withheld cells by RMSE "
-            f"{found['withheld']['rmse']:.3g} {units} (bias {plain_number(found['withheld']['bias'], 2)})"
+            f"{result['withheld']['rmse']:.3g} {units} (bias {plain_number(result['withheld']['bias'], 2)})"
         )
     sentence = "; ".join(parts)
     st.markdown(sentence[:1].upper() + sentence[1:] + ".")

@@ -132,12 +132,12 @@ def _exact_job(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
     )
 
     def work(check: Callable[[], None]) -> View:
-        found = interactive.exact(spec, data, problem, choice.key, store, picture, check)
-        mean, sd = problem.physical_mean(found.mean), problem.physical_sd(found.sd)
-        latent = problem.physical_sd(found.sd_latent) if spec.point_noise > 0 else None
-        scale = None if found.scale is None else problem.on_grid(found.scale)
-        more: dict[str, Any] = {"left_out": found.left_out, "sd_latent": latent, "scale": scale}
-        return View(mean, Later(lambda: sd), found.told, found.evidence, found.jitter, exact=True, **more)
+        result = interactive.exact(spec, data, problem, choice.key, store, picture, check)
+        mean, sd = problem.physical_mean(result.mean), problem.physical_sd(result.sd)
+        latent = problem.physical_sd(result.sd_latent) if spec.point_noise > 0 else None
+        scale = None if result.scale is None else problem.on_grid(result.scale)
+        more: dict[str, Any] = {"left_out": result.left_out, "sd_latent": latent, "scale": scale}
+        return View(mean, Later(lambda: sd), result.told, result.evidence, result.jitter, exact=True, **more)
 
     return get_background().request(spec_key(choice, spec), session_lane("exact"), work)
 
@@ -146,7 +146,7 @@ def quick_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
     """The preview at the sliders' own settings."""
     data = data_for(choice, problem, spec)
     look = _sketch(choice.key, problem)
-    found = interactive.preview(
+    preview = interactive.preview(
         spec,
         data,
         problem,
@@ -155,9 +155,9 @@ def quick_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
         _picture(interactive.sums_key(choice.key, spec), problem, spec),
         look,
     )
-    mean, sd = problem.physical_mean(found.mean), Later(lambda: problem.physical_sd(found.sd()))
+    mean, sd = problem.physical_mean(preview.mean), Later(lambda: problem.physical_sd(preview.sd()))
     every, sd_every = look.mean_at.stride, look.sd_at.stride
-    return View(mean, sd, found.approximations, None, 0.0, exact=False, every=every, sd_every=sd_every)
+    return View(mean, sd, preview.approximations, None, 0.0, exact=False, every=every, sd_every=sd_every)
 
 
 def inputs_of_draws(

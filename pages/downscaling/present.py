@@ -20,13 +20,13 @@ from pages.kit.tools.link import own_address
 
 
 def shown_now(
-    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, panels: list[Panel], found: Trust | str,
+    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, panels: list[Panel], result: Trust | str,
     checked: OneScaleUp | None,
 ) -> Shown:  # fmt: skip
     """What is on the page, its table of scores among it, as slides and files take it."""
     scores, address = _scores(spec.model.name), own_address(level.in_address())
     fields = fields_of(choice.source.fields)
-    return assembled(problem, fields, spec.model, panels, scores, found, checked, address=address)
+    return assembled(problem, fields, spec.model, panels, scores, result, checked, address=address)
 
 
 def _scores(model: str) -> Mapping[str, Mapping[str, float | None]]:

@@ -25,8 +25,8 @@ def _of(controls: Controls, letter: str, place: bool) -> list[Control]:
     ]
 
 
-def _times(factor: float, found: list[Control]) -> dict[str, float]:
-    return {control.key: control.default * factor for control in found}
+def _times(factor: float, controls: list[Control]) -> dict[str, float]:
+    return {control.key: control.default * factor for control in controls}
 
 
 def _learned(controls: Controls) -> Mapping[str, Any]:

@@ -42,20 +42,20 @@ def refusals(problem: DownscalingProblem, view: View) -> tuple[str, ...]:
 
 
 def panel(
-    problem: DownscalingProblem, view: View, found: Trust | None, bilinear: np.ndarray, refusals: Sequence[str] = ()
+    problem: DownscalingProblem, view: View, result: Trust | None, bilinear: np.ndarray, refusals: Sequence[str] = ()
 ) -> None:
     """The verdict in its colour, and 50, 90 and 95 % intervals in a small picture; no verdict, whatever they held,
     where intervals are refused."""
     st.html(f'<div class="lab-map-title">{TITLE}</div>')
     for sentence in refusals:
         st.warning(plain(sentence))
-    if found is None:
+    if result is None:
         st.warning(plain(unchecked(problem, view.mean, bilinear)))
         return
     if not refusals:
-        (st.success if found.verdict == "about right" else st.warning)(found.sentence + _remedy(found))
-    picture = _picture(found.held, f"var(--lab-{mark_of(found)})")
-    st.html(f'<div class="lab-trust" role="img" aria-label="{_alt(found)}">{picture}</div>')
+        (st.success if result.verdict == "about right" else st.warning)(result.sentence + _remedy(result))
+    picture = _picture(result.held, f"var(--lab-{mark_of(result)})")
+    st.html(f'<div class="lab-trust" role="img" aria-label="{_alt(result)}">{picture}</div>')
     where = "" if view.exact else f" in the {view.said[0].split(':')[0]}"
     st.caption(
         f"Share of the area where the truth is inside the interval{where}. Ring: nominal coverage; dot: actual "
@@ -67,45 +67,45 @@ def show_assumptions(choice: Choice, problem: DownscalingProblem, spec: ModelSpe
     """What the exact map rests on, with the number behind each, what failed said in the title."""
     if not view.exact:
         return
-    found = assumptions(problem, spec, data_for(choice, problem, spec), view.mean, view.sd)
-    failed = [each.name for each in found if not each.holds]
+    result = assumptions(problem, spec, data_for(choice, problem, spec), view.mean, view.sd)
+    failed = [each.name for each in result if not each.holds]
     told = f"these fail: {', '.join(failed)}" if failed else "all hold"
     with st.expander(f"Assumptions of the map ({told})"):
-        for each in found:
+        for each in result:
             st.markdown(f"{_MARKS[each.holds]} **{each.name.capitalize()}.** {plain(each.sentence)}")
 
 
-def one_scale_up(spec: ModelSpec, found: OneScaleUp | None) -> None:
+def one_scale_up(spec: ModelSpec, result: OneScaleUp | None) -> None:
     """The verdict one scale up, which needs no fine truth, in its colour; where there is none, how to come by it."""
-    if found is None:
+    if result is None:
         can = "Learn also tests the model one scale up: it downscales larger cells to the known ones."
         st.caption(
             can if reads_bags(spec) else "This model cannot be tested one scale up because it does not use the cells."
         )
         return
-    bad = found.better is not None or round(100 * found.held[-1]) < RIGHT[0]
-    (st.warning if bad else st.success)(plain(f"Learned values: {found.sentence[0].lower()}{found.sentence[1:]}"))
-    if found.choice:
-        st.caption(plain(found.choice))
+    bad = result.better is not None or round(100 * result.held[-1]) < RIGHT[0]
+    (st.warning if bad else st.success)(plain(f"Learned values: {result.sentence[0].lower()}{result.sentence[1:]}"))
+    if result.choice:
+        st.caption(plain(result.choice))
 
 
-def show_one_scale_up(problem: DownscalingProblem, scale: MapScale, found: OneScaleUp | None) -> None:
+def show_one_scale_up(problem: DownscalingProblem, scale: MapScale, result: OneScaleUp | None) -> None:
     """What was checked one scale up: the small maps, every way's error, and where the known means lay."""
-    if found is None:
+    if result is None:
         return
     with st.expander("One scale up: a test without a fine truth"):
-        st.markdown(plain(" ".join((found.sentence, found.choice or "", *found.sentences))))
-        for column, panel in zip(st.columns(3), scaled_up_panels(problem, scale, found.values), strict=True):
+        st.markdown(plain(" ".join((result.sentence, result.choice or "", *result.sentences))))
+        for column, panel in zip(st.columns(3), scaled_up_panels(problem, scale, result.values), strict=True):
             with column:
                 plotly_live(field_map(panel, height=300, dark=is_dark()), f"map-{panel.key}", later=True)
         left, right = st.columns(2)
         with left:
-            ways = {found.model: MODELS[found.model].phrase, "constant": "mean of the merged cell", **OTHERS}
-            rows = [{"Way": ways[name], "RMSE": f"{found.rmse[name]:.3g}"} for name in ways if name in found.rmse]
+            ways = {result.model: MODELS[result.model].phrase, "constant": "mean of the merged cell", **OTHERS}
+            rows = [{"Way": ways[name], "RMSE": f"{result.rmse[name]:.3g}"} for name in ways if name in result.rmse]
             st.dataframe(rows, hide_index=True, width="stretch", placeholder=MISSING)
-            st.caption(_meaning(problem, found))
+            st.caption(_meaning(problem, result))
         with right:
-            figure = pit_histogram(found.pit, model=found.model, height=280, dark=is_dark(), of="cells")
+            figure = pit_histogram(result.pit, model=result.model, height=280, dark=is_dark(), of="cells")
             plotly_live(figure, "one-scale-up-pit", later=True)
 
 
@@ -129,32 +129,32 @@ def show_local_scale(problem: DownscalingProblem, view: View) -> None:
         )
 
 
-def _meaning(problem: DownscalingProblem, found: OneScaleUp) -> str:
+def _meaning(problem: DownscalingProblem, result: OneScaleUp) -> str:
     units = f" in {plain(problem.units)}" if problem.units else ""
     varied = ""
-    if found.within is not None:
+    if result.within is not None:
         varied = (
-            f" Inside the merged cells the variance of the predicted mean is {found.within:.2g} times that of the "
+            f" Inside the merged cells the variance of the predicted mean is {result.within:.2g} times that of the "
             "known values."
         )
     return (
-        f"RMSE{units}; CRPS {found.crps:.3g}.{varied} The hyperparameters were learned again from the merged cells. "
+        f"RMSE{units}; CRPS {result.crps:.3g}.{varied} The hyperparameters were learned again from the merged cells. "
         "The result carries over to the pixels if the field is equally rough below and above the cell size; only a "
         "fine truth can show that."
     )
 
 
-def _remedy(found: Trust) -> str:
-    if found.verdict == "about right":
+def _remedy(result: Trust) -> str:
+    if result.verdict == "about right":
         return ""
-    if not np.isfinite(found.widen):
+    if not np.isfinite(result.widen):
         return " Where the sd is 0 no factor can correct it."
-    return f" The intervals would be calibrated at {found.widen:.2g} times this width."
+    return f" The intervals would be calibrated at {result.widen:.2g} times this width."
 
 
-def _alt(found: Trust) -> str:
+def _alt(result: Trust) -> str:
     told = ", ".join(
-        (f"{100 * level:.0f} % intervals contain {100 * share:.0f} %") for level, share in _pairs(found.held)
+        (f"{100 * level:.0f} % intervals contain {100 * share:.0f} %") for level, share in _pairs(result.held)
     )
     return f"Nominal and actual: {told}."
 

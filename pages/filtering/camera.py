@@ -44,11 +44,11 @@ def show() -> None:
     with st.sidebar:
         spec, settings, shown = camera_spec(controls(CameraSettings)), _choose_filters(), _choose_shown()
     data = _made(spec)
-    found = {name: _followed(spec, name, settings if name in KERNELS else None) for name in METHODS}
-    summary(data, found)
-    player(len(data.truth), lambda step: _draw(data, found, shown, step), key="fc")
-    table(data, found)
-    equation(spec, found)
+    result = {name: _followed(spec, name, settings if name in KERNELS else None) for name in METHODS}
+    summary(data, result)
+    player(len(data.truth), lambda step: _draw(data, result, shown, step), key="fc")
+    table(data, result)
+    equation(spec, result)
     _paper_table()
     if settings.scale is not None:
         offer(OnPage("camera"))
@@ -88,9 +88,9 @@ def _panorama(spec: CameraSpec) -> np.ndarray:
     return _made(spec).room.panorama()
 
 
-def summary(data: CameraData, found: Found) -> None:
+def summary(data: CameraData, result: Found) -> None:
     """Who comes nearest, and what the filters say of themselves."""
-    errors = {name: float(angles_between(e.rotations, data.truth).mean()) for name, e in found.items()}
+    errors = {name: float(angles_between(e.rotations, data.truth).mean()) for name, e in result.items()}
     best = min(errors, key=errors.__getitem__)
     st.markdown(
         f"Over {len(data.truth)} frames the mean error of the kernel Bayes filters is **{errors['kbr_gauss']:.1f}°** "
@@ -100,7 +100,7 @@ def summary(data: CameraData, found: Found) -> None:
         f"**{model_name(best)}**. All methods learn from the same series; none knows what the room looks like."
     )
     for name in KERNELS:
-        lost, far = (int(np.sum(getattr(found[name], what))) for what in ("lost", "far"))
+        lost, far = (int(np.sum(getattr(result[name], what))) for what in ("lost", "far"))
         if lost or far:
             st.warning(
                 f"{model_name(name)}: at {far} steps no training frame was close to the observation; at {lost} the "
@@ -108,8 +108,8 @@ def summary(data: CameraData, found: Found) -> None:
             )
 
 
-def _draw(data: CameraData, found: Found, shown: str, step: int) -> None:
-    believed = found[shown].rotations[step]
+def _draw(data: CameraData, result: Found, shown: str, step: int) -> None:
+    believed = result[shown].rotations[step]
     frames = {
         "truth": data.clean[step].reshape(data.shape),
         "observed": data.seen[step].reshape(data.shape),
@@ -121,30 +121,30 @@ def _draw(data: CameraData, found: Found, shown: str, step: int) -> None:
     with left:
         title = f"Step {step + 1} of {len(data.truth)}"
         plotly_live(frames_plot(frames, title=title, dark=is_dark()), "fc-frames")
-        angles = {name: angles_between(e.rotations, data.truth) for name, e in found.items()}
+        angles = {name: angles_between(e.rotations, data.truth) for name, e in result.items()}
         plotly_live(angles_plot(angles, step, dark=is_dark()), "fc-angles")
     with right:
         plotly_live(attitude_plot(_panorama(data.spec), trail, outlines, dark=is_dark()), "fc-room-picture")
-        flat = {name: e.matrices.reshape(-1, 9) for name, e in found.items()}
+        flat = {name: e.matrices.reshape(-1, 9) for name, e in result.items()}
         plotly_live(errors_plot(data.truth.reshape(-1, 9), flat, step, dark=is_dark()), "fc-errors")
-    mass = found[shown].mass
+    mass = result[shown].mass
     if mass is not None:
         st.caption(f"The predicted weights for this frame sum to {mass[step]:.3f}.")
 
 
-def table(data: CameraData, found: Found) -> None:
+def table(data: CameraData, result: Found) -> None:
     """Errors of all filters with their parameters."""
-    rows = {name: estimates.scores(data.truth) for name, estimates in found.items()}
+    rows = {name: estimates.scores(data.truth) for name, estimates in result.items()}
     score_table(
         rows, columns=("mse", "mse_rotation", "angle", "ms_per_step"),
         caption="Mean squared Frobenius distance to the true rotation (at most 8), and mean angle",
     )  # fmt: skip
-    st.caption("; ".join(f"{model_name(name)}: {estimates.words}" for name, estimates in found.items()) + ".")
+    st.caption("; ".join(f"{model_name(name)}: {estimates.words}" for name, estimates in result.items()) + ".")
 
 
-def equation(spec: CameraSpec, found: Found) -> None:
+def equation(spec: CameraSpec, result: Found) -> None:
     """Both filters with today's numbers."""
-    ranks = {name: found[name].ranks or (0, 0) for name in KERNELS}
+    ranks = {name: result[name].ranks or (0, 0) for name in KERNELS}
     explain(
         "The state is the rotation of the camera; the observation is a frame of 20 × 20 RGB pixels. The filter "
         "propagates weights on the training rotations and reweights them by the similarity of each training frame to "
@@ -192,8 +192,8 @@ def _any_rotation(kept: dict[str, Any]) -> str:
     settings = kept["settings"]
 
     def said(noise: float) -> str:
-        found = _means(kept["results"], noise).items()
-        told = ", ".join(f"{model_name(name)} {mean:.3g} ± {error:.2g}" for name, (mean, error) in found)
+        result = _means(kept["results"], noise).items()
+        told = ", ".join(f"{model_name(name)} {mean:.3g} ± {error:.2g}" for name, (mean, error) in result)
         return f"at σ² = {noise**2:.3g} {told}"
 
     return (

@@ -65,12 +65,12 @@ def beside_the_paper(by_method: dict[str, dict[float, list[float]]]) -> str:
 
 
 def _nearer(mean: dict[str, dict[float, float]]) -> str:
-    said = []
+    sentences = []
     for name, title in (("ekf", "EKF"), ("ukf", "UKF")):
         better = [size for size, error in mean["kbr"].items() if error < mean[name][size]]
         sizes = ", ".join(f"{size:g}" for size in sorted(better))
-        said.append(f"the {title} at {f'T = {sizes}' if sizes else 'no T'}")
-    return f"The kernel Bayes filter is more accurate than {', than '.join(said)}."
+        sentences.append(f"the {title} at {f'T = {sizes}' if sizes else 'no T'}")
+    return f"The kernel Bayes filter is more accurate than {', than '.join(sentences)}."
 
 
 def _draw(rows: list[dict[str, Any]], steps: int) -> None:

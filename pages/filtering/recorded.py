@@ -48,17 +48,17 @@ def show() -> None:
             st.caption(plain(note))
         steps = _choose_length(series)
         settings = words.choose_filter()
-    found = _followed(series, steps, settings)
-    _said(found, series, table)
-    words.warnings(found)
-    player(len(found.truth), lambda step: _draw(found, series, step))
-    words.table(found, "Mean square error, in units of the training variance; milliseconds per step")
+    result = _followed(series, steps, settings)
+    _said(result, series, table)
+    words.warnings(result)
+    player(len(result.truth), lambda step: _draw(result, series, step))
+    words.table(result, "Mean square error, in units of the training variance; milliseconds per step")
     words.equation(
         "The first part of the series provides the examples. At each later step the filter moves the weights along the "
         "transitions of the examples and updates them with the observation by kernel Bayes' rule.",
         f"The system is unknown; {len(series.state_names)} hidden and {len(series.observation_names)} observed "
         "columns, each scaled to mean 0 and sd 1 by the training part.",
-        steps, settings, found,
+        steps, settings, result,
     )  # fmt: skip
 
 
@@ -112,9 +112,9 @@ def _choose_time(table: Table, taken: list[str]) -> str | None:
     offered = [name for name in (*dated, *table.numeric) if name not in taken]
     guess = time_column(table, taken)
     options = [_AS_THEY_STAND, *offered]
-    found = st.selectbox("Time", options, options.index(guess) if guess else 0, key=f"f-time-{table.source}-{guess}",
+    result = st.selectbox("Time", options, options.index(guess) if guess else 0, key=f"f-time-{table.source}-{guess}",
                          help="Rows are sorted by this column; missing steps are predicted.")  # fmt: skip
-    return None if found == _AS_THEY_STAND else found
+    return None if result == _AS_THEY_STAND else result
 
 
 def _is_clock(values: np.ndarray) -> bool:
@@ -141,22 +141,22 @@ def _followed(series: Series, steps: int, settings: FilterSettings) -> Followed:
     return follow(problem, settings).in_units(scaling)
 
 
-def _said(found: Followed, series: Series, table: Table) -> None:
-    errors = found.errors
+def _said(followed: Followed, series: Series, table: Table) -> None:
+    errors = followed.errors
     others = [name for name in ("kalman", "nearest") if name in errors]
     told = ", ".join(
         f"{words.TITLES[name].lower() if name == 'nearest' else words.TITLES[name]} {errors[name]:.3f}"
         for name in others
     )
     st.markdown(
-        f"Over the last {len(found.truth)} steps of {plain(table.source)} the mean square error of the kernel Bayes "
+        f"Over the last {len(followed.truth)} steps of {plain(table.source)} the mean square error of the kernel Bayes "
         f"filter is **{errors['kbr']:.3f}** training variances for {plain(', '.join(series.state_names))}. Other "
         f"filters: {told}."
     )
 
 
-def _draw(found: Followed, series: Series, step: int) -> None:
-    truth, means, names = found.truth, found.means, series.state_names
+def _draw(followed: Followed, series: Series, step: int) -> None:
+    truth, means, names = followed.truth, followed.means, series.state_names
     left, right = st.columns([1, 1])
     with left:
         for index, name in enumerate(names[:_MOST_PICTURES]):
@@ -167,9 +167,9 @@ def _draw(found: Followed, series: Series, step: int) -> None:
     with right:
         if len(names) > 1:
             pair = {key: values[:, :2] for key, values in means.items()}
-            figure = plane_plot(truth[:, :2], None, pair, step, sample=(found.points[:, :2], found.weights[step]),
+            figure = plane_plot(truth[:, :2], None, pair, step, sample=(followed.points[:, :2], followed.weights[step]),
                                 labels=(names[0], names[1]), dark=is_dark())  # fmt: skip
             plotly_live(figure, "f-plane")
-        scaled = {key: values / found.spread for key, values in means.items()}
-        plotly_live(errors_plot(truth / found.spread, scaled, step, dark=is_dark()), "f-errors")
-        words.weights_caption(found, step)
+        scaled = {key: values / followed.spread for key, values in means.items()}
+        plotly_live(errors_plot(truth / followed.spread, scaled, step, dark=is_dark()), "f-errors")
+        words.weights_caption(followed, step)

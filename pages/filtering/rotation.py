@@ -21,18 +21,18 @@ def show(name: str) -> None:
         series = controls(RotationSettings, system=name)
         settings = words.choose_filter()
     system, steps = system_of(series), series.train
-    found = _followed(system, steps, series.test, series.seed, settings)
-    _said(found, system)
-    words.warnings(found)
-    player(len(found.truth), lambda step: _draw(found, step))
-    words.table(found, "Mean square error, summed over coordinates, and milliseconds per step")
+    result = _followed(system, steps, series.test, series.seed, settings)
+    _said(result, system)
+    words.warnings(result)
+    player(len(result.truth), lambda step: _draw(result, step))
+    words.table(result, "Mean square error, summed over coordinates, and milliseconds per step")
     words.equation(
         "At each step the filter moves the weights along the transitions of the examples and updates them with the "
         "observation by kernel Bayes' rule.",
         rf"""$$X_{{t+1}} = (1 + b \sin M\theta_{{t+1}})
 \begin{{pmatrix}}\cos\theta_{{t+1}}\\ \sin\theta_{{t+1}}\end{{pmatrix}} + \zeta_t,\quad
 Y_t = X_t + \xi_t,\qquad \eta = {system.eta:g},\ b = {system.b:g},\ M = {system.waves:g}$$""",
-        steps, settings, found,
+        steps, settings, result,
     )  # fmt: skip
     length.show(system, name, steps)
     if settings.scale is not None:
@@ -44,9 +44,9 @@ def _followed(system: RotationSystem, steps: int, test: int, seed: int, settings
     return follow(rotation_problem(system, steps, test, seed), settings)
 
 
-def _said(found: Followed, system: RotationSystem) -> None:
+def _said(result: Followed, system: RotationSystem) -> None:
     """Who comes nearest."""
-    errors = found.errors
+    errors = result.errors
     best = min((name for name in errors if name != "kbr_smoothed"), key=errors.__getitem__)
     told = "the equation and both noise variances"
     if system.generator == "D":
@@ -55,19 +55,19 @@ def _said(found: Followed, system: RotationSystem) -> None:
             "variances"
         )
     st.markdown(
-        f"Over {len(found.truth)} steps the mean square error is **{errors['kbr']:.4f}** for the kernel Bayes filter "
+        f"Over {len(result.truth)} steps the mean square error is **{errors['kbr']:.4f}** for the kernel Bayes filter "
         f"and {errors['ekf']:.4f} for the extended Kalman filter. Most accurate: {words.TITLES[best].lower()}. The "
-        f"kernel Bayes filter has {len(found.points)} examples and no equation; the others know {told}."
+        f"kernel Bayes filter has {len(result.points)} examples and no equation; the others know {told}."
     )
 
 
-def _draw(found: Followed, step: int) -> None:
+def _draw(result: Followed, step: int) -> None:
     left, right = st.columns([1, 1])
-    reach = 1.15 * float(np.abs(np.concatenate([found.truth, found.seen])).max())
+    reach = 1.15 * float(np.abs(np.concatenate([result.truth, result.seen])).max())
     with left:
-        figure = plane_plot(found.truth, found.seen, found.means, step, sample=(found.points, found.weights[step]),
+        figure = plane_plot(result.truth, result.seen, result.means, step, sample=(result.points, result.weights[step]),
                             limits=(-reach, reach), dark=is_dark())  # fmt: skip
         plotly_live(figure, "f-plane")
     with right:
-        plotly_live(errors_plot(found.truth, found.means, step, dark=is_dark()), "f-errors")
-        words.weights_caption(found, step)
+        plotly_live(errors_plot(result.truth, result.means, step, dark=is_dark()), "f-errors")
+        words.weights_caption(result, step)

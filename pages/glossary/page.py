@@ -13,13 +13,13 @@ def main() -> None:
     """A search, and the words that it finds."""
     page_header("Glossary", "What do the words on these pages mean?")
     wanted = widgets.text_input("Search", key="g-word", max_chars=60, help="A word, or part of its explanation")
-    found = matching(wanted)
-    count = f"{len(found)} of {len(words())} words" if wanted.strip() else f"{len(words())} words"
+    result = matching(wanted)
+    count = f"{len(result)} of {len(words())} words" if wanted.strip() else f"{len(words())} words"
     st.caption(f"{count}. On other pages a dotted line marks these words: hover, focus or tap to read their meaning.")
     with st.container(key="lab-words"):  # where no word is underlined
-        for word in found:
+        for word in result:
             _entry(word)
-    if not found:
+    if not result:
         st.info("The glossary has no such word.")
 
 

@@ -48,11 +48,11 @@ Curves = dict[str, dict[float, list[float]]]
 def worth_it() -> str:
     """When the rule is worth it and when not, from the stored runs."""
     kept = stored(_BY_SIZE)
-    found, runs, size = kept["results"], kept["settings"]["runs"], 200
+    result, runs, size = kept["results"], kept["settings"]["runs"], 200
     few, many = min(kept["settings"]["dimension"]), max(kept["settings"]["dimension"])
 
     def error(dimension: int, name: str, at: int = size) -> str:
-        rows = [row for row in found if (row["dimension"], row["model"], row["size"]) == (dimension, name, at)]
+        rows = [row for row in result if (row["dimension"], row["model"], row["size"]) == (dimension, name, at)]
         return f"{np.mean([row['scores']['mse'] for row in rows]):.2g}"
 
     return (
@@ -164,8 +164,8 @@ def _without_the_truth(curves: Curves, chosen: list[dict[str, Any]]) -> str:
     )
 
 
-def _at(found: Sequence[float], every: Sequence[float]) -> str:
-    return "at every d" if found == every else f"at d = {', '.join(map(str, found))}" if found else "at no d"
+def _at(result: Sequence[float], every: Sequence[float]) -> str:
+    return "at every d" if result == every else f"at d = {', '.join(map(str, result))}" if result else "at no d"
 
 
 def _signed(ratio: float) -> str:
@@ -250,13 +250,13 @@ def _promise(curves: Curves) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 def _slopes(curves: Curves) -> str:
     """Measured exponents beside the promised one."""
-    found = {
+    result = {
         name: slope(np.array(sorted(by_size), float), np.array([np.mean(by_size[size]) for size in sorted(by_size)]))
         for name, by_size in curves.items()
         if len(by_size) > 1
     }
-    said = ", ".join(f"{TITLES[name]} $n^{{{value:.2f}}}$" for name, value in found.items())
-    own = found.get(THEOREM, float("nan"))
+    said = ", ".join(f"{TITLES[name]} $n^{{{value:.2f}}}$" for name, value in result.items())
+    own = result.get(THEOREM, float("nan"))
     slower = (
         "Here the error falls more slowly with the exponents of the theorem: either the condition does not hold, or n "
         "is too small. "
@@ -275,23 +275,23 @@ def _slopes(curves: Curves) -> str:
 
 def _by_time(rows: list[dict[str, Any]]) -> Curves:
     """Error by mean CPU seconds of each size."""
-    found: Curves = {}
+    result: Curves = {}
     for name, by_size in gathered(rows, "size", "mse").items():
         if name == THEOREM:
             continue
         for size, values in by_size.items():
             times = [row["seconds"]["cpu"] for row in rows if row["model"] == name and row["size"] == size]
-            found.setdefault(name, {})[float(np.mean(times))] = values
-    return found
+            result.setdefault(name, {})[float(np.mean(times))] = values
+    return result
 
 
 def gathered(rows: list[dict[str, Any]], key: str, score: str) -> Curves:
     """Method → size → scores of its runs."""
-    found: Curves = {}
+    result: Curves = {}
     for row in rows:
         if score in row["scores"]:
-            found.setdefault(row["model"], {}).setdefault(row[key], []).append(row["scores"][score])
-    return found
+            result.setdefault(row["model"], {}).setdefault(row[key], []).append(row["scores"][score])
+    return result
 
 
 def _listed(values: list[Any]) -> str:

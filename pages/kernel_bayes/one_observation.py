@@ -41,13 +41,13 @@ def observed(dimension: int) -> tuple[KernelBayesSettings, dict[str, Answer]]:
         shown = controls(AnswerSettings)
     spec, y = gaussian_spec(settings, 1), np.array(settings.observed)
     problem, form = problem_of(spec), shown.form
-    found = _answers(spec, settings.observed, shown.bandwidth, settings.rule)
-    if form not in found:
+    result = _answers(spec, settings.observed, shown.bandwidth, settings.rule)
+    if form not in result:
         raise InputError("This rule has no solution at these values: increase ε or δ, or choose another form.")
     mean, _ = problem.posterior(y)
-    summary(found, form, mean, y)
-    (line if spec.dimension == 1 else plane)(problem, found[form], y, shown.herded)
-    return settings, found
+    summary(result, form, mean, y)
+    (line if spec.dimension == 1 else plane)(problem, result[form], y, shown.herded)
+    return settings, result
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
@@ -57,13 +57,13 @@ def _answers(
     return answers(problem_of(spec), np.array(y), bandwidth=bandwidth, **rule)
 
 
-def summary(found: dict[str, Answer], form: str, exact: np.ndarray, y: np.ndarray) -> None:
+def summary(result: dict[str, Answer], form: str, exact: np.ndarray, y: np.ndarray) -> None:
     """What the rule says, beside the exact mean."""
-    sample = found[form].sample
+    sample = result[form].sample
     assert sample is not None
     st.markdown(
         f"Given y = {_vector(y)} the exact posterior mean is {_vector(exact)}; {TITLES[form]} gives "
-        f"**{_vector(found[form].mean)}**. {weights_sentence(sample)}"
+        f"**{_vector(result[form].mean)}**. {weights_sentence(sample)}"
     )
 
 
@@ -145,11 +145,11 @@ def plane(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) 
         )
 
 
-def table(found: dict[str, Answer], exact: np.ndarray) -> None:
+def table(result: dict[str, Answer], exact: np.ndarray) -> None:
     """How far each rule's mean lies from the exact one, and its time."""
     rows = {
         name: {"distance": float(np.linalg.norm(answer.mean - exact)), "ms": 1000 * answer.seconds}
-        for name, answer in found.items()
+        for name, answer in result.items()
     }
     score_table(
         rows,

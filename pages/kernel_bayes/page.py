@@ -38,9 +38,9 @@ def body() -> None:
         dimension = control(RULE.dimension, RULE())
     st.markdown(errors.worth_it())
     if dimension in FEW:
-        settings, found = picture_first(lambda: observed(dimension))
+        settings, result = picture_first(lambda: observed(dimension))
         spec, y = gaussian_spec(settings, 1), np.array(settings.observed)
-        table(found, problem_of(spec).posterior(y)[0])
+        table(result, problem_of(spec).posterior(y)[0])
     else:
         settings, spec, y = several_observations.show(dimension)
     equation(settings)

@@ -23,17 +23,17 @@ def _found(spec: GaussianSpec, y: float) -> PriorEffect:
 def show(spec: GaussianSpec, y: float) -> None:
     """Each rule's answer under the prior and under the prior moved by one sd."""
     spec = GaussianSpec(1, min(spec.pairs, MOST), spec.prior, 1, spec.seed)
-    found = _found(spec, y)
+    result = _found(spec, y)
     left, right = st.columns([3, 2])
     with left:
-        lines = {rule: found.share(rule) for rule in found.means}
-        figure = shares_plot(found.steps, lines, names=NAMES,
+        lines = {rule: result.share(rule) for rule in result.means}
+        figure = shares_plot(result.steps, lines, names=NAMES,
                              title="Response of each rule to a shift of the prior",
                              labels=("δ (ε of the deconditional embedding)", "share of the exact shift"),
                              dark=is_dark())  # fmt: skip
         plotly_live(figure, "k-prior")
     with right:
-        _said(found, y)
+        _said(result, y)
     explain(
         "In form (b) the prior's weights appear on both sides of an inverse and cancel.",
         rf"""
@@ -49,10 +49,10 @@ at {FIRST:g}.
     )
 
 
-def _said(found: PriorEffect, y: float) -> None:
+def _said(result: PriorEffect, y: float) -> None:
     """Shares at a fair δ and at the smallest, from today's numbers."""
-    small, fair = found.share("kbr")[-1], found.share("kbr")[int(np.argmin(np.abs(found.steps - 1e-2)))]
-    dme = found.share("dme")[np.isfinite(found.share("dme"))]
+    small, fair = result.share("kbr")[-1], result.share("kbr")[int(np.argmin(np.abs(result.steps - 1e-2)))]
+    dme = result.share("dme")[np.isfinite(result.share("dme"))]
     last, low, high = float(dme[-1]), float(dme.min()), float(dme.max())
     limit = (
         "the rule has become a conditional mean of the pairs, which ignores the prior"
@@ -61,8 +61,8 @@ def _said(found: PriorEffect, y: float) -> None:
     )
     st.markdown(
         f"The prior is shifted by one sd, which shifts the exact posterior mean at y = {y:.1f} by "
-        f"{found.exact[1] - found.exact[0]:.2f}. Kernel Bayes' rule (b) gives **{fair:.2f}** of this shift at δ = 0.01 "
-        f"and **{0.0 if abs(small) < 0.005 else small:.2f}** at the smallest δ: {limit}."
+        f"{result.exact[1] - result.exact[0]:.2f}. Kernel Bayes' rule (b) gives **{fair:.2f}** of this shift at δ = "
+        f"0.01 and **{0.0 if abs(small) < 0.005 else small:.2f}** at the smallest δ: {limit}."
     )
     st.markdown(
         "The deconditional embedding keeps the prior's draws in the limit. Its share of the shift ranges from "

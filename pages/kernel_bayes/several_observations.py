@@ -22,13 +22,13 @@ Means = dict[str, np.ndarray]
 
 def show(dimension: int) -> tuple[KernelBayesSettings, GaussianSpec, np.ndarray]:
     """Picture, sentence and table; returns settings, problem and observation."""
-    settings, found = picture_first(lambda: observed(dimension))
+    settings, result = picture_first(lambda: observed(dimension))
     spec, index = gaussian_spec(settings, OBSERVATIONS), settings.observation - 1
     problem = problem_of(spec)
     exact = problem.posterior(problem.tests)[0]
     rows = {
-        name: {"mse": error, "distance": float(np.linalg.norm(found[name][index] - exact[index]))}
-        for name, error in _errors(found, exact).items()
+        name: {"mse": error, "distance": float(np.linalg.norm(result[name][index] - exact[index]))}
+        for name, error in _errors(result, exact).items()
     }
     score_table(
         rows,
@@ -49,16 +49,16 @@ def observed(dimension: int) -> tuple[KernelBayesSettings, Means]:
         choose_by_validation(settings, OBSERVATIONS)
     spec, index = gaussian_spec(settings, OBSERVATIONS), settings.observation - 1
     problem = problem_of(spec)
-    found = _kernel_means(spec, settings.rule) | _other_means(spec)
+    result = _kernel_means(spec, settings.rule) | _other_means(spec)
     exact, covariance = problem.posterior(problem.tests)
-    st.markdown(verdict(spec, _errors(found, exact)))
-    shown = {name: found[name][index] for name in ("kbr", "cme", "kde", "abc_few")}
+    st.markdown(verdict(spec, _errors(result, exact)))
+    shown = {name: result[name][index] for name in ("kbr", "cme", "kde", "abc_few")}
     figure = coordinates_plot(
         exact[index], np.sqrt(np.diag(covariance)), shown,
         title=f"Posterior means at observation {index + 1}", dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "k-coordinates")
-    return settings, found
+    return settings, result
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
@@ -71,8 +71,8 @@ def _other_means(spec: GaussianSpec) -> Means:
     return other_means(problem_of(spec))
 
 
-def _errors(found: Means, exact: np.ndarray) -> dict[str, float]:
-    return {name: float(((means - exact) ** 2).sum(1).mean()) for name, means in found.items()}
+def _errors(result: Means, exact: np.ndarray) -> dict[str, float]:
+    return {name: float(((means - exact) ** 2).sum(1).mean()) for name, means in result.items()}
 
 
 def _names(spec: GaussianSpec) -> dict[str, str]:

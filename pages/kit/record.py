@@ -128,8 +128,8 @@ def begin(page: str) -> None:
 
 def page_record() -> PageRecord:
     """What this run has shown so far; empty where no page is run by the router."""
-    found: PageRecord = st.session_state.setdefault(Key.PAGE, PageRecord())
-    return found
+    page_record: PageRecord = st.session_state.setdefault(Key.PAGE, PageRecord())
+    return page_record
 
 
 def record_control(
@@ -183,11 +183,11 @@ def unpin() -> None:
 
 def pinned() -> PageRecord | None:
     """A, where this page is the one that was pinned."""
-    found: PageRecord | None = st.session_state.get(Key.PINNED)
-    return found if found is not None and found.page == page_record().page else None
+    result: PageRecord | None = st.session_state.get(Key.PINNED)
+    return result if result is not None and result.page == page_record().page else None
 
 
 def pinned_figure(key: str) -> Prepared | None:
     """A's picture under the key of one of B's."""
-    found = pinned()
-    return found.figures.get(key) if found is not None else None
+    page_record = pinned()
+    return page_record.figures.get(key) if page_record is not None else None

@@ -141,27 +141,27 @@ def _from_elsewhere(key: str, low: float, high: float, given: list[float]) -> di
 
     A value that reads as one of those ``given`` is that one.
     """
-    found: dict[str, float] = st.session_state.get(Key.STOPS.of(key), {})
-    found = {text: value for text, value in found.items() if low <= value <= high}
-    asked = st.query_params.get(key, "")
-    if _NUMBER.fullmatch(asked) and low <= float(asked) <= high:
-        found.setdefault(asked, float(asked))
+    result: dict[str, float] = st.session_state.get(Key.STOPS.of(key), {})
+    result = {text: value for text, value in result.items() if low <= value <= high}
+    requested = st.query_params.get(key, "")
+    if _NUMBER.fullmatch(requested) and low <= float(requested) <= high:
+        result.setdefault(requested, float(requested))
     if key in st.session_state:
         now = st.session_state[key]
         wanted = _by_text(given).get(slider_text(now), min(max(low, now), high))
         if now != wanted:
             # only when it must: a value written here overrides what a person is about to send from the browser
             st.session_state[key] = now = wanted
-        if now not in found.values():
-            found[slider_text(now)] = now
-    return found
+        if now not in result.values():
+            result[slider_text(now)] = now
+    return result
 
 
 def _clip(key: str, low: float, high: float) -> None:
     """An address that is being opened and asks for more than an end gets that end."""
-    asked = st.query_params.get(key, "")
-    if key in st.session_state or not _NUMBER.fullmatch(asked) or not math.isfinite(float(asked)):
+    requested = st.query_params.get(key, "")
+    if key in st.session_state or not _NUMBER.fullmatch(requested) or not math.isfinite(float(requested)):
         return
-    if low <= float(asked) <= high:
+    if low <= float(requested) <= high:
         return
-    correct(key, [slider_text(low if float(asked) < low else high)])
+    correct(key, [slider_text(low if float(requested) < low else high)])

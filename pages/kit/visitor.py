@@ -33,8 +33,8 @@ def is_shared() -> bool:
 
 def cookie() -> str | None:
     """The secret that this browser keeps, which tells whose runs are whose; None where it keeps none."""
-    found = st.context.cookies.get(COOKIE)
-    return found if isinstance(found, str) and _ISSUED.fullmatch(found) else None
+    result = st.context.cookies.get(COOKIE)
+    return result if isinstance(result, str) and _ISSUED.fullmatch(result) else None
 
 
 def keeps_cookie() -> bool:
@@ -74,10 +74,10 @@ def listed(kept: Callable[[str], dict[str, str]], *controls: str) -> dict[str, s
     if sees_everything():
         return everyone
     own = kept(visitor_mark())
-    asked: set[Any] = {*st.query_params.get(UPLOADS, "").split(",")}
+    requested: set[Any] = {*st.query_params.get(UPLOADS, "").split(",")}
     for chosen in (st.session_state.get(key) for key in controls):
-        asked |= set(chosen) if isinstance(chosen, list) else {chosen}
-    return {key: own.get(key, name) for key, name in everyone.items() if key in own or key in asked}
+        requested |= set(chosen) if isinstance(chosen, list) else {chosen}
+    return {key: own.get(key, name) for key, name in everyone.items() if key in own or key in requested}
 
 
 def put_into_link(*chosen: str | None) -> None:

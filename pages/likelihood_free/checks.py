@@ -24,7 +24,7 @@ LABELS = {"error": "median |mean − exact|", "width": "relative to the exact on
 SIDE, _LIVE_COUNTS, _LIVE_SEEDS, _LIVE_REPEATS = 15, (25, 50, 100, 200), 4, 100
 
 
-def q_bar(choice: Choice, learned: Learned, found: Inference) -> None:
+def q_bar(choice: Choice, learned: Learned, inference: Inference) -> None:
     """The objective over ℓ and ε, or ℓ and λ, far beyond its guards."""
     left, right = st.columns([3, 2])
     with right:
@@ -61,7 +61,7 @@ def q_bar(choice: Choice, learned: Learned, found: Inference) -> None:
         st.caption(_without_limits())
     if values is not None:
         with left:
-            _draw_surface(values, learned, found, other)
+            _draw_surface(values, learned, inference, other)
 
 
 def _without_limits() -> str:
@@ -69,8 +69,8 @@ def _without_limits() -> str:
     kept = stored(LIMITS)
 
     def widths(way: str) -> str:
-        found = [row["scores"]["width"] for row in kept["results"] if (row["model"], row["way"]) == ("dme", way)]
-        return f"{np.median(found):.1f}, at most {max(found):.1f}"
+        result = [row["scores"]["width"] for row in kept["results"] if (row["model"], row["way"]) == ("dme", way)]
+        return f"{np.median(result):.1f}, at most {max(result):.1f}"
 
     return (
         f"Why there are limits: over {len(kept['settings']['seeds'])} seeds at {len(kept['settings']['observed'])} "
@@ -111,9 +111,9 @@ def _inside(values: np.ndarray, learned: Learned, other: str) -> float:
     return float(np.ptp(part)) if part.size else 0.0
 
 
-def _draw_surface(values: np.ndarray, learned: Learned, found: Inference, other: str) -> None:
+def _draw_surface(values: np.ndarray, learned: Learned, inference: Inference, other: str) -> None:
     lengths, others = _axes(learned, other)
-    guards, settings = learned.guards, found.settings
+    guards, settings = learned.guards, inference.settings
     frame = guards.epsilon if other == "ε" else (TIE * guards.length[0], TIE * guards.length[1])
     now = settings.epsilon if other == "ε" else settings.regularisation
     length = float(np.clip(settings.lengthscales[0] / guards.spread[0], lengths[0], lengths[-1]))
@@ -190,14 +190,14 @@ def ranks(choice: Choice) -> None:
     ):
         return
     methods = ("dme", "cme")
-    found = awaited(
+    result = awaited(
         f"lf-ranks-{hash(choice)}", "lf-ranks",
         lambda check: calibration(simulated(choice)[0], choice.count, methods, _LIVE_REPEATS, seed=choice.seed,
                                   check=lambda done: check()),
         f"Calibrating over {_LIVE_REPEATS} data sets …",
     )  # fmt: skip
-    if found is not None:
-        _draw_ranks(found, "lf-live-ranks-now")
+    if result is not None:
+        _draw_ranks(result, "lf-live-ranks-now")
 
 
 def _draw_ranks(records: list[Calibration], key: str) -> None:

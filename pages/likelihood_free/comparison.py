@@ -34,18 +34,18 @@ def choose() -> str:
     ) or NONE  # fmt: skip
 
 
-def joined(choice: Choice, found: Inference, method: str) -> Inference:
+def joined(choice: Choice, result: Inference, method: str) -> Inference:
     """The page's answers and that of one more method, which is computed in the background."""
     if method == NONE:
-        return found
+        return result
     answer = awaited(
-        f"lf-also-{hash((choice, found.settings, method))}", "lf-also",
+        f"lf-also-{hash((choice, result.settings, method))}", "lf-also",
         lambda check: other_posterior(
-            method, found.problem, found.simulations, found.seen, found.settings, seed=choice.seed, check=check
+            method, result.problem, result.simulations, result.seen, result.settings, seed=choice.seed, check=check
         ),
         f"Computing {TITLES[method]} …",
     )  # fmt: skip
-    return replace(found, answers=found.answers | {method: answer}) if answer else found
+    return replace(result, answers=result.answers | {method: answer}) if answer else result
 
 
 def comparison() -> None:
@@ -101,10 +101,10 @@ def _named(methods: list[str]) -> str:
 
 def _nearest(rows: Rows, score: str, methods: list[str]) -> list[str]:
     """The method of the least median, and those whose mean difference to it is below two standard errors."""
-    found = {method: _by_seed(rows, method, score) for method in methods}
-    best = min(methods, key=lambda method: median(found[method].values()))
+    result = {method: _by_seed(rows, method, score) for method in methods}
+    best = min(methods, key=lambda method: median(result[method].values()))
     apart = {
-        method: [found[method][seed] - found[best][seed] for seed in found[method].keys() & found[best].keys()]
+        method: [result[method][seed] - result[best][seed] for seed in result[method].keys() & result[best].keys()]
         for method in methods
         if method != best
     }

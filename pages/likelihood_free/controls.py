@@ -148,10 +148,10 @@ def choose_settings(learned: Learned) -> Settings:
 
 def _placed(learned: Learned) -> dict[str, Log]:
     """The sliders of the hyperparameters, which begin where q̄ puts them: four digits, inside their ends."""
-    found = learned.settings
+    result = learned.settings
     values = {
-        "epsilon": found.epsilon, "length": learned.length, "kernel_scale": found.kernel_scale,
-        "regularisation": found.regularisation, "second_regularisation": found.second_regularisation,
+        "epsilon": result.epsilon, "length": learned.length, "kernel_scale": result.kernel_scale,
+        "regularisation": result.regularisation, "second_regularisation": result.second_regularisation,
     }  # fmt: skip
     return {name: _beginning(getattr(KernelSettings, name), value) for name, value in values.items()}
 

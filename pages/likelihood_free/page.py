@@ -35,17 +35,17 @@ def body() -> None:
         settings = choose_settings(learned)
         method = controls(MethodSettings).method
         other = comparison.choose()
-    found = inferred(choice, settings)
-    if method not in found.answers:
-        raise InputError(found.refused.get(method, "This method has no solution here: choose another method."))
+    result = inferred(choice, settings)
+    if method not in result.answers:
+        raise InputError(result.refused.get(method, "This method has no solution here: choose another method."))
     with st.container():
-        found = comparison.joined(choice, found, other)
-    summary(found, method)
-    picture.player(found, method)
-    table(found)
-    equation(found, gap_of(choice, settings))
+        result = comparison.joined(choice, result, other)
+    summary(result, method)
+    picture.player(result, method)
+    table(result)
+    equation(result, gap_of(choice, settings))
     st.subheader("How the kernels were set", anchor=False)
-    checks.q_bar(choice, learned, found)
+    checks.q_bar(choice, learned, result)
     st.subheader("Error against the number of simulations", anchor=False)
     checks.errors(choice)
     st.subheader("Comparison with other methods", anchor=False)

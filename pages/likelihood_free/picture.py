@@ -17,49 +17,49 @@ BEAT, _PER_BEAT = 0.3, 3
 Interval = tuple[float, float, float]
 
 
-def in_logs(found: Inference) -> bool:
+def in_logs(result: Inference) -> bool:
     """Whether parameters are shown as logarithms: where they are worked with so and no exact posterior is beside."""
-    return found.exact is None and all(part.log for part in found.problem.prior.marginals)
+    return result.exact is None and all(part.log for part in result.problem.prior.marginals)
 
 
-def variables(found: Inference) -> list[str]:
+def variables(result: Inference) -> list[str]:
     """The parameters' names as shown."""
-    return [f"log {name}" if in_logs(found) else name for name in found.problem.prior.names]
+    return [f"log {name}" if in_logs(result) else name for name in result.problem.prior.names]
 
 
-def _shown_samples(found: Inference, method: str) -> np.ndarray:
+def _shown_samples(result: Inference, method: str) -> np.ndarray:
     """Herded samples (S, p) in what is shown."""
-    samples = found.answers[method].samples
-    return np.log(samples) if in_logs(found) else samples
+    samples = result.answers[method].samples
+    return np.log(samples) if in_logs(result) else samples
 
 
-def intervals(found: Inference, index: int) -> dict[str, Interval]:
+def intervals(result: Inference, index: int) -> dict[str, Interval]:
     """Method → (low, mean, high) of one parameter in what is shown, the exact one first."""
     lines: dict[str, Interval] = {}
-    if found.exact:
-        low, high = found.exact.interval[index]
-        lines["exact"] = (float(low), float(found.exact.mean[index]), float(high))
-    for method in found.answers:
-        values = _shown_samples(found, method)[:, index]
+    if result.exact:
+        low, high = result.exact.interval[index]
+        lines["exact"] = (float(low), float(result.exact.mean[index]), float(high))
+    for method in result.answers:
+        values = _shown_samples(result, method)[:, index]
         low, high = np.quantile(values, [0.025, 0.975])
         lines[method] = (float(low), float(values.mean()), float(high))
     return lines
 
 
-def limits(found: Inference, index: int) -> tuple[float, float]:
+def limits(result: Inference, index: int) -> tuple[float, float]:
     """The axis of one parameter: what all intervals need, inside the prior's support."""
-    spans = list(intervals(found, index).values())
+    spans = list(intervals(result, index).values())
     low, high = min(span[0] for span in spans), max(span[2] for span in spans)
     pad = 0.12 * max(high - low, 1e-9)
-    ends = found.problem.prior.marginals[index].support
-    if not in_logs(found):
-        ends = tuple(found.problem.prior.marginals[index].natural(np.array(ends)).tolist())
+    ends = result.problem.prior.marginals[index].support
+    if not in_logs(result):
+        ends = tuple(result.problem.prior.marginals[index].natural(np.array(ends)).tolist())
     return max(low - pad, ends[0]), min(high + pad, ends[1])
 
 
-def player(found: Inference, method: str) -> None:
+def player(result: Inference, method: str) -> None:
     """Herded samples, all of them or one after the other."""
-    last = len(found.answers[method].samples)
+    last = len(result.answers[method].samples)
     if not 1 <= int(st.session_state.get("lf-step", last)) <= last:
         st.session_state["lf-step"] = last  # only when it must: what is about to be sent would be lost
     playing = bool(st.session_state.get("lf-play", False))
@@ -78,54 +78,54 @@ def player(found: Inference, method: str) -> None:
         drawn = int(
             widgets.slider("Herded samples drawn", 1, last, last, key="lf-step", place=slider, disabled=playing)
         )
-        _draw(found, method, drawn)
+        _draw(result, method, drawn)
 
     show()
 
 
-def _draw(found: Inference, method: str, drawn: int) -> None:
-    count = len(found.problem.prior.names)
+def _draw(result: Inference, method: str, drawn: int) -> None:
+    count = len(result.problem.prior.names)
     places = [column for _ in range((count + 1) // 2) for column in st.columns(2)]
     for index in range(count):
         with places[index]:
-            plotly_live(_marginal(found, method, index, drawn, 400 if count == 1 else 330), f"lf-marginal-{index}")
+            plotly_live(_marginal(result, method, index, drawn, 400 if count == 1 else 330), f"lf-marginal-{index}")
     if count == 1:
         with places[1]:
-            _simulations(found)
+            _simulations(result)
         return
-    truth, exact = found.problem.truth, found.exact
+    truth, exact = result.problem.truth, result.exact
     figure = corner_plot(
-        _shown_samples(found, method)[:drawn], variables(found), shown=method,
-        limits=np.array([limits(found, j) for j in range(count)]),
+        _shown_samples(result, method)[:drawn], variables(result), shown=method,
+        limits=np.array([limits(result, j) for j in range(count)]),
         exact=(exact.mean, exact.covariance) if exact and exact.covariance is not None else None,
-        truth=None if truth is None else np.log(truth) if in_logs(found) else truth,
+        truth=None if truth is None else np.log(truth) if in_logs(result) else truth,
         height=360 if count == 2 else 560, dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "lf-corner")
 
 
-def _marginal(found: Inference, method: str, index: int, drawn: int, height: int) -> dict[str, Any]:
-    part, span = found.problem.prior.marginals[index], limits(found, index)
+def _marginal(result: Inference, method: str, index: int, drawn: int, height: int) -> dict[str, Any]:
+    part, span = result.problem.prior.marginals[index], limits(result, index)
     grid = np.linspace(*span, 400)
-    u = grid if in_logs(found) else part.working(grid)
-    inner = 1.0 if in_logs(found) or not part.log else 1 / grid  # p(θ) = p(u) du/dθ
+    u = grid if in_logs(result) else part.working(grid)
+    inner = 1.0 if in_logs(result) or not part.log else 1 / grid  # p(θ) = p(u) du/dθ
     prior = np.exp(part.log_density(u)) * inner
-    exact = (grid, found.exact.marginals[index].pdf(grid)) if found.exact else None
-    truth = found.problem.truth
-    mark = None if truth is None else float(np.log(truth[index]) if in_logs(found) else truth[index])
+    exact = (grid, result.exact.marginals[index].pdf(grid)) if result.exact else None
+    truth = result.problem.truth
+    mark = None if truth is None else float(np.log(truth[index]) if in_logs(result) else truth[index])
     return marginal_plot(
-        _shown_samples(found, method)[:drawn, index], intervals(found, index), variable=variables(found)[index],
+        _shown_samples(result, method)[:drawn, index], intervals(result, index), variable=variables(result)[index],
         limits=span, shown=method, prior=(grid, prior), exact=exact, truth=mark, height=height, dark=is_dark(),
     )  # fmt: skip
 
 
-def _simulations(found: Inference) -> None:
+def _simulations(result: Inference) -> None:
     """What was simulated, and what was observed: the first summary against the parameter."""
-    part = found.problem.prior.marginals[0]
+    part = result.problem.prior.marginals[0]
     name = f"log {part.name}" if part.log else part.name
     figure = pairs_plot(
-        found.simulations.parameters[:, 0], found.simulations.summaries[:, 0], rule=float(found.problem.observed[0]),
-        title="Simulations, and what was observed", labels=(name, found.problem.summary_names[0]), height=400,
+        result.simulations.parameters[:, 0], result.simulations.summaries[:, 0], rule=float(result.problem.observed[0]),
+        title="Simulations, and what was observed", labels=(name, result.problem.summary_names[0]), height=400,
         dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "lf-simulations")

@@ -27,42 +27,42 @@ TITLES = {
 }
 
 
-def summary(found: Inference, method: str) -> None:
+def summary(inference: Inference, method: str) -> None:
     """What the shown method says of the first parameter, beside the exact posterior or the true value."""
-    name, answer = picture.variables(found)[0], found.answers[method]
-    lines, ratio = picture.intervals(found, 0), 1.0
+    name, answer = picture.variables(inference)[0], inference.answers[method]
+    lines, ratio = picture.intervals(inference, 0), 1.0
     low, mean, high = lines[method]
-    words = f"With {len(found.simulations.parameters):,} simulations, {TITLES[method]} estimates {plain(name)} as "
+    words = f"With {len(inference.simulations.parameters):,} simulations, {TITLES[method]} estimates {plain(name)} as "
     words += f"**{mean:.4g}**, with 95 % interval [{low:.4g}, {high:.4g}]"
     if "exact" in lines:
         wide = high - low
         low, mean, high = lines["exact"]
         ratio = wide / (high - low)
         words += f"; exact: {mean:.4g}, [{low:.4g}, {high:.4g}]. The interval is {ratio:.2g} times as wide"
-    elif found.problem.truth is not None:
-        truth = np.log(found.problem.truth) if picture.in_logs(found) else found.problem.truth
-        spans = [picture.intervals(found, j)[method] for j in range(len(truth))]
+    elif inference.problem.truth is not None:
+        truth = np.log(inference.problem.truth) if picture.in_logs(inference) else inference.problem.truth
+        spans = [picture.intervals(inference, j)[method] for j in range(len(truth))]
         held = sum(low <= value <= high for value, (low, _, high) in zip(truth, spans, strict=True))
         words += f"; the intervals contain {held} of the {len(truth)} true values"
     words += f". The weights sum to {answer.total:.2f}"
     words += f", the negative ones to −{answer.negative:.2g}." if answer.negative else "."
-    if found.simulations.discarded:
-        words += f" {found.simulations.discarded} runs reached 10,000 events; they were discarded and repeated."
-    if ratio > WIDE and method in ("dme", "kbr") and len(picture.variables(found)) == 1:
-        words += f" {_why_wide(found, ratio)}"
+    if inference.simulations.discarded:
+        words += f" {inference.simulations.discarded} runs reached 10,000 events; they were discarded and repeated."
+    if ratio > WIDE and method in ("dme", "kbr") and len(picture.variables(inference)) == 1:
+        words += f" {_why_wide(inference, ratio)}"
     st.markdown(words)
-    for other, sentence in found.refused.items():
+    for other, sentence in inference.refused.items():
         st.warning(f"{TITLES[other]}: {sentence_of(sentence)}")
 
 
-def _why_wide(found: Inference, ratio: float) -> str:
+def _why_wide(inference: Inference, ratio: float) -> str:
     """Why an interval is wider than the exact one: how far simulations lie apart, how wide ℓ is, what stored runs with
     more herding and with a narrower k say."""
-    exact, u = found.exact, found.simulations.parameters[:, 0]
+    exact, u = inference.exact, inference.simulations.parameters[:, 0]
     assert exact is not None
-    low, high = found.problem.prior.working(exact.interval[0][:, None])[:, 0]
+    low, high = inference.problem.prior.working(exact.interval[0][:, None])[:, 0]
     inside = int(((u >= low) & (u <= high)).sum())
-    length = found.settings.lengthscales[0] / ((high - low) / (2 * 1.96))
+    length = inference.settings.lengthscales[0] / ((high - low) / (2 * 1.96))
     kept = [row for row in stored(LIMITS)["results"] if row["model"] == "dme" and row["scores"]]
     narrow, many = ([row["scores"]["width"] for row in kept if row["way"] == way] for way in (NARROW, MANY))
     return (
@@ -75,15 +75,15 @@ def _why_wide(found: Inference, ratio: float) -> str:
     )
 
 
-def table(found: Inference) -> None:
+def table(inference: Inference) -> None:
     """Means and intervals of every method, a table a parameter."""
-    exact = found.exact
-    names = picture.variables(found)
+    exact = inference.exact
+    names = picture.variables(inference)
     places = st.columns(2) if len(names) > 1 else [st.container()]
     for index, name in enumerate(names):
         rows = {}
-        for method, (low, mean, high) in picture.intervals(found, index).items():
-            answer = found.answers.get(method)
+        for method, (low, mean, high) in picture.intervals(inference, index).items():
+            answer = inference.answers.get(method)
             rows[method] = {
                 "mean": mean, "from": low, "to": high,
                 "width / exact": (high - low) / float(np.diff(exact.interval[index])[0]) if exact else None,
@@ -94,9 +94,9 @@ def table(found: Inference) -> None:
             score_table(rows, columns=columns, names=TITLES, caption=f"{name}: mean and middle 95 % interval", digits=4)
 
 
-def equation(found: Inference, gap: float) -> None:
+def equation(inference: Inference, gap: float) -> None:
     """The rule with today's numbers, and the ``gap`` to theorem 6.1's condition."""
-    settings, seen = found.settings, found.seen
+    settings, seen = inference.settings, inference.seen
     scales = ", ".join(f"{value:.3g}" for value in settings.lengthscales)
     n, m = len(seen.u), len(seen.prior)
     explain(

@@ -54,9 +54,9 @@ def _posterior_of_y() -> tuple[LineSpec, float, float]:
         lam, epsilon = control(RULE.regularisation), control(RULE.second_regularisation)
         herded = control(RULE.herded)
     texts = json.dumps(k.to_dict()), json.dumps(ell.to_dict())
-    found = _posterior(spec, prior, at, *texts, lam, epsilon, herded)
-    _said(found, at)
-    _pictures(spec, found, at)
+    result = _posterior(spec, prior, at, *texts, lam, epsilon, herded)
+    _said(result, at)
+    _pictures(spec, result, at)
     return spec, lam, epsilon
 
 
@@ -67,20 +67,20 @@ def _observe(at: float) -> None:
     set_values({x.key: round(round(inside / step) * step, 2)})
 
 
-def _said(found: Posterior, at: float) -> None:
-    mean, sd = found.moments["exact"]
-    hills = modes(found.density)
+def _said(posterior: Posterior, at: float) -> None:
+    mean, sd = posterior.moments["exact"]
+    hills = modes(posterior.density)
     many = "one mode" if hills == 1 else f"{hills} modes"
     words = f"Given x = {at:.2f}, the exact posterior of y has {many}, mean {mean:.2f} and sd {sd:.2f}"
-    if "herded" in found.moments:
-        mean, sd = found.moments["herded"]
-        words += f"; {len(found.herded)} herded samples give **{mean:.2f}** and **{sd:.2f}**"
+    if "herded" in posterior.moments:
+        mean, sd = posterior.moments["herded"]
+        words += f"; {len(posterior.herded)} herded samples give **{mean:.2f}** and **{sd:.2f}**"
     st.markdown(
-        f"{words}. The distance between the embedding and the exact one is {found.distance:.2g} of its norm. "
-        f"{weights_sentence(found.mean)}"
+        f"{words}. The distance between the embedding and the exact one is {posterior.distance:.2g} of its norm. "
+        f"{weights_sentence(posterior.mean)}"
     )
-    if found.lost:
-        st.warning(f"No samples can be herded here. {sentence_of(found.lost)}")
+    if posterior.lost:
+        st.warning(f"No samples can be herded here. {sentence_of(posterior.lost)}")
 
 
 def modes(density: np.ndarray) -> int:
@@ -92,7 +92,7 @@ def modes(density: np.ndarray) -> int:
     return int(((turns[:-1] > 0) & (turns[1:] < 0) & (tops[1:] > 0.01 * density.max())).sum())
 
 
-def _pictures(spec: LineSpec, found: Posterior, at: float) -> None:
+def _pictures(spec: LineSpec, posterior: Posterior, at: float) -> None:
     dark, line = is_dark(), line_of(spec)
     left, right = st.columns(2)
     y = np.linspace(-spec.half_width, spec.half_width, 300)
@@ -103,13 +103,13 @@ def _pictures(spec: LineSpec, found: Posterior, at: float) -> None:
             height=320, dark=dark,
         )  # fmt: skip
         plotly_live(figure, "b-data", later=True, on_rule=_observe)
-        lines = {"deconditional embedding": found.embedding, "exact embedding": found.exact}
-        plotly_live(embeddings_plot(found.y, lines, title="Embedding of Y given X = x", dark=dark), "b-embedding",
+        lines = {"deconditional embedding": posterior.embedding, "exact embedding": posterior.exact}
+        plotly_live(embeddings_plot(posterior.y, lines, title="Embedding of Y given X = x", dark=dark), "b-embedding",
                     later=True)  # fmt: skip
     with right:
-        figure = posterior_plot(found.y, found.density, found.prior, found.herded, dark=dark)
+        figure = posterior_plot(posterior.y, posterior.density, posterior.prior, posterior.herded, dark=dark)
         plotly_live(figure, "b-posterior")
-        points, weights = found.mean.points[:, 0].numpy(), found.mean.weights.numpy()
+        points, weights = posterior.mean.points[:, 0].numpy(), posterior.mean.weights.numpy()
         plotly_live(signed_weights_plot(points, weights, height=320, dark=dark), "b-weights", later=True)
 
 

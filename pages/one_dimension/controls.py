@@ -31,8 +31,8 @@ def choose_problem() -> LineSpec:
         simulation = _expression(LineProblem.simulation, "y")
         target = _expression(LineProblem.target, "x")
         names = ("n", "m", "input_noise", "target_noise", "seed")
-        found = {name: control(LineProblem.declaration(name)) for name in names}
-    return LineSpec(simulation=simulation, target=target, **found)
+        result = {name: control(LineProblem.declaration(name)) for name in names}
+    return LineSpec(simulation=simulation, target=target, **result)
 
 
 def own_key(expression: Text) -> str:
@@ -118,5 +118,5 @@ def learning(line: LineSpec, method: str, spec: ModelSpec) -> LineSettings:
     """How to learn, starting from the sliders' values."""
     with group("How to learn"):
         names = ("tied", "optimiser", "restarts", "steps")
-        found = {name: control(LineSettings.declaration(name)) for name in names}
-    return LineSettings(method, model=spec.to_dict(), seed=line.seed, **found)
+        result = {name: control(LineSettings.declaration(name)) for name in names}
+    return LineSettings(method, model=spec.to_dict(), seed=line.seed, **result)

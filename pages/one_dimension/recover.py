@@ -49,8 +49,8 @@ COARSE, FINE, LARGE = 11, 21, 250
 @st.cache_data(show_spinner=False, max_entries=64)
 def _fit(spec: LineSpec, text: str) -> tuple[LineFit, np.ndarray]:
     line, model = line_of(spec), ModelSpec.from_dict(json.loads(text))
-    found = condition_line(line, model)
-    return on_grid(line, found, model), found.conditioning.weights.numpy()
+    indirect_posterior = condition_line(line, model)
+    return on_grid(line, indirect_posterior, model), indirect_posterior.conditioning.weights.numpy()
 
 
 def show() -> None:
@@ -58,17 +58,17 @@ def show() -> None:
     with st.sidebar:
         drawn = controls.choose_problem()
         method = controls.choose_method()
-    line, model, found, weights = picture_first(lambda: _pictures(drawn, method))
+    line, model, result, weights = picture_first(lambda: _pictures(drawn, method))
     with st.sidebar:
         settings = controls.learning(line.spec, method, model)
         _learn_button(line.spec, settings)
-    scores, naive = found.scores(line), _naive(line.spec)
-    _sentence(method, found, scores)
+    scores, naive = result.scores(line), _naive(line.spec)
+    _sentence(method, result, scores)
     _watch(line.spec, method)
     if naive is None:
         _wait_for_naive(line.spec)
     _scores(line, {method: scores}, naive or {})
-    _second_row(line, method, model, found, weights)
+    _second_row(line, method, model, result, weights)
     _equation(line, method, model)
     study_sweep.offer(sweep.RECOVER)
 
@@ -79,26 +79,26 @@ def _pictures(drawn: LineSpec, method: str) -> tuple[Line, ModelSpec, LineFit, n
     line = line_of(edited(drawn, said))
     first, second, third = st.columns([1, 1, 1.7])
     with third, st.container(key="lab-beside" if edit else None):  # on a phone it stays in sight (layout.css)
-        model, found, weights = part_first(lambda: _function(line, method))
+        model, result, weights = part_first(lambda: _function(line, method))
         st.caption("The target f with its posterior band, and two naive estimates.")
     scatters.given(line, line_of(drawn), edit, first, second)
-    return line, model, found, weights
+    return line, model, result, weights
 
 
 def _function(line: Line, method: str) -> tuple[ModelSpec, LineFit, np.ndarray]:
     """The model's controls and its posterior of f; returns the model, the fit and W."""
     with st.sidebar:
         model = controls.choose_model(line.spec, method)
-    found, weights = _fit(line.spec, json.dumps(model.to_dict(), sort_keys=True))
+    result, weights = _fit(line.spec, json.dumps(model.to_dict(), sort_keys=True))
     naive = _known_naive(line.spec) or {}
     lines = {"truth": line.truth.numpy()} | {name: fit.mean.numpy() for name, fit in naive.items()}
     figure = function_plot(
-        line.grid.numpy(), found.mean.numpy(), found.sd.numpy(), lines, title="The hidden function f", model=method,
+        line.grid.numpy(), result.mean.numpy(), result.sd.numpy(), lines, title="The hidden function f", model=method,
         name="TTGP ±2 sd" if method == "task_transformed_gp" else "DME ±2 sd",
         limits=_window(line), height=330, dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "o-function")
-    return model, found, weights
+    return model, result, weights
 
 
 def _window(line: Line) -> tuple[float, float]:
@@ -108,13 +108,13 @@ def _window(line: Line) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _sentence(method: str, found: LineFit, scores: dict[str, float]) -> None:
-    if found.evidence is not None:
-        record_numbers(evidence=found.evidence)
+def _sentence(method: str, line_fit: LineFit, scores: dict[str, float]) -> None:
+    if line_fit.evidence is not None:
+        record_numbers(evidence=line_fit.evidence)
     st.markdown(
         f"x and z are never observed together; y connects them. {TITLES[method]} recovers f with RMSE "
         f"**{scores['rmse']:.3f}**. The band of ±2 sd contains {100 * scores['coverage_2sd']:.0f} % of f (nominal: 95 "
-        f"%). The log evidence is **{signed(found.evidence, 1)}**."
+        f"%). The log evidence is **{signed(line_fit.evidence, 1)}**."
     )
 
 
@@ -180,7 +180,7 @@ def _scores(line: Line, rows: dict[str, dict[str, float]], naive: dict[str, Line
 
 
 def _second_row(
-    line: Line, method: str, model: ModelSpec, found: LineFit, weights: np.ndarray
+    line: Line, method: str, model: ModelSpec, line_fit: LineFit, weights: np.ndarray
 ) -> None:  # fmt: skip
     first, second, third = st.columns(3)
     with second:
@@ -188,13 +188,13 @@ def _second_row(
                     later=True)  # fmt: skip
         st.caption("Each column shows how the value z̃ at ỹ is distributed over the known x.")
     with third:
-        error = (found.mean - line.truth).numpy()
+        error = (line_fit.mean - line.truth).numpy()
         plotly_live(
-            error_band_plot(line.grid.numpy(), error, found.sd.numpy(), model=method, dark=is_dark()),
+            error_band_plot(line.grid.numpy(), error, line_fit.sd.numpy(), model=method, dark=is_dark()),
             "o-error",
             later=True,
         )
-        share = float((abs(error) <= 2 * found.sd.numpy()).mean())
+        share = float((abs(error) <= 2 * line_fit.sd.numpy()).mean())
         st.caption(f"{100 * share:.0f} % of the error is inside the band.")
     with first:
         _surface(line, model)
@@ -214,11 +214,11 @@ def _surface(line: Line, model: ModelSpec) -> None:
         st.caption("Both axes show the same hyperparameter: choose two different ones.")
         return
     sizes = (COARSE, FINE) if max(line.spec.counts) <= LARGE else (COARSE,)
-    asked = [_requested(line, model, across, up, size) for size in sizes]
-    waiting = [key for key in asked if key is not None]
+    requested = [_requested(line, model, across, up, size) for size in sizes]
+    waiting = [key for key in requested if key is not None]
     shown: Surface | None = st.session_state.get(Key.SURFACE)
     if shown is not None and shown.names == (across, up):
-        _draw_surface(shown, model, line.spec, fresh=len(waiting) < len(asked))
+        _draw_surface(shown, model, line.spec, fresh=len(waiting) < len(requested))
     if waiting:
         _wait_for_surface(waiting[0])
 

@@ -77,35 +77,35 @@ def _there_and_back() -> tuple[Operators, tuple[str, str], float, float, float]:
         if which == ROUND_TRIP[1]
         else (spec.f(line.inputs.numpy()), line.truth.numpy())
     )  # fmt: skip
-    found = round_trip(operators, *values)
-    record_numbers(comes_back=_share_back(found))
-    st.markdown(there_and_back(found))
-    _pictures(line, found, which == ROUND_TRIP[0])
+    result = round_trip(operators, *values)
+    record_numbers(comes_back=_share_back(result))
+    st.markdown(there_and_back(result))
+    _pictures(line, result, which == ROUND_TRIP[0])
     return operators, texts, lam, epsilon, at
 
 
-def there_and_back(found: RoundTrip) -> str:
+def there_and_back(result: RoundTrip) -> str:
     """Whether f is recovered, by the share of its variance that is lost."""
-    own, share = float(found.function.std()), _share_back(found)
+    own, share = float(result.function.std()), _share_back(result)
     verdict = "f is recovered" if share > _BACK else "f is partly recovered" if share > _LOST else "f is not recovered"
     return (
-        f"After conditioning on Y and deconditioning, {verdict}: the RMSE is **{found.lost:.3g}**, and the sd of f is "
+        f"After conditioning on Y and deconditioning, {verdict}: the RMSE is **{result.lost:.3g}**, and the sd of f is "
         f"{own:.3g}. Conditioning the result again gives the same conditional mean to within "
-        f"**{found.lost_again:.2g}**."
+        f"**{result.lost_again:.2g}**."
     )
 
 
-def _share_back(found: RoundTrip) -> float:
+def _share_back(result: RoundTrip) -> float:
     """The share of f's variance that comes back."""
-    return 1 - (found.lost / max(float(found.function.std()), 1e-300)) ** 2
+    return 1 - (result.lost / max(float(result.function.std()), 1e-300)) ** 2
 
 
-def _pictures(line: Line, found: RoundTrip, known: bool) -> None:
+def _pictures(line: Line, result: RoundTrip, known: bool) -> None:
     dark = is_dark()
     left, right = st.columns(2)
     with left:
         figure = function_plot(
-            line.grid.numpy(), found.back, None, {"truth": found.function}, title="f and its recovery",
+            line.grid.numpy(), result.back, None, {"truth": result.function}, title="f and its recovery",
             model="task_transformed_gp", name="there and back", height=330, dark=dark,
         )  # fmt: skip
         plotly_live(figure, "t-function")
@@ -113,7 +113,8 @@ def _pictures(line: Line, found: RoundTrip, known: bool) -> None:
         y = np.linspace(-line.spec.half_width, line.spec.half_width, 300)
         curve = line.conditional_mean(torch.from_numpy(y)).numpy() if known else None
         figure = pairs_plot(
-            line.query.numpy(), found.conditioned, title="Its conditional mean ĝ(ỹ)", labels=("ỹ", "ĝ(ỹ)"), curve=curve,
+            line.query.numpy(), result.conditioned, title="Its conditional mean ĝ(ỹ)", labels=("ỹ", "ĝ(ỹ)"),
+            curve=curve,
             curve_at=y, curve_name="E[f(X) | Y = y]", height=330, dark=dark,
         )  # fmt: skip
         plotly_live(figure, "t-conditioned", later=True)

@@ -26,12 +26,12 @@ _HEADS = {HOLDS: "holds", PARTLY: "partly", FAILS: "does not", ELSEWHERE: "other
 _CODE = re.compile(r"`([^`]+)`")
 
 
-def counted(found: Replicated, short: Mapping[str, str]) -> str:
+def counted(replicated: Replicated, short: Mapping[str, str]) -> str:
     """How many claims of each text have each verdict, as a table."""
     head = "".join(f'<th scope="col">{_HEADS[verdict]}</th>' for verdict in VERDICTS)
     rows = ""
-    for text in (*found.texts, None):
-        counts = found.counts(text)
+    for text in (*replicated.texts, None):
+        counts = replicated.counts(text)
         cells = "".join(f'<td class="{_class(verdict, counts[verdict])}">{counts[verdict] or "–"}</td>'
                         for verdict in VERDICTS)  # fmt: skip
         name = "all" if text is None else short[text]
@@ -63,11 +63,11 @@ def block(claim: Claim) -> str:
     verdict = f'<span class="lab-verdict lab-{kind}"><i aria-hidden="true">{sign}</i> {claim.verdict}</span>'
     parts = [f"<h4>{escape(claim.item)} {verdict}</h4>", _line("Claim", claim.claim), _line("Ours", claim.ours)]
     if claim.answers:
-        asked = "".join(
+        requested = "".join(
             f'<li class="lab-{"yes" if holds else "no"}"><b>{"yes" if holds else "no"}</b> {escape(says)}</li>'
             for says, holds in claim.answers
         )
-        parts.append(f"<ul>{asked}</ul>")
+        parts.append(f"<ul>{requested}</ul>")
     if claim.data:
         parts.append(_line("Not available", f"{claim.data}."))
     if claim.missing:

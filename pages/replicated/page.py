@@ -28,10 +28,10 @@ _CSS = Path(__file__).with_name("replicated.css")
 
 @st.cache_resource(show_spinner="Reading the stored numbers …", max_entries=2)
 def _claims(changed: float) -> Replicated:
-    found = load()
-    for claim in found.claims:
+    result = load()
+    for claim in result.claims:
         _ = claim.verdict, claim.ours, claim.why  # read once, for all sessions
-    return found
+    return result
 
 
 def main() -> None:
@@ -45,18 +45,18 @@ def main() -> None:
         body(_claims(max(path.stat().st_mtime for path in (FILE, *FOLDER.glob("*.json")))))
 
 
-def body(found: Replicated) -> None:
+def body(replicated: Replicated) -> None:
     """Sentence, counts, filters, claims."""
-    st.markdown(summary(found.counts()))
-    st.html(counted(found, SHORT))
+    st.markdown(summary(replicated.counts()))
+    st.html(counted(replicated, SHORT))
     text = widgets.segmented_control("Text", [EVERY, *SHORT], default=EVERY, key="rp-text",
                                    format_func=lambda key: SHORT.get(key, EVERY))  # fmt: skip
     verdict = widgets.segmented_control("Result", [EVERY, *VERDICTS], default=EVERY, key="rp-verdict")
-    shown = [claim for claim in found.claims
+    shown = [claim for claim in replicated.claims
              if (text or EVERY) in (EVERY, claim.text) and (verdict or EVERY) in (EVERY, claim.verdict)]  # fmt: skip
     if not shown:
         st.info("No table or figure of this text has this result.")
-    for key, title in found.texts.items():
+    for key, title in replicated.texts.items():
         mine = [claim for claim in shown if claim.text == key]
         if mine:
             st.subheader(title, anchor=False)

@@ -57,24 +57,24 @@ def _try(secret: str) -> None:
 
 def linked(engine: Visitor, own: Sequence[Run]) -> list[Run]:
     """Runs that the address names and that are somebody else's."""
-    known, found = {run.id for run in own}, []
-    for asked in dict.fromkeys([st.query_params.get("run"), *st.query_params.get_all("with")]):
-        if asked and asked not in known:
+    known, result = {run.id for run in own}, []
+    for requested in dict.fromkeys([st.query_params.get("run"), *st.query_params.get_all("with")]):
+        if requested and requested not in known:
             with suppress(InputError):  # `chosen` says so
-                found.append(engine.get(asked))
-    return found
+                result.append(engine.get(requested))
+    return result
 
 
 def chosen(place: Any, runs: Sequence[Run]) -> Run | None:
     """The run that is looked at, kept in the address as ``?run=ID``."""
     by_id = {run.id: run for run in runs}
-    asked = st.query_params.get("run")
-    if asked and asked not in by_id and "box-run" not in st.session_state:
-        place.warning(f"There is no run {plain(asked[:40])} here: it was deleted, or it is in another runs folder.")
-    if st.session_state.get("box-run", asked) not in by_id:
+    requested = st.query_params.get("run")
+    if requested and requested not in by_id and "box-run" not in st.session_state:
+        place.warning(f"There is no run {plain(requested[:40])} here: it was deleted, or it is in another runs folder.")
+    if st.session_state.get("box-run", requested) not in by_id:
         forget("box-run")
     ids = list(by_id)
-    index = ids.index(asked) if asked in by_id else 0
+    index = ids.index(requested) if requested in by_id else 0
     pick = place.selectbox("Run", ids, index, lambda i: described(by_id[i]), key="box-run")
     if pick is None:
         return None
@@ -85,13 +85,13 @@ def chosen(place: Any, runs: Sequence[Run]) -> Run | None:
 def beside(place: Any, runs: Sequence[Run]) -> list[Run]:
     """Runs that it is compared with, kept in the address as ``?with=ID&with=ID``."""
     by_id = {run.id: run for run in runs}
-    asked = st.query_params.get_all("with")
-    gone = [run_id for run_id in asked if run_id not in by_id]
+    requested = st.query_params.get_all("with")
+    gone = [run_id for run_id in requested if run_id not in by_id]
     if gone and "box-with" not in st.session_state:
         place.warning(f"There is no run {plain(gone[0][:40])} to compare with: it was deleted.")
     if "box-with" in st.session_state:
         st.session_state["box-with"] = [run_id for run_id in st.session_state["box-with"] if run_id in by_id]
-    usual = [run_id for run_id in asked if run_id in by_id][: MOST - 1]
+    usual = [run_id for run_id in requested if run_id in by_id][: MOST - 1]
     picked = place.multiselect(
         "Compare with",
         list(by_id),

@@ -38,7 +38,7 @@ _SNAPSHOT = "Anybody with this link can view the run and its settings but cannot
 def detail(engine: Visitor, ids: Sequence[str], own: Sequence[Run]) -> None:
     """Everything about a run, beside others where asked."""
     try:
-        runs = [engine.get(found) for found in ids]
+        runs = [engine.get(result) for result in ids]
     except InputError as error:
         st.warning(sentence_of(error))
         return
@@ -86,8 +86,8 @@ def heading(engine: Visitor, run: Run) -> None:
     if run.message:
         (st.error if run.status == "failed" else st.markdown)(sentence_of(run.message))
     with st.container(horizontal=True, vertical_alignment="center"):
-        if found := page_of_run(run):
-            page, query = next(each for each in PAGES if each.folder == found[0]), found[1]
+        if result := page_of_run(run):
+            page, query = next(each for each in PAGES if each.folder == result[0]), result[1]
             page_link(page.folder, f"Open on page {page.title}", query=query, icon=page.icon)
         open_sweep(run)
         if st.button("Run again", key=f"again-{run.id}", help="Start a new run with the same settings and seed"):
@@ -118,8 +118,8 @@ def scores(run: Run) -> None:
     """The scores of a run's models and of its coarse cells, where it has any, and what it warned of."""
     for warning in run_sentences(run, "warnings"):
         st.warning(sentence_of(warning))
-    if found := run_scores(run):
-        score_table(found, units=units_of(run))
+    if result := run_scores(run):
+        score_table(result, units=units_of(run))
     if cells := run_scores(run, "coarse_scores"):
         names = {"withheld": "Withheld cells", "seen": "Cells the model saw"}
         score_table(cells, units=units_of(run), names=names, caption="Cell means of the fine field and coarse values")

@@ -50,11 +50,11 @@ def library(engine: Visitor, runs: Sequence[Run]) -> None:
         order = widgets.selectbox("Sort by", list(_ORDERS), key="sort", format_func=_ORDERS.__getitem__, width=170)
         stars = widgets.toggle("Starred only", key="stars")
         grouped = widgets.toggle("Group by data set", key="group")
-    found = [run for run in runs if (run.label.star or not stars) and matches(run, words)]
-    if not found:
+    result = [run for run in runs if (run.label.star or not stars) and matches(run, words)]
+    if not result:
         st.caption("No run matches: change the search.")
     groups: dict[str, list[Run]] = {}
-    for run in ordered(found, order):
+    for run in ordered(result, order):
         groups.setdefault(data_of(run) or "without data" if grouped else "", []).append(run)
     for name, members in groups.items():
         if name:

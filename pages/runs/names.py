@@ -30,8 +30,8 @@ def name_of(run: Run) -> str:
 def data_of(run: Run) -> str:
     """The data set of a run, by its key; empty where it has none."""
     source = run.spec.settings.get("source")
-    found = source.get("fields") if isinstance(source, dict) else None
-    return found if isinstance(found, str) else ""
+    result = source.get("fields") if isinstance(source, dict) else None
+    return result if isinstance(result, str) else ""
 
 
 def model_title(name: str) -> str:

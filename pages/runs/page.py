@@ -35,7 +35,7 @@ def main() -> None:
     run = chosen(left, runs)
     if run is None:
         return
-    others = beside(right, [found for found in runs if found is not run])
+    others = beside(right, [result for result in runs if result is not run])
     ids = [run.id, *(other.id for other in others)]
     st.fragment(detail, run_every=1.0 if run.active else None)(engine, ids, own)
     if own:

@@ -28,20 +28,20 @@ def _kept(run_id: str, ended: float, _engine: Visitor) -> SavedMap:
 
 def maps(engine: Visitor, runs: Sequence[Run]) -> None:
     """Mean (and sd, of a single run) of those that keep a map; of one unit on one scale."""
-    found: list[tuple[Run, SavedMap]] = []
+    result: list[tuple[Run, SavedMap]] = []
     for run in runs:
         if FILE in run.files:
             try:
-                found.append((run, _kept(run.id, run.ended or 0.0, engine)))
+                result.append((run, _kept(run.id, run.ended or 0.0, engine)))
             except InputError as error:
                 st.caption(f"This run has no map: {sentence_of(error)}")
-    if not found:
+    if not result:
         return
     panels = [
-        (run.id, _panel(kept, name_of(run), [k for _, k in found if k.units == kept.units])) for run, kept in found
+        (run.id, _panel(kept, name_of(run), [k for _, k in result if k.units == kept.units])) for run, kept in result
     ]
-    run, kept = found[0]
-    if len(found) == 1 and kept.sd is not None:
+    run, kept = result[0]
+    if len(result) == 1 and kept.sd is not None:
         high = float(f"{np.nanquantile(2 * kept.sd, 0.98):.3g}") or 1.0
         scale = MapScale("2 sd", kept.units, "uncertainty", 0.0, high)
         panels.append((f"{run.id}-sd", Panel("sd", "Uncertainty: 2 sd", 2 * kept.sd, kept.grid, scale)))

@@ -17,13 +17,13 @@ A_ROW = 3
 
 def sweeps(runs: Sequence[Run]) -> None:
     """Those among the runs that have rows."""
-    found = [(run, known) for run in runs if (known := swept(run)) is not None and known.rows]
-    if len(found) == 1:
-        draw(found[0][1], f"swept-{found[0][0].id}")
+    result = [(run, known) for run in runs if (known := swept(run)) is not None and known.rows]
+    if len(result) == 1:
+        draw(result[0][1], f"swept-{result[0][0].id}")
         return
-    for first in range(0, len(found), A_ROW):
-        row = found[first : first + A_ROW]
-        for (run, known), column in zip(row, st.columns(min(len(found), A_ROW), gap="medium"), strict=False):
+    for first in range(0, len(result), A_ROW):
+        row = result[first : first + A_ROW]
+        for (run, known), column in zip(row, st.columns(min(len(result), A_ROW), gap="medium"), strict=False):
             with column:
                 st.markdown(f"**{plain(name_of(run))}**")
                 main_plots(known, f"swept-{run.id}")

@@ -42,16 +42,16 @@ def show(engine: Visitor, run: Run) -> None:
     scores(run)
     _settings(run)
     st.caption(sentence_of(made_sentence(run)))
-    if found := data_sentence(run):
-        st.caption(sentence_of(found))
+    if result := data_sentence(run):
+        st.caption(sentence_of(result))
 
 
 def _way_on(engine: Visitor, run: Run) -> None:
     """Where the run is one's own, it is opened in the library; else its settings are on its page."""
     if engine.is_mine(run):
         page_link("runs", "Open in the library", query={"run": run.id}, icon=":material/monitoring:")
-    elif found := page_of_run(run):
-        folder, query = found
+    elif result := page_of_run(run):
+        folder, query = result
         page_link(folder, "Open its page with these settings", query=query, icon=":material/tune:")
     else:
         open_sweep(run)

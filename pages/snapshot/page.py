@@ -13,12 +13,12 @@ from pages.snapshot.contents import show
 
 def main() -> None:
     """The run of the address, or a sentence."""
-    asked = st.query_params.get("run", "")
+    requested = st.query_params.get("run", "")
     engine = get_engine()
     try:
-        if not asked:
+        if not requested:
             raise InputError("The address contains no run: open one from page Runs.")
-        run = engine.get(asked)
+        run = engine.get(requested)
     except InputError as error:
         page_header("Snapshot", "One run, read-only.", device=False)
         st.warning(sentence_of(error))

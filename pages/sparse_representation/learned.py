@@ -49,15 +49,15 @@ def learn_button(toy: ToySpec, settings: SparseSettings) -> None:
 
 def learned_specs(toy: ToySpec, count: int) -> dict[str, SparseRepresentation]:
     """What has been learned of this problem: kept with the app, or by runs on this page."""
-    found: dict[str, SparseRepresentation] = {}
+    result: dict[str, SparseRepresentation] = {}
     kept = stored(STORED)
     defaults = ToySpec(kept["settings"]["data"], noise=kept["settings"]["noise"])
     if replace(toy, seed=0) == defaults and count == kept["settings"]["points"]:
         rows = [row for row in kept["results"] if row["seed"] == toy.seed and row.get("learned")]
-        found = {row["model"]: spec_from_dict(row["learned"]) for row in rows if row["model"] in LEARNABLE}
+        result = {row["model"]: spec_from_dict(row["learned"]) for row in rows if row["model"] in LEARNABLE}
     run, folder = run_of(TASK), get_engine().root
     changed = folder.stat().st_mtime_ns if folder.is_dir() else 0
-    return found | _learned_by_runs(toy, count, changed, (run.id, run.status) if run else None, visitor_mark())
+    return result | _learned_by_runs(toy, count, changed, (run.id, run.status) if run else None, visitor_mark())
 
 
 @st.cache_data(show_spinner=False, max_entries=16, ttl=5)

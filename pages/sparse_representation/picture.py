@@ -58,9 +58,9 @@ def pictures(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Rep
     shown = [(version, read_at(toy.spec, spec)) for version, spec in kept.items()]
     shown.append(("variational_gp", fitted(toy.spec, "variational_gp", len(here.locations))))
     told.markdown(opening(toy, dict(shown)))
-    for place, (version, found) in zip(places[1:], shown, strict=False):
+    for place, (version, result) in zip(places[1:], shown, strict=False):
         with place:
-            _draw(toy, version, VERSIONS[version], found, f"s-{version}")
+            _draw(toy, version, VERSIONS[version], result, f"s-{version}")
     st.caption(
         "Triangles mark the positions of the points; their height has no meaning. Between the points the band is wide, "
         "because the model assumes that the data depend on f only at the points."
@@ -74,37 +74,37 @@ def opening(toy: Toy, shown: dict[str, Represented]) -> str:
     best = min((name for name in shown if name in LEARNABLE), key=lambda n: _rmse(shown[n], toy), default=None)
     if best is None:
         return f"{data} Press **Learn the points** to see how well this number of points can represent it."
-    found, other = shown[best], shown["variational_gp"]
+    result, other = shown[best], shown["variational_gp"]
     return (
-        f"{data} The RMSE is **{_rmse(found, toy):.3g}** with {len(found.locations)} learned points, "
-        f"{_rmse(fitted(toy.spec, 'exact_gp', len(found.locations)), toy):.3g} for a GP on all data and "
+        f"{data} The RMSE is **{_rmse(result, toy):.3g}** with {len(result.locations)} learned points, "
+        f"{_rmse(fitted(toy.spec, 'exact_gp', len(result.locations)), toy):.3g} for a GP on all data and "
         f"{_rmse(other, toy):.3g} for a variational GP with the same number of points."
     )
 
 
-def _rmse(found: Represented, toy: Toy) -> float:
-    return found.scores(toy)["rmse"]
+def _rmse(represented: Represented, toy: Toy) -> float:
+    return represented.scores(toy)["rmse"]
 
 
 def _here(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Represented:
     """The sliders, and the representation at their values."""
     with st.sidebar:
         places, values = choose_values()
-    found = _at_values(toy, count, places, values, kept)
-    _draw(toy, "random", f"{places.capitalize()} points, values of the sliders", found, "s-here")
+    represented = _at_values(toy, count, places, values, kept)
+    _draw(toy, "random", f"{places.capitalize()} points, values of the sliders", represented, "s-here")
     st.markdown(
-        f"With {len(found.locations)} {places} points at the values of the sliders the RMSE is "
-        f"**{found.scores(toy)['rmse']:.3g}** and the log evidence **{signed(found.evidence, 1)}**."
+        f"With {len(represented.locations)} {places} points at the values of the sliders the RMSE is "
+        f"**{represented.scores(toy)['rmse']:.3g}** and the log evidence **{signed(represented.evidence, 1)}**."
     )
-    return found
+    return represented
 
 
-def _draw(toy: Toy, version: str, title: str, found: Represented, key: str) -> None:
+def _draw(toy: Toy, version: str, title: str, represented: Represented, key: str) -> None:
     low, high = float(toy.truth.min()), float(toy.truth.max())
     room = 0.35 * max(high - low, 1.0)
     figure = function_plot(
-        toy.grid[:, 0].numpy(), found.mean, found.sd, {"truth": toy.truth}, title=title, model=version,
-        name="mean ±2 sd", marks=found.locations, points=shown_data(toy), labels=("x", "f(x)"),
+        toy.grid[:, 0].numpy(), represented.mean, represented.sd, {"truth": toy.truth}, title=title, model=version,
+        name="mean ±2 sd", marks=represented.locations, points=shown_data(toy), labels=("x", "f(x)"),
         limits=(low - room, high + room), height=330, dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, key)

@@ -39,17 +39,17 @@ def _followed(examples: int) -> Followed:
 _turned = st.cache_resource(show_spinner=False, max_entries=16)(follow_turned)
 
 
-def _sample(found: dict[str, Answer]) -> KernelMean:
-    sample = found["kbr"].sample
+def _sample(result: dict[str, Answer]) -> KernelMean:
+    sample = result["kbr"].sample
     assert sample is not None
     return sample
 
 
 def examples(look: float, guess: Guess | None, dark: bool) -> Shown:
     """Step 1: pairs of state and look, and a new look."""
-    problem, found = _rule(PAIRS, look)
-    exact, own = _exact(problem, look), float(found["kbr"].mean[0])
-    asked = exact if guess is None else _exact(problem, float(guess.control))
+    problem, result = _rule(PAIRS, look)
+    exact, own = _exact(problem, look), float(result["kbr"].mean[0])
+    requested = exact if guess is None else _exact(problem, float(guess.control))
     figure = _examples(problem, look, () if guess is None else (own, exact), dark)
     lesson = (
         f"From examples alone the rule gives {number(own)}; an exact calculation, which knows every formula, gives "
@@ -63,11 +63,11 @@ w = \Lambda G_Y\big((\Lambda G_Y)^2 + \delta I\big)^{{-1}}\Lambda k_Y(y),\qquad
 $n = {PAIRS}$, $y = {look:g}$: mean ${own:.3f}$, exactly ${exact:.3f}$.
 """
     query = {"k-dim": "1", "k-y0": f"{look:g}"}
-    said = f"{PAIRS} examples of a hidden state with its observation. Now {number(look)} is observed (dashed)."
+    sentence = f"{PAIRS} examples of a hidden state with its observation. Now {number(look)} is observed (dashed)."
     return Shown(
         (figure,),
-        said,
-        asked,
+        sentence,
+        requested,
         lesson,
         equation=equation,
         source=SOURCE,
@@ -97,8 +97,8 @@ def _exact(problem: GaussianProblem, look: float) -> float:
 
 def weights(pairs: int, guess: Guess | None, dark: bool) -> Shown:
     """Step 2: the posterior as weights on the examples."""
-    problem, found = _rule(pairs, LOOK)
-    sample = _sample(found)
+    problem, result = _rule(pairs, LOOK)
+    sample = _sample(result)
     own = sample.weights.numpy()
     mean, covariance = problem.posterior(np.array([LOOK]))
     grid = np.linspace(-9, 9, 300)
@@ -107,13 +107,13 @@ def weights(pairs: int, guess: Guess | None, dark: bool) -> Shown:
     traces = [exact] if guess is None else [*draw.stems(sample.points[:, 0].numpy(), own, dark), exact]
     figure = draw.picture(traces, ("hidden state", "weight"), "Weight of each example.", dark=dark, across=(-9, 9))
     negative = int((own < 0).sum())
-    asked = negative / pairs
+    requested = negative / pairs
     if guess is not None:
         then = _sample(_rule(int(guess.control), LOOK)[1]).weights
-        asked = float((then < 0).double().mean())
+        requested = float((then < 0).double().mean())
     lesson = (
         f"{negative} of {pairs} weights are negative, and all weights sum to {number(sample.total)}. The weights are "
-        f"not probabilities, yet the weighted mean is {number(float(found['kbr'].mean[0]))}; the exact posterior mean "
+        f"not probabilities, yet the weighted mean is {number(float(result['kbr'].mean[0]))}; the exact posterior mean "
         f"is {number(float(mean[0]))}."
     )
     equation = rf"""
@@ -123,11 +123,11 @@ $$E[f(X) \mid y] \approx \sum_i w_i f(X_i),\qquad \sum_i w_i = {sample.total:.3f
 $n = {pairs}$; nothing forces $w_i \ge 0$.
 """
     query = {"k-dim": "1", "k-n": str(pairs)}
-    said = f"The posterior is a weighted sample of {pairs} examples; {number(LOOK)} is observed."
+    sentence = f"The posterior is a weighted sample of {pairs} examples; {number(LOOK)} is observed."
     return Shown(
         (figure,),
-        said,
-        100 * asked,
+        sentence,
+        100 * requested,
         lesson,
         equation=equation,
         source=SOURCE,
@@ -150,16 +150,16 @@ def _path(truth: np.ndarray, seen: np.ndarray, means: np.ndarray | None, dark: b
 
 def _pursuit(count: int, guess: Guess | None, dark: bool) -> Shown:
     """Step 3: the filter after so many examples."""
-    found = _followed(count)
-    own, looks = _errors(found)
-    asked = own / looks
+    result = _followed(count)
+    own, looks = _errors(result)
+    requested = own / looks
     if guess is not None:
         then = _errors(_followed(int(guess.control)))
-        asked = then[0] / then[1]
+        requested = then[0] / then[1]
     lesson = (
         f"With {count} examples the error of the estimated path is {number(own)}; that of the observations is "
         f"{number(looks)}. The filter knows no equation. A filter that knows all equations has an error of "
-        f"{number(found.errors['ekf'] ** 0.5)}."
+        f"{number(result.errors['ekf'] ** 0.5)}."
     )
     equation = rf"""
 $$\mu_{{t+1}} = (G_X + T\varepsilon I)^{{-1}} G_{{XX_+}} (G_X + T\varepsilon I)^{{-1}} G_X\,\alpha_t,\qquad
@@ -168,11 +168,11 @@ $$\mu_{{t+1}} = (G_X + T\varepsilon I)^{{-1}} G_{{XX_+}} (G_X + T\varepsilon I)^
 $T = {count}$, RMSE ${own:.3f}$ over ${FOLLOWED}$ steps; of the observations ${looks:.3f}$.
 """
     query = {"f-system": "(a) circle", "f-train": str(count)}
-    figure = _path(found.truth, found.seen, None if guess is None else found.means["kbr"], dark)
+    figure = _path(result.truth, result.seen, None if guess is None else result.means["kbr"], dark)
     return Shown(
         (figure,),
         f"The last {DRAWN} of {FOLLOWED} steps of a point that moves in a circle, with noisy observations.",
-        100 * asked,
+        100 * requested,
         lesson,
         equation=equation,
         source=SOURCE,
@@ -180,38 +180,38 @@ $T = {count}$, RMSE ${own:.3f}$ over ${FOLLOWED}$ steps; of the observations ${l
     )
 
 
-def _errors(found: Followed) -> tuple[float, float]:
-    return found.errors["kbr"] ** 0.5, float(np.sqrt(((found.seen - found.truth) ** 2).sum(1).mean()))
+def _errors(result: Followed) -> tuple[float, float]:
+    return result.errors["kbr"] ** 0.5, float(np.sqrt(((result.seen - result.truth) ** 2).sum(1).mean()))
 
 
 def turned(turn: float, guess: Guess | None, dark: bool) -> Shown:
     """Step 4: a path that goes another way than the examples did."""
-    found, usual = _turned(turn), _turned(TAUGHT)
-    own, looks = found.errors
-    asked = own / looks
+    result, usual = _turned(turn), _turned(TAUGHT)
+    own, looks = result.errors
+    requested = own / looks
     if guess is not None:
-        asked = float(np.divide(*_turned(float(guess.control)).errors))
+        requested = float(np.divide(*_turned(float(guess.control)).errors))
     lesson = (
         f"The error of the filter is {number(own)}; that of the observations is {number(looks)}. One sign needs no "
-        f"truth: the filter's prediction error is {number(found.surprise)}, against {number(usual.surprise)} on a path "
-        "like the training path."
+        f"truth: the filter's prediction error is {number(result.surprise)}, against {number(usual.surprise)} on a "
+        "path like the training path."
     )
-    good, bad = _signs(found, usual) if guess is not None else ((), ())
+    good, bad = _signs(result, usual) if guess is not None else ((), ())
     equation = rf"""
-$$\sqrt{{\tfrac1n\sum_t \|\hat x_{{t|t-1}} - y_t\|^2}} = {found.surprise:.3f},\qquad
+$$\sqrt{{\tfrac1n\sum_t \|\hat x_{{t|t-1}} - y_t\|^2}} = {result.surprise:.3f},\qquad
 \text{{as in training}}\ {usual.surprise:.3f}$$
 
 $\hat x_{{t|t-1}}$ is predicted before $y_t$ is observed; turn in training ${TAUGHT:g}$, now ${turn:g}$ radians a step.
 """
     query = {"f-system": "own circle", "f-eta": f"{turn:g}", "f-b": "0"} if turn >= 0 else {"f-system": "(a) circle"}
-    figure = _path(found.truth, found.seen, None if guess is None else found.means, dark)
-    said = (
+    figure = _path(result.truth, result.seen, None if guess is None else result.means, dark)
+    sentence = (
         f"The filter was trained on a path that turns by {number(TAUGHT)} per step. This path turns by {number(turn)}."
     )
     return Shown(
         (figure,),
-        said,
-        100 * asked,
+        sentence,
+        100 * requested,
         lesson,
         good,
         bad,
@@ -221,11 +221,11 @@ $\hat x_{{t|t-1}}$ is predicted before $y_t$ is observed; turn in training ${TAU
     )
 
 
-def _signs(found: Turned, usual: Turned) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    own, looks = found.errors
-    told = f"Its prediction error is {number(found.surprise / usual.surprise)} times that on the training path."
+def _signs(result: Turned, usual: Turned) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    own, looks = result.errors
+    told = f"Its prediction error is {number(result.surprise / usual.surprise)} times that on the training path."
     better = f"Its error is {percent(own / looks)} of that of the observations."
-    signs = ((found.surprise < 1.5 * usual.surprise, told), (own < looks, better))
+    signs = ((result.surprise < 1.5 * usual.surprise, told), (own < looks, better))
     return tuple(words for fine, words in signs if fine), tuple(words for fine, words in signs if not fine)
 
 

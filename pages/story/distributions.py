@@ -57,7 +57,7 @@ def people(share: int, guess: Guess | None, dark: bool) -> Shown:
 $f_0(x) = 10x\,e^{{-5x}}$ is largest at $x = {best:.2f}$; $n = {SUBJECTS}$, $m = {MEASURES}$.
 """
     )
-    said = (
+    sentence = (
         f"{SUBJECTS} people with {MEASURES:,} measurements each: the {count} with the highest outcomes and the {count} "
         "with the lowest."
     )
@@ -69,7 +69,7 @@ $f_0(x) = 10x\,e^{{-5x}}$ is largest at $x = {best:.2f}$; $n = {SUBJECTS}$, $m =
     )
     return Shown(
         (figure,),
-        said,
+        sentence,
         nearest,
         lesson,
         equation=equation,
@@ -120,10 +120,10 @@ $n = {count}$, $m = {MEASURES}$, $\sigma^2 = {curve.noise:g}$: RMSE ${_off(at, c
 """
     )
     query = {"d-n": str(count)} if count != SUBJECTS else {}
-    said = f"Effect of each measured value, recovered from {count} people."
+    sentence = f"Effect of each measured value, recovered from {count} people."
     return Shown(
         (_curve(at, curve, guess is not None, dark),),
-        said,
+        sentence,
         100 * (1 - many / few),
         lesson,
         equation=equation,
@@ -137,7 +137,7 @@ def distrust(measures: int, guess: Guess | None, dark: bool) -> Shown:
     at, curve, _ = _found(SUBJECTS, measures)
     full = _found(SUBJECTS, MEASURES)[1]
     held = _held(at, curve)
-    asked = held if guess is None else _held(at, _found(SUBJECTS, int(guess.control))[1])
+    requested = held if guess is None else _held(at, _found(SUBJECTS, int(guess.control))[1])
     moved = float((np.abs(curve.mean - full.mean) > 2 * curve.sd).mean())
     told = (
         f"With {MEASURES:,} measurements per person the curve lies outside this band at {percent(moved)} of all values."
@@ -155,11 +155,11 @@ the whole distribution. RMSE ${_off(at, curve):.3f}$.
 """
     )
     query = {"d-m": str(measures)} if measures != MEASURES else {}
-    said = f"{SUBJECTS} people, {measures} measurements of each."
+    sentence = f"{SUBJECTS} people, {measures} measurements of each."
     return Shown(
         (_curve(at, curve, guess is not None, dark),),
-        said,
-        100 * asked,
+        sentence,
+        100 * requested,
         lesson,
         good if guess else (),
         bad if guess else (),

@@ -97,7 +97,7 @@ def through(size: int, guess: Guess | None, dark: bool) -> Shown:
     width = size * transect().spacing
     traces = [known(cells, dark)] if guess is None else [truth(dark), known(cells, dark)]
     where = latitude_words(round(transect().ends[0][0]), None)
-    said = f"{len(cells.means)} cells, each {number(width)} km wide, along a line across Snowdonia at {where}."
+    sentence = f"{len(cells.means)} cells, each {number(width)} km wide, along a line across Snowdonia at {where}."
     then = cells if guess is None else through_cells(transect(), int(guess.control))
     lesson = (
         f"The field differs most from its cell average at {number(then.where)} km. Averages over cells of "
@@ -111,7 +111,7 @@ $$\bar f_c = \frac{{1}}{{|c|}}\int_c f(x)\,dx,\qquad
 """
     query = {"rows": str(size), "columns": str(size)} if size != SIZE else {}
     return Shown(
-        (curve(traces, f"Averages over cells of {number(width)} km along a line.", dark),), said, then.farthest,
+        (curve(traces, f"Averages over cells of {number(width)} km along a line.", dark),), sentence, then.farthest,
         lesson, equation=equation, source=SOURCE,
         link=Link("downscaling", "The whole map, with cells of this width", query),
     )  # fmt: skip
@@ -125,7 +125,7 @@ def fit(pair: int, guess: Guess | None, dark: bool) -> Shown:
     apart = float(np.max(np.ptp(three, axis=0)))
     drawn = [at for at in range(3) if at != real]
     told = " and ".join(f"{number(rmse(three[at], transect().values))} K" for at in drawn)
-    asked = real if guess is None else _real_place(int(guess.control))
+    requested = real if guess is None else _real_place(int(guess.control))
     lesson = (
         f"The invented curves differ from the real field by {told} (RMSE), although their cell averages agree. If you "
         "could tell them apart, you used something the averages do not contain: how smooth such a field is."
@@ -139,7 +139,7 @@ $\max_c |\overline{{f}}_c - \tilde z_c| = {worst:.1e}$ K.
     )
     return Shown(
         (curve([known(cells, dark), *shown], "Three curves through the same cell averages.", dark),),
-        f"Three curves, up to {number(apart)} K apart. One is real, two are invented.", NAMES[asked], lesson,
+        f"Three curves, up to {number(apart)} K apart. One is real, two are invented.", NAMES[requested], lesson,
         good=(f"All three have the same cell averages, to {within(worst, 'K')}.",),
         equation=equation,
         source=SOURCE, link=Link("downscaling", "Flip through 20 maps of this kind", {"draws": "true"}),
@@ -148,19 +148,19 @@ $\max_c |\overline{{f}}_c - \tilde z_c| = {worst:.1e}$ K.
 
 def _three(curves: np.ndarray, real: int | None, dark: bool) -> list[draw.Trace]:
     """The three curves alike, or the real one before the invented ones."""
-    found = []
+    result = []
     for at, (name, colour) in enumerate(zip(NAMES, ("teal", "violet", "green"), strict=True)):
         words, ink, width = name, hue(colour, dark), 2.2
         if real is not None:
             words, ink, width = (f"{name}: real", INK[dark], 4.0) if at == real else (f"{name}: invented", ink, 1.4)
-        found.append(draw.line(transect().km, curves[at], words, ink, width=width))
-    return found
+        result.append(draw.line(transect().km, curves[at], words, ink, width=width))
+    return result
 
 
 def prior(length: float, guess: Guess | None, dark: bool) -> Shown:
     """Step 3: a length, its posterior, and what the evidence says of it."""
-    cells, found, colour = through_cells(transect(), SIZE), recovered(length, False), hue("teal", dark)
-    traces = _posterior(found, colour)
+    cells, result, colour = through_cells(transect(), SIZE), recovered(length, False), hue("teal", dark)
+    traces = _posterior(result, colour)
     figures = [curve([*traces, known(cells, dark)], f"Recovered with a length of {number(length)} km.", dark)]
     lesson = ""
     if guess is not None:
@@ -177,22 +177,22 @@ def prior(length: float, guess: Guess | None, dark: bool) -> Shown:
         FITS
         + rf"""
 $$\log p(\tilde z) = -\tfrac12 \tilde z^\top S^{{-1}}\tilde z - \tfrac12\log|S| - \tfrac n2 \log 2\pi =
-{found.evidence:.2f},\qquad k(x, x') = s^2 e^{{-|x - x'|/\ell}},\quad \ell = {length:.3g}\ \mathrm{{km}},\quad
-s^2 = {found.scale:.3g}$$
+{result.evidence:.2f},\qquad k(x, x') = s^2 e^{{-|x - x'|/\ell}},\quad \ell = {length:.3g}\ \mathrm{{km}},\quad
+s^2 = {result.scale:.3g}$$
 
 $n = {len(cells.means)}$ standardised cell means; $s^2$ has the highest evidence at this length.
 """
     )
     link = Link("downscaling", "Learn the lengths of the whole map")
-    said = (
+    sentence = (
         "The field recovered from the cell averages, with its 95 % band, if temperatures are correlated over "
         f"{number(length)} km."
     )
-    return Shown(tuple(figures), said, best(False), lesson, equation=equation, source=SOURCE, link=link)
+    return Shown(tuple(figures), sentence, best(False), lesson, equation=equation, source=SOURCE, link=link)
 
 
-def _posterior(found: Recovered, colour: str) -> list[draw.Trace]:
-    km, mean, reach = transect().km, found.mean, 2 * found.sd
+def _posterior(recovered: Recovered, colour: str) -> list[draw.Trace]:
+    km, mean, reach = transect().km, recovered.mean, 2 * recovered.sd
     return [draw.band(km, mean - reach, mean + reach, "95 % band", colour),
             draw.line(km, mean, "recovered", colour)]  # fmt: skip
 
@@ -206,24 +206,24 @@ def _evidence(own: float, dark: bool) -> Figure:
         draw.dots(np.array([own]), np.array([chosen]), "your length", hue("rust", dark), size=15),
         draw.dots(np.array([best(False)]), np.ones(1), "the best", INK[dark], size=15, symbol="circle-open"),
     ]
-    found = draw.picture(
+    result = draw.picture(
         traces,
         ("length, km", "evidence / its maximum"),
         "Evidence of each length.",
         dark=dark,
         height=draw.TALL - _LOWER + 10,
     )
-    found["layout"]["xaxis"] |= {"type": "log", "tickvals": [2, 5, 10, 20, 50, 100, 200, 400]}
-    found["layout"]["yaxis"]["nticks"] = 4
-    return found
+    result["layout"]["xaxis"] |= {"type": "log", "tickvals": [2, 5, 10, 20, 50, 100, 200, 400]}
+    result["layout"]["yaxis"]["nticks"] = 4
+    return result
 
 
 def covariate(told: str, guess: Guess | None, dark: bool) -> Shown:
     """Step 4: the same cells, with the mountains known or not."""
     knows, cells = told == _WITH, through_cells(transect(), SIZE)
     without, with_it = recovered(best(False), False), recovered(best(True), True)
-    found, colour = (with_it if knows else without), hue("jade" if knows else "teal", dark)
-    traces = _posterior(found, colour)
+    result, colour = (with_it if knows else without), hue("jade" if knows else "teal", dark)
+    traces = _posterior(result, colour)
     if guess is not None:
         traces.append(truth(dark, width=2))
     mountains = draw.ground(transect().km, transect().altitude, "the ground", dark)
@@ -235,7 +235,7 @@ def covariate(told: str, guess: Guess | None, dark: bool) -> Shown:
     low, high = limits()
     figure["layout"]["yaxis"]["range"] = [low - 0.35 * (high - low), high]
     gone = 1 - with_it.rmse / without.rmse
-    said = f"The ground below the line rises to {number(highest)} m. Its altitude is known everywhere."
+    sentence = f"The ground below the line rises to {number(highest)} m. Its altitude is known everywhere."
     lesson = (
         f"Without the mountains the error of the recovered field is {number(without.rmse)} K, with them it is "
         f"{number(with_it.rmse)} K. The bands contain {percent(without.held)} and {percent(with_it.held)} of the real "
@@ -251,7 +251,7 @@ s^2 = {with_it.scale:.3g},\qquad \log p(\tilde z) = {with_it.evidence:.2f}\ \tex
 $h$ is the altitude, standardised.
 """
     )
-    return Shown((figure,), said, 100 * gone, lesson, good=checks, equation=equation, source=SOURCE,
+    return Shown((figure,), sentence, 100 * gone, lesson, good=checks, equation=equation, source=SOURCE,
                  link=Link("downscaling", "The whole map with its mountains"))  # fmt: skip
 
 

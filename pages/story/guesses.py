@@ -40,9 +40,9 @@ def take_all_back() -> None:
     st.session_state[Key.GUESSES] = {}
 
 
-def to_text(found: dict[str, Guess]) -> str:
+def to_text(result: dict[str, Guess]) -> str:
     """As the browser keeps them; empty without any."""
-    return json.dumps({key: [guess.value, guess.control] for key, guess in found.items()}) if found else ""
+    return json.dumps({key: [guess.value, guess.control] for key, guess in result.items()}) if result else ""
 
 
 def from_text(text: Any) -> dict[str, Guess]:

@@ -150,14 +150,14 @@ def sure(level: int, guess: Guess | None, dark: bool) -> Shown:
         outside = _map("Where the truth is outside the interval", solved.beyond(promised), KEY, dark, scale)
         outside["data"][0]["colorbar"] |= {"tickvals": [-0.85, 0, 0.85], "ticktext": ["below", "inside", "above"]}
         figures.insert(0, outside)
-        found = trust(solved.truth, solved.mean, solved.sd, weights=problem.grid.area)
-        right = found.verdict == "about right"
-        good, bad = ((found.sentence,), ()) if right else ((), (found.sentence,))
+        result = trust(solved.truth, solved.mean, solved.sd, weights=problem.grid.area)
+        right = result.verdict == "about right"
+        good, bad = ((result.sentence,), ()) if right else ((), (result.sentence,))
         lesson = (
             f"The {level} % intervals contain the truth on {percent(held)} of the area. Wherever a truth is known, a "
             "stated uncertainty can be tested."
         )
-    said = f"Every pixel has an interval that should contain the truth in {level} of 100 cases."
+    sentence = f"Every pixel has an interval that should contain the truth in {level} of 100 cases."
     equation = rf"""
 $$\hat c(q) = \sum_i a_i\,\mathbf 1\!\left[\,|z_i - m_i| \le \Phi^{{-1}}\!\big(\tfrac{{1+q}}{{2}}\big)\,s_i\right],
 \qquad \hat c({promised:g}) = {held:.3f}$$
@@ -166,7 +166,7 @@ $z_i$ the truth, $m_i$ and $s_i$ mean and sd at a pixel of area $a_i$.
 """
     link = Link("downscaling", "Its intervals, next to the map")
     source = "Gneiting, Balabdaoui and Raftery 2007, §3"
-    return Shown(tuple(figures), said, 100 * then, lesson, good, bad, equation, source, link)
+    return Shown(tuple(figures), sentence, 100 * then, lesson, good, bad, equation, source, link)
 
 
 def fails(where: str, guess: Guess | None, dark: bool) -> Shown:
@@ -207,7 +207,7 @@ A prime means minus the cell average; $h$ is the altitude, $a$ the area.
 def signs(solved: Solved, share: float, checked: OneScaleUp | None) -> tuple[list[str], list[str]]:
     """The three checks of the app, as sentences in green and in amber."""
     held = trust(solved.truth, solved.mean, solved.sd, weights=solved.problem.grid.area)
-    found = [
+    result = [
         (share >= WEAK, f"Covariates explain {percent(share)} of the variation inside the cells."),
         (held.verdict == "about right", held.sentence),
     ]
@@ -219,8 +219,8 @@ def signs(solved: Solved, share: float, checked: OneScaleUp | None) -> tuple[lis
             f"One scale up, without the truth: the error is {percent(ratio)} of that of interpolation; the "
             f"intervals contain {percent(kept)}{nearer}."
         )
-        found.insert(0, (fine, told))
-    return [words for fine, words in found if fine], [words for fine, words in found if not fine]
+        result.insert(0, (fine, told))
+    return [words for fine, words in result if fine], [words for fine, words in result if not fine]
 
 
 STEPS = (

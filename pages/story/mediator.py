@@ -59,7 +59,7 @@ def mediator(value: float, guess: Guess | None, dark: bool) -> Shown:
     """Both tables at one value of the mediator, with the rows that were moved, added and deleted."""
     spec = BY_HAND.edited(LineSpec(), st.container(horizontal=True, vertical_alignment="center", key="story-by-hand"))
     st.caption(HINT)
-    (line, found), drawn = _line(spec), _line(LineSpec())[0]
+    (line, result), drawn = _line(spec), _line(LineSpec())[0]
     link, tables = mediated.link_at(line, value), _tables(line, drawn)
     figures = [
         _scatter(table, value, at, labels, dark, TALL if guess is None else _UPPER)
@@ -73,10 +73,10 @@ def mediator(value: float, guess: Guess | None, dark: bool) -> Shown:
         BY_HAND.editable(scatter, spec, table.generated, (name, "mediator"))
         for scatter, table, name in zip(("first", "second"), tables, ("input", "outcome"), strict=True)
     ]
-    exact, own, sd = (mediated.read_at(line, values, AT) for values in (line.truth, found.mean, found.sd))
+    exact, own, sd = (mediated.read_at(line, values, AT) for values in (line.truth, result.mean, result.sd))
     lesson = ""
     if guess is not None:
-        figures.append(_function(line, found, link, float(guess.value), dark))
+        figures.append(_function(line, result, link, float(guess.value), dark))
         made = "which generated the data" if spec == LineSpec() else "which generated all points but yours"
         lesson = (
             f"No input was ever observed with its outcome. At the mark deconditioning estimates {number(own)} ± "
@@ -125,10 +125,10 @@ def _scatter(table: Table, value: float, mean: float, labels: tuple[str, str], d
         )
     (across, up), alt = (_room(*pair) for pair in zip(table.generated, table.places.T, strict=True)), labels[0]
     rules = [draw.rule(value, rust, upright=False)]
-    found = draw.picture(traces, labels, f"The {alt} of every row.", dark=dark, across=across, up=up, rules=rules,
+    result = draw.picture(traces, labels, f"The {alt} of every row.", dark=dark, across=across, up=up, rules=rules,
                          height=height)  # fmt: skip
-    found["layout"]["margin"]["t"] = 10  # no words above it
-    return found
+    result["layout"]["margin"]["t"] = 10  # no words above it
+    return result
 
 
 def _room(generated: np.ndarray, by_hand: np.ndarray) -> tuple[float, float]:
@@ -139,9 +139,9 @@ def _room(generated: np.ndarray, by_hand: np.ndarray) -> tuple[float, float]:
     return min(low - margin, float(every.min())), max(high + margin, float(every.max()))
 
 
-def _function(line: Line, found: LineFit, link: mediated.Link, guess: float, dark: bool) -> draw.Figure:
+def _function(line: Line, line_fit: LineFit, link: mediated.Link, guess: float, dark: bool) -> draw.Figure:
     """The hidden function, what was recovered of it, the guess, and where the mediator points."""
-    grid, mean, reach, colour = line.grid.numpy(), found.mean.numpy(), 2 * found.sd.numpy(), hue("blue", dark)
+    grid, mean, reach, colour = line.grid.numpy(), line_fit.mean.numpy(), 2 * line_fit.sd.numpy(), hue("blue", dark)
     traces = [
         draw.band(grid, mean - reach, mean + reach, "", colour),
         draw.line(grid, line.truth.numpy(), "hidden function", INK[dark], dash="dot"),

@@ -66,8 +66,8 @@ def _control(control: Control, key: str) -> Any:
     if not control.options:
         return widgets.slider(control.label, control.low, control.high, control.value, control.step, key=key)
     if isinstance(control.options[0], str):
-        found = widgets.segmented_control(control.label, control.options, default=control.value, key=key)
-        return found or control.value
+        result = widgets.segmented_control(control.label, control.options, default=control.value, key=key)
+        return result or control.value
     return widgets.select_slider(control.label, control.options, control.value, key=key)
 
 

@@ -29,8 +29,8 @@ def _inferred(observed: float, runs: int) -> Inference:
     return infer(problem, simulate(problem, runs, 0))
 
 
-def _exact(found: Inference) -> Exact:
-    exact = found.exact
+def _exact(inference: Inference) -> Exact:
+    exact = inference.exact
     assert exact is not None
     return exact
 
@@ -40,9 +40,9 @@ def _link(label: str, runs: int, observed: float = OBSERVED) -> Link:
     return Link("likelihood_free", label, query | ({"lf-y": f"{observed:g}"} if observed != OBSERVED else {}))
 
 
-def _runs(found: Inference, observed: float, more: list[draw.Trace], dark: bool) -> Figure:
+def _runs(inference: Inference, observed: float, more: list[draw.Trace], dark: bool) -> Figure:
     """The simulator's runs with the observation as a rule, and what is to be marked among them."""
-    theta, mean = np.exp(found.simulations.parameters[:, 0]), np.exp(found.simulations.summaries[:, 0])
+    theta, mean = np.exp(inference.simulations.parameters[:, 0]), np.exp(inference.simulations.summaries[:, 0])
     traces = [draw.dots(theta, mean, "simulator runs", hue("grey", dark), size=9, alpha=0.8), *more]
     rules = [draw.rule(observed, hue("rust", dark), upright=False)]
     labels = ("rate (secret)", "average wait (observed)")
@@ -54,16 +54,16 @@ def _runs(found: Inference, observed: float, more: list[draw.Trace], dark: bool)
 
 def runs(observed: float, guess: Guess | None, dark: bool) -> Shown:
     """Step 1: a simulator's runs, and an observation."""
-    found = _inferred(observed, RUNS)
-    exact, own = float(_exact(found).mean[0]), float(found.answers["dme"].mean[0])
+    inference = _inferred(observed, RUNS)
+    exact, own = float(_exact(inference).mean[0]), float(inference.answers["dme"].mean[0])
     y, marks = np.array([observed]), []
     if guess is not None:
         marks = [
             draw.dots(np.array([own]), y, "from the runs", hue("teal", dark), size=20),
             draw.dots(np.array([exact]), y, "exact", INK[dark], size=20, symbol="circle-open"),
         ]
-    figure = _runs(found, observed, marks, dark)
-    asked = exact if guess is None else float(_exact(_inferred(float(guess.control), RUNS)).mean[0])
+    figure = _runs(inference, observed, marks, dark)
+    requested = exact if guess is None else float(_exact(_inferred(float(guess.control), RUNS)).mean[0])
     lesson = (
         f"From the runs the posterior mean is {number(own)}. The exact value, which can be computed for this small "
         f"simulator, is {number(exact)}. For most simulators no exact calculation exists, and the runs are all there "
@@ -75,11 +75,11 @@ $$p(\theta \mid y) \propto p(\theta)\int p(x \mid \theta)\,\kappa_\epsilon(y, x)
 
 ${RUNS}$ runs at rates spaced evenly in the logarithm, $y = {observed:g}$.
 """
-    said = f"{RUNS} runs, each at a different rate. The observed average wait is {number(observed)} (dashed)."
+    sentence = f"{RUNS} runs, each at a different rate. The observed average wait is {number(observed)} (dashed)."
     return Shown(
         (figure,),
-        said,
-        asked,
+        sentence,
+        requested,
         lesson,
         equation=equation,
         source=SOURCE,
@@ -89,18 +89,18 @@ ${RUNS}$ runs at rates spaced evenly in the logarithm, $y = {observed:g}$.
 
 def near(count: int, guess: Guess | None, dark: bool) -> Shown:
     """Step 2: the runs nearest to the observation."""
-    found = _inferred(OBSERVED, count)
-    parameters, summaries = found.simulations.parameters[:, 0], found.simulations.summaries[:, 0]
-    kept = np.argsort(np.abs(summaries - found.problem.observed[0]))[: nearest_count(count)]
+    inference = _inferred(OBSERVED, count)
+    parameters, summaries = inference.simulations.parameters[:, 0], inference.simulations.summaries[:, 0]
+    kept = np.argsort(np.abs(summaries - inference.problem.observed[0]))[: nearest_count(count)]
     marks = draw.dots(np.exp(parameters[kept]), np.exp(summaries[kept]), "kept", hue("ochre", dark), size=14)
-    figure = _runs(found, OBSERVED, [] if guess is None else [marks], dark)
-    times = _width(found, "abc")
-    asked = 100 * times if guess is None else 100 * _width(_inferred(OBSERVED, int(guess.control)), "abc")
+    figure = _runs(inference, OBSERVED, [] if guess is None else [marks], dark)
+    times = _width(inference, "abc")
+    requested = 100 * times if guess is None else 100 * _width(_inferred(OBSERVED, int(guess.control)), "abc")
     lesson = (
         f"The method keeps {len(kept)} of {count} runs and discards {count - len(kept)}. Its interval is "
         f"{number(times)} times as wide as the exact one."
     )
-    low, high = found.answers["abc"].interval[0]
+    low, high = inference.answers["abc"].interval[0]
     equation = rf"""
 $$\{{\theta_i : \|x_i - y\| \le r\}},\qquad \lceil\sqrt n\,\rceil = {len(kept)}\ \text{{kept}},\qquad
 95\,\%:\ [{low:.4f}, {high:.4f}]$$
@@ -108,7 +108,7 @@ $$\{{\theta_i : \|x_i - y\| \le r\}},\qquad \lceil\sqrt n\,\rceil = {len(kept)}\
     return Shown(
         (figure,),
         f"{count} runs, and an observed average wait of {number(OBSERVED)}.",
-        asked,
+        requested,
         lesson,
         equation=equation,
         source="Pritchard et al. 1999 (rejection ABC)",
@@ -116,31 +116,33 @@ $$\{{\theta_i : \|x_i - y\| \le r\}},\qquad \lceil\sqrt n\,\rceil = {len(kept)}\
     )
 
 
-def _width(found: Inference, method: str) -> float:
+def _width(inference: Inference, method: str) -> float:
     """Width of a method's interval in widths of the exact one; NaN where it has none."""
-    answer, exact = found.answers.get(method), _exact(found).interval[0]
+    answer, exact = inference.answers.get(method), _exact(inference).interval[0]
     return float("nan") if answer is None else float(np.diff(answer.interval[0])[0] / np.diff(exact)[0])
 
 
 def compare(count: int, guess: Guess | None, dark: bool) -> Shown:
     """Step 3: four methods on the same runs."""
-    found = _inferred(OBSERVED, count)
+    inference = _inferred(OBSERVED, count)
     shown = _ORDER[:1] if guess is None else _ORDER
-    width = _width(found, "dme")
-    asked = 100 * width if guess is None else 100 * _width(_inferred(OBSERVED, int(guess.control)), "dme")
-    lesson = "; ".join(f"{model_name(name)} {number(_width(found, name))}" for name in _ORDER if name in found.answers)
+    width = _width(inference, "dme")
+    requested = 100 * width if guess is None else 100 * _width(_inferred(OBSERVED, int(guess.control)), "dme")
+    lesson = "; ".join(
+        f"{model_name(name)} {number(_width(inference, name))}" for name in _ORDER if name in inference.answers
+    )
     lesson = f"Widths relative to the exact interval: {lesson}. All methods used the same {count} runs."
     equation = rf"""
 $$\bar\mu = \sum_j w_j\,\ell(\tilde\theta_j, \cdot),\qquad w = (A^\top K A + m\delta I)^{{-1}} A^\top k(y),\qquad
 A = (L + n\lambda I)^{{-1}}\tilde L$$
 
-$n = {count}$, $\epsilon = {found.settings.epsilon:.3g}$, $\lambda = {found.settings.regularisation:.3g}$.
+$n = {count}$, $\epsilon = {inference.settings.epsilon:.3g}$, $\lambda = {inference.settings.regularisation:.3g}$.
 """
-    said = f"Intervals for the secret rate from {count} runs, and the exact interval."
+    sentence = f"Intervals for the secret rate from {count} runs, and the exact interval."
     return Shown(
-        (_intervals(found, shown, dark),),
-        said,
-        asked,
+        (_intervals(inference, shown, dark),),
+        sentence,
+        requested,
         lesson,
         equation=equation,
         source=SOURCE,
@@ -148,13 +150,13 @@ $n = {count}$, $\epsilon = {found.settings.epsilon:.3g}$, $\lambda = {found.sett
     )
 
 
-def _intervals(found: Inference, methods: tuple[str, ...], dark: bool) -> Figure:
+def _intervals(inference: Inference, methods: tuple[str, ...], dark: bool) -> Figure:
     """Means and intervals of some methods, beside the exact ones."""
-    exact = _exact(found)
+    exact = _exact(inference)
     rows = {
         model_name(name): (float(answer.mean[0]), answer.interval[0], model_colour(name, dark))
         for name in methods
-        if (answer := found.answers.get(name)) is not None
+        if (answer := inference.answers.get(name)) is not None
     }
     return draw.intervals(rows, (float(exact.mean[0]), exact.interval[0]), "rate", dark=dark)
 
@@ -178,14 +180,16 @@ def _check(count: int, check: Any) -> Checked:
 
 def secret(count: int, guess: Guess | None, dark: bool) -> Shown:
     """Step 4: secrets drawn, data made from them, intervals checked."""
-    found = _inferred(OBSERVED, count)
-    said = f"From {count} runs only. The method can be tested on {SECRETS} secret rates, with data from the simulator."
+    inference = _inferred(OBSERVED, count)
+    sentence = (
+        f"From {count} runs only. The method can be tested on {SECRETS} secret rates, with data from the simulator."
+    )
     if "found" not in _kept(count):
         get_background().request(f"story-secrets-{count}", session_lane("story-secrets"), partial(_check, count))
     checked = _kept(count).get("found") if guess is not None else None
     if guess is not None and checked is None:
-        return Shown((_intervals(found, ("dme",), dark),), said, wait=lambda: _secrets(count))
-    figure, asked, lesson = _intervals(found, ("dme",), dark), 0.0, ""
+        return Shown((_intervals(inference, ("dme",), dark),), sentence, wait=lambda: _secrets(count))
+    figure, requested, lesson = _intervals(inference, ("dme",), dark), 0.0, ""
     good: tuple[str, ...] = ()
     bad: tuple[str, ...] = ()
     equation = rf"""
@@ -194,8 +198,8 @@ $$\theta_r \sim p(\theta),\quad y_r \sim p(y \mid \theta_r),\qquad
 """
     if checked is not None and guess is not None:
         figure = _caterpillar(checked, dark)
-        share, width = float(checked.inside.mean()), _width(found, "dme")
-        asked = 100 * float(_kept(int(guess.control)).get("found", checked).inside.mean())
+        share, width = float(checked.inside.mean()), _width(inference, "dme")
+        requested = 100 * float(_kept(int(guess.control)).get("found", checked).inside.mean())
         told = f"{int(checked.inside.sum())} of {SECRETS} secret rates lie in their {percent(LEVEL)} intervals."
         good, bad = ((told,), ()) if round(100 * share) >= RIGHT[0] else ((), (told,))
         lesson = (
@@ -204,8 +208,8 @@ $$\theta_r \sim p(\theta),\quad y_r \sim p(y \mid \theta_r),\qquad
         )
     return Shown(
         (figure,),
-        said,
-        asked,
+        sentence,
+        requested,
         lesson,
         good,
         bad,

@@ -29,13 +29,13 @@ def at_these_values(roll: RollSpec, spec: ModelSpec, view: View) -> None:
     key = json.dumps([roll.to_dict(), spec.to_dict()], sort_keys=True)
     work = scores_later(roll, [replace(spec, model=model) for model in others])
     rows, refused = {spec.model.name: view.scores}, []
-    for model, found in zip(
+    for model, result in zip(
         others, awaited(key, "roll-models", work, ("Computing the other models …")) or [], strict=False
     ):
-        if isinstance(found, str):
-            refused.append(f"{model.title}: {found}")
+        if isinstance(result, str):
+            refused.append(f"{model.title}: {result}")
         else:
-            rows[model.name] = found
+            rows[model.name] = result
     caption = (
         "All models with the hyperparameters of the sliders, over all points. Each may be more accurate with its own: "
         "press Learn, or see the benchmark."

@@ -33,8 +33,8 @@ def watch(roll: RollSpec, spec: ModelSpec) -> None:
     """The run's panel; learned values go to the sliders, once, if the page still shows their problem."""
 
     def take(run: Run, learned: dict[str, Any]) -> dict[str, float] | None:
-        found = ModelSpec.from_dict(learned)
-        fits = found.model == spec.model and run.spec.settings["roll"] == roll.to_dict()
-        return controls.slider_values(found) if fits else None
+        result = ModelSpec.from_dict(learned)
+        fits = result.model == spec.model and run.spec.settings["roll"] == roll.to_dict()
+        return controls.slider_values(result) if fits else None
 
     run_panel.watch(TASK, take)

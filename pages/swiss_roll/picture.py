@@ -93,13 +93,13 @@ def scores_later(roll_spec: RollSpec, specs: Sequence[ModelSpec]) -> Callable[[C
     given = [(_placed(roll_spec, spec), _data(roll_spec, not spec.model.reads(roll.data))) for spec in specs]
 
     def work(check: Check) -> list[dict[str, float] | str]:
-        found: list[dict[str, float] | str] = []
+        result: list[dict[str, float] | str] = []
         for spec, data in given:
             try:
-                found.append(_posterior(roll, spec, data, sums, check).scores)
+                result.append(_posterior(roll, spec, data, sums, check).scores)
             except InputError as error:
-                found.append(str(error))
-        return found
+                result.append(str(error))
+        return result
 
     return work
 

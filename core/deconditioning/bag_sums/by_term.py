@@ -27,9 +27,9 @@ class Rows:
 
     def at(self, pixels: slice | Int[Tensor, " n"]) -> Float[Tensor, "rows P"]:
         """The sums at some pixels, written out."""
-        found = self.sums.at(pixels)
-        out = found.new_zeros(self.count, found.shape[1])
-        out[self.first : self.first + self.own] = found
+        result = self.sums.at(pixels)
+        out = result.new_zeros(self.count, result.shape[1])
+        out[self.first : self.first + self.own] = result
         return out
 
     def across(self, dual: Float[Tensor, " n"]) -> Float[Tensor, " P"]:

@@ -25,10 +25,10 @@ class SumsStore:
     def get(self, problem: str, term: Term) -> PictureSums | None:
         """The sums of a term in a problem, when they are kept."""
         with self._lock:
-            found = self._kept.get((problem, _identity(term)))
-            if found is not None:
+            result = self._kept.get((problem, _identity(term)))
+            if result is not None:
                 self._kept.move_to_end((problem, _identity(term)))
-            return found
+            return result
 
     def put(self, problem: str, term: Term, sums: PictureSums) -> PictureSums:
         """Keep sums, dropping the least recently used beyond the limit."""
@@ -42,14 +42,14 @@ class SumsStore:
         self, problem: str, kernel: KernelSpec, picture: Picture | PartedPicture, check: Check = never
     ) -> list[tuple[float, PictureSums]]:
         """Scale and exact sums of every term, taken from here, or computed and kept."""
-        found = []
+        result = []
         for term in kernel.terms:
             kept = self.get(problem, term)
             if kept is None:
                 sums = term_sums(term, picture.of(term), check=check)
                 kept = self.put(problem, term, picture.placed(term, sums))
-            found.append((term.scale, kept))
-        return found
+            result.append((term.scale, kept))
+        return result
 
 
 def _identity(term: Term) -> str:

@@ -63,12 +63,12 @@ def certify(
     with torch.no_grad():
         for _ in range(ROUNDS):
             check()
-            found = _pivots(kernel, candidates, most)
-            if found is None:
+            low_rank = _pivots(kernel, candidates, most)
+            if low_rank is None:
                 return None
-            identity = torch.eye(found.rank, dtype=inputs.dtype, device=inputs.device)
-            inverse = torch.linalg.solve_triangular(found.triangle, identity, upper=False)
-            known = Certified(kernel, candidates[found.pivots], inverse, 0.0)
+            identity = torch.eye(low_rank.rank, dtype=inputs.dtype, device=inputs.device)
+            inverse = torch.linalg.solve_triangular(low_rank.triangle, identity, upper=False)
+            known = Certified(kernel, candidates[low_rank.pivots], inverse, 0.0)
             if _share_above(known, inputs) > _HOPELESS:
                 return None
             left = _left_out(known, inputs, check)
@@ -92,10 +92,10 @@ def _candidates(inputs: Float[Tensor, "n d"]) -> Float[Tensor, "c d"]:
 
 def _pivots(kernel: gpytorch.kernels.Kernel, candidates: Tensor, most: int) -> LowRank | None:
     try:
-        found = incomplete_cholesky(kernel, candidates, BOUND / len(candidates), most=most)
+        low_rank = incomplete_cholesky(kernel, candidates, BOUND / len(candidates), most=most)
     except InputError:  # so many columns leave more than a hundredth out
         return None
-    return found if found.residual * len(candidates) <= BOUND else None
+    return low_rank if low_rank.residual * len(candidates) <= BOUND else None
 
 
 def _share_above(known: Certified, inputs: Tensor) -> float:

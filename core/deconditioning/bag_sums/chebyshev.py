@@ -60,10 +60,10 @@ def interpolate_kernel(kernel: TileFunction, values: Float[Tensor, " n"]) -> Int
     count = 16
     while count <= _MOST_NODES:
         nodes = _nodes(count, low, high, values)
-        found = Interpolation(nodes, kernel(nodes[:, None], nodes[:, None]), math.inf)
-        left, right = found.weights(draws[0, :, 0]), found.weights(draws[1, :, 0])
-        error = float((left @ found.gram @ right.T - truth).abs().max())
+        interpolation = Interpolation(nodes, kernel(nodes[:, None], nodes[:, None]), math.inf)
+        left, right = interpolation.weights(draws[0, :, 0]), interpolation.weights(draws[1, :, 0])
+        error = float((left @ interpolation.gram @ right.T - truth).abs().max())
         if error < _TOLERANCE * max(1.0, float(truth.abs().max())):
-            return Interpolation(nodes, found.gram, error)
+            return Interpolation(nodes, interpolation.gram, error)
         count *= 2
     return None

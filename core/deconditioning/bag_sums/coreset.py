@@ -33,9 +33,9 @@ def _coreset(bags: Bags, points: int, seed: int = 0) -> Bags:
         if len(rows) > points:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # fewer distinct points than clusters is fine here
-                found = KMeans(points, n_init=1, max_iter=20, random_state=seed + j).fit(x, sample_weight=w)
-            mass = np.bincount(found.labels_, w, minlength=points)
-            total = np.stack([np.bincount(found.labels_, w * column, minlength=points) for column in x.T], axis=1)
+                result = KMeans(points, n_init=1, max_iter=20, random_state=seed + j).fit(x, sample_weight=w)
+            mass = np.bincount(result.labels_, w, minlength=points)
+            total = np.stack([np.bincount(result.labels_, w * column, minlength=points) for column in x.T], axis=1)
             x, w = total[mass > 0] / mass[mass > 0, None], mass[mass > 0]
         parts.append((x, w))
     counts = [len(w) for _, w in parts]

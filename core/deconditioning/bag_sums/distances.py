@@ -104,13 +104,13 @@ class _Tabulated:
 
     def __call__(self, kernel: gpytorch.kernels.Kernel) -> Float[Tensor, "B B"]:
         rest = [term for term in kernel.kernels if by_features([each.family for each in term.base_kernel.kernels])]
-        found = []
+        result = []
         for term in kernel.kernels:
             if term not in rest:
                 part = self._part(term.base_kernel)
-                found += [] if part is None else [term.outputscale * part]
+                result += [] if part is None else [term.outputscale * part]
                 rest += [term] if part is None else []
-        return torch.stack([*found, *over_points(rest, self.bags, self.check)]).sum(0)
+        return torch.stack([*result, *over_points(rest, self.bags, self.check)]).sum(0)
 
     def _part(self, product: gpytorch.kernels.Kernel) -> Tensor | None:
         """``K̄`` of a product of factors at unit scale, None where only pairs will do."""
@@ -118,13 +118,13 @@ class _Tabulated:
         columns = {tuple(factor.active_dims.tolist()) for factor in factors}
         if len(columns) > 1:
             return None
-        (found,), kinds = columns, [factor.family for factor in factors]
-        if by_line(kinds, len(found)):
-            return self._interpolated(product, found[0])
+        (result,), kinds = columns, [factor.family for factor in factors]
+        if by_line(kinds, len(result)):
+            return self._interpolated(product, result[0])
         if not by_distance(kinds, [factor.lengthscale.numel() for factor in factors]):
             return None
-        table = self._table(found)
-        return None if table is None else table.gram(at_radii(product, table.radii, found[0]))
+        table = self._table(result)
+        return None if table is None else table.gram(at_radii(product, table.radii, result[0]))
 
     def _interpolated(self, product: gpytorch.kernels.Kernel, column: int) -> Tensor | None:
         """``K̄`` from the kernel among Chebyshev points, as many as these hyperparameters need."""
@@ -134,13 +134,13 @@ class _Tabulated:
             return product_of(product, in_column(left[:, 0], column), in_column(right[:, 0], column))
 
         with torch.no_grad():
-            found = interpolate_kernel(line, values)
-            if found is None:
+            interpolation = interpolate_kernel(line, values)
+            if interpolation is None:
                 return None
-            key = column, len(found.nodes)
+            key = column, len(interpolation.nodes)
             if key not in self.shares:
-                self.shares[key] = self.bags.bags.mean(found.weights(values))
-        shares, nodes = self.shares[key], found.nodes[:, None]
+                self.shares[key] = self.bags.bags.mean(interpolation.weights(values))
+        shares, nodes = self.shares[key], interpolation.nodes[:, None]
         return shares @ line(nodes, nodes) @ shares.T
 
     def _table(self, columns: tuple[int, ...]) -> PointDistances | None:
@@ -178,13 +178,13 @@ def _shared_out(
     distance: Float[Tensor, "n m"], weight: Tensor, other: Tensor, start: float, shape: tuple[int, int]
 ) -> Float[Tensor, "b R"]:
     """Each distance's weight on the nearest radii, bag by bag."""
-    found = weight.new_zeros(shape)
+    result = weight.new_zeros(shape)
     at = (distance.clamp_min(torch.finfo(distance.dtype).tiny).log() - start) * DENSITY
     first = (at.floor().long() - (NODES // 2 - 1)).clamp(0, shape[1] - NODES)
-    flat, place = found.view(-1), (other * shape[1] + first).flatten()
+    flat, place = result.view(-1), (other * shape[1] + first).flatten()
     for node, share in enumerate(lagrange((at - first).clamp(0, NODES))):
         flat.index_add_(0, place + node, (share * weight).flatten())
-    return found
+    return result
 
 
 def _below_each_other(parts: list[Tensor]) -> tuple[Tensor, Tensor]:

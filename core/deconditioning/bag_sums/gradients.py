@@ -44,12 +44,12 @@ Terms = list[tuple[Tensor, list[_Scaled]]]
 
 def leaves(kernel: gpytorch.kernels.Kernel) -> list[Tensor]:
     """Outputscale of each term, then lengthscales and own parameters of each of its factors, as autograd sees them."""
-    found: list[Tensor] = []
+    result: list[Tensor] = []
     for term in kernel.kernels:
-        found.append(term.outputscale)
+        result.append(term.outputscale)
         for factor in term.base_kernel.kernels:
-            found += [factor.lengthscale, *(own.read(factor) for own in factor.family.own)]
-    return found
+            result += [factor.lengthscale, *(own.read(factor) for own in factor.family.own)]
+    return result
 
 
 def is_radial(kernel: gpytorch.kernels.Kernel) -> bool:

@@ -103,14 +103,14 @@ def sorted_cross(
     order = torch.argsort(points)
     at, z = points[order] * kernel.rate, line.values * kernel.rate
     mirrored = SortedLine(-line.values.flip(0), line.bag.flip(0), line.weights.flip(0), line.count)
-    found = z.new_empty(line.count, len(points))
+    result = z.new_empty(line.count, len(points))
     for begin in range(0, len(at), ROWS):
         check()
         rows = at[begin : begin + ROWS]
         left = _one_side(line, z, rows, kernel, right=False)
         right = _one_side(mirrored, -z.flip(0), -rows.flip(0), kernel, right=True)
-        found[:, order[begin : begin + ROWS]] = (left + right.flip(0)).T
-    return found
+        result[:, order[begin : begin + ROWS]] = (left + right.flip(0)).T
+    return result
 
 
 def _one_side(line: SortedLine, z: Tensor, at: Tensor, kernel: Decay, *, right: bool) -> Float[Tensor, "P B"]:
@@ -144,11 +144,11 @@ def _moved(moments: Float[Tensor, "q j B"], step: Float[Tensor, "k j"], decay: T
     reach = [decay]
     for _ in moments[1:]:
         reach.append(reach[-1] * step)
-    found = [decay @ moment for moment in moments]
-    for q, total in enumerate(found):
+    result = [decay @ moment for moment in moments]
+    for q, total in enumerate(result):
         for p in range(q):
             total.add_(reach[q - p] @ moments[p], alpha=comb(q, p))
-    return torch.stack(found)
+    return torch.stack(result)
 
 
 def _readers(u: Tensor, kernel: Decay) -> Float[Tensor, "q *s"]:

@@ -65,14 +65,14 @@ class MovingGram:
     def __call__(self, kernel: gpytorch.kernels.Kernel) -> Float[Tensor, "B B"]:
         """``K̄`` (B, B)."""
         rest = [term for term, known in zip(kernel.kernels, self.tabulated, strict=True) if not known]
-        found = list(over_points(rest, self.few, self.check))
+        result = list(over_points(rest, self.few, self.check))
         for term, known in zip(kernel.kernels, self.tabulated, strict=True):
             if known:
                 self.check()
-                found.append(
+                result.append(
                     term.outputscale * self.table.gram(at_radii(term.base_kernel, self.table.radii, self.axes[0]))
                 )
-        return torch.stack(found).sum(0)
+        return torch.stack(result).sum(0)
 
     def only(self, bags: Int[Tensor, " m"]) -> "MovingGram":
         """That of these bags alone, in that order."""
@@ -90,5 +90,5 @@ def moving_gram(
     tabulated = tuple(by_radii(term, layout, names) for term in kernel.terms)
     if layout is None or not any(tabulated):
         return None
-    found = table()
-    return None if found is None else MovingGram(tabulated, found, layout.axes, sort_bags(few), check)
+    result = table()
+    return None if result is None else MovingGram(tabulated, result, layout.axes, sort_bags(few), check)

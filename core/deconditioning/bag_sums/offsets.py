@@ -96,8 +96,8 @@ class GridLayout:
         ``points`` gives the point of the layout of each row of ``bags``; ``at`` the cells of the grid at which the sums
         are evaluated (by default all points), at the cost of their rows.
         """
-        found = self.convolution(kernel, bags, points, at)
-        return None if found is None else found.sums()
+        convolution = self.convolution(kernel, bags, points, at)
+        return None if convolution is None else convolution.sums()
 
     def convolution(
         self, kernel: gpytorch.kernels.Kernel, bags: Bags, points: Int[Tensor, " N"], at: Cells | None = None

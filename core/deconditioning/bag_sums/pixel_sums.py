@@ -105,9 +105,9 @@ def term_sums(term: Term, picture: Picture, *, check: Check = never) -> PictureS
         kernel = unit.build(picture.names).to(picture.inputs.device)
         for route in routes_of(term, picture.layout, picture.names):
             take = _APART.get(route)
-            found = None if take is None else take(term, kernel, picture)
-            if found is not None:
-                return PictureSums(*found, diagonal(kernel, picture.inputs), (route.value,))
+            result = None if take is None else take(term, kernel, picture)
+            if result is not None:
+                return PictureSums(*result, diagonal(kernel, picture.inputs), (route.value,))
         return picture_sums(unit, picture, check=check)
 
 
@@ -115,14 +115,14 @@ def _windowed(term: Term, kernel, picture: Picture) -> _Apart | None:
     """c and K̄ of a term that is stationary on a planar grid; written out where that is smaller."""
     layout = picture.layout
     assert isinstance(layout, GridLayout)
-    found = layout.convolution(kernel, picture.bags, picture.points)
-    if found is None:
+    convolution = layout.convolution(kernel, picture.bags, picture.points)
+    if convolution is None:
         return None
-    if found.is_small:
-        kept = found.unwritten()
-        return kept, _aggregate(map(found.band.pick, kept.windows()), picture)
+    if convolution.is_small:
+        kept = convolution.unwritten()
+        return kept, _aggregate(map(convolution.band.pick, kept.windows()), picture)
     written = picture.inputs.new_empty(picture.bags.count, len(picture.inputs))
-    for bag, sums in found.sums():
+    for bag, sums in convolution.sums():
         written[bag] = sums
     return Written(written), _aggregate(written, picture)
 
@@ -209,8 +209,8 @@ def _interpolated(term: Term, kernel, picture: Picture) -> tuple[Float[Tensor, "
     def line(left: Tensor, right: Tensor) -> Tensor:
         return evaluate(kernel, *(in_column(each[:, 0], column, width) for each in (left, right)))
 
-    found = interpolate_kernel(line, picture.inputs[:, column])
-    return None if found is None else (found.weights(picture.inputs[:, column]), found.gram)
+    interpolation = interpolate_kernel(line, picture.inputs[:, column])
+    return None if interpolation is None else (interpolation.weights(picture.inputs[:, column]), interpolation.gram)
 
 
 def _add_certified(total: Tensor, term: Term, kernel, picture: Picture, check: Check) -> bool:
@@ -220,16 +220,16 @@ def _add_certified(total: Tensor, term: Term, kernel, picture: Picture, check: C
     if evaluations < FEW:
         return False
     most = most_points(count, evaluations / pixels)
-    found = certify(kernel, picture.inputs, most, check=check) if most else None
-    if found is None:
+    result = certify(kernel, picture.inputs, most, check=check) if most else None
+    if result is None:
         return False
-    bags, means = picture.bags, total.new_zeros(count, found.rank)
+    bags, means = picture.bags, total.new_zeros(count, result.rank)
     for part in _parts(points):
         check()
-        means.index_add_(0, bags.bag[part], (found.features(bags.inputs[part]) * bags.weights[part]).T)
+        means.index_add_(0, bags.bag[part], (result.features(bags.inputs[part]) * bags.weights[part]).T)
     for part in _parts(pixels):
         check()
-        total[:, part].addmm_(means, found.features(picture.inputs[part]), alpha=term.scale)
+        total[:, part].addmm_(means, result.features(picture.inputs[part]), alpha=term.scale)
     return True
 
 
@@ -280,17 +280,17 @@ def _again(where: Int[Tensor, " N"]) -> Tensor | None:
 def _columns(bags: SortedBags, first: int, points: int) -> list[tuple[slice, range]]:
     """Columns of the tiles right of block ``first``, and the later blocks that each of them spans whole."""
     step = max(1, TILE // max(1, bags.blocks[first].stop - bags.blocks[first].start))
-    found: list[tuple[slice, range]] = []
+    result: list[tuple[slice, range]] = []
     k = first
     while k < len(bags.blocks):
         end = k + 1
         while end < len(bags.blocks) and bags.blocks[end].stop - bags.blocks[k].start <= step:
             end += 1
-        found.append((slice(bags.blocks[k].start, bags.blocks[end - 1].stop), range(max(k, first + 1), end)))
+        result.append((slice(bags.blocks[k].start, bags.blocks[end - 1].stop), range(max(k, first + 1), end)))
         k = end
     inside = bags.blocks[-1].stop
-    found += [(slice(begin, min(begin + step, points)), range(0)) for begin in range(inside, points, step)]
-    return found
+    result += [(slice(begin, min(begin + step, points)), range(0)) for begin in range(inside, points, step)]
+    return result
 
 
 def _aggregate(sums: Iterable[Float[Tensor, " P"]], picture: Picture) -> Float[Tensor, "B B"]:

@@ -123,11 +123,11 @@ def _alike(
     i, j = torch.triu_indices(count, count, device=which.device)
     place = top[i] if layout.rows_differ else torch.zeros_like(i)
     keys = torch.stack([which[i], which[j], place, top[j] - top[i], left[j] - left[i]], dim=1)
-    found, number = torch.unique(keys, dim=0, return_inverse=True)
+    result, number = torch.unique(keys, dim=0, return_inverse=True)
     group = number.new_empty(count, count)
     group[i, j] = number
     group[j, i] = number
-    return _Pairs(found[:, 0], found[:, 1], found[:, 2], found[:, 2] + found[:, 3], found[:, 4], patterns), group
+    return _Pairs(result[:, 0], result[:, 1], result[:, 2], result[:, 2] + result[:, 3], result[:, 4], patterns), group
 
 
 def _rows(height: int, layout: Layout, device: torch.device) -> tuple[Int[Tensor, " n"], Int[Tensor, " n"]]:
@@ -153,22 +153,22 @@ def _weights(pairs: _Pairs, layout: Layout) -> Float[Tensor, "g n D"]:
     _, height, width = pairs.patterns.shape
     one, other = pairs.patterns[pairs.first], pairs.patterns[pairs.second]
     moved = torch.nn.functional.pad(other, (width - 1, width - 1)).unfold(2, width, 1)  # (g, b, D, s)
-    found = torch.einsum("gas,gbds->gabd", one, moved).flatten(1, 2)
+    result = torch.einsum("gas,gbds->gabd", one, moved).flatten(1, 2)
     if layout.rows_differ:
-        return found
-    rows = torch.arange(height, device=found.device)
+        return result
+    rows = torch.arange(height, device=result.device)
     difference = (rows - rows[:, None] + height - 1).flatten()
-    return found.new_zeros(len(found), 2 * height - 1, found.shape[2]).index_add_(1, difference, found)
+    return result.new_zeros(len(result), 2 * height - 1, result.shape[2]).index_add_(1, difference, result)
 
 
 def _range(parts: list[_Pairs], layout: Layout, check: Check) -> tuple[float, float]:
     """The smallest distance that is not zero, and the largest."""
-    found = []
+    result = []
     for part in parts:
         check()
-        found.append(_distances(part, layout).flatten())
-    high = max(float(each.max()) for each in found)
-    above = [each[each > ZERO * high] for each in found]
+        result.append(_distances(part, layout).flatten())
+    high = max(float(each.max()) for each in result)
+    above = [each[each > ZERO * high] for each in result]
     low = min((float(each.min()) for each in above if len(each)), default=high)
     return (low, high) if high > 0 else (1.0, 1.0)
 

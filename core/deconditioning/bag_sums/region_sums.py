@@ -183,8 +183,8 @@ def region_sums(kernel: KernelSpec, picture: Picture, *, check: Check = never) -
                 degenerate.append(Features(term, bags.bags.mean(features_of(built, bags.bags.inputs))))
             elif any(route.by_grid for route in routes):
                 placed.append(term)
-            elif routes & _SMOOTH and (found := _few_points(term, picture, bags, check)) is not None:
-                few.append(found)
+            elif routes & _SMOOTH and (result := _few_points(term, picture, bags, check)) is not None:
+                few.append(result)
             else:
                 direct.append(term)
     return RegionSums(
@@ -198,12 +198,12 @@ def _few_points(term: Term, picture: Picture, bags: SortedBags, check: Check) ->
         return None
     kernel = KernelSpec((replace(term, scale=1.0),)).build(picture.names).to(picture.inputs.device)
     most = most_points(count, points)
-    found = certify(kernel, picture.inputs, most, check=check) if most else None
-    if found is None:
+    result = certify(kernel, picture.inputs, most, check=check) if most else None
+    if result is None:
         return None
-    means = picture.inputs.new_zeros(count, found.rank)
+    means = picture.inputs.new_zeros(count, result.rank)
     for begin in range(0, points, _COLUMNS):
         check()
         part = slice(begin, begin + _COLUMNS)
-        means.index_add_(0, bags.bags.bag[part], (found.features(bags.bags.inputs[part]) * bags.bags.weights[part]).T)
-    return FewPoints(term, found.points, found.inverse, means)
+        means.index_add_(0, bags.bags.bag[part], (result.features(bags.bags.inputs[part]) * bags.bags.weights[part]).T)
+    return FewPoints(term, result.points, result.inverse, means)

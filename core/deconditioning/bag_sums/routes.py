@@ -47,18 +47,18 @@ def routes_of(term: Term, layout: Layout | None = None, names: tuple[str, ...] =
     """
     kinds = [factor.kind for factor in term.factors]
     columns = len({name for factor in term.factors for name in factor.columns})
-    found = [Route.FEATURES] if by_features(kinds) else []
+    result = [Route.FEATURES] if by_features(kinds) else []
     if isinstance(layout, GridLayout) and _stationary(term, layout, names):
-        found.append(Route.OFFSETS)
+        result.append(Route.OFFSETS)
     if isinstance(layout, SphereLayout) and all(_isotropic(factor, layout, names) for factor in term.factors):
-        found.append(Route.LONGITUDES)
+        result.append(Route.LONGITUDES)
     if by_line(kinds, columns):
-        found.append(Route.CHEBYSHEV)
+        result.append(Route.CHEBYSHEV)
     if columns == 1 and decay_of(term) is not None:
-        found.append(Route.SORTED)
+        result.append(Route.SORTED)
     if columns != 1 and all(kind.smooth for kind in kinds):
-        found.append(Route.FEW_POINTS)
-    return (*found, Route.DIRECT)
+        result.append(Route.FEW_POINTS)
+    return (*result, Route.DIRECT)
 
 
 def by_features(kinds: Sequence[Family]) -> bool:

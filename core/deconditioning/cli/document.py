@@ -78,9 +78,9 @@ def _summary(entries: list[dict[str, Any]], by: tuple[str, ...]) -> list[dict[st
 
 def add_json_option(parser: argparse._ActionsContainer, default: str | None = "-") -> None:
     """The option ``--json PATH`` (``-`` is standard output)."""
-    said = "default" if default == "-" else "a table is printed without it"
+    sentence = "default" if default == "-" else "a table is printed without it"
     parser.add_argument(
-        "--json", metavar="PATH", default=default, help=f"file for the JSON; - is standard output ({said})"
+        "--json", metavar="PATH", default=default, help=f"file for the JSON; - is standard output ({sentence})"
     )
 
 

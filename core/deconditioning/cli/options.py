@@ -85,7 +85,7 @@ def chosen(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
 
 def seeds_of(words: Sequence[str]) -> list[int]:
     """Seeds from numbers and ranges; ``InputError`` for anything else."""
-    found: list[int] = []
+    result: list[int] = []
     for word in words:
         ends = word.split("-")
         if not (1 <= len(ends) <= 2 and all(end.isdecimal() for end in ends)):
@@ -93,7 +93,7 @@ def seeds_of(words: Sequence[str]) -> list[int]:
         check_seed(int(ends[-1][:40]))
         if int(ends[-1]) - int(ends[0]) >= _MOST_SEEDS:
             raise InputError(f"The range '{word}' has more than {_MOST_SEEDS:,} seeds: give fewer.")
-        found += range(int(ends[0]), int(ends[-1]) + 1)
-    if not found or len(set(found)) < len(found):
+        result += range(int(ends[0]), int(ends[-1]) + 1)
+    if not result or len(set(result)) < len(result):
         raise InputError("`--seeds` is empty or repeats a seed: give each seed once.")
-    return found
+    return result

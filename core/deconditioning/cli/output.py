@@ -50,13 +50,13 @@ def delivery_of(options: argparse.Namespace) -> "Delivery":
         raise InputError("`--drs` chooses the file name, and `--output` is not an existing folder: give a folder.")
     levels = () if options.quantiles is None else tuple(options.quantiles) or QUANTILES
     store = bool(options.output) and options.output.endswith(".zarr")
-    asked = Delivery(
+    requested = Delivery(
         options.draws or 0, levels, options.float32, options.file_per_grid, store,
         attributes_of_text(options.attributes or []),
     )  # fmt: skip
-    if asked != Delivery() and not options.output:
+    if requested != Delivery() and not options.output:
         raise InputError("Options for the output file were given without a file: add `--output`.")
-    return asked
+    return requested
 
 
 def save(options: argparse.Namespace, delivery: "Delivery", leaving: "ResultDataset", seed: int, count: int) -> None:

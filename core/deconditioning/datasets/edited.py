@@ -70,9 +70,9 @@ class Edits:
         while at < len(text):
             one = _ONE.match(text, at)
             if one is None:
-                said = one_line(text[at : at + 20])
+                sentence = one_line(text[at : at + 20])
                 raise InputError(
-                    f"'{said}' is not an edit of a point: write, for example, m12_1.5_-0.25, d7 or a0.5_2."
+                    f"'{sentence}' is not an edit of a point: write, for example, m12_1.5_-0.25, d7 or a0.5_2."
                 )
             number = int(one[1] or one[4] or 0)
             if number and (number in moved or number in deleted):

@@ -71,7 +71,7 @@ def static_covariates(fields: "Fields", target: str = "") -> list[str]:
     """
     variables = fields.variables()
     several = {name for name, variable in variables.items() if any(map(_has_dates, variable.extra.values()))}
-    found = []
+    result = []
     for name, variable in variables.items():
         words = {name.lower(), variable.standard_name.lower()}
         fixed = fields.is_static(name) or (bool(several - {name}) and not variable.extra)
@@ -80,8 +80,8 @@ def static_covariates(fields: "Fields", target: str = "") -> list[str]:
         values = _values_or_gap(fields, name, fields.grid.shape)
         there = values[np.isfinite(values)]
         if there.size > values.size / 2 and np.ptp(there) > 0:
-            found.append(name)
-    return sorted(found, key=lambda name: _is_height(variables[name]), reverse=True)[:_MOST_COVARIATES]
+            result.append(name)
+    return sorted(result, key=lambda name: _is_height(variables[name]), reverse=True)[:_MOST_COVARIATES]
 
 
 def _has_dates(labels: tuple[str, ...]) -> bool:

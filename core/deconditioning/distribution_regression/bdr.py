@@ -41,11 +41,11 @@ class UncertainSums(LandmarkSums):
 
     def embeddings(self, kernel: KernelSpec) -> Embeddings:
         """The posteriors of all subjects' embeddings, cached for the last kernels."""
-        found = self._kept.get(kernel)
-        if found is None:
-            found = embed(self, kernel, self._scale)
-            self._kept = dict([*self._kept.items()][1 - KEPT :]) | {kernel: found}
-        return found
+        result = self._kept.get(kernel)
+        if result is None:
+            result = embed(self, kernel, self._scale)
+            self._kept = dict([*self._kept.items()][1 - KEPT :]) | {kernel: result}
+        return result
 
     def features(self, kernel: KernelSpec) -> Float[Tensor, "n k"]:
         """As of ``LandmarkSums``, of the posterior means."""
@@ -107,14 +107,14 @@ def fit_bdr(
     """
     if draws < 2 or burn_in < 0:
         raise InputError(f"{draws} draws after {burn_in} of burn-in were requested: give at least two draws.")
-    found, root = sums.embeddings(spec.kernel), sums.root(spec.kernel)
+    result, root = sums.embeddings(spec.kernel), sums.root(spec.kernel)
     own = slice(None) if rows is None else rows
     features = sums.features(spec.kernel)[own]
-    modes = root.T @ found.modes
-    basis = _basis(torch.cat([(root.T @ found.centre)[:, None], modes], 1))
+    modes = root.T @ result.modes
+    basis = _basis(torch.cat([(root.T @ result.centre)[:, None], modes], 1))
     chain = _Chain(
         (features @ basis).numpy(force=True), (basis.T @ modes).numpy(force=True),
-        found.variance[own].numpy(force=True), design_matrix(covariates, spec.intercept).numpy(force=True),
+        result.variance[own].numpy(force=True), design_matrix(covariates, spec.intercept).numpy(force=True),
         outcomes.numpy(force=True),
     )  # fmt: skip
     mean, covariance, noises = chain.run(spec.noise, noise_prior, draws, burn_in, np.random.default_rng(seed), check)

@@ -65,8 +65,8 @@ def fit_clusters(
 ) -> list[Fitted]:  # fmt: skip
     """The posterior of f in every cluster."""
     sums = ClusteredSums(base, cluster, correlation)
-    found = fit(spec, sums, outcomes, covariates)
-    return [replace(found, sums=replace(sums, at=at)) for at in range(int(cluster.max()) + 1)]
+    result = fit(spec, sums, outcomes, covariates)
+    return [replace(result, sums=replace(sums, at=at)) for at in range(int(cluster.max()) + 1)]
 
 
 def learn_correlation(
@@ -82,6 +82,6 @@ def learn_correlation(
     tried = np.array([evidence(value) for value in CORRELATIONS])
     best = int(tried.argmax())
     ends = CORRELATIONS[max(best - 1, 0)], CORRELATIONS[min(best + 1, len(CORRELATIONS) - 1)]
-    found = minimize_scalar(lambda v: -evidence(v), bounds=ends, method="bounded", options={"xatol": 1e-3})
-    at = float(found.x) if -found.fun > tried[best] else CORRELATIONS[best]
+    result = minimize_scalar(lambda v: -evidence(v), bounds=ends, method="bounded", options={"xatol": 1e-3})
+    at = float(result.x) if -result.fun > tried[best] else CORRELATIONS[best]
     return at, tried

@@ -42,12 +42,12 @@ def bandwidths(subjects: Subjects, rule: str = "silverman") -> Float[Tensor, " n
     if rule == "silverman_0.9":
         quartile = _interquartile(bags)
         narrow = torch.where(quartile > 0, torch.minimum(sd, quartile / 1.34), sd)
-        found = 0.9 * narrow * m**-0.2
+        result = 0.9 * narrow * m**-0.2
     else:
-        found = ((4 / 3) ** 0.2 if rule == "silverman" else 1.0) * sd * m**-0.2
+        result = ((4 / 3) ** 0.2 if rule == "silverman" else 1.0) * sd * m**-0.2
     span = float(x.max() - x.min())
     least = span / (MOST_POINTS * SPACING * 0.8)
-    return found.clamp_min(max(least, 1e-12))
+    return result.clamp_min(max(least, 1e-12))
 
 
 def _interquartile(bags: Bags) -> Float[Tensor, " n"]:

@@ -81,11 +81,11 @@ def embed(sums: LandmarkSums, kernel: KernelSpec, scale: float | None = None) ->
     share = share.clamp(0, 1)  # R = T diag(ρ/unit) Tᵀ, Σ = T diag(1 − ρ) Tᵀ
     seen_there = (seen - centre) @ white @ turn
     noise = (1 - share) / bags.sizes[:, None]
-    found = _best_scale(seen_there, share / unit, noise) if scale is None else scale
-    spread = found * share / unit
+    result = _best_scale(seen_there, share / unit, noise) if scale is None else scale
+    spread = result * share / unit
     shrunk = spread / (spread + noise).clamp_min(1e-300)
     modes = vectors[:, kept] * values[kept].sqrt() @ turn
-    return Embeddings(centre, modes, shrunk * seen_there, shrunk * noise, spread / (spread + 1 - share), found)
+    return Embeddings(centre, modes, shrunk * seen_there, shrunk * noise, spread / (spread + 1 - share), result)
 
 
 def _best_scale(seen: Float[Tensor, "n q"], unit: Float[Tensor, " q"], noise: Float[Tensor, "n q"]) -> float:

@@ -43,17 +43,17 @@ def draw_noise(
 
     ``f̃_k | σ² ~ N(d_k ζ_k/(d_k + σ²), d_k σ²/(d_k + σ²))`` and ``σ² | f̃ ~ IG(a + c/2, b + Σ(ζ_k − f̃_k)²/2)``.
     """
-    found, rng = posterior.spectrum, np.random.default_rng(seed)
+    result, rng = posterior.spectrum, np.random.default_rng(seed)
     if draws < 1 or burn_in < 0:
         raise InputError(f"{draws} draws after {burn_in} of burn-in were requested: give at least one draw.")
-    d, zeta = found.values.numpy(force=True), found.projected.numpy(force=True)
-    rest = max(found.total - float(zeta @ zeta), 0.0)  # directions that a low rank leaves to the noise
-    noise, kept = learn_noise(found), np.empty(draws)
+    d, zeta = result.values.numpy(force=True), result.projected.numpy(force=True)
+    rest = max(result.total - float(zeta @ zeta), 0.0)  # directions that a low rank leaves to the noise
+    noise, kept = learn_noise(result), np.empty(draws)
     for step in range(burn_in + draws):
         share = d / (d + noise)
         fitted = share * zeta + np.sqrt(share * noise) * rng.standard_normal(len(d))
         misfit = float(((zeta - fitted) ** 2).sum()) + rest
-        noise = (prior.rate + 0.5 * misfit) / rng.gamma(prior.shape + 0.5 * found.contrasts)
+        noise = (prior.rate + 0.5 * misfit) / rng.gamma(prior.shape + 0.5 * result.contrasts)
         if step >= burn_in:
             kept[step - burn_in] = noise
     return NoiseDraws(kept, effective_size(kept))

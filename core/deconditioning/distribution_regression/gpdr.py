@@ -164,17 +164,17 @@ def fit(
 
     Raises ``InputError`` for linearly dependent covariates or a singular matrix.
     """
-    found = sums.gram(spec.kernel) if gram is None else gram
+    result = sums.gram(spec.kernel) if gram is None else gram
     design = design_matrix(covariates, spec.intercept)
     basis = linalg.contrasts(design)
     identity = torch.eye(basis.shape[1], dtype=basis.dtype, device=basis.device)
-    conditioning = condition(found, basis, spec.noise * identity, basis.T @ outcomes)
-    full = torch.eye(len(found), dtype=found.dtype, device=found.device)
-    factor = linalg.cholesky_exact(found + spec.noise * full, "covariance of the outcomes")
+    conditioning = condition(result, basis, spec.noise * identity, basis.T @ outcomes)
+    full = torch.eye(len(result), dtype=result.dtype, device=result.device)
+    factor = linalg.cholesky_exact(result + spec.noise * full, "covariance of the outcomes")
     half = factor.half_solve(design)
     precision = linalg.cholesky_exact(half.T @ half, "precision of the slopes") if design.shape[1] else None
-    small = torch.eye(design.shape[1], dtype=found.dtype, device=found.device)
+    small = torch.eye(design.shape[1], dtype=result.dtype, device=result.device)
     covariance = small if precision is None else precision.solve(small)
     slopes = covariance @ (half.T @ factor.half_solve(outcomes))
     dual = factor.solve(outcomes - design @ slopes)
-    return Fitted(spec, sums, found, design, outcomes, conditioning, factor, slopes, covariance, dual)
+    return Fitted(spec, sums, result, design, outcomes, conditioning, factor, slopes, covariance, dual)

@@ -124,10 +124,10 @@ class KernelSums:
         return self._grams[key]
 
     def _term_gram(self, term: Term) -> Float[Tensor, "n n"]:
-        way, found = self._way(term)
-        if found is not None:
-            weights = self._interpolated(found)
-            return weights @ found.gram @ weights.T
+        way, result = self._way(term)
+        if result is not None:
+            weights = self._interpolated(result)
+            return weights @ result.gram @ weights.T
         if way.route is Route.SORTED and (decay := decay_of(term)) is not None:
             return sorted_gram(self._sorted(), decay, self._check)
         if way.seconds > self._most_seconds:
@@ -139,10 +139,10 @@ class KernelSums:
         return direct.gram(self._unit(term), self._sorted_bags(), check=self._check)
 
     def _term_cross(self, term: Term, inputs: Tensor) -> Float[Tensor, "n P"]:
-        way, found = self._way(term)
-        if found is not None:
-            nodes = found.nodes[:, None]
-            return self._interpolated(found) @ evaluate(self._unit(term), nodes, inputs)
+        way, result = self._way(term)
+        if result is not None:
+            nodes = result.nodes[:, None]
+            return self._interpolated(result) @ evaluate(self._unit(term), nodes, inputs)
         if way.route is Route.SORTED and (decay := decay_of(term)) is not None:
             return sorted_cross(self._sorted(), decay, inputs[:, 0], self._check)
         return direct.cross(self._unit(term), self._sorted_bags(), inputs, check=self._check)
@@ -160,9 +160,9 @@ class KernelSums:
     def _find_way(self, term: Term) -> tuple[Way, Interpolation | None]:
         points, subjects = len(self.bags.inputs), self.bags.count
         for route in routes_of(term) if len(self.columns) == 1 else ():
-            if route is Route.CHEBYSHEV and (found := self._interpolation(term)) is not None:
-                nodes = len(found.nodes)
-                return Way(route, 1e-8 * points * nodes, nodes, found.error), found
+            if route is Route.CHEBYSHEV and (interpolation := self._interpolation(term)) is not None:
+                nodes = len(interpolation.nodes)
+                return Way(route, 1e-8 * points * nodes, nodes, interpolation.error), interpolation
             if route is Route.SORTED:
                 return Way(route, 1e-8 * points * subjects), None
         return Way(Route.DIRECT, points**2 / 2 / _RATE), None
@@ -171,15 +171,15 @@ class KernelSums:
         unit = self._unit(term)
         return interpolate_kernel(lambda u, v: evaluate(unit, u, v), self.bags.inputs[:, 0])
 
-    def _interpolated(self, found: Interpolation) -> Float[Tensor, "n p"]:
+    def _interpolated(self, interpolation: Interpolation) -> Float[Tensor, "n p"]:
         """Bag means of the interpolation weights; the nodes follow from their number."""
-        count = len(found.nodes)
+        count = len(interpolation.nodes)
         if count not in self._features:
             bags, total = self.bags, self.bags.inputs.new_zeros(self.bags.count, count)
             for begin in range(0, len(bags.inputs), ROWS):
                 self._check()
                 own = slice(begin, begin + ROWS)
-                weights = found.weights(bags.inputs[own, 0]).mul_(bags.weights[own, None])
+                weights = interpolation.weights(bags.inputs[own, 0]).mul_(bags.weights[own, None])
                 total.index_add_(0, bags.bag[own], weights)
             self._features[count] = total
         return self._features[count]

@@ -49,11 +49,11 @@ def kept_square(function: Function, concentration: float) -> float:
 
 def drawn_averages(function: Function, concentration: float, draws: int, seed: int) -> np.ndarray:
     """``E_z f`` (draws,) of distributions drawn by stick breaking."""
-    found = np.empty(draws)
+    result = np.empty(draws)
     for number in range(draws):
         shares, atoms = draw_distribution(np.random.default_rng([seed, number]), concentration)
-        found[number] = shares @ function(atoms)
-    return found
+        result[number] = shares @ function(atoms)
+    return result
 
 
 def separation(function: Function, concentrations: Sequence[float], draws: int, seed: int) -> Separation:

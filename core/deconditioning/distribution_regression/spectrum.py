@@ -116,48 +116,48 @@ def fit_spectral(
     rank: int | None = None, gram: Float[Tensor, "n n"] | None = None,
 ) -> SpectralPosterior:  # fmt: skip
     """The posterior by its spectrum, of full or of low rank (eq. 15), at the spec's σ²."""
-    found = sums.gram(spec.kernel) if gram is None else gram
+    result = sums.gram(spec.kernel) if gram is None else gram
     design = design_matrix(covariates, spec.intercept)
-    noises = found.new_tensor([spec.noise])
+    noises = result.new_tensor([spec.noise])
     return SpectralPosterior(
-        spec, sums, found, design, outcomes, spectrum(found, outcomes, design, rank), noises
+        spec, sums, result, design, outcomes, spectrum(result, outcomes, design, rank), noises
     )  # fmt: skip
 
 
-def log_evidence(found: Spectrum, scale: float, noise: float) -> float:
+def log_evidence(spectrum: Spectrum, scale: float, noise: float) -> float:
     """``log N(ζ; 0, scale·d + σ²)``; directions omitted by a low rank are pure noise."""
-    widths = scale * found.values + noise
-    rest, free = found.total - float(found.projected.square().sum()), found.contrasts - len(widths)
-    fit = float((found.projected.square() / widths).sum()) + max(rest, 0.0) / noise
+    widths = scale * spectrum.values + noise
+    rest, free = spectrum.total - float(spectrum.projected.square().sum()), spectrum.contrasts - len(widths)
+    fit = float((spectrum.projected.square() / widths).sum()) + max(rest, 0.0) / noise
     spread = float(widths.log().sum()) + free * math.log(noise)
-    return -0.5 * (fit + spread + found.contrasts * linalg.LOG_TWO_PI)
+    return -0.5 * (fit + spread + spectrum.contrasts * linalg.LOG_TWO_PI)
 
 
-def learn_noise(found: Spectrum) -> float:
+def learn_noise(spectrum: Spectrum) -> float:
     """The σ² of highest evidence with a fixed kernel."""
     from scipy.optimize import minimize_scalar
 
-    spread = max(found.total / found.contrasts, 1e-300)
+    spread = max(spectrum.total / spectrum.contrasts, 1e-300)
     grid = spread * np.logspace(-8, 1, 46)
-    best = int(np.argmax([log_evidence(found, 1.0, noise) for noise in grid]))
+    best = int(np.argmax([log_evidence(spectrum, 1.0, noise) for noise in grid]))
     ends = np.log(grid[[max(best - 1, 0), min(best + 1, len(grid) - 1)]])
-    at = minimize_scalar(lambda v: -log_evidence(found, 1.0, math.exp(v)), bounds=ends, method="bounded").x
+    at = minimize_scalar(lambda v: -log_evidence(spectrum, 1.0, math.exp(v)), bounds=ends, method="bounded").x
     return math.exp(at)
 
 
-def learn_scale_and_noise(found: Spectrum) -> tuple[float, float, float]:
+def learn_scale_and_noise(spectrum: Spectrum) -> tuple[float, float, float]:
     """Scale, σ² and the evidence there: for each ratio ρ = scale/σ² the best σ² is ``mean ζ²/(ρd + 1)``."""
     from scipy.optimize import minimize_scalar
 
-    rest = max(found.total - float(found.projected.square().sum()), 0.0)
-    square, values = found.projected.square().numpy(force=True), found.values.numpy(force=True)
+    rest = max(spectrum.total - float(spectrum.projected.square().sum()), 0.0)
+    square, values = spectrum.projected.square().numpy(force=True), spectrum.values.numpy(force=True)
 
     def noise_of(ratio: float) -> float:
-        return max(float((square / (ratio * values + 1)).sum() + rest) / found.contrasts, 1e-300)
+        return max(float((square / (ratio * values + 1)).sum() + rest) / spectrum.contrasts, 1e-300)
 
     def loss(log_ratio: float) -> float:
         ratio = math.exp(log_ratio)
-        return 0.5 * (found.contrasts * math.log(noise_of(ratio)) + float(np.log1p(ratio * values).sum()))
+        return 0.5 * (spectrum.contrasts * math.log(noise_of(ratio)) + float(np.log1p(ratio * values).sum()))
 
     unit = max(float(values.max()), 1e-300)
     grid = np.log(_RATIOS / unit)
@@ -165,7 +165,7 @@ def learn_scale_and_noise(found: Spectrum) -> tuple[float, float, float]:
     ends = grid[[max(best - 1, 0), min(best + 1, len(grid) - 1)]]
     ratio = math.exp(minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-6}).x)
     noise = noise_of(ratio)
-    return ratio * noise, noise, log_evidence(found, ratio * noise, noise)
+    return ratio * noise, noise, log_evidence(spectrum, ratio * noise, noise)
 
 
 @dataclass(frozen=True)

@@ -91,16 +91,16 @@ def guess_roles(names: Sequence[str]) -> Roles | None:
     """Roles by the usual names, then by position (subject, value, outcome); None below three columns."""
     if len(names) < 3:
         return None
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for role, guesses in _GUESSES.items():
-        named = [name for guess in guesses for name in names if name.lower() == guess and name not in found.values()]
+        named = [name for guess in guesses for name in names if name.lower() == guess and name not in result.values()]
         if named:
-            found[role] = named[0]
-    free = [name for name in names if name not in found.values()]
+            result[role] = named[0]
+    free = [name for name in names if name not in result.values()]
     for role in _GUESSES:
-        if role not in found:
-            found[role] = free.pop(0)
-    return Roles(found["subject"], (found["value"],), found["outcome"], tuple(free))
+        if role not in result:
+            result[role] = free.pop(0)
+    return Roles(result["subject"], (result["value"],), result["outcome"], tuple(free))
 
 
 def open_subjects(path: Path, roles: Roles) -> "Subjects":
@@ -138,10 +138,10 @@ def gather_frame(frame: Any, roles: Roles) -> "Gathered":
     if len(frame) > MOST_ROWS:
         raise InputError(f"The table has {len(frame):,} rows; the limit is {MOST_ROWS:,}: remove rows.")
     numbers = {name: frame[name] for name in roles.numbers}
-    found, notes = without_marks({n: _floats(v) for n, v in numbers.items()}, roles.missing)
+    result, notes = without_marks({n: _floats(v) for n, v in numbers.items()}, roles.missing)
     names = frame[roles.subject]
-    found[roles.subject] = names.astype(str).where(names.notna())
-    plain = names.reset_index(drop=True).to_frame().assign(**{n: np.asarray(v) for n, v in found.items()})
+    result[roles.subject] = names.astype(str).where(names.notna())
+    plain = names.reset_index(drop=True).to_frame().assign(**{n: np.asarray(v) for n, v in result.items()})
     return _gathered(plain, np.arange(1, len(frame) + 1), tuple(notes), roles)
 
 
@@ -204,11 +204,11 @@ def _frame(source: Path | bytes, roles: Roles) -> tuple[Any, np.ndarray, tuple[s
     from deconditioning.tables.text import read_text
 
     wanted = roles.of_columns(columns_of(source))
-    found = read_text(source, "the table", most_rows=MOST_ROWS, words=(roles.subject,), wanted=wanted,
+    text_table = read_text(source, "the table", most_rows=MOST_ROWS, words=(roles.subject,), wanted=wanted,
                       missing=roles.missing)  # fmt: skip
-    subjects = found.columns[roles.subject].str.strip()
-    frame = pd.DataFrame({**found.columns, roles.subject: subjects.where(~subjects.str.lower().isin(MISSING))})
-    return frame, found.lines, found.notes
+    subjects = text_table.columns[roles.subject].str.strip()
+    frame = pd.DataFrame({**text_table.columns, roles.subject: subjects.where(~subjects.str.lower().isin(MISSING))})
+    return frame, text_table.lines, text_table.notes
 
 
 class _Gathering:
@@ -288,8 +288,8 @@ def _numeric(column: Any, name: str, lines: np.ndarray) -> Any:
     if column.dtype.kind == "f":
         return column
     text = column.astype(str).str.strip()
-    found = pd.to_numeric(text, errors="coerce")
-    words = found.isna() & ~text.str.lower().isin(MISSING)
+    result = pd.to_numeric(text, errors="coerce")
+    words = result.isna() & ~text.str.lower().isin(MISSING)
     if not words.any():
         words = words | True  # numbers of more than one kind, or dates
     if words.any():
@@ -298,7 +298,7 @@ def _numeric(column: Any, name: str, lines: np.ndarray) -> Any:
             f"'{name}' reads \"{column.iloc[at]}\" in row {lines[at]}: it must contain numbers; code categories "
             "as 0 and 1."
         )
-    return found
+    return result
 
 
 def _missing(frame: Any, bad: np.ndarray, empty: np.ndarray, roles: Roles, names: list[str], lines: np.ndarray) -> str:

@@ -43,12 +43,12 @@ def gradient_boosting(problem: DownscalingProblem, check: Check = never) -> tupl
     with threadpool_limits(1):
         for _ in range(ROUNDS):
             check()
-            found = _trees(problem.spec.seed).fit(inputs[row], fine[row], sample_weight=area).predict(inputs)
-            missed = values - np.bincount(own, share * found[row])
+            result = _trees(problem.spec.seed).fit(inputs[row], fine[row], sample_weight=area).predict(inputs)
+            missed = values - np.bincount(own, share * result[row])
             error = float(np.sqrt(np.mean(missed**2)))
             if error > (1 - _NEARER) * best:
                 break
-            best, fine = error, found + _between(problem, cells, missed)
+            best, fine = error, result + _between(problem, cells, missed)
         ends = []
         for quantile in _QUANTILES:
             check()

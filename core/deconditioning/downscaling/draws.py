@@ -146,8 +146,8 @@ def _pathwise(
     def across(weights: Float[Tensor, " n"]) -> Float[Tensor, " Q"]:
         """``c(x)ᵀ`` times a weight a bag."""
         check()
-        found = ((scale * sums.cross.across(weights).to(prior.dtype), whole) for scale, sums, whole in parts)
-        return total(part[at] if whole else part for part, whole in found)
+        result = ((scale * sums.cross.across(weights).to(prior.dtype), whole) for scale, sums, whole in parts)
+        return total(part[at] if whole else part for part, whole in result)
 
     mean = across(given.dual)
     apart = prior + torch.stack([across(column) for column in dual.T], dim=1) - mean[:, None]
@@ -199,8 +199,8 @@ def _prior_of(
     """``count`` functions of one term at every input, with frequencies of their own only term by term."""
     features = draw_features(KernelSpec((term,)), names, generator)
     amplitudes = normal((count, features.frequencies[0].shape[0]), generator).T
-    found = []
+    result = []
     for tile in inputs.split(_TILE):
         check()
-        found.append(features(tile) @ amplitudes)
-    return torch.cat(found)
+        result.append(features(tile) @ amplitudes)
+    return torch.cat(result)

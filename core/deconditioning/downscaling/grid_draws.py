@@ -38,13 +38,13 @@ def grid_draws(
     if root is None:
         return None
     height, width = layout.cells.shape
-    found: list[Tensor] = []
-    while len(found) < count:
+    result: list[Tensor] = []
+    while len(result) < count:
         check()
         noise = torch.randn(2, *root.shape, generator=generator, dtype=root.dtype)
         field = torch.fft.fft2(root * torch.complex(noise[0], noise[1]))[:height, :width]
-        found += [layout.cells.pick(part.contiguous()) for part in (field.real, field.imag)]
-    return torch.stack(found[:count], dim=1)
+        result += [layout.cells.pick(part.contiguous()) for part in (field.real, field.imag)]
+    return torch.stack(result[:count], dim=1)
 
 
 def _root(layout: GridLayout, term: Term, names: tuple[str, ...], like: Tensor) -> Float[Tensor, "M N"] | None:

@@ -187,9 +187,9 @@ def preview(
     sampled = any(not whole for _, _, whole in parts)
     where = f"at {look.mean_at.said}"
     told = f"{where}, {_PREVIEW_POINTS} points a cell" if sampled else f"exact {where}"
-    said = f"preview: mean {told}, sd at {look.sd_at.said}"
+    sentence = f"preview: mean {told}, sd at {look.sd_at.said}"
     sd = Later(lambda: spec.value_sd(scaled(spec, problem, conditioned, _variance(conditioned, parts, look))))
-    return Preview((spec.mean + mean)[look.mean_at.repeat], sd, (said,))
+    return Preview((spec.mean + mean)[look.mean_at.repeat], sd, (sentence,))
 
 
 def quick_sums(

@@ -65,16 +65,16 @@ def learning_gram(
     of terms that vary little in a cell is left."""
     if not spec.model.looks_at_footprints:
         table = distances_of(problem, data.bags, pixels_of_bags(problem), small.targets.device, check)
-        found = on_every_pixel(problem, spec, small.bags, table, check)
-        return found, found is not None and all(found.tabulated)
+        moving_gram = on_every_pixel(problem, spec, small.bags, table, check)
+        return moving_gram, moving_gram is not None and all(moving_gram.tabulated)
     rest, own = bags_of_terms(spec, small, columns_of(problem).place)
     assert data.footprints is not None
     alone = replace(spec, kernel=own.of(spec.kernel))
     table = distances_of(problem, data.footprints, pixels_of_footprints(problem), small.targets.device, check)
-    found = on_every_pixel(problem, alone, own.bags, table, check)
-    if found is None:
+    moving_gram = on_every_pixel(problem, alone, own.bags, table, check)
+    if moving_gram is None:
         return None, False
-    return beside([(rest, over_pairs(rest.bags, check)), (own, found)]), False
+    return beside([(rest, over_pairs(rest.bags, check)), (own, moving_gram)]), False
 
 
 def thinned(data: IndirectData, points: int, seed: int) -> IndirectData:

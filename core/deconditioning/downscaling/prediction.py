@@ -113,10 +113,10 @@ def sphere_layout(
     steps = np.diff(x)
     if np.abs(steps - steps.mean()).max() > _EVEN * steps.mean() * len(steps):
         return None
-    found = torch.as_tensor(vectors)
-    if float((found[cells.row, cells.column] - inputs[:, :3]).abs().max()) > _EVEN:
+    result = torch.as_tensor(vectors)
+    if float((result[cells.row, cells.column] - inputs[:, :3]).abs().max()) > _EVEN:
         return None
-    return SphereLayout(cells, found, (0, 1, 2))
+    return SphereLayout(cells, result, (0, 1, 2))
 
 
 def pixels_of_bags(problem: DownscalingProblem) -> Int[Tensor, " N"]:

@@ -53,7 +53,7 @@ class ResultDataset:
 
     def dataset(self, delivery: Delivery, drawing: Drawing | None = None) -> "xr.Dataset":
         """The dataset with the requested draws and quantiles."""
-        found = to_dataset(
+        result = to_dataset(
             self.problem,
             self.mean,
             self.sd,
@@ -69,14 +69,14 @@ class ResultDataset:
             method=self.spec.model.source,
         )
         if delivery.quantiles:
-            found = with_quantiles(found, self.problem, self.mean, self.sd, delivery.quantiles)
+            result = with_quantiles(result, self.problem, self.mean, self.sd, delivery.quantiles)
         if delivery.draws:
             draws = (drawing or self.drawing())(delivery.draws, self.problem.spec.seed)
             point_sd = self.spec.point_noise**0.5 * self.problem.target_scale.sd
-            found = with_draws(
-                found, self.problem, draws.fields, seed=draws.seed, off=draws.off, point_sd=point_sd
+            result = with_draws(
+                result, self.problem, draws.fields, seed=draws.seed, off=draws.off, point_sd=point_sd
             )  # fmt: skip
-        return found
+        return result
 
     @property
     def drs_name(self) -> str:

@@ -77,16 +77,16 @@ def downscale(
     spec = starting_spec(problem, settings) if best is None else best.spec
     data = matched_data(problem, spec, context.check)
     context.report(message=f"Predicting {problem.grid.area.size:,} pixels from {data.bags.count:,} cells")
-    found = predict(spec, data, problem, device=device, check=context.check)
+    result = predict(spec, data, problem, device=device, check=context.check)
     context.report(message="Scoring the model and the baselines")
-    fields, scores = _score_all(problem, spec, found, context.check, settings.gradient_boosting)
-    rests_on = assumptions(problem, spec, data, fields[spec.model.name], problem.physical_sd(found.sd))
-    guard = beside_bilinear(problem, spec.model, found.left_out, bilinear_error(problem), guard)
+    fields, scores = _score_all(problem, spec, result, context.check, settings.gradient_boosting)
+    rests_on = assumptions(problem, spec, data, fields[spec.model.name], problem.physical_sd(result.sd))
+    guard = beside_bilinear(problem, spec.model, result.left_out, bilinear_error(problem), guard)
     diagnostics = {"device": str(device), "assumptions": [asdict(each) for each in rests_on]}
     seconds = watch.seconds()
     return DownscalingResult(
         mean=fields[spec.model.name],
-        sd=problem.physical_sd(found.sd),
+        sd=problem.physical_sd(result.sd),
         scores=scores,
         fields=fields,
         coarse_scores=coarse_scores(problem, fields[spec.model.name]),
@@ -94,22 +94,22 @@ def downscale(
         settings=spec_to_settings(settings, spec),
         seconds=seconds,
         peak_mb=peak_mb(device),
-        warnings=guard.sentences + (() if best is None else best.warnings) + _warnings(found, rests_on),
-        diagnostics=diagnostics | _diagnostics(problem, found, best, guard),
-        sd_latent=problem.physical_sd(found.sd_latent) if spec.point_noise > 0 else None,
-        local_scale=None if found.scale is None else problem.on_grid(found.scale),
+        warnings=guard.sentences + (() if best is None else best.warnings) + _warnings(result, rests_on),
+        diagnostics=diagnostics | _diagnostics(problem, result, best, guard),
+        sd_latent=problem.physical_sd(result.sd_latent) if spec.point_noise > 0 else None,
+        local_scale=None if result.scale is None else problem.on_grid(result.scale),
     )
 
 
 def _diagnostics(
-    problem: DownscalingProblem, found: Prediction, best: Learned | None, guard: LearningCheck
+    problem: DownscalingProblem, prediction: Prediction, best: Learned | None, guard: LearningCheck
 ) -> dict[str, Any]:
     """The numbers behind a result, as plain data."""
     return {
-        "log_evidence": found.evidence,
+        "log_evidence": prediction.evidence,
         "log_evidence_learning": None if best is None or math.isnan(best.evidence) else best.evidence,
-        "jitter": found.jitter,
-        "routes": list(found.routes),
+        "jitter": prediction.jitter,
+        "routes": list(prediction.routes),
         "stages": {} if best is None else best.stages,
         "leave_one_out": guard.to_dict(),
         "one_scale_up": None if guard.one_scale_up is None else guard.one_scale_up.to_dict(),
@@ -117,13 +117,13 @@ def _diagnostics(
     }
 
 
-def _warnings(found: Prediction, rests_on: tuple[Assumption, ...]) -> tuple[str, ...]:
-    return jitter_warning(found) + found.told + refused(rests_on)
+def _warnings(prediction: Prediction, rests_on: tuple[Assumption, ...]) -> tuple[str, ...]:
+    return jitter_warning(prediction) + prediction.told + refused(rests_on)
 
 
-def jitter_warning(found: Prediction) -> tuple[str, ...]:
+def jitter_warning(prediction: Prediction) -> tuple[str, ...]:
     """A message with the jitter added to a diagonal; empty if none was."""
-    jitter = found.jitter
+    jitter = prediction.jitter
     if not jitter:
         return ()
     return (
@@ -132,15 +132,15 @@ def jitter_warning(found: Prediction) -> tuple[str, ...]:
 
 
 def _score_all(
-    problem: DownscalingProblem, spec: ModelSpec, found: Prediction, check: Check = never,
+    problem: DownscalingProblem, spec: ModelSpec, prediction: Prediction, check: Check = never,
     boosting: bool = False,
 ) -> tuple[dict[str, np.ndarray], dict[str, dict[str, float]]]:  # fmt: skip
     """Fields and scores of the model and of every baseline (gradient ``boosting`` too), all seeing the same cells."""
     from deconditioning.fields.problem.baselines import interpolations
     from deconditioning.metrics.field_scores import score_field
 
-    fields = {spec.model.name: problem.physical_mean(found.mean)}
-    sds: dict[str, np.ndarray | None] = {spec.model.name: problem.physical_sd(found.sd)}
+    fields = {spec.model.name: problem.physical_mean(prediction.mean)}
+    sds: dict[str, np.ndarray | None] = {spec.model.name: problem.physical_sd(prediction.sd)}
     fields |= interpolations(problem)
     if problem.mediator_columns and "centroid_gp" not in fields:
         fields["centroid_gp"], sds["centroid_gp"] = centroid_baseline(problem, check)
@@ -177,8 +177,8 @@ def coarse_scores(problem: DownscalingProblem, mean: np.ndarray) -> dict[str, di
     for name, chosen in (("withheld", ~problem.observed), ("seen", problem.observed)):
         truth = np.where(chosen, problem.coarse_truth, np.nan)
         if (np.isfinite(truth) & np.isfinite(back)).sum() >= 2:
-            found = score_field(truth, back, None, area=problem.coarse_grid.area)
-            scores[name] = {key: value for key, value in found.items() if not key.startswith("ssim")}
+            result = score_field(truth, back, None, area=problem.coarse_grid.area)
+            scores[name] = {key: value for key, value in result.items() if not key.startswith("ssim")}
     return scores
 
 
@@ -194,8 +194,8 @@ def withheld_scores(problem: DownscalingProblem, fields: dict[str, np.ndarray]) 
     truth = np.where(shared, problem.coarse_truth, np.nan)
     if np.isfinite(truth).sum() < 2:
         return {}
-    found = {name: score_field(truth, values, None, area=problem.coarse_grid.area) for name, values in back.items()}
-    return {n: {k: v for k, v in scores.items() if not k.startswith("ssim")} for n, scores in found.items()}
+    result = {name: score_field(truth, values, None, area=problem.coarse_grid.area) for name, values in back.items()}
+    return {n: {k: v for k, v in scores.items() if not k.startswith("ssim")} for n, scores in result.items()}
 
 
 def leaving(problem: DownscalingProblem, result: DownscalingResult) -> ResultDataset:
@@ -242,16 +242,16 @@ def learn_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
         if best.cancelled:
             return kept
         context.best(kept)
-    found = downscale(problem, chosen, context, learned=learned)
-    context.save(FILE, export(problem, found))
-    context.save(THUMBNAIL, field_thumbnail(found.mean))
-    return _kept(problem, found.settings, found.warnings) | {
+    result = downscale(problem, chosen, context, learned=learned)
+    context.save(FILE, export(problem, result))
+    context.save(THUMBNAIL, field_thumbnail(result.mean))
+    return _kept(problem, result.settings, result.warnings) | {
         "cancelled": False,
-        "scores": found.scores,
-        "coarse_scores": found.coarse_scores,
-        "seconds": found.seconds,
-        "peak_mb": found.peak_mb,
-        "diagnostics": found.diagnostics,
+        "scores": result.scores,
+        "coarse_scores": result.coarse_scores,
+        "seconds": result.seconds,
+        "peak_mb": result.peak_mb,
+        "diagnostics": result.diagnostics,
     }
 
 

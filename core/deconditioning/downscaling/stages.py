@@ -58,7 +58,7 @@ def choose_stage(problem: DownscalingProblem, settings: DownscaleSettings, conte
     if settings.stage_one != CHOOSE or not has_two_ways(settings.kind):
         return Stage(WAYS[0] if settings.stage_one == CHOOSE else settings.stage_one)
     context.report(message="Choosing the method of stage one by a test one scale up")
-    found: dict[str, OneScaleUp] = {}
+    result: dict[str, OneScaleUp] = {}
     for way in WAYS:
         try:
             checked = one_scale_up(problem, settings.replace(stage_one=way), context.check)
@@ -66,21 +66,21 @@ def choose_stage(problem: DownscalingProblem, settings: DownscaleSettings, conte
             checked = None
         if checked is None:
             break
-        found[way] = checked
-    if len(found) < len(WAYS):
+        result[way] = checked
+    if len(result) < len(WAYS):
         return Stage(
             WAYS[0],
             f"Stage one: {_CALLED[WAYS[0]]}, because the test one scale up cannot compare the two methods here.",
         )
-    apart, joint = (found[way] for way in WAYS)
+    apart, joint = (result[way] for way in WAYS)
     far = joint.farther(apart, problem.coarse_grid.area) > CLEARLY
     way, other = WAYS if far else WAYS[::-1]
-    errors = {name: f"{each.rmse[each.model]:.3g} {problem.units}".strip() for name, each in found.items()}
-    said = (
+    errors = {name: f"{each.rmse[each.model]:.3g} {problem.units}".strip() for name, each in result.items()}
+    sentence = (
         f"Stage one: {_CALLED[way]}, RMSE {errors[way]} one scale up; {_CALLED[other]}: {errors[other]}, "
         f"{'significantly less accurate' if far else 'not significantly more accurate'}."
     )
-    return Stage(way, said, replace(found[way], stage_one=said))
+    return Stage(way, sentence, replace(result[way], stage_one=sentence))
 
 
 def ran_away(stage: Stage, learned: Learned) -> bool:

@@ -46,13 +46,13 @@ NOISES = ("noise σ²", "regularisation λ")
 
 def sweepable(spec: ModelSpec, problem: DownscalingProblem) -> dict[str, float]:
     """The hyperparameters that can be swept, by the names that learning reports, with their values in ``spec``."""
-    found = _values(spec.kernel, "k", problem.columns)
+    result = _values(spec.kernel, "k", problem.columns)
     if spec.mediator_kernel is not None and spec.model.uses("mediator_kernel"):
-        found |= _values(spec.mediator_kernel, "ℓ", problem.mediator_columns)
-    found["noise σ²"] = spec.noise
+        result |= _values(spec.mediator_kernel, "ℓ", problem.mediator_columns)
+    result["noise σ²"] = spec.noise
     if spec.model.uses("regularisation"):
-        found["regularisation λ"] = spec.regularisation
-    return found
+        result["regularisation λ"] = spec.regularisation
+    return result
 
 
 def _values(kernel: Any, prefix: str, columns: tuple[str, ...]) -> dict[str, float]:
@@ -104,9 +104,9 @@ def _row(
 
     spec = traced_spec(start, problem, values)
     picture = interactive.picture_or_none(problem, spec)
-    found = interactive.exact(spec, data.of(spec, check), problem, "sweep", store, picture, check)
-    mean, sd = problem.physical_mean(found.mean), problem.physical_sd(found.sd)
-    row: dict[str, Any] = {"evidence": found.evidence, "left_out": found.left_out}
+    result = interactive.exact(spec, data.of(spec, check), problem, "sweep", store, picture, check)
+    mean, sd = problem.physical_mean(result.mean), problem.physical_sd(result.sd)
+    row: dict[str, Any] = {"evidence": result.evidence, "left_out": result.left_out}
     if problem.truth is not None:
         scores = score_field(problem.truth, mean, sd)
         row |= {name: scores[name] for name in SCORES if name in scores}

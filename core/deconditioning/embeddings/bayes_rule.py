@@ -120,10 +120,10 @@ class KernelBayes:
         """``ρ = ΛG_Y((ΛG_Y)² + δI)⁻¹Λ k_Y(y)`` with ``Λ = diag(weights)``: form (b), weights on the training X."""
         columns, delta = near if near.ndim == 2 else near[:, None], self.second_regularisation
         if self.tolerance:
-            found = update_by_factor(self.low_rank[1].factor, weights[None], columns.T[None], delta)[0].T
+            result = update_by_factor(self.low_rank[1].factor, weights[None], columns.T[None], delta)[0].T
         else:
-            found = update_by_gram(self.observation_gram, weights, columns, delta)
-        return found if near.ndim == 2 else found[:, 0]
+            result = update_by_gram(self.observation_gram, weights, columns, delta)
+        return result if near.ndim == 2 else result[:, 0]
 
     def posterior(self, prior: KernelMean, observation: Float[Tensor, " q"]) -> KernelMean:
         """The embedding of X given Y = y in form (b): a weighted sample at the training X."""

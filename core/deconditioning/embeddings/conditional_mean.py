@@ -132,10 +132,10 @@ def nystrom_weights(
     Raises ``InputError`` if more than 1 % of the trace is omitted. Source: Woodbury's identity.
     """
     root, total = _ridge(sizes, regularisation, replicated, importance)
-    found = incomplete_cholesky(kernel, mediators, tolerance, most)
-    scaled = root[:, None] * found.factor
-    identity = torch.eye(found.rank, dtype=root.dtype, device=root.device)
+    low_rank = incomplete_cholesky(kernel, mediators, tolerance, most)
+    scaled = root[:, None] * low_rank.factor
+    identity = torch.eye(low_rank.rank, dtype=root.dtype, device=root.device)
     inner = linalg.cholesky(scaled.T @ scaled + total * identity, "mediator kernel matrix")
     _refuse_silent_jitter(inner, total)
     left = root[:, None] * inner.solve(scaled.T).T
-    return StreamedWeights(left, lambda query: found.extend(kernel, mediators, query), found.residual)
+    return StreamedWeights(left, lambda query: low_rank.extend(kernel, mediators, query), low_rank.residual)

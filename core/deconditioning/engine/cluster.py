@@ -33,10 +33,10 @@ def worker_environment(workers: int) -> dict[str, str]:
     Every process that computes on a GPU allocates some hundred megabytes for its own CUDA context, so several workers
     use it only if "cuda" is requested, by a run's settings or by ``$DECONDITIONING_DEVICE``.
     """
-    found = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+    result = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
     if workers > 1 and not os.environ.get("DECONDITIONING_DEVICE"):
-        found["DECONDITIONING_DEVICE"] = "cpu"
-    return found
+        result["DECONDITIONING_DEVICE"] = "cpu"
+    return result
 
 
 class Cluster:

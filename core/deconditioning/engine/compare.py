@@ -36,19 +36,19 @@ def run_scores(run: Run, part: str = "scores") -> dict[str, dict[str, float | No
     if not isinstance(scores, Mapping):
         return {}
     model = _named_model(run)
-    if model and scores and not any(isinstance(found, Mapping) for found in scores.values()):
+    if model and scores and not any(isinstance(result, Mapping) for result in scores.values()):
         scores = {model: scores}
     return {
-        str(model): {str(name): value for name, value in found.items() if _number(value)}
-        for model, found in scores.items()
-        if isinstance(found, Mapping)
+        str(model): {str(name): value for name, value in result.items() if _number(value)}
+        for model, result in scores.items()
+        if isinstance(result, Mapping)
     }
 
 
 def run_sentences(run: Run, part: str) -> list[str]:
     """The texts in a part of a run's result, such as its warnings; none if it contains something else."""
-    found = (run.result or {}).get(part)
-    return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
+    result = (run.result or {}).get(part)
+    return [text for text in result if isinstance(text, str)] if isinstance(result, list) else []
 
 
 def run_model(run: Run) -> str:
@@ -73,13 +73,13 @@ def over_seeds(chosen: Sequence[Run], runs: Sequence[Run]) -> list[dict[str, Any
     if len(problems) != 1:
         return []
     models = {run_model(run) for run in chosen}
-    found: dict[tuple[str, int], dict[str, Any]] = {}
+    result: dict[tuple[str, int], dict[str, Any]] = {}
     for run in sorted([*runs, *chosen], key=lambda run: run.created):
         model = run_model(run)
         scores = run_scores(run).get(model)
         if model in models and scores and _problem(run) in problems:
-            found[model, run.spec.seed] = {"model": model, "seed": run.spec.seed, "scores": scores}
-    return list(found.values())
+            result[model, run.spec.seed] = {"model": model, "seed": run.spec.seed, "scores": scores}
+    return list(result.values())
 
 
 def _problem(run: Run) -> str:

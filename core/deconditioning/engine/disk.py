@@ -41,10 +41,10 @@ def read(folder: Path, name: str, most: int | None = None, begin: int = 0) -> by
 def size(folder: Path, name: str) -> int:
     """Bytes of a regular file in ``folder``; ``OSError`` for anything else."""
     with _opened_folder(folder) as where:
-        found = os.stat(name, dir_fd=where, follow_symlinks=False)
-    if not stat.S_ISREG(found.st_mode):
+        result = os.stat(name, dir_fd=where, follow_symlinks=False)
+    if not stat.S_ISREG(result.st_mode):
         raise OSError(f"{name} is no regular file")
-    return found.st_size
+    return result.st_size
 
 
 def names(folder: Path) -> list[str]:

@@ -101,13 +101,13 @@ class Engine:
 
     def runs(self) -> tuple[Run, ...]:
         """All runs in the folder, newest first; other folders are ignored."""
-        found = []
+        result = []
         for run_id in self._store.ids():
             try:
-                found.append(self.get(run_id))
+                result.append(self.get(run_id))
             except (InputError, OSError):  # deleted this moment, or by another process
                 continue
-        return tuple(sorted(found, key=lambda run: (run.created, run.id), reverse=True))
+        return tuple(sorted(result, key=lambda run: (run.created, run.id), reverse=True))
 
     def trace(self, run_id: str) -> list[dict[str, Any]]:
         """All reports of the task so far, one dict each (``time`` in s since its start)."""
@@ -122,13 +122,13 @@ class Engine:
 
     def parts(self, run_id: str) -> dict[str, bytes]:
         """All files of a run by their path in the run's folder, such as ``result.json`` and ``files/out.nc``."""
-        found, live = self._store.parts(run_id), self._keeper.live(run_id)
+        result, live = self._store.parts(run_id), self._keeper.live(run_id)
         if live is not None and not live.run.active:  # some of it may be in memory only
-            found["status.json"] = as_bytes(live.status())
+            result["status.json"] = as_bytes(live.status())
             if live.result is not None:
-                found["result.json"] = as_bytes(live.result)
-            found |= {f"files/{name}": data for name, data in live.files.copy().items()}
-        return found
+                result["result.json"] = as_bytes(live.result)
+            result |= {f"files/{name}": data for name, data in live.files.copy().items()}
+        return result
 
     def cancel(self, run_id: str) -> None:
         """Ask a queued or running run to stop, also one of another app; its best result so far is kept."""

@@ -49,9 +49,9 @@ def is_alive(owner: Any, beat: float | None) -> bool:
         return beat is not None and time.time() - beat < _SILENCE_S
     if pid == os.getpid():
         return token in _engines_here
-    found = _born(pid)
+    result = _born(pid)
     stuck = beat is not None and time.time() - beat > _STUCK_S
-    return found is not None and abs(found - born) < 2.0 and not stuck
+    return result is not None and abs(result - born) < 2.0 and not stuck
 
 
 def _born(pid: int) -> float | None:

@@ -106,14 +106,14 @@ class Store:
 
     def parts(self, run_id: str) -> dict[str, bytes]:
         """Settings, status, trace, result and files of a run as they lie on disk, by their path in its folder."""
-        folder, found = self.folder(run_id), {}
+        folder, result = self.folder(run_id), {}
         for path in (*PARTS, *(f"files/{name}" for name in _files(folder))):
             where, _, name = f"./{path}".rpartition("/")
             try:
-                found[path] = disk.read(folder / where, name)
+                result[path] = disk.read(folder / where, name)
             except OSError:
                 continue  # not there, or no regular file
-        return found
+        return result
 
     def add_trace(self, run_id: str, rows: list[dict[str, Any]]) -> None:
         """Append rows to a run's trace: all of them or, with an ``OSError``, none."""

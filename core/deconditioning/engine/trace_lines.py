@@ -31,7 +31,7 @@ def trace_series(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Stage], S
             stages.setdefault(str(row.get("stage") or ""), []).append((step, plain))
         if parameters:
             nested.append((step, parameters))
-    return {stage: _lines(_objective(found)) for stage, found in stages.items()}, _lines(nested)
+    return {stage: _lines(_objective(result)) for stage, result in stages.items()}, _lines(nested)
 
 
 def _named(quantity: Any, plain: dict[str, float]) -> dict[str, float]:

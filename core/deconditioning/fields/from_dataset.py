@@ -44,8 +44,8 @@ def fields_from_dataset(dataset: "xr.Dataset", *, source: str = "", licence: str
         named = ", ".join(f"`{name}`" for name in left[:8])
         notes.append(f"Skipped because they are not on the grid: {named}{' …' if len(left) > 8 else ''}.")
     licences = _licence(dataset.attrs, licence)
-    found = Fields(kept, grid, (), _source(dataset.attrs, source), licences, lazy, marks=marks)
-    return replace(found, notes=tuple(notes + said + _repeated(found, fields)))
+    result = Fields(kept, grid, (), _source(dataset.attrs, source), licences, lazy, marks=marks)
+    return replace(result, notes=tuple(notes + said + _repeated(result, fields)))
 
 
 def _repeated(fields: Fields, names: list[str]) -> list[str]:
@@ -69,8 +69,8 @@ def _plain(dataset: "xr.Dataset") -> "xr.Dataset":
 
 
 def _source(attributes: dict[str, Any], name: str) -> str:
-    said = [str(attributes[k]).strip() for k in ("title", "source", "institution", "origin") if attributes.get(k)]
-    return "; ".join([name, *said] if name else said) or "not stated"
+    sentences = [str(attributes[k]).strip() for k in ("title", "source", "institution", "origin") if attributes.get(k)]
+    return "; ".join([name, *sentences] if name else sentences) or "not stated"
 
 
 def _licence(attributes: dict[str, Any], given: str) -> str:
@@ -208,8 +208,8 @@ def _on_grid(dataset: "xr.Dataset", axes: Axes, grid: Grid, order: Order) -> tup
     kept = kept.transpose(..., axes.y_dim, axes.x_dim)
     drop = [n for n in (axes.y_dim, axes.x_dim) if n in kept.variables and kept[n].ndim == 1]
     kept = kept.drop_vars(drop).assign_coords({axes.y_dim: grid.y, axes.x_dim: grid.x})
-    for name, found in ((axes.y_dim, axes.y), (axes.x_dim, axes.x)):
-        kept[name].attrs.update(dataset[found].attrs if axes.kind != "curvilinear" else {})
+    for name, result in ((axes.y_dim, axes.y), (axes.x_dim, axes.x)):
+        kept[name].attrs.update(dataset[result].attrs if axes.kind != "curvilinear" else {})
     elsewhere = [n for n in kept.data_vars if _placed_elsewhere(kept, str(n), axes)]
     kept = kept.set_coords(elsewhere)
     fields = [str(n) for n in kept.data_vars if kept.variables[n].dims[-2:] == (axes.y_dim, axes.x_dim)]

@@ -29,14 +29,14 @@ def index_of(dim: str, labels: Sequence[str], wanted: int | str) -> int:
         return int(wanted)
     if index := _INDEX.fullmatch(wanted.strip()):
         return int(index[1])
-    found = _fitting(labels, wanted.strip())
-    if len(found) == 1:
-        return found[0]
-    if found:
-        first, last = found[0], found[-1]
-        between = "or" if len(found) == 2 else "to"
+    result = _fitting(labels, wanted.strip())
+    if len(result) == 1:
+        return result[0]
+    if result:
+        first, last = result[0], result[-1]
+        between = "or" if len(result) == 2 else "to"
         raise InputError(
-            f"`{dim}={wanted}` fits {len(found)} values of dimension `{dim}`, {labels[first]} to {labels[last]}: "
+            f"`{dim}={wanted}` fits {len(result)} values of dimension `{dim}`, {labels[first]} to {labels[last]}: "
             f"write out more of the value you mean, or use its index, `{dim}=#{first}` {between} `{dim}=#{last}`."
         )
     raise InputError(

@@ -47,24 +47,24 @@ def places(given: str) -> list[str]:
 
     Raises ``InputError`` if a pattern or a folder contains none.
     """
-    found: list[str] = []
+    result: list[str] = []
     for one in [given] if Path(given).exists() else keys_of(given):
         path = Path(one)
         if "://" in one or path.is_file() or (path.is_dir() and _is_store(path)):
-            found.append(one)
+            result.append(one)
         elif path.is_dir():
             inside = sorted(str(p) for p in path.iterdir() if p.name.lower().endswith(_ENDINGS))
             if not inside:
                 raise InputError(f"The folder {one} contains no file ending in {', '.join(_ENDINGS)}: choose another.")
-            found += inside
+            result += inside
         elif is_pattern(one):
             inside = sorted(glob(one, recursive=True))
             if not inside:
                 raise InputError(f"No file matches the pattern `{one}`: check its folder.")
-            found += inside
+            result += inside
         else:
-            found.append(one)
-    return list(dict.fromkeys(found))
+            result.append(one)
+    return list(dict.fromkeys(result))
 
 
 def _is_store(path: Path) -> bool:
@@ -105,11 +105,11 @@ class Several(Fields):
         if name not in self.owners:
             known = ", ".join(f"`{n}`" for n in self.owners)
             raise InputError(f"The files have no variable `{name}`: choose one of {known}.")
-        found, row = self.owners[name].check(name), self.rows.get(name)
+        result, row = self.owners[name].check(name), self.rows.get(name)
         if row is None:
-            return found
+            return result
         return Variable(
-            found.name, found.long_name, found.units, found.standard_name, {**found.extra, row.dim: row.labels}
+            result.name, result.long_name, result.units, result.standard_name, {**result.extra, row.dim: row.labels}
         )  # fmt: skip
 
     def at(self, name: str, select: Select | None = None) -> tuple[Fields, dict[str, Any]]:
@@ -152,8 +152,8 @@ class Several(Fields):
         owner, chosen = self.at(name, select)
         row = self.rows.get(name)
         others = {id(one): one for one, _ in row.at if not one.lazy and one is not owner} if row else {}
-        found = [*owner.marks_in(name, chosen), *(mark for one in others.values() for mark in one.marks_in(name))]
-        return tuple({mark.value: mark for mark in reversed(found)}.values())
+        result = [*owner.marks_in(name, chosen), *(mark for one in others.values() for mark in one.marks_in(name))]
+        return tuple({mark.value: mark for mark in reversed(result)}.values())
 
     def attributes(self, name: str) -> dict[str, Any]:
         """As its first file says."""
@@ -170,10 +170,10 @@ class Several(Fields):
     def values(self, name: str, select: Select | None = None) -> np.ndarray:
         """(H, W) values on the first file's grid: overlap-weighted means of a finer one, interpolation of a coarser."""
         owner, chosen = self.at(name, select)
-        found = owner.values(name, chosen)
+        result = owner.values(name, chosen)
         if owner.grid is self.grid:
-            return found
-        carried = sample(owner.grid, found, self.grid)[0].reshape(self.grid.shape)
+            return result
+        carried = sample(owner.grid, result, self.grid)[0].reshape(self.grid.shape)
         if np.isnan(carried).all():
             raise InputError(
                 f"`{name}` of {owner.name} covers a different region from the grid of {self.name}: give files for the "

@@ -79,7 +79,7 @@ def load_fields(data: bytes | Path) -> Fields:
     )
     lines = {name: xr.Variable(*variables[name]) for name in coordinates if name in variables[name][0]}
     dataset = dataset.assign_coords(xr.Coordinates(lines, indexes={}))
-    marks = {name: tuple(Mark(*each) for each in found) for name, found in head.get("marks", {}).items()}
+    marks = {name: tuple(Mark(*each) for each in result) for name, result in head.get("marks", {}).items()}
     return Fields(dataset, grid, tuple(head["notes"]), head["source"], head["licence"], marks=marks)
 
 

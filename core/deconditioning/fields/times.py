@@ -74,7 +74,7 @@ def read_odd(dataset: "xr.Dataset") -> "xr.Dataset":
     """
     import xarray as xr
 
-    found = {}
+    result = {}
     for name, variable in dataset.variables.items():
         dates = None
         if variable.dtype.kind in "fiu" and variable.ndim <= 1 and is_odd(variable.attrs):
@@ -83,13 +83,13 @@ def read_odd(dataset: "xr.Dataset") -> "xr.Dataset":
             dates = _from_text(variable.values)
         if dates is not None:
             kept = {key: value for key, value in variable.attrs.items() if key not in ("units", "calendar")}
-            found[str(name)] = xr.Variable(variable.dims, dates, kept)
+            result[str(name)] = xr.Variable(variable.dims, dates, kept)
     named = {}
-    for name, variable in found.items():
+    for name, variable in result.items():
         dim = str(variable.dims[0]) if variable.ndim else name
         free = name == "Times" and dim not in dataset.variables
         named[dim if free else name] = variable
-    return dataset.drop_vars(list(found)).assign_coords(xr.Coordinates(named, indexes={})) if found else dataset
+    return dataset.drop_vars(list(result)).assign_coords(xr.Coordinates(named, indexes={})) if result else dataset
 
 
 def _from_numbers(values: np.ndarray, attributes: Mapping[Any, Any]) -> np.ndarray | None:

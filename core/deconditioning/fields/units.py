@@ -89,10 +89,10 @@ def read_unit(text: str) -> Unit | None:
 
 def compass(units: str) -> tuple[Side, int] | None:
     """What degrees from north, south, east or west lie along, and their sign; None of other units."""
-    found = _COMPASS.fullmatch(units.strip())
-    if found is None:
+    result = _COMPASS.fullmatch(units.strip())
+    if result is None:
         return None
-    return "y" if found[1] or found[2] else "x", -1 if found[2] or found[4] else 1
+    return "y" if result[1] or result[2] else "x", -1 if result[2] or result[4] else 1
 
 
 def factor(units: str, base: Literal["degree", "meter"]) -> float | None:
@@ -100,16 +100,16 @@ def factor(units: str, base: Literal["degree", "meter"]) -> float | None:
     plain = units.strip().lower()
     if plain in _PLAIN[base] or (base == "degree" and compass(units)):
         return 1.0
-    found, wanted = read_unit(units), read_unit(base)
-    if found is None or wanted is None or found.quantity != wanted.quantity:
+    result, wanted = read_unit(units), read_unit(base)
+    if result is None or wanted is None or result.quantity != wanted.quantity:
         return None
-    return float(found.convert(1.0, wanted))
+    return float(result.convert(1.0, wanted))
 
 
 def says_nothing(units: str) -> bool:
     """Whether units are missing, or those of a pure number: ``""``, ``"1"``."""
-    found = read_unit(units)
-    return found is not None and found.quantity == "dimensionless" and found.number == 1
+    unit = read_unit(units)
+    return unit is not None and unit.quantity == "dimensionless" and unit.number == 1
 
 
 def may_be_place(units: str) -> bool:
@@ -117,14 +117,14 @@ def may_be_place(units: str) -> bool:
     plain = units.strip().lower()
     if plain in ("", *_PLAIN["degree"], *_PLAIN["meter"]) or compass(units):
         return True
-    found = read_unit(units)
-    return found is None or found.quantity in ("radian", "meter", "dimensionless")
+    unit = read_unit(units)
+    return unit is None or unit.quantity in ("radian", "meter", "dimensionless")
 
 
 def is_temperature(units: str) -> bool:
     """Whether the unit measures temperature."""
-    found = read_unit(units)
-    return found is not None and found.quantity == "kelvin"
+    unit = read_unit(units)
+    return unit is not None and unit.quantity == "kelvin"
 
 
 def convert(values: np.ndarray, have: str, want: str, name: str) -> tuple[np.ndarray, str | None]:

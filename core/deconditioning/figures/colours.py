@@ -202,8 +202,8 @@ def four_numbers(name: Any) -> tuple[int, int, int, int]:
     text = str(name)
     if re.fullmatch("#[0-9a-fA-F]{6}", text):
         return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16), 255
-    found = _RGB.fullmatch(text)
-    parts = [float(part) for part in found[1].split(",")] if found else []
+    result = _RGB.fullmatch(text)
+    parts = [float(part) for part in result[1].split(",")] if result else []
     if len(parts) in (3, 4):
         red, green, blue = (round(part) for part in parts[:3])
         return red, green, blue, round(255 * (parts[3] if len(parts) == 4 else 1))

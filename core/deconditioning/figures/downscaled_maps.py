@@ -101,7 +101,7 @@ def _observed_panel(problem: DownscalingProblem, scale: MapScale) -> Panel:
 def chosen_cell_marks(problem: DownscalingProblem) -> list[dict[str, Any]]:
     """Traces for the map of the observation: × on cells hidden by hand, ○ on those revealed."""
     marks = ((problem.spec.hide, "hidden by hand", "x", DARK), (problem.spec.reveal, "revealed", "circle", LIGHT))
-    found = []
+    result = []
     for cells, name, symbol, colour in marks:
         numbers = [number for cell in cells if (number := number_of(problem, cell)) is not None]
         at = [np.argwhere(problem.cell == number).mean(axis=0) for number in numbers if (problem.cell == number).any()]
@@ -113,11 +113,11 @@ def chosen_cell_marks(problem: DownscalingProblem) -> list[dict[str, Any]]:
             )
             rim = {"color": LIGHT if colour == DARK else DARK, "width": 1}
             marker = {"symbol": symbol, "size": 8, "color": colour, "line": rim}
-            found.append(
+            result.append(
                 {"type": "scatter", "mode": "markers", "x": x.tolist(), "y": y.tolist(), "marker": marker,
                  "name": name, "hoverinfo": "skip", "showlegend": False}
             )  # fmt: skip
-    return found
+    return result
 
 
 def _at_pixels(problem: DownscalingProblem, of_cell: np.ndarray) -> np.ndarray:
@@ -125,15 +125,17 @@ def _at_pixels(problem: DownscalingProblem, of_cell: np.ndarray) -> np.ndarray:
     return np.append(of_cell, np.nan)[problem.cell]  # cell −1 reads the NaN at the end
 
 
-def scaled_up_panels(problem: DownscalingProblem, scale: MapScale, found: Mapping[str, Sequence[float]]) -> list[Panel]:
+def scaled_up_panels(
+    problem: DownscalingProblem, scale: MapScale, result: Mapping[str, Sequence[float]]
+) -> list[Panel]:
     """What the check one scale up began with, what came out, and what is known: every cell's value at its pixels.
 
     ``found`` has the "joined", "mean" and "known" values of each "cell".
     """
-    panels, cell = [], np.array(found["cell"], dtype=int)
+    panels, cell = [], np.array(result["cell"], dtype=int)
     for key, title in (("joined", "Joined cells"), ("mean", "Downscaled to the cells"), ("known", "Known cells")):
         of_cell = np.full(problem.coarse.size, np.nan)
-        of_cell[cell] = found[key]
+        of_cell[cell] = result[key]
         panels.append(Panel(f"one-scale-up-{key}", title, _at_pixels(problem, of_cell), problem.grid, scale))
     return panels
 

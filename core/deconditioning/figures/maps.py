@@ -36,8 +36,8 @@ def field_map(panel: Panel, *, dark: bool = False, height: int = 460, every: int
     """
     grid, scale = panel.grid, panel.scale
     if np.shape(panel.values) != grid.shape:
-        found = np.shape(panel.values)
-        raise InputError(f"`values` has shape {found}, but the grid is {grid.shape}: give one value per pixel.")
+        result = np.shape(panel.values)
+        raise InputError(f"`values` has shape {result}, but the grid is {grid.shape}: give one value per pixel.")
     x0, x1, y0, y1 = bounds = frame(grid)
     picture = layout(panel.title, height=height, dark=dark, role="map", plot_bgcolor=MISSING[dark])
     picture["margin"] = {"l": 2, "r": 2, "t": 30 if panel.title else 6, "b": 56}
@@ -87,12 +87,12 @@ def _arrow(x: float, side: int, colour: str) -> dict[str, Any]:
 
 def _thinned(values: np.ndarray, every: int) -> np.ndarray:
     """The first value that is not missing of every square of ``every``² pixels."""
-    found = np.array(values[::every, ::every], dtype=float)
+    result = np.array(values[::every, ::every], dtype=float)
     for row, column in np.ndindex(every, every):
         part = values[row::every, column::every]
-        here = found[: part.shape[0], : part.shape[1]]
+        here = result[: part.shape[0], : part.shape[1]]
         np.copyto(here, part, where=np.isnan(here))
-    return found
+    return result
 
 
 def _coordinates(name: str, centres: np.ndarray, every: int) -> dict[str, Any]:

@@ -212,9 +212,9 @@ class KernelBayesFilter:
 
     def _whole_update(self, weights: Tensor, near: Tensor) -> Tensor:
         delta = self.second_regularisation
-        found = lanczos_update(self._single_gram, weights, near, delta, self.iterative)
-        if found is not None:
-            return found.to(weights.dtype)
+        result = lanczos_update(self._single_gram, weights, near, delta, self.iterative)
+        if result is not None:
+            return result.to(weights.dtype)
         return update_by_gram(self._observation_gram, weights, near[:, None], delta)[:, 0]
 
     def from_observation(self, near: Float[Tensor, "S T"]) -> Float[Tensor, "S T"]:
@@ -292,9 +292,9 @@ class KernelBayesFilter:
         out = [states[-1].weights]
         for state in reversed(states[:-1]):
             weights = self.transition_weights(state.weights)
-            found = update_by_factor(after, weights, ((out[0] @ now) @ after.T)[:, None], regularisation)[:, 0]
-            good = ~self._massless(found)
-            out.insert(0, torch.where(good[:, None], found, state.weights))
+            result = update_by_factor(after, weights, ((out[0] @ now) @ after.T)[:, None], regularisation)[:, 0]
+            good = ~self._massless(result)
+            out.insert(0, torch.where(good[:, None], result, state.weights))
         return out
 
     def embeddings(self, weights: Float[Tensor, "S T"]) -> list[KernelMean]:
@@ -322,11 +322,11 @@ class KernelBayesFilter:
         for begin in range(0, count, block):  # kernels of many steps at once: one at a time costs as much as the rest
             near = self.near(observations[:, begin : begin + block].flatten(0, 1)).unflatten(0, (series, -1))
             for step, row in enumerate(near.unbind(1), begin):
-                found = self._started(row) if not step else self._stepped(states[-1], row)
+                result = self._started(row) if not step else self._stepped(states[-1], row)
                 if not bool(there[:, step].all()):
                     missed = self.skip(states[-1]) if step else self._anywhere(series)
-                    found = _chosen(there[:, step], found, missed)
-                states.append(found)
+                    result = _chosen(there[:, step], result, missed)
+                states.append(result)
         return states
 
     def _anywhere(self, series: int) -> FilterState:

@@ -99,8 +99,8 @@ def fit_linear_gaussian(states: np.ndarray, observations: np.ndarray) -> LinearG
 
 def _least_squares(inputs: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients and residuals."""
-    found = np.linalg.lstsq(inputs, outputs, rcond=None)[0]
-    return found, outputs - inputs @ found
+    result = np.linalg.lstsq(inputs, outputs, rcond=None)[0]
+    return result, outputs - inputs @ result
 
 
 def _reduced(observe: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -105,11 +105,11 @@ def quaternions(rotations: np.ndarray, continuous: bool = False) -> np.ndarray:
     q and −q are the same rotation. The sign is the one with a positive scalar part, or, where ``continuous``, the one
     nearer to the step before.
     """
-    found = Rotation.from_matrix(rotations).as_quat(canonical=True)
+    result = Rotation.from_matrix(rotations).as_quat(canonical=True)
     if continuous:
-        turned = np.sign((found[1:] * found[:-1]).sum(1))
-        found[1:] *= np.cumprod(np.where(turned == 0, 1, turned))[:, None]
-    return found
+        turned = np.sign((result[1:] * result[:-1]).sum(1))
+        result[1:] *= np.cumprod(np.where(turned == 0, 1, turned))[:, None]
+    return result
 
 
 def from_quaternions(values: np.ndarray) -> np.ndarray:

@@ -77,14 +77,14 @@ class Series:
 def _missing(states: np.ndarray, observations: np.ndarray) -> list[str]:
     """Sentences on cells that are missing in rows that hold others."""
     rows = np.isfinite(np.hstack([states, observations])).any(1)
-    found = []
+    result = []
     for part, what, fate in (
         (observations, "observation", "the filter predicts through them"),
         (states, "state", "they teach and score nothing"),
     ):
         if count := int((rows & ~np.isfinite(part).all(1)).sum()):
-            found.append(f"{count:,} of {len(part):,} steps lack a whole {what}: {fate}.")
-    return found
+            result.append(f"{count:,} of {len(part):,} steps lack a whole {what}: {fate}.")
+    return result
 
 
 @dataclass(frozen=True)

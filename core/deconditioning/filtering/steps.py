@@ -71,9 +71,9 @@ def on_steps(values: np.ndarray, times: np.ndarray, name: str) -> tuple[np.ndarr
             f"{missing:,} of {int(place[-1]) + 1:,} steps of {step} have no row, the longest gap is {longest:,}: the "
             "filter predicts through them."
         )
-    found = np.full((int(place[-1]) + 1, values.shape[1]), np.nan)
-    found[place] = values
-    return found, notes
+    result = np.full((int(place[-1]) + 1, values.shape[1]), np.nan)
+    result[place] = values
+    return result, notes
 
 
 def _text(time: object) -> str:

@@ -33,11 +33,11 @@ def best_candidate(
     for scale, regularisation in product(scales, regularisations):
         check()
         try:
-            found = error(scale, regularisation)
+            result = error(scale, regularisation)
         except InputError:
             continue
-        if found < best:
-            best, chosen = found, (scale, regularisation)
+        if result < best:
+            best, chosen = result, (scale, regularisation)
     if chosen is None:
         raise InputError("No candidate of β and ε works on the second half: set both by hand, or give a longer series.")
     return chosen

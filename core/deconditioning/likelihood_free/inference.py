@@ -233,37 +233,37 @@ def posterior(method: str, seen: Evidence, settings: Settings, prior: Prior, *, 
     if method not in _RULES:
         raise InputError(f"The method '{method}' is unknown: choose among {', '.join(_RULES)}.")
     begun = time.process_time()
-    found = _RULES[method](seen, settings)
+    result = _RULES[method](seen, settings)
     if method == "abc":
-        chosen = resampled(found, herded)
+        chosen = resampled(result, herded)
     else:
-        chosen = herding_embedding(found, settings).herd(herded, seen.candidates)
-    return answered(method, found, chosen, prior, begun)
+        chosen = herding_embedding(result, settings).herd(herded, seen.candidates)
+    return answered(method, result, chosen, prior, begun)
 
 
 def answered(
-    method: str, found: KernelMean, chosen: torch.Tensor, prior: Prior, begun: float, used: int | None = None
+    method: str, kernel_mean: KernelMean, chosen: torch.Tensor, prior: Prior, begun: float, used: int | None = None
 ) -> Answer:
     """The answer of samples ``chosen`` (S, p) in u for the embedding ``found``, timed since ``begun``."""
     theta = prior.natural(chosen.numpy())
     interval = np.quantile(theta, [0.025, 0.975], axis=0).T
-    negative = float(found.weights.clamp_max(0).abs().sum())
+    negative = float(kernel_mean.weights.clamp_max(0).abs().sum())
     spent = time.process_time() - begun
-    return Answer(method, found, theta, theta.mean(0), interval, found.total, negative, spent, used)
+    return Answer(method, kernel_mean, theta, theta.mean(0), interval, kernel_mean.total, negative, spent, used)
 
 
-def herding_embedding(found: KernelMean, settings: Settings) -> KernelMean:
+def herding_embedding(kernel_mean: KernelMean, settings: Settings) -> KernelMean:
     """The same weights embedded by ``ℓ′``, Algorithm 8.1's kernel for herding: lengthscales ``4^(−1/p)`` those of ℓ."""
     share = _HERDING_SHARE ** (1 / len(settings.lengthscales))
     kernel = gaussian_kernel(tuple(share * scale for scale in settings.lengthscales))
-    return replace(found, kernel=kernel.to(found.points.device))
+    return replace(kernel_mean, kernel=kernel.to(kernel_mean.points.device))
 
 
-def resampled(found: KernelMean, count: int) -> torch.Tensor:
+def resampled(kernel_mean: KernelMean, count: int) -> torch.Tensor:
     """Points at the weights' levels ``(s + ½)/S``: systematic resampling."""
-    levels = (torch.arange(count, dtype=found.weights.dtype, device=found.weights.device) + 0.5) / count
-    index = torch.searchsorted(found.weights.cumsum(0), levels).clamp_max(len(found.weights) - 1)
-    return found.points[index]
+    levels = (torch.arange(count, dtype=kernel_mean.weights.dtype, device=kernel_mean.weights.device) + 0.5) / count
+    index = torch.searchsorted(kernel_mean.weights.cumsum(0), levels).clamp_max(len(kernel_mean.weights) - 1)
+    return kernel_mean.points[index]
 
 
 def kernels(seen: Evidence, settings: Settings) -> tuple[gpytorch.kernels.Kernel, gpytorch.kernels.Kernel]:

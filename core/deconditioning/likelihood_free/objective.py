@@ -190,9 +190,13 @@ def _refined(seen: Evidence, guards: Guards, start: tuple[float, float, float]) 
     from scipy.optimize import minimize
 
     box = [tuple(np.log(pair)) for pair in (guards.epsilon, guards.length)]
-    found = minimize(objective(seen, guards), np.log(start[:2]), jac=True, method="L-BFGS-B", bounds=box,
+    result = minimize(objective(seen, guards), np.log(start[:2]), jac=True, method="L-BFGS-B", bounds=box,
                      options={"maxiter": 10})  # fmt: skip
-    return (float(np.exp(found.x[0])), float(np.exp(found.x[1])), -float(found.fun)) if -found.fun > start[2] else start
+    return (
+        (float(np.exp(result.x[0])), float(np.exp(result.x[1])), -float(result.fun))
+        if -result.fun > start[2]
+        else start
+    )
 
 
 def evidence_at(seen: Evidence, guards: Guards, epsilon: float, length: float) -> float:

@@ -49,22 +49,22 @@ def other_posterior(
     begun, used = time.process_time(), None
     ell = kernels(seen, settings)[1]
     if method == "cme_evidence":
-        found = cme(seen, learn_conditional(seen, settings))
-        chosen = herding_embedding(found, settings).herd(herded, seen.candidates)
+        kernel_mean = cme(seen, learn_conditional(seen, settings))
+        chosen = herding_embedding(kernel_mean, settings).herd(herded, seen.candidates)
     elif method == "k2_abc":
         weights = k2_abc_weights(simulations, squared_discrepancies(problem, simulations, seed=seed))
-        found = KernelMean(seen.u, torch.from_numpy(weights), ell)
-        chosen = resampled(found, herded)
+        kernel_mean = KernelMean(seen.u, torch.from_numpy(weights), ell)
+        chosen = resampled(kernel_mean, herded)
     elif method == "mdn":
         box = np.stack([simulations.parameters.min(0), simulations.parameters.max(0)], axis=1)
         network = train(simulations, seed=seed, check=check)
         chosen = torch.from_numpy(network.draw(problem.observed, box, herded, seed=seed))
-        found = empirical(chosen, ell)
+        kernel_mean = empirical(chosen, ell)
     elif method == "smc_abc":
         budget, fresh = RUNS[min(seen.u.shape[1], len(RUNS)) - 1]
         population = smc_abc(problem, budget, fresh=fresh, seed=seed, check=check)
-        found = KernelMean(torch.from_numpy(population.u), torch.from_numpy(population.weights), ell)
-        chosen, used = resampled(found, herded), population.used
+        kernel_mean = KernelMean(torch.from_numpy(population.u), torch.from_numpy(population.weights), ell)
+        chosen, used = resampled(kernel_mean, herded), population.used
     else:
         raise InputError(f"The method '{method}' is unknown: choose among {', '.join(OTHERS)}.")
-    return answered(method, found, chosen, problem.prior, begun, used)
+    return answered(method, kernel_mean, chosen, problem.prior, begun, used)

@@ -133,11 +133,13 @@ def simulate(problem: Problem, count: int, seed: int, design: Design = "spread")
             raise InputError(f"{discarded} of {drawn} runs of {problem.name} were discarded: narrow the prior.")
         anew = problem.proposal.draw(max(2 * len(bad), _ENOUGH // 4), rng)
         x_new, fine = problem.simulator(anew, rng)
-        found = np.flatnonzero(fine)[: len(bad)]
-        u[bad[: len(found)]], x[bad[: len(found)]] = anew[found], x_new[found]
-        last = found[-1] + 1 if len(found) == len(bad) else len(anew)  # runs beyond the last one needed are not counted
+        result = np.flatnonzero(fine)[: len(bad)]
+        u[bad[: len(result)]], x[bad[: len(result)]] = anew[result], x_new[result]
+        last = (
+            result[-1] + 1 if len(result) == len(bad) else len(anew)
+        )  # runs beyond the last one needed are not counted
         drawn, discarded = drawn + int(last), discarded + int((~fine[:last]).sum())
-        bad = bad[len(found) :]
+        bad = bad[len(result) :]
     return Simulations(u, x, problem.prior.log_density(u) - problem.proposal.log_density(u), discarded)
 
 

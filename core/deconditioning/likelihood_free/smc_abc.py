@@ -81,9 +81,9 @@ def _nearest(count: int, u: np.ndarray, weights: np.ndarray, distances: np.ndarr
 
 def _proposed(density: Any, bounds: np.ndarray, count: int, rng: np.random.Generator) -> tuple[np.ndarray, float]:
     """Draws (count, p) of a density inside ``bounds`` (p, 2), and the share of its draws that lies there."""
-    found, drawn = np.empty((0, len(bounds))), 0
-    while len(found) < count:
+    result, drawn = np.empty((0, len(bounds))), 0
+    while len(result) < count:
         u = density.resample(2 * count, seed=rng).T
-        found = np.concatenate([found, u[((u >= bounds[:, 0]) & (u <= bounds[:, 1])).all(1)]])
+        result = np.concatenate([result, u[((u >= bounds[:, 0]) & (u <= bounds[:, 1])).all(1)]])
         drawn += len(u)
-    return found[:count], len(found) / drawn
+    return result[:count], len(result) / drawn

@@ -54,22 +54,22 @@ def read_table(data: bytes, observed: bytes | None = None, name: str = "the tabl
     repeated names, or no single observation.
     """
     _refuse_large(data, name)
-    found = _parse(data, name, missing)
-    columns, rows = tuple(found.columns), found.lines
-    values = np.stack(list(found.columns.values()), axis=1).reshape(len(rows), len(columns))
+    result = _parse(data, name, missing)
+    columns, rows = tuple(result.columns), result.lines
+    values = np.stack(list(result.columns.values()), axis=1).reshape(len(rows), len(columns))
     partly = np.flatnonzero(np.isnan(values).any(1))
     own: dict[str, float] = {}
     suggested = tuple(c for c in columns if c.lower().startswith(_STARTS))
     if observed is None:
         if len(partly) != 1:
-            _refuse_gaps(values, found, partly, name)
+            _refuse_gaps(values, result, partly, name)
         seen = values[partly[0]]
         own = {column: float(cell) for column, cell in zip(columns, seen, strict=True) if not np.isnan(cell)}
         suggested = tuple(c for c in columns if c not in own)
         values = np.delete(values, partly, axis=0)
     else:
         if len(partly):
-            _refuse_gaps(values, found, partly, name)
+            _refuse_gaps(values, result, partly, name)
         own = _read_observed(observed, missing)
         extra = [column for column in own if column not in columns]
         if extra:
@@ -80,7 +80,7 @@ def read_table(data: bytes, observed: bytes | None = None, name: str = "the tabl
         suggested = suggested or tuple(c for c in columns if c not in own)
     if len(values) < 10:
         raise InputError(f"{at_start(name)} holds {len(values)} simulations: give at least 10 rows below the names.")
-    return Table(columns, values, own, suggested, found.notes)
+    return Table(columns, values, own, suggested, result.notes)
 
 
 def _refuse_large(data: bytes, name: str) -> None:
@@ -97,12 +97,12 @@ def _parse(data: bytes, name: str, missing: Missing) -> "TextTable":
     """The columns; ``InputError`` for repeated names, too many of them, words in place of numbers, infinite values."""
     from deconditioning.tables.text import read_text
 
-    found = read_text(data, name, most_rows=MOST_ROWS + 1, missing=missing)
-    if len(found.columns) > MOST_COLUMNS:
+    result = read_text(data, name, most_rows=MOST_ROWS + 1, missing=missing)
+    if len(result.columns) > MOST_COLUMNS:
         raise InputError(
-            f"In the first row of {name} {len(found.columns)} columns are too many: give at most {MOST_COLUMNS} names."
+            f"In the first row of {name} {len(result.columns)} columns are too many: give at most {MOST_COLUMNS} names."
         )
-    for column, cells in found.columns.items():
+    for column, cells in result.columns.items():
         if isinstance(cells, np.ndarray) and cells.dtype.kind == "f":
             odd = np.isinf(cells)
             text = cells.astype(str)
@@ -113,9 +113,9 @@ def _parse(data: bytes, name: str, missing: Missing) -> "TextTable":
         if odd.any():
             row = int(odd.argmax())
             raise InputError(
-                f"Row {found.lines[row]} of {name} has '{text[row][:40]}' under '{column}': give a finite number."
+                f"Row {result.lines[row]} of {name} has '{text[row][:40]}' under '{column}': give a finite number."
             )
-    return found
+    return result
 
 
 def _is_number(cell: str) -> bool:
@@ -125,26 +125,26 @@ def _is_number(cell: str) -> bool:
         return cell.lower() in MISSING
 
 
-def _refuse_gaps(values: np.ndarray, found: "TextTable", partly: np.ndarray, name: str) -> None:
+def _refuse_gaps(values: np.ndarray, result: "TextTable", partly: np.ndarray, name: str) -> None:
     if not len(partly):
         raise InputError(
             f"{at_start(name)} has no observation: add one row whose parameters are empty, or give that row as its own "
             "file."
         )
     first = partly[0]
-    column = list(found.columns)[int(np.flatnonzero(np.isnan(values[first]))[0])]
+    column = list(result.columns)[int(np.flatnonzero(np.isnan(values[first]))[0])]
     raise InputError(
-        f"{len(partly)} rows of {name} have missing cells, the first in row {found.lines[first]} under '{column}': "
-        f"fill or remove them; only the observed row may leave its parameters empty.{mark_notes(found.notes)}"
+        f"{len(partly)} rows of {name} have missing cells, the first in row {result.lines[first]} under '{column}': "
+        f"fill or remove them; only the observed row may leave its parameters empty.{mark_notes(result.notes)}"
     )
 
 
 def _read_observed(data: bytes, missing: Missing) -> dict[str, float]:
     _refuse_large(data, "The observed row")
-    found = _parse(data, "The observed row", missing)
-    if len(found.lines) != 1:
-        raise InputError(f"The observed file has {len(found.lines)} rows below the names: give one.")
-    cells = {column: float(values[0]) for column, values in found.columns.items()}
+    result = _parse(data, "The observed row", missing)
+    if len(result.lines) != 1:
+        raise InputError(f"The observed file has {len(result.lines)} rows below the names: give one.")
+    cells = {column: float(values[0]) for column, values in result.columns.items()}
     missing = [column for column, cell in cells.items() if np.isnan(cell)]
     if missing:
         raise InputError(f"The observed row is empty under '{missing[0]}': fill it, or leave that column out.")

@@ -143,11 +143,11 @@ class IndirectPosterior:
 
     def _sums(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, "n P"]:
         """The bag sums at each input."""
-        found = [
+        result = [
             cross(kernel.build(self.columns.inputs).to(inputs.device), bags, inputs, check=check)
             for kernel, bags in self._seen
         ]
-        return found[0] if len(found) == 1 else torch.cat(found)
+        return result[0] if len(result) == 1 else torch.cat(result)
 
     def mean(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, " P"]:
         """Posterior mean at each input."""
@@ -168,8 +168,8 @@ class IndirectPosterior:
         kernel, given = self._kernel(), self.conditioning
 
         def tile(part: slice) -> Moments:
-            found = sums(part) if sums else self._sums(inputs[part], check)
-            return given.moments(found, diagonal(kernel, inputs[part]))
+            result = sums(part) if sums else self._sums(inputs[part], check)
+            return given.moments(result, diagonal(kernel, inputs[part]))
 
         mean, variance = read_moments(inputs[:, 0], tile, check, tile_points(len(given.weights)))
         return self.spec.mean + mean, variance

@@ -89,8 +89,8 @@ def local_scale(given: Conditioning, own: Places, places: Places) -> LocalScale:
     Source: Rasmussen and Williams 2006, §3.4, with W = ½ I; leave-one-out modes as in §5.4.2.
     """
     with torch.no_grad():
-        found = leave_one_out(given)
-        residual = found.error / found.variance.sqrt()
+        left_out = leave_one_out(given)
+        residual = left_out.error / left_out.variance.sqrt()
         fits = [(_laplace(residual.square(), own, *candidate), candidate) for candidate in CANDIDATES]
         fit, (amplitude, reach) = max(fits, key=lambda each: each[0].evidence)
         logs = _covariance(places, own, amplitude, reach) @ fit.dual
@@ -125,12 +125,12 @@ def _laplace(square: Float[Tensor, " M"], own: Places, amplitude: float, reach: 
         aim = _PACE * mode + 0.5 * (square * torch.exp(-mode) - 1.0)
         way = aim - _PACE * pace.solve(prior @ aim) - dual
         across, step = prior @ way, 1.0
-        while (found := _loss(square, mode + step * across, dual + step * way)) > loss and step > 1e-3:
+        while (result := _loss(square, mode + step * across, dual + step * way)) > loss and step > 1e-3:
             step *= 0.5
         mode, dual = mode + step * across, dual + step * way
-        if loss - found < 1e-9 or step <= 1e-3:
+        if loss - result < 1e-9 or step <= 1e-3:
             break
-        loss = found
+        loss = result
     factor = linalg.cholesky(identity + _INFORMATION * prior, "covariance of the local scale")
     shown = mode + 0.5 * (square * torch.exp(-mode) - 1.0) / _INFORMATION
     left_out = shown - factor.solve(shown) / factor.inverse_diagonal()

@@ -92,14 +92,16 @@ class NamedModel:
 
     def approximation(self, inducing: int) -> str:
         """What it does otherwise than the exact model on bags, in words with TeX, with so many inducing points."""
-        said = _PARTIAL if self.partial else _MISFIT if self.misfit else ""
-        said += "Each cell is replaced by its centroid, so that $\\bar f_j = f(\\bar x_j)$. " if self.centroids else ""
+        sentence = _PARTIAL if self.partial else _MISFIT if self.misfit else ""
+        sentence += (
+            "Each cell is replaced by its centroid, so that $\\bar f_j = f(\\bar x_j)$. " if self.centroids else ""
+        )
         if self.sparse:
-            said += (
+            sentence += (
                 f"The posterior goes through {inducing} inducing values $u = f(w)$ with the optimal Gaussian $q(u)$: "
                 "$\\bar K$ becomes $C K_{uu}^{-1} C^\\top$ in the mean, and what that misses stays in the variance. "
             )
-        return said
+        return sentence
 
     @property
     def on_bags(self) -> bool:

@@ -102,9 +102,9 @@ class Setting(Generic[T]):
 
     def copy(self, **changes: Any) -> Self:
         """The same setting elsewhere: with another default, other ends, another key in the address."""
-        found = replace(self, **changes)
-        found.name = self.name
-        return found
+        result = replace(self, **changes)
+        result.name = self.name
+        return result
 
     def applies(self, values: Mapping[str, Any]) -> bool:
         """Whether it means something at these values of other settings."""
@@ -134,10 +134,10 @@ class Setting(Generic[T]):
 
     def inside(self, value: Any) -> T:
         """The same, and inside the ends."""
-        found = self.like(value)
+        result = self.like(value)
         if self.low is not None and self.high is not None and not self.low <= float(value) <= self.high:
-            raise self.refused(found, f"{self.low:g} to {self.high:g}")
-        return found
+            raise self.refused(result, f"{self.low:g} to {self.high:g}")
+        return result
 
     def text(self, value: T) -> str:
         """A value as an address says it."""
@@ -153,9 +153,9 @@ class Setting(Generic[T]):
 
     def schema(self) -> dict[str, Any]:
         """JSON schema of its values; ``ends`` are those of its slider."""
-        found = {"title": self.label, "description": self.about, "type": self.json_type, "default": self.default}
+        result = {"title": self.label, "description": self.about, "type": self.json_type, "default": self.default}
         ends = {"ends": [self.low, self.high]} if self.low is not None else {}
-        return {name: value for name, value in (found | ends).items() if value != ""}
+        return {name: value for name, value in (result | ends).items() if value != ""}
 
 
 def _is_huge(value: Any) -> bool:

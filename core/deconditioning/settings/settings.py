@@ -96,10 +96,10 @@ class Settings:
 
 def filled(declarations: Mapping[str, Setting[Any]], given: Mapping[str, Any]) -> dict[str, Any]:
     """All values: those ``given``, and else the defaults that hold beside them."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name, setting in declarations.items():
-        found[name] = given[name] if name in given else setting.at(found | dict(given)).default
-    return found
+        result[name] = given[name] if name in given else setting.at(result | dict(given)).default
+    return result
 
 
 def schema(title: str, declarations: Mapping[str, Setting[Any]]) -> dict[str, Any]:

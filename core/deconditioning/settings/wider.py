@@ -76,8 +76,8 @@ class Several(Setting[tuple[str, ...]]):
 
     def schema(self) -> dict[str, Any]:
         """A list of options."""
-        found = super().schema() | {"items": {"enum": list(self.options)}}
-        return found | {"default": list(self.default)}
+        result = super().schema() | {"items": {"enum": list(self.options)}}
+        return result | {"default": list(self.default)}
 
 
 class _Around(Setting[Any]):
@@ -106,10 +106,10 @@ class _Around(Setting[Any]):
 
     def copy(self, **changes: Any) -> Self:
         """The same with these changes, inside too; but for the default, which is its own."""
-        found = copy(self)
-        found.__dict__.update(changes)
-        found.of = self.of.copy(**{name: value for name, value in changes.items() if name != "default"})
-        return found
+        result = copy(self)
+        result.__dict__.update(changes)
+        result.of = self.of.copy(**{name: value for name, value in changes.items() if name != "default"})
+        return result
 
     def text(self, value: Any) -> str:
         """As what it surrounds has it."""
@@ -139,9 +139,9 @@ class OrNone(_Around, Setting[T | None]):
 
     def usually(self, value: T | None) -> Self:
         """The same where another value holds if it is left open."""
-        found = self.copy()
-        found.of = self.of.copy(default=value)
-        return found
+        result = self.copy()
+        result.of = self.of.copy(default=value)
+        return result
 
     def like(self, value: Any) -> T | None:
         """None, or a value of what it surrounds."""

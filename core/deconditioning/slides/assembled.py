@@ -21,7 +21,7 @@ def assembled(
     model: NamedModel,
     panels: Sequence[Panel],
     scores: Mapping[str, Mapping[str, float | None]],
-    found: Trust | str,
+    result: Trust | str,
     checked: OneScaleUp | None,
     *,
     address: str = "",
@@ -30,10 +30,19 @@ def assembled(
     """The contents of the slides: ``panels`` with the limits they have on the screen, ``found`` what is said of the
     intervals (`deconditioning.downscaling.checks.interval_summary`), ``fields`` those the problem was made of."""
     units = {name: variable.units for name, variable in fields.variables().items()}
-    held, instead = (None, found) if isinstance(found, str) else (found, "")
-    said = "" if checked is None else checked.sentence
+    held, instead = (None, result) if isinstance(result, str) else (result, "")
+    sentence = "" if checked is None else checked.sentence
     return Shown(
-        problem, model, tuple(panels), scores, held, instead, covariate_panel(problem, units), said, address, command
+        problem,
+        model,
+        tuple(panels),
+        scores,
+        held,
+        instead,
+        covariate_panel(problem, units),
+        sentence,
+        address,
+        command,
     )
 
 

@@ -98,8 +98,8 @@ def presented(shown: Shown) -> Presented:
 def downscaling_deck(shown: Shown) -> dict[str, Any]:
     """The slides as plain JSON data, for deck.js; ``thinned`` says that only every so many-th pixel is in it."""
     slides = _downscaling_slides(shown)
-    found = {key: shown.panel(key) for slide in slides for key in fields_of(slide)}
-    panels = {key: panel for key, panel in found.items() if panel is not None}
+    result = {key: shown.panel(key) for slide in slides for key in fields_of(slide)}
+    panels = {key: panel for key, panel in result.items() if panel is not None}
     stride = stride_for(list(panels.values()))
     fine = shown.problem.grid.shape
     fields = {key: field_data(panel, stride if panel.grid.shape == fine else 1) for key, panel in panels.items()}

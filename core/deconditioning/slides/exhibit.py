@@ -79,7 +79,7 @@ def exhibit_slides(shown: Exhibit) -> list[Slide]:
         for at, (caption, rows) in enumerate(shown.tables)
     ]  # fmt: skip
     differ = [list(pair) for pair in shown.settings]
-    said = (
+    sentence = (
         ("Settings that differ from the defaults of the page.")
         if differ
         else "All settings are the defaults of the page."
@@ -89,7 +89,7 @@ def exhibit_slides(shown: Exhibit) -> list[Slide]:
         _words("question", shown.title, shown.question, [["On these slides", contents]] if contents else []),
         *figures,
         *tables,
-        _words("settings", "Settings", said, differ),
+        _words("settings", "Settings", sentence, differ),
         *([_words("method", "Method", shown.method, [["Learn more", shown.source]])] if shown.method else []),
         _words("credits", "Credits", "How these slides were made, and where to find the page.", _credits(shown)),
     ]

@@ -89,8 +89,8 @@ def _table(slide: Slide) -> str:
         return ""
     head, *body = ("".join(f"<{cell}>{escape(text)}</{cell}>" for text, cell in _cells(row)) for row in rows)
     lines = "".join(f"<tr>{row}</tr>" for row in body)
-    said = f"<p>{escape(slide['sentence'])}</p>" if slide["sentence"] else ""
-    return f"{said}<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
+    sentence = f"<p>{escape(slide['sentence'])}</p>" if slide["sentence"] else ""
+    return f"{sentence}<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
 
 
 def _cells(row: list[str]) -> list[tuple[str, str]]:

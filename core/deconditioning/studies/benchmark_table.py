@@ -19,15 +19,15 @@ def table_rows(
     from deconditioning.metrics.summary import summarise
 
     chosen = [row for row in rows if row[group] == value]
-    found = {(entry["model"], entry["score"]): entry for entry in summarise(chosen)}
+    result = {(entry["model"], entry["score"]): entry for entry in summarise(chosen)}
     out = []
     for model in dict.fromkeys(str(row["model"]) for row in chosen):
-        main = found.get((model, score), {})
+        main = result.get((model, score), {})
         spent = [row["seconds"]["cpu"] for row in chosen if row["model"] == model and row.get("seconds")]
         out.append(
             {
                 "model": model, "mean": main.get("mean"), "sd": main.get("sd"), "n": main.get("n", 0),
-                "means": {name: entry["mean"] for (of, name), entry in found.items() if of == model},
+                "means": {name: entry["mean"] for (of, name), entry in result.items() if of == model},
                 "seconds": sum(spent) / len(spent) if spent else None, "paper": (paper or {}).get(model),
             }
         )  # fmt: skip
@@ -43,12 +43,12 @@ def mediated_beside_plain(
     told = []
     for value, title in titles.items():
         mine = [row for row in rows if row[group] == value and row["model"] in (mediated, plain)]
-        found = {(row["model"], row["seed"]): row["scores"]["rmse"] for row in mine if row["scores"]}
-        seeds = [seed for model, seed in found if model == mediated and (plain, seed) in found]
+        result = {(row["model"], row["seed"]): row["scores"]["rmse"] for row in mine if row["scores"]}
+        seeds = [seed for model, seed in result if model == mediated and (plain, seed) in result]
         if not seeds:
             continue
         (test,) = pairwise_wilcoxon(mine, "rmse")
-        more = sum(found[mediated, seed] > found[plain, seed] for seed in seeds)
+        more = sum(result[mediated, seed] > result[plain, seed] for seed in seeds)
         chance = "too few for a test" if test.note else f"p = {test.p_value:.1g}"
         told.append(f"{title} {more} of {len(seeds)} ({chance})")
     return "; ".join(told)

@@ -76,10 +76,10 @@ def _row(row: dict[str, Any]) -> Measurement:
 
 def all_measured(folder: Path) -> tuple[list[Measured], list[str]]:
     """Every benchmark kept in a folder by name, and one sentence for each file that cannot be read."""
-    found, refused = [], []
+    result, refused = [], []
     for path in sorted(folder.glob("*.json")):
         try:
-            found.append(measured(path))
+            result.append(measured(path))
         except InputError as error:
             refused.append(str(error))
-    return found, refused
+    return result, refused

@@ -46,12 +46,12 @@ def readable(run: Run) -> Run:
 
 def readable_runs(runs: Iterable[Run], task: str) -> list[Run]:
     """Those runs of a task that a page may use, damaged ones left out."""
-    found = []
+    result = []
     for run in runs:
         if run.spec.task == task:
             with suppress(InputError):  # page Runs shows it and says so
-                found.append(readable(run))
-    return found
+                result.append(readable(run))
+    return result
 
 
 def number_in(result: Mapping[str, Any] | None, *names: str) -> float | None:
@@ -84,13 +84,13 @@ def one_scale_up_in(result: Mapping[str, Any] | None, cells: int) -> "OneScaleUp
 
 def hyperparameters(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Those rows of a trace that tell hyperparameters, which are then finite numbers by name."""
-    found = []
+    result = []
     for row in rows:
         told = row.get("hyperparameters")
         if isinstance(told, Mapping):
             plain = {name: float(value) for name, value in told.items() if _is_number(value)}
-            found.append({**row, "hyperparameters": plain})
-    return found
+            result.append({**row, "hyperparameters": plain})
+    return result
 
 
 def locations(rows: list[dict[str, Any]]) -> list[list[float]]:

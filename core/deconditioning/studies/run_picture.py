@@ -47,13 +47,13 @@ def sweep_sketch(run: Run) -> bytes:
     from deconditioning.figures.sweep import sweep_plot
     from deconditioning.studies.sweep_content import swept
 
-    found = swept(run)
-    name = None if found is None else choosing(found.rows, found.scores) or erring(found.rows, found.scores)
-    if found is None or name is None:
+    result = swept(run)
+    name = None if result is None else choosing(result.rows, result.scores) or erring(result.rows, result.scores)
+    if result is None or name is None:
         raise InputError("This run has no picture because it computed no setting.")
-    score, log = found.scores[name], [found.axis(each).log for each in found.rows[0]["values"]]
+    score, log = result.scores[name], [result.axis(each).log for each in result.rows[0]["values"]]
     falls = score.better == "more"
-    return figure_sketch(sweep_plot(found.rows, name, score.title, {}, log=log, names=found.names, falls=falls))
+    return figure_sketch(sweep_plot(result.rows, name, score.title, {}, log=log, names=result.names, falls=falls))
 
 
 def _sparse(settings: Settings, result: Settings, dark: bool) -> list[Figure]:

@@ -73,13 +73,13 @@ def _is_cell(cell: Any, axes: tuple[Axis, ...]) -> bool:
 
 def _row(cell: Mapping[str, Any], scores: Mapping[str, Score]) -> dict[str, Any]:
     """The cell with what of it can be drawn."""
-    found: dict[str, Any] = {"values": dict(cell["values"])}
-    found |= {name: float(cell[name]) for name in scores if is_finite(cell.get(name))}
+    result: dict[str, Any] = {"values": dict(cell["values"])}
+    result |= {name: float(cell[name]) for name in scores if is_finite(cell.get(name))}
     if isinstance(cell.get("message"), str):
-        found["message"] = cell["message"]
+        result["message"] = cell["message"]
     if _is_picture(cell.get("picture")):
-        found["picture"] = cell["picture"]
-    return found
+        result["picture"] = cell["picture"]
+    return result
 
 
 def _is_picture(picture: Any) -> bool:

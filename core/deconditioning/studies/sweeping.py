@@ -86,8 +86,8 @@ def study_of(name: str) -> Study:
     """A study by its name; ``InputError`` with those there are."""
     if name not in STUDIES:
         raise InputError(f"There is no study `{name}` to sweep: choose one of {', '.join(STUDIES)}.")
-    found: Study = importlib.import_module(STUDIES[name]).SWEEP
-    return found
+    study: Study = importlib.import_module(STUDIES[name]).SWEEP
+    return study
 
 
 def sweep_study(

@@ -39,12 +39,12 @@ def dates_of(text: Any) -> tuple[np.ndarray | None, str]:
     for pattern, orders in _FORMS:
         if not filled.str.fullmatch(pattern + _CLOCK).all():
             continue
-        found = [dates for order in orders if (dates := _parsed(text, order)) is not None]
-        if len(found) < 2:
-            return (found[0], "") if found else (None, "")
-        even = [dates for dates in found if _is_even(dates)]
+        result = [dates for order in orders if (dates := _parsed(text, order)) is not None]
+        if len(result) < 2:
+            return (result[0], "") if result else (None, "")
+        even = [dates for dates in result if _is_even(dates)]
         if len(even) == 1:
-            order = "day before month" if even[0] is found[0] else "month before day"
+            order = "day before month" if even[0] is result[0] else "month before day"
             return even[0], f"dates such as {filled.iloc[0]} are read with the {order}, which makes the steps even"
         return None, f"dates such as {filled.iloc[0]} may have day or month first and stay words: write 2003-04-05"
     return None, ""
@@ -59,16 +59,16 @@ def _parsed(text: Any, order: str) -> np.ndarray | None:
     day = pd.to_datetime(plain.str.replace(r" \d{1,2}:\d{2}.*$", "", regex=True), format=order, errors="coerce")
     if (day.isna() & (text != "")).any():
         return None
-    found = day.astype("datetime64[s]").to_numpy().astype("datetime64[s]")
+    result = day.astype("datetime64[s]").to_numpy().astype("datetime64[s]")
     if (clock == "").all():
-        return found
+        return result
     full = "1970-01-01 " + clock.where(clock != "", "00:00").str.strip()
     at = pd.to_datetime(full, format="mixed", errors="coerce", utc=bool(zone))
     if at.isna().any():
         return None
     if zone:
         at = at.dt.tz_localize(None)
-    return found + at.to_numpy().astype("datetime64[s]").astype(np.int64).astype("timedelta64[s]")
+    return result + at.to_numpy().astype("datetime64[s]").astype(np.int64).astype("timedelta64[s]")
 
 
 def _is_even(dates: np.ndarray) -> bool:
@@ -90,9 +90,9 @@ def dates_of_numbers(name: str, values: np.ndarray) -> np.ndarray | None:
     if form is None:
         return None
     text = pd.Series(values.astype(np.int64).astype(str))
-    found = pd.to_datetime(text, format=form, errors="coerce")
-    plausible = found.notna().all() and 1600 < found.dt.year.min() and found.dt.year.max() < 2300
-    return found.to_numpy().astype("datetime64[s]") if plausible else None
+    result = pd.to_datetime(text, format=form, errors="coerce")
+    plausible = result.notna().all() and 1600 < result.dt.year.min() and result.dt.year.max() < 2300
+    return result.to_numpy().astype("datetime64[s]") if plausible else None
 
 
 def clock_of(text: Any) -> np.ndarray | None:

@@ -66,10 +66,10 @@ def encoding_of(source: Source, name: str) -> str:
     """
     with io.BytesIO(source) if isinstance(source, bytes) else open(source, "rb") as file:
         start = file.read(4096)
-    found = next((encoding for mark, encoding in _MARKS if start.startswith(mark)), None)
-    if found is None and b"\x00" in start:
-        found = "utf-16-be" if start[0] == 0 else "utf-16-le"
-    for encoding in (found,) if found else ("utf-8", "cp1252"):
+    result = next((encoding for mark, encoding in _MARKS if start.startswith(mark)), None)
+    if result is None and b"\x00" in start:
+        result = "utf-16-be" if start[0] == 0 else "utf-16-le"
+    for encoding in (result,) if result else ("utf-8", "cp1252"):
         if _is_text(source, encoding):
             return encoding
     raise InputError(
@@ -148,7 +148,7 @@ def _told_separator(line: str) -> str:
 
 def _separator(lines: Sequence[str]) -> tuple[str, int]:
     """The separator that gives most lines the same number of cells, more than one, and that number."""
-    best, found = 0.0, (",", 1)
+    best, result = 0.0, (",", 1)
     for separator in _SEPARATORS:
         records = _records(lines, separator)
         width = _width(lines, separator)
@@ -159,8 +159,8 @@ def _separator(lines: Sequence[str]) -> tuple[str, int]:
         if separator == " " and not (share == 1 and len(wide) > 1):
             continue
         if share > best + 0.1:
-            best, found = share, (separator, width)
-    return found
+            best, result = share, (separator, width)
+    return result
 
 
 def _width(lines: Sequence[str], separator: str) -> int:
@@ -173,16 +173,16 @@ def _records(lines: Sequence[str], separator: str) -> list[tuple[int, list[str]]
     """The number of the line where each record that is not empty ends, from 0, and its cells."""
     if separator == " ":
         return [(number, line.split()) for number, line in enumerate(lines) if line.strip()]
-    reader, found = csv.reader(iter(lines), delimiter=separator, skipinitialspace=True), []
+    reader, result = csv.reader(iter(lines), delimiter=separator, skipinitialspace=True), []
     try:
         for cells in reader:
             if any(cell.strip() for cell in cells):
-                found.append((reader.line_num - 1, cells))
+                result.append((reader.line_num - 1, cells))
     except csv.Error:
         pass
-    if found:
-        found[0] = (found[0][0], [found[0][1][0].lstrip("\ufeff"), *found[0][1][1:]])
-    return found
+    if result:
+        result[0] = (result[0][0], [result[0][1][0].lstrip("\ufeff"), *result[0][1][1:]])
+    return result
 
 
 def _filled(cells: Sequence[str]) -> list[str]:

@@ -27,14 +27,14 @@ def without_marks(columns: Mapping[str, Any], missing: Missing) -> tuple[dict[st
     for name, values in columns.items():
         if not (isinstance(values, np.ndarray) and values.dtype.kind == "f"):
             continue
-        found = find_marks(values)
-        taken = [mark.value for mark in found if mark.sure] if named is None else marks_of(named, name)
+        marks = find_marks(values)
+        taken = [mark.value for mark in marks if mark.sure] if named is None else marks_of(named, name)
         for value in taken:
             there = marked(kept[name], value)
             if there.any():
                 kept[name] = np.where(there, np.nan, kept[name])
                 notes.append(_taken(name, Mark(value, int(there.sum()), True), kept[name]))
-        left = [mark for mark in found if not any(marked(mark.value, value) for value in taken)]
+        left = [mark for mark in marks if not any(marked(mark.value, value) for value in taken)]
         notes += [_doubt(name, mark) for mark in left]
     return kept, notes
 

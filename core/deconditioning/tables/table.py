@@ -51,7 +51,7 @@ class Table:
 
     def with_gaps(self, names: list[str]) -> np.ndarray:
         """Those columns side by side (N, k), NaN where a cell is empty; ``InputError`` for an unknown name or words."""
-        found = []
+        result = []
         for name in names:
             values = self.column(name)
             if values.dtype.kind != "f":
@@ -60,8 +60,8 @@ class Table:
                     f"Column '{name}' of {self.source} holds '{str(values[row])[:40]}' in row {row + 1}: choose "
                     "a column of numbers, or correct the cell."
                 )
-            found.append(values)
-        return np.stack(found, axis=1) if found else np.empty((len(self), 0))
+            result.append(values)
+        return np.stack(result, axis=1) if result else np.empty((len(self), 0))
 
     def column(self, name: str) -> np.ndarray:
         """One column as it is; ``InputError`` for an unknown name."""
@@ -132,11 +132,12 @@ def _netcdf_table(path: Path, name: str, missing: Missing) -> Table:
 
 
 def _text_table(path: Path, name: str, missing: Missing) -> Table:
-    found = read_text(path, name, most_rows=MOST_ROWS, missing=missing)
+    text_table = read_text(path, name, most_rows=MOST_ROWS, missing=missing)
     columns = {
-        label: values if isinstance(values, np.ndarray) else _plain(values) for label, values in found.columns.items()
+        label: values if isinstance(values, np.ndarray) else _plain(values)
+        for label, values in text_table.columns.items()
     }
-    return Table(columns, name, found.notes)
+    return Table(columns, name, text_table.notes)
 
 
 def _plain(values: Any) -> np.ndarray:
@@ -163,7 +164,7 @@ def _netcdf_columns(path: Path, name: str) -> dict[str, np.ndarray]:
                 f"{at_start(name)} has {dataset.sizes[rows]:,} rows along {rows}; the limit is {MOST_ROWS:,}: "
                 "keep those you need."
             )
-        found: dict[str, np.ndarray] = {}
+        result: dict[str, np.ndarray] = {}
         for label, variable in dataset.variables.items():
             if variable.dims[:1] != (rows,) or variable.dtype.kind not in "fiubM":
                 continue
@@ -171,10 +172,10 @@ def _netcdf_columns(path: Path, name: str) -> dict[str, np.ndarray]:
             if values.dtype.kind == "M":
                 values = (values - values.min()) / np.timedelta64(1, "s")
             if values.ndim == 1:
-                found[str(label)] = values.astype(np.float64)
+                result[str(label)] = values.astype(np.float64)
             elif values.ndim == 2 and values.shape[1] <= _MOST_PARTS:
-                found |= {f"{label}[{part}]": values[:, part].astype(np.float64) for part in range(values.shape[1])}
-    return found
+                result |= {f"{label}[{part}]": values[:, part].astype(np.float64) for part in range(values.shape[1])}
+    return result
 
 
 def write_table(table: Table, target: Path) -> None:

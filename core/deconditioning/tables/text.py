@@ -161,12 +161,12 @@ def _columns(
     shown = {column.evidence for column in numbers.values()} - {""}
     usual = shown.pop() if len(shown) == 1 and len(next(iter(shown))) == 1 else "."
     told = bool({column.evidence for column in numbers.values()} & {".", ","})
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for each in names:
         text = pd.concat(pieces[each], ignore_index=True) if pieces[each] else pd.Series([], dtype=str)
         values = numbers[each].numbers(usual) if each in numbers else None
         if values is not None:
-            found[each] = values
+            result[each] = values
             if numbers[each].either and not told and dialect.separator != ",":
                 sample = next(cell for cell in text if cell.strip().lower() not in MISSING)
                 notes.append(
@@ -178,18 +178,18 @@ def _columns(
             continue
         cells, missing = tidy(text)
         dates, said = dates_of(cells.where(~missing, "")) if each in numbers else (None, "")
-        found[each] = dates if dates is not None else _switches(text) if each in numbers else text
+        result[each] = dates if dates is not None else _switches(text) if each in numbers else text
         if said:
             notes.append(f"'{each}': {said}.")
         elif dates is None and each in numbers and (sums := _row_of_sums(cells)):
             notes.append(f"'{each}' {sums}")
-    for each, values in found.items():
+    for each, values in result.items():
         if isinstance(values, np.ndarray) and values.dtype.kind == "f":
             dates = dates_of_numbers(each, values)
-            found[each] = values if dates is None else dates
+            result[each] = values if dates is None else dates
     if usual == "," and any(column.either for column in numbers.values()):
         notes.append("Numbers have decimal commas, so that 1.234 is one thousand.")
-    return found
+    return result
 
 
 def _row_of_sums(cells: Any) -> str:

@@ -35,13 +35,13 @@ def checked(check: Check = never) -> dict[str, Checked]:
     }
 
 
-def handout(address: str, found: Mapping[str, Checked]) -> bytes:
+def handout(address: str, result: Mapping[str, Checked]) -> bytes:
     """The PDF: four A4 pages, the last one for the teacher. ``address`` is where the app's pages begin."""
     sheet = Sheet(f"{TITLE}: a lesson of 45 minutes")
     _lesson(sheet, address)
     for first in range(0, len(EXERCISES), _EACH):
         _exercises(sheet, address, first)
-    _answers(sheet, found)
+    _answers(sheet, result)
     return sheet.pdf()
 
 
@@ -58,8 +58,10 @@ def _head(sheet: Sheet, title: str, said: str, width: float = _ROOM) -> float:
 
 def _lesson(sheet: Sheet, address: str) -> None:
     """What is asked at each step, and the three answers to be written down."""
-    said = f"Open {address}/story. Guess before you press Reveal. Then write down what you see and what surprised you."
-    y = _head(sheet, f"{TITLE}: 45 minutes", said, _ROOM - _QR - 14)
+    sentence = (
+        f"Open {address}/story. Guess before you press Reveal. Then write down what you see and what surprised you."
+    )
+    y = _head(sheet, f"{TITLE}: 45 minutes", sentence, _ROOM - _QR - 14)
     sheet.qr(WIDTH - MARGIN - _QR, MARGIN - 6, _QR, f"{address}/story")
     y = sheet.words(MARGIN, y + 4, "Name", 9, 60, colour=QUIET)
     sheet.line(MARGIN + 36, y - 1, 220)
@@ -122,15 +124,15 @@ def _exercise(sheet: Sheet, address: str, number: int, exercise: Exercise, top: 
         sheet.line(MARGIN + 66, end - up, width - 66 if up else _ROOM - 66)
 
 
-def _answers(sheet: Sheet, found: Mapping[str, Checked]) -> None:
+def _answers(sheet: Sheet, result: Mapping[str, Checked]) -> None:
     """For the teacher: a solution of each exercise, what its check says of it, why; what the lesson leads to."""
-    said = (
+    sentence = (
         "One solution of each exercise, the result of its check with the solution and at the start (computed for this "
         f"sheet by {TITLE} {deconditioning.__version__}), and the reason."
     )
-    y = _head(sheet, "For the teacher", said)
+    y = _head(sheet, "For the teacher", sentence)
     for number, exercise in enumerate(EXERCISES, 1):
-        verdicts = found[exercise.key]
+        verdicts = result[exercise.key]
         mark = "" if verdicts.solved.done else " The check fails here."
         y = sheet.words(MARGIN, y, f"{number}. {exercise.title} · {solution_words(exercise)}", 8.5, _ROOM, bold=True)
         text = f"{verdicts.solved.said}{mark} At the start: {verdicts.opened.said} {exercise.answer}"

@@ -34,8 +34,8 @@ def verdict_at(exercise: Exercise, address: Address, check: Check = never) -> Ve
     """What the numbers say at the settings of an address; raises ``InputError`` where one is refused."""
     check()
     way = WAYS[exercise.key]
-    found = way.numbers(address) if way.study is None else way.numbers(_settings_at(way, address))
-    numbers: Numbers = dict(zip(exercise.needs, found, strict=True))
+    result = way.numbers(address) if way.study is None else way.numbers(_settings_at(way, address))
+    numbers: Numbers = dict(zip(exercise.needs, result, strict=True))
     verdict = exercise.verdict(numbers)
     assert verdict is not None
     return verdict
@@ -102,9 +102,9 @@ def _rule(given: dict[str, Any]) -> tuple[float, ...]:
 
     settings = KernelBayesSettings(**given)
     problem, y = problem_at(gaussian_spec(settings, 1)), np.array(settings.observed)
-    found = answers(problem, y, bandwidth=AnswerSettings().bandwidth, **settings.rule)
+    result = answers(problem, y, bandwidth=AnswerSettings().bandwidth, **settings.rule)
     exact = problem.posterior(y)[0]
-    return tuple(float(np.linalg.norm(found[name].mean - exact)) for name in ("kbr", "kde"))
+    return tuple(float(np.linalg.norm(result[name].mean - exact)) for name in ("kbr", "kde"))
 
 
 def _followed(given: dict[str, Any]) -> tuple[float, ...]:
@@ -127,10 +127,10 @@ def _field(*scores: str) -> Callable[[Address], tuple[float, ...]]:
         from deconditioning.metrics.field_scores import score_field
 
         problem, mean, sd = _map(address)
-        found = score_field(problem.truth, mean, sd) | {
+        result = score_field(problem.truth, mean, sd) | {
             "bilinear": score_field(problem.truth, bilinear(problem), None)["rmse"]
         }
-        return *(float(found[name]) for name in scores), 1.0
+        return *(float(result[name]) for name in scores), 1.0
 
     return at
 
@@ -155,13 +155,13 @@ def _map(address: Address) -> Any:
     spec = preset({"fields": _EXAMPLE}, problem.spec.to_dict(), settings) or starting_spec(problem, settings)
     if noise.key in address:
         spec = replace(spec, noise=noise.read(address[noise.key]))
-    found = predict(spec, matched_data(problem, spec), problem)
-    return problem, problem.physical_mean(found.mean), problem.physical_sd(found.sd)
+    result = predict(spec, matched_data(problem, spec), problem)
+    return problem, problem.physical_mean(result.mean), problem.physical_sd(result.sd)
 
 
 def _scored(study: str, *scores: str) -> Callable[[dict[str, Any]], tuple[float, ...]]:
     """Scores that the study's sweeps tell."""
-    return lambda given: tuple(float(found[name]) for found in [study_of(study).row(given)] for name in scores)
+    return lambda given: tuple(float(result[name]) for result in [study_of(study).row(given)] for name in scores)
 
 
 WAYS = {

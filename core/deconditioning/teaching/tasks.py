@@ -32,8 +32,8 @@ def _there_and_back(back: float) -> Verdict:
 
 
 def _few_points(own: float, every: float) -> Verdict:
-    said = f"The error with these points is {own / every:.2f} times that of a GP on all data."
-    return Verdict(own <= 1.25 * every, said)
+    sentence = f"The error with these points is {own / every:.2f} times that of a GP on all data."
+    return Verdict(own <= 1.25 * every, sentence)
 
 
 def _slices(error: float) -> Verdict:
@@ -42,16 +42,18 @@ def _slices(error: float) -> Verdict:
 
 def _one_estimator(first: float, second: float) -> Verdict:
     apart = abs(first - second) / first
-    said = "The two estimators give the same numbers." if apart < 1e-6 else f"Their errors differ by {_percent(apart)}."
-    return Verdict(apart < 1e-6, said)
+    sentence = (
+        "The two estimators give the same numbers." if apart < 1e-6 else f"Their errors differ by {_percent(apart)}."
+    )
+    return Verdict(apart < 1e-6, sentence)
 
 
 def _nearer_than_densities(rule: float, densities: float) -> Verdict:
-    said = (
+    sentence = (
         f"Distance from the exact posterior mean: {rule:.3g} by kernel Bayes' rule, {densities:.3g} by density "
         "estimation from the same samples."
     )
-    return Verdict(rule < densities, said)
+    return Verdict(rule < densities, sentence)
 
 
 def _runs(width: float) -> Verdict:
@@ -59,11 +61,11 @@ def _runs(width: float) -> Verdict:
 
 
 def _nearer_than_kalman(rule: float, kalman: float) -> Verdict:
-    said = (
+    sentence = (
         f"Mean square error: {rule:.3g} for the kernel Bayes filter, from examples alone, {kalman:.3g} for the "
         "extended Kalman filter."
     )
-    return Verdict(rule < kalman, said)
+    return Verdict(rule < kalman, sentence)
 
 
 def _people(risk: float) -> Verdict:
@@ -75,8 +77,8 @@ def _right_intervals(held: float, exact: float) -> Verdict:
 
 
 def _worse_than_lines(model: float, lines: float, exact: float) -> Verdict:
-    said = f"RMSE: {model:.3g} K for the model, {lines:.3g} K for bilinear interpolation."
-    return Verdict(model > lines, said)
+    sentence = f"RMSE: {model:.3g} K for the model, {lines:.3g} K for bilinear interpolation."
+    return Verdict(model > lines, sentence)
 
 
 _PAIRS = LineProblem.address(n=80, m=80)

@@ -52,7 +52,7 @@ def picture_first(draw: Callable[[], Drawn]) -> Drawn:
 
 def part_first(draw: Callable[[], Drawn]) -> Drawn:
     """A part of what `picture_first` draws that is drawn alone after a change of its own controls; like that else."""
-    found: list[Drawn] = []
+    result: list[Drawn] = []
     refused: list[InputError] = []
     begun: list[bool] = []
 
@@ -75,14 +75,14 @@ def part_first(draw: Callable[[], Drawn]) -> Drawn:
             refused.append(error)
         else:
             if not alone:  # nobody asks for it again, and it may be large
-                found.append(drawn)
+                result.append(drawn)
         finally:
             _AHEAD.reset(token)
 
     part()
     if refused:
         raise refused[0]
-    return found[0]
+    return result[0]
 
 
 def _nothing() -> None:

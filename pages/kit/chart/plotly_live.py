@@ -107,11 +107,11 @@ def _hear_cells(key: str, on_cells: Callable[[list[list[float]]], None]) -> None
     """Pass on the events that the browser of the chart ``key`` has sent; what no picture of this app sends is not."""
     events = st.session_state.get(key, {}).get("cells")
     try:
-        found = [[float(number) for number in event] for event in events]
+        result = [[float(number) for number in event] for event in events]
     except (TypeError, ValueError, OverflowError):
         return
-    if all(len(event) in (3, 5) and all(map(math.isfinite, event)) for event in found):
-        on_cells(found)
+    if all(len(event) in (3, 5) and all(map(math.isfinite, event)) for event in result):
+        on_cells(result)
 
 
 def _nothing() -> None:

@@ -24,17 +24,17 @@ LONGEST = 1300
 
 def forget_address(*keys: str) -> None:
     """Leave these values of the address aside without a word: they belong to another state of the page."""
-    for asked in st.session_state.get(Key.ADDRESS_REQUESTS, {}).values():
+    for requested in st.session_state.get(Key.ADDRESS_REQUESTS, {}).values():
         for key in keys:
-            asked.pop(key, None)
+            requested.pop(key, None)
     for key in keys:
         st.query_params.pop(key, None)
 
 
 def note_requests(page: str, address: Mapping[str, Sequence[str]]) -> None:
     """These settings, too, are asked of the page: what it does not take of them is said when it has run."""
-    asked = st.session_state.setdefault(Key.ADDRESS_REQUESTS, {})
-    asked[page] = {key: list(values) for key, values in address.items()}
+    requested = st.session_state.setdefault(Key.ADDRESS_REQUESTS, {})
+    requested[page] = {key: list(values) for key, values in address.items()}
 
 
 def drop_impossible() -> None:
@@ -48,22 +48,22 @@ def drop_impossible() -> None:
 @contextmanager
 def show_address_notes(page: str) -> Iterator[None]:
     """Around the page of that name: above it stands what its address asked for and did not get."""
-    asked = st.session_state.setdefault(Key.ADDRESS_REQUESTS, {})
+    requested = st.session_state.setdefault(Key.ADDRESS_REQUESTS, {})
     renamed = _redirect(page)
-    if page in asked:
-        asked[page] |= _absurd()
+    if page in requested:
+        requested[page] |= _absurd()
     else:
-        asked.clear()
-        asked[page] = _address()
+        requested.clear()
+        requested[page] = _address()
     place = st.empty()
     yield
     said = st.session_state.setdefault(Key.ADDRESS_NOTES, {})
-    said |= {key: _unused(key, values) for key, values in asked[page].items()}
+    said |= {key: _unused(key, values) for key, values in requested[page].items()}
     said |= {
         new: (st.session_state.get(new), f"{text} {said.get(new, (None, ''))[1]}".strip())
         for new, text in renamed.items()
     }
-    asked[page].clear()
+    requested[page].clear()
     sentences = [text for key, (used, text) in said.items() if text and st.session_state.get(key) == used]
     if sentences:
         place.info(" ".join(sentences))
@@ -192,11 +192,11 @@ def _what(values: list[Any], asked: list[str]) -> str:
         return "neither true nor false"
     if not all(isinstance(value, int | float) for value in values):
         return "not one of the choices"
-    found = [_number(value) for value in asked]
+    result = [_number(value) for value in asked]
     if len(asked) != len(values):
         return "one value" if len(asked) == 1 else f"{len(asked)} values"
-    if all(isinstance(value, int) for value in values) and not all(n is not None and n % 1 == 0 for n in found):
+    if all(isinstance(value, int) for value in values) and not all(n is not None and n % 1 == 0 for n in result):
         return "not a whole number"
-    if not all(number is not None and math.isfinite(number) for number in found):
+    if not all(number is not None and math.isfinite(number) for number in result):
         return "not a finite number"
     return "outside the limits"

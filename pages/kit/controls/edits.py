@@ -40,18 +40,18 @@ class EditedPoints:
 
     def edited(self, spec: LineSpec, place: Any = st) -> LineSpec:
         """The problem with the edits of the address; ``place`` says how many there are and takes them back."""
-        found = {}
+        result = {}
         with st.container(key="lab-edits"):
             for scatter, count in (("first", spec.n), ("second", spec.m)):
-                found[scatter] = self._held(scatter, count, place)
-        if any(map(len, found.values())):
-            said = (f"{self.held[name][1]}: {edits.words}" for name, edits in found.items() if len(edits))
+                result[scatter] = self._held(scatter, count, place)
+        if any(map(len, result.values())):
+            said = (f"{self.held[name][1]}: {edits.words}" for name, edits in result.items() if len(edits))
             place.markdown(f"By hand, {'; '.join(said)}.", width="content")
         if any(st.session_state.get(key) for key, _ in self.held.values()):
             none = {key: "" for key, _ in self.held.values()}
             place.button("Points as generated", key=self.undo, icon=":material/undo:", on_click=_put, args=(none,),
                          help="Undo every edit of a point")  # fmt: skip
-        return replace(spec, first_edits=found["first"].text, second_edits=found["second"].text)
+        return replace(spec, first_edits=result["first"].text, second_edits=result["second"].text)
 
     def _held(self, scatter: str, count: int, place: Any) -> Edits:
         """The edits of one scatter that can be done; a sentence on those that cannot."""

@@ -28,14 +28,14 @@ def choose(essentials: Essentials) -> None:
     now = page_record()
     _begin(now.page)
     with st.sidebar:
-        found = st.segmented_control(
+        result = st.segmented_control(
             "Controls", LEVELS, default=ESSENTIAL, required=True, key=KEY, bind="query-params", width="stretch",
             help=(
                 "Essential: at most four controls, in plain words. All: every control, in technical terms. Hidden "
                 "controls keep their values."
             ),
         )  # fmt: skip
-    now.essentials, now.shows_all = essentials, found == ALL
+    now.essentials, now.shows_all = essentials, result == ALL
     st.session_state[Key.LEVEL] = shown()
 
 

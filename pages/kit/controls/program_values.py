@@ -25,11 +25,13 @@ def set_on_next_run(values: Mapping[str, Any]) -> None:
 
     Streamlit may end a run wherever its state is touched: a mark without its values would lose them.
     """
-    asked = st.session_state.get(Key.PROGRAM_VALUES, ())
+    requested = st.session_state.get(Key.PROGRAM_VALUES, ())
     number = 1 + max(
-        st.session_state.get(Key.PROGRAM_VALUES_SET, 0), st.session_state.get(SEEN, 0), *(number for number, _ in asked)
+        st.session_state.get(Key.PROGRAM_VALUES_SET, 0),
+        st.session_state.get(SEEN, 0),
+        *(number for number, _ in requested),
     )
-    st.session_state[Key.PROGRAM_VALUES] = (*asked[1 - _KEPT :], (number, dict(values)))
+    st.session_state[Key.PROGRAM_VALUES] = (*requested[1 - _KEPT :], (number, dict(values)))
 
 
 def set_values(values: Mapping[str, Any]) -> None:
@@ -54,12 +56,12 @@ def requested_value(key: str, default: Any) -> Any:
 
 def apply_values() -> None:
     """Put the values asked for that the browser has not seen; call it before the page's first control."""
-    asked = st.session_state.get(Key.PROGRAM_VALUES, ())
+    requested = st.session_state.get(Key.PROGRAM_VALUES, ())
     seen = st.session_state.get(SEEN, st.session_state.get(Key.PROGRAM_VALUES_SET, 0))
-    for number, values in asked:
+    for number, values in requested:
         if number > seen:
             st.session_state.update(values)
-    newest = max(seen, *(number for number, _ in asked), 0)
+    newest = max(seen, *(number for number, _ in requested), 0)
     if st.session_state.get(SEEN) != newest:
         st.session_state.update({SEEN: newest})
     st.session_state[Key.PROGRAM_VALUES_SET] = newest

@@ -49,8 +49,8 @@ def _whole(setting: Integer, more: dict[str, Any]) -> int:
         buttons = setting.widget == "buttons" or (not setting.widget and len(setting.offered) <= FEW)
         draw = widgets.segmented_control if buttons else widgets.select_slider
         begin = {"default" if buttons else "value": setting.default}
-        found = draw(setting.label, setting.offered, key=setting.key, format_func=setting.text, **more, **begin)
-        return int(setting.default if found is None else found)
+        result = draw(setting.label, setting.offered, key=setting.key, format_func=setting.text, **more, **begin)
+        return int(setting.default if result is None else result)
     if setting.typed:
         ends, step = (setting.low, setting.high), setting.step
         return int(widgets.number_input(setting.label, *ends, setting.default, step=step, key=setting.key, **more))
@@ -74,10 +74,10 @@ def _one_of(setting: Choice, more: dict[str, Any]) -> str:
     if setting.widget == "menu" or (not setting.widget and len(options) > FEW):
         index = options.index(setting.default)
         return str(widgets.selectbox(setting.label, options, index=index, key=setting.key, format_func=words, **more))
-    found = widgets.segmented_control(
+    result = widgets.segmented_control(
         setting.label, options, default=setting.default, key=setting.key, format_func=words, **more
     )
-    return str(found or setting.default)
+    return str(result or setting.default)
 
 
 def _yes_or_no(setting: Switch, more: dict[str, Any]) -> bool:

@@ -32,11 +32,11 @@ def slider(
     default = low if value is None else value
     _clip(key, low, high, default)
     name, more["help"] = labelled(key, label, more.get("help"))
-    found = place.slider(name, low, high, value, step, key=key, bind=_ADDRESS, **more)
+    result = place.slider(name, low, high, value, step, key=key, bind=_ADDRESS, **more)
     record_control(
-        key, label, found, default, _numbers(found), _number_words(found), _reads_numbers(low, high, default)
+        key, label, result, default, _numbers(result), _number_words(result), _reads_numbers(low, high, default)
     )
-    return found
+    return result
 
 
 def number_input(
@@ -46,21 +46,21 @@ def number_input(
     default = low if value == "min" else value
     _clip(key, low, high, default)
     name, more["help"] = labelled(key, label, more.get("help"))
-    found = place.number_input(name, low, high, value, key=key, bind=_ADDRESS, **more)
+    result = place.number_input(name, low, high, value, key=key, bind=_ADDRESS, **more)
     record_control(
-        key, label, found, default, _numbers(found), _number_words(found), _reads_numbers(low, high, default)
+        key, label, result, default, _numbers(result), _number_words(result), _reads_numbers(low, high, default)
     )
-    return found
+    return result
 
 
 def selectbox(label: str, options: Sequence[Any], *, key: str, index: int = 0, place: Any = st, **more: Any) -> Any:
     """One of several, from a list."""
     options = list(options)
     name, more["help"] = labelled(key, label, more.get("help"))
-    found = place.selectbox(name, options, index=index, key=key, bind=_ADDRESS, **more)
-    first, text = options[index] if options else None, _word(found, more)
-    record_control(key, label, found, first, text, [text], _reads_choice(options, more))
-    return found
+    result = place.selectbox(name, options, index=index, key=key, bind=_ADDRESS, **more)
+    first, text = options[index] if options else None, _word(result, more)
+    record_control(key, label, result, first, text, [text], _reads_choice(options, more))
+    return result
 
 
 def segmented_control(
@@ -68,10 +68,10 @@ def segmented_control(
 ) -> Any:
     """One of a few, side by side."""
     name, more["help"] = labelled(key, label, more.get("help"))
-    found = place.segmented_control(name, options, default=default, key=key, bind=_ADDRESS, **more)
-    text = _word(default if found is None else found, more)
-    record_control(key, label, found, default, text, [text], _reads_choice(options, more))
-    return found
+    result = place.segmented_control(name, options, default=default, key=key, bind=_ADDRESS, **more)
+    text = _word(default if result is None else result, more)
+    record_control(key, label, result, default, text, [text], _reads_choice(options, more))
+    return result
 
 
 def select_slider(
@@ -80,11 +80,11 @@ def select_slider(
     """One of several in order."""
     options = list(options)
     name, more["help"] = labelled(key, label, more.get("help"))
-    found = place.select_slider(name, options, value, key=key, bind=_ADDRESS, **more)
+    result = place.select_slider(name, options, value, key=key, bind=_ADDRESS, **more)
     default = options[0] if value is None else value
-    text = _word(found, more)
-    record_control(key, label, found, default, text, [text], _reads_choice(options, more))
-    return found
+    text = _word(result, more)
+    record_control(key, label, result, default, text, [text], _reads_choice(options, more))
+    return result
 
 
 def multiselect(
@@ -92,27 +92,27 @@ def multiselect(
 ) -> list[Any]:
     """Any of several."""
     name, more["help"] = labelled(key, label, more.get("help"))
-    found = list(place.multiselect(name, options, default, key=key, bind=_ADDRESS, **more))
-    words = [_word(one, more) for one in found]
+    result = list(place.multiselect(name, options, default, key=key, bind=_ADDRESS, **more))
+    words = [_word(one, more) for one in result]
     text = ", ".join(words) or "none"
-    record_control(key, label, found, list(default or []), text, words or [""], _reads_choices(options, more))
-    return found
+    record_control(key, label, result, list(default or []), text, words or [""], _reads_choices(options, more))
+    return result
 
 
 def toggle(label: str, value: bool = False, *, key: str, place: Any = st, **more: Any) -> bool:
     """A switch."""
     name, more["help"] = labelled(key, label, more.get("help"))
-    found = bool(place.toggle(name, value, key=key, bind=_ADDRESS, **more))
-    record_control(key, label, found, value, "on" if found else "off", [str(found).lower()], _reads_switch)
-    return found
+    result = bool(place.toggle(name, value, key=key, bind=_ADDRESS, **more))
+    record_control(key, label, result, value, "on" if result else "off", [str(result).lower()], _reads_switch)
+    return result
 
 
 def checkbox(label: str, value: bool = False, *, key: str, place: Any = st, **more: Any) -> bool:
     """A box with a tick."""
     name, more["help"] = labelled(key, label, more.get("help"))
-    found = bool(place.checkbox(name, value, key=key, bind=_ADDRESS, **more))
-    record_control(key, label, found, value, "on" if found else "off", [str(found).lower()], _reads_switch)
-    return found
+    result = bool(place.checkbox(name, value, key=key, bind=_ADDRESS, **more))
+    record_control(key, label, result, value, "on" if result else "off", [str(result).lower()], _reads_switch)
+    return result
 
 
 def text_input(
@@ -127,11 +127,11 @@ def text_input(
 ) -> str:
     """A line of text; ``said`` is how it reads beside other settings; ``in_picture`` is it moved and told there."""
     name, more["help"] = labelled(key, label, more.get("help"))
-    found = str(place.text_input(name, value, key=key, bind=_ADDRESS, **more) or "")
+    result = str(place.text_input(name, value, key=key, bind=_ADDRESS, **more) or "")
     record_control(
-        key, label, found, value, said(found) or "empty", [found], lambda words: words[0], in_picture=in_picture
+        key, label, result, value, said(result) or "empty", [result], lambda words: words[0], in_picture=in_picture
     )
-    return found
+    return result
 
 
 def clipped(key: str, low: _Limited, high: _Limited) -> list[float] | None:
@@ -139,11 +139,11 @@ def clipped(key: str, low: _Limited, high: _Limited) -> list[float] | None:
     if key in st.session_state or key not in st.query_params:
         return None
     try:
-        asked = [float(text) for text in st.query_params.get_all(key)]
+        requested = [float(text) for text in st.query_params.get_all(key)]
     except ValueError:
         return None
-    inside = [min(max(number, float(low)), float(high)) for number in asked]
-    return inside if all(map(math.isfinite, asked)) and inside != asked else None
+    inside = [min(max(number, float(low)), float(high)) for number in requested]
+    return inside if all(map(math.isfinite, requested)) and inside != requested else None
 
 
 def _clip(key: str, low: Any, high: Any, default: Any) -> None:
@@ -165,10 +165,10 @@ def _reads_numbers(low: Any, high: Any, default: Any) -> Reader:
     known = next((value for value in ((default[0] if several else default), low, high) if value is not None), 0.0)
 
     def read(words: Sequence[str]) -> Any:
-        found = [type(known)(word) for word in words]
-        if len(found) != (len(default) if several else 1) or not all(map(math.isfinite, found)):
+        result = [type(known)(word) for word in words]
+        if len(result) != (len(default) if several else 1) or not all(map(math.isfinite, result)):
             raise ValueError(words)
-        inside = [max(number, low) if low is not None else number for number in found]
+        inside = [max(number, low) if low is not None else number for number in result]
         inside = [min(number, high) if high is not None else number for number in inside]
         return tuple(inside) if several else inside[0]
 
@@ -180,10 +180,10 @@ def _reads_choices(options: Sequence[Any], more: dict[str, Any]) -> Reader:
     named = {_word(option, more): option for option in options}
 
     def read(words: Sequence[str]) -> list[Any]:
-        found = [named[word] for word in words if word in named]
-        if not found and any(words):
+        result = [named[word] for word in words if word in named]
+        if not result and any(words):
             raise ValueError(words)
-        return found
+        return result
 
     return read
 

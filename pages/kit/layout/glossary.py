@@ -35,8 +35,8 @@ class Word:
 def words() -> tuple[Word, ...]:
     """All of them, in the order of the alphabet."""
     listed = tomllib.loads(FILE.read_text(encoding="utf-8"))["word"]
-    found = [Word(**one | {"forms": tuple(one.get("forms", ()))}) for one in listed]
-    return tuple(sorted(found, key=lambda word: word.name.casefold()))
+    result = [Word(**one | {"forms": tuple(one.get("forms", ()))}) for one in listed]
+    return tuple(sorted(result, key=lambda word: word.name.casefold()))
 
 
 def _form(form: str) -> str:

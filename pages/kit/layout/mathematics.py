@@ -24,10 +24,10 @@ def _displayed(group: str) -> str:
     return "\n".join(f"$$\n{formula.strip()}\n$$" for formula in _NEXT.split(group) if formula.strip())
 
 
-def _with_powers(found: re.Match[str]) -> str:
-    return found[1] + _POWER_OF_TEN.sub(_power, found[2]) + found[1]
+def _with_powers(result: re.Match[str]) -> str:
+    return result[1] + _POWER_OF_TEN.sub(_power, result[2]) + result[1]
 
 
-def _power(found: re.Match[str]) -> str:
-    times = "" if found[1] == "1" else rf"{found[1]} \cdot "
-    return rf"{times}10^{{{int(found[2])}}}"
+def _power(result: re.Match[str]) -> str:
+    times = "" if result[1] == "1" else rf"{result[1]} \cdot "
+    return rf"{times}10^{{{int(result[2])}}}"

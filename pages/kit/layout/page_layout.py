@@ -68,8 +68,8 @@ def _awaited_device() -> None:
     if is_warm():
         _device()
         st.rerun()
-    said = "Device: starting…" if warm_up().is_alive() else "Device unknown: PyTorch could not be loaded"
-    st.html(f'<div class="lab-device" role="status">{said}</div>', width="content")
+    sentence = "Device: starting…" if warm_up().is_alive() else "Device unknown: PyTorch could not be loaded"
+    st.html(f'<div class="lab-device" role="status">{sentence}</div>', width="content")
 
 
 def _device_sentence() -> str:
@@ -159,10 +159,10 @@ def score_table(
         cells = "".join(f"<td>{f'<b>{t}</b>' if b else t}</td>" for t, b in zip(texts, best_ones, strict=True))
         swatch = f'<i style="background:var(--lab-{hue_name(model)})"></i>'
         body += f'<tr><th scope="row">{swatch}{escape(labels[model])}</th>{cells}</tr>'
-    said = f"<p>{escape(caption)}</p>" if caption else ""
+    sentence = f"<p>{escape(caption)}</p>" if caption else ""
     table = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
     named = f'data-name="{escape(caption or "Scores")}" tabindex="0"'
-    st.html(f'<div class="lab-table">{said}<div class="lab-scroll" {named}>{table}</div></div>')
+    st.html(f'<div class="lab-table">{sentence}<div class="lab-scroll" {named}>{table}</div></div>')
 
 
 def _heading(name: str, units: str) -> str:

@@ -88,7 +88,7 @@ def headline(table: BenchmarkTable) -> None:
             }
         )
     narrow = " (too narrow everywhere)" if max(held) < 0.9 else ""
-    share, inside = (f"{100 * min(found):.0f} to {100 * max(found):.0f} %" for found in (shares, held))
+    share, inside = (f"{100 * min(result):.0f} to {100 * max(result):.0f} %" for result in (shares, held))
     st.markdown(
         f"The RMSE of the most accurate model is {share} of that of the best interpolation; its 95 % intervals contain "
         f"{inside} of the truth{narrow}."
@@ -125,8 +125,8 @@ def show(table: BenchmarkTable) -> None:
         return
     if run is not None:
         outcome(run, "The benchmark is done", "the finished fits are shown")
-        if found := benchmark_rows((run.result or {}).get("rows"), table.group):
-            rows, told, mark = found, f"from run {run.id}", run.id
+        if result := benchmark_rows((run.result or {}).get("rows"), table.group):
+            rows, told, mark = result, f"from run {run.id}", run.id
     _tables(table, rows, told, mark)
 
 
@@ -151,7 +151,7 @@ class Group:
 
 def _sums(table: BenchmarkTable, rows: list[dict[str, Any]]) -> dict[str, Group]:
     """The groups that have rows, in the table's order."""
-    found, rows = {}, expanded(rows)
+    result, rows = {}, expanded(rows)
     for value in table.groups:
         mine = [row for row in rows if row[table.group] == value]
         if not mine:
@@ -159,10 +159,10 @@ def _sums(table: BenchmarkTable, rows: list[dict[str, Any]]) -> dict[str, Group]
         seeds = len({row["seed"] for row in mine})
         models = table_rows(mine, table.group, value, paper=table.paper.get(value))
         try:
-            found[value] = Group(seeds, models, pairwise_wilcoxon(mine, "rmse"), others=_others(table, mine))
+            result[value] = Group(seeds, models, pairwise_wilcoxon(mine, "rmse"), others=_others(table, mine))
         except InputError as error:
-            found[value] = Group(seeds, models, (), str(error))
-    return found
+            result[value] = Group(seeds, models, (), str(error))
+    return result
 
 
 def _others(table: BenchmarkTable, rows: list[dict[str, Any]]) -> dict[str, dict[tuple[str, str], Comparison]]:
@@ -181,20 +181,20 @@ def _tables(table: BenchmarkTable, rows: list[dict[str, Any]], told: str, mark: 
     if not rows:
         st.caption("No fit has finished yet.")
         return
-    found = _kept_sums(table.task, mark, table, rows) if mark else _sums(table, rows)
+    result = _kept_sums(table.task, mark, table, rows) if mark else _sums(table, rows)
     if len(table.scores) > _MOST_BESIDE:
-        for value, group in found.items():
+        for value, group in result.items():
             _one(table, group, value, *st.columns([2, 3]))
     else:
-        places = (column for _ in range(0, len(found), 2) for column in st.columns(2))
-        for column, (value, group) in zip(places, found.items(), strict=False):
+        places = (column for _ in range(0, len(result), 2) for column in st.columns(2))
+        for column, (value, group) in zip(places, result.items(), strict=False):
             _one(table, group, value, column, column)
     st.caption(
         f"Mean ± sd over the seeds ({told}). r: Pearson correlation. In 95 %: share of the truth inside the central "
         "95 % interval. CPU seconds for one fit on one thread."
     )
     with st.expander("Which differences are significant? Wilcoxon's signed-rank test"):
-        for value, group in found.items():
+        for value, group in result.items():
             _tests(group, table.groups[value])
 
 
@@ -213,8 +213,8 @@ def _line(table: BenchmarkTable, row: dict[str, Any]) -> dict[str, Any]:
     if table.paper:
         line["RMSE, paper"] = "–" if not row["paper"] else spread(*row["paper"])
     for name in table.scores:
-        found = row["means"].get(name)
-        shown = "–" if found is None else f"{100 * found:.0f} %" if name.startswith("coverage") else f"{found:.3g}"
+        result = row["means"].get(name)
+        shown = "–" if result is None else f"{100 * result:.0f} %" if name.startswith("coverage") else f"{result:.3g}"
         line[SHORT[name]] = shown
     line["CPU s"] = "–" if row["seconds"] is None else f"{row['seconds']:.1f}"
     return line
@@ -244,7 +244,7 @@ def _tests(group: Group, title: str) -> None:
                 "Median difference": f"{abs(p.difference):.3g}",
                 "p": p.note or f"{p.p_value:.1e}",
                 "p corrected": _p(p),
-                **{f"{SHORT[score]} corrected": _p(found.get((p.first, p.second))) for score, found in others},
+                **{f"{SHORT[score]} corrected": _p(result.get((p.first, p.second))) for score, result in others},
                 "Seeds": p.n,
             }
             for p in group.pairs

@@ -12,11 +12,11 @@ def lost(model: str = "shrinkage_cmp") -> str:
     """How often a mediated model is farther off than its plain counterpart; nothing without rows or a counterpart."""
     plain = _COUNTERPARTS.get(model, "")
     rows = stored(FILE)["rows"] if plain and (FOLDER / FILE).is_file() else []
-    found = {(row["case"], row["seed"], row["model"]): row["scores"]["rmse"] for row in rows if row["scores"]}
+    result = {(row["case"], row["seed"], row["model"]): row["scores"]["rmse"] for row in rows if row["scores"]}
     pairs = [
-        (rmse, found[case, seed, plain])
-        for (case, seed, name), rmse in found.items()
-        if name == model and (case, seed, plain) in found
+        (rmse, result[case, seed, plain])
+        for (case, seed, name), rmse in result.items()
+        if name == model and (case, seed, plain) in result
     ]
     if not pairs:
         return ""

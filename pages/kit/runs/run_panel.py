@@ -46,15 +46,15 @@ def show_duration(doing: str, seconds: float) -> None:
 
 def run_of(task: str) -> Run | None:
     """The run of this task named in the address, or the session's last one; None when there is none."""
-    for asked in (st.query_params.get("run"), st.session_state.get(Key.RUN.of(task))):
-        if not asked:
+    for requested in (st.query_params.get("run"), st.session_state.get(Key.RUN.of(task))):
+        if not requested:
             continue
         try:
-            run = get_engine().get(asked)
+            run = get_engine().get(requested)
         except InputError:
             continue
         if run.spec.task == task:
-            st.session_state[Key.RUN.of(task)] = asked
+            st.session_state[Key.RUN.of(task)] = requested
             return _checked(run)
     return None
 
@@ -102,11 +102,11 @@ def take_once(run: Run, values: Callable[[Any], Mapping[str, Any] | None]) -> No
     learned = (run.result or {}).get("learned")
     if not learned or run.id in taken:
         return
-    asked = values(learned)
-    if asked is not None:
-        set_on_next_run(asked)
+    requested = values(learned)
+    if requested is not None:
+        set_on_next_run(requested)
     taken.add(run.id)
-    if asked is not None:
+    if requested is not None:
         st.rerun()
 
 
@@ -189,13 +189,13 @@ def outcome(run: Run, done: str, cancelled: str, more: str = "") -> None:
     show_owner(run)
     took = duration(run.ended - run.started) if run.ended and run.started else ""
     if run.status == "done":
-        said = f"{done} in {took}" if took else done
+        sentence = f"{done} in {took}" if took else done
     elif run.status == "cancelled":
         shown = cancelled if run.result else "there is no result yet"
-        said = f"Cancelled after {took}; {shown}" if took else "Cancelled before it started"
+        sentence = f"Cancelled after {took}; {shown}" if took else "Cancelled before it started"
     else:
-        said = f"{run.status.capitalize()}{f' after {took}' if took else ''}: {sentence_of(run.message)}"
-    (st.error if run.status in ("failed", "interrupted") else st.info)(f"{said}{more} (run {run.id})")
+        sentence = f"{run.status.capitalize()}{f' after {took}' if took else ''}: {sentence_of(run.message)}"
+    (st.error if run.status in ("failed", "interrupted") else st.info)(f"{sentence}{more} (run {run.id})")
     for warning in run_sentences(run, "warnings"):
         st.warning(sentence_of(warning))
 

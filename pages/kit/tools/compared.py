@@ -111,12 +111,12 @@ def _pairs(a: Table, b: Table) -> list[tuple[str, Mapping[str, float | None], Ma
         return table.names.get(model, model_name(model))
 
     both = [model for model in b.rows if model in a.rows]
-    found = [(named(b, model), a.rows[model], b.rows[model]) for model in both]
+    result = [(named(b, model), a.rows[model], b.rows[model]) for model in both]
     alone_a, alone_b = ([m for m in one.rows if m not in other.rows] for one, other in ((a, b), (b, a)))
     if alone_a and alone_b:
         label = f"{named(a, alone_a[0])} → {named(b, alone_b[0])}"
-        found.insert(0, (label, a.rows[alone_a[0]], b.rows[alone_b[0]]))
-    return found
+        result.insert(0, (label, a.rows[alone_a[0]], b.rows[alone_b[0]]))
+    return result
 
 
 def _short(value: float) -> str:

@@ -19,8 +19,8 @@ from pages.kit.tools.history import State, is_shown
 
 def asked() -> Exercise | None:
     """The exercise in the address, where it belongs to the page that is shown."""
-    found = exercise_of(st.query_params.get(ASKED, ""))
-    return found if found is not None and _address(found) == page_record().page else None
+    exercise = exercise_of(st.query_params.get(ASKED, ""))
+    return exercise if exercise is not None and _address(exercise) == page_record().page else None
 
 
 def show() -> None:
@@ -53,20 +53,20 @@ def opening_query(exercise: Exercise) -> dict[str, str]:
 
 def _verdict(exercise: Exercise) -> None:
     """The sentence with the page's numbers and the tick, which is kept."""
-    found = exercise.verdict(page_record().said())
-    if found is None:
+    result = exercise.verdict(page_record().said())
+    if result is None:
         state, mark, words = "open", "…", "The page is still computing the result."
-    elif found.done and _earned(exercise):
-        state, mark, words = "good", "✓", f"Done. {found.said}"
-        _keep(exercise, found.said)
-    elif found.done:
+    elif result.done and _earned(exercise):
+        state, mark, words = "good", "✓", f"Done. {result.said}"
+        _keep(exercise, result.said)
+    elif result.done:
         state, mark, words = (
             "open",
             "○",
-            f"Not yet. {found.said} These settings came from the address: move a control yourself.",
+            f"Not yet. {result.said} These settings came from the address: move a control yourself.",
         )
     else:
-        state, mark, words = "open", "○", f"Not yet. {found.said}"
+        state, mark, words = "open", "○", f"Not yet. {result.said}"
     st.html(f'<p class="lab-verdict" role="status" data-state="{state}"><b>{mark}</b> {escape(words)}</p>')
 
 

@@ -31,10 +31,10 @@ def star() -> None:
 
 def query_of(favourite: Favourite) -> dict[str, list[str]]:
     """The address of a favourite, key by key."""
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for key, word in favourite.query:
-        found.setdefault(key, []).append(word)
-    return found
+        result.setdefault(key, []).append(word)
+    return result
 
 
 def summary_of(favourite: Favourite) -> str:

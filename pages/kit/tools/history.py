@@ -51,8 +51,8 @@ def history() -> History:
 
 def can_go(steps: int) -> bool:
     """Whether there is a state so many steps on (back where negative)."""
-    found = history()
-    return 0 <= found.at + _under_way() + steps < len(found.states)
+    result = history()
+    return 0 <= result.at + _under_way() + steps < len(result.states)
 
 
 def go(steps: int) -> None:
@@ -61,8 +61,8 @@ def go(steps: int) -> None:
     A second press may come before the page has settled on what the first asked for: it goes on from there.
     """
     if can_go(steps):
-        found, every = history(), _under_way() + steps
-        state = found.states[found.at + every]
+        result, every = history(), _under_way() + steps
+        state = result.states[result.at + every]
         request(
             lambda controls: {key: controls[key].asked(state[key]) for key in controls.keys() & state.keys()}, every
         )
@@ -115,8 +115,8 @@ def request_address(address: Mapping[str, Sequence[str]], page: str | None = Non
 
 def moved_last(keys: Collection[str]) -> str | None:
     """The control among these that was changed last; None where none was."""
-    found, controls = history(), page_record().controls
-    for before, after in zip(found.states[found.at - 1 :: -1], found.states[found.at : 0 : -1], strict=False):
+    result, controls = history(), page_record().controls
+    for before, after in zip(result.states[result.at - 1 :: -1], result.states[result.at : 0 : -1], strict=False):
         for key in before.keys() & after.keys() & controls.keys() & set(keys):
             if not same(controls[key].asked(before[key]), controls[key].asked(after[key])):
                 return key
@@ -147,19 +147,19 @@ def _missing(wanted: Request) -> dict[str, Any]:
 
 
 def _moved(steps: int) -> None:
-    found = history()
-    found.at = min(max(found.at + steps, 0), len(found.states) - 1)
-    found.states[found.at] = page_record().words()
+    result = history()
+    result.at = min(max(result.at + steps, 0), len(result.states) - 1)
+    result.states[result.at] = page_record().words()
 
 
 def _keep(state: State) -> None:
-    found = history()
-    if not state or (found.states and is_shown(found.states[found.at])):
+    result = history()
+    if not state or (result.states and is_shown(result.states[result.at])):
         return
-    del found.states[found.at + 1 :]
-    found.states.append(state)
-    del found.states[:-KEPT]
-    found.at = len(found.states) - 1
+    del result.states[result.at + 1 :]
+    result.states.append(state)
+    del result.states[:-KEPT]
+    result.at = len(result.states) - 1
 
 
 def is_shown(state: State) -> bool:

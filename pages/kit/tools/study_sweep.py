@@ -77,8 +77,8 @@ def sweepable(page: OnPage) -> Sweepable | None:
         axes = [axis["name"] for axis in given["axes"]]
         wanted = study.chosen(study.complete(given["settings"] | dict(values)), axes)
         own, back = study.settings, page.back(wanted)
-        found = {key: wanted[name] for key, name in names_by_key.items() if name in back and own[name].swept}
-        return found | dict(page.more(wanted))
+        result = {key: wanted[name] for key, name in names_by_key.items() if name in back and own[name].swept}
+        return result | dict(page.more(wanted))
 
     given = {"study": page.study, "settings": settings}
     return Sweepable(offers, "sweep-study", given, int(settings["seed"]), fits, put, study.setting_s)

@@ -97,19 +97,19 @@ class SweepTool:
         turned = st.session_state.pop(Key.SWEEP_TURNED, None)
         if not st.session_state.get("sweep"):
             return
-        found = self.make()
-        if turned and found is not None:
-            _begin_with_last(found)
+        result = self.make()
+        if turned and result is not None:
+            _begin_with_last(result)
         with st.container(border=True):
-            if found is None or not found.offers:
+            if result is None or not result.offers:
                 st.caption("Nothing on this page can be swept at present.")
                 return
-            _panel(found)
+            _panel(result)
 
 
-def _begin_with_last(found: Sweepable) -> None:
+def _begin_with_last(sweepable: Sweepable) -> None:
     """The slider that was moved last is the first axis."""
-    by_key = {offer.key: name for name, offer in found.offers.items()}
+    by_key = {offer.key: name for name, offer in sweepable.offers.items()}
     last = history.moved_last(by_key)
     if last is not None:
         st.session_state.update({"sweep-x": by_key[last]})
@@ -120,9 +120,9 @@ def offer(make: Callable[[], Sweepable | None]) -> None:
     page_record().sweep = SweepTool(make)
 
 
-def _panel(found: Sweepable) -> None:
-    axes, run = _axes(found), _run(found)
-    _buttons(found, axes, run)
+def _panel(sweepable: Sweepable) -> None:
+    axes, run = _axes(sweepable), _run(sweepable)
+    _buttons(sweepable, axes, run)
     if run is None:
         return
     show_owner(run)
@@ -133,16 +133,16 @@ def _panel(found: Sweepable) -> None:
         refusal(run.message)
     known = swept(run)
     if known is not None and known.rows:
-        _found(found, run, known)
+        _found(sweepable, run, known)
 
 
-def _axes(found: Sweepable) -> list[Axis]:
+def _axes(sweepable: Sweepable) -> list[Axis]:
     """One or two axes as the controls have them; an empty list, and a sentence, where they are none."""
-    names = list(found.offers)
+    names = list(sweepable.offers)
     offer_only("sweep-x", names)
 
     def shown(name: str) -> str:
-        return name if name == NOTHING else found.offers[name].title
+        return name if name == NOTHING else sweepable.offers[name].title
 
     left, right = st.columns(2)
     first = widgets.selectbox("Sweep", names, key="sweep-x", place=left, format_func=shown)
@@ -150,9 +150,9 @@ def _axes(found: Sweepable) -> list[Axis]:
     offer_only("sweep-y", others)
     second = widgets.selectbox("and", others, key="sweep-y", place=right, format_func=shown)
     try:
-        axes = [_axis(first, found.offers[first], "x", left)]
+        axes = [_axis(first, sweepable.offers[first], "x", left)]
         if second != NOTHING:
-            axes.append(_axis(second, found.offers[second], "y", right))
+            axes.append(_axis(second, sweepable.offers[second], "y", right))
         check_axes(axes, names)
     except InputError as error:
         refusal(error)
@@ -179,33 +179,33 @@ def _axis(name: str, given: Offer, which: str, place: Any) -> Axis:
     return Axis(name, float(begin), float(end), int(many), bool(log), given.whole)
 
 
-def _run(found: Sweepable) -> Run | None:
+def _run(sweepable: Sweepable) -> Run | None:
     """The sweep of the address or of this session, if it is about what the page shows."""
-    asked = st.query_params.get("swept") or st.session_state.get(Key.SWEEP_RUN.of(page_record().page))
-    if not asked:
+    requested = st.query_params.get("swept") or st.session_state.get(Key.SWEEP_RUN.of(page_record().page))
+    if not requested:
         return None
     try:
-        run = get_engine().get(asked)
+        run = get_engine().get(requested)
     except InputError:
         return None
-    return run if run.spec.task == found.task and found.fits(run.spec.settings) else None
+    return run if run.spec.task == sweepable.task and sweepable.fits(run.spec.settings) else None
 
 
-def _buttons(found: Sweepable, axes: Sequence[Axis], run: Run | None) -> None:
+def _buttons(sweepable: Sweepable, axes: Sequence[Axis], run: Run | None) -> None:
     count = cells_of(axes) if axes else 0
     with st.container(horizontal=True):
         busy = is_busy(run)
         if st.button(f"Sweep {count} settings", key="sweep-begin", type="primary", disabled=busy or not axes):
-            _begin(found, {**found.settings, "axes": [asdict(axis) for axis in axes], "page": _address()})
+            _begin(sweepable, {**sweepable.settings, "axes": [asdict(axis) for axis in axes], "page": _address()})
         stopped = run is not None and not run.active and run.status != "done"
         if (
             run is not None
             and stopped
             and st.button("Go on", key="sweep-on", help="Computes only settings that are missing")
         ):
-            _begin(found, run.spec.settings | {"rows": (run.result or {}).get("cells") or []})
+            _begin(sweepable, run.spec.settings | {"rows": (run.result or {}).get("cells") or []})
     if count:
-        show_duration("The sweep", _BEGIN_S + count * (_took(run) or found.setting_s))
+        show_duration("The sweep", _BEGIN_S + count * (_took(run) or sweepable.setting_s))
 
 
 def _took(run: Run | None) -> float | None:
@@ -222,10 +222,10 @@ def _address() -> dict[str, str]:
     return {"url": page_record().page, "query": urlencode(own, doseq=True)}
 
 
-def _begin(found: Sweepable, settings: dict[str, Any]) -> None:
-    names = " × ".join(found.offers[axis["name"]].title for axis in settings["axes"])
+def _begin(sweepable: Sweepable, settings: dict[str, Any]) -> None:
+    names = " × ".join(sweepable.offers[axis["name"]].title for axis in settings["axes"])
     try:
-        run_id = get_engine().submit(RunSpec(found.task, settings, found.seed, f"Sweep of {names}"))
+        run_id = get_engine().submit(RunSpec(sweepable.task, settings, sweepable.seed, f"Sweep of {names}"))
     except InputError as error:
         refusal(error)
         return
@@ -234,23 +234,23 @@ def _begin(found: Sweepable, settings: dict[str, Any]) -> None:
     st.rerun()
 
 
-def _found(found: Sweepable, run: Run, known: Swept) -> None:
+def _found(sweepable: Sweepable, run: Run, known: Swept) -> None:
     """What came of it, and the way to put one of its settings on the sliders."""
-    now = {name: given.now for name, given in found.offers.items() if name in known.rows[0]["values"]}
+    now = {name: given.now for name, given in sweepable.offers.items() if name in known.rows[0]["values"]}
 
     def pick(row: Row) -> None:
-        history.request_values(found.controls(run.spec.settings, row["values"]))
+        history.request_values(sweepable.controls(run.spec.settings, row["values"]))
         st.rerun()
 
-    _elsewhere(found, run, known)
+    _elsewhere(sweepable, run, known)
     draw(known, "sweep", now if len(now) == len(known.axes) else None, pick)
     _adopt(known, pick)
 
 
-def _elsewhere(found: Sweepable, run: Run, known: Swept) -> None:
+def _elsewhere(sweepable: Sweepable, run: Run, known: Swept) -> None:
     """Which settings the page shows otherwise than the sweep kept them."""
-    kept = found.controls(run.spec.settings, {})
-    swept_now = {found.offers[axis.name].key for axis in known.axes if axis.name in found.offers}
+    kept = sweepable.controls(run.spec.settings, {})
+    swept_now = {sweepable.offers[axis.name].key for axis in known.axes if axis.name in sweepable.offers}
     controls = page_record().controls
     moved = [
         f"{plain(name_of(controls[key]))} = {slider_text(value) if isinstance(value, float) else value}"

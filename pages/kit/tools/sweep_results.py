@@ -18,46 +18,46 @@ from pages.kit.session import Key
 A_ROW, SMALL = 3, 8
 
 
-def draw(found: Swept, key: str, now: Values | None = None, pick: Callable[[Row], None] | None = None) -> None:
+def draw(swept: Swept, key: str, now: Values | None = None, pick: Callable[[Row], None] | None = None) -> None:
     """Everything of a sweep that has rows; ``now`` marks the sliders, ``pick`` gets the row of a new click."""
-    _optima_sentence(found)
-    shown = [name for name in found.scores if any(name in row for row in found.rows)]
+    _optima_sentence(swept)
+    shown = [name for name in swept.scores if any(name in row for row in swept.rows)]
     for first in range(0, len(shown), A_ROW):
         for name, column in zip(shown[first : first + A_ROW], st.columns(A_ROW), strict=False):
             with column:
-                _plot(found, name, f"{key}-{name}", now, pick)
-    legend(found, pick is not None)
-    pictures(found, key)
+                _plot(swept, name, f"{key}-{name}", now, pick)
+    legend(swept, pick is not None)
+    pictures(swept, key)
 
 
-def main_plots(found: Swept, key: str) -> None:
+def main_plots(swept: Swept, key: str) -> None:
     """The sentence, what settings are chosen by, and the error: a sweep beside others."""
-    _optima_sentence(found)
-    for name in dict.fromkeys((choosing(found.rows, found.scores), erring(found.rows, found.scores))):
+    _optima_sentence(swept)
+    for name in dict.fromkeys((choosing(swept.rows, swept.scores), erring(swept.rows, swept.scores))):
         if name:
-            _plot(found, name, f"{key}-{name}", None, None)
-    legend(found, False)
+            _plot(swept, name, f"{key}-{name}", None, None)
+    legend(swept, False)
 
 
-def legend(found: Swept, live: bool) -> None:
+def legend(swept: Swept, live: bool) -> None:
     """What the marks are."""
     words = ["Star: best of this picture"]
-    if choosing(found.rows, found.scores):
+    if choosing(swept.rows, swept.scores):
         words.append("diamond: the best setting by a criterion that needs no truth")
     if live:
         words.append("circle: the values of the sliders. Click to adopt a setting")
     st.caption("; ".join(words) + ".")
 
 
-def _optima_sentence(found: Swept) -> None:
+def _optima_sentence(swept: Swept) -> None:
     """Where the score that settings are chosen by and the error have their optimum, what the one costs in the other."""
-    refused = sum("message" in row for row in found.rows)
-    chooser, error = choosing(found.rows, found.scores), erring(found.rows, found.scores)
-    parts = [_highest(found, name) for name in (chooser, error) if name]
+    refused = sum("message" in row for row in swept.rows)
+    chooser, error = choosing(swept.rows, swept.scores), erring(swept.rows, swept.scores)
+    parts = [_highest(swept, name) for name in (chooser, error) if name]
     words = ", ".join(parts) or "No setting has a score yet"
     if chooser and error:
-        words = f"{parts[0]}, {_cost(found, chooser, error, parts[1])}"
-    ends = "; ".join(sentence for name in (chooser, error) if name for sentence in _at_ends(found, name))
+        words = f"{parts[0]}, {_cost(swept, chooser, error, parts[1])}"
+    ends = "; ".join(sentence for name in (chooser, error) if name for sentence in _at_ends(swept, name))
     st.markdown(
         f"{words[0].upper()}{words[1:]}."
         + (f" {ends[0].upper()}{ends[1:]}." if ends else "")
@@ -65,24 +65,24 @@ def _optima_sentence(found: Swept) -> None:
     )
 
 
-def _called(found: Swept, name: str) -> str:
+def _called(swept: Swept, name: str) -> str:
     """A score inside a sentence."""
     usual = {"evidence": "the evidence", "rmse": "the error"}
-    return usual.get(name, f"“{plain(found.scores[name].title)}”")
+    return usual.get(name, f"“{plain(swept.scores[name].title)}”")
 
 
-def _highest(found: Swept, name: str) -> str:
-    place = optimum(found.rows, name, found.scores[name])
-    way = "highest" if found.scores[name].better == "more" else "lowest"
-    return f"{_called(found, name)} is {way} at {_worded(found, place or {})}"
+def _highest(swept: Swept, name: str) -> str:
+    place = optimum(swept.rows, name, swept.scores[name])
+    way = "highest" if swept.scores[name].better == "more" else "lowest"
+    return f"{_called(swept, name)} is {way} at {_worded(swept, place or {})}"
 
 
-def _cost(found: Swept, chooser: str, error: str, otherwise: str) -> str:
+def _cost(swept: Swept, chooser: str, error: str, otherwise: str) -> str:
     """The error's optimum beside the choice without a truth."""
-    first, second = (optimum(found.rows, name, found.scores[name]) for name in (chooser, error))
+    first, second = (optimum(swept.rows, name, swept.scores[name]) for name in (chooser, error))
     if first == second:
-        return f"{_called(found, error)} is lowest at the same place"
-    of = {tuple(row["values"].values()): row.get(error) for row in found.rows}
+        return f"{_called(swept, error)} is lowest at the same place"
+    of = {tuple(row["values"].values()): row.get(error) for row in swept.rows}
     there, least = of.get(tuple((first or {}).values())), of.get(tuple((second or {}).values()))
     if there is None or not least:
         return otherwise
@@ -90,36 +90,36 @@ def _cost(found: Swept, chooser: str, error: str, otherwise: str) -> str:
     return f"{otherwise}: {whose} is {100 * (there / least - 1):.1f} % worse"
 
 
-def _at_ends(found: Swept, name: str) -> list[str]:
+def _at_ends(swept: Swept, name: str) -> list[str]:
     """Where an optimum is at an end of an axis, it may lie beyond."""
-    place = optimum(found.rows, name, found.scores[name]) or {}
+    place = optimum(swept.rows, name, swept.scores[name]) or {}
     held = [
         axis
-        for axis in found.axes
+        for axis in swept.axes
         if place.get(axis.name) in (axis.values[0], axis.values[-1]) and len(axis.values) > 2
     ]
-    return [f"the optimum of {_called(found, name)} is at an end of {plain(titled(found, axis.name))}" for axis in held]
+    return [f"the optimum of {_called(swept, name)} is at an end of {plain(titled(swept, axis.name))}" for axis in held]
 
 
-def titled(found: Swept, name: str) -> str:
+def titled(swept: Swept, name: str) -> str:
     """What a setting is called inside a sentence."""
-    title = found.names.get(name, name)
+    title = swept.names.get(name, name)
     return title[0].lower() + title[1:] if title[1:2].islower() else title
 
 
-def _worded(found: Swept, values: Mapping[str, float]) -> str:
+def _worded(swept: Swept, values: Mapping[str, float]) -> str:
     """A setting in a sentence."""
-    return ", ".join(f"{plain(titled(found, name))} = {slider_text(value)}" for name, value in values.items())
+    return ", ".join(f"{plain(titled(swept, name))} = {slider_text(value)}" for name, value in values.items())
 
 
-def _plot(found: Swept, name: str, key: str, now: Values | None, pick: Callable[[Row], None] | None) -> None:
-    rows, score, keys = found.rows, found.scores[name], list(found.rows[0]["values"])
-    chooser = choosing(rows, found.scores)
-    chosen = optimum(rows, chooser, found.scores[chooser]) if chooser else None
+def _plot(swept: Swept, name: str, key: str, now: Values | None, pick: Callable[[Row], None] | None) -> None:
+    rows, score, keys = swept.rows, swept.scores[name], list(swept.rows[0]["values"])
+    chooser = choosing(rows, swept.scores)
+    chosen = optimum(rows, chooser, swept.scores[chooser]) if chooser else None
     words = "choice by the evidence" if chooser == "evidence" else "choice without the truth"
     places = {"best here": optimum(rows, name, score), words: chosen, "the sliders": now}
     figure = sweep_plot(
-        rows, name, score.title, places, log=[found.axis(each).log for each in keys], names=found.names,
+        rows, name, score.title, places, log=[swept.axis(each).log for each in keys], names=swept.names,
         falls=score.better == "more", dark=is_dark(),
     )  # fmt: skip
     if pick is None:
@@ -129,7 +129,7 @@ def _plot(found: Swept, name: str, key: str, now: Values | None, pick: Callable[
     point = (st.session_state.get(key) or {}).get("click")
     if point and st.session_state.get(Key.SWEEP_CLICK.of(key)) != point:
         st.session_state[Key.SWEEP_CLICK.of(key)] = point
-        pick(nearest(rows, [found.axis(each) for each in keys], point))
+        pick(nearest(rows, [swept.axis(each) for each in keys], point))
 
 
 def nearest(rows: Sequence[Row], axes: Sequence[Axis], point: Sequence[float]) -> Row:
@@ -142,12 +142,12 @@ def nearest(rows: Sequence[Row], axes: Sequence[Axis], point: Sequence[float]) -
     )
 
 
-def pictures(found: Swept, key: str) -> None:
+def pictures(swept: Swept, key: str) -> None:
     """The picture at every setting, side by side."""
-    there = [row for row in found.rows if "picture" in row]
+    there = [row for row in swept.rows if "picture" in row]
     if not there:
         return
-    columns = min(len(found.axis(list(there[0]["values"])[-1]).values), SMALL)
+    columns = min(len(swept.axis(list(there[0]["values"])[-1]).values), SMALL)
     words = [", ".join(slider_text(value) for value in row["values"].values()) for row in there]
     shapes = [row["picture"] for row in there]
     if all("shape" in picture for picture in shapes):
@@ -155,13 +155,13 @@ def pictures(found: Swept, key: str) -> None:
     else:
         figure = small_curves(shapes, words, columns, dark=is_dark())
     plotly_live(figure, f"{key}-maps", later=True)
-    _drawn(found, there[0])
+    _drawn(swept, there[0])
 
 
-def _drawn(found: Swept, row: Row) -> None:
+def _drawn(swept: Swept, row: Row) -> None:
     """What stands above a small picture, and what is drawn in it."""
     words = (
-        f"Above each picture: {', '.join(plain(titled(found, name)) for name in row['values'])}. All have the same "
+        f"Above each picture: {', '.join(plain(titled(swept, name)) for name in row['values'])}. All have the same "
         "scale"
     )
     if "lines" in row["picture"]:

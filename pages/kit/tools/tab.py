@@ -52,8 +52,8 @@ def read(text: Any) -> History | None:
     if not isinstance(text, str) or len(text) > _MOST_TEXT:
         return None
     try:
-        found = json.loads(text)
-        at, changes = found["at"], found["changes"]
+        result = json.loads(text)
+        at, changes = result["at"], result["changes"]
         if not (isinstance(at, int) and 0 <= at < len(changes) <= KEPT):
             return None
         return History(_states(changes), at)
@@ -73,7 +73,7 @@ def _states(changes: list[dict[str, Any]]) -> list[State]:
     return states
 
 
-def _words(found: Any) -> tuple[str, ...]:
-    if not all(isinstance(word, str) and len(word) <= LONGEST for word in found) or isinstance(found, str):
-        raise ValueError(found)
-    return tuple(found)
+def _words(result: Any) -> tuple[str, ...]:
+    if not all(isinstance(word, str) and len(word) <= LONGEST for word in result) or isinstance(result, str):
+        raise ValueError(result)
+    return tuple(result)

@@ -121,5 +121,7 @@ def _take(preset: Preset) -> None:
 def _changes(preset: Preset) -> bool:
     """Whether the page has the preset's controls and does not stand there already."""
     controls = page_record().controls
-    asked = preset.asked(controls)
-    return bool(preset.offered(controls)) and any(not same(controls[key].value, value) for key, value in asked.items())
+    requested = preset.asked(controls)
+    return bool(preset.offered(controls)) and any(
+        not same(controls[key].value, value) for key, value in requested.items()
+    )

@@ -52,9 +52,9 @@ def run(options: argparse.Namespace) -> None:
     if options.resume:
         settings["done"] = _rows(Path(options.resume))
     with Engine() as engine:
-        found = _follow(engine, engine.submit(RunSpec(task, settings, title=f"Benchmark: {options.name}")))
+        result = _follow(engine, engine.submit(RunSpec(task, settings, title=f"Benchmark: {options.name}")))
     command = f"deconditioning benchmark {options.name}"
-    kept = {"schema": 1, "command": command, "machine": machine(), **found}
+    kept = {"schema": 1, "command": command, "machine": machine(), **result}
     write_bytes(output, (json.dumps(kept, indent=1, ensure_ascii=False) + "\n").encode())
     say(f"Wrote {output}.")
 
@@ -71,8 +71,8 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     from deconditioning.versions import difference
 
     try:
-        found = json.loads(path.read_text())
-        rows, version = list(found["rows"]), found["version"]
+        result = json.loads(path.read_text())
+        rows, version = list(result["rows"]), result["version"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"'{path}' is not a table of a benchmark ({error}): give a file that this command wrote."
@@ -85,17 +85,17 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 def _follow(engine: Engine, run_id: str) -> dict[str, Any]:
     said = ""
     try:
-        while (found := engine.get(run_id)).active:
-            if found.message and found.message != said:
-                said = found.message
-                say(f"{100 * (found.progress or 0):5.1f} %  {said}")
+        while (result := engine.get(run_id)).active:
+            if result.message and result.message != said:
+                said = result.message
+                say(f"{100 * (result.progress or 0):5.1f} %  {said}")
             time.sleep(_POLL_S)
     except KeyboardInterrupt:
         engine.cancel(run_id)
         raise
-    if found.status != "done" or not found.result:
-        raise InputError(f"The benchmark ended with status {found.status}: {found.message}")
-    return dict(found.result)
+    if result.status != "done" or not result.result:
+        raise InputError(f"The benchmark ended with status {result.status}: {result.message}")
+    return dict(result.result)
 
 
 def machine() -> dict[str, Any]:

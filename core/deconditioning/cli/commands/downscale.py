@@ -82,17 +82,17 @@ def run(options: argparse.Namespace) -> None:
                 _tell(problem, options.quiet)
                 _announce(problem, settings, options.quiet)
                 context = Context(on_report=Progress(options.quiet))
-                found = downscale(problem, settings | {"seed": seed}, context)
+                result = downscale(problem, settings | {"seed": seed}, context)
             except InputError as error:
                 failures.append(error)
                 results.append(Result(settings.get("model", "auto"), seed, status="failed", message=str(error)))
                 continue
-            device = str(found.diagnostics.get("device", "cpu"))
-            results += _results(problem, found, seed)
-            for warning in found.warnings:  # also where progress is not wanted
+            device = str(result.diagnostics.get("device", "cpu"))
+            results += _results(problem, result, seed)
+            for warning in result.warnings:  # also where progress is not wanted
                 say(f"Warning: {warning}")
-            save(options, delivery, leaving(problem, found), seed, len(seeds))
-            _present(options, fields, problem, found, len(seeds))
+            save(options, delivery, leaving(problem, result), seed, len(seeds))
+            _present(options, fields, problem, result, len(seeds))
         if len(failures) == len(seeds):
             raise failures[0]
     given = {"input": options.input, "coarse": options.coarse, "mediator": options.mediator, "output": options.output}
@@ -101,7 +101,8 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _present(
-    options: argparse.Namespace, fields: "Fields", problem: "DownscalingProblem", found: "DownscalingResult", count: int
+    options: argparse.Namespace, fields: "Fields", problem: "DownscalingProblem", result: "DownscalingResult",
+    count: int
 ) -> None:  # fmt: skip
     """Write the slides that are asked for."""
     if not deck_files(options):
@@ -111,10 +112,10 @@ def _present(
     settings = {
         "source": source_of(options).to_dict(),
         "problem": problem.spec.to_dict(),
-        "settings": found.settings.to_dict(),
+        "settings": result.settings.to_dict(),
         "version": __version__,
     }
-    shown = of_result(problem, fields, found, command=command_given(options))
+    shown = of_result(problem, fields, result, command=command_given(options))
     save_deck(options, shown, settings, problem.spec.seed, count)
 
 
@@ -144,15 +145,15 @@ def _problem(options: argparse.Namespace, fields: "Fields", spec: "DownscalingSp
     return build_problem(source, spec, opened.__getitem__)
 
 
-def _results(problem: "DownscalingProblem", found: Any, seed: int) -> list[Result]:
+def _results(problem: "DownscalingProblem", result: Any, seed: int) -> list[Result]:
     """The model's entry, then its baselines'. Without truth the scores are those of the coarse cells, and said so."""
-    model, units, sentences = found.spec.model.name, problem.units or "1", list(found.warnings)
-    scores = dict(found.scores)
+    model, units, sentences = result.spec.model.name, problem.units or "1", list(result.warnings)
+    scores = dict(result.scores)
     if problem.truth is None:
         from deconditioning.downscaling.run import withheld_scores
 
-        which = "withheld" if "withheld" in found.coarse_scores else "seen"
-        scores = withheld_scores(problem, found.fields) or {model: found.coarse_scores.get(which, {})}
+        which = "withheld" if "withheld" in result.coarse_scores else "seen"
+        scores = withheld_scores(problem, result.fields) or {model: result.coarse_scores.get(which, {})}
         sentences.insert(0, f"There is no truth at high resolution: scores are of the {which} coarse cells.")
     mine = Result(
         model,
@@ -160,13 +161,13 @@ def _results(problem: "DownscalingProblem", found: Any, seed: int) -> list[Resul
         scores.pop(model, {}),
         units,
         message=" ".join(sentences) or None,
-        seconds=found.seconds,
-        peak_mb=found.peak_mb,
+        seconds=result.seconds,
+        peak_mb=result.peak_mb,
         more={
-            "coarse_scores": found.coarse_scores,
-            "settings": found.settings.to_dict(),
-            "warnings": list(found.warnings),
-            "diagnostics": found.diagnostics,
+            "coarse_scores": result.coarse_scores,
+            "settings": result.settings.to_dict(),
+            "warnings": list(result.warnings),
+            "diagnostics": result.diagnostics,
         },
     )
     return [mine, *(Result(name, seed, values, units) for name, values in scores.items())]

@@ -27,18 +27,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """List each file; the exit code is 2 if one of them cannot be read, after the others."""
     check_writable(options.json)
-    found, failures = [], 0
+    result, failures = [], 0
     for file in options.files:
         try:
             with stdout_kept_clean():
-                found.append(described(file))
+                result.append(described(file))
         except InputError as error:
             failures += 1
             say(str(error))
     if options.json is not None:
-        write(document(options.command, {"files": options.files}, [], files=found), options.json)
+        write(document(options.command, {"files": options.files}, [], files=result), options.json)
     else:
-        for each in found:
+        for each in result:
             print(_text(each))
     return 2 if failures else 0
 
@@ -84,8 +84,8 @@ def _taken(fields: "Fields") -> dict[str, Any] | str:
     if fields.grid.shape[0] * fields.grid.shape[1] > MOST_PIXELS:
         return "The grid is too large to inspect all values: choose the target and covariates yourself."
     try:
-        found = suggest_spec(fields)
-        return {**found, "when_and_where": list(fields.when_and_where(found["target"]))}
+        result = suggest_spec(fields)
+        return {**result, "when_and_where": list(fields.when_and_where(result["target"]))}
     except InputError as error:
         return str(error)
 
@@ -105,8 +105,8 @@ def _text(each: dict[str, Any]) -> str:
 
 def _row(field: dict[str, Any]) -> list[str]:
     dimensions = []
-    for dim, found in field["dimensions"].items():
-        span = found["first"] if found["size"] == 1 else f"{found['size']}, {found['first']} to {found['last']}"
+    for dim, result in field["dimensions"].items():
+        span = result["first"] if result["size"] == 1 else f"{result['size']}, {result['first']} to {result['last']}"
         dimensions.append(f"{dim} ({span})")
     time = "fixed" if field["fixed_in_time"] else (field["time"] or "")
     return [field["name"], field["units"], "; ".join(dimensions), time.replace("T", " "), field["long_name"]]

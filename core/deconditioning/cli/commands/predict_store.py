@@ -123,16 +123,16 @@ def _follow(engine: Engine, run_id: str, quiet: bool) -> Run:
     """Wait for the run; ``InputError`` with its message where it did not finish."""
     said, spoke = "", 0.0
     try:
-        while (found := engine.get(run_id)).active:
-            if found.message != said and time.monotonic() - spoke > _SAY_S and not quiet:
-                said, spoke = found.message, time.monotonic()
-                say(f"{100 * (found.progress or 0):5.1f} %  {said}")
+        while (result := engine.get(run_id)).active:
+            if result.message != said and time.monotonic() - spoke > _SAY_S and not quiet:
+                said, spoke = result.message, time.monotonic()
+                say(f"{100 * (result.progress or 0):5.1f} %  {said}")
             time.sleep(_POLL_S)
     except KeyboardInterrupt:
         engine.cancel(run_id)
         raise
-    if found.status == "cancelled":
+    if result.status == "cancelled":
         raise Cancelled
-    if found.status != "done" or not found.result:
-        raise InputError(found.message)
-    return found
+    if result.status != "done" or not result.result:
+        raise InputError(result.message)
+    return result

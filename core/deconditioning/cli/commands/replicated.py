@@ -21,13 +21,13 @@ def run(options: argparse.Namespace) -> None:
 
     check_writable(options.json)
     check_writable(options.markdown)
-    found = load()
+    result = load()
     if options.markdown:
-        write_bytes(options.markdown, to_markdown(found).encode())
+        write_bytes(options.markdown, to_markdown(result).encode())
         say(f"Wrote {options.markdown}.")
     if options.json is not None:
         names = ("text", "item", "verdict", "claim", "ours", "why", "missing", "numbers", "sources")
-        entries = [{name: getattr(claim, name) for name in names} for claim in found.claims]
-        write(document(options.command, {}, [], claims=entries, counts=found.counts()), options.json)
+        entries = [{name: getattr(claim, name) for name in names} for claim in result.claims]
+        write(document(options.command, {}, [], claims=entries, counts=result.counts()), options.json)
     if not options.markdown and options.json is None:
-        print(table(["TEXT", "ITEM", "VERDICT"], [[c.text, c.item, c.verdict] for c in found.claims]))
+        print(table(["TEXT", "ITEM", "VERDICT"], [[c.text, c.item, c.verdict] for c in result.claims]))

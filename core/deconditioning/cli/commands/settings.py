@@ -25,8 +25,8 @@ def run(options: argparse.Namespace) -> None:
         from deconditioning.studies.sweeping import study_of
 
         if options.study == "downscale":
-            found = schema("Downscaling", DownscaleSettings.declared())
+            result = schema("Downscaling", DownscaleSettings.declared())
         else:
             study = study_of(options.study)
-            found = schema(study.title, study.settings)
-    print(json.dumps(found, indent=1, ensure_ascii=False))
+            result = schema(study.title, study.settings)
+    print(json.dumps(result, indent=1, ensure_ascii=False))

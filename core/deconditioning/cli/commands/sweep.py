@@ -93,24 +93,24 @@ def _study(options: argparse.Namespace) -> Swept:
 
 def _given(texts: Sequence[str]) -> dict[str, Any]:
     """``name=value`` as JSON's values: numbers, true and false; anything else is text."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign:
             raise InputError(f"`{text}` is not a setting: write NAME=VALUE, such as n=100.")
         try:
-            found[name] = json.loads(value)
+            result[name] = json.loads(value)
         except ValueError:
-            found[name] = value
-    return found
+            result[name] = value
+    return result
 
 
 def _told(rows: Iterable[dict[str, Any]], quiet: bool) -> list[dict[str, Any]]:
-    context, found = Context(on_report=Progress(quiet)), []
+    context, result = Context(on_report=Progress(quiet)), []
     for row in rows:
-        found.append({name: value for name, value in row.items() if name != "picture"})
-        context.report(step=len(found), message=f"{len(found)} settings")
-    return found
+        result.append({name: value for name, value in row.items() if name != "picture"})
+        context.report(step=len(result), message=f"{len(result)} settings")
+    return result
 
 
 def tidy(rows: list[dict[str, Any]], offered: Sequence[str]) -> str:

@@ -56,39 +56,39 @@ def assumptions(
     ``roughness``: the exponent of a rough term.
     """
     explained = explained_share(problem)
-    found = [Assumption("covariates", explained.share, explained.share >= WEAK, explained.sentence)]
+    result = [Assumption("covariates", explained.share, explained.share >= WEAK, explained.sentence)]
     if not problem.matched:
-        found += [_mediation(problem, spec, data), _overlap(problem)]
-    found.append(_aggregation(problem, mean, sd))
-    found.append(_reach(problem, mean))
-    found.append(intervals(problem, mean, sd))
-    return (*found, *_roughness(spec))
+        result += [_mediation(problem, spec, data), _overlap(problem)]
+    result.append(_aggregation(problem, mean, sd))
+    result.append(_reach(problem, mean))
+    result.append(intervals(problem, mean, sd))
+    return (*result, *_roughness(spec))
 
 
-def refused(found: Sequence[Assumption]) -> tuple[str, ...]:
+def refused(assumptions: Sequence[Assumption]) -> tuple[str, ...]:
     """Warnings: intervals that cannot be right, or a mean that cannot be right."""
-    return tuple(each.sentence for each in found if each.name in ("intervals", "reach") and not each.holds)
+    return tuple(each.sentence for each in assumptions if each.name in ("intervals", "reach") and not each.holds)
 
 
 def _mediation(problem: DownscalingProblem, spec: ModelSpec, data: IndirectData) -> Assumption:
     if spec.model.reads(problem.data):
         share = _told_by_mediators(problem, spec)
-        said = (
+        sentence = (
             f"The mediators explain {100 * share:.0f} % of the variance of the cells' mean covariates (leave-one-out)"
         )
     else:
         doubt = 1.0 if data.covariance is None else float(data.covariance.diagonal().mean())
         share = float(data.targets.var()) / (float(data.targets.var()) + doubt)
-        said = f"The mediators explain {100 * share:.0f} % of the variance of the cells' pseudo-targets"
+        sentence = f"The mediators explain {100 * share:.0f} % of the variance of the cells' pseudo-targets"
     if share < HALF:
-        said += ": most information is lost in mediation"
-    return Assumption("mediation", share, share >= HALF, f"{said}.")
+        sentence += ": most information is lost in mediation"
+    return Assumption("mediation", share, share >= HALF, f"{sentence}.")
 
 
 def _overlap(problem: DownscalingProblem) -> Assumption:
     """Source: `deconditioning.mediator_shift`."""
     shift = mediator_shift(problem.data.mediators, problem.data.query_mediators)
-    said = (
+    sentence = (
         f"Near the targets' mediators the effective sample size is {100 * shift.effective:.0f} % of the cells with "
         f"covariates; {100 * shift.reached:.0f} % of the targets have one as close as cells are to one another"
     )
@@ -99,8 +99,10 @@ def _overlap(problem: DownscalingProblem) -> Assumption:
             if problem.data.importance is not None
             else "cells can be weighted accordingly"
         )
-        said += f": the mediators have shifted between the two sets ({done}), and where no cell is near, W extrapolates"
-    return Assumption("overlap", shift.effective, holds, f"{said}.")
+        sentence += (
+            f": the mediators have shifted between the two sets ({done}), and where no cell is near, W extrapolates"
+        )
+    return Assumption("overlap", shift.effective, holds, f"{sentence}.")
 
 
 def _told_by_mediators(problem: DownscalingProblem, spec: ModelSpec) -> float:
@@ -129,10 +131,12 @@ def _aggregation(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) 
     told = np.average((values - own[cell]) ** 2, weights=area)
     doubt = np.average(sd.flat[shares.pixel] ** 2, weights=area)
     share = float(told / (told + doubt)) if told + doubt > 0 else 1.0
-    said = f"The posterior mean captures {100 * share:.0f} % of the variance inside the cells; the rest is in the sd"
+    sentence = (
+        f"The posterior mean captures {100 * share:.0f} % of the variance inside the cells; the rest is in the sd"
+    )
     if share < HALF:
-        said += ": most of it cannot be recovered from cell means alone"
-    return Assumption("aggregation", share, share >= HALF, f"{said}.")
+        sentence += ": most of it cannot be recovered from cell means alone"
+    return Assumption("aggregation", share, share >= HALF, f"{sentence}.")
 
 
 def _reach(problem: DownscalingProblem, mean: np.ndarray) -> Assumption:
@@ -146,7 +150,7 @@ def _reach(problem: DownscalingProblem, mean: np.ndarray) -> Assumption:
     away = np.nan_to_num(np.maximum(values - high, low - values))
     at, units = int(away.argmax()), f" {problem.units}".rstrip()
     beyond = max(0.0, float(away[at])) / (high - low)
-    said = (
+    sentence = (
         f"The posterior mean ranges from {np.nanmin(values):.4g} to {np.nanmax(values):.4g}{units}, the cells "
         f"from {low:.4g} to {high:.4g}{units}"
     )
@@ -161,8 +165,8 @@ def _reach(problem: DownscalingProblem, mean: np.ndarray) -> Assumption:
             else ""
         )
         advice = f"leave `{worst}` out, or check its values there" if far else "check the covariates there"
-        said += f": it extrapolates too far{where}, with no cell to support it; {advice}"
-    return Assumption("reach", beyond, holds, f"{said}.")
+        sentence += f": it extrapolates too far{where}, with no cell to support it; {advice}"
+    return Assumption("reach", beyond, holds, f"{sentence}.")
 
 
 def _outside(problem: DownscalingProblem, name: str, at: int) -> float:
@@ -183,19 +187,21 @@ def intervals(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> 
         within = (mean[there] - reach >= limits[0]) & (mean[there] + reach <= limits[1])
         share = float(np.average(within, weights=area))
         span = f"lies between {limits[0]:g} and {limits[1]:g}" if np.isfinite(limits[1]) else "is never negative"
-        said = f"{name[:1].upper()}{name[1:]} {span}: 95 % intervals respect this on {100 * share:.0f} % of the area"
+        sentence = (
+            f"{name[:1].upper()}{name[1:]} {span}: 95 % intervals respect this on {100 * share:.0f} % of the area"
+        )
         if share < _MOST_INSIDE:
-            said += "; elsewhere a Gaussian does not describe this field, and no interval is right"
-        return Assumption("intervals", share, share >= _MOST_INSIDE, f"{said}.")
+            sentence += "; elsewhere a Gaussian does not describe this field, and no interval is right"
+        return Assumption("intervals", share, share >= _MOST_INSIDE, f"{sentence}.")
     skewed = float(skew(problem.coarse[problem.observed]))
-    said = f"The coarse values' skewness is {signed(skewed, 2)}"
+    sentence = f"The coarse values' skewness is {signed(skewed, 2)}"
     if abs(skewed) > _SKEWED:
-        said += ": Gaussian intervals reach too far on one side and not far enough on the other"
-    return Assumption("intervals", skewed, abs(skewed) <= _SKEWED, f"{said}.")
+        sentence += ": Gaussian intervals reach too far on one side and not far enough on the other"
+    return Assumption("intervals", skewed, abs(skewed) <= _SKEWED, f"{sentence}.")
 
 
 def _roughness(spec: ModelSpec) -> list[Assumption]:
-    found = []
+    result = []
     for factor in (factor for term in spec.kernel.terms for factor in term.factors):
         for own in factor.kind.own:
             value, margin = factor.numbers[own.name], _NEAR * (own.high - own.low)
@@ -203,6 +209,6 @@ def _roughness(spec: ModelSpec) -> list[Assumption]:
                 continue
             holds = own.low + margin < value < own.high - margin
             where = "inside its bounds" if holds else "at a bound: the data favour another kernel family"
-            said = f"{own.symbol} of {factor.kind.title} is {value:.3g}, {where} ({own.low:g} to {own.high:g})."
-            found.append(Assumption("roughness", value, holds, said))
-    return found
+            sentence = f"{own.symbol} of {factor.kind.title} is {value:.3g}, {where} ({own.low:g} to {own.high:g})."
+            result.append(Assumption("roughness", value, holds, sentence))
+    return result

@@ -64,8 +64,8 @@ class LearningCheck:
                 f"Bilinear interpolation predicts better here: {each} {self.bilinear:.3g} {self.units} with it and "
                 f"{self.model:.3g} {self.units} with the model."
             )
-        found = self.one_scale_up.sentences if self.one_scale_up else ()
-        return tuple(sentence.replace("  ", " ") for sentence in (*said, *found))
+        result = self.one_scale_up.sentences if self.one_scale_up else ()
+        return tuple(sentence.replace("  ", " ") for sentence in (*said, *result))
 
 
 def _is_measured(problem: DownscalingProblem, model: NamedModel) -> bool:

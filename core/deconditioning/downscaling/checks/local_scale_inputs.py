@@ -136,13 +136,13 @@ def scale_at(
     spec: ModelSpec, problem: DownscalingProblem, given: Conditioning, inputs: Float[Tensor, "P d"] | None = None
 ) -> Float[Tensor, " P"] | None:
     """κ at some inputs, by default the problem's pixels; None if there is no local scale."""
-    found = scale_of(spec, problem, given)
-    if found is None:
+    result = scale_of(spec, problem, given)
+    if result is None:
         return None
     if inputs is not None:
-        return found.at(inputs)
+        return result.at(inputs)
     pixels, device = local_scale_inputs(problem).pixels, given.residual.device
-    return found.scale.at(Near(pixels.cell.to(device), pixels.weight.to(device)))
+    return result.scale.at(Near(pixels.cell.to(device), pixels.weight.to(device)))
 
 
 def scaled(

@@ -96,7 +96,7 @@ class OneScaleUp:
         """From plain data; ``TypeError``, ``ValueError``, ``KeyError`` or ``AttributeError`` if they are invalid."""
         each = {name: tuple(float(v) for v in value["values"][name]) for name in VALUES}
         within = value["within"]
-        found = OneScaleUp(
+        one_scale_up = OneScaleUp(
             str(value["model"]),
             int(value["groups"]),
             int(value["cells"]),
@@ -112,10 +112,14 @@ class OneScaleUp:
             None if value.get("chosen_over") is None else str(value["chosen_over"]),
             str(value.get("stage_one") or ""),
         )
-        whole = {len(row) for row in each.values()} == {found.cells}
-        if not whole or len(found.held) != len(LEVELS) or not {found.model, "bilinear"} <= found.rmse.keys():
+        whole = {len(row) for row in each.values()} == {one_scale_up.cells}
+        if (
+            not whole
+            or len(one_scale_up.held) != len(LEVELS)
+            or not {one_scale_up.model, "bilinear"} <= one_scale_up.rmse.keys()
+        ):
             raise ValueError("parts of the result one scale up are missing")
-        return found
+        return one_scale_up
 
     @property
     def better(self) -> str | None:
@@ -201,18 +205,18 @@ def one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings, check
     if problem.matched and problem.spec.coordinates and settings.kind != REGRESSION_KRIGING:
         other = completed(problem, kept_settings(REGRESSION_KRIGING.name, settings))
     table = distances_of(problem, scene.bags, scene.points, scene.shares.device, check)
-    found = {
+    result = {
         each.model: _downscaled(scene, problem, each, table, check) for each in (settings, other) if each is not None
     }
     model = settings.model
-    begun, chosen = found[model][0], None
+    begun, chosen = result[model][0], None
     if settings.choose and other is not None and not problem.matched:
-        errors = {name: _error(problem, scene, mean) for name, (_, (mean, _)) in found.items()}
+        errors = {name: _error(problem, scene, mean) for name, (_, (mean, _)) in result.items()}
         model = min(errors, key=errors.__getitem__)
         chosen = next(name for name in errors if name != model)
-        begun = found[model][0]
-    mean, variance = found[model][1]
-    others = {"start": begun} | {name: each[1][0] for name, each in found.items() if name != model}
+        begun = result[model][0]
+    mean, variance = result[model][1]
+    others = {"start": begun} | {name: each[1][0] for name, each in result.items() if name != model}
     scored = _scored(problem, scene, model, (mean, np.sqrt(variance)), others, watch)
     return replace(scored, chosen_over=chosen)
 
@@ -253,16 +257,16 @@ def _learned(
     """The model with hyperparameters learned from the larger cells, or its own where none are to be learned."""
     bag_gram = cells.of_larger if settings.every_pixel else None
     centre = centre_of_priors(problem, start, scene.data.bags)
-    found = learn(
+    learned = learn(
         start, data, columns_of(problem), settings.learning(), check=check, bag_gram=bag_gram, held_to=centre
     )  # fmt: skip
-    if found.cancelled:
+    if learned.cancelled:
         raise Cancelled("The check one scale up was cancelled.")
-    return found.spec
+    return learned.spec
 
 
 def _scored(
-    problem: DownscalingProblem, scene: ProblemOneScaleUp, model: str, found: tuple[np.ndarray, np.ndarray],
+    problem: DownscalingProblem, scene: ProblemOneScaleUp, model: str, result: tuple[np.ndarray, np.ndarray],
     others: dict[str, np.ndarray], watch: Stopwatch,
 ) -> OneScaleUp:  # fmt: skip
     """Scores in the target's units of standardised means and sds, cells weighted by their area."""
@@ -274,7 +278,7 @@ def _scored(
     cell = problem.target_cell[joined.item][at]
     known, area = problem.coarse.flat[cell], problem.coarse_grid.area.flat[cell]
     means = joined.mean(problem.coarse.flat[problem.target_cell])
-    mean, sd, own = scale.backward(found[0]), scale.sd * found[1], means[joined.group][at]
+    mean, sd, own = scale.backward(result[0]), scale.sd * result[1], means[joined.group][at]
     ways = {model: mean, "constant": own, "bilinear": bilinear_of_joined(problem, joined, means)[at]}
     ways |= {name: scale.backward(values) for name, values in others.items()}
     apart = {

@@ -86,15 +86,15 @@ def predict_chunk(
     values = _read_chunk(task, plan, given, chunk)
     grid, (rows, columns) = opened(task.store, task.token).grid, plan.layout.window(chunk)
     whole = np.isfinite(values).all(axis=-1)
-    found, directly = {name: np.full(whole.shape, np.nan) for name in plan.fields}, 0
+    result, directly = {name: np.full(whole.shape, np.nan) for name in plan.fields}, 0
     if whole.any():
         inputs = given.inputs(grid.latitude[rows, columns][whole], grid.longitude[rows, columns][whole], values[whole])
         cells = given.cells(rows, columns, whole)
         cells = None if cells is None else cells.to(device)
         read, directly = given.to(device).read(inputs.to(device), cells, check)
-        for name, field in found.items():
+        for name, field in result.items():
             field[whole] = read[name]
-    written = write_chunk(Path(task.output), plan.layout, chunk, found)
+    written = write_chunk(Path(task.output), plan.layout, chunk, result)
     done = {"pixels": int(whole.sum()), "read": values.nbytes, "written": written, "jitter": given.jitter}
     return {**row, **done, "directly": directly, "cpu": watch.seconds()["cpu"], "peak_mb": peak_mb(torch.device("cpu"))}
 
@@ -157,9 +157,9 @@ class Tally:
         """A row for the run's trace."""
         done, rates = self.kept + self.computed + self._left_out, self._rates()
         pixels = rates["pixels_per_second"]
-        said = f"{done} of {self.total} chunks, {pixels:,.0f} pixels/s, {rates['mb_per_second']:.2g} MB/s"
+        sentence = f"{done} of {self.total} chunks, {pixels:,.0f} pixels/s, {rates['mb_per_second']:.2g} MB/s"
         # the stage names the line that page Runs draws
-        return {"step": done, "total": self.total, "message": said, "stage": "pixels per second", "rate": pixels}
+        return {"step": done, "total": self.total, "message": sentence, "stage": "pixels per second", "rate": pixels}
 
     def result(self, cancelled: bool) -> dict[str, Any]:
         """What the run leaves behind, as plain data."""

@@ -310,10 +310,10 @@ def _fingerprint(task: StoreTask, layout: Layout, fields: Fields, first: int) ->
 def _create(task: StoreTask, plan: Plan, fields: Fields, problem: DownscalingProblem, mark: str) -> None:
     import xarray as xr
 
-    found, dims, said = grid_coordinates(fields.grid, "")
+    result, dims, said = grid_coordinates(fields.grid, "")
     if fields.grid.kind != "latlon":
         said = {**said, "coordinates": "latitude longitude"}
-    coordinates = {name: xr.Variable(*parts) for name, parts in found.items()}
+    coordinates = {name: xr.Variable(*parts) for name, parts in result.items()}
     if task.along in fields.dataset.coords:
         steps = fields.dataset.coords[task.along].variable[plan.first : plan.first + plan.layout.shape[0]]
         if steps.dtype.kind in "fiuM":

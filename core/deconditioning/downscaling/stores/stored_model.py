@@ -150,9 +150,9 @@ class Conditioned:
         def of_place(part: slice) -> Float[Tensor, "B n"]:
             nonlocal fallen
             assert sums is not None
-            found, pairs = sums.at(inputs[part], None if cells is None else cells.at(part), check)
+            result, pairs = sums.at(inputs[part], None if cells is None else cells.at(part), check)
             fallen += pairs
-            return found
+            return result
 
         if isinstance(given, IndirectPosterior):
             mean, variance = given.mean_and_variance(inputs, check, None if sums is None else of_place)
@@ -161,8 +161,8 @@ class Conditioned:
         if self.scale is not None:
             variance = self.scale.at(inputs).square() * variance
         sds = {"sd": given.spec.value_sd(variance), "sd_latent": variance.clamp_min(0).sqrt()}
-        found = {name: self.target.sd * values.cpu().numpy() for name, values in sds.items()}
-        return {"mean": self.target.backward(mean.cpu().numpy()), **found}, fallen
+        result = {name: self.target.sd * values.cpu().numpy() for name, values in sds.items()}
+        return {"mean": self.target.backward(mean.cpu().numpy()), **result}, fallen
 
     def to(self, device: torch.device) -> "Conditioned":
         """The same on a device."""

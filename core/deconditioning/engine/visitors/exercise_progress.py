@@ -40,10 +40,10 @@ class Progress:
         """An exercise is done. Raises ``InputError`` where it cannot be kept."""
         if _KEY.fullmatch(key) is None:
             raise InputError(f"{key[:40]!r} is not an exercise: give a name of letters and hyphens.")
-        found = self.done() | {key: said[:LONGEST_SAID]}
+        result = self.done() | {key: said[:LONGEST_SAID]}
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            disk.write_json(self.folder, _NAME, {"done": dict(list(found.items())[-MOST:])})
+            disk.write_json(self.folder, _NAME, {"done": dict(list(result.items())[-MOST:])})
         except OSError as error:
             raise InputError(f"The tick cannot be saved ({error.strerror}): free space in the runs folder.") from None
 

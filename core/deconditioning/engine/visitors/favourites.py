@@ -119,13 +119,13 @@ class Favourites:
 
     def all(self) -> tuple[tuple[Favourite, ...], tuple[str, ...]]:
         """``(favourites, damaged)``: the newest first, and the ids of those whose file cannot be read."""
-        found, damaged = [], []
+        result, damaged = [], []
         for one in self._ids(".json"):
             try:
-                found.append(self.get(one))
+                result.append(self.get(one))
             except InputError:
                 damaged.append(one)
-        return tuple(sorted(found, key=lambda one: (one.created, one.id), reverse=True)), tuple(damaged)
+        return tuple(sorted(result, key=lambda one: (one.created, one.id), reverse=True)), tuple(damaged)
 
     def get(self, favourite_id: str) -> Favourite:
         """One of them; ``InputError`` where there is none of that id, or its file is damaged."""

@@ -47,16 +47,16 @@ def keep(folder: Path, files: Mapping[str, bytes | Path]) -> None:
 
 def kept(folder: Path, ending: str, mark: str = "") -> dict[str, str]:
     """Digest → file name of the uploads in a folder that end so and have a description, or of those of one visitor."""
-    found = {}
+    result = {}
     for path in sorted(folder.glob("*.json")):
         try:
             name = str(json.loads(path.read_text(encoding="utf-8"))["name"])
         except (OSError, ValueError, KeyError, TypeError):
             continue
         if path.with_suffix(ending).is_file():
-            found[path.stem] = name
-    own = claims(mark) if mark else found
-    return {digest: own[digest] for digest in found if digest in own}
+            result[path.stem] = name
+    own = claims(mark) if mark else result
+    return {digest: own[digest] for digest in result if digest in own}
 
 
 def claim(digest: str, mark: str, name: str) -> None:
@@ -124,12 +124,12 @@ def write_upload(data: bytes | Path, about: bytes) -> str:
 
 def packed(settings: Mapping[str, Any]) -> list[tuple[bytes, bytes]]:
     """File and description of every upload that a run's settings name; those no longer here are left out."""
-    found = []
+    result = []
     for digest in dict.fromkeys(_digests(settings)):
         file, about = (upload_folder() / f"{digest}{end}" for end in (".nc", ".json"))
         if file.is_file() and about.is_file():
-            found.append((file.read_bytes(), about.read_bytes()))
-    return found
+            result.append((file.read_bytes(), about.read_bytes()))
+    return result
 
 
 def unpack(files: list[tuple[bytes, bytes]]) -> None:

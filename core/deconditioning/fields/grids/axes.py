@@ -35,14 +35,14 @@ def _mapping(dataset: "xr.Dataset", pair: frozenset[str] = frozenset()) -> dict[
     """
     fields = [dataset.variables[name] for name in dataset.data_vars]
     named = [v.attrs.get("grid_mapping", v.encoding.get("grid_mapping")) for v in fields]
-    said = [each for text in named if text for each in _mappings_in(str(text))]
-    names = [name for name, about in said if not about or not pair or pair <= about]
-    elsewhere = {name for name, about in said if about} - set(names)
-    found = [
+    sentences = [each for text in named if text for each in _mappings_in(str(text))]
+    names = [name for name, about in sentences if not about or not pair or pair <= about]
+    elsewhere = {name for name, about in sentences if about} - set(names)
+    result = [
         str(n) for n, v in dataset.variables.items()
         if {"grid_mapping_name", "crs_wkt", *_TEXTS} & set(v.attrs) and str(n) not in elsewhere
     ]  # fmt: skip
-    best = max(sorted(set(names) & set(found)), key=names.count, default=found[0] if found else None)
+    best = max(sorted(set(names) & set(result)), key=names.count, default=result[0] if result else None)
     if best is None and elsewhere:
         return {}
     held = dict(dataset.variables[best].attrs) if best else {k: dataset.attrs[k] for k in _TEXTS if k in dataset.attrs}
@@ -82,15 +82,15 @@ def _fields_on(dataset: "xr.Dataset", y: str, x: str) -> int:
 
 def _lines(dataset: "xr.Dataset") -> dict[tuple[str, str], list[str]]:
     """1-D coordinate variables by (kind, side), those named like their dimension first."""
-    found: dict[tuple[str, str], list[str]] = {}
+    result: dict[tuple[str, str], list[str]] = {}
     seen_from_above = any(v.attrs.get("grid_mapping_name") == "geostationary" for v in dataset.variables.values())
     for name, array in dataset.variables.items():
         if array.ndim == 1 and (what := role(str(name), array)):
             by_name = NAMES.get(str(name).lower(), what)
             what = by_name if seen_from_above and by_name[0] == "projected" else what  # scan angles in degrees
-            position = 0 if array.dims == (name,) else len(found.get(what, []))
-            found.setdefault(what, []).insert(position, str(name))
-    return found
+            position = 0 if array.dims == (name,) else len(result.get(what, []))
+            result.setdefault(what, []).insert(position, str(name))
+    return result
 
 
 def sheets(dataset: "xr.Dataset") -> list[Axes]:
@@ -103,16 +103,16 @@ def sheets(dataset: "xr.Dataset") -> list[Axes]:
         if array.ndim >= 2 and (what := role(str(name), array)) and what[0] == "latlon":
             dims = (str(array.dims[-2]), str(array.dims[-1]))
             sides.setdefault(dims, {"y": [], "x": []})[what[1]].append(str(name))
-    said = [_named_coordinates(dataset.variables[name]) for name in dataset.data_vars]
-    found = []
+    listed = [_named_coordinates(dataset.variables[name]) for name in dataset.data_vars]
+    result = []
     for dims, both in sides.items():
         pairs = [(y, x) for y in both["y"] for x in both["x"]]
         best = max(
             pairs, default=None,
-            key=lambda pair: (sum(set(pair) <= names for names in said), sum(name.lower() in NAMES for name in pair)),
+            key=lambda pair: (sum(set(pair) <= names for names in listed), sum(name.lower() in NAMES for name in pair)),
         )  # fmt: skip
-        found += [Axes("curvilinear", *dims, *best, {})] if best else []
-    return found
+        result += [Axes("curvilinear", *dims, *best, {})] if best else []
+    return result
 
 
 def _named_coordinates(array: "xr.Variable") -> set[str]:
@@ -122,7 +122,7 @@ def _named_coordinates(array: "xr.Variable") -> set[str]:
 
 def _candidates(dataset: "xr.Dataset") -> list[Axes]:
     lines = _lines(dataset)
-    found = []
+    result = []
     kinds: tuple[Kind, ...] = ("latlon", "rotated", "projected")
     for kind in kinds:
         for y in lines.get((kind, "y"), []):
@@ -132,8 +132,8 @@ def _candidates(dataset: "xr.Dataset") -> list[Axes]:
                 usable = kind == "latlon" or (bool(mapping) and rotated == (kind == "rotated"))
                 dims = str(dataset.variables[y].dims[0]), str(dataset.variables[x].dims[0])
                 if usable and dims[0] != dims[1]:
-                    found.append(Axes(kind, *dims, y, x, {} if kind == "latlon" else mapping))
-    return found + sheets(dataset)
+                    result.append(Axes(kind, *dims, y, x, {} if kind == "latlon" else mapping))
+    return result + sheets(dataset)
 
 
 def find_axes(dataset: "xr.Dataset") -> Axes:

@@ -54,9 +54,9 @@ def _what(units: str) -> str:
 
 
 def _angle(name: str, units: str) -> tuple[float, list[str]]:
-    if found := compass(units):
-        side = "north" if found[0] == "y" else "east"
-        return found[1], [] if found[1] == 1 else [f"`{name}` was in {units} and is converted to degrees {side}."]
+    if result := compass(units):
+        side = "north" if result[0] == "y" else "east"
+        return result[1], [] if result[1] == 1 else [f"`{name}` was in {units} and is converted to degrees {side}."]
     degrees = 1.0 if says_nothing(units) else factor(units, "degree")
     if degrees is None:
         raise InputError(
@@ -150,9 +150,9 @@ def bounded(
 def _bounds(dataset: "xr.Dataset", name: str, dim: str) -> np.ndarray | None:
     """(n, 2) bounds of a coordinate as the file has them; None where it names none of that shape."""
     said = {**dataset[name].encoding, **dataset[name].attrs}.get("bounds")
-    for found in (said, f"{name}_bnds", f"{name}_bounds"):
-        if found in dataset.variables:
-            array = dataset[found]
+    for result in (said, f"{name}_bnds", f"{name}_bounds"):
+        if result in dataset.variables:
+            array = dataset[result]
             if array.ndim == 2 and dim in array.dims and array.size == 2 * dataset.sizes[dim]:
                 return np.asarray(array.transpose(dim, ...).values, dtype=float)
     return None

@@ -16,16 +16,16 @@ _CORNERS = ("bnds", "bounds", "nbnd", "nbnds", "nb2", "nv", "nv4", "tbnds", "ver
 
 def bounds_of(dataset: "xr.Dataset") -> set[str]:
     """Names of the variables that are bounds of others, from attributes, names or dimensions."""
-    found: set[str] = set()
+    result: set[str] = set()
     for variable in dataset.variables.values():
         for about in (variable.attrs, variable.encoding):
-            found |= {str(about[key]) for key in ("bounds", "climatology") if about.get(key)}
+            result |= {str(about[key]) for key in ("bounds", "climatology") if about.get(key)}
     for name, variable in dataset.variables.items():
         plain = str(name).lower()
         corners = any(str(dim).lower() in _CORNERS and 2 <= dataset.sizes[dim] <= 12 for dim in variable.dims)
         if corners or plain.endswith(_ENDINGS) or plain.startswith(_STARTS):
-            found.add(str(name))
-    return found & {str(name) for name in dataset.variables}
+            result.add(str(name))
+    return result & {str(name) for name in dataset.variables}
 
 
 def settled(dataset: "xr.Dataset") -> "xr.Dataset":

@@ -49,11 +49,11 @@ def by_corners(
     latitude, longitude, area, away = (np.concatenate(each) for each in zip(*parts, strict=True))
     if odd := _why_not(area[there], away[there]):
         return position, None, [f"The corners of {names} are not used: some {odd}."]
-    said = [f"The areas of the cells are those between the corners that the file gives for {names}."]
+    sentences = [f"The areas of the cells are those between the corners that the file gives for {names}."]
     if np.median(away[there]) > _OFF_MIDDLE:
         position = np.where(there, latitude, position[0]), np.where(there, longitude, position[1])
-        said.append(f"{names} give a corner of each cell: the midpoints between its corners are used.")
-    return position, np.where(there, area, 0.0), said
+        sentences.append(f"{names} give a corner of each cell: the midpoints between its corners are used.")
+    return position, np.where(there, area, 0.0), sentences
 
 
 def _cells(corners: Sequence[np.ndarray], position: Position) -> tuple[np.ndarray, ...]:
@@ -101,10 +101,10 @@ def _ring(corners: np.ndarray, middle: np.ndarray) -> np.ndarray:
 def _corners(dataset: "xr.Dataset", name: str, axes: "Axes") -> tuple[np.ndarray, float] | None:
     """(H, W, n) corners of a coordinate's cells, n from 3 on, and the factor to degrees; None where there are none."""
     said = {**dataset[name].encoding, **dataset[name].attrs}.get("bounds")
-    for found in (said, *(each.format(name) for each in _NAMES)):
-        if found not in dataset.variables:
+    for result in (said, *(each.format(name) for each in _NAMES)):
+        if result not in dataset.variables:
             continue
-        array = dataset[found]
+        array = dataset[result]
         if array.ndim == 3 and {axes.y_dim, axes.x_dim} <= set(array.dims) and array.dtype.kind in "fiu":
             values = array.transpose(axes.y_dim, axes.x_dim, ...).values
             if values.shape[-1] >= 3:

@@ -24,16 +24,16 @@ def shared_positions(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
 
     At a pole any number of cells may meet.
     """
-    found = np.zeros(latitude.shape, dtype=bool)
+    result = np.zeros(latitude.shape, dtype=bool)
     same = (latitude[:, :-1] == latitude[:, 1:]) & (longitude[:, :-1] == longitude[:, 1:])
     if not same.any():
-        return found
+        return result
     pairs = np.unique(np.stack([latitude[:, :-1][same], longitude[:, :-1][same]], axis=1), axis=0)
     for y, x in pairs[:64]:
         here = (latitude == y) & (longitude == x)
         if abs(y) < 89.9 and np.count_nonzero(here) >= _SHARED:
-            found |= here
-    return found & ~found.all()  # one value in all cells is told otherwise
+            result |= here
+    return result & ~result.all()  # one value in all cells is told otherwise
 
 
 def repeated_columns(latitude: np.ndarray, longitude: np.ndarray) -> int:
@@ -59,10 +59,10 @@ def folded_cells(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
     """
     from scipy.spatial import cKDTree
 
-    found = np.zeros(latitude.shape, dtype=bool)
+    result = np.zeros(latitude.shape, dtype=bool)
     height, width = latitude.shape
     if height <= 2 * _FOLD_ROWS + 2:
-        return found
+        return result
     for rows in (np.arange(height - _FOLD_ROWS - 1, height), np.arange(_FOLD_ROWS, -1, -1)):  # from within outwards
         vectors = unit_vectors(latitude[rows], longitude[rows])
         gap = np.linalg.norm(np.diff(vectors, axis=1), axis=-1)
@@ -76,5 +76,5 @@ def folded_cells(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
         close = np.linalg.norm(np.diff(vectors.reshape(-1, 3)[usable][pairs], axis=1)[:, 0], axis=-1)
         pairs = pairs[close < _CLOSE * np.minimum(*steps[pairs].T)]
         outer = usable[pairs.max(axis=1)] if len(pairs) else np.array([], dtype=int)
-        found[rows[outer // width], outer % width] = True
-    return found
+        result[rows[outer // width], outer % width] = True
+    return result

@@ -89,10 +89,10 @@ def fractions_of_lines(source: Grid, onto: Grid, rounding: float) -> tuple[np.nd
 
 def _parts(shared: sparse.csr_matrix, widths: np.ndarray, rounding: float) -> sparse.coo_matrix:
     """Shared lengths as parts of the intervals with these ``widths``."""
-    found = shared.tocoo()
-    part = found.data / widths[found.col]
+    result = shared.tocoo()
+    part = result.data / widths[result.col]
     there, part = part > rounding, np.where(part > 1 - rounding, 1.0, part)
-    return sparse.coo_matrix((part[there], (found.row[there], found.col[there])), shape=found.shape)
+    return sparse.coo_matrix((part[there], (result.row[there], result.col[there])), shape=result.shape)
 
 
 def _upward(grid: Grid) -> np.ndarray:
@@ -196,14 +196,14 @@ def _in_parts(
     (row, rows), (column, columns) = _span(y, lines[0]), _span(x, lines[1])
     count = rows * columns
     cuts = np.searchsorted(np.cumsum(count), np.arange(_TOGETHER, count.sum(), _TOGETHER)) + 1
-    found = []
+    result = []
     for some in np.split(np.arange(len(count)), np.unique(cuts[cuts < len(count)])):
         polygon = np.repeat(some, count[some])
         place = np.arange(len(polygon)) - np.repeat(np.cumsum(count[some]) - count[some], count[some])
         r, c = row[polygon] + place // columns[polygon], column[polygon] + place % columns[polygon]
         box = (lines[1][c], lines[1][c + 1], lines[0][r], lines[0][r + 1])
-        found.append((number[polygon], r * (len(lines[1]) - 1) + c, _shared(y[polygon], x[polygon], box)))
-    return found
+        result.append((number[polygon], r * (len(lines[1]) - 1) + c, _shared(y[polygon], x[polygon], box)))
+    return result
 
 
 def _span(values: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

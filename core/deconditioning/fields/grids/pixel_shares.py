@@ -70,10 +70,10 @@ class Shares:
 
     def mean(self, values: np.ndarray, area: np.ndarray) -> np.ndarray:
         """(count,) area-weighted means of values (H, W) over their valid pixels, NaN if less than half is valid."""
-        found = values.flat[self.pixel]
-        valid, areas = np.isfinite(found), self.areas(area)
+        result = values.flat[self.pixel]
+        valid, areas = np.isfinite(result), self.areas(area)
         covered = np.bincount(self.cell[valid], areas[valid], self.count)
-        mass = np.bincount(self.cell[valid], (areas * np.where(valid, found, 0.0))[valid], self.count)
+        mass = np.bincount(self.cell[valid], (areas * np.where(valid, result, 0.0))[valid], self.count)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(mostly(covered, np.bincount(self.cell, areas, self.count)), mass / covered, np.nan)
 
@@ -85,9 +85,9 @@ class Shares:
 
     def bags(self, chosen: np.ndarray, pixel: np.ndarray, size: int) -> tuple[np.ndarray, "Shares"]:
         """`of` in the ``chosen`` cells alone, numbered in their order and sorted by it: rows of bags."""
-        row, found = self.kept(_numbers(chosen, self.count), len(chosen)).of(pixel, size)
-        order = np.argsort(found.cell, kind="stable")
-        return row[order], Shares(found.pixel[order], found.cell[order], found.fraction[order], found.count)
+        row, result = self.kept(_numbers(chosen, self.count), len(chosen)).of(pixel, size)
+        order = np.argsort(result.cell, kind="stable")
+        return row[order], Shares(result.pixel[order], result.cell[order], result.fraction[order], result.count)
 
 
 def _numbers(chosen: np.ndarray, count: int) -> np.ndarray:
@@ -108,10 +108,10 @@ def shares_between(grid: Grid, cells: Grid, main: np.ndarray | None = None) -> S
     Exact if the rows and columns of both run along the same lines, as on latitude-longitude grids; otherwise every
     pixel belongs entirely to the cell with its centre (``main`` (H, W), if known).
     """
-    found = fractions_of_lines(grid, cells, _ROUNDED)
-    if found is None:
+    result = fractions_of_lines(grid, cells, _ROUNDED)
+    if result is None:
         main = locate(cells, grid.latitude, grid.longitude) if main is None else main
         return Shares.whole(main, cells.area.size)
-    pixel, cell, fraction = found
+    pixel, cell, fraction = result
     order = np.lexsort((cell, pixel))
     return Shares(pixel[order], cell[order], fraction[order], cells.area.size)

@@ -27,8 +27,8 @@ def sheet_beside(dataset: "xr.Dataset", axes: Axes) -> Axes | None:
     if axes.kind == "curvilinear":
         return None
     both = {axes.y_dim, axes.x_dim}
-    found = next((sheet for sheet in sheets(dataset) if {sheet.y_dim, sheet.x_dim} == both), None)
-    return None if found is None else replace(found, y_dim=axes.y_dim, x_dim=axes.x_dim)
+    result = next((sheet for sheet in sheets(dataset) if {sheet.y_dim, sheet.x_dim} == both), None)
+    return None if result is None else replace(result, y_dim=axes.y_dim, x_dim=axes.x_dim)
 
 
 def agree(grid: Grid, latitude: np.ndarray, longitude: np.ndarray) -> str | None:
@@ -51,9 +51,9 @@ def agree(grid: Grid, latitude: np.ndarray, longitude: np.ndarray) -> str | None
 
 def _step(latitude: np.ndarray, longitude: np.ndarray) -> float:
     """Median distance of neighbours along the longer side of a cell, in radians."""
-    found = [0.0]
+    result = [0.0]
     for axis in (0, 1):
         some = tuple(slice(None) if a == axis else slice(None, None, max(1, latitude.shape[a] // 9)) for a in (0, 1))
         steps = np.linalg.norm(np.diff(unit_vectors(latitude[some], longitude[some]), axis=axis), axis=-1)
-        found.append(float(np.nanmedian(steps)) if np.isfinite(steps).any() else 0.0)
-    return max(found)
+        result.append(float(np.nanmedian(steps)) if np.isfinite(steps).any() else 0.0)
+    return max(result)

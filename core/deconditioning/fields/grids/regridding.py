@@ -40,10 +40,10 @@ def sample(grid: Grid, values: np.ndarray, onto: Grid) -> tuple[np.ndarray, str]
         return _by_centres(grid, values, onto) if shared is None else shared.mean(values), how
     latitude, longitude = onto.latitude.ravel(), onto.longitude.ravel()
     if grid.kind == "curvilinear":
-        found = _between_centres(grid, values, latitude, longitude)
+        result = _between_centres(grid, values, latitude, longitude)
     else:
-        found = bilinear_at(grid, values, *grid.native(latitude, longitude))
-    return np.where(locate(grid, latitude, longitude) >= 0, found, np.nan), how
+        result = bilinear_at(grid, values, *grid.native(latitude, longitude))
+    return np.where(locate(grid, latitude, longitude) >= 0, result, np.nan), how
 
 
 def _by_centres(grid: Grid, values: np.ndarray, onto: Grid) -> np.ndarray:
@@ -71,8 +71,8 @@ def _between_centres(grid: Grid, values: np.ndarray, latitude: np.ndarray, longi
     east = np.cross([0.0, 0.0, 1.0] if abs(middle[2]) < 0.9 else [1.0, 0.0, 0.0], middle)
     frame = np.stack([east / np.linalg.norm(east), np.cross(middle, east / np.linalg.norm(east))], axis=1)
     valid = np.isfinite(values).ravel()
-    found = scattered_at(points[valid] @ frame, values.ravel()[valid], at @ frame, smooth=False)
-    return np.where(np.isfinite(nearest), found, np.nan)
+    result = scattered_at(points[valid] @ frame, values.ravel()[valid], at @ frame, smooth=False)
+    return np.where(np.isfinite(nearest), result, np.nan)
 
 
 def cover(grid: Grid, valid: np.ndarray, shares: Shares, onto: Grid) -> np.ndarray:

@@ -51,17 +51,17 @@ def role(name: str, array: "xr.Variable") -> tuple[str, str] | None:
         return ("latlon", side[0])
     if standard and standard not in NAMES:
         return None
-    found = NAMES.get(standard) or NAMES.get(name.lower()) or _numbered(name)
-    if not found and (axis := str(array.attrs.get("axis", "")).lower()) in ("y", "x") and units.lower() in _DEGREES:
-        found = ("latlon", axis)
-    if found and found[0] == "projected" and _looks_like_degrees(name, array, units):
-        return ("latlon", found[1])
-    return found
+    result = NAMES.get(standard) or NAMES.get(name.lower()) or _numbered(name)
+    if not result and (axis := str(array.attrs.get("axis", "")).lower()) in ("y", "x") and units.lower() in _DEGREES:
+        result = ("latlon", axis)
+    if result and result[0] == "projected" and _looks_like_degrees(name, array, units):
+        return ("latlon", result[1])
+    return result
 
 
 def _numbered(name: str) -> tuple[str, str] | None:
-    found = _NUMBERED.fullmatch(name.lower())
-    return NAMES[found[1]] if found else None
+    result = _NUMBERED.fullmatch(name.lower())
+    return NAMES[result[1]] if result else None
 
 
 def _looks_like_degrees(name: str, array: "xr.Variable", units: str) -> bool:

@@ -110,9 +110,13 @@ def is_geographic(mapping: Mapping[Any, Any]) -> bool:
 
 def perspective_height(mapping: Mapping[Any, Any]) -> float | None:
     """Metres from a geostationary satellite's mapping, where its scan angles are lengths; None for others."""
-    said = dict(mapping) if "perspective_point_height" in mapping else _crs(mapping).to_cf()
+    sentence = dict(mapping) if "perspective_point_height" in mapping else _crs(mapping).to_cf()
     try:
-        return float(said["perspective_point_height"]) if "geostationary" in str(said["grid_mapping_name"]) else None
+        return (
+            float(sentence["perspective_point_height"])
+            if "geostationary" in str(sentence["grid_mapping_name"])
+            else None
+        )
     except (KeyError, TypeError, ValueError):
         return None
 

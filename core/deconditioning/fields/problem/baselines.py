@@ -136,8 +136,8 @@ def bilinear_left_out(problem: DownscalingProblem) -> np.ndarray:
         ring = neighbours[begins[cell] : begins[cell + 1]]
         ring = ring[own[ring] != cell]
         ring = ring if len(ring) else np.flatnonzero(own != cell)  # a point that no triangle holds
-        found = [linear_at(points[ring] * side, around[ring], points[cell] * side) for side in _EITHER_WAY]
-        error[cell] = 0.5 * sum(found) - values[cell]
+        result = [linear_at(points[ring] * side, around[ring], points[cell] * side) for side in _EITHER_WAY]
+        error[cell] = 0.5 * sum(result) - values[cell]
     return error
 
 
@@ -154,8 +154,8 @@ def bilinear_of_joined(problem: DownscalingProblem, joined: Joined, values: np.n
         larger = make_grid(cells.kind, y, x, mapping=cells.mapping, edges=(y_edges, x_edges), wraps=cells.wraps)
         table = np.full(larger.shape, np.nan)
         table[tuple(joined.square.T)] = values
-        found = bilinear_at(larger, table, *centres.T)
-        return np.where(np.isfinite(found), found, values[joined.group])
+        result = bilinear_at(larger, table, *centres.T)
+        return np.where(np.isfinite(result), result, values[joined.group])
     middle = np.stack([np.bincount(joined.group, joined.share * along) for along in centres.T], axis=1)
     points, own = _around(problem, middle)
     return scattered_at(points, values[own], centres, smooth=False)

@@ -24,26 +24,26 @@ def cells_text(cells: Iterable[Cell]) -> str:
 
 def cells_of_text(text: str) -> tuple[Cell, ...]:
     """The cells of such a text; ``InputError`` with a sentence where it is none."""
-    found = []
+    result = []
     for part in filter(None, text.strip().split(".")):
         match = _CELL.fullmatch(part)
         if match is None:
             raise InputError(
                 f"'{part[:40]}' is not a cell: write row-column, cells separated by dots, such as 12-3.14-7."
             )
-        found.append((int(match[1]), int(match[2])))
-    return tuple(found)
+        result.append((int(match[1]), int(match[2])))
+    return tuple(result)
 
 
 def checked_cells(cells: Any, name: str) -> tuple[Cell, ...]:
     """Cells in order, each once; ``InputError`` where they are no pairs of whole numbers from 0."""
     try:
-        found = {(_whole(row), _whole(column)) for row, column in cells or ()}
+        result = {(_whole(row), _whole(column)) for row, column in cells or ()}
     except (TypeError, ValueError, OverflowError):
         raise InputError(
             f"`{name}` must be pairs of a row and a column of cells, counted from 0: got {str(cells)[:80]}."
         ) from None
-    return tuple(sorted(found))
+    return tuple(sorted(result))
 
 
 def checked_region(region: Any) -> Region | None:

@@ -56,20 +56,20 @@ class KeptCells:
 
     def marked(self, cells: Iterable[Cell]) -> np.ndarray:
         """(kept cells,) which are among ``cells`` of the whole field; ``InputError`` for one that the field lacks."""
-        found = np.zeros(self.shape, dtype=bool)
+        result = np.zeros(self.shape, dtype=bool)
         for row, column in cells:
             if row >= self.shape[0] or column >= self.shape[1]:
                 raise InputError(f"There is no cell {row}-{column}: the field has {_size(self.shape)}.")
-            found[row, column] = True
-        return found[self.part].ravel()
+            result[row, column] = True
+        return result[self.part].ravel()
 
     def withhold(self, with_data: np.ndarray, spec: DownscalingSpec) -> "Withheld":
         """Which of the kept cells ``with_data`` (cells,) lose their value: a random share, but for a person's hand."""
         drawn = _draw_withheld(with_data, spec)
         hide, reveal = (self.marked(cells) & with_data for cells in (spec.hide, spec.reveal))
         counts = int((hide & ~drawn).sum()), int((reveal & drawn).sum())
-        said = f"{counts[0]} cells are hidden and {counts[1]} revealed by hand, regardless of the seed."
-        return Withheld((drawn | hide) & ~reveal, drawn, [said] if any(counts) else [])
+        sentence = f"{counts[0]} cells are hidden and {counts[1]} revealed by hand, regardless of the seed."
+        return Withheld((drawn | hide) & ~reveal, drawn, [sentence] if any(counts) else [])
 
     def told(self, problem: DownscalingProblem, withheld: "Withheld") -> DownscalingProblem:
         """A problem of the kept cells that knows which they are, and who lost their value how."""

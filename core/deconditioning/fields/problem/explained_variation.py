@@ -78,12 +78,14 @@ def _sentence(share: float, basis: str, count: int) -> str:
     if not count:
         return "There are no covariates: inside a cell only the coordinates distinguish one pixel from another."
     if basis == "truth":
-        said = f"The covariates explain {100 * share:.0f} % of the target's variance inside the coarse cells (linearly)"
+        sentence = (
+            f"The covariates explain {100 * share:.0f} % of the target's variance inside the coarse cells (linearly)"
+        )
         weak = "expect little more detail than from interpolation, or choose covariates that vary with the target"
     else:
-        said = (
+        sentence = (
             f"Without a high-resolution truth: the covariates explain {100 * share:.0f} % of the variance between "
             "coarse cells (linearly), which is only a hint of the variance inside them"
         )
         weak = "expect little, or check that both files belong to the same place and time"
-    return f"{said}; {weak}." if share < WEAK else f"{said}."
+    return f"{sentence}; {weak}." if share < WEAK else f"{sentence}."

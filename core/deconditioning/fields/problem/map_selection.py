@@ -58,6 +58,6 @@ def region_touched(problem: DownscalingProblem, x: tuple[float, float], y: tuple
     if not (inside >= 0).any():
         raise InputError("The rectangle does not touch any coarse cell: draw it on the map.")
     rows, columns = np.transpose([cell_of(problem, number) for number in np.unique(inside[inside >= 0]).tolist()])
-    found = checked_region((rows.min(), rows.max(), columns.min(), columns.max()))
-    assert found is not None
-    return found
+    result = checked_region((rows.min(), rows.max(), columns.min(), columns.max()))
+    assert result is not None
+    return result

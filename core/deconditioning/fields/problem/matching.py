@@ -48,10 +48,10 @@ def place_matching(labels: Sequence[str], wanted: str) -> int | None:
         return labels.index(wanted)
     if not is_dated(labels):
         return next((n for n, label in enumerate(labels) if _same_number(label, wanted)), None)
-    found: list[int] = []
+    result: list[int] = []
     for length in _DATE_PARTS:
-        found = found or [n for n, label in enumerate(labels) if label[:length] == wanted[:length]]
-    return found[0] if len(found) == 1 else None
+        result = result or [n for n, label in enumerate(labels) if label[:length] == wanted[:length]]
+    return result[0] if len(result) == 1 else None
 
 
 def _same_number(label: str, wanted: str) -> bool:

@@ -24,6 +24,8 @@ def is_static(name: str, attributes: Mapping[str, Any], of_file: Mapping[str, An
     """Whether a field with at most one date in its file has none in truth: by its names, or as the file says (fx)."""
     if most_times > 1:
         return False
-    said = [str(of_file.get(word, "")).lower() for word in _FREQUENCY]
+    sentences = [str(of_file.get(word, "")).lower() for word in _FREQUENCY]
     standard = str(attributes.get("standard_name", "")).lower()
-    return standard in _STANDARD_NAMES or name.lower() in NAMES or any(word in ("fx", "ofx", "efx") for word in said)
+    return (
+        standard in _STANDARD_NAMES or name.lower() in NAMES or any(word in ("fx", "ofx", "efx") for word in sentences)
+    )

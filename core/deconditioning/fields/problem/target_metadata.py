@@ -96,5 +96,5 @@ def _numbers(dates: np.ndarray) -> tuple[np.ndarray, dict[str, str]]:
     from xarray.coding.times import encode_cf_datetime
 
     calendar = "standard" if dates.dtype.kind == "M" else str(next(d.calendar for d in dates.flat))
-    found, units, said = encode_cf_datetime(np.atleast_1d(dates), _SINCE, calendar, dtype=np.dtype("f8"))
-    return np.asarray(found, dtype=float).reshape(dates.shape), {"units": str(units), "calendar": str(said)}
+    result, units, said = encode_cf_datetime(np.atleast_1d(dates), _SINCE, calendar, dtype=np.dtype("f8"))
+    return np.asarray(result, dtype=float).reshape(dates.shape), {"units": str(units), "calendar": str(said)}

@@ -236,10 +236,10 @@ def _apart(spec: DownscalingSpec) -> str:
             "The two files do not overlap in space, so only a mediator can link them: choose one, with indirect "
             "matching, or give files for the same region."
         )
-    said = "The two files do not overlap in space: only the mediator links them, and no coarse cell can be scored."
+    sentence = "The two files do not overlap in space: only the mediator links them, and no coarse cell can be scored."
     if spec.coordinates:
-        said += " Without coordinates the link would not fade with distance."
-    return said
+        sentence += " Without coordinates the link would not fade with distance."
+    return sentence
 
 
 def _said(covariates: Fields, coarse: Fields, mediator: Fields | None, spec: DownscalingSpec) -> list[str]:
@@ -259,10 +259,10 @@ def _said(covariates: Fields, coarse: Fields, mediator: Fields | None, spec: Dow
 
 def _holder(name: str, files: list[Fields | None]) -> Fields:
     """The first file that has the variable."""
-    found = next((f for f in files if f is not None and f.holds(name)), None)
-    if found is None:
+    result = next((f for f in files if f is not None and f.holds(name)), None)
+    if result is None:
         raise InputError(f"The mediator `{name}` is in none of the files: choose a variable from one of them.")
-    return found
+    return result
 
 
 def _mediators(

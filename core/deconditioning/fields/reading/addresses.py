@@ -98,12 +98,12 @@ def _open_dap(address: str, place: str, as_fields: "Callable[[xr.Dataset, str], 
     try:
         store = NetCDF4DataStore.open(place)
         dataset: xr.Dataset = xr.open_dataset(store, decode_timedelta=False, create_default_indexes=False, cache=False)
-        found = as_fields(dataset, address)
+        result = as_fields(dataset, address)
     except InputError:
         raise
     except (OSError, ValueError, RuntimeError, KeyError, IndexError) as error:
         raise InputError(unreached(address, error)) from error
-    return replace(found, open_file=store)
+    return replace(result, open_file=store)
 
 
 def unreached(address: str, error: BaseException) -> str:

@@ -88,8 +88,8 @@ class Decoded:
             )
         if not whole:
             raise InputError(f"None of its variables can be read ({self.reasons()}): copy or download it again.")
-        found = self.dataset.drop_vars([name for name in self.dataset.variables if name not in whole])
-        return found.load()
+        result = self.dataset.drop_vars([name for name in self.dataset.variables if name not in whole])
+        return result.load()
 
     def reasons(self) -> str:
         """Skipped variables and reasons, as part of a message."""
@@ -119,9 +119,9 @@ def decode(path: Path) -> Iterator[Decoded]:
             dataset, notes = open_grib(path)
             yield Decoded(dataset, notes=notes)
             return
-        found, left, said = _store(path, engine)
-        stack.callback(found.close)
-        store = Repaired(found)
+        result, left, said = _store(path, engine)
+        stack.callback(result.close)
+        store = Repaired(result)
         variables = dict(store.get_variables())
         numbers, notes = _times(variables)
         left |= _undecodable(variables, numbers)
@@ -159,11 +159,11 @@ def _times(variables: Mapping[Any, "xr.Variable"]) -> tuple[set[str], list[str]]
 
 def _undecodable(variables: Mapping[Any, "xr.Variable"], numbers: set[str]) -> dict[str, str]:
     """Variables whose attributes contradict themselves, with the reason."""
-    found = {
+    result = {
         str(name): _fault(partial(_decoded, name, variable, times=name not in numbers))
         for name, variable in variables.items()
     }
-    return {name: why for name, why in found.items() if why}
+    return {name: why for name, why in result.items() if why}
 
 
 def _load(variable: "xr.Variable") -> None:
@@ -185,8 +185,8 @@ def _decoded(name: Any, variable: "xr.Variable", times: bool = True, load: bool 
         value = np.asarray(variable.attrs.get(packing, 1.0))
         if value.dtype.kind not in "iuf" or value.size != 1:
             raise ValueError(f"its `{packing}` is {short(ValueError(str(value.tolist())), 40)}, which is not a number")
-    found = decode_cf_variable(name, variable, decode_times=times, decode_timedelta=False, stack_char_dim=False)
-    return found.load() if load else found
+    result = decode_cf_variable(name, variable, decode_times=times, decode_timedelta=False, stack_char_dim=False)
+    return result.load() if load else result
 
 
 def _fault(attempt: Callable[[], Any]) -> str:

@@ -85,13 +85,13 @@ def _dataset(
     import xarray as xr
 
     dims, coordinates = _horizontal(positions)
-    found: xr.Dataset = xr.Dataset(coords=coordinates)
+    result: xr.Dataset = xr.Dataset(coords=coordinates)
     notes = []
     for name, several in _named(messages).items():
         lines, said = lines_of(name, several, coded)
-        found = _joined(found, name, several, lines, dims)
+        result = _joined(result, name, several, lines, dims)
         notes += said
-    return found, notes
+    return result, notes
 
 
 def _horizontal(positions: Positions) -> tuple[tuple[str, str], dict[str, Any]]:
@@ -114,16 +114,16 @@ def _named(messages: list[Message]) -> dict[str, list[Message]]:
     for message in messages:
         fields.setdefault((message.name, message.kind, message.parameter), []).append(message)
     plain, with_level = Counter(name for name, _, _ in fields), Counter((name, kind) for name, kind, _ in fields)
-    found: dict[str, list[Message]] = {}
+    result: dict[str, list[Message]] = {}
     for (name, kind, parameter), several in fields.items():
         full = name if plain[name] == 1 else f"{name}_{kind}"
         full = full if with_level[name, kind] == 1 else f"{full}_{'_'.join(map(str, parameter))}"
-        found[full] = several
-    return found
+        result[full] = several
+    return result
 
 
 def _joined(
-    found: "xr.Dataset", name: str, several: list[Message], lines: Sequence[Line], dims: tuple[str, str]
+    result: "xr.Dataset", name: str, several: list[Message], lines: Sequence[Line], dims: tuple[str, str]
 ) -> "xr.Dataset":
     """The data set with one more field: its messages side by side along ``lines``.
 
@@ -146,14 +146,14 @@ def _joined(
     names: dict[str, str] = {}
     coordinates = {}
     for line in lines:
-        own = next(n for n in (line.name, *(f"{line.name}_{k}" for k in range(1, 99))) if _free(found, n, line.labels))
+        own = next(n for n in (line.name, *(f"{line.name}_{k}" for k in range(1, 99))) if _free(result, n, line.labels))
         names[line.name] = own
         on = (own,) if line.along is None else tuple(names[dim] for dim in line.along)
         coordinates[own] = (on, line.labels, line.attributes)
     held = xr.Coordinates({n: xr.Variable(*parts) for n, parts in coordinates.items()}, indexes={})
-    return found.assign_coords(held).assign({name: ((*(names[line.name] for line in along), *dims), values, said)})
+    return result.assign_coords(held).assign({name: ((*(names[line.name] for line in along), *dims), values, said)})
 
 
-def _free(found: "xr.Dataset", name: str, values: np.ndarray) -> bool:
+def _free(result: "xr.Dataset", name: str, values: np.ndarray) -> bool:
     """Whether a coordinate of that name can hold these values: there is none yet, or it holds the same."""
-    return name not in found.variables or np.array_equal(found.variables[name].values, values)
+    return name not in result.variables or np.array_equal(result.variables[name].values, values)

@@ -89,23 +89,23 @@ def _distinct(messages: list[Message], keys: Sequence[str]) -> int:
 
 def _line(key: str, values: list[Any], message: Message) -> Line:
     """The sorted values of a key with their labels."""
-    found = sorted(set(values), key=lambda value: (isinstance(value, str), value))
-    place = {value: n for n, value in enumerate(found)}
+    result = sorted(set(values), key=lambda value: (isinstance(value, str), value))
+    place = {value: n for n, value in enumerate(result)}
     attributes = dict(_ATTRIBUTES.get(key, {}))
-    labels: list[Any] = found
+    labels: list[Any] = result
     if key == "level":
-        labels, attributes = _levels(found, message.level_units)
-    elif any(isinstance(value, str) for value in found):
-        labels = [str(value) if value != "" else "none" for value in found]
+        labels, attributes = _levels(result, message.level_units)
+    elif any(isinstance(value, str) for value in result):
+        labels = [str(value) if value != "" else "none" for value in result]
     return Line(key, np.array(labels), np.array([place[value] for value in values]), attributes)
 
 
-def _levels(found: list[tuple[float, float]], units: str) -> tuple[list[Any], dict[str, str]]:
+def _levels(result: list[tuple[float, float]], units: str) -> tuple[list[Any], dict[str, str]]:
     """Numbers for levels, words for layers: ``0.1-0.4 m``."""
-    if all(top == bottom for top, bottom in found):
-        return [top for top, _ in found], _ATTRIBUTES["level"] | ({"units": units} if units else {})
+    if all(top == bottom for top, bottom in result):
+        return [top for top, _ in result], _ATTRIBUTES["level"] | ({"units": units} if units else {})
     words = [f"{top:g}" if top == bottom else f"{top:g}-{bottom:g}" if np.isfinite(bottom) else f"below {top:g}"
-             for top, bottom in found]  # fmt: skip
+             for top, bottom in result]  # fmt: skip
     return [f"{word} {units}".strip() for word in words], _ATTRIBUTES["level"]
 
 

@@ -85,7 +85,7 @@ def read_messages(path: Path) -> tuple[list[Message], dict[str, Positions], dict
     """Messages on rows and columns, the positions of their grids by digest, and how many have another kind of grid."""
     from eccodes import codes_get
 
-    found, positions = [], dict[str, Positions]()
+    result, positions = [], dict[str, Positions]()
     others, same = dict[str, int](), dict[str, str]()
     for place, handle in enumerate(_handles(path)):
         kind = codes_get(handle, "gridType")
@@ -98,15 +98,15 @@ def read_messages(path: Path) -> tuple[list[Message], dict[str, Positions], dict
             new = _positions(handle, kind)
             same[grid] = next((known for known, held in positions.items() if held.agree(new)), grid)
             positions.setdefault(same[grid], new)
-        found.append(_message(handle, place, same[grid]))
-    return found, positions, others
+        result.append(_message(handle, place, same[grid]))
+    return result, positions, others
 
 
 def coded_keys(path: Path, places: set[int]) -> dict[int, dict[str, str]]:
     """For messages at ``places`` all keys that they code, but those of packing and of the grid's size."""
     import eccodes
 
-    found = {}
+    result = {}
     for place, handle in enumerate(_handles(path)):
         if place not in places:
             continue
@@ -117,8 +117,8 @@ def coded_keys(path: Path, places: set[int]) -> dict[int, dict[str, str]]:
             if not _ABOUT_PACKING.fullmatch(name) and eccodes.codes_get_size(handle, name) == 1:
                 keys[name] = str(eccodes.codes_get_string(handle, name))
         eccodes.codes_keys_iterator_delete(iterator)
-        found[place] = keys
-    return found
+        result[place] = keys
+    return result
 
 
 def _handles(path: Path) -> Iterator[Any]:
@@ -140,8 +140,8 @@ def _message(handle: Any, place: int, grid: str) -> Message:
     parts = ("discipline", "parameterCategory", "parameterNumber", "table2Version", "indicatorOfParameter")
     identity = _get(handle, "paramId"), *(_get(handle, part) for part in parts)
     if name in ("unknown", "~"):
-        said = identity[:1] if identity[0] else [part for part in identity[1:] if part is not None]
-        name = "_".join(["parameter", *map(str, said)])
+        sentence = identity[:1] if identity[0] else [part for part in identity[1:] if part is not None]
+        name = "_".join(["parameter", *map(str, sentence)])
     kind = str(_get(handle, "typeOfLevel") or "unknown")
     units = _FIRST_EDITION_UNITS.get(kind, "")
     if _get(handle, "edition") == 2 and not kind.startswith("isobaricIn"):
@@ -265,4 +265,4 @@ def _get(handle: Any, name: str, kind: type | None = None) -> Any:
 
 def _defined(handle: Any, *names: str) -> int:
     """The value of the first key that a message has, 0 where it has none."""
-    return int(next((found for name in names if (found := _get(handle, name)) is not None), 0))
+    return int(next((result for name in names if (result := _get(handle, name)) is not None), 0))

@@ -13,21 +13,23 @@ def below(group: Any, path: str = "") -> Iterator[tuple[str, str, Any]]:
         yield from below(group.groups[name], f"{path}/{name}")
 
 
-def flat_names(found: list[tuple[str, str, Any]]) -> list[str]:
+def flat_names(result: list[tuple[str, str, Any]]) -> list[str]:
     """A name for each: its own where no other group has it, else with its groups before it."""
-    count = Counter(name for _, name, _ in found)
-    return [name if count[name] == 1 or not path else "_".join([*path.split("/")[1:], name]) for path, name, _ in found]
+    count = Counter(name for _, name, _ in result)
+    return [
+        name if count[name] == 1 or not path else "_".join([*path.split("/")[1:], name]) for path, name, _ in result
+    ]
 
 
-def flat_dimensions(found: list[tuple[str, str, Any]]) -> dict[tuple[str, str], str]:
+def flat_dimensions(result: list[tuple[str, str, Any]]) -> dict[tuple[str, str], str]:
     """(path, dimension) → the name that it has among all: its own, or with the groups before it where sizes differ."""
     sizes: dict[str, set[int]] = {}
-    for _, _, variable in found:
+    for _, _, variable in result:
         for dim, size in zip(_dims(variable), variable.shape, strict=True):
             sizes.setdefault(dim, set()).add(size)
     return {
         (path, dim): dim if len(sizes[dim]) == 1 or not path else "_".join([*path.split("/")[1:], dim])
-        for path, _, variable in found
+        for path, _, variable in result
         for dim in _dims(variable)
     }
 

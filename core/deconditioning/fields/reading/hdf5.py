@@ -168,18 +168,18 @@ def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str], list[str]]":
 
         def get_variables(self) -> dict[str, Any]:  # type: ignore[override]
             for name, (inside, variable) in listed.items():
-                if name not in found and name not in file.broken:
+                if name not in result and name not in file.broken:
                     try:
                         if why := missing_filter(file[variable.name]):
                             raise ValueError(why)
                         read = stores[inside].open_store_variable(variable.name.rpartition("/")[2], Readable(variable))
                         read.dims = [dims.get((inside, dim), dim) for dim in read.dims]
-                        found[name] = read
+                        result[name] = read
                     except MemoryError:
                         raise
                     except Exception as error:
                         file.broken[name] = short(error, 200)
-            return {name: variable.copy(deep=False) for name, variable in found.items()}
+            return {name: variable.copy(deep=False) for name, variable in result.items()}
 
         def get_attrs(self) -> dict[str, Any]:  # type: ignore[override]
             return Readable(root).attrs
@@ -188,7 +188,7 @@ def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str], list[str]]":
             super().close(**options)
             file.close()
 
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     file = ClosedFile(path)
     root = h5netcdf.File(file, "r", decode_vlen_strings=True)
     listed, dims, notes = _listed(root)
@@ -201,6 +201,6 @@ def _listed(root: Any) -> tuple[dict[str, tuple[str, Any]], dict[tuple[str, str]
     listed = {str(name): ("", variable) for name, variable in root.variables.items()}
     if not root.groups or any(len(variable.dimensions) >= 2 for _, variable in listed.values()):
         return listed, {}, []
-    found = list(below(root))
-    listed = {name: (inside, variable) for name, (inside, _, variable) in zip(flat_names(found), found, strict=True)}
-    return listed, flat_dimensions(found), words_on([inside for inside, _, _ in found])
+    result = list(below(root))
+    listed = {name: (inside, variable) for name, (inside, _, variable) in zip(flat_names(result), result, strict=True)}
+    return listed, flat_dimensions(result), words_on([inside for inside, _, _ in result])

@@ -20,10 +20,10 @@ def no_rows_and_columns(dataset: "xr.Dataset") -> str | None:
             "The fields lie on a HEALPix grid, which has no rows and columns: remap them to latitudes and longitudes "
             "first, for example with `cdo remapcon,r720x360 IN.nc OUT.nc`."
         )
-    found = _along(dataset)
-    if found is None:
+    result = _along(dataset)
+    if result is None:
         return None
-    name, dim = found
+    name, dim = result
     kind = str(dataset.attrs.get("featureType", "")).replace("_", "").lower()
     roles = {str(v.attrs.get("cf_role", "")) for v in dataset.variables.values()}
     if kind in _STATIONS or roles & {"timeseries_id", "profile_id", "trajectory_id"}:

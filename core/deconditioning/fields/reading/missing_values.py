@@ -80,16 +80,16 @@ def repaired(name: str, variable: "xr.Variable") -> "tuple[xr.Variable, list[str
         attributes["missing_value"] = np.unique([*known, *others]).astype(kind)
     if _lacks_a_mark(variable, attributes):
         attributes["_FillValue"] = np.iinfo(kind).min
-    found = variable.copy(deep=False)
-    found.attrs = attributes
-    return found, notes
+    result = variable.copy(deep=False)
+    result.attrs = attributes
+    return result, notes
 
 
 def _given(value: Any) -> list[float] | None:
     """The numbers of an attribute, written as such or as text; None where it is no number."""
-    found = [plain_text(one) for one in np.ravel(np.asarray(value)).tolist()]
+    result = [plain_text(one) for one in np.ravel(np.asarray(value)).tolist()]
     try:
-        return [float(part) for one in found for part in (str(one).replace(",", " ").split())]
+        return [float(part) for one in result for part in (str(one).replace(",", " ").split())]
     except ValueError:
         return None
 
@@ -102,8 +102,8 @@ def _marks(value: Any, kind: np.dtype, attributes: Mapping[Any, Any]) -> tuple[l
     text = np.asarray(value).dtype.kind in "SUO"
     if kind.kind == "f":
         with np.errstate(over="ignore"):
-            found = {kind.type(one) for number in given for one in _spellings(number, kind)}
-        return sorted(found), "given as text" if text else ""
+            result = {kind.type(one) for number in given for one in _spellings(number, kind)}
+        return sorted(result), "given as text" if text else ""
     packed, marks = False, set()
     for number in given:
         whole, unpacked = _as_packed(number, kind, attributes)

@@ -32,8 +32,8 @@ def open_fields(path: str | Path) -> Fields:
     Large files and stores are read where needed, others completely. Raises ``InputError`` if a file does not exist, is
     not NetCDF or contains no gridded field.
     """
-    found = places(str(path))
-    return _open_one(found[0]) if len(found) == 1 else together([_open_one(one) for one in found])
+    result = places(str(path))
+    return _open_one(result[0]) if len(result) == 1 else together([_open_one(one) for one in result])
 
 
 def _open_one(path: str | Path) -> Fields:

@@ -63,15 +63,15 @@ def _raw(encoding: Mapping[Any, Any]) -> np.dtype:
 
 
 def _numbers(value: Any, encoding: Mapping[Any, Any]) -> np.ndarray:
-    found, raw = np.ravel(np.asarray(value)), _raw(encoding)
-    if found.dtype.kind in "US":  # a number in quotes
+    result, raw = np.ravel(np.asarray(value)), _raw(encoding)
+    if result.dtype.kind in "US":  # a number in quotes
         with suppress(ValueError):
-            found = np.array([float(text) for text in found])
-    if found.dtype.kind not in "iuf" or np.isnan(found.astype(float)).any():
+            result = np.array([float(text) for text in result])
+    if result.dtype.kind not in "iuf" or np.isnan(result.astype(float)).any():
         raise ValueError(f"{str(value)[:40]!r} is not a range of numbers")
-    if str(encoding.get("_Unsigned", "")).lower() == "true" and raw.kind == "i" and found.dtype.kind == "i":
-        return found.astype(raw).view(raw.str.replace("i", "u")).astype(float)
-    return found.astype(float)
+    if str(encoding.get("_Unsigned", "")).lower() == "true" and raw.kind == "i" and result.dtype.kind == "i":
+        return result.astype(raw).view(raw.str.replace("i", "u")).astype(float)
+    return result.astype(float)
 
 
 def _is_packed(kind: np.dtype, encoding: Mapping[Any, Any]) -> bool:
@@ -106,8 +106,8 @@ def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple
         if bounds is not None and lazy:
             notes.append(f"`{name}`: values outside its valid range {_words(bounds)} are taken as missing.")
         if not lazy and variable.dtype.kind in "fiu":
-            bounds, found, suspects = look(name, variable.values, bounds)
-            notes += found
+            bounds, result, suspects = look(name, variable.values, bounds)
+            notes += result
             marks |= {name: suspects} if suspects else {}
         if bounds is not None:
             attributes["valid_range"] = list(bounds)
@@ -165,12 +165,12 @@ def missing_as_asked(name: str, mark: float, count: int) -> str:
 
 def unfound(missing: Collection[str], notes: Collection[str]) -> list[str]:
     """Sentences on numbers that are to be missing and are in none of the fields whose ``notes`` these are."""
-    asked = " ".join(note for note in notes if "as missing, as asked" in note)
+    requested = " ".join(note for note in notes if "as missing, as asked" in note)
     numbers = {each: each.rpartition("=")[2] for each in missing}
     return [
         f"No value used here is {number}, so that `--missing={each}` changes nothing."
         for each, number in numbers.items()
-        if f" of {number} " not in asked
+        if f" of {number} " not in requested
     ]
 
 

@@ -109,8 +109,8 @@ def units_of(fields: Fields, name: str) -> str:
 
 def chunks_of(array: "xr.DataArray") -> dict[str, int]:
     """The chunks that a field lies in on disk, dimension by dimension; none where it is not chunked."""
-    found = array.encoding.get("chunks") or array.encoding.get("chunksizes") or ()
-    return {str(dim): int(size) for dim, size in zip(array.dims, found, strict=False)}
+    result = array.encoding.get("chunks") or array.encoding.get("chunksizes") or ()
+    return {str(dim): int(size) for dim, size in zip(array.dims, result, strict=False)}
 
 
 def _index(fields: Fields, name: str, dim: str, size: int, select: Mapping[str, int | str]) -> int:

@@ -32,14 +32,14 @@ class Stores(AbstractDataStore):
         self.root = ZarrStore.open_group(place, mode="r", consolidated=options.pop("consolidated", None), **options)
         self.left: dict[str, str] = {}
         self.notes: list[str] = []
-        found = list(self._arrays(self.root, ""))
+        result = list(self._arrays(self.root, ""))
         inside = []
-        if not any(variable.ndim >= 2 for _, _, variable in found):
+        if not any(variable.ndim >= 2 for _, _, variable in result):
             for path in _groups(self.root.zarr_group):
                 store = ZarrStore.open_group(place, mode="r", group=path, consolidated=False, **options)
                 inside += list(self._arrays(store, f"/{path}"))
         self.notes += words_on([path for path, _, _ in inside])
-        self._found = _flat([*found, *inside])
+        self._found = _flat([*result, *inside])
         zeros = sorted(name for name, v in self._found.items() if v.encoding.pop("zero_fill", False) and v.ndim >= 2)
         if zeros:
             named = ", ".join(f"`{name}`" for name in zeros[:6]) + (" …" if len(zeros) > 6 else "")
@@ -101,9 +101,9 @@ def _groups(root: Any, above: str = "", depth: int = 1) -> Iterator[str]:
         yield from _groups(group, path, depth + 1)
 
 
-def _flat(found: list[tuple[str, str, "xr.Variable"]]) -> dict[str, "xr.Variable"]:
-    dims, flat = flat_dimensions(found), {}
-    for name, (path, _, variable) in zip(flat_names(found), found, strict=True):
+def _flat(result: list[tuple[str, str, "xr.Variable"]]) -> dict[str, "xr.Variable"]:
+    dims, flat = flat_dimensions(result), {}
+    for name, (path, _, variable) in zip(flat_names(result), result, strict=True):
         renamed = variable.copy(deep=False)
         renamed.dims = [dims[path, str(dim)] for dim in variable.dims]
         flat[name] = renamed

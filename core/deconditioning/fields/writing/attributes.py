@@ -36,11 +36,11 @@ def _plain_attributes(attributes: Mapping[Any, Any]) -> dict[str, Any]:
 def readable(dataset: "xr.Dataset") -> "xr.Dataset":
     """The dataset with texts, in names and attributes too, that can be printed and written."""
     odd = {name: plain_text(str(name)) for name in [*dataset.variables, *dataset.dims] if plain_text(name) != name}
-    found = dataset.rename(odd) if odd else dataset.copy(deep=False)
-    found.attrs = _plain_attributes(dataset.attrs)
-    for variable in found.variables.values():
+    result = dataset.rename(odd) if odd else dataset.copy(deep=False)
+    result.attrs = _plain_attributes(dataset.attrs)
+    for variable in result.variables.values():
         variable.attrs = _plain_attributes(variable.attrs)
-    return found
+    return result
 
 
 class Readable:
@@ -77,9 +77,9 @@ def classic_store(path: Path) -> "ScipyDataStore":
         """Texts by ``plain_text``; xarray itself puts question marks for what is no UTF-8."""
 
         def open_store_variable(self, name: str, var: Any) -> "xr.Variable":
-            found = super().open_store_variable(name, var)
-            found.attrs = {key: _classic(key, value) for key, value in var._attributes.items()}
-            return found
+            result = super().open_store_variable(name, var)
+            result.attrs = {key: _classic(key, value) for key, value in var._attributes.items()}
+            return result
 
         def get_attrs(self) -> Any:
             return {key: _classic(key, value) for key, value in self.ds._attributes.items()}  # type: ignore[attr-defined]

@@ -63,13 +63,13 @@ class Delivery:
 
 def attributes_of_text(lines: list[str]) -> dict[str, str]:
     """Attributes from ``name=value`` each; ``InputError`` where a line is none."""
-    found = {}
+    result = {}
     for line in lines:
         name, equals, value = line.partition("=")
         if not equals or not name.strip() or not value.strip():
             raise InputError(f"`{line}` is not an attribute: write NAME=VALUE, such as doi=10.5281/zenodo.1234.")
-        found[name.strip()] = value.strip()
-    return found
+        result[name.strip()] = value.strip()
+    return result
 
 
 def _parts_of(dataset: "xr.Dataset", delivery: Delivery) -> "dict[str, xr.Dataset]":
@@ -93,12 +93,12 @@ def _plainly_named(dataset: "xr.Dataset") -> "xr.Dataset":
     """Coordinates of the coarse cells under the names that they have in a file of their own."""
     own = [str(name) for name in (*dataset.variables, *dataset.dims) if str(name).startswith(_COARSE)]
     named = {name: name.removeprefix(_COARSE) for name in own if name != "coarse_known"}
-    found = dataset.rename(named)
-    for variable in found.variables.values():
+    result = dataset.rename(named)
+    for variable in result.variables.values():
         for word in ("bounds", "grid_mapping", "coordinates"):
             if word in variable.attrs:
                 variable.attrs[word] = str(variable.attrs[word]).replace(_COARSE, "")
-    return found
+    return result
 
 
 def encoding_of(dataset: "xr.Dataset", single: bool) -> dict[Any, dict[str, Any]]:

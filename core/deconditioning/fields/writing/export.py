@@ -82,10 +82,10 @@ def to_dataset(
     grids = fine | rough
     lines = {name: grids[name] for name in grids if not is_beside(name)}
     beside = {name: grids[name] for name in grids if is_beside(name)} | ends
-    found = xr.Dataset(variables | beside, lines | carried, about)
+    result = xr.Dataset(variables | beside, lines | carried, about)
     for name in beside:
-        found[name].encoding["coordinates"] = None  # neither edges nor the grid mapping are at a date or a height
-    return found
+        result[name].encoding["coordinates"] = None  # neither edges nor the grid mapping are at a date or a height
+    return result
 
 
 def fine_dimensions(problem: DownscalingProblem) -> tuple[tuple[str, str], dict[str, str]]:
@@ -152,8 +152,8 @@ def posterior_attributes(problem: DownscalingProblem, names: tuple[str, ...]) ->
     words = Words(problem.long_name, problem.standard_name, problem.units)
     spreads = [name for name in SPREADS if name in names]
     beside = {"ancillary_variables": " ".join(spreads)} if spreads else {}
-    found = {"mean": words.value("posterior mean of {}", **beside)}
-    return found | {name: words.spread(SPREADS[name][0], comment=SPREADS[name][1]) for name in spreads}
+    result = {"mean": words.value("posterior mean of {}", **beside)}
+    return result | {name: words.spread(SPREADS[name][0], comment=SPREADS[name][1]) for name in spreads}
 
 
 def grid_coordinates(
@@ -164,7 +164,7 @@ def grid_coordinates(
     With ``vertices``, two-dimensional positions have the four corners of their cells.
     """
     dims: list[str] = []
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for (name, standard, units), values, edges, axis in zip(
         _NATIVE[grid.kind], (grid.y, grid.x), (grid.y_edges, grid.x_edges), "YX", strict=True
     ):
@@ -172,23 +172,23 @@ def grid_coordinates(
         attributes = {"units": units, "axis": axis, "long_name": standard.replace("_", " ") or f"{axis} position"}
         if standard:
             attributes |= {"standard_name": standard, "bounds": f"{name}_bnds"}
-            found[f"{name}_bnds"] = ((name, "bnds"), np.stack([edges[:-1], edges[1:]], axis=-1), {})
-        found[name] = (name, values, attributes)
+            result[f"{name}_bnds"] = ((name, "bnds"), np.stack([edges[:-1], edges[1:]], axis=-1), {})
+        result[name] = (name, values, attributes)
         dims.append(name)
     said: dict[str, str] = {}
     if grid.kind != "latlon":
         for name, values, units in (("latitude", grid.latitude, "north"), ("longitude", grid.longitude, "east")):
             attributes = {"standard_name": name, "long_name": name, "units": f"degrees_{units}"}
-            found[prefix + name] = (tuple(dims), values, attributes)
+            result[prefix + name] = (tuple(dims), values, attributes)
             if vertices:
                 attributes["bounds"] = f"{prefix}{name}_vertices"
         corners = zip(("latitude", "longitude"), grid.corners(), strict=True) if vertices else ()
         for name, values in corners:
-            found[f"{prefix}{name}_vertices"] = ((*dims, "vertices"), values, {})
+            result[f"{prefix}{name}_vertices"] = ((*dims, "vertices"), values, {})
     if grid.mapping:
-        found[f"{prefix}crs"] = ((), np.int32(0), dict(grid.mapping))
+        result[f"{prefix}crs"] = ((), np.int32(0), dict(grid.mapping))
         said["grid_mapping"] = f"{prefix}crs"
-    return found, (dims[0], dims[1]), said
+    return result, (dims[0], dims[1]), said
 
 
 def _global(

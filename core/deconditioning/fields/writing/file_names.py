@@ -29,13 +29,13 @@ def drs_name(origin: Origin, target: str, model: str, version: str) -> str:
     that of the model that drives it. Source: Christensen et al. 2020, *CORDEX Archive Design*.
     """
     given = {name.removeprefix("input_"): value for name, value in origin.attributes.items()}
-    said = [_first(given, names) for names in _ELEMENTS.values()]
+    sentences = [_first(given, names) for names in _ELEMENTS.values()]
     regional = _first(given, ("source_id", "model_id"))
-    if regional and regional != said[1]:
-        said[1] = f"{said[1]}-{regional}"
+    if regional and regional != sentences[1]:
+        sentences[1] = f"{sentences[1]}-{regional}"
     frequency = _first(given, _FREQUENCY)
     method = (f"DeconditioningLab-{model}", f"v{version}")
-    parts = (target, *said, *method, frequency, _dates(origin, frequency))
+    parts = (target, *sentences, *method, frequency, _dates(origin, frequency))
     return "_".join(word for word in map(_word, parts) if word)
 
 

@@ -61,5 +61,5 @@ def _along(
     dims, said = fine_dimensions(problem)
     words = Words(problem.long_name, problem.standard_name, problem.units)
     attributes = words.value(long_name, comment=comment, cell_methods=methods_of(problem.origin))
-    found = dataset.assign_coords({dim: ((dim,), line, about)})
-    return found.assign({name: ((dim, *dims), values, {**attributes, **said})})
+    result = dataset.assign_coords({dim: ((dim,), line, about)})
+    return result.assign({name: ((dim, *dims), values, {**attributes, **said})})

@@ -56,14 +56,14 @@ class Places:
 
 def places_of(traces: Sequence[Mapping[str, Any]], layout: Mapping[str, Any]) -> dict[str, Places]:
     """Those of every axis: "x", "y", "y2"; words are in the order of the layout, or in which they come."""
-    found = {}
+    result = {}
     for name in ("x", *sorted({trace.get("yaxis", "y") for trace in traces} or {"y"})):
         told = layout.get(f"{name[0]}axis{name[1:]}") or {}
-        found[name] = Places([str(word) for word in told.get("categoryarray", [])])
+        result[name] = Places([str(word) for word in told.get("categoryarray", [])])
         for trace in traces:
             if (name == "x" or trace.get("yaxis", "y") == name) and trace.get(name[0]) is not None:
-                found[name](trace[name[0]])
-    return found
+                result[name](trace[name[0]])
+    return result
 
 
 def set_axis(axes: Any, name: str, told: Mapping[str, Any], *, shown: bool = True) -> None:

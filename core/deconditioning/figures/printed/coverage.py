@@ -8,22 +8,22 @@ from deconditioning.metrics.intervals import LEVELS, Trust
 TITLE = "Coverage of the intervals"
 
 
-def mark_of(found: Trust) -> str:
+def mark_of(trust: Trust) -> str:
     """What the colour of a verdict is called in the palette (`VERDICTS`)."""
-    return "good" if found.verdict == "about right" else "bad"
+    return "good" if trust.verdict == "about right" else "bad"
 
 
-def draw_trust(axes: Any, found: Trust, aspect: float) -> None:
+def draw_trust(axes: Any, trust: Trust, aspect: float) -> None:
     """On Matplotlib axes of that height over width: the verdict, and a line for each level, ring and dot on it."""
-    colour = VERDICTS[mark_of(found)][0]
-    before, verdict = found.sentence.rsplit(": ", 1)
+    colour = VERDICTS[mark_of(trust)][0]
+    before, verdict = trust.sentence.rsplit(": ", 1)
     axes.set_title(TITLE, fontsize=9.5, loc="left")
     axes.set_axis_off()
     axes.set_xlim(-14, 116)
     axes.set_ylim(2.4 - max(12 * aspect, 6.6), 2.4)  # lines as far apart whatever the height
     axes.text(-14, 1.9, f"{before}:", fontsize=8, va="center")
     axes.text(-14, 1.15, verdict, fontsize=8, va="center", color=colour, weight="bold")
-    for row, (level, share) in enumerate(zip(LEVELS, found.held, strict=True)):
+    for row, (level, share) in enumerate(zip(LEVELS, trust.held, strict=True)):
         axes.plot([100 * level, 100 * share], [-row, -row], color=colour, alpha=0.55, linewidth=2.2, zorder=2)
         axes.plot(100 * level, -row, "o", markersize=6.5, markerfacecolor="none", markeredgecolor="0.2", zorder=3)
         axes.plot(100 * share, -row, "o", markersize=6.5, color=colour, zorder=3)

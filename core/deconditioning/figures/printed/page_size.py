@@ -53,11 +53,11 @@ def page_layout(
         beside = LINE * -(-caption // int(width * LETTERS)) + HEADING * heading
         map_width = _PANEL - BESIDE
         return PageLayout(width, rows * (map_width * aspect + AROUND) + beside + MARGIN, rows, wide, map_width)
-    found = []
+    result = []
     for width, height in SIZES[page]:
         room = height - MARGIN - HEADING * heading - LINE * (1 + -(-caption // int(width * LETTERS)))
         for wide in [columns] if columns else range(1, places + 1):
             rows = -(-places // wide)
             map_width = min((width - MARGIN) / wide - BESIDE, (room / rows - AROUND) / aspect)
-            found.append(PageLayout(width, height, rows, wide, map_width))
-    return max(found, key=lambda each: each.map_width)
+            result.append(PageLayout(width, height, rows, wide, map_width))
+    return max(result, key=lambda each: each.map_width)

@@ -178,9 +178,9 @@ def _check(panels: Sequence[Panel], grid: Grid, projection: str, format: str) ->
         raise InputError(f"The format '{format}' is unknown: choose one of {', '.join(FORMATS)}.")
     for panel in panels:
         if np.shape(panel.values) != panel.grid.shape:
-            found = np.shape(panel.values)
+            result = np.shape(panel.values)
             raise InputError(
-                f"The panel '{panel.title}' has shape {found}, but its grid is {panel.grid.shape}: give one value per "
+                f"The panel '{panel.title}' has shape {result}, but its grid is {panel.grid.shape}: give one value per "
                 "pixel."
             )
 

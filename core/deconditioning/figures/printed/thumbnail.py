@@ -80,9 +80,9 @@ def _coloured(values: np.ndarray, scale: Sequence[Any], limits: Limits, longest:
     low, high = (float(end if given is None else given) for given, end in zip(limits, _ends(known), strict=True))
     share = np.clip((np.where(np.isfinite(small), small, low) - low) / ((high - low) or 1.0), 0, 1)
     places, colours = [float(at) for at, _ in scale], np.array([four_numbers(name)[:3] for _, name in scale], float)
-    found = np.stack([np.interp(share, places, colours[:, part]) for part in range(3)], axis=-1)
-    found[~np.isfinite(small)] = _MISSING
-    return Image.fromarray(np.round(found).astype(np.uint8))
+    result = np.stack([np.interp(share, places, colours[:, part]) for part in range(3)], axis=-1)
+    result[~np.isfinite(small)] = _MISSING
+    return Image.fromarray(np.round(result).astype(np.uint8))
 
 
 def _ends(known: np.ndarray) -> tuple[float, float]:

@@ -38,8 +38,8 @@ def frames_plot(frames: Mapping[str, np.ndarray], *, title: str = "", height: in
     picture["yaxis"] = bare | {"range": [0, 1], "scaleanchor": "x", "constrain": "domain"}
     first, *rest = frames.items()
     off = {name: float(((frame - first[1]) ** 2).sum()) for name, frame in rest if frame.shape == first[1].shape}
-    said = f"; squared distance from {first[0]}: {', '.join(f'{name} {far:.3g}' for name, far in off.items())}"
-    picture["meta"]["alt"] = f"Frames of the camera: {', '.join(frames)}{said if off else ''}."
+    sentence = f"; squared distance from {first[0]}: {', '.join(f'{name} {far:.3g}' for name, far in off.items())}"
+    picture["meta"]["alt"] = f"Frames of the camera: {', '.join(frames)}{sentence if off else ''}."
     corners = {"x": [0, reach], "y": [0, 1], "marker": {"opacity": 0}, "hoverinfo": "skip"}
     return {"data": [{"type": "scatter", "mode": "markers", **corners}], "layout": picture}
 

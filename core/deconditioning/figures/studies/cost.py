@@ -43,8 +43,10 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[st
 
     groups = [list(group) for _, group in groupby(sorted(rows, key=fixed), key=fixed)]
     ordered = [sorted(group, key=lambda row: row["more"]["pixels"]) for group in groups]
-    said = [" with " + ", ".join(f"{n:,} {name}" for n, name in zip(fixed(g[0]), FIXED, strict=True)) for g in ordered]
-    return sorted(zip(said, ordered, strict=True), key=lambda line: -len(line[1]))
+    sentences = [
+        " with " + ", ".join(f"{n:,} {name}" for n, name in zip(fixed(g[0]), FIXED, strict=True)) for g in ordered
+    ]
+    return sorted(zip(sentences, ordered, strict=True), key=lambda line: -len(line[1]))
 
 
 def _trace(said: str, rows: list[Mapping[str, Any]], value: str, name: str, colour: str) -> dict[str, Any]:

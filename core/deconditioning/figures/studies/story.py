@@ -68,12 +68,12 @@ def ground(x: np.ndarray, altitude: np.ndarray, name: str, dark: bool) -> Trace:
 
 def stems(at: np.ndarray, values: np.ndarray, dark: bool) -> list[Trace]:
     """Values as stems from zero, negative ones in a colour of their own."""
-    found = []
+    result = []
     for name, chosen, colour in (("positive", values >= 0, "teal"), ("negative", values < 0, "rust")):
         x, y, gap = at[chosen], values[chosen], np.full(int(chosen.sum()), np.nan)
         across, up = np.column_stack([x, x, gap]).ravel(), np.column_stack([0 * y, y, gap]).ravel()
-        found.append(line(across, up, name, hue(colour, dark), width=2.5) | {"hoverinfo": "skip"})
-    return found
+        result.append(line(across, up, name, hue(colour, dark), width=2.5) | {"hoverinfo": "skip"})
+    return result
 
 
 def rule(at: float, colour: str, *, upright: bool = True, panel: str = "") -> dict[str, Any]:
@@ -91,14 +91,14 @@ def picture(
     across: tuple[float, float] | None = None, rules: list[dict[str, Any]] | None = None, height: int = TALL,
 ) -> Figure:  # fmt: skip
     """One large picture with its words above it."""
-    found = layout("", height=height, dark=dark, showlegend=True, shapes=rules or [])
-    found["margin"] = {"l": 66, "r": 12, "t": 46, "b": 58}
-    found["legend"] |= {"font": {"size": _TICKS + 1}, "itemsizing": "constant"}
-    found["xaxis"] = large_axis(labels[0], dark) | ({"range": list(across)} if across else {})
-    found["yaxis"] = large_axis(labels[1], dark) | ({"range": list(up)} if up else {})
-    found["hoverlabel"] = {"font": {"size": _TICKS}}
-    found["meta"] |= {"alt": alt, "hall": True}
-    return {"data": traces, "layout": found}
+    result = layout("", height=height, dark=dark, showlegend=True, shapes=rules or [])
+    result["margin"] = {"l": 66, "r": 12, "t": 46, "b": 58}
+    result["legend"] |= {"font": {"size": _TICKS + 1}, "itemsizing": "constant"}
+    result["xaxis"] = large_axis(labels[0], dark) | ({"range": list(across)} if across else {})
+    result["yaxis"] = large_axis(labels[1], dark) | ({"range": list(up)} if up else {})
+    result["hoverlabel"] = {"font": {"size": _TICKS}}
+    result["meta"] |= {"alt": alt, "hall": True}
+    return {"data": traces, "layout": result}
 
 
 def intervals(
@@ -115,17 +115,17 @@ def intervals(
     told = {name: (mean, interval) for name, (mean, interval, _) in rows.items()} | {"exact": exact}
     said = ", ".join(f"{name} {at:.3g} [{low:.3g}, {high:.3g}]" for name, (at, (low, high)) in told.items())
     alt = f"Means and intervals: {said}."
-    found = picture(traces, (label, ""), alt, dark=dark, up=(-0.8, len(rows) - 0.2), across=across)
-    found["layout"]["yaxis"] |= {"tickvals": list(range(len(rows))), "ticktext": list(rows)}
-    found["layout"]["margin"] |= {"l": 150}
+    result = picture(traces, (label, ""), alt, dark=dark, up=(-0.8, len(rows) - 0.2), across=across)
+    result["layout"]["yaxis"] |= {"tickvals": list(range(len(rows))), "ticktext": list(rows)}
+    result["layout"]["margin"] |= {"l": 150}
     low, high = exact[1].tolist()
-    found["layout"]["shapes"] = [
+    result["layout"]["shapes"] = [
         {"type": "rect", "x0": low, "x1": high, "y0": 0, "y1": 1, "yref": "paper", "line": {"width": 0},
          "fillcolor": clear(INK[dark], 0.14), "layer": "below"}
     ]  # fmt: skip
     words = {"text": "exact", "x": exact[0], "y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False}
-    found["layout"]["annotations"] = [words | {"font": {"size": WORDS}}]
-    return found
+    result["layout"]["annotations"] = [words | {"font": {"size": WORDS}}]
+    return result
 
 
 def over_ground(figure: Figure, highest: float, dark: bool) -> Figure:
@@ -139,15 +139,15 @@ def beside(
     rules: list[dict[str, Any]] | None = None, height: int = TALL,
 ) -> Figure:  # fmt: skip
     """Two pictures that share what is up: ``labels`` of the left and right one's across, and of both ones' up."""
-    found = picture([*left, *(each | {"xaxis": "x2"} for each in right)], (labels[0], labels[2]), alt, dark=dark,
+    result = picture([*left, *(each | {"xaxis": "x2"} for each in right)], (labels[0], labels[2]), alt, dark=dark,
                     rules=rules, height=height)  # fmt: skip
-    found["layout"]["xaxis"] |= {"domain": [0, 0.485]}
-    found["layout"]["xaxis2"] = large_axis(labels[1], dark) | {"domain": [0.515, 1]}
-    return found
+    result["layout"]["xaxis"] |= {"domain": [0, 0.485]}
+    result["layout"]["xaxis2"] = large_axis(labels[1], dark) | {"domain": [0.515, 1]}
+    return result
 
 
 def large_axis(title: str, dark: bool) -> dict[str, Any]:
     """An axis that is read from far away."""
-    found = axis(title, dark, automargin=False, zeroline=False, nticks=7)
-    found["title"] |= {"font": {"size": WORDS, "color": INK[dark]}, "standoff": 10}
-    return found | {"tickfont": {"size": _TICKS}}
+    result = axis(title, dark, automargin=False, zeroline=False, nticks=7)
+    result["title"] |= {"font": {"size": WORDS, "color": INK[dark]}, "standoff": 10}
+    return result | {"tickfont": {"size": _TICKS}}

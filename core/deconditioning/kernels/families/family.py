@@ -199,14 +199,14 @@ class Stationary(Family):
     def trained(self, kernel: gpytorch.kernels.Kernel) -> list[Trained]:
         """Lengthscales, and the learned further parameters."""
         flat = self.reach < LENGTHSCALE[1]
-        found = [Trained("lengthscale", kernel.raw_lengthscale, LENGTHSCALE[0], self.reach, True, flat)]
+        result = [Trained("lengthscale", kernel.raw_lengthscale, LENGTHSCALE[0], self.reach, True, flat)]
         for own in self.own:
             raw = getattr(kernel, own.raw)
             if own.learned:
-                found.append(Trained(own.name, raw, own.low, own.high, spread=own.spread))
+                result.append(Trained(own.name, raw, own.low, own.high, spread=own.spread))
             else:
                 raw.requires_grad_(False)
-        return found
+        return result
 
 
 def positive() -> Positive:

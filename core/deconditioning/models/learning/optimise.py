@@ -82,8 +82,8 @@ def _starts(vector: ParameterVector, restarts: int, rng: np.random.Generator) ->
 
 def _lbfgs(search: _Search, start: np.ndarray, steps: int) -> float:
     options = {"maxiter": steps, "maxfun": 2 * steps, "ftol": 1e-9, "gtol": 1e-6}
-    found = minimize(search.evaluate, start, jac=True, method="L-BFGS-B", bounds=search.vector.bounds, options=options)
-    return float(found.fun)
+    result = minimize(search.evaluate, start, jac=True, method="L-BFGS-B", bounds=search.vector.bounds, options=options)
+    return float(result.fun)
 
 
 def _adam(search: _Search, start: np.ndarray, steps: int, rate: float = 0.1) -> float:

@@ -46,14 +46,14 @@ def plain_parameter(name: str, raw: Tensor, reach: float) -> Parameter:
 
 
 def _factor_parameters(prefix: str, factor: Factor, kernel: gpytorch.kernels.Kernel) -> list[Parameter]:
-    found = []
+    result = []
     for part in factor.kind.trained(kernel):
         apart = part.columnwise and len(factor.lengthscales) > 1
         names = factor.columns if apart else ("+".join(factor.columns),)
         labels = tuple(f"{prefix} {part.label} [{name}]" for name in names)
         low, high = math.log(part.low), math.log(part.high)
-        found.append(Parameter(labels, part.raw, low, high, flat_above=part.flat_above, spread=part.spread))
-    return found
+        result.append(Parameter(labels, part.raw, low, high, flat_above=part.flat_above, spread=part.spread))
+    return result
 
 
 def kernel_parameters(
@@ -63,17 +63,17 @@ def kernel_parameters(
 
     ``fix_first_scale`` fixes the first term's scale, if only the ratio of ℓ's amplitude to λ matters.
     """
-    found: list[Parameter] = []
+    result: list[Parameter] = []
     for index, (term, part) in enumerate(zip(spec.terms, kernel.kernels, strict=True)):
         label = f"{prefix}{index + 1}"
         if (index == 0 and fix_first_scale) or term.keeps_scale:
             part.raw_outputscale.requires_grad_(False)
         else:
             low, high = (math.log(v) for v in SCALE)
-            found.append(Parameter((f"{label} variance",), part.raw_outputscale, low, high))
+            result.append(Parameter((f"{label} variance",), part.raw_outputscale, low, high))
         for factor, kernel_factor in zip(term.factors, part.base_kernel.kernels, strict=True):
-            found.extend(_factor_parameters(label, factor, kernel_factor))
-    return found
+            result.extend(_factor_parameters(label, factor, kernel_factor))
+    return result
 
 
 @dataclass(frozen=True)

@@ -94,12 +94,12 @@ class Trainable:
         assert spec.mediator_kernel is not None
         self.mediator_kernel = spec.mediator_kernel.build(self.columns.mediators).to(device)
         fixed = not self.model.correlated
-        found = kernel_parameters("ℓ", spec.mediator_kernel, self.mediator_kernel, fix_first_scale=fixed)
+        parameters = kernel_parameters("ℓ", spec.mediator_kernel, self.mediator_kernel, fix_first_scale=fixed)
         if regularisation:
             low, high = (bound / data.bags.count for bound in _REGULARISATION_TIMES_BAGS)
             self._regularisation = log_parameter("regularisation λ", spec.regularisation, (low, high), device)
-            found.append(self._regularisation)
-        return found
+            parameters.append(self._regularisation)
+        return parameters
 
     @property
     def noise(self) -> Tensor:

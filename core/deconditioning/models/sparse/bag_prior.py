@@ -92,12 +92,12 @@ def thinning_error(
     starts = [0, *ends[:-1]]
     mass = weights.abs().flatten().cumsum(0)
     drawn = torch.rand(pairs, generator=generator, dtype=mass.dtype).to(mass.device) * mass[-1]
-    found = []
+    result = []
     for index in torch.searchsorted(mass, drawn).clamp_max(len(mass) - 1).tolist():
         i, j = divmod(index, bags.count)
         left, right = slice(starts[i], ends[i]), slice(starts[j], ends[j])
         tile = evaluate(kernel, ordered.inputs[left], ordered.inputs[right])
         exact = ordered.weights[left] @ tile @ ordered.weights[right]
-        found.append(torch.sign(weights[i, j]) * (exact - bag_gram[i, j]))
-    values = torch.stack(found) * mass[-1]
+        result.append(torch.sign(weights[i, j]) * (exact - bag_gram[i, j]))
+    values = torch.stack(result) * mass[-1]
     return float(values.mean()), float(values.std() / len(values) ** 0.5)

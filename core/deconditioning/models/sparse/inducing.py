@@ -24,13 +24,13 @@ def place(inducing: Inducing, inputs: Float[Tensor, "N d"]) -> Float[Tensor, "p 
     number of columns.
     """
     if inducing.locations:
-        found = torch.tensor(inducing.locations, dtype=inputs.dtype, device=inputs.device)
-        if found.shape[1] != inputs.shape[1]:
+        result = torch.tensor(inducing.locations, dtype=inputs.dtype, device=inputs.device)
+        if result.shape[1] != inputs.shape[1]:
             raise InputError(
-                f"The stored inducing points have {found.shape[1]} columns, the data {inputs.shape[1]}: place them "
+                f"The stored inducing points have {result.shape[1]} columns, the data {inputs.shape[1]}: place them "
                 "again."
             )
-        return found
+        return result
     distinct = np.unique(_rounded(inputs.detach().cpu().numpy()), axis=0)
     if inducing.count > len(distinct):
         raise InputError(

@@ -102,14 +102,14 @@ class SparsePosterior:
 
     def mean(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, " P"]:
         """Posterior mean at each input."""
-        kernel, weights, found = self._kernel(), self.factor.lower.T, torch.empty_like(inputs[:, 0])
+        kernel, weights, result = self._kernel(), self.factor.lower.T, torch.empty_like(inputs[:, 0])
         dual = torch.linalg.solve_triangular(weights, self.q.mean[:, None], upper=True)[:, 0]
         with torch.no_grad():
             # written in place, as small results kept between tiles would break the heap into pieces
-            for x, part in zip(inputs.split(POINTS), found.split(POINTS), strict=True):
+            for x, part in zip(inputs.split(POINTS), result.split(POINTS), strict=True):
                 check()
                 part.copy_(dual @ evaluate(kernel, self.inducing, x))
-        return self.spec.mean + found
+        return self.spec.mean + result
 
     def variance(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, " P"]:
         """Posterior variance of ``f`` at each input (point noise ς² not included)."""

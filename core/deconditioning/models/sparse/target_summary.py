@@ -158,9 +158,9 @@ class _Last:
             ):
                 return kept[2]
         self._kept = None
-        found = _from_stream(spec, data, columns, check)
-        self._kept = (key, [weakref.ref(tensor) for tensor in tensors], found)
-        return found
+        target_summary = _from_stream(spec, data, columns, check)
+        self._kept = (key, [weakref.ref(tensor) for tensor in tensors], target_summary)
+        return target_summary
 
 
 _LAST = _Last()

@@ -52,8 +52,8 @@ class BagSizeSpec:
         if not self.unequal or self.per_bag == 1:
             return torch.full((self.bags,), self.per_bag)
         draws = torch.rand(self.bags, generator=generator, dtype=torch.float64)
-        found = 1 + (draws.log() / math.log(1 - 1 / self.per_bag)).floor().long()
-        return found.clamp_max(int(_LARGEST_SHARE * self.per_bag))
+        result = 1 + (draws.log() / math.log(1 - 1 / self.per_bag)).floor().long()
+        return result.clamp_max(int(_LARGEST_SHARE * self.per_bag))
 
 
 def bag_means(spec: BagSizeSpec, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
@@ -113,5 +113,5 @@ def exponents(rows: Sequence[dict[str, Any]], model: str, unequal: bool) -> tupl
         if row["model"] == model and (row["unequal"] == unequal or row["per_bag"] == 1):
             groups.setdefault((row["bags"], row["per_bag"]), []).append(row["scores"]["risk"])
     design = np.array([[1.0, -math.log(b), -math.log(n)] for b, n in groups])
-    found = np.linalg.lstsq(design, np.log([np.mean(each) for each in groups.values()]), rcond=None)[0]
-    return float(found[1]), float(found[2])
+    result = np.linalg.lstsq(design, np.log([np.mean(each) for each in groups.values()]), rcond=None)[0]
+    return float(result[1]), float(result[2])

@@ -122,8 +122,8 @@ def measure_one(settings: RateSettings, targets: int, samples: int, seed: int, c
     """One estimate at (M, N); the same numbers for the same arguments."""
     generator = _generator(seed, targets, samples)
     lam, epsilon = settings.regularisers(targets, samples)
-    found = estimate_error(settings.circle, targets, samples, lam, epsilon, generator, check)
-    return Measured(targets, samples, seed, found.risk, found.hilbert_schmidt)
+    operator_error = estimate_error(settings.circle, targets, samples, lam, epsilon, generator, check)
+    return Measured(targets, samples, seed, operator_error.risk, operator_error.hilbert_schmidt)
 
 
 def measure_grid(
@@ -136,8 +136,8 @@ def measure_grid(
         second = _nested(settings.circle, targets, _generator(seed, 1, 0), check)
         for m, query in zip(targets, second, strict=True):
             for n, moments in zip(samples, first, strict=True):
-                found = settings.circle.error(moments, query, *settings.regularisers(m, n))
-                rows.append(Measured(m, n, seed, found.risk, found.hilbert_schmidt))
+                result = settings.circle.error(moments, query, *settings.regularisers(m, n))
+                rows.append(Measured(m, n, seed, result.risk, result.hilbert_schmidt))
     return rows
 
 
@@ -153,18 +153,18 @@ def slope(sizes: np.ndarray, errors: np.ndarray) -> float:
 
 def _nested(circle: Circle, counts: list[int], generator: torch.Generator, check: Check) -> list[Moments]:
     """Moments of the first n draws for each n of ``counts``."""
-    found: list[Moments] = []
+    result: list[Moments] = []
     before = 0
     for count in counts:
         if count <= before:
             raise InputError(f"The sizes {counts} are not in increasing order: give each once, smallest first.")
         more = circle.draw(count - before, generator, check)
-        if found:
-            old, new, held = before / count, (count - before) / count, found[-1]
+        if result:
+            old, new, held = before / count, (count - before) / count, result[-1]
             more = Moments(old * held.cross + new * more.cross, old * held.second + new * more.second)
-        found.append(more)
+        result.append(more)
         before = count
-    return found
+    return result
 
 
 def _generator(*numbers: int) -> torch.Generator:

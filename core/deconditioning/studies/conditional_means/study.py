@@ -225,8 +225,8 @@ def compare(layout: BagLayout) -> Comparison:
         regressions={**lines, "truth": line},
         difference=_rmse(values["standard"], values["shrinkage"]),
         distance=float(standard.distance(shrinkage).max()) if layout.points <= MOST_DENSE else None,
-        regression_rmse={name: _rmse(found, line) for name, found in lines.items()},
-        embedding_rmse={name: _rmse(found, truth) for name, found in values.items()},
+        regression_rmse={name: _rmse(result, line) for name, result in lines.items()},
+        embedding_rmse={name: _rmse(result, truth) for name, result in values.items()},
     )
 
 

@@ -11,15 +11,15 @@ from deconditioning.sweeps import Score
 
 def row(given: dict[str, Any]) -> dict[str, Any]:
     """Errors of both estimates of the embedding and of E[X | Y = y], their difference, and the latter as curves."""
-    found = compare(BagLayout(**given))
-    lines = {name: found.regressions[name].numpy() for name in ("shrinkage", "truth", "standard")}
+    result = compare(BagLayout(**given))
+    lines = {name: result.regressions[name].numpy() for name in ("shrinkage", "truth", "standard")}
     return {
-        "shrinkage": found.embedding_rmse["shrinkage"],
-        "standard": found.embedding_rmse["standard"],
-        "mean_shrinkage": found.regression_rmse["shrinkage"],
-        "mean_standard": found.regression_rmse["standard"],
-        "difference": found.difference,
-        "picture": small_lines(found.y.numpy(), lines),
+        "shrinkage": result.embedding_rmse["shrinkage"],
+        "standard": result.embedding_rmse["standard"],
+        "mean_shrinkage": result.regression_rmse["shrinkage"],
+        "mean_standard": result.regression_rmse["standard"],
+        "difference": result.difference,
+        "picture": small_lines(result.y.numpy(), lines),
     }
 
 

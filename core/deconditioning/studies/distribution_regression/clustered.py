@@ -80,8 +80,8 @@ def regress_clusters(
     correlation = {way: learned if value is None else value for way, value in ways.items()}
     posteriors = {way: fit_clusters(model, *data, value) for way, value in correlation.items()}
     risks = {
-        way: np.array([posterior_risk(each, spec.function(c)) for c, each in enumerate(found)])
-        for way, found in posteriors.items()
+        way: np.array([posterior_risk(each, spec.function(c)) for c, each in enumerate(result)])
+        for way, result in posteriors.items()
     }
     return Clustered(correlation, risks, posteriors)
 
@@ -96,10 +96,13 @@ def cluster_sweep(
         for seed in seeds:
             watch = Stopwatch()
             drawn = replace(spec, apart=distance, simulation=replace(spec.simulation, seed=seed))
-            found = regress_clusters(drawn, settings)
+            clustered = regress_clusters(drawn, settings)
             spent = watch.seconds()
             for way in WAYS:
-                scores = {"posterior_risk": float(found.risks[way].mean()), "correlation": found.correlation[way]}
+                scores = {
+                    "posterior_risk": float(clustered.risks[way].mean()),
+                    "correlation": clustered.correlation[way],
+                }
                 rows.append({"model": way, "seed": seed, "apart": distance, "scores": scores, "seconds": spent})
                 report(rows[-1])
     return rows

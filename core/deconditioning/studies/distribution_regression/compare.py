@@ -129,8 +129,8 @@ def _embeddings(
     sums = prepared.sums("shrunk", settings) if "shrunk" in methods else None
     if not isinstance(sums, UncertainSums):
         return None
-    found, sizes = sums.embeddings(spec.kernel), prepared.subjects.bags.sizes
-    return found.scale, found.kept(float(sizes.min())), found.kept(float(sizes.max()))
+    result, sizes = sums.embeddings(spec.kernel), prepared.subjects.bags.sizes
+    return result.scale, result.kept(float(sizes.min())), result.kept(float(sizes.max()))
 
 
 @one_thread()
@@ -141,14 +141,14 @@ def learn_settings(
     subjects = prepared.subjects
     low, high = range_of(subjects)
     span = float(np.median(high - low))
-    found = learn(
+    result = learn(
         settings.regression((subjects.columns[0],)) if len(subjects.columns) == 1 else _shared(settings, subjects),
         prepared.base, subjects.outcomes, subjects.covariates, spans=(span,), check=check,
     )  # fmt: skip
-    term = found.spec.kernel.terms[0]
+    term = result.spec.kernel.terms[0]
     scale = term.factors[0].lengthscales[0]
-    learned = replace(settings, lengthscale=scale, variance=term.scale, noise=found.spec.noise, noise_by="given")
-    return learned, found
+    learned = replace(settings, lengthscale=scale, variance=term.scale, noise=result.spec.noise, noise_by="given")
+    return learned, result
 
 
 def _shared(settings: MethodSettings, subjects: Subjects) -> RegressionSpec:
@@ -184,5 +184,5 @@ def find_link(prepared: Prepared, settings: MethodSettings, rank: int) -> tuple[
     spec = replace(settings.regression(subjects.columns), intercept=True)
     plain = fit(spec, prepared.base, subjects.outcomes, subjects.covariates[:, :0])
     start = plain.gram @ plain.dual
-    found = fit_single_index(plain.gram, subjects.outcomes, start - start.mean(), rank)
-    return found, plain.fitted()[0].numpy(force=True), plain.left_out().numpy(force=True)
+    single_index = fit_single_index(plain.gram, subjects.outcomes, start - start.mean(), rank)
+    return single_index, plain.fitted()[0].numpy(force=True), plain.left_out().numpy(force=True)

@@ -14,21 +14,21 @@ def curves(rows: Sequence[dict[str, Any]], score: str = "posterior_risk") -> lis
 
     ``score``: "posterior_risk", or "squared_error" of the posterior mean alone.
     """
-    found: dict[tuple[str, int, int], dict[int, float]] = {}
+    result: dict[tuple[str, int, int], dict[int, float]] = {}
     for row in rows:
         key = (row["model"], row["subjects"], row["measures"])
-        found.setdefault(key, {})[row["seed"]] = row["scores"][score]
+        result.setdefault(key, {})[row["seed"]] = row["scores"][score]
     return [
         {
             "model": model, "subjects": n, "measures": m, "seeds": list(risks),
             "risks": [float(f"{v:.8g}") for v in risks.values()], "mean": float(np.mean(list(risks.values()))),
             "se": float(np.std(list(risks.values()), ddof=1) / len(risks) ** 0.5) if len(risks) > 1 else None,
         }
-        for (model, n, m), risks in found.items()
+        for (model, n, m), risks in result.items()
     ]  # fmt: skip
 
 
-def paired_tests(found: Sequence[dict[str, Any]], first: str = "gpdr", second: str = "kde") -> list[dict[str, Any]]:
+def paired_tests(result: Sequence[dict[str, Any]], first: str = "gpdr", second: str = "kde") -> list[dict[str, Any]]:
     """Two methods' risks compared over the same seeds at every n and m.
 
     The t-test of the mean difference first − second (``mean_difference``, ``p_mean``), as the claim is on mean risks,
@@ -38,9 +38,9 @@ def paired_tests(found: Sequence[dict[str, Any]], first: str = "gpdr", second: s
 
     from deconditioning.metrics.significance import pairwise_wilcoxon
 
-    risks = {(c["model"], c["subjects"], c["measures"]): dict(zip(c["seeds"], c["risks"], strict=True)) for c in found}
+    risks = {(c["model"], c["subjects"], c["measures"]): dict(zip(c["seeds"], c["risks"], strict=True)) for c in result}
     out = []
-    for n, m in sorted({(c["subjects"], c["measures"]) for c in found}):
+    for n, m in sorted({(c["subjects"], c["measures"]) for c in result}):
         one, two = risks.get((first, n, m)), risks.get((second, n, m))
         if one is None or two is None:
             continue
@@ -62,11 +62,11 @@ def slope(sizes: Sequence[float], risks: Sequence[float]) -> float:
     return float(np.polyfit(np.log(np.asarray(sizes, dtype=float)), np.log(np.asarray(risks)), 1)[0])
 
 
-def slopes(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def slopes(result: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Slope in n at every m, and in m at every n, of each method's mean risk: ``{model, along, fixed, slope}``."""
     out = []
-    for model in dict.fromkeys(c["model"] for c in found):
-        own = [c for c in found if c["model"] == model]
+    for model in dict.fromkeys(c["model"] for c in result):
+        own = [c for c in result if c["model"] == model]
         for along, other in (("subjects", "measures"), ("measures", "subjects")):
             for fixed in sorted({c[other] for c in own}):
                 line = sorted((c[along], c["mean"]) for c in own if c[other] == fixed)

@@ -80,8 +80,8 @@ def _fit(parts: Sequence[Tensor], shares: tuple[float, ...], outcomes: Tensor, d
     values, vectors = values[kept], vectors[:, kept]
     projected = (vectors.T @ (inside.T @ rest)) / values.sqrt()
     directions = inside @ vectors / values.sqrt()
-    found = Spectrum(directions, values, projected, float(rest.square().sum()), len(outcomes) - design.shape[1])
-    scale, noise, evidence = learn_scale_and_noise(found)
+    spectrum = Spectrum(directions, values, projected, float(rest.square().sum()), len(outcomes) - design.shape[1])
+    scale, noise, evidence = learn_scale_and_noise(spectrum)
     weights = vectors @ (scale * values.sqrt() * projected / (scale * values + noise))
     slopes = known.solve(design.T @ (outcomes - features @ weights))
     return Weighed(weights, slopes, scale, noise, shares, evidence)
@@ -122,7 +122,7 @@ def validate_few(
     kept = prepared or Prepared(subjects, most_seconds=MOST_SECONDS)
     splits = [folds_of(subjects.count, folds, seed + index) for index in range(repeats)]
     y, design = subjects.outcomes, design_matrix(subjects.covariates, intercept=True)
-    found = {}
+    result = {}
     for method in methods:
         parts = features_of(method, kept, settings, rank)
 
@@ -131,5 +131,5 @@ def validate_few(
             fitted = fit_parts([part[rows] for part in parts], y[rows], design[rows])
             return fitted.predict([part[others] for part in parts], design[others]).numpy(force=True)
 
-        found[method] = over_folds(predict, y.numpy(force=True), splits, check)
-    return found
+        result[method] = over_folds(predict, y.numpy(force=True), splits, check)
+    return result

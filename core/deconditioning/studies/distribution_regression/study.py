@@ -117,14 +117,16 @@ def regress(
     if settings.noise_by == "given" and settings.rank is None:
         return fit(spec, sums, y, w), None
     rank = None if settings.rank is None else min(settings.rank, len(y) - w.shape[1] - int(spec.intercept))
-    found = fit_spectral(spec, sums, y, w, rank)
+    spectral_posterior = fit_spectral(spec, sums, y, w, rank)
     if settings.noise_by == "given":
-        return found, None
+        return spectral_posterior, None
     if settings.noise_by == "learned":
-        noise = learn_noise(found.spectrum)
-        return replace(found, spec=replace(spec, noise=noise), noises=found.noises.new_tensor([noise])), None
-    drawn = draw_noise(found, NoisePrior.of(y.numpy(force=True)), _GIBBS_DRAWS, seed=seed)
-    return with_noise_draws(found, drawn), drawn
+        noise = learn_noise(spectral_posterior.spectrum)
+        return replace(
+            spectral_posterior, spec=replace(spec, noise=noise), noises=spectral_posterior.noises.new_tensor([noise])
+        ), None
+    drawn = draw_noise(spectral_posterior, NoisePrior.of(y.numpy(force=True)), _GIBBS_DRAWS, seed=seed)
+    return with_noise_draws(spectral_posterior, drawn), drawn
 
 
 def _regress_uncertain(
@@ -136,8 +138,8 @@ def _regress_uncertain(
         design = design_matrix(w, spec.intercept)
         spec = replace(spec, noise=learn_noise(spectrum(sums.gram(spec.kernel), y, design)))
     prior = NoisePrior.of(y.numpy(force=True)) if settings.noise_by == "gibbs" else None
-    found = fit_bdr(spec, sums, y, w, noise_prior=prior, seed=seed)
-    return found, found.drawn if prior else None
+    bdr_posterior = fit_bdr(spec, sums, y, w, noise_prior=prior, seed=seed)
+    return bdr_posterior, bdr_posterior.drawn if prior else None
 
 
 @lru_cache(maxsize=1)

@@ -37,22 +37,24 @@ def _largest(seed: int, spread: float) -> Any:
 @one_thread()
 def row(given: dict[str, Any]) -> dict[str, Any]:
     """Evidence, left-out outcomes, the posterior risk of GPDR, and f."""
-    asked = SweptSettings(**given)
-    prepared = prepared_at(SimulationSpec(asked.n, asked.m, asked.seed, asked.unequal, spread=asked.spread))
+    requested = SweptSettings(**given)
+    prepared = prepared_at(
+        SimulationSpec(requested.n, requested.m, requested.seed, requested.unequal, spread=requested.spread)
+    )
     settings = MethodSettings(
-        asked.family, asked.scale, asked.size, asked.noise, asked.noise_by, asked.rank or None,
-        intercept=asked.intercept,
+        requested.family, requested.scale, requested.size, requested.noise, requested.noise_by, requested.rank or None,
+        intercept=requested.intercept,
     )  # fmt: skip
     spec = settings.regression(prepared.subjects.columns)
-    found, drawn = regress(prepared.sums("gpdr", settings), prepared.subjects, spec, settings)
-    told: dict[str, Any] = {"risk": posterior_risk(found)}
-    if isinstance(found, Fitted):
-        missed = found.left_out() - prepared.subjects.outcomes
-        told |= {"evidence": found.evidence, "left_out": float(missed.square().mean().sqrt())}
-    elif isinstance(found, SpectralPosterior) and drawn is None and settings.rank is None:
-        told["evidence"] = log_evidence(found.spectrum, 1.0, found.spec.noise)
+    result, drawn = regress(prepared.sums("gpdr", settings), prepared.subjects, spec, settings)
+    told: dict[str, Any] = {"risk": posterior_risk(result)}
+    if isinstance(result, Fitted):
+        missed = result.left_out() - prepared.subjects.outcomes
+        told |= {"evidence": result.evidence, "left_out": float(missed.square().mean().sqrt())}
+    elif isinstance(result, SpectralPosterior) and drawn is None and settings.rank is None:
+        told["evidence"] = log_evidence(result.spectrum, 1.0, result.spec.noise)
     x = np.linspace(0, 1, POINTS)
-    mean, variance = found.moments(torch.from_numpy(x)[:, None].to(found.outcomes), centred=settings.intercept)
+    mean, variance = result.moments(torch.from_numpy(x)[:, None].to(result.outcomes), centred=settings.intercept)
     truth = regression_function(x)
     error = mean.numpy(force=True) - truth
     told["rmse"] = float(np.sqrt(np.mean(error**2)))

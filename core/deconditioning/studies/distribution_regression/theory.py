@@ -84,8 +84,8 @@ def transformed(spec: SimulationSpec, transform: str, settings: MethodSettings) 
     means, sds, fitted = {}, {}, {}
     for way in WAYS:
         for changed, each in sides.items():
-            found = _fit(way, each, settings, h(at) if changed else at)
-            means[way, changed], sds[way, changed], fitted[way, changed] = found
+            result = _fit(way, each, settings, h(at) if changed else at)
+            means[way, changed], sds[way, changed], fitted[way, changed] = result
     return Transformed(
         at,
         truth,
@@ -103,8 +103,8 @@ def _fit(way: str, subjects: Subjects, settings: MethodSettings, at: np.ndarray)
     posterior = fit(settings.regression(subjects.columns), sums_of(way, subjects, settings), subjects.outcomes,
                     subjects.covariates)  # fmt: skip
     mean, variance = posterior.moments(torch.from_numpy(at)[:, None].to(posterior.outcomes))
-    found = mean, variance.sqrt(), posterior.fitted()[0]
-    return tuple(each.numpy(force=True) for each in found)
+    result = mean, variance.sqrt(), posterior.fitted()[0]
+    return tuple(each.numpy(force=True) for each in result)
 
 
 def _values(subjects: Subjects) -> np.ndarray:

@@ -109,18 +109,18 @@ def over_folds(
         each = []
         for held in split:
             check()
-            found = predict(np.setdiff1d(np.arange(len(outcomes)), held), held)
-            each.append(_r2(outcomes[held], found))
+            result = predict(np.setdiff1d(np.arange(len(outcomes)), held), held)
+            each.append(_r2(outcomes[held], result))
             if index == 0:
-                first[held] = found
+                first[held] = result
         scores.append(float(np.mean(each)))
     return Validated(np.array(scores), first)
 
 
-def _r2(truth: np.ndarray, found: np.ndarray) -> float:
+def _r2(truth: np.ndarray, result: np.ndarray) -> float:
     """R², not a number where the truth does not vary."""
     spread = float(((truth - truth.mean()) ** 2).sum())
-    return 1 - float(((truth - found) ** 2).sum()) / spread if spread > 0 else float("nan")
+    return 1 - float(((truth - result) ** 2).sum()) / spread if spread > 0 else float("nan")
 
 
 def _kernel_method(sums: Sums, subjects: Subjects, settings: MethodSettings, learned: bool, check: Check) -> Any:

@@ -163,14 +163,14 @@ def _fit(item: dict[str, Any]) -> dict[str, Any]:
     settings = DownscaleSettings.from_dict({**way, **item["settings"], "model": model, "seed": item["seed"]})
     device = choose(settings.device)
     learned, guard = learn_model(problem, settings.replace(learn=True))
-    found = predict(learned.spec, matched_data(problem, learned.spec), problem, device=device)
+    result = predict(learned.spec, matched_data(problem, learned.spec), problem, device=device)
     seconds = watch.seconds()
     scores = score_field(
-        problem.truth, problem.physical_mean(found.mean), problem.physical_sd(found.sd), area=problem.grid.area
+        problem.truth, problem.physical_mean(result.mean), problem.physical_sd(result.sd), area=problem.grid.area
     )
-    guard = beside_bilinear(problem, learned.spec.model, found.left_out, bilinear_error(problem), guard)
-    said = [*guard.sentences, *learned.warnings, *jitter_warning(found), *found.told]
-    told: dict[str, Any] = {"message": " ".join(said) or None, "warned": bool(said)}
+    guard = beside_bilinear(problem, learned.spec.model, result.left_out, bilinear_error(problem), guard)
+    sentences = [*guard.sentences, *learned.warnings, *jitter_warning(result), *result.told]
+    told: dict[str, Any] = {"message": " ".join(sentences) or None, "warned": bool(sentences)}
     if (checked := guard.one_scale_up) is not None:
         told["one_scale_up"] = {"rmse": checked.rmse, "t": checked.t, "held": checked.held, "cpu_s": checked.cpu_s}
     return {"status": "ok", **told, "scores": scores, "seconds": seconds, "peak_mb": peak_mb(device)}
@@ -183,8 +183,8 @@ def _interpolated(problem: DownscalingProblem) -> dict[str, Any]:
 
     assert problem.truth is not None
     every = interpolations(problem)
-    if (found := lapse_rate(problem)) is not None:
-        every["lapse_rate"] = found
+    if (result := lapse_rate(problem)) is not None:
+        every["lapse_rate"] = result
     scores = {name: score_field(problem.truth, values, None, area=problem.grid.area) for name, values in every.items()}
     return {"scores": scores["bilinear"], "more": scores}
 
@@ -220,12 +220,12 @@ def picked(rows: list[dict[str, Any]]) -> tuple[int, int]:
 def chosen(rows: list[dict[str, Any]]) -> list[tuple[float, float]]:
     """Of each case and seed the RMSE at the pixels of the model that one scale up chose among `CANDIDATES`, and of the
     other one."""
-    found: dict[tuple[str, int], dict[str, dict[str, Any]]] = {}
+    result: dict[tuple[str, int], dict[str, dict[str, Any]]] = {}
     for row in rows:
         if row["model"] in CANDIDATES and row["scores"]:
-            found.setdefault((row["case"], row["seed"]), {})[row["model"]] = row
+            result.setdefault((row["case"], row["seed"]), {})[row["model"]] = row
     pairs = []
-    for models in found.values():
+    for models in result.values():
         checked: list[dict[str, float]] = [row["one_scale_up"]["rmse"] for row in models.values()
                                            if row.get("one_scale_up")]  # fmt: skip
         above = checked[0] if checked else {}

@@ -239,8 +239,8 @@ def kalman(method: str, data: CameraData) -> Estimates:
     watch = Stopwatch()
     means = model.follow(data.seen)
     spent = watch.seconds()["cpu"] / len(means)
-    found = means.reshape(-1, 3, 3) if method == "kalman_matrix" else from_quaternions(means)
-    return Estimates(found, f"least squares; pixels' noise shrunk by {100 * model.shrinkage:.2g} % to white", spent)
+    result = means.reshape(-1, 3, 3) if method == "kalman_matrix" else from_quaternions(means)
+    return Estimates(result, f"least squares; pixels' noise shrunk by {100 * model.shrinkage:.2g} % to white", spent)
 
 
 def nearest_frame(data: CameraData) -> Estimates:
@@ -248,8 +248,8 @@ def nearest_frame(data: CameraData) -> Estimates:
     watch = Stopwatch()
     frames, seen = data.frames, data.seen
     square = (seen**2).sum(1)[:, None] - 2 * seen @ frames.T + (frames**2).sum(1)
-    found = data.states[square.argmin(1)]
-    return Estimates(found, f"among {len(frames)} frames", watch.seconds()["cpu"] / len(seen))
+    result = data.states[square.argmin(1)]
+    return Estimates(result, f"among {len(frames)} frames", watch.seconds()["cpu"] / len(seen))
 
 
 @one_thread()
@@ -260,14 +260,14 @@ def follow_camera(
     unknown = [name for name in methods if name not in METHODS]
     if unknown:
         raise InputError(f"The filter '{unknown[0]}' is unknown: choose among {', '.join(METHODS)}.")
-    found = {}
+    result = {}
     for name in methods:
         check()
         if name in KERNELS:
-            found[name] = kernel_bayes(name, data, settings, check)
+            result[name] = kernel_bayes(name, data, settings, check)
         else:
-            found[name] = nearest_frame(data) if name == "nearest" else kalman(name, data)
-    return found
+            result[name] = nearest_frame(data) if name == "nearest" else kalman(name, data)
+    return result
 
 
 def compare_camera(
@@ -275,8 +275,8 @@ def compare_camera(
 ) -> list[dict[str, Any]]:
     """One run: model, seed, scores, parameters in words."""
     data = make_camera(spec)
-    found = follow_camera(data, settings or FilterSettings(tolerance=CameraKernelSettings.tolerance.default), methods)
+    result = follow_camera(data, settings or FilterSettings(tolerance=CameraKernelSettings.tolerance.default), methods)
     return [
         {"model": name, "seed": spec.seed, "scores": estimates.scores(data.truth), "message": estimates.words}
-        for name, estimates in found.items()
+        for name, estimates in result.items()
     ]

@@ -32,10 +32,10 @@ def row(given: dict[str, Any]) -> dict[str, Any]:
     settings = CameraSweptSettings(**given)
     data = _camera_at(camera_spec(settings))
     filters = FilterSettings(settings.scale, settings.regularisation, settings.tolerance)
-    found = follow_camera(data, filters, KERNELS)
-    scores = {name: estimates.scores(data.truth) for name, estimates in found.items()}
+    result = follow_camera(data, filters, KERNELS)
+    scores = {name: estimates.scores(data.truth) for name, estimates in result.items()}
     names = {"kbr_gauss": "Gauss", "kbr_tr": "Tr"}
-    lines = {names[name]: angles_between(found[name].rotations, data.truth) for name in KERNELS}
+    lines = {names[name]: angles_between(result[name].rotations, data.truth) for name in KERNELS}
     return {
         **{f"angle_{name}": scores[name]["angle"] for name in KERNELS},
         **{f"mse_{name}": scores[name]["mse"] for name in KERNELS},

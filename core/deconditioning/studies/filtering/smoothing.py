@@ -26,14 +26,14 @@ def compare_smoothers(
     kept = trained.filter
     steps = kept.run(torch.as_tensor(problem.seen[None], dtype=torch.float64, device=kept.states.device))
     ahead = torch.cat([kept.transition_weights(state.weights) for state in steps[:-1]])
-    found: dict[tuple[str, str | float | None], torch.Tensor] = {
+    result: dict[tuple[str, str | float | None], torch.Tensor] = {
         ("kbr", None): estimates(kept, steps)[0],
         ("kbr_ahead", None): torch.cat([kept.estimate(steps[0].weights), kept.estimate(ahead, ahead=True)]),
     }
     for delta in deltas:
         value = 2 * trained.regularisation if delta == OWN else float(delta)
-        found["kbr_smoothed", delta] = kept.estimate(torch.cat(kept.smooth(steps, value)))
-    return [_row(name, delta, means, problem, seed, trained) for (name, delta), means in found.items()]
+        result["kbr_smoothed", delta] = kept.estimate(torch.cat(kept.smooth(steps, value)))
+    return [_row(name, delta, means, problem, seed, trained) for (name, delta), means in result.items()]
 
 
 def _row(

@@ -108,8 +108,8 @@ def _half_error(x: torch.Tensor, y: torch.Tensor, half: int, settings: FilterSet
     candidate = build_filter(
         x[: half + 1], y[:half], settings.scale, settings.regularisation, settings.tolerance, settings.iterative
     )
-    found = estimates(candidate, candidate.run(y[None, half:]))[0]
-    return mse(found.cpu().numpy(), x[half:-1].cpu().numpy())
+    result = estimates(candidate, candidate.run(y[None, half:]))[0]
+    return mse(result.cpu().numpy(), x[half:-1].cpu().numpy())
 
 
 @one_thread()
@@ -128,12 +128,12 @@ def estimates(trained: KernelBayesFilter, states: list[FilterState]) -> torch.Te
     return trained.estimate(weights.flatten(0, 1)).unflatten(0, weights.shape[:2])
 
 
-def mse(found: np.ndarray, truth: np.ndarray) -> float:
+def mse(result: np.ndarray, truth: np.ndarray) -> float:
     """Mean over steps, of which the truth is known, of the squared distance, summed over coordinates."""
     known = np.isfinite(truth).all(-1)
     if not known.any():
         raise InputError("The truth is missing at every step, so nothing can be scored: choose a longer series.")
-    return float(((found - truth)[known] ** 2).sum(-1).mean())
+    return float(((result - truth)[known] ** 2).sum(-1).mean())
 
 
 @dataclass(frozen=True)
@@ -251,8 +251,8 @@ def follow(problem: FilterProblem, settings: FilterSettings, check: Check = neve
             means[name], words[name] = weighed().cpu().numpy(), said
             seconds[name] = (time.process_time() - begun) / len(problem.seen)
     for name in problem.others:
-        found, seconds[name] = _other(problem, name)
-        means[name], words[name] = found.means, found.parameters
+        result, seconds[name] = _other(problem, name)
+        means[name], words[name] = result.means, result.parameters
 
     def rows(name: str) -> np.ndarray:
         return torch.stack([getattr(step, name)[0] for step in steps]).cpu().numpy()
@@ -281,8 +281,8 @@ def _around(kept: KernelBayesFilter, steps: list[FilterState]) -> list[tuple[str
 
 def _other(problem: FilterProblem, name: str) -> tuple[Baseline, float]:
     begun = time.process_time()
-    found = problem.others[name](problem.seen)
-    return found, (time.process_time() - begun) / len(problem.seen)
+    result = problem.others[name](problem.seen)
+    return result, (time.process_time() - begun) / len(problem.seen)
 
 
 @one_thread()
@@ -298,10 +298,10 @@ def compare(
     for name in methods:
         if name == "kbr":
             alone = FilterProblem(problem.states, problem.observations, problem.truth, problem.seen, {})
-            found = follow(alone, settings or FilterSettings())
-            scores = {"mse": found.errors["kbr"], "ms_per_step": 1000 * found.seconds["kbr"]}
-            scores["rank"] = float(max(found.ranks))
-            words = f"{found.words['kbr']}; restarted {int(found.lost.sum())} times"
+            result = follow(alone, settings or FilterSettings())
+            scores = {"mse": result.errors["kbr"], "ms_per_step": 1000 * result.seconds["kbr"]}
+            scores["rank"] = float(max(result.ranks))
+            words = f"{result.words['kbr']}; restarted {int(result.lost.sum())} times"
         else:
             other, spent = _other(problem, name)
             scores, words = {"mse": mse(other.means, problem.truth), "ms_per_step": 1000 * spent}, other.parameters

@@ -53,7 +53,7 @@ def answers(
         "kbr_a": lambda: rule.posterior_on_prior(prior, at),
         "cme": lambda: conditional_rule(problem, scale).conditional_mean(at),
     }
-    found: dict[str, Answer] = {}
+    result: dict[str, Answer] = {}
     for name, way in ways.items():
         watch = Stopwatch()
         try:
@@ -61,13 +61,13 @@ def answers(
         except InputError:
             continue
         mean = sample.expectation(sample.points).numpy()
-        found[name] = Answer(mean, sample, watch.seconds()["cpu"])
+        result[name] = Answer(mean, sample, watch.seconds()["cpu"])
     watch = Stopwatch()
     means = density_means(replace(problem, tests=np.asarray(y, dtype=float)[None]), bandwidth)[0]
-    found["kde"] = Answer(means, None, watch.seconds()["cpu"])
+    result["kde"] = Answer(means, None, watch.seconds()["cpu"])
     watch = Stopwatch()
-    found["abc"] = Answer(rejection(problem, y).mean(0), None, watch.seconds()["cpu"])
-    return found
+    result["abc"] = Answer(rejection(problem, y).mean(0), None, watch.seconds()["cpu"])
+    return result
 
 
 @one_thread()

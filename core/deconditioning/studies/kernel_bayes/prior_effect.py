@@ -88,11 +88,11 @@ def _rule(problem: GaussianProblem, scale: float, delta: float) -> KernelBayes:
 
 def _mean(bayes: KernelBayes, rule: str, draws: torch.Tensor, at: torch.Tensor) -> float:
     try:
-        found = _embedding(bayes, rule, draws, at)
+        kernel_mean = _embedding(bayes, rule, draws, at)
     except InputError:
         return float("nan")
-    total = float(found.weights.sum())
-    return float(found.weights @ found.points[:, 0]) / total if abs(total) > _LEAST_MASS else float("nan")
+    total = float(kernel_mean.weights.sum())
+    return float(kernel_mean.weights @ kernel_mean.points[:, 0]) / total if abs(total) > _LEAST_MASS else float("nan")
 
 
 def _embedding(bayes: KernelBayes, rule: str, draws: torch.Tensor, at: torch.Tensor) -> KernelMean:

@@ -190,10 +190,10 @@ def density_means(problem: GaussianProblem, bandwidth: float) -> np.ndarray:
 def best_density_means(problem: GaussianProblem) -> tuple[np.ndarray, float]:
     """Density estimation at the bandwidth of least error against the exact means: the most it can do."""
     exact = problem.posterior(problem.tests)[0]
-    found = {h: density_means(problem, h) for h in BANDWIDTHS}
-    errors = {h: _error(means, exact) for h, means in found.items() if np.isfinite(means).all()}
+    result = {h: density_means(problem, h) for h in BANDWIDTHS}
+    errors = {h: _error(means, exact) for h, means in result.items() if np.isfinite(means).all()}
     best = min(errors, key=errors.__getitem__)
-    return found[best], best
+    return result[best], best
 
 
 def least_squares_score(points: np.ndarray, bandwidth: float, unit: float = (2 * np.pi) ** -0.5) -> float:
@@ -227,10 +227,10 @@ def rejection_means(problem: GaussianProblem, simulations: int = SIMULATIONS) ->
     u, simulated = simulate(problem, simulations)
     allowed = [kept for kept in KEPT if 2 * kept <= simulations] or [max(1, simulations // 2)]
     order = _nearest(problem.tests, simulated, max(allowed))
-    found = {kept: u[order[:, :kept]].mean(1) for kept in allowed}
-    errors = {kept: _error(means, exact) for kept, means in found.items()}
+    result = {kept: u[order[:, :kept]].mean(1) for kept in allowed}
+    errors = {kept: _error(means, exact) for kept, means in result.items()}
     best = min(errors, key=errors.__getitem__)
-    return found[best], best
+    return result[best], best
 
 
 def simulate(problem: GaussianProblem, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -259,9 +259,9 @@ def embedding_error(problem: GaussianProblem, weights: torch.Tensor, rule: Kerne
     expectations of the RKHS functions ``k(x, ·)``, which are known in closed form."""
     lengthscale = lengthscale_of(rule.kernel)
     at = simulate(problem, 50)[0]
-    found = torch.stack([KernelMean(rule.inputs, w, rule.kernel).at(torch.from_numpy(at)) for w in weights.T]).numpy()
+    result = torch.stack([KernelMean(rule.inputs, w, rule.kernel).at(torch.from_numpy(at)) for w in weights.T]).numpy()
     truth = np.stack([exact_embedding(problem, y, at, lengthscale) for y in problem.tests])
-    return float(((found - truth) ** 2).mean())
+    return float(((result - truth) ** 2).mean())
 
 
 def lengthscale_of(kernel: gpytorch.kernels.Kernel) -> float:
@@ -278,8 +278,8 @@ def exact_embedding(problem: GaussianProblem, y: np.ndarray, at: np.ndarray, len
     return np.exp(-0.5 * np.einsum("ij,ij->i", misfit, np.linalg.solve(wide, misfit.T).T)) / size
 
 
-def _error(found: np.ndarray, exact: np.ndarray) -> float:
-    return float(((found - exact) ** 2).sum(1).mean())
+def _error(result: np.ndarray, exact: np.ndarray) -> float:
+    return float(((result - exact) ** 2).sum(1).mean())
 
 
 @one_thread()

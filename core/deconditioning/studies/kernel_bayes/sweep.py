@@ -69,13 +69,13 @@ def _one(problem: GaussianProblem, rule: KernelBayes, settings: KernelBayesSetti
 
 
 def _several(problem: GaussianProblem, settings: KernelBayesSettings) -> dict[str, Any]:
-    found = kernel_means(problem, **settings.rule)["kbr"]
+    result = kernel_means(problem, **settings.rule)["kbr"]
     exact, index = problem.posterior(problem.tests)[0], settings.observation - 1
     coordinates = np.arange(1, problem.spec.dimension + 1)
     return {
-        "mse": float(((found - exact) ** 2).sum(1).mean()),
-        "distance": float(np.linalg.norm(found[index] - exact[index])),
-        "picture": small_lines(coordinates, {"posterior mean": found[index], "exact": exact[index]}),
+        "mse": float(((result - exact) ** 2).sum(1).mean()),
+        "distance": float(np.linalg.norm(result[index] - exact[index])),
+        "picture": small_lines(coordinates, {"posterior mean": result[index], "exact": exact[index]}),
     }
 
 

@@ -25,8 +25,8 @@ def guard_rows(
     for way in ways:
         learned = _learned_by(way, problem, runs, seed)
         herded = 1000 if way == MANY else HERDED
-        found = infer(problem, runs, seed=seed, settings=learned.settings, methods=methods, herded=herded)
-        for row in rows_of(found, seed):
+        inference = infer(problem, runs, seed=seed, settings=learned.settings, methods=methods, herded=herded)
+        for row in rows_of(inference, seed):
             yield {**row, "more": {**row["more"], "way": way, "kernel_scale": learned.settings.kernel_scale}}
 
 

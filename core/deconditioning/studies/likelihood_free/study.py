@@ -127,7 +127,7 @@ def infer(
     return Inference(problem, simulations, settings, learned, seen, answers, refused)
 
 
-def rows_of(found: Inference, seed: int, wall: float | None = None) -> Iterator[dict[str, Any]]:
+def rows_of(inference: Inference, seed: int, wall: float | None = None) -> Iterator[dict[str, Any]]:
     """A row a method, and one of the exact posterior: means and intervals of every parameter, errors where it is known.
 
     ``scores`` hold those of the first parameter; ``parameters`` all of them. ``error`` is the distance of the mean from
@@ -135,14 +135,14 @@ def rows_of(found: Inference, seed: int, wall: float | None = None) -> Iterator[
     no posterior is known, the true parameter), each averaged over the parameters; ``_against_truth`` adds more.
     ``used`` are the runs of the simulator, discarded ones too.
     """
-    exact, truth = found.exact, found.problem.truth
+    exact, truth = inference.exact, inference.problem.truth
     centre = exact.mean if exact else truth
-    runs = len(found.simulations.parameters)
-    more = {"simulations": runs, "discarded": found.simulations.discarded}
+    runs = len(inference.simulations.parameters)
+    more = {"simulations": runs, "discarded": inference.simulations.discarded}
     if exact:
-        parts = {**more, "parameters": _parameters(found, exact.mean, exact.interval)}
+        parts = {**more, "parameters": _parameters(inference, exact.mean, exact.interval)}
         yield _row("exact", seed, _scores(exact.mean, exact.interval), parts)
-    for method, answer in found.answers.items():
+    for method, answer in inference.answers.items():
         scores = _scores(answer.mean, answer.interval)
         if exact:
             widths = np.diff(answer.interval, axis=1) / np.diff(exact.interval, axis=1)
@@ -150,18 +150,18 @@ def rows_of(found: Inference, seed: int, wall: float | None = None) -> Iterator[
         if centre is not None:
             inside = (answer.interval[:, 0] <= centre) & (centre <= answer.interval[:, 1])
             scores["covers"] = float(inside.mean())
-        scores |= _against_truth(found, answer)
-        used = answer.used or runs + found.simulations.discarded
-        parts = {**more, "used": used, "parameters": _parameters(found, answer.mean, answer.interval)}
+        scores |= _against_truth(inference, answer)
+        used = answer.used or runs + inference.simulations.discarded
+        parts = {**more, "used": used, "parameters": _parameters(inference, answer.mean, answer.interval)}
         yield _row(method, seed, scores, parts, seconds={"cpu": answer.seconds, "wall": wall})
-    for method, sentence in found.refused.items():
+    for method, sentence in inference.refused.items():
         yield _row(method, seed, {}, more, message=sentence)
 
 
-def _against_truth(found: Inference, answer: Answer) -> dict[str, float]:
+def _against_truth(inference: Inference, answer: Answer) -> dict[str, float]:
     """Of the samples in u, where the true u* is known, averaged over the parameters: ``distance`` |mean − u*|,
     ``holds`` u* inside the middle 95 % interval, ``share`` of the prior's such interval that is as wide."""
-    prior, truth = found.problem.prior, found.problem.truth
+    prior, truth = inference.problem.prior, inference.problem.truth
     if truth is None:
         return {}
     u, at = prior.working(answer.samples), prior.working(truth)
@@ -193,10 +193,10 @@ def _scores(mean: np.ndarray, interval: np.ndarray) -> dict[str, float]:
             "interval_high": float(interval[0, 1])}  # fmt: skip
 
 
-def _parameters(found: Inference, mean: np.ndarray, interval: np.ndarray) -> list[dict[str, Any]]:
+def _parameters(inference: Inference, mean: np.ndarray, interval: np.ndarray) -> list[dict[str, Any]]:
     return [
         {"name": name, "mean": float(m), "low": float(low), "high": float(high)}
-        for name, m, (low, high) in zip(found.problem.prior.names, mean, interval, strict=True)
+        for name, m, (low, high) in zip(inference.problem.prior.names, mean, interval, strict=True)
     ]
 
 
@@ -205,29 +205,29 @@ def run_problem(
 ) -> tuple[Inference, list[dict[str, Any]]]:
     """Simulate, learn, infer: one seed of one problem; the DME's row has ``exactness_gap`` in ``more``."""
     begun = time.perf_counter()
-    found = infer(problem, simulate(problem, simulations, seed, design), seed=seed, methods=methods)
-    rows = list(rows_of(found, seed, time.perf_counter() - begun))
+    inference = infer(problem, simulate(problem, simulations, seed, design), seed=seed, methods=methods)
+    rows = list(rows_of(inference, seed, time.perf_counter() - begun))
     for row in rows:
         if row["model"] == "dme":
-            row["more"]["gap"] = exactness_gap(found)
-    return found, rows
+            row["more"]["gap"] = exactness_gap(inference)
+    return inference, rows
 
 
-def exactness_gap(found: Inference) -> float:
+def exactness_gap(inference: Inference) -> float:
     """Theorem 6.1's condition for summaries X and parameters Y on these simulations, with λ both ways: at 0 the DME is
     the posterior operator."""
-    k, ell = kernels(found.seen, found.settings)
+    k, ell = kernels(inference.seen, inference.settings)
     with torch.no_grad():
-        grams = evaluate(k, found.seen.x, found.seen.x), evaluate(ell, found.seen.u, found.seen.u)
-    return bayes_gap(*grams, found.settings.regularisation, found.settings.regularisation)
+        grams = evaluate(k, inference.seen.x, inference.seen.x), evaluate(ell, inference.seen.u, inference.seen.u)
+    return bayes_gap(*grams, inference.settings.regularisation, inference.settings.regularisation)
 
 
 def mean_errors(rows: Sequence[Mapping[str, Any]], method: str, score: str = "error") -> dict[int, float]:
     """Number of simulations → median over seeds of a score of one method."""
     counts = sorted({row["simulations"] for row in rows})
-    found = {n: [r["scores"][score] for r in rows if (r["simulations"], r["model"]) == (n, method) and r["scores"]]
+    result = {n: [r["scores"][score] for r in rows if (r["simulations"], r["model"]) == (n, method) and r["scores"]]
              for n in counts}  # fmt: skip
-    return {n: float(np.median(values)) for n, values in found.items() if values}
+    return {n: float(np.median(values)) for n, values in result.items() if values}
 
 
 @dataclass(frozen=True)
@@ -310,10 +310,12 @@ def calibration(
     for done in range(repeats):
         check(done)
         u, y = _repetition(problem, rng)
-        found = infer(replace(problem, observed=y), runs, seed=seed, methods=methods, herded=samples)
+        inference = infer(replace(problem, observed=y), runs, seed=seed, methods=methods, herded=samples)
         for method in methods:
-            known = method in found.answers
-            cloud = problem.prior.working(found.answers[method].samples) if known else problem.prior.draw(samples, rng)
+            known = method in inference.answers
+            cloud = (
+                problem.prior.working(inference.answers[method].samples) if known else problem.prior.draw(samples, rng)
+            )
             ranks[method].append(rank_of(u, cloud, rng))
     return [
         Calibration(method, name, np.array(ranks[method])[:, j], samples)

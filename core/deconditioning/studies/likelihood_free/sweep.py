@@ -44,30 +44,30 @@ def _asked(settings: SweptSettings) -> tuple[str, tuple[float, ...], int, int]:
 def row(given: dict[str, Any]) -> dict[str, Any]:
     """log q̄, the posterior mean's and interval's errors where the posterior is known, and its quantiles."""
     settings = SweptSettings(**given)
-    asked, seed, method = _asked(settings), settings.seed, settings.method
-    problem, simulations, guards = _simulated(*asked)
-    kernels = _learned(*asked) if settings.by_q else kernels_at(settings, guards)
-    found = infer(problem, simulations, seed=seed, settings=kernels, methods=(method,))
-    if method not in found.answers:
-        raise InputError(found.refused[method])
-    scores = next(each["scores"] for each in rows_of(found, seed) if each["model"] == method)
+    requested, seed, method = _asked(settings), settings.seed, settings.method
+    problem, simulations, guards = _simulated(*requested)
+    kernels = _learned(*requested) if settings.by_q else kernels_at(settings, guards)
+    inference = infer(problem, simulations, seed=seed, settings=kernels, methods=(method,))
+    if method not in inference.answers:
+        raise InputError(inference.refused[method])
+    scores = next(each["scores"] for each in rows_of(inference, seed) if each["model"] == method)
     told = {name: scores[name] for name in SWEEP.scores if name in scores}
-    return told | {"log_q": _log_q(found), "picture": _quantiles(found, method)}
+    return told | {"log_q": _log_q(inference), "picture": _quantiles(inference, method)}
 
 
-def _log_q(found: Inference) -> float:
-    kernels = found.settings
+def _log_q(inference: Inference) -> float:
+    kernels = inference.settings
     lengths = torch.tensor(kernels.lengthscales, dtype=torch.float64)
     width = torch.tensor([kernels.epsilon], dtype=torch.float64)
     with torch.no_grad():
-        return float(log_q_bar(found.seen, lengths, kernels.regularisation, width)[0])
+        return float(log_q_bar(inference.seen, lengths, kernels.regularisation, width)[0])
 
 
-def _quantiles(found: Inference, method: str) -> dict[str, Any]:
+def _quantiles(inference: Inference, method: str) -> dict[str, Any]:
     """Quantiles of the first parameter: of the herded samples, and exact ones where they are known."""
-    lines = {"samples": np.quantile(found.answers[method].samples[:, 0], LEVELS)}
-    if found.exact is not None:
-        lines["exact"] = np.asarray(found.exact.marginals[0].ppf(LEVELS), dtype=float)
+    lines = {"samples": np.quantile(inference.answers[method].samples[:, 0], LEVELS)}
+    if inference.exact is not None:
+        lines["exact"] = np.asarray(inference.exact.marginals[0].ppf(LEVELS), dtype=float)
     return small_lines(LEVELS, lines)
 
 

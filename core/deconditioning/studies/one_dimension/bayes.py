@@ -103,13 +103,13 @@ def posterior_of_y(
         grams = evaluate(k, inputs, inputs), evaluate(ell, y, y), evaluate(ell, y, draws)
         near = evaluate(k, inputs, torch.tensor([[x]], dtype=torch.float64))[:, 0]
     weights = deconditional_weights(*grams, regularisation, second_regularisation)
-    found = posterior_embedding(weights, near, draws, ell)
+    kernel_mean = posterior_embedding(weights, near, draws, ell)
     grid = torch.linspace(-spec.half_width, spec.half_width, GRID, dtype=torch.float64)[:, None]
     density = exact_density(line, prior, x, grid[:, 0].numpy())
     truth = KernelMean(grid, torch.from_numpy(density) * float(grid[1] - grid[0]), ell).normalised()
     chosen, lost = np.empty(0), None
     try:
-        chosen = found.herd(herded, grid)[:, 0].numpy()
+        chosen = kernel_mean.herd(herded, grid)[:, 0].numpy()
     except InputError as error:
         lost = str(error)
     at = grid[:, 0].numpy()
@@ -120,13 +120,13 @@ def posterior_of_y(
         at,
         density,
         prior_density(prior, at, spec.half_width),
-        found.at(grid).numpy(),
+        kernel_mean.at(grid).numpy(),
         truth.at(grid).numpy(),
-        found,
+        kernel_mean,
         chosen,
         lost,
         moments,
-        found.distance(truth) / truth.inner(truth) ** 0.5,
+        kernel_mean.distance(truth) / truth.inner(truth) ** 0.5,
     )
 
 

@@ -15,16 +15,16 @@ THIN = 8
 
 def row(given: dict[str, Any]) -> dict[str, Any]:
     """The distance of the deconditional embedding from the exact one, the moments of its herded samples, and both."""
-    found = posterior_of_y(
+    posterior = posterior_of_y(
         line_at(line_spec(given)), str(given["prior"]), given["x"], kernel_at(given, "k", "x"),
         kernel_at(given, "l", "y"), given["regularisation"], given["second_regularisation"], given["herded"],
     )  # fmt: skip
-    lines = {"embedding": found.embedding[::THIN], "exact": found.exact[::THIN]}
-    told: dict[str, Any] = {"distance": found.distance, "negative": found.mean.negative}
-    if "herded" in found.moments:
-        (mean, sd), (right, wide) = found.moments["herded"], found.moments["exact"]
+    lines = {"embedding": posterior.embedding[::THIN], "exact": posterior.exact[::THIN]}
+    told: dict[str, Any] = {"distance": posterior.distance, "negative": posterior.mean.negative}
+    if "herded" in posterior.moments:
+        (mean, sd), (right, wide) = posterior.moments["herded"], posterior.moments["exact"]
         told |= {"mean_error": abs(mean - right), "sd_error": abs(sd - wide)}
-    return told | {"picture": small_lines(found.y[::THIN], lines)}
+    return told | {"picture": small_lines(posterior.y[::THIN], lines)}
 
 
 SWEEP = Study(

@@ -78,11 +78,11 @@ def condition_line(line: Line, spec: ModelSpec, device: torch.device | str = "cp
     return posterior(spec, line.data.to(device), COLUMNS)
 
 
-def on_grid(line: Line, found: IndirectPosterior, spec: ModelSpec, **more: Any) -> LineFit:
+def on_grid(line: Line, indirect_posterior: IndirectPosterior, spec: ModelSpec, **more: Any) -> LineFit:
     """A posterior read on the problem's grid."""
-    at = line.grid[:, None].to(found.bags.bags.inputs.device)
-    mean, variance = found.mean_and_variance(at)
-    return LineFit(mean.cpu(), variance.sqrt().cpu(), spec, found.evidence, **more)
+    at = line.grid[:, None].to(indirect_posterior.bags.bags.inputs.device)
+    mean, variance = indirect_posterior.mean_and_variance(at)
+    return LineFit(mean.cpu(), variance.sqrt().cpu(), spec, indirect_posterior.evidence, **more)
 
 
 def fit_line(line: Line, settings: LineSettings, context: Any = None) -> LineFit:
@@ -147,14 +147,14 @@ def line_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
 def summary_of(line: Line, settings: LineSettings, context: Any = None) -> dict[str, Any]:
     """Fit and keep what the closed form does not give again: scores, learned model, times."""
     watch = Stopwatch()
-    found = fit_line(line, settings, context)
+    line_fit = fit_line(line, settings, context)
     return {
-        "cancelled": found.cancelled,
+        "cancelled": line_fit.cancelled,
         "model": settings.method,
-        "scores": found.scores(line),
-        "learned": found.spec.to_dict() if found.spec else None,
-        "evidence": found.evidence,
-        "warnings": list(found.warnings),
+        "scores": line_fit.scores(line),
+        "learned": line_fit.spec.to_dict() if line_fit.spec else None,
+        "evidence": line_fit.evidence,
+        "warnings": list(line_fit.warnings),
         "seconds": watch.seconds(),
         "peak_mb": peak_mb(choose(settings.device)),
     }

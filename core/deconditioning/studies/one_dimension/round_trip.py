@@ -114,13 +114,13 @@ def round_trip(operators: Operators, at_inputs: np.ndarray, on_grid: np.ndarray)
     spread, back = operators.mediation(), operators.back()
     conditioned = spread.T @ torch.from_numpy(at_inputs)
     dual = back.T @ conditioned
-    found, again = operators.cross.T @ dual, spread.T @ (operators.gram @ dual)
+    result, again = operators.cross.T @ dual, spread.T @ (operators.gram @ dual)
     return RoundTrip(
         on_grid,
-        found.numpy(),
+        result.numpy(),
         conditioned.numpy(),
         again.numpy(),
-        _rmse(found.numpy(), on_grid),
+        _rmse(result.numpy(), on_grid),
         _rmse(again.numpy(), conditioned.numpy()),
     )
 
@@ -155,17 +155,17 @@ def reverse_gap(operators: Operators, lambdas: np.ndarray) -> np.ndarray:
     """
     reverse = _reverse(operators)
     size = _square(reverse, operators)
-    found = []
+    result = []
     for lam in lambdas:
         try:
             weights = deconditional_weights(
                 operators.gram, operators.within, operators.within, float(lam), operators.second_regularisation
             )
         except InputError:
-            found.append(np.nan)
+            result.append(np.nan)
             continue
-        found.append((_square(weights - reverse, operators) / size) ** 0.5)
-    return np.array(found)
+        result.append((_square(weights - reverse, operators) / size) ** 0.5)
+    return np.array(result)
 
 
 def _reverse(operators: Operators) -> Float[Tensor, "n n"]:

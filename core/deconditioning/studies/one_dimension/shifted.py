@@ -40,8 +40,8 @@ def one_shift(shift: float, seed: int, way: str) -> dict[str, Any]:
     line = shifted_line(shift, seed)
     questions = np.random.default_rng([seed, 1]).normal(shift, _TARGETS_SD, _QUESTIONS)
     at = line.spec.r(questions)
-    truth, found = line.spec.f(at), mediator_shift(line.data.mediators, line.data.query_mediators)
-    row: dict[str, Any] = {"effective": found.effective, "reached": found.reached}
+    truth, result = line.spec.f(at), mediator_shift(line.data.mediators, line.data.query_mediators)
+    row: dict[str, Any] = {"effective": result.effective, "reached": result.reached}
     for name, data in (("plain", line.data), ("weighed", reweighted(line.data))):
         spec = _model(line, data, way)
         mean = posterior(spec, data, COLUMNS).mean(torch.from_numpy(at)[:, None]).detach().numpy()

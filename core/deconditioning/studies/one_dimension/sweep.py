@@ -31,17 +31,17 @@ def line_at(spec: LineSpec) -> Line:
 
 def own_parameters(kind: type[LineProblem], view: str) -> dict[str, setting.Setting[Any]]:
     """The parameters that families of k and ℓ have besides, of the settings of a view."""
-    found: dict[str, setting.Setting[Any]] = {}
+    result: dict[str, setting.Setting[Any]] = {}
     for key in ("k", "l"):
         family = kind.declaration(f"{key}_family")
         symbol, names = {"k": "k", "l": "ℓ"}[key], {f"{key}_{name}": own for name, own in _OWN.items()}
         for name, own in names.items():
-            found[name] = setting.Log(
+            result[name] = setting.Log(
                 f"{own.symbol} of {symbol}", own.default, low=own.low, high=own.high, first=family.first,
                 address=f"{view}-{name.replace('_', '-')}", only={family.name: _having(own.name)},
             )  # fmt: skip
-            found[name].name = name
-    return found
+            result[name].name = name
+    return result
 
 
 def _having(own: str) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ def model_at(given: dict[str, Any]) -> ModelSpec:
     """The model at its settings."""
     model = METHODS.get(str(given["method"]))
     if model is None:
-        offered = [name for name, found in METHODS.items() if found]
+        offered = [name for name, result in METHODS.items() if result]
         raise InputError(f"The method '{given['method']}' cannot be swept: choose among {', '.join(offered)}.")
     k, ell = kernel_at(given, "k", "x"), kernel_at(given, "l", "y")
     return ModelSpec(model, k, ell, given["regularisation"], given["noise"])
@@ -81,11 +81,11 @@ def row(given: dict[str, Any]) -> dict[str, Any]:
     """Evidence, left-out targets and scores against f, and f's posterior."""
     line, spec = line_at(line_spec(given)), model_at(given)
     posterior = condition_line(line, spec)
-    found = on_grid(line, posterior, spec)
-    scores = found.scores(line)
-    mean, sd, truth = (values.numpy()[::THIN] for values in (found.mean, found.sd, line.truth))
+    result = on_grid(line, posterior, spec)
+    scores = result.scores(line)
+    mean, sd, truth = (values.numpy()[::THIN] for values in (result.mean, result.sd, line.truth))
     return {
-        "evidence": found.evidence,
+        "evidence": result.evidence,
         "left_out": leave_one_out(posterior.conditioning).rmse,
         **{name: scores[name] for name in SWEEP.scores if name in scores},
         "picture": small_lines(line.grid.numpy()[::THIN], {"mean": mean, "truth": truth}, sd),

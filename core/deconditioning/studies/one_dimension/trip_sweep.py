@@ -19,14 +19,14 @@ def row(given: dict[str, Any]) -> dict[str, Any]:
         line, k, kernel_at(given, "l", "y"), given["regularisation"], given["second_regularisation"]
     )  # fmt: skip
     own = (line.spec.f(line.inputs.numpy()), line.truth.numpy())
-    found = round_trip(operators, *(drawn_function(line, k, given["draw"]) if given["drawn"] else own))
-    spread = max(float(np.std(found.function)), 1e-300)
+    result = round_trip(operators, *(drawn_function(line, k, given["draw"]) if given["drawn"] else own))
+    spread = max(float(np.std(result.function)), 1e-300)
     return {
-        "lost": found.lost,
-        "lost_again": found.lost_again,
-        "comes_back": 1 - (found.lost / spread) ** 2,
+        "lost": result.lost,
+        "lost_again": result.lost_again,
+        "comes_back": 1 - (result.lost / spread) ** 2,
         "picture": small_lines(
-            line.grid.numpy()[::THIN], {"there and back": found.back[::THIN], "truth": found.function[::THIN]}
+            line.grid.numpy()[::THIN], {"there and back": result.back[::THIN], "truth": result.function[::THIN]}
         ),
     }
 

@@ -152,13 +152,13 @@ def _claim(entry: dict[str, Any], content: dict[str, Any], commands: dict[str, s
         raise InputError(f"'{item}' belongs to an unknown publication.")
     queries = tuple((name, Query(**{"file": file, **given, "models": tuple(given.get("models", ()))}))
                     for name, given in entry.get("numbers", {}).items())  # fmt: skip
-    asked = tuple(Comparison(each["is"], each["says"]) for each in entry.get("asked", ()))
+    requested = tuple(Comparison(each["is"], each["says"]) for each in entry.get("asked", ()))
     files = dict.fromkeys(query.file for _, query in queries)
-    measured = bool(asked or queries or not (data or drawing))
-    if measured and not (asked and queries and files.keys() <= commands.keys()):
+    measured = bool(requested or queries or not (data or drawing))
+    if measured and not (requested and queries and files.keys() <= commands.keys()):
         raise InputError(f"'{item}' lacks numbers, comparisons of them, or the command of a file.")
     return Claim(
         entry["text"], item, entry["claim"], entry["ours"], entry["page"], data, drawing, entry.get("why", ""),
-        entry.get("missing", ""), tuple((name, commands[name]) for name in files), asked,
+        entry.get("missing", ""), tuple((name, commands[name]) for name in files), requested,
         tuple(entry.get("query", {}).items()), queries, folder,
     )  # fmt: skip

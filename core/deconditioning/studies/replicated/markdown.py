@@ -14,16 +14,16 @@ shows the same. This file is written by
 """
 
 
-def to_markdown(found: Replicated) -> str:
+def to_markdown(replicated: Replicated) -> str:
     """The whole document: counts, then one list a text."""
     lines = [HEAD, f"| text | {' | '.join(VERDICTS)} |", f"|---|{'---|' * len(VERDICTS)}"]
-    for text in (*found.texts, None):
-        counts = found.counts(text)
-        name = "**all**" if text is None else found.texts[text]
+    for text in (*replicated.texts, None):
+        counts = replicated.counts(text)
+        name = "**all**" if text is None else replicated.texts[text]
         lines.append(f"| {name} | {' | '.join(str(counts[verdict]) for verdict in VERDICTS)} |")
-    for text, title in found.texts.items():
+    for text, title in replicated.texts.items():
         lines += ["", f"## {title}"]
-        for claim in found.claims:
+        for claim in replicated.claims:
             if claim.text == text:
                 lines += ["", *_entry(claim)]
     return "\n".join(lines) + "\n"
@@ -33,8 +33,8 @@ def _entry(claim: Claim) -> list[str]:
     """A heading with the verdict, and what stands behind it."""
     lines = [f"### {claim.item}: {claim.verdict}", "", f"- **Claim.** {claim.claim}", f"- **Ours.** {claim.ours}"]
     if claim.answers:
-        asked = "; ".join(f"{says}: {'yes' if holds else 'no'}" for says, holds in claim.answers)
-        lines.append(f"- **Comparisons.** {asked}.")
+        requested = "; ".join(f"{says}: {'yes' if holds else 'no'}" for says, holds in claim.answers)
+        lines.append(f"- **Comparisons.** {requested}.")
     if claim.data:
         lines.append(f"- **Not available.** {claim.data}.")
     if claim.missing:

@@ -64,33 +64,33 @@ def _stored_rows(query: Query, folder: Path = FOLDER) -> list[Row]:
         raise InputError(f"`{path.name}` is not among the stored results: run its command.")
     kept = _read(path, path.stat().st_mtime)
     every = kept[query.rows] if query.rows else kept["rows"] if "rows" in kept else kept["results"]
-    found = [row for row in every if _fits(row, query)]
-    if not found and query.take != "count":
+    result = [row for row in every if _fits(row, query)]
+    if not result and query.take != "count":
         raise InputError(f"`{path.name}` contains no row with {dict(query.where)}.")
-    return found
+    return result
 
 
 def stored_number(query: Query, folder: Path = FOLDER) -> float:
     """The number; ``InputError`` where nothing is stored that it could come from."""
-    found = _stored_rows(query, folder)
+    result = _stored_rows(query, folder)
     if query.take == "count":
-        return len(found)
+        return len(result)
     if query.take in _OF_VALUES:
-        return float(_OF_VALUES[query.take]([_inside(row, query.value) for row in found]))
-    pairs = _pairs(found, query)
+        return float(_OF_VALUES[query.take]([_inside(row, query.value) for row in result]))
+    pairs = _pairs(result, query)
     if query.take == "wins":
         return sum(first < second for first, second in pairs)
     if query.take != "p":
         raise InputError(f"`take` is '{query.take}': choose mean, se, median, sum, count, wins or p.")
     from deconditioning.metrics.significance import pairwise_wilcoxon
 
-    compared = [row for row in found if row["model"] in query.models]
+    compared = [row for row in result if row["model"] in query.models]
     return float(pairwise_wilcoxon(compared, query.value.removeprefix("scores."))[0].p_value)
 
 
-def _pairs(found: Sequence[Row], query: Query) -> list[tuple[float, float]]:
+def _pairs(rows: Sequence[Row], query: Query) -> list[tuple[float, float]]:
     by_draw: dict[tuple[Any, ...], dict[str, float]] = {}
-    for row in found:
+    for row in rows:
         if row["model"] in query.models and row["scores"]:
             by_draw.setdefault(tuple(row.get(key) for key in _ABOUT), {})[row["model"]] = _inside(row, query.value)
     first, second = query.models
@@ -108,7 +108,7 @@ def _fits(row: Row, query: Query) -> bool:
 
 def _inside(row: Row, key: str) -> Any:
     """The value at a key with dots; None where there is none."""
-    found: Any = row
+    result: Any = row
     for part in key.split("."):
-        found = found.get(part) if isinstance(found, Mapping) else None
-    return found
+        result = result.get(part) if isinstance(result, Mapping) else None
+    return result

@@ -131,10 +131,10 @@ def represent(toy: Toy, settings: SparseSettings, context: Any = None) -> Repres
 def read(toy: Toy, spec: SparseRepresentation, inputs: Any = None, targets: Any = None, **more: Any) -> Represented:
     """The posterior of a given representation on the grid."""
     inputs, targets = (toy.inputs, toy.targets) if inputs is None else (inputs, targets)
-    found, at = sparse_posterior(spec, inputs, targets), toy.grid.to(targets.device)
+    result, at = sparse_posterior(spec, inputs, targets), toy.grid.to(targets.device)
     places = np.array(spec.locations)[:, 0]
-    mean, sd = found.mean(at).cpu().numpy(), found.variance(at).sqrt().cpu().numpy()
-    return Represented(mean, sd, places, spec, found.evidence, **more)
+    mean, sd = result.mean(at).cpu().numpy(), result.variance(at).sqrt().cpu().numpy()
+    return Represented(mean, sd, places, spec, result.evidence, **more)
 
 
 def _tell(context: Any, event: dict[str, Any]) -> None:
@@ -166,9 +166,9 @@ def _yardstick(toy: Toy, settings: SparseSettings) -> Represented:
         model, gaussian("x", LENGTHSCALE, VARIANCE), noise=noise, inducing=Inducing(count, seed=settings.seed)
     )
     spec = spec if exact else located(spec, data.bags)
-    found = named_posterior(spec, data, Columns(COLUMNS, COLUMNS))
+    result = named_posterior(spec, data, Columns(COLUMNS, COLUMNS))
     places = np.empty(0) if exact else np.array(spec.inducing.locations)[:, 0]
-    mean, variance = found.mean_and_variance(toy.grid)
+    mean, variance = result.mean_and_variance(toy.grid)
     return Represented(mean.numpy(), variance.sqrt().numpy(), places, None, None)
 
 
@@ -202,14 +202,14 @@ def sparse_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
 def summary_of(toy: Toy, settings: SparseSettings, context: Any = None) -> dict[str, Any]:
     """Represent and keep what the closed form does not give again."""
     watch = Stopwatch()
-    found = represent(toy, settings, context)
+    represented = represent(toy, settings, context)
     return {
-        "cancelled": found.cancelled,
+        "cancelled": represented.cancelled,
         "model": settings.version,
-        "scores": found.scores(toy),
-        "learned": _spec_to_dict(found.spec) if found.spec else None,
-        "evidence": found.evidence,
-        "warnings": list(found.warnings),
+        "scores": represented.scores(toy),
+        "learned": _spec_to_dict(represented.spec) if represented.spec else None,
+        "evidence": represented.evidence,
+        "warnings": list(represented.warnings),
         "seconds": watch.seconds(),
         "peak_mb": peak_mb(choose(settings.device)),
     }

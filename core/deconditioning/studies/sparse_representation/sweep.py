@@ -24,13 +24,13 @@ def row(given: dict[str, Any]) -> dict[str, Any]:
     """Evidence and scores against f, and f's posterior."""
     toy = toy_at(ToySpec(given["data"], given["made_of"], given["data_noise"], given["seed"]))
     places = places_of(toy, given["points"], str(given["places"]))
-    found = read(toy, at_hyperparameters(toy, places, given["k_scale"], given["k_size"], given["noise"]))
-    scores, thin = found.scores(toy), max(1, len(found.mean) // POINTS)
-    lines = {"mean": found.mean[::thin], "truth": toy.truth[::thin]}
+    result = read(toy, at_hyperparameters(toy, places, given["k_scale"], given["k_size"], given["noise"]))
+    scores, thin = result.scores(toy), max(1, len(result.mean) // POINTS)
+    lines = {"mean": result.mean[::thin], "truth": toy.truth[::thin]}
     return {
-        "evidence": found.evidence,
+        "evidence": result.evidence,
         **{name: scores[name] for name in SWEEP.scores if name in scores},
-        "picture": small_lines(toy.grid[::thin, 0].numpy(), lines, found.sd[::thin]),
+        "picture": small_lines(toy.grid[::thin, 0].numpy(), lines, result.sd[::thin]),
     }
 
 

@@ -38,6 +38,6 @@ def check_secrets(problem: Problem, simulations: int, *, seed: int = 0, check: C
     intervals = []
     for y in data:
         check()
-        found = infer(replace(problem, observed=y), runs, seed=seed, methods=("dme",))
-        intervals.append(found.answers["dme"].interval[0] if "dme" in found.answers else [-np.inf, np.inf])
+        inference = infer(replace(problem, observed=y), runs, seed=seed, methods=("dme",))
+        intervals.append(inference.answers["dme"].interval[0] if "dme" in inference.answers else [-np.inf, np.inf])
     return Checked(problem.prior.natural(u)[:, 0], np.array(intervals))

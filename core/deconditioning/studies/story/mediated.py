@@ -36,9 +36,9 @@ class Link:
 def link_at(line: Line, mediator: float) -> Link:
     """Means over the rows whose mediator is within `NEAR`, NaN where a table has none there."""
     sides = ((line.mediators, line.inputs), (line.query, line.targets))
-    found = [values[(at - mediator).abs() <= NEAR].numpy() for at, values in sides]
-    means = [float(values.mean()) if len(values) else float("nan") for values in found]
-    return Link(means[0], means[1], (len(found[0]), len(found[1])))
+    result = [values[(at - mediator).abs() <= NEAR].numpy() for at, values in sides]
+    means = [float(values.mean()) if len(values) else float("nan") for values in result]
+    return Link(means[0], means[1], (len(result[0]), len(result[1])))
 
 
 @one_thread()

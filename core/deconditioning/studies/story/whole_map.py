@@ -78,14 +78,14 @@ def solve(key: str, problem: DownscalingProblem, check: Check = never) -> Solved
     spec = preset({"fields": key}, problem.spec.to_dict(), DownscaleSettings(model=MODEL))
     if spec is None:
         raise InputError(f"No hyperparameters are stored for '{key}': choose a worked example.")
-    found = predict(spec, matched_data(problem, spec, check), problem, check=check)
-    mean, sd = problem.physical_mean(found.mean), problem.physical_sd(found.sd)
+    result = predict(spec, matched_data(problem, spec, check), problem, check=check)
+    mean, sd = problem.physical_mean(result.mean), problem.physical_sd(result.sd)
     return Solved(problem, mean, sd, constant(problem), bilinear(problem))
 
 
 def one_scale_above(problem: DownscalingProblem, check: Check = never) -> OneScaleUp:
     """The check one scale up, learned anew from the joined cells; it looks at no fine truth."""
-    found = one_scale_up(problem, DownscaleSettings(model=MODEL), check)
-    if found is None:
+    result = one_scale_up(problem, DownscaleSettings(model=MODEL), check)
+    if result is None:
         raise InputError("Too few cells can be merged with neighbours: the test one scale up needs eight.")
-    return found
+    return result

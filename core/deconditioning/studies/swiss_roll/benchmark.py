@@ -66,13 +66,13 @@ def one_fit(item: dict[str, Any]) -> dict[str, Any]:
     roll, settings = RollSpec(**item["roll"]), RollSettings.from_dict(item["settings"])
     row: dict[str, Any] = {"model": settings.model, "matching": roll.matching, "seed": roll.seed}
     try:
-        found = fit_roll(make_swiss_roll(roll), settings)
+        roll_fit = fit_roll(make_swiss_roll(roll), settings)
     except InputError as error:
         return {**row, "status": "failed", "message": str(error), "scores": {}, "seconds": None, "peak_mb": None}
-    said = " ".join(found.warnings) or None
+    said = " ".join(roll_fit.warnings) or None
     return {
-        **row, "status": "ok", "message": said, "scores": found.scores, "seconds": found.seconds,
-        "peak_mb": found.peak_mb,
+        **row, "status": "ok", "message": said, "scores": roll_fit.scores, "seconds": roll_fit.seconds,
+        "peak_mb": roll_fit.peak_mb,
     }  # fmt: skip
 
 

@@ -160,8 +160,8 @@ def starting_spec(roll: SwissRoll, settings: RollSettings) -> ModelSpec:
 
 def _inducing_count(roll: SwissRoll, settings: RollSettings) -> int:
     """As many as asked for where there are enough points; on centroids at most one a bag."""
-    model, asked = settings.kind, settings.inducing
-    return model.inducing_count(asked, roll.data.bags) if model.uses("inducing") else asked
+    model, requested = settings.kind, settings.inducing
+    return model.inducing_count(requested, roll.data.bags) if model.uses("inducing") else requested
 
 
 def data_for(roll: SwissRoll, model: NamedModel, check: Check = never) -> IndirectData:
@@ -247,14 +247,14 @@ def roll_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     return summary_of(fit_roll(roll, chosen, context))
 
 
-def summary_of(found: RollFit) -> dict[str, Any]:
+def summary_of(roll_fit: RollFit) -> dict[str, Any]:
     """What is kept of a fit: everything but the fields, which the learned model gives again in closed form."""
     return {
-        "cancelled": found.cancelled,
-        "model": found.spec.model.name,
-        "scores": found.scores,
-        "learned": found.spec.to_dict(),
-        "warnings": list(found.warnings),
-        "seconds": found.seconds,
-        "peak_mb": found.peak_mb,
+        "cancelled": roll_fit.cancelled,
+        "model": roll_fit.spec.model.name,
+        "scores": roll_fit.scores,
+        "learned": roll_fit.spec.to_dict(),
+        "warnings": list(roll_fit.warnings),
+        "seconds": roll_fit.seconds,
+        "peak_mb": roll_fit.peak_mb,
     }

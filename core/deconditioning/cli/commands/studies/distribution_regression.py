@@ -112,10 +112,10 @@ def _risks(options: argparse.Namespace) -> dict[str, Any]:
     settings |= vars(_settings(options))
     if not options.curves:
         return document(options.command, settings, [_result(row) for row in rows])
-    found = curves(rows, options.score)
-    tests = [test for second in methods if second != "gpdr" for test in paired_tests(found, second=second)]
+    result = curves(rows, options.score)
+    tests = [test for second in methods if second != "gpdr" for test in paired_tests(result, second=second)]
     settings |= {"score": options.score}
-    return document(options.command, settings, [], curves=found, tests=tests, slopes=slopes(found))
+    return document(options.command, settings, [], curves=result, tests=tests, slopes=slopes(result))
 
 
 def _result(row: dict[str, Any]) -> Result:
@@ -139,9 +139,9 @@ def _validation(options: argparse.Namespace) -> dict[str, Any]:
     for method in methods:
         for seed in seeds:
             watch = Stopwatch()
-            found = validate(method, seed)
-            low, high = found.interval
-            scores = {"r2": float(np.mean(found.r2)), "r2_low": low, "r2_high": high, "r2_first": float(found.r2[0])}
+            result = validate(method, seed)
+            low, high = result.interval
+            scores = {"r2": float(np.mean(result.r2)), "r2_low": low, "r2_high": high, "r2_first": float(result.r2[0])}
             results.append(Result(method, seed, scores, seconds=watch.seconds()))
             if not options.quiet:
                 say(f"{method}, seed {seed}: R² {scores['r2']:.3f} [{low:.3f}, {high:.3f}]")

@@ -66,11 +66,11 @@ def _of_simulator(options: argparse.Namespace, seeds: list[int]) -> tuple[list[R
     for count in options.simulations:
         for seed in seeds:
             given = drawn(problem, seed) if options.drawn else problem
-            found, rows = run_problem(given, count, seed, methods=_methods(options), design=options.design)
+            result, rows = run_problem(given, count, seed, methods=_methods(options), design=options.design)
             results += [_result(row) for row in rows]
             _talk(options, count, seed, rows)
-            if found.simulations.discarded and not options.quiet:
-                say(f"{found.simulations.discarded} runs were discarded and drawn again")
+            if result.simulations.discarded and not options.quiet:
+                say(f"{result.simulations.discarded} runs were discarded and drawn again")
     more: dict[str, Any] = {}
     if options.calibrate:
         count = options.simulations[0]

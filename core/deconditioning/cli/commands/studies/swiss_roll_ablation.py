@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> None:
                        seconds=row["seconds"], peak_mb=row["peak_mb"], more={"way": row["way"]})
             )  # fmt: skip
             if not options.quiet:
-                said = f"RMSE {row['scores']['rmse']:.3f}" if row["scores"] else str(row["message"])
-                say(f"{row['way']}, seed {row['seed']}, {row['model']}: {said}")
+                sentence = f"RMSE {row['scores']['rmse']:.3f}" if row["scores"] else str(row["message"])
+                say(f"{row['way']}, seed {row['seed']}, {row['model']}: {sentence}")
     settings = {"models": list(models), "seeds": options.seeds, "matching": "direct", "ways": WAYS}
     write(document(options.command, settings, results, by=("way",)), options.json)
