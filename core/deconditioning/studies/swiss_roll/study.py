@@ -116,11 +116,12 @@ def roll_spec(settings: ProblemSettings) -> RollSpec:
 
 def model_spec(settings: SwissRollSettings) -> ModelSpec:
     """The model at these hyperparameters."""
-    model, scales = named(settings.model), (settings.k_x, settings.k_width, settings.k_height)
+    scales = settings.k_x, settings.k_width, settings.k_height
     k = KernelSpec((Term((Factor("rbf", INPUTS, scales),), settings.k_size),))
     ell = KernelSpec((Term((Factor("rbf", MEDIATORS, (settings.l_scale,)),), settings.l_size),))
-    inducing = Inducing(settings.inducing, seed=settings.seed) if model.uses("inducing") else Inducing()
-    return ModelSpec(model, k, ell, settings.regularisation, settings.noise, inducing=inducing)
+    spec = ModelSpec(settings.model, k, ell, settings.regularisation, settings.noise)
+    inducing = Inducing(settings.inducing, seed=settings.seed)
+    return replace(spec, inducing=inducing) if spec.model.uses("inducing") else spec
 
 
 @dataclass(frozen=True)
