@@ -47,6 +47,7 @@ def test_a_reload_keeps_what_undo_goes_back_to_and_another_window_has_its_own(ne
     for said in ("o-k-scale=1.41", "o-k-scale=2"):
         move_slider(page, "Lengthscale of k", 3)
         page.wait_for_url(lambda url, said=said: said in url)
+        expect(undo).to_be_enabled()  # the page has followed its picture, and holds the step
         settled(page)
     other = opened(new_page(), SMALL_LINE)
     expect(other.get_by_role("button", name="Undo", exact=True)).to_be_disabled()
