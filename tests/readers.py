@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from deconditioning import sandbox
-from deconditioning.errors import InputError
 
 started = sandbox._run
 #: What readers import, without what they keep from being imported.
@@ -33,10 +32,10 @@ def run(command: list[str], said: Path, name: str, seconds: float) -> tuple[int,
     if child.is_alive():
         child.kill()
         child.join()
-        raise InputError(sandbox._too_slow(name, seconds))
-    if child.exitcode == -sandbox.signal.SIGXCPU:
-        raise InputError(sandbox._too_slow(name, seconds))
-    return child.exitcode, said.read_bytes()
+    words = said.read_bytes()
+    if child.exitcode or b'"error"' in words:  # a fork has less room for memory: a real reader has the last word
+        return started(command, said, name, seconds)
+    return 0, words
 
 
 def read(module: str, words: list[str], said: str) -> None:

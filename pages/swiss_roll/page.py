@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from deconditioning.models.catalogue import named
 from deconditioning.studies.swiss_roll import study
 from pages.kit.controls.settings import essentials
 from pages.kit.layout.page_layout import page_header, refusals
@@ -33,7 +32,7 @@ def body() -> None:
         problem = controls.choose_problem()
     roll_spec = study.roll_spec(problem)
     roll = picture.roll_of(roll_spec)
-    situation(roll_spec, named(problem.model))
+    situation(roll_spec, problem.kind)
     above = st.container()
     spec, view = picture.draw(roll, problem)
     with st.sidebar:

@@ -17,7 +17,7 @@ from tests.waiting import HANG_MS
 ADDRESSES = ("/", *(f"/{page.url_path}" for page in PAGES[1:]))
 #: Every place of the pages that gives an equation, and where to read it.
 PLACES = {
-    "story/showing.py": "/story",
+    "story/rendering.py": "/story",
     "kernel_bayes/words.py": "/bayes",
     "likelihood_free/words.py": "/simulate",
     "sparse_representation/words.py": "/sparse",
@@ -26,7 +26,7 @@ PLACES = {
     "distribution_regression/risk.py": "/distributions",
     "distribution_regression/clusters.py": "/distributions",
     "distribution_regression/theory.py": "/distributions",
-    "downscaling/words.py": "/downscale",
+    "downscaling/descriptions.py": "/downscale",
     "conditional_mean_embeddings/estimates.py": "/embeddings",
     "conditional_mean_embeddings/rates.py": "/embeddings?e-view=Rates",
     "filtering/camera.py": "/follow?f-system=camera",

@@ -191,7 +191,7 @@ def test_the_heading_names_date_and_level():
 def test_the_cone_is_not_offered_to_a_globe():
     globe = problem_on("global")
     assert "lambert" not in projections_for(globe.grid) and "lambert" in projections_for(problem_on("latlon").grid)
-    with pytest.raises(InputError, match="'lambert' does not show"):
+    with pytest.raises(InputError, match="'lambert' cannot show"):
         publication_figure(panels_of(globe), globe.grid, projection="lambert")
 
 

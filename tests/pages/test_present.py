@@ -108,6 +108,6 @@ def test_slides_stay_with_their_page(open_page: Callable[..., AppTest]) -> None:
 
 def test_downscaling_presents_its_own(open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
     offered: list[Any] = []
-    monkeypatch.setattr(present, "take_home", lambda: offered.append(present.seen().presents_itself))
+    monkeypatch.setattr(present, "take_home", lambda: offered.append(present.page_record().presents_itself))
     page = open_page("downscaling", rows="18", columns="18")
     assert offered[-1] is True and [one.label for one in page.button if one.key == "lab-present"] == ["Present"]

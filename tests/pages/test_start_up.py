@@ -12,7 +12,7 @@ FIRST_PAGE = f"""
 import sys
 from streamlit.testing.v1 import AppTest
 before = set(sys.modules)
-from pages.kit import warm_up
+from pages.kit.chart import warm_up
 warm_up.HEAVY = ()  # the background thread imports nothing: what is there, the page itself has asked for
 app = AppTest.from_file("app.py", default_timeout={HANG_S}).run()
 assert not app.exception and app.title[0].value == "Deconditioning Lab"
@@ -24,7 +24,7 @@ ANOTHER_IMPORTS = f"""
 import importlib, sys, threading, time
 import scipy.special, torch
 from streamlit.testing.v1 import AppTest
-from pages.kit import warm_up
+from pages.kit.chart import warm_up
 warm_up.HEAVY = ()
 amid, begun = threading.Event(), threading.Event()
 def slowly(event, arguments):
@@ -49,7 +49,7 @@ def test_the_first_page_imports_no_numerics() -> None:
 
 
 def test_warming_up_freezes_what_was_imported() -> None:
-    code = "import gc; from pages.kit import warm_up; warm_up.HEAVY = ('json',); warm_up._import_all(); "
+    code = "import gc; from pages.kit.chart import warm_up; warm_up.HEAVY = ('json',); warm_up._import_all(); "
     code += "print(gc.get_freeze_count() > 10_000)"
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "True"

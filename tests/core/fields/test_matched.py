@@ -83,7 +83,7 @@ def test_fixed_fields_leave_the_choice_to_the_coarse_file() -> None:
 
 
 def test_no_match_is_refused_with_what_there_is() -> None:
-    with pytest.raises(InputError, match=r"fits 2001-01-01 00:00 .* 2005-01-01 .*--coarse-select time=VALUE"):
+    with pytest.raises(InputError, match=r"matches 2001-01-01 00:00 .* 2005-01-01 .*--coarse-select time=VALUE"):
         taken(fine(MONTHS), coarse(MONTHS + np.timedelta64(4 * 365 + 1, "D")))
     with pytest.raises(InputError, match="no dimension `level`"):
         taken(fine(MONTHS), coarse(MONTHS), coarse_select={"level": "5"})

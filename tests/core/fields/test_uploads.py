@@ -82,7 +82,7 @@ def test_gigabytes_in_a_classic_header():
     refused(bytes(raw), "declares|damaged|memory")
 
 
-def test_memory_and_time_have_limits(tmp_path):
+def test_memory_and_time_have_limits(real_readers):
     # a library that gets no memory says so, dies, or tries again until its time is up
     refused(netcdf(region()), "needs more memory|the reader stopped|longer than 3 s", memory_mb=250, seconds=3)
     refused(netcdf(region()), "longer than 0.05 s", seconds=0.05)

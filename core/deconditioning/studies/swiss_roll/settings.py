@@ -9,7 +9,7 @@ from deconditioning.settings.setting import Choice, Integer, Linear, Log
 from deconditioning.settings.settings import Settings
 
 if TYPE_CHECKING:
-    from deconditioning.models.named_model import Hyperparameter
+    from deconditioning.models.named_model import Hyperparameter, NamedModel
 
 #: Points on the roll and starts of the optimiser in the benchmark; the page has fewer of both.
 BENCHMARK_POINTS, BENCHMARK_STARTS = 5000, 6
@@ -56,6 +56,13 @@ class ProblemSettings(Settings):
     model = Choice("Model", "cmp", options=Lazily(_models), widget="menu")
     inducing = Integer("Inducing points", 200, low=5, high=1000, step=25, log=True, draws=True, first=12, typed=True,
                        address="r-induce", about="of sparse models", only={"model": Using("inducing")})  # fmt: skip
+
+    @property
+    def kind(self) -> "NamedModel":
+        """The model itself."""
+        from deconditioning.models.catalogue import GENERAL
+
+        return GENERAL[self.model]
 
 
 class SwissRollSettings(ProblemSettings):

@@ -119,7 +119,7 @@ def model_spec(settings: SwissRollSettings) -> ModelSpec:
     scales = settings.k_x, settings.k_width, settings.k_height
     k = KernelSpec((Term((Factor("rbf", INPUTS, scales),), settings.k_size),))
     ell = KernelSpec((Term((Factor("rbf", MEDIATORS, (settings.l_scale,)),), settings.l_size),))
-    spec = ModelSpec(settings.model, k, ell, settings.regularisation, settings.noise)
+    spec = ModelSpec(settings.kind, k, ell, settings.regularisation, settings.noise)
     inducing = Inducing(settings.inducing, seed=settings.seed)
     return replace(spec, inducing=inducing) if spec.model.uses("inducing") else spec
 
