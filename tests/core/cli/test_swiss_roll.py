@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from deconditioning.studies.downscaling.benchmark import MEDIATORS
+
 QUICK = ("--points", 300, "--bags", 12, "--restarts", 1, "--steps", 4, "--inducing", 20, "--quiet")
 
 
@@ -51,6 +53,16 @@ def test_a_benchmark_goes_through_the_engine_into_its_file(command, tmp_path, mo
     assert again.code == 0, again.err
     rows = json.loads(output.read_text())["rows"]
     assert len(rows) == 2 and rows[0]["scores"]["rmse"] == 7.0 and rows[1]["scores"]["rmse"] < 2
+
+
+def test_a_benchmark_of_fields_goes_through_the_engine_too(command, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("DECONDITIONING_RUNS", str(tmp_path / "runs"))
+    output, case = tmp_path / "table.json", next(iter(MEDIATORS))
+    answer = command("benchmark", "mediation", "--seeds", 1, "--models", "bag_gp", "--cases", case, "--output", output)
+    assert answer.code == 0, answer.err
+    rows = json.loads(output.read_text())["rows"]
+    assert {(row["case"], row["model"], row["status"]) for row in rows} >= {(case, "bag_gp", "ok")}
+    assert all(row["scores"]["rmse"] > 0 for row in rows if row["status"] == "ok")
 
 
 def test_a_table_to_resume_must_be_one(command, tmp_path) -> None:
