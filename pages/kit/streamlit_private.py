@@ -2,8 +2,8 @@
 
 `PARTS` names each part, says what it is for and what to do when a version takes it away; `missing` says which parts the
 installed version lacks (the server asks when it starts, the tests too). `TEST_IDS` and `ATTRIBUTES` are the marks in
-Streamlit's HTML that our style sheets, scripts and browser tests select; tests/browser/test_streamlit_marks.py looks
-for each of them in a browser. Besides these we use Streamlit's public API: ``import streamlit as st``, and
+Streamlit's HTML that our style sheets, scripts and browser tests select; tests/browser/test_words.py looks for
+each of them in a browser. Besides these we use Streamlit's public API: ``import streamlit as st``, and
 `DeltaGenerator` in annotations.
 """
 

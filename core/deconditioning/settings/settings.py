@@ -91,7 +91,8 @@ class Settings:
     @classmethod
     def address(cls, **values: Any) -> dict[str, str]:
         """The address that says these values; ``InputError`` for what no control can hold."""
-        return {key: cls.by_key()[key].text(value) for key, value in cls.on_controls(**values).items()}
+        known = cls.by_key()
+        return {key: known[key].text(value) for key, value in cls.on_controls(**values).items()}
 
 
 def filled(declarations: Mapping[str, Setting[Any]], given: Mapping[str, Any]) -> dict[str, Any]:

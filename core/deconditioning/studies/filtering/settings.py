@@ -116,11 +116,9 @@ class CameraKernelSettings(Settings):
 
     prefix = "fc"
 
-    tolerance = Log(_TOLERANCE, 1e-2, low=1e-6, high=1e-2, first=5, address="fc-tol", about="0: dense matrices")
-    scale = Log("β, lengthscale in median distances", 1.0, low=0.1, high=5.0, first=2, symbol="β", address="fc-beta",
-                only={"validate": (False,)}, plain=_SMOOTH, plain_help=_ABOUT_SMOOTH)  # fmt: skip
-    regularisation = Log("ε, δ = 2ε", 1e-5, low=1e-9, high=1e-2, first=1, symbol="ε", address="fc-eps", flag="epsilon",
-                         only={"validate": (False,)})  # fmt: skip
+    tolerance = KernelSettings.tolerance.copy(default=1e-2, low=1e-6, first=5, address="fc-tol")
+    scale = KernelSettings.scale.copy(default=1.0, high=5.0, address="fc-beta")
+    regularisation = KernelSettings.regularisation.copy(default=1e-5, low=1e-9, high=1e-2, address="fc-eps")
 
 
 class CameraValidationSettings(Settings):
