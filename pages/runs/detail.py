@@ -10,9 +10,9 @@ import streamlit as st
 from deconditioning.engine.archive import zip_runs
 from deconditioning.engine.compare import compare_settings, run_scores, run_sentences
 from deconditioning.engine.records import Run
-from deconditioning.engine.trace_lines import trace_series
 from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
+from deconditioning.figures.trace_lines import trace_series
 from deconditioning.wording import duration
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.program_values import set_values

@@ -10,10 +10,10 @@ import streamlit as st
 from deconditioning.downscaling.saved_map import THUMBNAIL
 from deconditioning.engine.compare import run_model, run_scores
 from deconditioning.engine.records import Run
-from deconditioning.engine.trace_lines import trace_series
 from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
 from deconditioning.figures.printed.thumbnail import curve_thumbnail
+from deconditioning.figures.trace_lines import trace_series
 from deconditioning.studies.run_picture import sweep_sketch
 from deconditioning.studies.sweep_content import TASKS
 from deconditioning.wording import duration

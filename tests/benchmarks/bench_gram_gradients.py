@@ -10,7 +10,6 @@ import torch
 
 from deconditioning.bag_sums import direct
 from deconditioning.bag_sums.blocks import sort_bags
-from deconditioning.bag_sums.coreset import coreset
 from deconditioning.bag_sums.direct import gram
 from deconditioning.bag_sums.moving import BagGram, moving_gram, over_pairs
 from deconditioning.bag_sums.radii import RadialTable, tabulate
@@ -21,6 +20,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.reading.opening import open_fields
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.models.sparse.coreset import coreset
 from deconditioning.observations import Bags
 from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds

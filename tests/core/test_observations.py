@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from deconditioning.bag_sums.blocks import sort_bags
-from deconditioning.bag_sums.coreset import coreset
 from deconditioning.errors import InputError
+from deconditioning.models.sparse.coreset import coreset
 from deconditioning.observations import Bags, IndirectData
 from tests.anything import bags, positive, seeds
 from tests.core.models.small import normal

@@ -41,7 +41,7 @@ class FewPoints:
 
 
 def few_points(bags: Bags) -> FewPoints:
-    """Lay out bags; meant for those that ``bag_sums.coreset`` makes, whose largest bag decides the cost."""
+    """Lay out bags; meant for those that ``models.sparse.coreset`` makes, whose largest bag decides the cost."""
     order = torch.argsort(bags.bag, stable=True)
     bag = bags.bag[order]
     sizes = torch.bincount(bag, minlength=bags.count)

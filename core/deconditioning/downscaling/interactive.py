@@ -13,7 +13,6 @@ from torch import Tensor
 
 from deconditioning.bag_sums.by_term import PartedPicture, Rows, rows_in, rows_of, sees_only
 from deconditioning.bag_sums.cached_terms import MOST_BYTES, SumsStore
-from deconditioning.bag_sums.coreset import coreset
 from deconditioning.bag_sums.pixel_sums import Picture, PictureSums, is_cheap, term_sums
 from deconditioning.bag_sums.preview import FewPoints, each, few_point_sums, few_points
 from deconditioning.device import one_thread
@@ -35,6 +34,7 @@ from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.indirect_gp import condition_on_gram
 from deconditioning.models.learning.parameters import with_values
 from deconditioning.models.named_posterior import named_posterior
+from deconditioning.models.sparse.coreset import coreset
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import Bags, IndirectData
 

@@ -7,7 +7,6 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from deconditioning.bag_sums.coreset import coreset
 from deconditioning.bag_sums.moving import BagGram, MovingGram, moving_gram, over_pairs
 from deconditioning.bag_sums.radii import RadialTable, tabulate
 from deconditioning.downscaling.prediction import (
@@ -22,6 +21,7 @@ from deconditioning.errors import Check
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models import defaults
+from deconditioning.models.sparse.coreset import coreset
 from deconditioning.models.spec import ModelSpec
 from deconditioning.models.term_bags import bags_of_terms, beside
 from deconditioning.observations import Bags, IndirectData

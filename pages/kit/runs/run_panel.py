@@ -9,8 +9,8 @@ import streamlit as st
 
 from deconditioning.engine.compare import run_sentences
 from deconditioning.engine.records import Run, RunSpec
-from deconditioning.engine.trace_lines import trace_series
 from deconditioning.errors import InputError
+from deconditioning.figures.trace_lines import trace_series
 from deconditioning.figures.traces import hyperparameter_trace, objective_trace
 from deconditioning.versions import difference
 from deconditioning.wording import about, duration

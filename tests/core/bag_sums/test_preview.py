@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from deconditioning.bag_sums.coreset import coreset
 from deconditioning.bag_sums.preview import each, few_point_sums, few_points
 from deconditioning.errors import Cancelled
 from deconditioning.kernels.fused import Tiles
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.models.sparse.coreset import coreset
 from deconditioning.observations import Bags
 
 NAMES = ("a", "b", "c")

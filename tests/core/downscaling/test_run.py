@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from deconditioning.bag_sums.cached_terms import SumsStore
-from deconditioning.bag_sums.coreset import coreset
 from deconditioning.bag_sums.pixel_sums import picture_sums, term_sums
 from deconditioning.downscaling import interactive
 from deconditioning.downscaling.prediction import (
@@ -29,6 +28,7 @@ from deconditioning.downscaling.starting import columns_of, spec_to_settings, st
 from deconditioning.errors import Cancelled, InputError
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.models.indirect_gp import posterior
+from deconditioning.models.sparse.coreset import coreset
 
 SELECT = {"time": 2, "level_height": 4}
 

@@ -10,7 +10,7 @@ from deconditioning.engine.compare import compare_settings, flatten, run_model, 
 from deconditioning.engine.engine import Engine
 from deconditioning.engine.records import Run, RunSpec
 from deconditioning.engine.store import Store
-from deconditioning.engine.trace_lines import BEST, trace_series
+from deconditioning.figures.trace_lines import BEST, trace_series
 
 
 def made(seed: int, scores, **settings) -> Run:

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deconditioning.bag_sums.blocks import sort_bags
-from deconditioning.bag_sums.coreset import coreset
 from deconditioning.bag_sums.direct import cross, gram
 from deconditioning.bag_sums.offsets import Cells, GridLayout
 from deconditioning.bag_sums.pixel_sums import Picture, is_cheap, term_sums
@@ -18,6 +17,7 @@ from deconditioning.kernels.families.registry import FAMILIES
 from deconditioning.kernels.fourier import draw_prior
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.kernels.tiles import diagonal, evaluate
+from deconditioning.models.sparse.coreset import coreset
 from deconditioning.observations import Bags
 from tests.core.models.small import COLUMNS, KERNEL, dense, normal, problem
 

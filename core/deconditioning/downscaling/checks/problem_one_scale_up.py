@@ -7,7 +7,6 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from deconditioning.bag_sums.coreset import coreset
 from deconditioning.device import choose
 from deconditioning.downscaling.checks.local_scale_inputs import local_scale_inputs
 from deconditioning.downscaling.prediction import bags_inside, pixels_of_bags
@@ -18,6 +17,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.mediator_shift import reweighted
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.local_scale import Places, local_scale
+from deconditioning.models.sparse.coreset import coreset
 from deconditioning.observations import Bags, IndirectData
 
 #: Larger cells below which nothing can be learned from them.

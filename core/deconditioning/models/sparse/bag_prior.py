@@ -9,10 +9,10 @@ from torch import Tensor
 
 from deconditioning import linalg
 from deconditioning.bag_sums.blocks import SortedBags, sort_bags
-from deconditioning.bag_sums.coreset import coreset
 from deconditioning.bag_sums.direct import cross_with_gradient, diagonal, gram
 from deconditioning.errors import Check, never
 from deconditioning.kernels.tiles import evaluate
+from deconditioning.models.sparse.coreset import coreset
 from deconditioning.observations import Bags
 
 #: Points up to which K̄ is summed over all pairs (2e8 of them); more are first thinned to about that many.

@@ -7,7 +7,6 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from deconditioning.bag_sums.cached_terms import SumsStore
-from deconditioning.bag_sums.coreset import coreset
 from deconditioning.bag_sums.pixel_sums import Picture
 from deconditioning.datasets.swiss_roll import INPUTS, MEDIATORS, RollSpec, SwissRoll, make_swiss_roll
 from deconditioning.device import choose
@@ -23,6 +22,7 @@ from deconditioning.models.learning.progress import learning_reporter
 from deconditioning.models.named_model import NamedModel
 from deconditioning.models.named_posterior import named_posterior
 from deconditioning.models.pseudo_targets import with_pseudo_targets
+from deconditioning.models.sparse.coreset import coreset
 from deconditioning.models.sparse.inducing import fitting, located
 from deconditioning.models.spec import Inducing, ModelSpec
 from deconditioning.observations import IndirectData
