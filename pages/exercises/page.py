@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def main() -> None:
     """What is done, and every exercise with its door."""
     _open_asked()
-    page_header("Exercises", "Can you make each page produce the required result?", device=False)
+    page_header("Exercises", "Can you make each page produce the required result?")
     done = get_engine().progress.done()
     count = sum(exercise.key in done for exercise in EXERCISES)
     st.markdown(

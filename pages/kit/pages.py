@@ -35,26 +35,38 @@ class Listed:
         return FOLDER / self.folder / "page.py"
 
 
-PAGES = (
-    Listed("start", "Start", ":material/explore:", "welcome"),
-    Listed("story", "Story", ":material/auto_stories:", "story"),
-    Listed("downscaling", "Downscaling", ":material/grid_on:", "downscale", study=True),
-    Listed("one_dimension", "One dimension", ":material/show_chart:", "line", study=True),
-    Listed("sparse_representation", "Sparse representation", ":material/scatter_plot:", "sparse", study=True),
-    Listed("swiss_roll", "Swiss roll", ":material/cyclone:", "roll", study=True),
-    Listed(
-        "conditional_mean_embeddings", "Conditional mean embeddings", ":material/blur_on:", "embeddings", study=True
+#: The groups of the navigation, and their pages.
+GROUPS: Mapping[str, tuple[Listed, ...]] = {
+    "Learn": (
+        Listed("start", "Start", ":material/explore:", "welcome"),
+        Listed("story", "Story", ":material/auto_stories:", "story"),
+        Listed("exercises", "Exercises", ":material/checklist:", "exercises"),
+        Listed("glossary", "Glossary", ":material/dictionary:", "glossary"),
     ),
-    Listed("kernel_bayes", "Kernel Bayes' rule", ":material/bubble_chart:", "bayes", study=True),
-    Listed("likelihood_free", "Likelihood-free inference", ":material/casino:", "simulate", study=True),
-    Listed("filtering", "Filtering", ":material/my_location:", "follow", study=True),
-    Listed("distribution_regression", "Distribution regression", ":material/area_chart:", "distributions", study=True),
-    Listed("exercises", "Exercises", ":material/checklist:", "exercises"),
-    Listed("replicated", "Replicated?", ":material/fact_check:", "replicated"),
-    Listed("benchmarks", "Benchmarks", ":material/leaderboard:", "tables"),
-    Listed("runs", "Runs", ":material/monitoring:", "all-runs"),
-    Listed("glossary", "Glossary", ":material/dictionary:", "glossary"),
-)
+    "Downscale": (
+        Listed("downscaling", "Downscaling", ":material/grid_on:", "downscale", study=True),
+        Listed("runs", "Runs", ":material/monitoring:", "all-runs"),
+    ),
+    "Methods": (
+        Listed("one_dimension", "One dimension", ":material/show_chart:", "line", study=True),
+        Listed("sparse_representation", "Sparse representation", ":material/scatter_plot:", "sparse", study=True),
+        Listed("swiss_roll", "Swiss roll", ":material/cyclone:", "roll", study=True),
+        Listed(
+            "conditional_mean_embeddings", "Conditional mean embeddings", ":material/blur_on:", "embeddings", study=True
+        ),
+        Listed("kernel_bayes", "Kernel Bayes' rule", ":material/bubble_chart:", "bayes", study=True),
+        Listed("likelihood_free", "Likelihood-free inference", ":material/casino:", "simulate", study=True),
+        Listed("filtering", "Filtering", ":material/my_location:", "follow", study=True),
+        Listed(
+            "distribution_regression", "Distribution regression", ":material/area_chart:", "distributions", study=True
+        ),
+    ),
+    "Evidence": (
+        Listed("replicated", "Replicated?", ":material/fact_check:", "replicated"),
+        Listed("benchmarks", "Benchmarks", ":material/leaderboard:", "tables"),
+    ),
+}
+PAGES = tuple(page for pages in GROUPS.values() for page in pages)
 
 #: Reached by a link alone: one run, to look at.
 SNAPSHOT = Listed("snapshot", "Snapshot", ":material/photo_camera:", "snapshot")
@@ -72,15 +84,21 @@ def with_current_keys(url_path: str, address: Mapping[str, T]) -> dict[str, T]:
     return old | {key: value for key, value in address.items() if key not in renamed}
 
 
-def listed_pages() -> list[st.Page]:
-    """Streamlit pages for ``st.navigation``; the first is the front page, missing files are left out."""
-    there = [page for page in (*PAGES, SNAPSHOT) if page.path.is_file()]
+def navigation() -> dict[str, list[st.Page]]:
+    """Streamlit pages by group, for ``st.navigation``; the first is the front page, missing files are left out."""
+    result = {name: _streamlit_pages(pages) for name, pages in GROUPS.items()}
+    result[next(reversed(result))] += _streamlit_pages((SNAPSHOT,))
+    return result
+
+
+def _streamlit_pages(pages: tuple[Listed, ...]) -> list[st.Page]:
     return [
         st.Page(
-            page.path, title=page.title, icon=page.icon, url_path=page.url_path, default=index == 0,
+            page.path, title=page.title, icon=page.icon, url_path=page.url_path, default=page is PAGES[0],
             visibility="hidden" if page is SNAPSHOT else "visible",
         )
-        for index, page in enumerate(there)
+        for page in pages
+        if page.path.is_file()
     ]  # fmt: skip
 
 

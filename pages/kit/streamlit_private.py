@@ -111,7 +111,8 @@ TEST_IDS = tuple(
     stElementContainer stException stExpandSidebarButton stExpander stFileUploader stHorizontalBlock stHtml
     stLayoutWrapper stMain stMainBlockContainer stMarkdownContainer stMultiSelectTagsContainer stPageLink stPopover
     stPopoverBody stSelectbox stSidebar stSidebarCollapseButton stSidebarContent stSidebarHeader stSidebarNav
-    stSidebarNavItems stSidebarNavLink stSlider stSliderThumbValue stToast stWidgetLabel""".split()
+    stSidebarNavItems stSidebarNavLink stSlider stSliderThumbValue stToast stTopNav stWidgetLabel
+    stIconMaterial stButton""".split()
 )
 #: Classes of what can be set; `pages.kit.level` hides those that are not essential.
 CONTROL_CLASSES = (

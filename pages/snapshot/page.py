@@ -20,11 +20,11 @@ def main() -> None:
             raise InputError("The address contains no run: open one from page Runs.")
         run = engine.get(requested)
     except InputError as error:
-        page_header("Snapshot", "One run, read-only.", device=False)
+        page_header("Snapshot", "One run, read-only.")
         st.warning(sentence_of(error))
         page_link("runs", "Go to page Runs", icon=":material/monitoring:")
         return
-    page_header(plain(name_of(run)), "A snapshot of one run. It is read-only.", device=False)
+    page_header(plain(name_of(run)), "A snapshot of one run. It is read-only.")
     show(engine, run)
 
 

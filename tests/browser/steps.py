@@ -1,9 +1,9 @@
 """What browser tests do and look at on a page. Each step waits for a state of the page, none for a clock.
 
-`opened`, `settled`: a page is there, nothing runs. `click_while_there`: a button that goes away by itself.
-`choose_level`: of controls. `give`: a file. `pick`: from a list. `press_until`: keys that a redraw may swallow.
-`move_slider`: by keyboard. `open_expanders`: every one. `unfolded`: tabs and `popovers` too. `revision`,
-`redrawn`: which picture a chart holds.
+`opened`, `settled`: a page is there, nothing runs. `click_while_there`: a button that goes away by itself. `go_to`: a
+page, through the navigation. `choose_level`: of controls. `give`: a file. `pick`: from a list. `press_until`: keys
+that a redraw may swallow. `move_slider`: by keyboard. `open_expanders`: every one. `unfolded`: tabs and `popovers`
+too. `revision`, `redrawn`: which picture a chart holds.
 """
 
 import contextlib
@@ -15,6 +15,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 from playwright.sync_api import TimeoutError as NotYet
 
 from pages.kit.controls.level import COOKIE
+from pages.kit.pages import GROUPS
 from tests.waiting import HANG_MS, wait_for
 
 #: Page One dimension with few data, page Downscaling with large cells, and with six by six of them: what a page does is
@@ -62,6 +63,15 @@ def settled(page: Page) -> None:
     """Wait until no script run is under way or about to begin. What is expected to change is waited for by itself."""
     page.evaluate("() => { window.settledSince = undefined; }")
     page.wait_for_function(QUIET, arg=[QUIET_MS, QUIET_FRAMES], timeout=HANG_MS)
+
+
+def go_to(page: Page, title: str) -> None:
+    """Open a page from the navigation on top."""
+    group = next(name for name, pages in GROUPS.items() if title in (each.title for each in pages))
+    page.get_by_test_id("stTopNav").get_by_role("button", name=group).click()
+    page.get_by_role("menuitem", name=title, exact=True).click()
+    expect(page.get_by_test_id("stMain").get_by_role("heading", level=1)).to_have_text(title)
+    settled(page)
 
 
 def choose_level(context: BrowserContext, url: str, level: str) -> None:

@@ -6,18 +6,12 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import CELLS, SMALL_LINE, move_slider, opened, settled
+from tests.browser.steps import CELLS, SMALL_LINE, go_to, move_slider, opened, settled
 
 SHOWN = """() => [...document.querySelectorAll('[data-testid=stSlider]')].map(slider =>
   slider.closest('[class*=st-key-]').className.match(/st-key-(\\S+)/)[1] + ' ' +
   [...slider.querySelectorAll('[data-testid=stSliderThumbValue]')].map(each => each.innerText).join(' to '))"""
 ENTRIES = "() => history.length"
-
-
-def go_to(page: Page, title: str) -> None:
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click()
-    expect(page.get_by_test_id("stMain").get_by_role("heading", level=1)).to_have_text(title)
-    settled(page)
 
 
 @pytest.mark.parametrize(

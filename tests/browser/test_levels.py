@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 from playwright.sync_api import Page, expect
 
 from pages.kit.controls.level import ALL, COOKIE, ESSENTIAL, KEY
-from tests.browser.steps import opened, overflow, revision, settled
+from tests.browser.steps import go_to, opened, overflow, revision, settled
 from tests.waiting import wait_for
 
 #: Labels of everything that can be set and is seen, but for the switch and the tools.
@@ -44,7 +44,7 @@ def test_a_new_visitor_sees_four_controls_and_the_choice_is_kept(new_page: Calla
     every = seen(page, 9)
     assert any("σ²" in label for label in every)
     assert query(page) == {"s-size": ["3"], KEY: [ALL]} and revision(page, "s-here") == shown
-    page.get_by_role("link", name="One dimension").click()
+    go_to(page, "One dimension")
     page.locator("[data-key=o-function]").wait_for()
     page.wait_for_url(re.compile(f"/line.{KEY}={ALL}"))
     opened(page, "/sparse")  # a visit later on: the browser has kept the choice

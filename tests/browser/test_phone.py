@@ -104,7 +104,7 @@ def the_sheet_lies_below_the_page_and_goes_away(phone: Page, sheet: Locator) -> 
     phone.wait_for_function("() => document.querySelector('[data-testid=stSidebarContent]').scrollTop > 200")
     assert main.evaluate("main => main.scrollTop") == shown
     links = phone.get_by_test_id("stSidebarNavLink")
-    inside.evaluate("content => content.scrollTo(0, 0)")
+    links.filter(has_text="One dimension").scroll_into_view_if_needed()
     expect(links.filter(has_text="One dimension")).to_be_in_viewport()
     close = phone.get_by_test_id("stSidebarCollapseButton").get_by_role("button")
     inside.evaluate("content => content.scrollTo(0, 9999)")

@@ -3,12 +3,10 @@
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from pages.kit.pages import PAGES
-from tests.browser.steps import opened
-
-LINKS = "[data-testid=stSidebarNavLink]"
+from pages.kit.pages import GROUPS, PAGES
+from tests.browser.steps import go_to, opened
 
 
 def test_the_navigation_holds_the_pages_and_a_page_at_its_own_address_finds_its_server_at_once(
@@ -24,7 +22,13 @@ def test_the_navigation_holds_the_pages_and_a_page_at_its_own_address_finds_its_
         "/_stcore/stream",
     }
     assert not page.errors
-    addresses = page.locator(LINKS).evaluate_all("links => links.map(link => new URL(link.href).pathname)")
+    addresses = []
+    for group in GROUPS:
+        page.get_by_test_id("stTopNav").get_by_role("button", name=group).click()
+        links = page.get_by_role("menuitem")
+        expect(links).to_have_count(len(GROUPS[group]))
+        addresses += links.evaluate_all("links => links.map(link => new URL(link.href).pathname)")
+        page.keyboard.press("Escape")
     assert addresses == ["/", *(f"/{listed.url_path}" for listed in PAGES[1:])]
-    page.get_by_role("link", name="Sparse representation").first.click()
+    go_to(page, "Sparse representation")
     page.wait_for_url(lambda url: url.split("?")[0] == f"{server}/sparse")

@@ -33,10 +33,8 @@ const sheetIsOpen = () => SHEET.matches && find('stSidebar')?.dataset.collapsed 
 let touched = false; // whether a control was used since the sheet was opened
 const moved = new Set(); // the pictures that were drawn since a control was used last
 
-const opened = sidebar => {
+const opened = () => {
   touched = false;
-  sidebar.querySelector('[data-testid=stSidebarNavLink][aria-current=page]')
-    ?.scrollIntoView({ block: 'nearest', inline: 'center' });
   bringIntoSight([...find('stMain').querySelectorAll('.live-chart')].filter(node => node.clientHeight > 60));
 };
 
@@ -44,7 +42,7 @@ const watchSidebar = () => {
   const sidebar = find('stSidebar'), main = find('stMain');
   if (!sidebar || sidebar.labWatched) return;
   sidebar.labWatched = true;
-  new MutationObserver(() => { if (sheetIsOpen()) requestAnimationFrame(() => opened(sidebar)); })
+  new MutationObserver(() => { if (sheetIsOpen()) requestAnimationFrame(opened); })
     .observe(sidebar, { attributes: true, attributeFilter: ['data-collapsed'] });
   for (const name of ['keydown', 'pointerdown']) sidebar.addEventListener(name, () => { touched = true; moved.clear(); }, true);
   new MutationObserver(changes => {

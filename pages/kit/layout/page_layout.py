@@ -1,4 +1,4 @@
-"""What every page looks like: its header with the device, explanations, score tables, panels."""
+"""What every page looks like: its header, explanations, score tables, panels, and the device at its foot."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -32,10 +32,8 @@ def page_header(
     sentence: str,
     presets: Sequence[Preset] | None = None,
     essentials: Essentials = _NONE,
-    *,
-    device: bool = True,
 ) -> None:
-    """Title, the question that the page answers, and the ``device`` with its memory. Call it first on every page.
+    """Title and the question that the page answers, in one line. Call it first on every page.
 
     A page with ``presets`` has controls: the line of tools stands below its header (`pages.kit.tools.toolbar`), the
     switch between its ``essentials`` and all of them at their head (`pages.kit.controls.level`).
@@ -49,13 +47,17 @@ def page_header(
     explain_words()
     st.html(f"<style>{palette_css()}{_CSS}{level.style()}</style>")
     record_title(title, sentence)
-    st.title(title, anchor=False)
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="lab-head"):
+    with st.container(horizontal=True, vertical_alignment="center", key="lab-head"):
+        st.title(title, anchor=False, width="content")
         st.markdown(sentence, width="content")
-        if device:
-            _device() if is_warm() else _awaited_device()
     if presets is not None:
         reserve(presets)
+
+
+def foot() -> None:
+    """Below every page: the device with its memory."""
+    with st.container(key="lab-foot"):
+        _device() if is_warm() else _awaited_device()
 
 
 def _device() -> None:
@@ -64,7 +66,7 @@ def _device() -> None:
 
 @st.fragment(run_every=0.7)
 def _awaited_device() -> None:
-    """Until the numerics are imported, or have failed to; then one full run draws the header without this timer."""
+    """Until the numerics are imported, or have failed to; then one full run draws the line without this timer."""
     if is_warm():
         _device()
         st.rerun()

@@ -85,11 +85,6 @@ def request_values(values: Mapping[str, Any]) -> None:
     request(lambda controls: {key: value for key, value in values.items() if key in controls})
 
 
-def request_defaults() -> None:
-    """Ask for the page's worked example."""
-    request(defaults)
-
-
 def defaults(controls: Mapping[str, Control]) -> dict[str, Any]:
     """What every control holds by itself."""
     return {key: control.default for key, control in controls.items()}

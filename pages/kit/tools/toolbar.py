@@ -9,12 +9,13 @@ import streamlit as st
 
 from pages.kit import record
 from pages.kit.controls import level
-from pages.kit.layout.unfold import unfold
+from pages.kit.layout.unfold import fold, unfold
 from pages.kit.record import Control, page_record, same
 from pages.kit.tools import compared, exercises, favourites, history, present, tab
 from pages.kit.tools.link import own_address, show_link
 
 Controls = Mapping[str, Control]
+_PRESETS = "lab-presets"
 _NAMED = "It contains the settings that differ from the defaults of this page, with numbers to four digits."
 
 
@@ -71,9 +72,9 @@ def finish() -> None:
         unfold("Link", _link, key="lab-link", icon=":material/link:",
                help="A link to these settings, with its QR code")  # fmt: skip
         present.button()
+        _presets()
         if now.sweep is not None:
             now.sweep.switch()
-        _presets()
     with now.places["level"]:
         level.show_count_of_hidden()
     if now.sweep is not None:
@@ -106,16 +107,23 @@ def _pin() -> None:
 
 
 def _presets() -> None:
-    """One button for each, and the worked example."""
-    for index, preset in enumerate(page_record().presets):
-        st.button(preset.name, key=f"lab-preset-{index}", type="tertiary", help=preset.about, on_click=_take,
-                  args=(preset,), disabled=not _changes(preset))  # fmt: skip
-    st.button("Reset", key="lab-reset", icon=":material/restart_alt:", type="tertiary",
-              on_click=history.request_defaults, help="Reset every control to the worked example")  # fmt: skip
+    """A menu of the presets, each with what it shows, and the worked example; it closes when one is chosen."""
+    with st.popover("Presets", key=_PRESETS, icon=":material/tune:", on_change="rerun",
+                    help="Settings that show typical cases and failures"):  # fmt: skip
+        for index, preset in enumerate(page_record().presets):
+            _choice(preset.name, f"lab-preset-{index}", preset.asked, preset.about, off=not _changes(preset))
+        _choice("Reset", "lab-reset", history.defaults, "Every control as in the worked example")
 
 
-def _take(preset: Preset) -> None:
-    history.request(preset.asked)
+def _choice(name: str, key: str, asked: history.Asked, about: str, *, off: bool = False) -> None:
+    with st.container(gap=None):
+        st.button(name, key=key, type="tertiary", on_click=_take, args=(asked,), disabled=off)
+        st.caption(about)
+
+
+def _take(asked: history.Asked) -> None:
+    fold(_PRESETS)
+    history.request(asked)
 
 
 def _changes(preset: Preset) -> bool:
