@@ -32,6 +32,7 @@ def test_a_favourite_is_kept_by_keyboard_and_opened_from_runs(new_page: Callable
     assert overflow(page) == 0
     page.keyboard.press("Escape")
     settled(page)
+    page.get_by_role("button", name="Presets", exact=True).click()
     page.get_by_role("button", name="Reset", exact=True).click()
     page.wait_for_url(lambda url: "s-noise" not in url)
     opened(page, "/all-runs?favourites=open")

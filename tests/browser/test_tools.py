@@ -54,6 +54,7 @@ def test_a_pinned_map_stays_in_its_place_left_of_a_divider_that_keys_move(
     node, before = page.locator("[data-key=map-mean]"), revision(page, "map-mean")
     top = node.bounding_box()
     press(page, "Pin as A")
+    page.get_by_role("button", name="Presets", exact=True).click()
     press(page, "Too smooth")
     redrawn(page, "map-mean", before)
     settled(page)
