@@ -9,6 +9,7 @@ import xarray as xr
 from playwright.sync_api import Page, expect
 
 from tests.browser.serving import running_app
+from tests.browser.maps import field, view, where
 from tests.browser.steps import CELLS, exceptions, move_slider, opened, redrawn, revision, settled
 from tests.waiting import wait_for
 
@@ -26,15 +27,8 @@ def exact(page: Page) -> None:
 
 
 def posterior_map(page: Page) -> dict:
-    """What plotly holds of the posterior mean: its values' digest and the visible range."""
-    script = """() => {
-      const plots = [...document.querySelectorAll('.live-plot')];
-      const map = plots.find(p => (p.getAttribute('aria-label') || '').includes('Posterior mean'));
-      const z = map.data[0].z; const rows = Array.isArray(z) ? z : z._inputArray || z;
-      let sum = 0; for (const row of rows) for (const v of (row.length ? row : [row])) if (isFinite(v)) sum += v;
-      return {sum, x: map._fullLayout.xaxis.range.slice()};
-    }"""
-    return page.evaluate(script)
+    """Of the posterior mean on its canvas: the sum of its values and the visible range."""
+    return {"sum": sum(value for value in field(page, MAP)["z"] if value is not None), "x": view(page, MAP)["x"]}
 
 
 def shows(page: Page, total: float) -> None:
@@ -45,12 +39,9 @@ def shows(page: Page, total: float) -> None:
 def zoomed_in(page: Page) -> list[float]:
     """Zoom into the middle of the maps; the visible range."""
     before = posterior_map(page)["x"]
-    page.evaluate(
-        """() => { const map = [...document.querySelectorAll('.live-plot')].find(p =>
-        (p.getAttribute('aria-label') || '').includes('Posterior mean'));
-        const r = map._fullLayout.xaxis.range, w = r[1] - r[0];
-        return window.Plotly.relayout(map, {'xaxis.range': [r[0] + w / 4, r[1] - w / 4]}); }"""
-    )
+    (x0, x1), (y0, y1) = view(page, MAP).values()
+    page.mouse.move(*where(page, MAP, (x0 + x1) / 2, (y0 + y1) / 2))
+    page.mouse.wheel(0, -350)
     zoomed = posterior_map(page)["x"]
     assert zoomed != before
     return zoomed

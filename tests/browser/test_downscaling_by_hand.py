@@ -4,21 +4,34 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.maps import colour, field, where
 from tests.browser.steps import ALL_CELLS, exceptions, opened, redrawn, revision, settled
 
 OBSERVED = '[data-key="map-observed"]'
-#: Where the middle of a cell lies in the window.
-CELL = """([key, [i, j]]) => {
-  const node = document.querySelector(`[data-key="${key}"]`), { cells, plot } = node.chart;
-  const { xaxis, yaxis } = plot._fullLayout, box = node.getBoundingClientRect();
-  const [x, y] = [[cells.x, j], [cells.y, i]].map(([edges, at]) => (edges[at] + edges[at + 1]) / 2);
-  return [box.left + xaxis._offset + xaxis.d2p(x), box.top + yaxis._offset + yaxis.d2p(y)];
-}"""
-#: Whether the observation's map has a value at the middle of a cell.
-IS_GREY = """([i, j]) => {
-  const z = document.querySelector('[data-key="map-observed"]').chart.plot.calcdata[0][0].z;
-  return z[18 * i + 9][18 * j + 9] == null || Number.isNaN(z[18 * i + 9][18 * j + 9]);
-}"""
+EDGES = """key => { const { x, y } = document.querySelector(`[data-key="${key}"]`).chart.cells; return { x, y }; }"""
+MISSING_RGBA = [0xC9, 0xCD, 0xD1, 255]
+
+
+def cell(page: Page, key: str, row: int, column: int) -> tuple[float, float]:
+    """Where the middle of a cell lies in the window."""
+    return where(page, key, *middle(page, key, row, column))
+
+
+def middle(page: Page, key: str, row: int, column: int) -> tuple[float, float]:
+    """The middle of a cell in the figure's coordinates."""
+    edges = page.evaluate(EDGES, key)
+    return tuple((edges[name][at] + edges[name][at + 1]) / 2 for name, at in (("x", column), ("y", row)))  # type: ignore[return-value]
+
+
+def is_grey(page: Page, row: int, column: int) -> bool:
+    """Whether the observation's map has no value at the middle of a cell, in its data and in its colour."""
+    x, y = middle(page, "map-observed", row, column)
+    drawn = field(page, "map-observed")
+    at = [int((c - drawn[name][0]) / (drawn[name][1] - drawn[name][0]) * drawn[n]) for c, name, n in
+          ((y, "y", "rows"), (x, "x", "columns"))]  # fmt: skip
+    missing = drawn["z"][at[0] * drawn["columns"] + at[1]] is None
+    assert missing == (colour(page, "map-observed", x, y) == MISSING_RGBA)
+    return missing
 
 
 def choose(page: Page, what: str) -> None:
@@ -37,11 +50,11 @@ def test_cells_are_hidden_and_a_region_is_drawn_on_the_maps(new_page) -> None:
     choose(page, "Hide or reveal a cell")
     before = revision(page, "map-mean")
     place = page.locator(OBSERVED).bounding_box()
-    page.mouse.click(*page.evaluate(CELL, ["map-observed", [5, 4]]))
+    page.mouse.click(*cell(page, "map-observed", 5, 4))
     hidden = redrawn(page, "map-mean", before)
     expect(page).to_have_url(re.compile(r"hide=5-4\b"))
     settled(page)
-    assert page.evaluate(IS_GREY, [5, 4]) and not page.evaluate(IS_GREY, [5, 5])
+    assert is_grey(page, 5, 4) and not is_grey(page, 5, 5)
     assert page.locator(OBSERVED).bounding_box()["y"] == place["y"], "the maps stay under the pointer"
     assert re.fullmatch(r"Row 5, column 4: \d+\.\d+ K, hidden from the model by hand", told(page))
 
@@ -54,12 +67,12 @@ def test_cells_are_hidden_and_a_region_is_drawn_on_the_maps(new_page) -> None:
     expect(page).to_have_url(re.compile(r"hide=5-4\.6-5\.6-6\b"))
     expect(page.get_by_text("3 cells hidden (×) by hand")).to_be_visible()
     settled(page)
-    page.mouse.click(*page.evaluate(CELL, ["map-observed", [5, 4]]))  # a grey cell can be clicked
+    page.mouse.click(*cell(page, "map-observed", 5, 4))  # a grey cell can be clicked
     expect(page).to_have_url(re.compile(r"hide=6-5\.6-6\b"))
     settled(page)
 
     choose(page, "Draw a region")
-    whole, first, last = (page.evaluate(CELL, ["map-mean", cell]) for cell in ([0, 0], [2, 3], [8, 9]))
+    whole, first, last = (cell(page, "map-mean", *at) for at in ((0, 0), (2, 3), (8, 9)))
     page.mouse.move(*first)
     page.mouse.down()
     page.mouse.move(*last, steps=3)
@@ -72,7 +85,7 @@ def test_cells_are_hidden_and_a_region_is_drawn_on_the_maps(new_page) -> None:
     expect(page).not_to_have_url(re.compile("cell-rows"))
     expect(page.get_by_text("2 cells hidden (×) by hand")).to_be_visible()
     settled(page)
-    assert page.evaluate(CELL, ["map-mean", [0, 0]])[0] == whole[0]
+    assert cell(page, "map-mean", 0, 0)[0] == whole[0]
     page.get_by_role("button", name="As drawn by the seed").click()
     expect(page).not_to_have_url(re.compile("hide="))
     settled(page)

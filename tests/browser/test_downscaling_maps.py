@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page
 
 from deconditioning.datasets.entries import catalogue
+from tests.browser.maps import field, view, where
 from tests.browser.steps import CELLS, opened, settled
 
 #: The maps and the words on trust, as (left, top) by key.
@@ -13,14 +14,7 @@ PLACES = """() => Object.fromEntries([...document.querySelectorAll('[class*=st-k
   const {left, top} = place.getBoundingClientRect();
   return [place.className.match(/st-key-lab-map-(\\w+)/)[1], [Math.round(left), Math.round(top)]];
 }))"""
-DRAWN = (
-    """key => document.querySelector(`[data-key="map-${key}"][data-revision] .live-plot`)?._fullLayout !== undefined"""
-)
-BAR = """key => {
-  const plot = document.querySelector(`[data-key="map-${key}"] .live-plot`), heat = plot._fullData[0];
-  return {ticks: [...heat.colorbar.ticktext], low: heat.zmin, high: heat.zmax,
-    arrows: (plot.layout.shapes || []).length, label: plot.layout.annotations[0].text};
-}"""
+DRAWN = """key => document.querySelector(`[data-key="map-${key}"][data-revision]`) !== null"""
 #: Whether every title fits into the select box, in the box's own font.
 FIT = """titles => {
   const input = document.querySelector('.st-key-data input'), style = getComputedStyle(input);
@@ -28,14 +22,6 @@ FIT = """titles => {
   pen.font = style.font;
   const room = input.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
   return titles.every(title => pen.measureText(title).width <= room);
-}"""
-HOVER = """() => {
-  const plot = document.querySelector('[data-key="map-mean"] .live-plot');
-  plot.emit('plotly_hover', {points: [{x: plot._fullLayout.xaxis.range[0] + 0.5,
-    y: plot._fullLayout.yaxis.range[0] + 0.5}]});
-  plot.emit('plotly_click', {points: [{x: plot._fullLayout.xaxis.range[0] + 0.5,
-    y: plot._fullLayout.yaxis.range[0] + 0.5}]});
-  return document.querySelector('[data-key="map-mean"] .live-tip span').textContent;
 }"""
 
 
@@ -62,11 +48,15 @@ def test_six_places_the_words_of_their_bars_and_of_a_place_pointed_at(new_page) 
     rows = [sorted((key for key in places if places[key][1] == top), key=lambda key: places[key][0]) for top in tops]
     assert rows == [["observed", "mean", "truth"], ["spread", "error", "trust"]] and len(lefts) == 3
     for key in ("spread", "error"):
-        bar = page.evaluate(BAR, key)
+        bar = field(page, f"map-{key}")
         ends = [bar["ticks"][0].startswith("≤"), bar["ticks"][-1].startswith("≥")]
         assert bar["arrows"] == sum(ends) and float(re.sub("[^0-9.]", "", bar["ticks"][-1])) == bar["high"]
         assert bar["label"] == {"spread": "2 sd of potential temperature, K", "error": "prediction − truth, K"}[key]
-    hovered = page.evaluate(HOVER)
+    (x0, x1), (y0, y1) = view(page, "map-mean").values()
+    page.mouse.move(*where(page, "map-mean", x0 + 0.2 * (x1 - x0), y0 + 0.2 * (y1 - y0)))
+    hovered = page.locator('[data-key="map-mean"] .live-tip span').inner_text()
+    page.mouse.down()
+    page.mouse.up()
     sentence = page.get_by_text(re.compile(r"Cell \d+-\d+ \("))
     sentence.wait_for()
     place = r"(\d+\.\d\d)° N, (\d+\.\d\d)° W"

@@ -16,7 +16,7 @@ NAME = f"{hostile.HOSTILE}.dat".replace("/", "∕")
 OPEN = "() => document.querySelectorAll('details:not([open]) > summary').forEach(one => one.click())"
 MADE = "img[src*='203.0.113'], a[href*='203.0.113'], a[href='http:x.png'], .katex, image[href*='203.0.113']"
 TEXT = "() => document.body.innerText.replaceAll('\\u2060', '').split(/\\s+/).join(' ')"
-DRAWN = "() => [...document.querySelectorAll('.live-plot')].every(plot => plot.querySelector('.main-svg'))"
+DRAWN = "() => [...document.querySelectorAll('.live-plot')].every(plot => plot.querySelector('.main-svg, canvas'))"
 
 
 @pytest.fixture

@@ -7,10 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.maps import centre, colour, field, shade
 from tests.browser.steps import SMALL_LINE, move_slider, opened, overflow, redrawn, revision, settled
-
-CLIPPED = """() => [...document.querySelectorAll('[data-key="map-mean"] .heatmaplayer .hm')]
-  .map(layer => layer.getAttribute('clip-path') || '').join('|')"""
 
 
 def press(page: Page, name: str) -> None:
@@ -72,15 +70,29 @@ def divider_moves(page: Page) -> None:
     """By arrow keys, on all maps; it goes with the pin."""
     node = page.locator("[data-key=map-mean]")
     expect(node).to_have_attribute("data-divider", "50")
-    assert re.fullmatch(r"\|url\(#lab-split-\w+\)", page.evaluate(CLIPPED))
+    shown = field(page, "map-mean")
+    left, right = sides(page, shown, 40), sides(page, shown, 140)
+    assert left["A"] != left["B"] and left["drawn"] == pytest.approx(left["A"], abs=2)
+    assert right["A"] != right["B"] and right["drawn"] == pytest.approx(right["B"], abs=2)
     node.get_by_role("slider").focus()
     for _ in range(10):
         page.keyboard.press("ArrowLeft")
     expect(node).to_have_attribute("data-divider", "40")
     expect(page.locator("[data-key=map-spread]")).to_have_attribute("data-divider", "40")
+    between = sides(page, shown, 81)  # of 180 columns: right of 40 per cent, left of 50
+    assert between["drawn"] == pytest.approx(between["B"], abs=2)
     expect(page.locator("[data-key=lab-difference]")).to_be_visible()
     press(page, "Unpin")
     expect(node).not_to_have_attribute("data-divider", re.compile(".*"))
+
+
+def sides(page: Page, shown: dict, column: int) -> dict[str, list[float]]:
+    """The colours of A and of B at a pixel where they differ, and what is drawn there."""
+    values, pinned = shown["z"], shown["pinned"]["z"]
+    assert shown["columns"] == shown["pinned"]["columns"] == 180
+    at = max(range(column, len(values), 180), key=lambda i: abs(values[i] - pinned[i]))
+    drawn = colour(page, "map-mean", *centre(shown, at // 180, column))[:3]
+    return {"A": shade(shown, pinned[at]), "B": shade(shown, values[at]), "drawn": [float(part) for part in drawn]}
 
 
 def test_the_link_brings_the_same_page_and_has_a_qr_code(new_page: Callable[..., Page]) -> None:

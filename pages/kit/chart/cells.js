@@ -1,6 +1,6 @@
 // The coarse cells of the maps of a group: a cell cursor that arrow keys move and Enter uses, a click that turns a cell
 // over, a rectangle of whole cells drawn with the mouse or a finger. Joined to plotly_live.js, which calls `joinCells`
-// with what Python sends and `placeCells` when a map has been drawn or zoomed.
+// with what Python sends, and to canvas_map.js, which calls `placeCells` when a map has been drawn or zoomed.
 //
 // What is pointed at goes to Python as events [number, x, y] or [number, x0, y0, x1, y1] in the figure's coordinates,
 // sent until Python has `seen` their number, so that of two quick clicks none is lost.
@@ -16,12 +16,11 @@ const placeOf = (edges, at) => between(0, edges.findIndex((edge, i) => i > 0 && 
 const cellAt = ({ y, x }, at) => [at[1] >= y.at(-1) ? y.length - 2 : placeOf(y, at[1]), at[0] >= x.at(-1) ? x.length - 2 : placeOf(x, at[0])];
 const middle = ({ y, x }, [i, j]) => [(x[j] + x[j + 1]) / 2, (y[i] + y[i + 1]) / 2];
 
-const isPointing = node => node.chart.cells && node.chart.plot._fullLayout && node.chart.drawn;
-const axes = node => node.chart.plot._fullLayout;
-const dataAt = (node, [left, top]) => [axes(node).xaxis.p2d(left), axes(node).yaxis.p2d(top)];
+const isPointing = node => node.chart.cells && node.chart.frame;
+const dataAt = ({ chart: { frame } }, [left, top]) => [frame.ofX(frame.left + left), frame.ofY(frame.top + top)];
 const pixelsIn = (layer, event) => {
-  const box = layer.getBoundingClientRect();
-  return [between(0, event.clientX - box.left, box.width), between(0, event.clientY - box.top, box.height)];
+  const box = layer.getBoundingClientRect(), scale = layer.clientWidth / box.width || 1; // a page may be enlarged by CSS
+  return [between(0, (event.clientX - box.left) * scale, layer.clientWidth), between(0, (event.clientY - box.top) * scale, layer.clientHeight)];
 };
 
 // ---- what is told to Python --------------------------------------------------------------------------------------
@@ -67,7 +66,7 @@ const layerOf = node => {
 };
 
 const put = (node, element, from, to) => {
-  const { xaxis, yaxis } = axes(node), x = [from[0], to[0]].map(at => xaxis.d2p(at)), y = [from[1], to[1]].map(at => yaxis.d2p(at));
+  const { frame } = node.chart, x = [from[0], to[0]].map(at => frame.toX(at) - frame.left), y = [from[1], to[1]].map(at => frame.toY(at) - frame.top);
   const box = { left: Math.min(...x), top: Math.min(...y), width: Math.abs(x[1] - x[0]), height: Math.abs(y[1] - y[0]) };
   for (const [name, value] of Object.entries(box)) element.style[name] = `${value}px`;
 };
@@ -87,8 +86,8 @@ const announce = (node, layer) => {
 const placeCells = node => {
   const { cells, group } = node.chart;
   if (!isPointing(node)) { node.querySelector('.live-cells')?.remove(); return; }
-  const { xaxis, yaxis } = axes(node), layer = layerOf(node), [cursor, box] = layer.children;
-  Object.assign(layer.style, { left: `${xaxis._offset}px`, top: `${yaxis._offset}px`, width: `${xaxis._length}px`, height: `${yaxis._length}px` });
+  const { frame } = node.chart, layer = layerOf(node), [cursor, box] = layer.children;
+  for (const name of ['left', 'top', 'width', 'height']) layer.style[name] = `${frame[name]}px`;
   layer.dataset.mode = cells.mode;
   layer.tabIndex = cells.y ? 0 : -1;
   layer.setAttribute('aria-label', `Cells of the map: arrow keys move, Enter to ${USES[cells.mode]}`);
@@ -107,7 +106,7 @@ const placeCells = node => {
   put(node, cursor, [cells.x[j], cells.y[i]], [cells.x[j + 1], cells.y[i + 1]]);
 };
 
-const placeAll = node => [...node.chart.group.members].filter(member => member.isConnected && member.chart.drawn).forEach(placeCells);
+const placeAll = node => [...node.chart.group.members].filter(member => member.isConnected && member.chart.frame).forEach(placeCells);
 
 // ---- keys, clicks, rectangles ------------------------------------------------------------------------------------
 const onKey = (node, layer, event) => {
@@ -144,9 +143,14 @@ const onDraw = (node, layer, event) => {
   placeAll(node);
 };
 
-// Missing cells have no plotly_click: clicks are heard on the map itself.
+const isOnMap = (layer, event) => {
+  const { left, top, right, bottom } = layer.getBoundingClientRect();
+  return event.clientX >= left && event.clientX <= right && event.clientY >= top && event.clientY <= bottom;
+};
+
+// Missing cells can be clicked too.
 const onPress = (node, event) => {
-  if (!isPointing(node) || node.chart.cells.mode !== 'turn' || event.button !== 0 || !event.target.classList.contains('nsewdrag')) return;
+  if (!isPointing(node) || node.chart.cells.mode !== 'turn' || event.button !== 0 || !isOnMap(layerOf(node), event)) return;
   const layer = layerOf(node), begin = [event.clientX, event.clientY];
   const end = last => {
     for (const name of ['pointerup', 'pointercancel']) removeEventListener(name, end, true);
@@ -176,7 +180,7 @@ const joinCells = (node, cells, sendCells) => {
     const { values, states, shape, words } = cells.known;
     group.known = { values: floats(values), states: floats(states), shape, words };
   }
-  if (!chart.drawn) return;
+  if (!chart.frame) return;
   if (cells?.mode !== 'region') group.anchor = null;
   placeCells(node);
   const layer = node.querySelector('.live-cells');

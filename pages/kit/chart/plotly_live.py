@@ -1,6 +1,7 @@
-"""A plotly chart that keeps its zoom when its data change, zooms with its group and tells where it was clicked.
+"""A chart that keeps its zoom when its data change and reports where it was clicked; maps are drawn on a canvas.
 
-Where the page is pinned as A, its curves stay as ghosts and its maps lie left of a divider (compare.js).
+Maps of `deconditioning.figures.maps` go to canvas_map.js, all other figures to plotly; the browser fetches plotly for
+these only. Where the page is pinned as A, its curves stay as ghosts and its maps lie left of a divider (compare.js).
 """
 
 import math
@@ -11,6 +12,7 @@ from typing import Any
 
 import streamlit as st
 
+from deconditioning.figures.map_canvas import map_canvas_script
 from pages.kit.chart.picture_first import ahead_of_page
 from pages.kit.chart.plotly_asset import ensure_plotly
 from pages.kit.chart.points import Points
@@ -28,11 +30,14 @@ def _joined(*names: str) -> str:
     return "\n".join((_HERE / name).read_text(encoding="utf-8") for name in names)
 
 
+_JS = (map_canvas_script(), _joined("compare.js", "points.js", "cells.js", "canvas_map.js", "plotly_live.js"))
+
+
 _CHART = st.components.v2.component(
     "lab_plotly_live",
     html=_HTML,
     css=_joined("plotly_live.css", "points.css", "cells.css"),
-    js=_joined("compare.js", "points.js", "cells.js", "plotly_live.js"),
+    js="\n".join(_JS),
     isolate_styles=False,
 )
 ensure_plotly()
@@ -53,16 +58,17 @@ def plotly_live(
     on_cells: Callable[[list[list[float]]], None] | None = None,
     config: dict[str, Any] | None = None,
 ) -> tuple[float, float] | None:
-    """Draw a plotly figure; return the last clicked point (x, y) in the figure's coordinates, or None.
+    """Draw a figure; return the last clicked point (x, y) in the figure's coordinates, or None.
 
     Parameters
     ----------
     figure : a plotly figure as a dict (`figures`), a ``go.Figure`` or either `Prepared`; its layout must state a
         height. For a map that height is the largest: a narrow column makes it lower, at the map's own aspect.
     key : the chart's name on the page; under the same key new data are drawn into the old picture.
-    group : charts of one group zoom together, and a pointer on one map reads all maps of the group.
+    group : maps of one group zoom together, and a pointer on one of them reads them all.
     alt : what the picture shows, for those who cannot see it; a figure of `deconditioning.figures` brings its own.
-    later : a new picture under an old key waits until those that are not `later` have been painted.
+    later : a new picture under an old key waits until those that are not `later` have been painted. Maps do not wait:
+        they are painted within milliseconds.
     clickable : send clicks to Python (each reruns the script or fragment). `on_click` implies it; read the point in
         the callback from ``st.session_state[key]["click"]`` or, simpler, from what this function returns.
     cells, on_cells : coarse cells of a map that are pointed at, and what is called with the events (cells.js), before
@@ -77,6 +83,7 @@ def plotly_live(
         pinned = None
     data = {
         "figure": ready.text,
+        "engine": ready.engine,
         "stamp": ready.stamp,
         "pinned": pinned.text if pinned else "",
         "pinned_stamp": pinned.stamp if pinned else "",

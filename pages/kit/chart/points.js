@@ -283,8 +283,8 @@ const takePoints = (node, data, sender) => {
   if (points.drag || isAwaited(points)) return; // what is shown is newer
   points.edits = readEdits(data.edits);
   points.sent = writeEdits(points.edits);
-  points.across = [...decode(data.across)];
-  points.up = [...decode(data.up)];
+  points.across = [...mapCanvas.numbersOf(data.across)];
+  points.up = [...mapCanvas.numbersOf(data.up)];
   if (!isThere(points, points.chosen)) points.chosen = null;
   placePoints(node);
 };

@@ -4,7 +4,9 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
+
+from deconditioning.figures.map_canvas import drawn_on_canvas
 
 _BOX = {"height": 360, "margin": {"l": 0, "r": 0, "t": 0, "b": 0}}
 
@@ -12,13 +14,14 @@ _BOX = {"height": 360, "margin": {"l": 0, "r": 0, "t": 0, "b": 0}}
 @dataclass(frozen=True)
 class Prepared:
     """A figure as the browser takes it: its JSON, a hash of that, its size before it is drawn, what it shows, its
-    title."""
+    title, and what draws it."""
 
     text: str
     stamp: str
     box: dict[str, Any]
     alt: str
     title: str = ""
+    engine: Literal["plotly", "canvas"] = "plotly"
 
 
 def prepare(figure: Any) -> Prepared:
@@ -30,4 +33,5 @@ def prepare(figure: Any) -> Prepared:
     box = _BOX | {name: layout[name] for name in _BOX if name in layout} | {"meta": {"aspect": meta.get("aspect")}}
     stamp = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
     title = (layout.get("title") or {}).get("text") or ""
-    return Prepared(text, stamp, box, meta.get("alt") or "Chart", title)
+    engine: Literal["plotly", "canvas"] = "canvas" if drawn_on_canvas(plain) else "plotly"
+    return Prepared(text, stamp, box, meta.get("alt") or "Chart", title, engine)
