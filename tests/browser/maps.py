@@ -1,5 +1,6 @@
 """What tests look at on a map on its canvas: where a place lies, which colour it has, what values are drawn."""
 
+from itertools import pairwise
 from typing import Any
 
 from playwright.sync_api import Page
@@ -17,12 +18,12 @@ COLOUR = """([key, x, y]) => {
 }"""
 FIELD = """key => {
   const { heat, pinned, home, bar, notes, shapes, title } = document.querySelector(`[data-key="${key}"]`).chart.map;
-  const plain = ({ z, rows, columns, x, y, low, high, scale }) => ({ z: Array.from(z, value => value === value ? value : null),
-    rows, columns, low, high, scale, x: [x.from, x.to], y: [y.from, y.to] });
+  const plain = ({ z, rows, columns, x, y, low, high, scale }) => ({
+    z: Array.from(z, value => value === value ? value : null), rows, columns, low, high, scale, x: [x.from, x.to], y: [y.from, y.to] });
   return { ...plain(heat), pinned: pinned && plain(pinned), home, ticks: bar?.ticktext, arrows: shapes.length,
     label: notes[0]?.text, title };
 }"""
-VIEW = "key => document.querySelector(`[data-key=\"${key}\"]`).chart.frame"
+VIEW = 'key => document.querySelector(`[data-key="${key}"]`).chart.frame'
 PAINTED = """key => new Promise(done => {
   const node = document.querySelector(`[data-key="${key}"]`);
   requestAnimationFrame(() => requestAnimationFrame(() => done(Number(node.dataset.painted))));
@@ -64,7 +65,7 @@ def shade(shown: dict[str, Any], value: float) -> list[float]:
     """The colour of a value by linear interpolation between the stops of the figure's own scale."""
     share = min(1.0, max(0.0, (value - shown["low"]) / (shown["high"] - shown["low"])))
     stops = [(at, [int(text[i : i + 2], 16) for i in (1, 3, 5)]) for at, text in shown["scale"]]
-    for (low, first), (high, second) in zip(stops, stops[1:], strict=False):
+    for (low, first), (high, second) in pairwise(stops):
         if low <= share <= high:
             part = (share - low) / (high - low)
             return [a + part * (b - a) for a, b in zip(first, second, strict=True)]

@@ -8,8 +8,8 @@ from pathlib import Path
 import xarray as xr
 from playwright.sync_api import Page, expect
 
-from tests.browser.serving import running_app
 from tests.browser.maps import field, view, where
+from tests.browser.serving import running_app
 from tests.browser.steps import CELLS, exceptions, move_slider, opened, redrawn, revision, settled
 from tests.waiting import wait_for
 

@@ -20,7 +20,8 @@ def cell(page: Page, key: str, row: int, column: int) -> tuple[float, float]:
 def middle(page: Page, key: str, row: int, column: int) -> tuple[float, float]:
     """The middle of a cell in the figure's coordinates."""
     edges = page.evaluate(EDGES, key)
-    return tuple((edges[name][at] + edges[name][at + 1]) / 2 for name, at in (("x", column), ("y", row)))  # type: ignore[return-value]
+    x, y = ((edges[name][at] + edges[name][at + 1]) / 2 for name, at in (("x", column), ("y", row)))
+    return x, y
 
 
 def is_grey(page: Page, row: int, column: int) -> bool:

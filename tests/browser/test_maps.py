@@ -1,4 +1,4 @@
-"""A map on its canvas: colours of values, the value pointed at, zoom of a group, keys, pinch, PNG, both themes, sharpness."""
+"""A map on its canvas: colours of values, the value pointed at, zoom of a group, keys, pinch, PNG, dark, sharp."""
 
 import math
 import shutil
@@ -14,13 +14,12 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from deconditioning.fields.grids.grid import make_grid
 from tests.browser.maps import centre, colour, field, shade, view, where
 from tests.browser.serving import ROOT, running_app
-from tests.browser.steps import opened
 
 HOME = "() => document.querySelector('[data-key=\"even\"]').chart.view === null"
 PINCH = """([x, y, spread]) => {
   const plot = document.querySelector('[data-key="even"] .live-plot');
-  const at = (name, id, dx) => plot.dispatchEvent(new PointerEvent(name, { bubbles: true, pointerId: id, pointerType: 'touch',
-    button: 0, buttons: 1, clientX: x + dx, clientY: y }));
+  const at = (name, id, dx) => plot.dispatchEvent(new PointerEvent(name, { bubbles: true, pointerId: id,
+    pointerType: 'touch', button: 0, buttons: 1, clientX: x + dx, clientY: y }));
   plot.setPointerCapture = () => {};
   at('pointerdown', 11, -20); at('pointerdown', 12, 20);
   at('pointermove', 11, -20 * spread); at('pointermove', 12, 20 * spread);
@@ -215,4 +214,4 @@ def test_it_is_sharp_where_a_pixel_has_four_and_dark_on_a_dark_page(sharp: Page)
     assert right - left > 100
     title = canvas.evaluate("node => [...node.getContext('2d').getImageData(0, 0, 400, 50).data]")
     ink = np.array(title).reshape(-1, 4)
-    assert (ink[ink[:, 3] > 250][:, :3].mean() > 200), "light words on a dark page"
+    assert ink[ink[:, 3] > 250][:, :3].mean() > 200, "light words on a dark page"
