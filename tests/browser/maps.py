@@ -19,7 +19,8 @@ COLOUR = """([key, x, y]) => {
 FIELD = """key => {
   const { heat, pinned, home, bar, notes, shapes, title } = document.querySelector(`[data-key="${key}"]`).chart.map;
   const plain = ({ z, rows, columns, x, y, low, high, scale }) => ({
-    z: Array.from(z, value => value === value ? value : null), rows, columns, low, high, scale, x: [x.from, x.to], y: [y.from, y.to] });
+    z: Array.from(z, value => value === value ? value : null), rows, columns,
+    low, high, scale, x: [x.from, x.to], y: [y.from, y.to] });
   return { ...plain(heat), pinned: pinned && plain(pinned), home, ticks: bar?.ticktext, arrows: shapes.length,
     label: notes[0]?.text, title };
 }"""
