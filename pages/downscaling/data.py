@@ -81,7 +81,7 @@ def problem_of(choice: Choice) -> DownscalingProblem:
 def _default_of(key: str) -> dict[str, Any]:
     """Settings a data set opens with: its own, or a guess from its fields."""
     from deconditioning.datasets.entries import catalogue
-    from deconditioning.datasets.suggest import suggest_spec
+    from deconditioning.fields.guess.problem import suggest_spec
 
     known = {entry.key: entry.default for entry in catalogue()}
     return known.get(key) or suggest_spec(fields_of(key))
@@ -240,12 +240,12 @@ def _default_covariates(source: Source, fields: Fields, target: str, default: di
     """Those that the data set comes with; of files beside it, and of files of one's own, all that do not change with
     time."""
     from deconditioning.datasets.entries import catalogue
-    from deconditioning.datasets.suggest import static_covariates
+    from deconditioning.fields.guess.variables import static_covariates
 
     first, *more = keys_of(source.fields)
     own = list(default.get("covariates", []))
     described = any(entry.key == first and entry.default for entry in catalogue())
-    fixed = static_covariates(fields, target) if more or not described else []
+    fixed = [guess.value for guess in static_covariates(fields, target)] if more or not described else []
     return own + [name for name in fixed if name not in own and not (described and fields_of(first).holds(name))]
 
 

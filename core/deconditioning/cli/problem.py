@@ -129,7 +129,7 @@ def check_files(options: argparse.Namespace) -> None:
 def open_input(options: argparse.Namespace) -> tuple["Fields", dict[str, Any]]:
     """The fields of files or bundled data sets, and the default settings of the latter."""
     from deconditioning.datasets.entries import catalogue
-    from deconditioning.datasets.suggest import static_covariates
+    from deconditioning.fields.guess.variables import static_covariates
     from deconditioning.fields.reading.opening import open_fields
     from deconditioning.fields.several import keys_of, together
 
@@ -144,7 +144,8 @@ def open_input(options: argparse.Namespace) -> tuple["Fields", dict[str, Any]]:
         fields = open_fields(options.input)
     if options.covariates is not None or not options.target:
         return fields, {}
-    covariates = [name for name in static_covariates(fields, options.target) if name not in (options.mediators or [])]
+    fixed = [guess.value for guess in static_covariates(fields, options.target)]
+    covariates = [name for name in fixed if name not in (options.mediators or [])]
     if covariates and not options.quiet:
         names = ", ".join(f"`{name}`" for name in covariates)
         say(

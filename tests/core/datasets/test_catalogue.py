@@ -2,13 +2,10 @@
 
 import numpy as np
 import pytest
-import xarray as xr
 
 from deconditioning.datasets.atmosphere import make_atmosphere
 from deconditioning.datasets.entries import BUILT_IN, catalogue, find, folder_problem
-from deconditioning.datasets.suggest import static_covariates, suggest_spec
 from deconditioning.errors import InputError
-from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.explained_variation import explained_share
 from deconditioning.fields.spec import DownscalingSpec
@@ -85,55 +82,6 @@ def test_a_folder_that_is_not_there_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("DECONDITIONING_DATA", str(tmp_path / "missing"))
     assert tuple(e.key for e in catalogue()) == KEYS
     assert "not a readable folder" in folder_problem()
-
-
-def test_suggestion_finds_target_and_covariates_and_skips_copies():
-    dataset = make_atmosphere((64, 128), seed=1)
-    rng = np.random.default_rng(0)
-    dataset["celsius"] = (dataset["cloud_top_temperature"].dims, dataset["cloud_top_temperature"].values - 273.15)
-    dataset["noise"] = (dataset["celsius"].dims, rng.standard_normal((64, 128)))
-    dataset["flat"] = xr.zeros_like(dataset["celsius"])
-    spec = suggest_spec(fields_from_dataset(dataset))
-    assert spec["target"] == "cloud_top_temperature"
-    assert "cloud_albedo" in spec["covariates"] and not {"celsius", "noise", "flat"} & set(spec["covariates"])
-    assert 300 < (64 // spec["block"][0]) * (128 // spec["block"][1]) < 800
-    make_problem(fields_from_dataset(dataset), DownscalingSpec.from_dict(spec))
-
-
-@pytest.mark.parametrize(
-    "name, target, expected",
-    [("era5_1995-07-14T12.nc", "t2m", {"sp", "d2m"}), ("ncep_gdas_flux_20060401_t62.nc", "ttop", {"ctp", "clh"})],
-)
-def test_suggestion_on_real_files(monkeypatch, real_data, name, target, expected):
-    monkeypatch.setenv("DECONDITIONING_DATA", str(real_data))
-    opened = find(f"folder:{name}").open()
-    spec = suggest_spec(opened)
-    assert spec["target"] == target and expected <= set(spec["covariates"])
-    assert make_problem(opened, DownscalingSpec.from_dict(spec)).matched
-
-
-def dated(**more) -> xr.Dataset:
-    """A temperature of two dates on 24 × 30 pixels, which the ground does not tell of, and fields without a date."""
-    rng, dims = np.random.default_rng(0), ("lat", "lon")
-    fixed = {name: (dims, rng.standard_normal((24, 30)), attributes) for name, attributes in more.items()}
-    coords = {"time": np.array(["2001-01-01", "2001-02-01"], dtype="datetime64[ns]"), "lat": 40.0 + np.arange(24),
-              "lon": 5.0 + np.arange(30)}  # fmt: skip
-    t = ("time", *dims), rng.standard_normal((2, 24, 30)), {"units": "K"}
-    return xr.Dataset({"t2m": t, "rain": (("time", *dims), rng.random((2, 24, 30))), **fixed}, coords)
-
-
-def test_what_does_not_change_with_time_is_a_covariate():
-    heights = {"shade": {}, "z0": {"standard_name": "surface_altitude"}, "areacella": {}, "soil": {"flag_values": [1]}}
-    data = dated(**heights)
-    data["flat"], data["gaps"] = data.z0 * 0 + 3, data.z0.where(data.lat > 60)
-    spec = suggest_spec(fields_from_dataset(data))
-    assert (spec["target"], spec["covariates"]) == ("t2m", ["z0", "shade"])
-    follows = data[["t2m", "z0"]].assign(t2m=(data.t2m * 1e-9 - 0.0065 * data.z0).assign_attrs(units="K"))
-    assert suggest_spec(fields_from_dataset(follows))["covariates"] == ["z0"]  # near a copy, and yet none
-    alone = fields_from_dataset(data[["z0", "areacella"]].rename(z0="orog"))
-    assert static_covariates(alone) == ["orog"] and static_covariates(alone, "orog") == []
-    undated = fields_from_dataset(data.isel(time=0, drop=True)[["t2m", "shade"]])
-    assert static_covariates(undated, "t2m") == []  # nothing tells that it does not change
 
 
 def test_titles_differ_in_their_first_words_and_fit_a_narrow_box():

@@ -79,13 +79,15 @@ def _field(fields: "Fields", name: str) -> dict[str, Any]:
 
 def _taken(fields: "Fields") -> dict[str, Any] | str:
     """What page Downscaling opens with, or why nothing would be taken."""
-    from deconditioning.datasets.suggest import suggest_spec
+    from deconditioning.fields.guess.problem import guess_problem
 
     if fields.grid.shape[0] * fields.grid.shape[1] > MOST_PIXELS:
         return "The grid is too large to inspect all values: choose the target and covariates yourself."
     try:
-        result = suggest_spec(fields)
-        return {**result, "when_and_where": list(fields.when_and_where(result["target"]))}
+        guess = guess_problem(fields)
+        result = guess.spec()
+        when = fields.when_and_where(guess.target.value, result["select"])
+        return {**result, "when_and_where": list(when), "reasons": guess.reasons()}
     except InputError as error:
         return str(error)
 
@@ -119,7 +121,8 @@ def _sentence(taken: dict[str, Any] | str) -> str:
     mediators = f"; mediators: {', '.join(taken['mediators'])}" if taken.get("mediators") else ""
     when = f" of {', '.join(taken['when_and_where'])}" if taken.get("when_and_where") else ""
     rows, columns = taken["block"]
+    why = "; ".join(f"{name}: {reason}" for name, reason in taken.get("reasons", {}).items())
     return (
         f"Would be taken: target {taken['target']}{when}; covariates: {covariates}{mediators}; cells of {rows} × "
-        f"{columns} pixels."
+        f"{columns} pixels." + (f"\nWhy: {why}." if why else "")
     )

@@ -1,0 +1,171 @@
+"""Guesses a whole downscaling problem: which file is coarse, the target, its covariates, the cells, the time and
+level."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice, product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deconditioning.fields.cell_settings import CellSettings
+from deconditioning.fields.guess.variables import (
+    Guess,
+    guess_covariates,
+    guess_target,
+    static_covariates,
+    target_rank,
+    values_or_gap,
+)
+from deconditioning.fields.selecting import is_dated
+
+if TYPE_CHECKING:
+    from deconditioning.fields.gridded import Fields
+    from deconditioning.fields.grids.grid import Grid
+
+#: Cells that blocks make, about.
+CELLS = 500
+#: A file is coarser than another where its pixels are wider by this factor.
+COARSER = 1.5
+#: Times and levels of the target that are tried until one has values.
+_MOST_TRIED = 48
+_EARTH_KM = 6371.0
+
+
+@dataclass(frozen=True)
+class FileRoles:
+    """Files by their place in a list: ``fine`` holds the grid of the result and further covariates, ``coarse`` the
+    target in a file of its own; ``unused`` are the others."""
+
+    fine: tuple[int, ...]
+    coarse: int | None
+    reason: str
+    unused: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class ProblemGuess:
+    """A downscaling problem with the reason for each of its parts.
+
+    ``select`` contains the dimensions of the target with more than one value. ``block`` is not used with a coarse file.
+    """
+
+    target: Guess[str]
+    covariates: tuple[Guess[str], ...]
+    block: Guess[tuple[int, int]]
+    select: dict[str, Guess[int]] = field(default_factory=dict)
+    withhold: float = CellSettings.withhold.default
+
+    def spec(self) -> dict[str, Any]:
+        """The fields of a `DownscalingSpec`. No mediator: matching is direct."""
+        return {
+            "target": self.target.value, "covariates": [guess.value for guess in self.covariates], "mediators": [],
+            "block": list(self.block.value), "withhold": self.withhold, "seed": 0,
+            "select": {dim: guess.value for dim, guess in self.select.items() if guess.value},
+        }  # fmt: skip
+
+    def reasons(self) -> dict[str, str]:
+        """Name of a variable or dimension, or the block as text → its reason."""
+        rows, columns = self.block.value
+        chosen = {guess.value: guess.reason for guess in (self.target, *self.covariates)}
+        chosen[f"{rows} × {columns} pixels"] = self.block.reason
+        return chosen | {dim: guess.reason for dim, guess in self.select.items()}
+
+
+def guess_problem(fields: "Fields", coarse: "Fields | None" = None, target: str | None = None) -> ProblemGuess:
+    """A problem to begin with for a file that came without settings, or for covariates and a ``coarse`` target.
+
+    Parameters
+    ----------
+    fields : the file of the target and its covariates, or of the covariates alone.
+    coarse : the file of the target on a coarser grid; the target's own times and levels are chosen then.
+    target : a target that is chosen already; by default `guess_target`.
+
+    Errors: `InputError` where no numeric field lies on the grid, or the target has no values.
+    """
+    holder = coarse or fields
+    goal = guess_target(holder) if target is None else Guess(target, "chosen")
+    select = _places_with_values(holder, goal.value)
+    block = _block(fields.grid)
+    if coarse is None:
+        chosen = {dim: guess.value for dim, guess in select.items()}
+        return ProblemGuess(goal, tuple(guess_covariates(fields, goal.value, block.value[0], chosen)), block, select)
+    return ProblemGuess(goal, tuple(static_covariates(fields)), block, select, withhold=0.0)
+
+
+def suggest_spec(fields: "Fields") -> dict[str, Any]:
+    """The settings (the fields of a `DownscalingSpec`) of `guess_problem`."""
+    return guess_problem(fields).spec()
+
+
+def guess_files(files: Sequence["Fields"]) -> FileRoles:
+    """Which of several files is the coarse target and which hold the covariates.
+
+    The target is the variable of the highest rank. A file with it and with pixels wider by half than the finest ones is
+    the coarse target; else it is averaged itself, and the others add covariates.
+    """
+    sizes = [pixel_km(one.grid) for one in files]
+    ranks = [max((target_rank(one, name) for name in one.variables()), default=-3) for one in files]
+    finest = min(range(len(files)), key=sizes.__getitem__)
+    order = sorted(range(len(files)), key=lambda index: (-ranks[index], -sizes[index], index))
+    best = order[0]
+    if sizes[best] < COARSER * sizes[finest]:
+        fine = (best, *(index for index in range(len(files)) if index != best))
+        reason = "" if len(files) == 1 else "The files have pixels of the same size"
+        if max(sizes) >= COARSER * sizes[finest]:
+            reason = f"The target is in the file with the smaller pixels, {_km(sizes[best])}"
+        return FileRoles(fine, None, reason)
+    rest = [index for index in range(len(files)) if index != best]
+    unused = tuple(index for index in rest if index != finest and sizes[index] >= COARSER * sizes[finest])
+    fine = (finest, *(index for index in rest if index != finest and index not in unused))
+    return FileRoles(
+        fine,
+        best,
+        f"Its pixels of {_km(sizes[best])} are wider than the {_km(sizes[finest])} of the covariates",
+        unused,
+    )
+
+
+def pixel_km(grid: "Grid") -> float:
+    """Side of a square as large as the grid's median pixel, in km."""
+    return float(_EARTH_KM * np.sqrt(np.median(grid.steradians())))
+
+
+def _km(length: float) -> str:
+    return f"{length:.2g} km" if length < 100 else f"{length:.0f} km"
+
+
+def _block(grid: "Grid") -> Guess[tuple[int, int]]:
+    """A square block that gives about 500 cells, from 2 to 25 pixels, with 4 × 4 cells at least."""
+    rows, columns = grid.shape
+    side = round((rows * columns / CELLS) ** 0.5)
+    side = int(np.clip(side, 2, max(2, min(25, rows // 4, columns // 4))))
+    count = (rows // side) * (columns // side)
+    return Guess((side, side), f"makes {count:,} cells of about {_km(side * pixel_km(grid))}")
+
+
+def _places_with_values(fields: "Fields", target: str) -> dict[str, Guess[int]]:
+    """The first place along the target's further dimensions where its values differ from each other.
+
+    Errors: `InputError` where the target is missing everywhere that was tried.
+    """
+    labels = {dim: each for dim, each in fields.check(target).extra.items() if len(each) > 1}
+    tried = list(islice(product(*(range(len(each)) for each in labels.values())), _MOST_TRIED))
+    chosen = next(
+        (place for place in tried if _has_values(fields, target, dict(zip(labels, place, strict=True)))), None
+    )
+    if chosen is None:
+        fields.values(target, {})  # refused with its sentence where nothing is there; a constant field is the page's
+        chosen = tried[0]
+    result = {}
+    for (dim, each), index in zip(labels.items(), chosen, strict=True):
+        what = "times" if is_dated(each) else "values"
+        reason = f"the first of {len(each)} {what}" if not index else f"the first of {len(each)} {what} with data"
+        result[dim] = Guess(index, reason)
+    return result
+
+
+def _has_values(fields: "Fields", name: str, select: dict[str, int | str]) -> bool:
+    values = values_or_gap(fields, name, (1, 1), select)
+    there = values[np.isfinite(values)]
+    return bool(there.size and np.ptp(there) > 0)
