@@ -4,15 +4,15 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from deconditioning.downscaling.source import Source, build_problem, keep_upload, kept_uploads, open_source
-from deconditioning.engine.visitors.uploads import UPLOAD, NotKept
-from deconditioning.errors import InputError
+from deconditioning.downscaling.source import Source, build_problem, kept_uploads, open_source
+from deconditioning.engine.visitors.uploads import UPLOAD
 from deconditioning.fields.cell_settings import CellSettings
 from deconditioning.fields.gridded import Fields, Variable
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -23,19 +23,20 @@ from deconditioning.models.defaults import usual_model
 from pages.downscaling import cell_selection
 from pages.downscaling.dimensions import coarse_dimensions, dimensions
 from pages.downscaling.missing import counted_missing
+from pages.downscaling.own_file import request
 from pages.downscaling.variable_choice import begin, pick, several
 from pages.kit.controls.essential import group
-from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.controls.settings import control
-from pages.kit.layout.escaping import plain, sentence_of
-from pages.kit.layout.page_layout import refusal
-from pages.kit.runs.uploaded import content, deletable, discard
+from pages.kit.layout.escaping import sentence_of
+from pages.kit.record import page_record
 from pages.kit.session import Key
 from pages.kit.state import forget
-from pages.kit.visitor import listed, put_into_link, visitor_mark
+from pages.kit.visitor import listed, put_into_link
 
 NONE, FIRST = "(none)", "ukv-645m"
 CELLS = CellSettings
+#: Controls that the dialog of one's own file sets at either level, besides those of dimensions.
+_IN_DIALOG = ("data", "coarse", "more", "target", "cov", CELLS.rows.key, CELLS.columns.key)
 
 
 @dataclass(frozen=True)
@@ -78,16 +79,17 @@ def problem_of(choice: Choice) -> DownscalingProblem:
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
-def _default_of(key: str) -> dict[str, Any]:
-    """Settings a data set opens with: its own, or a guess from its fields."""
+def _default_of(key: str, coarse: str | None = None) -> dict[str, Any]:
+    """Settings a data set opens with: its own, or a guess from its fields and those of a coarse file."""
     from deconditioning.datasets.entries import catalogue
-    from deconditioning.fields.guess.problem import suggest_spec
+    from deconditioning.fields.guess.problem import guess_problem
 
     known = {entry.key: entry.default for entry in catalogue()}
-    return known.get(key) or suggest_spec(fields_of(key))
+    return known.get(key) or guess_problem(fields_of(key), fields_of(coarse) if coarse else None).spec()
 
 
-def _sources() -> dict[str, str]:
+def sources() -> dict[str, str]:
+    """Key → title of the fields that the visitor may choose."""
     from deconditioning.datasets.entries import catalogue
 
     names = {entry.key: entry.title for entry in catalogue()}
@@ -98,41 +100,15 @@ def _sources() -> dict[str, str]:
     return names
 
 
-def _upload() -> None:
-    """Read new files; a bad one is refused with its sentence, until a good one follows, and changes nothing."""
-    files = st.file_uploader("Your own NetCDF", type=None, accept_multiple_files=True, key="files")
-    refused: list[str] = []
-    for file in files or []:
-        mark = Key.UPLOAD.of(file.file_id)
-        if mark in st.session_state:
-            before = st.session_state[mark]
-            refused = [*refused, f"{file.name}: {before}"] if isinstance(before, str) else []
-            continue
-        try:
-            with st.spinner(f"Checking {plain(file.name)} …"):
-                key, fields = keep_upload(content(file), file.name, visitor_mark())
-        except InputError as error:
-            if not isinstance(error, NotKept):  # that is tried again at every run
-                st.session_state[mark] = str(error)
-                discard(file)
-            refused.append(f"{file.name}: {error}")
-            continue
-        fields_of(key, fields)
-        set_on_next_run({"data": key})
-        st.session_state[mark] = True
-        st.rerun()
-    for sentence in refused:
-        refusal(sentence)
-    deletable(kept_uploads, "data", {"data": FIRST, "coarse": NONE, "third": NONE})
-
-
 def choose(hidden: DeltaGenerator) -> Choice:
     """The data controls, that of the hidden cells in a place of its own.
 
     Raises ``InputError`` with a sentence when they make no problem.
     """
-    names = _sources()
-    key = pick("Fields", "data", list(names), FIRST, names)
+    names = sources()
+    listed_names = {request.OWN: request.LABEL, **names}
+    key = pick("Fields", "data", list(listed_names), FIRST, listed_names, on_change=request.open_from_list)
+    request.button(key.startswith(UPLOAD))
     _forget_others(key)
     from deconditioning.datasets.entries import folder_problem
 
@@ -140,7 +116,6 @@ def choose(hidden: DeltaGenerator) -> Choice:
     if trouble:
         st.warning(sentence_of(trouble))
     with group("Own files"):
-        _upload()
         others = [NONE, *names]
         coarse = pick("Coarse target from another file", "coarse", others, NONE, names)
         mediator = pick("Mediators from a third file", "third", others, NONE, names) if coarse != NONE else NONE
@@ -153,7 +128,18 @@ def choose(hidden: DeltaGenerator) -> Choice:
     source = Source(files, None if coarse == NONE else coarse, None if mediator == NONE else mediator)
     with group("Variables and cells"):
         spec = _spec(fields, source, hidden, requested)
-    return Choice(source, spec)
+    choice = Choice(source, spec)
+    if key.startswith(UPLOAD):
+        own = [name for name in page_record().controls if name in _IN_DIALOG or "dim-" in name]
+        page_record().reachable |= set(own)
+    st.session_state[Key.SHOWN_CHOICE] = choice
+    return choice
+
+
+def shown_choice() -> Choice | None:
+    """What the page shows, or showed last."""
+    result: Choice | None = st.session_state.get(Key.SHOWN_CHOICE)
+    return result
 
 
 def _forget_others(key: str) -> None:
@@ -166,13 +152,11 @@ def _forget_others(key: str) -> None:
 
 
 def _spec(fields: Fields, source: Source, hidden: DeltaGenerator, asked: DeltaGenerator) -> DownscalingSpec:
-    default = _default_of(keys_of(source.fields)[0])
+    default = _default_of(keys_of(source.fields)[0], source.coarse)
     target, covariates, mediators = _variables(fields, source, default)
     own = [*covariates, *mediators] if source.coarse else [target, *covariates, *mediators]
-    select = dimensions(fields, own, default.get("select", {}))
-    if source.mediator:
-        select |= dimensions(fields_of(source.mediator), mediators, {}, leave_out=list(select))
-    coarse = coarse_dimensions(fields_of(source.coarse), target, (fields, covariates, select)) if source.coarse else {}
+    with st.container(key="lab-shown-dimensions") if keys_of(source.fields)[0].startswith(UPLOAD) else nullcontext():
+        select, coarse = _selections(fields, source, default, (own, target, covariates, mediators))
     used = [(source.coarse or source.fields, target, coarse if source.coarse else select)]
     used += [(source.fields, name, select) for name in covariates]
     used += [(_holder_of(source, name), name, select) for name in mediators]
@@ -185,6 +169,19 @@ def _spec(fields: Fields, source: Source, hidden: DeltaGenerator, asked: DeltaGe
         coarse_select=coarse, missing=missing,
     )  # fmt: skip
     return cell_selection.chosen(source, _reweighed(spec), fields_of)
+
+
+def _selections(
+    fields: Fields, source: Source, default: dict[str, Any], names: tuple[list[str], str, list[str], list[str]]
+) -> tuple[dict[str, int | str], dict[str, int | str]]:
+    """Time, level and member of the fields, and of a coarse target in a file of its own."""
+    own, target, covariates, mediators = names
+    select = dimensions(fields, own, default.get("select", {}))
+    if source.mediator:
+        select |= dimensions(fields_of(source.mediator), mediators, {}, leave_out=list(select))
+    if not source.coarse:
+        return select, {}
+    return select, coarse_dimensions(fields_of(source.coarse), target, (fields, covariates, select))
 
 
 def _cells(default: dict[str, Any], hidden: DeltaGenerator) -> CellSettings:
@@ -224,7 +221,7 @@ def _variables(fields: Fields, source: Source, default: dict[str, Any]) -> tuple
     here = fields.variables()
     there = fields_of(source.coarse).variables() if source.coarse else here
     between = fields_of(source.mediator).variables() if source.mediator else there
-    labels = _labels({**there, **between, **here})
+    labels = labels_of({**there, **between, **here})
     target = pick("Target", "target", list(there), default.get("target", ""), labels)
     offered = [name for name in here if name != target or source.coarse]
     first = [name for name in _default_covariates(source, fields, target, default) if name in offered]
@@ -266,8 +263,11 @@ def _reweighed(spec: DownscalingSpec) -> DownscalingSpec:
     return replace(spec, reweigh=control(CELLS.reweigh))
 
 
-def _labels(variables: dict[str, Variable]) -> dict[str, str]:
+def labels_of(variables: Mapping[str, Variable]) -> dict[str, str]:
     """What a list shows for each variable; the name itself joins where two would read alike."""
-    plain = {name: (v.long_name or name) + (f" ({v.units})" if v.units else "") for name, v in variables.items()}
+    units = {
+        name: f" ({v.units.removeprefix('(').removesuffix(')')})" if v.units else "" for name, v in variables.items()
+    }
+    plain = {name: (v.long_name or name) + units[name] for name, v in variables.items()}
     alike = [label for label, count in Counter(plain.values()).items() if count > 1]
     return {name: f"{label}: {name}" if label in alike else label for name, label in plain.items()}

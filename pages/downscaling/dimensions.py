@@ -1,6 +1,6 @@
 """Which time, level and member is taken: one list for every further dimension of the chosen variables."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -14,7 +14,7 @@ from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
 from pages.kit.session import Key
 
-_AS_COVARIATES = "as the covariates"
+AS_COVARIATES = "as the covariates"
 
 
 def dimensions(
@@ -30,9 +30,9 @@ def dimensions(
         if len(labels) > 1:
             requested = st.session_state.get(Key.SELECTION, {}).get(dim, default.get(dim, 0))
             wanted = min(index_of(dim, labels, requested), len(labels) - 1)
-            options = _places(labels)
+            options = places(labels)
             _read_place(f"dim-{dim}", dim, labels, options)
-            picked = pick(plain(_title(dim)), f"dim-{dim}", options, options[wanted])
+            picked = pick(plain(title_of(dim)), f"dim-{dim}", options, options[wanted])
             select[dim] = options.index(picked)
     return select
 
@@ -47,15 +47,15 @@ def coarse_dimensions(coarse: Fields, target: str, beside: tuple[Fields, list[st
         fields, names, select = beside
         label = chosen_label(fields, names, dim, labels, select)
         match = None if label is None else place_matching(labels, label)
-        options, key = _places(labels), f"coarse-dim-{dim}"
+        options, key = places(labels), f"coarse-dim-{dim}"
         if match is not None:
-            options.insert(0, _AS_COVARIATES)
+            options.insert(0, AS_COVARIATES)
         requested = st.session_state.get(Key.COARSE_SELECTION, {}).get(dim)
-        begin = options[0] if requested is None else _places(labels)[index_of(dim, labels, requested)]
+        begin = options[0] if requested is None else places(labels)[index_of(dim, labels, requested)]
         _read_place(key, dim, labels, options)
-        picked = pick(f"{plain(_title(dim))} of the coarse target", key, options, begin)
-        if picked != _AS_COVARIATES:
-            result[dim] = _places(labels).index(picked)
+        picked = pick(f"{plain(title_of(dim))} of the coarse target", key, options, begin)
+        if picked != AS_COVARIATES:
+            result[dim] = places(labels).index(picked)
         elif match is not None:
             st.caption(f"The coarse target is for {plain(labels[match])}.")
         if label is not None and match is None:
@@ -65,11 +65,21 @@ def coarse_dimensions(coarse: Fields, target: str, beside: tuple[Fields, list[st
     return result
 
 
-def _title(dim: str) -> str:
+def matching_place(
+    fields: Fields, names: Sequence[str], dim: str, labels: Sequence[str], select: Mapping[str, int | str]
+) -> int | None:
+    """The place along a dimension of the coarse target that matches what is chosen of the covariates ``names``."""
+    label = chosen_label(fields, names, dim, labels, select)
+    return None if label is None else place_matching(labels, label)
+
+
+def title_of(dim: str) -> str:
+    """What a dimension is called on the page."""
     return dim.replace("_", " ").capitalize()
 
 
-def _places(labels: Sequence[str]) -> list[str]:
+def places(labels: Sequence[str]) -> list[str]:
+    """The options of a list for a dimension with these labels."""
     return [f"{label} (#{index})" for index, label in enumerate(labels)]
 
 
@@ -81,7 +91,7 @@ def _read_place(key: str, dim: str, labels: Sequence[str], options: Sequence[str
     index, _, label = requested.partition(": ")  # how addresses had it: 5: 2024-06-01 00:00
     former = index.isdigit() and int(index) < len(labels) and labels[int(index)] == label
     try:
-        st.query_params[key] = _places(labels)[int(index) if former else index_of(dim, labels, requested)]
+        st.query_params[key] = places(labels)[int(index) if former else index_of(dim, labels, requested)]
     except (InputError, IndexError) as error:
         del st.query_params[key]
         refusal(f"{plain(key)} in the address: {error}")

@@ -6,7 +6,7 @@ from pages.kit.controls.essential import Essential
 from pages.kit.controls.settings import essentials
 
 ESSENTIALS = {
-    "data": Essential("Which field", "Measured or simulated fields. To use your own files, switch to All."),
+    "data": Essential("Which field", "Measured or simulated fields, or your own file."),
     **essentials(CellSettings, SliderSettings),
     "draws": Essential(
         "Flip through other fields that fit",

@@ -21,6 +21,7 @@ from pages.downscaling import (
     trust,
 )
 from pages.downscaling.essentials import ESSENTIALS
+from pages.downscaling.own_file import dialog
 from pages.downscaling.presets import PRESETS
 from pages.kit.layout.page_layout import notes, page_header, refusals
 from pages.kit.record import page_record
@@ -38,6 +39,7 @@ def main() -> None:
     run = learn.current_run()
     if run is not None:
         learn.open_run(run)
+    dialog.show()
     with refusals():
         body()
 

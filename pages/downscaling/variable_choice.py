@@ -10,7 +10,9 @@ from pages.kit.session import Key
 from pages.kit.state import forget, offer_only
 
 
-def pick(label: str, key: str, options: list[str], default: str, names: dict[str, str] | None = None) -> str:
+def pick(
+    label: str, key: str, options: list[str], default: str, names: dict[str, str] | None = None, **more: Any
+) -> str:
     """A select box in the address; an asked-for value that is not on offer falls back to the default."""
     offer_only(key, options)
     index = options.index(default) if default in options else 0
@@ -18,7 +20,7 @@ def pick(label: str, key: str, options: list[str], default: str, names: dict[str
         begin(key, options[index])
     shown = (lambda option: names.get(option, option)) if names else str
     _translate(key, options, shown)
-    return widgets.selectbox(label, options, index=index, key=key, format_func=shown)
+    return str(widgets.selectbox(label, options, index=index, key=key, format_func=shown, **more))
 
 
 def begin(key: str, default: Any) -> None:

@@ -89,7 +89,10 @@ class Tool(Protocol):
 
 @dataclass
 class PageRecord:
-    """One page at one state of its controls; a fragment that runs alone renews its part."""
+    """One page at one state of its controls; a fragment that runs alone renews its part.
+
+    ``reachable`` are keys of controls that can be set at the level Essential although that hides them, in a dialog.
+    """
 
     page: str = ""
     controls: dict[str, Control] = field(default_factory=dict)
@@ -101,6 +104,7 @@ class PageRecord:
     sweep: "Tool | None" = None
     essentials: Mapping[str, Any] = field(default_factory=dict)
     shows_all: bool = True
+    reachable: set[str] = field(default_factory=set)
     presents_itself: bool = False
     title: str = ""
     question: str = ""

@@ -5,6 +5,7 @@ from pathlib import Path
 from deconditioning.downscaling.source import kept_uploads
 from deconditioning.studies.distribution_regression.tables import kept_tables
 from tests.core.fields.samples import netcdf, region
+from tests.pages.own_files import downscaled
 
 TABLE = b"who,weight,age\n" + b"".join(b"%d,%d.5,%d\n" % (row // 5, row % 7, 20 + row // 5) for row in range(60))
 
@@ -16,9 +17,10 @@ def delete(page, label: str) -> None:
 
 def test_a_field_is_deleted_and_the_first_one_is_shown(open_page, runs_folder: Path) -> None:
     page = open_page("downscaling", rows="18", columns="18")
-    page.file_uploader(key="files").set_value([("mine.nc", netcdf(region(12, 12)), "application/x-netcdf")]).run()
+    downscaled(page, ("mine.nc", netcdf(region(12, 12))))
     (key,) = kept_uploads()
     assert not page.exception and page.selectbox(key="data").value == key
+    page.button(key="lab-own-file").click().run()
     delete(page, "Delete mine.nc")
     assert not page.exception and not kept_uploads() and page.selectbox(key="data").value == "ukv-645m"
     assert not [button for button in page.button if button.label == "Delete mine.nc"]

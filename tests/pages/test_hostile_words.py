@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.core.engine.made import write_run
 from tests.pages import hostile
+from tests.pages.own_files import downscaled, offered
 from tests.pages.reading import elements
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,13 +64,13 @@ def complaints(page: AppTest) -> list[str]:
 def test_downscaling(open_page) -> None:
     data = hostile.fields()  # before the page imports in its background what writes a file
     page = open_page("downscaling")
-    page.file_uploader(key="files").set_value([(f"{hostile.HOSTILE}.nc", data, "")]).run()
+    downscaled(page, (f"{hostile.HOSTILE}.nc", data))
     assert complaints(page) == [] and page.selectbox(key="data").value.startswith("upload:")
     assert not_escaped(page) == []
     assert any("http" in option for option in page.multiselect(key="cov").options)
     page.number_input(key="rows").set_value(200).run()
     assert complaints(page) and not_escaped(page) == []
-    page.file_uploader(key="files").set_value([(f"{hostile.HOSTILE}.nc", b"no file", "")]).run()
+    offered(page, (f"{hostile.HOSTILE}.nc", b"no file"))
     assert complaints(page) and not_escaped(page) == []
 
 

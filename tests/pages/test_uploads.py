@@ -11,13 +11,14 @@ from deconditioning.downscaling.source import kept_uploads
 from deconditioning.engine import disk
 from tests.core.fields.samples import netcdf, rectilinear, region
 from tests.corpus.crafted import outside
+from tests.pages.own_files import downscaled, offered
 
 pytestmark = pytest.mark.usefixtures("own_caches")
 
 
 def given(open_page, name: str, data: bytes):
-    page = open_page("downscaling")
-    return page.file_uploader(key="files").set_value([(name, data, "application/x-netcdf")]).run()
+    page = offered(open_page("downscaling"), (name, data))
+    return page.button(key="lab-own-go").click().run() if not page.error else page
 
 
 def test_a_crafted_file_is_one_sentence_and_the_example_stays(open_page, tmp_path):
@@ -36,8 +37,7 @@ def test_an_upload_is_parsed_once(open_page, monkeypatch):
     assert not page.exception and page.selectbox(key="data").value.startswith("upload:")
     assert started == ["deconditioning.fields.reading.upload_process"]
     page.run()
-    other = ("other.nc", netcdf(region(12, 18)), "application/x-netcdf")
-    page.file_uploader(key="files").set_value([other]).run()
+    downscaled(page, ("other.nc", netcdf(region(12, 18))))
     page.selectbox(key="data").set_value(next(key for key, name in kept_uploads().items() if name == "mine.nc")).run()
     assert not page.exception and len(started) == 2
 
@@ -61,7 +61,8 @@ def test_what_cannot_be_kept_is_a_sentence_and_tried_again(open_page, monkeypatc
         table = open_page("distribution_regression", **{"d-data": "Own table"})
         table.file_uploader(key="d-file").set_value(("mine.csv", b"who,x,y\n1,2,3\n1,3,3\n2,2,4\n2,1,4\n", "text/csv"))
         assert not table.run().exception and any("Read-only file system" in box.value for box in table.error)
-    assert page.run().selectbox(key="data").value.startswith("upload:") and not page.error
+    page.run().button(key="lab-own-go").click().run()
+    assert page.selectbox(key="data").value.startswith("upload:") and not page.error
     assert table.run().selectbox(key="d-table").options == ["mine.csv"]
 
 
@@ -74,7 +75,7 @@ def test_covariates_come_from_several_files(open_page):
              "coarse.nc": coarse}  # fmt: skip
     page = open_page("downscaling")
     for name, one in files.items():
-        page.file_uploader(key="files").set_value([(name, netcdf(one), "application/x-netcdf")]).run()
+        downscaled(page, (name, netcdf(one)))
     keys = {label.removeprefix("Upload: "): key for key, label in kept_uploads().items()}
     page.selectbox(key="data").set_value(keys["near.nc"]).run()
     page.selectbox(key="coarse").set_value(keys["coarse.nc"]).run()
@@ -89,12 +90,12 @@ def test_covariates_come_from_several_files(open_page):
 
 def test_a_refusal_goes_when_a_good_file_follows(open_page):
     page = open_page("downscaling")
-    files = [("bad.nc", b"rubbish", "application/x-netcdf")]
-    assert len(page.file_uploader(key="files").set_value(files).run().error) == 1
-    files.append(("mine.nc", netcdf(region(24, 24)), "application/x-netcdf"))
-    assert not page.file_uploader(key="files").set_value(files).run().error
-    files.append(("worse.nc", b"more rubbish", "application/x-netcdf"))
-    (said,) = page.file_uploader(key="files").set_value(files).run().error
+    files = [("bad.nc", b"rubbish")]
+    assert len(offered(page, *files).error) == 1
+    files.append(("mine.nc", netcdf(region(24, 24))))
+    assert not offered(page, *files).error
+    files.append(("worse.nc", b"more rubbish"))
+    (said,) = offered(page, *files).error
     assert "worse.nc" in said.value and "bad.nc" not in said.value
 
 
@@ -111,7 +112,7 @@ def test_a_coarse_file_of_twelve_months_offers_them_and_the_height_is_a_covariat
     dated = (fine[["q"]] + xr.DataArray(np.arange(12.0), dims="time")).transpose("time", ...).assign_coords(time=months)
     page = open_page("downscaling")
     for name, one in {"orog.nc": fine[["orog"]], "coarse.nc": coarse, "dated.nc": dated}.items():
-        page.file_uploader(key="files").set_value([(name, netcdf(one), "application/x-netcdf")]).run()
+        downscaled(page, (name, netcdf(one)))
     keys = {label.removeprefix("Upload: "): key for key, label in kept_uploads().items()}
     page.selectbox(key="data").set_value(keys["orog.nc"]).run()
     page.selectbox(key="coarse").set_value(keys["coarse.nc"]).run()

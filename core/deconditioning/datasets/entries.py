@@ -32,7 +32,7 @@ class Entry:
     kind : "bundled" (in the repository), "generated" (computed when opened) or "folder" (the user's own file).
     licence, source : what a figure made from it must say.
     default : settings of a worked example, the fields of a `DownscalingSpec`; empty for a file not yet looked into
-        (then ``suggest_spec(entry.open())`` makes a guess).
+        (then `deconditioning.fields.guess.problem.guess_problem` makes a guess).
     open : reads or computes the fields; `InputError` where that fails.
     """
 

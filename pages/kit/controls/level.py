@@ -21,6 +21,8 @@ KEY = "level"
 COOKIE = "deconditioning-level"
 #: Keys of controls that are no setting of a page.
 _TOOLS = ("lab-", "sweep")
+#: Controls in a container whose key begins so are shown at both levels, such as those of one's own file.
+SHOWN = "lab-shown-"
 
 
 def choose(essentials: Essentials) -> None:
@@ -71,6 +73,7 @@ def style() -> str:
     shown_ones = [
         f".st-key-{KEY}",
         *(f'[class*="st-key-{name}"]' for name in _TOOLS),
+        f'[class*="st-key-{SHOWN}"] *',
         *map(_selector, page_record().essentials),
     ]
     return (
@@ -87,10 +90,10 @@ def _selector(key: str) -> str:
 
 
 def beyond() -> list[Control]:
-    """Controls that the level hides and that do not hold what the worked example has."""
+    """Controls that the level hides, no dialog sets, and that do not hold what the worked example has."""
     now = page_record()
     hidden = [] if now.shows_all else [each for key, each in now.controls.items() if essential(key) is None]
-    return [each for each in hidden if not each.in_picture and each.differs]
+    return [each for each in hidden if not each.in_picture and each.differs and each.key not in now.reachable]
 
 
 def show_count_of_hidden() -> None:

@@ -8,7 +8,7 @@ from deconditioning.datasets.atmosphere import make_atmosphere
 from deconditioning.datasets.entries import find
 from deconditioning.errors import InputError
 from deconditioning.fields.from_dataset import fields_from_dataset
-from deconditioning.fields.guess.problem import guess_files, guess_problem, pixel_km, suggest_spec
+from deconditioning.fields.guess.problem import guess_files, guess_problem, pixel_km
 from deconditioning.fields.guess.variables import guess_target, static_covariates
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.several import together
@@ -23,7 +23,7 @@ def test_suggestion_finds_target_and_covariates_and_skips_copies():
     dataset["celsius"] = (dataset["cloud_top_temperature"].dims, dataset["cloud_top_temperature"].values - 273.15)
     dataset["noise"] = (dataset["celsius"].dims, rng.standard_normal((64, 128)))
     dataset["flat"] = xr.zeros_like(dataset["celsius"])
-    spec = suggest_spec(fields_from_dataset(dataset))
+    spec = guess_problem(fields_from_dataset(dataset)).spec()
     assert spec["target"] == "cloud_top_temperature"
     assert "cloud_albedo" in spec["covariates"] and not {"celsius", "noise", "flat"} & set(spec["covariates"])
     assert 300 < (64 // spec["block"][0]) * (128 // spec["block"][1]) < 800
@@ -37,7 +37,7 @@ def test_suggestion_finds_target_and_covariates_and_skips_copies():
 def test_suggestion_on_real_files(monkeypatch, real_data, name, target, expected):
     monkeypatch.setenv("DECONDITIONING_DATA", str(real_data))
     opened = find(f"folder:{name}").open()
-    spec = suggest_spec(opened)
+    spec = guess_problem(opened).spec()
     assert spec["target"] == target and expected <= set(spec["covariates"])
     assert make_problem(opened, DownscalingSpec.from_dict(spec)).matched
 
@@ -56,10 +56,10 @@ def test_what_does_not_change_with_time_is_a_covariate():
     heights = {"shade": {}, "z0": {"standard_name": "surface_altitude"}, "areacella": {}, "soil": {"flag_values": [1]}}
     data = dated(**heights)
     data["flat"], data["gaps"] = data.z0 * 0 + 3, data.z0.where(data.lat > 60)
-    spec = suggest_spec(fields_from_dataset(data))
+    spec = guess_problem(fields_from_dataset(data)).spec()
     assert (spec["target"], spec["covariates"]) == ("t2m", ["z0", "shade"])
     follows = data[["t2m", "z0"]].assign(t2m=(data.t2m * 1e-9 - 0.0065 * data.z0).assign_attrs(units="K"))
-    assert suggest_spec(fields_from_dataset(follows))["covariates"] == ["z0"]  # near a copy, and yet none
+    assert guess_problem(fields_from_dataset(follows)).spec()["covariates"] == ["z0"]  # near a copy, and yet none
     alone = fields_from_dataset(data[["z0", "areacella"]].rename(z0="orog"))
     assert names(static_covariates(alone)) == ["orog"] and static_covariates(alone, "orog") == []
     undated = fields_from_dataset(data.isel(time=0, drop=True)[["t2m", "shade"]])
@@ -158,6 +158,8 @@ def test_a_time_without_values_is_passed_over() -> None:
     guess = guess_problem(fields(data))
     assert guess.select["time"].value == 2 and guess.select["time"].reason == "the first of 4 times with data"
     assert guess.spec()["select"] == {"time": 2}
+    other = data.assign(t2m=data.t2m * np.nan)
+    assert guess_problem(fields(other)).target.value == "d2m"
     with pytest.raises(InputError, match="only missing values"):
         guess_problem(fields(data * np.nan))
 

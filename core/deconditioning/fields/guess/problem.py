@@ -1,19 +1,20 @@
 """Guesses a whole downscaling problem: which file is coarse, the target, its covariates, the cells, the time and
 level."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deconditioning.errors import InputError
 from deconditioning.fields.cell_settings import CellSettings
 from deconditioning.fields.guess.variables import (
     Guess,
     guess_covariates,
-    guess_target,
     static_covariates,
+    target_candidates,
     target_rank,
     values_or_gap,
 )
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 #: Cells that blocks make, about.
 CELLS = 500
 #: A file is coarser than another where its pixels are wider by this factor.
-COARSER = 1.5
+_COARSER = 1.5
 #: Times and levels of the target that are tried until one has values.
 _MOST_TRIED = 48
 _EARTH_KM = 6371.0
@@ -84,18 +85,12 @@ def guess_problem(fields: "Fields", coarse: "Fields | None" = None, target: str 
     Errors: `InputError` where no numeric field lies on the grid, or the target has no values.
     """
     holder = coarse or fields
-    goal = guess_target(holder) if target is None else Guess(target, "chosen")
-    select = _places_with_values(holder, goal.value)
+    goal, select = _with_values(holder, target_candidates(holder) if target is None else [Guess(target, "chosen")])
     block = _block(fields.grid)
     if coarse is None:
         chosen = {dim: guess.value for dim, guess in select.items()}
         return ProblemGuess(goal, tuple(guess_covariates(fields, goal.value, block.value[0], chosen)), block, select)
     return ProblemGuess(goal, tuple(static_covariates(fields)), block, select, withhold=0.0)
-
-
-def suggest_spec(fields: "Fields") -> dict[str, Any]:
-    """The settings (the fields of a `DownscalingSpec`) of `guess_problem`."""
-    return guess_problem(fields).spec()
 
 
 def guess_files(files: Sequence["Fields"]) -> FileRoles:
@@ -109,14 +104,14 @@ def guess_files(files: Sequence["Fields"]) -> FileRoles:
     finest = min(range(len(files)), key=sizes.__getitem__)
     order = sorted(range(len(files)), key=lambda index: (-ranks[index], -sizes[index], index))
     best = order[0]
-    if sizes[best] < COARSER * sizes[finest]:
+    if sizes[best] < _COARSER * sizes[finest]:
         fine = (best, *(index for index in range(len(files)) if index != best))
         reason = "" if len(files) == 1 else "The files have pixels of the same size"
-        if max(sizes) >= COARSER * sizes[finest]:
+        if max(sizes) >= _COARSER * sizes[finest]:
             reason = f"The target is in the file with the smaller pixels, {_km(sizes[best])}"
         return FileRoles(fine, None, reason)
     rest = [index for index in range(len(files)) if index != best]
-    unused = tuple(index for index in rest if index != finest and sizes[index] >= COARSER * sizes[finest])
+    unused = tuple(index for index in rest if index != finest and sizes[index] >= _COARSER * sizes[finest])
     fine = (finest, *(index for index in rest if index != finest and index not in unused))
     return FileRoles(
         fine,
@@ -140,8 +135,28 @@ def _block(grid: "Grid") -> Guess[tuple[int, int]]:
     rows, columns = grid.shape
     side = round((rows * columns / CELLS) ** 0.5)
     side = int(np.clip(side, 2, max(2, min(25, rows // 4, columns // 4))))
-    count = (rows // side) * (columns // side)
-    return Guess((side, side), f"makes {count:,} cells of about {_km(side * pixel_km(grid))}")
+    return Guess((side, side), f"makes {cells_in_words(grid, (side, side))}")
+
+
+def cells_in_words(grid: "Grid", block: tuple[int, int]) -> str:
+    """How many cells blocks of (rows, columns) pixels make, and their size."""
+    count = (grid.shape[0] // block[0]) * (grid.shape[1] // block[1])
+    return f"{count:,} cells of about {_km(float(np.sqrt(block[0] * block[1])) * pixel_km(grid))}"
+
+
+def _with_values(fields: "Fields", candidates: Sequence[Guess[str]]) -> tuple[Guess[str], dict[str, Guess[int]]]:
+    """The first candidate that has a value somewhere, and its places.
+
+    Errors: `InputError` of the first one where none has.
+    """
+    trouble = None
+    for each in candidates:
+        try:
+            return each, _places_with_values(fields, each.value)
+        except InputError as error:
+            trouble = trouble or error
+    assert trouble is not None
+    raise trouble
 
 
 def _places_with_values(fields: "Fields", target: str) -> dict[str, Guess[int]]:
@@ -150,22 +165,20 @@ def _places_with_values(fields: "Fields", target: str) -> dict[str, Guess[int]]:
     Errors: `InputError` where the target is missing everywhere that was tried.
     """
     labels = {dim: each for dim, each in fields.check(target).extra.items() if len(each) > 1}
-    tried = list(islice(product(*(range(len(each)) for each in labels.values())), _MOST_TRIED))
-    chosen = next(
-        (place for place in tried if _has_values(fields, target, dict(zip(labels, place, strict=True)))), None
-    )
+    tried = islice(product(*(range(len(each)) for each in labels.values())), _MOST_TRIED)
+    places = (dict(zip(labels, place, strict=True)) for place in tried)
+    chosen = next((place for place in places if _has_values(fields, target, place)), None)
     if chosen is None:
-        fields.values(target, {})  # refused with its sentence where nothing is there; a constant field is the page's
-        chosen = tried[0]
+        fields.values(target, {})  # a constant field is left to the problem, which refuses it
+        chosen = dict.fromkeys(labels, 0)
     result = {}
-    for (dim, each), index in zip(labels.items(), chosen, strict=True):
-        what = "times" if is_dated(each) else "values"
-        reason = f"the first of {len(each)} {what}" if not index else f"the first of {len(each)} {what} with data"
-        result[dim] = Guess(index, reason)
+    for dim, each in labels.items():
+        count = f"{len(each)} {'times' if is_dated(each) else 'values'}"
+        result[dim] = Guess(chosen[dim], f"the first of {count} with data" if chosen[dim] else f"the first of {count}")
     return result
 
 
-def _has_values(fields: "Fields", name: str, select: dict[str, int | str]) -> bool:
+def _has_values(fields: "Fields", name: str, select: Mapping[str, int]) -> bool:
     values = values_or_gap(fields, name, (1, 1), select)
     there = values[np.isfinite(values)]
     return bool(there.size and np.ptp(there) > 0)

@@ -1,6 +1,7 @@
 """Guesses which variable of a file to downscale and which are its covariates, from standard names, units and names."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from deconditioning.fields.gridded import Fields, Variable
 
 T = TypeVar("T")
-MOST_COVARIATES = 4
+_MOST_COVARIATES = 4
 #: Covariates explain at least this share of the target's variance inside cells; copies are those above the other.
 LEAST_SHARE, _SAME = 0.02, 0.995
 #: Only so many variables, and a window of so many rows and columns, are compared with the target.
@@ -57,11 +58,16 @@ def guess_target(fields: "Fields") -> Guess[str]:
 
     Errors: `InputError` where no numeric field lies on the grid.
     """
+    return target_candidates(fields)[0]
+
+
+def target_candidates(fields: "Fields") -> list[Guess[str]]:
+    """All variables, those that look most like a target first."""
     variables = fields.variables()
     if not variables:
         raise InputError("The file has no numeric field on a horizontal grid: choose a file with one.")
-    name = max(variables, key=lambda each: target_rank(fields, each))
-    return Guess(name, _why_target(fields, variables[name], len(variables)))
+    names = sorted(variables, key=lambda each: -target_rank(fields, each))
+    return [Guess(name, _why_target(fields, variables[name], len(variables))) for name in names]
 
 
 def target_rank(fields: "Fields", name: str) -> int:
@@ -70,7 +76,7 @@ def target_rank(fields: "Fields", name: str) -> int:
     words = _words(variable)
     if _names(variable) & _NO_COVARIATES or "flag_values" in fields.attributes(name) or _ABOUT_OTHERS.search(words):
         return -3
-    if static_reason(fields, name):
+    if _static_reason(fields, name):
         return -2
     rank = 2 * is_temperature(variable.units)
     if (rank and _TEMPERATURE.search(words)) or "temperature" in words:
@@ -111,7 +117,7 @@ def _why_target(fields: "Fields", variable: "Variable", count: int) -> str:
     return first + (f", varies in time ({times[0]} times)" if times and times[0] > 1 else "")
 
 
-def static_reason(fields: "Fields", name: str) -> str:
+def _static_reason(fields: "Fields", name: str) -> str:
     """Why a field counts as one that does not change with time; empty where it may change.
 
     Known by name, without a date where other fields have several, geopotential at the ground, or the same at the first,
@@ -168,13 +174,13 @@ def static_covariates(fields: "Fields", target: str = "") -> list[Guess[str]]:
     variables, result = fields.variables(), []
     for name, variable in variables.items():
         codes = "flag_values" in fields.attributes(name) and not _names(variable) & _LAND
-        if name == target or codes or _names(variable) & _NO_COVARIATES or not (why := static_reason(fields, name)):
+        if name == target or codes or _names(variable) & _NO_COVARIATES or not (why := _static_reason(fields, name)):
             continue
         values = values_or_gap(fields, name, fields.grid.shape)
         there = values[np.isfinite(values)]
         if there.size > values.size / 2 and np.ptp(there) > 0:
             result.append(Guess(name, why))
-    return sorted(result, key=lambda guess: _place(variables[guess.value]))[:MOST_COVARIATES]
+    return sorted(result, key=lambda guess: _place(variables[guess.value]))[:_MOST_COVARIATES]
 
 
 def _place(variable: "Variable") -> int:
@@ -183,14 +189,14 @@ def _place(variable: "Variable") -> int:
     return 0 if height else 1 if _names(variable) & _LAND else 2
 
 
-def guess_covariates(fields: "Fields", target: str, block: int, select: dict[str, int | str]) -> list[Guess[str]]:
+def guess_covariates(fields: "Fields", target: str, block: int, select: Mapping[str, int | str]) -> list[Guess[str]]:
     """Covariates for a target of the same file: the fields that do not change with time, then those that correlate most
     with the target inside blocks of ``block`` pixels; four in all.
 
     The squared correlation is above 0.02; copies of the target or of each other (above 0.995 in size) are left out.
     """
     result = static_covariates(fields, target)
-    if len(result) == MOST_COVARIATES:
+    if len(result) == _MOST_COVARIATES:
         return result
     goal = _within(fields.values(target, select)[:WINDOW, :WINDOW], block)
     variables = fields.variables()
@@ -208,13 +214,13 @@ def guess_covariates(fields: "Fields", target: str, block: int, select: dict[str
     for name in sorted(anomaly.keys() - known, key=lambda n: (-round(abs(strength[n]), 3), others.index(n))):
         others_chosen = [anomaly[guess.value] for guess in result if guess.value in anomaly]
         copy = any(abs(_correlation(anomaly[name], each)) > _SAME for each in others_chosen)
-        if LEAST_SHARE < strength[name] ** 2 <= _SAME**2 and not copy and len(result) < MOST_COVARIATES:
+        if LEAST_SHARE < strength[name] ** 2 <= _SAME**2 and not copy and len(result) < _MOST_COVARIATES:
             result.append(Guess(name, f"correlates with the target inside cells, r = {strength[name]:.2f}"))
     return result
 
 
 def values_or_gap(
-    fields: "Fields", name: str, shape: tuple[int, ...], select: dict[str, int | str] | None = None
+    fields: "Fields", name: str, shape: tuple[int, ...], select: Mapping[str, int | str] | None = None
 ) -> np.ndarray:
     """Values of a field; all missing where the field has none at that time and level."""
     try:

@@ -1,0 +1,115 @@
+"""The dialog of one's own files: upload them, look at what was guessed, press Downscale."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from deconditioning.downscaling.source import keep_upload, kept_uploads
+from deconditioning.engine.visitors.uploads import UPLOAD, NotKept, delete
+from deconditioning.errors import InputError
+from deconditioning.fields.several import keys_of
+from pages.downscaling.data import FIRST, fields_of, shown_choice, sources
+from pages.downscaling.own_file import panel
+from pages.downscaling.own_file.request import LABEL, OWN, close_dialog, is_open, open_dialog
+from pages.kit.controls.address import correct
+from pages.kit.controls.level import SHOWN
+from pages.kit.layout.escaping import plain
+from pages.kit.layout.page_layout import refusal
+from pages.kit.runs.uploaded import content, deletable, discard
+from pages.kit.session import Key
+from pages.kit.visitor import visitor_mark
+
+
+def show() -> None:
+    """The dialog where it is asked for; call it at every run, before the page's controls."""
+    if "data" not in st.session_state and st.query_params.get("data") in (OWN, LABEL):
+        open_dialog()
+        names = sources()
+        correct("data", [names.get(st.session_state.get(Key.DATA, FIRST), names[FIRST])])
+    if is_open():
+        _dialog()
+
+
+@st.dialog("Downscale your own file", width="medium", on_dismiss=close_dialog)
+def _dialog() -> None:
+    with st.container(key=f"{SHOWN}files"):
+        new = _upload()
+    names = kept_uploads(visitor_mark())
+    chosen = _files([key for key in new if key in names], names)
+    if chosen:
+        try:
+            panel.show(chosen, names)
+        except InputError as error:
+            refusal(error)
+    else:
+        st.caption(
+            "One file with a fine field, which is averaged and recovered; or a coarse file and a fine file with "
+            "covariates such as altitude. Variables, cells and time are guessed next, and you can change them."
+        )
+    deletable(kept_uploads, "data", {"data": FIRST, "coarse": panel.NONE, "third": panel.NONE})
+
+
+def _upload() -> list[str]:
+    """Read new files and return the keys of the good ones; a bad one is refused with its sentence, until another file
+    follows, and changes nothing."""
+    files = st.file_uploader(
+        "NetCDF or GRIB, one or several files", type=None, accept_multiple_files=True, key="files",
+        help="Fields on rows and columns: latitudes and longitudes, a rotated pole, a map projection, or positions in "
+        "two dimensions.",
+    )  # fmt: skip
+    new = {file.file_id for file in files or [] if Key.UPLOAD.of(file.file_id) not in st.session_state}
+    if new:
+        st.session_state[Key.NEW_UPLOADS] = new
+    keys: list[str] = []
+    refused: list[str] = []
+    for file in files or []:
+        mark = Key.UPLOAD.of(file.file_id)
+        answer = st.session_state.get(mark) or _kept(file, mark)
+        if answer.startswith(UPLOAD):
+            keys, refused = [*keys, answer], []
+        elif file.file_id in st.session_state.get(Key.NEW_UPLOADS, new):
+            refused.append(f"{file.name}: {answer}")
+    for sentence in refused:
+        refusal(sentence)
+    return list(dict.fromkeys(keys))
+
+
+def _kept(file: UploadedFile, mark: str) -> str:
+    """The key of a file that is kept now, or the sentence that refuses it; one for which there was no room is tried
+    again."""
+    try:
+        with st.spinner(f"Reading {plain(file.name)} …"):
+            key, fields = keep_upload(content(file), file.name, visitor_mark())
+            fields_of(key, fields)
+            _check(key)
+    except InputError as error:
+        if not isinstance(error, NotKept):
+            st.session_state[mark] = str(error)
+            discard(file)
+        return str(error)
+    st.session_state[mark] = key
+    return key
+
+
+def _check(key: str) -> None:
+    """``InputError`` for a file without anything to downscale, which is not kept then."""
+    try:
+        panel.guess(key)
+    except InputError:
+        delete(key.removeprefix(UPLOAD), visitor_mark())
+        raise
+
+
+def _files(new: Sequence[str], names: dict[str, str]) -> list[str]:
+    """The files to use: those just uploaded, else those that the page shows; a list where there are others."""
+    now = shown_choice()
+    source = () if now is None else (*keys_of(now.source.fields), now.source.coarse)
+    begin = list(new) or [key for key in names if key in source]
+    if set(names) <= set(begin):
+        return begin
+    mark = "-".join(key.removeprefix(UPLOAD)[:6] for key in begin)
+    return st.multiselect(
+        "Files to use", list(names), begin, key=f"lab-own-files-{mark}", format_func=lambda key: plain(names[key]),
+        help="Choose two for covariates and a coarse file, or several times of one field.",
+    )  # fmt: skip
