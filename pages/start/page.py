@@ -1,7 +1,8 @@
-"""Page Start: what the Lab does, in one moving picture, and three doors."""
+"""Page Start: one's own file first, then what the Lab does, in one moving picture, and three doors."""
 
 import streamlit as st
 
+from pages.downscaling.own_file.request import OWN
 from pages.kit.layout.page_layout import page_header
 from pages.kit.pages import page_link
 from pages.start.walk import CSS, walk
@@ -10,6 +11,7 @@ from pages.start.walk import CSS, walk
 def main() -> None:
     """Draw the page."""
     page_header("Deconditioning Lab", "See, tune and check a fine field recovered from coarse averages.")
+    _own_file()
     st.html(f"<style>{CSS.read_text(encoding='utf-8')}</style>{walk()}")
     st.caption(
         "Potential temperature at 645 m, 19 November 2009, 12 UTC (UK Met Office UKV, Crown copyright, Open Government "
@@ -28,10 +30,7 @@ def main() -> None:
         page_link("conditional_mean_embeddings", "Two estimators of an embedding", icon=":material/blur_on:")
     with explore, st.container(border=True, height="stretch"):
         st.subheader("Explore", anchor=False)
-        st.markdown(
-            "A case where the covariates fail, a synthetic planet matched only through cloud-top pressure, or your own "
-            "file."
-        )
+        st.markdown("A case where the covariates fail, and a synthetic planet matched only through cloud-top pressure.")
         page_link("downscaling", "Where altitude fails (75 m)", query={"data": "ukv-75m"}, icon=":material/warning:")
         page_link(
             "downscaling", "A planet without matches", query={"data": "atmosphere-small"}, icon=":material/public:"
@@ -48,6 +47,18 @@ def main() -> None:
         page_link("replicated", "Which of the papers' results hold here", icon=":material/fact_check:")
         page_link("benchmarks", "Which model wins where", icon=":material/leaderboard:")
         page_link("runs", "See the runs", icon=":material/monitoring:")
+
+
+def _own_file() -> None:
+    """The first door: the dialog of page Downscaling."""
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="lab-own-door"):
+        with st.container(width=300):
+            page_link("downscaling", "Downscale your own file", query={"data": OWN}, icon=":material/upload_file:")
+        st.markdown(
+            "NetCDF or GRIB: one fine field, or a coarse file and fine covariates such as altitude. The variables are "
+            "guessed, and the map is there within a minute.",
+            width=620,
+        )
 
 
 main()

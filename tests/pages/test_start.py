@@ -14,6 +14,8 @@ def test_the_walk_and_three_doors_are_there():
     assert not page.exception
     assert page.title[0].value == "Deconditioning Lab"
     assert [door.value for door in page.subheader] == ["Learn", "Explore", "Present"]
+    first = page.get("page_link")[0].proto
+    assert first.label == "Downscale your own file" and "data=own" in first.query_string
 
 
 def test_every_picture_of_the_walk_is_kept_with_the_project():

@@ -12,6 +12,7 @@ from deconditioning.errors import InputError
 from deconditioning.fields.cell_settings import CellSettings
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.guess.problem import ProblemGuess, cells_in_words, guess_files, guess_problem, pixel_km
+from deconditioning.fields.selecting import index_of
 from deconditioning.fields.several import joined, keys_of
 from deconditioning.fields.spec import DownscalingSpec
 from pages.downscaling.data import NONE, Choice, cell_values, fields_of, labels_of, problem_of, shown_choice
@@ -171,7 +172,7 @@ def _places(
     for dim, labels in _several(fields, own).items():
         begin = None if shown is None else shown.select.get(dim)
         place = guessed.select.get(dim) if not files.coarse else None
-        index = int(begin if begin is not None else place.value if place else 0)
+        index = index_of(dim, labels, begin if begin is not None else place.value if place else 0)
         options = places(labels)
         why = place.reason if place else f"the first of {len(labels)}"
         controls[f"dim-{dim}"] = _choose(files, title_of(dim), f"dim-{dim}", options, options[index], why)
@@ -180,10 +181,11 @@ def _places(
     for dim, labels in (_several(files.holder, [target]) if files.coarse else {}).items():
         options = places(labels)
         match = matching_place(fields, covariates, dim, labels, select)
-        begin = options[guessed.select[dim].value]
+        before = None if shown is None else shown.coarse_select.get(dim)
+        begin = options[guessed.select[dim].value if before is None else index_of(dim, labels, before)]
         if match is not None:
             options.insert(0, AS_COVARIATES)
-            begin = AS_COVARIATES
+            begin = AS_COVARIATES if before is None else begin
         why = f"that of the covariates, {labels[match]}" if match is not None else guessed.select[dim].reason
         picked = _choose(files, f"{title_of(dim)} of the coarse file", f"coarse-dim-{dim}", options, begin, why)
         controls[f"coarse-dim-{dim}"] = picked
