@@ -79,7 +79,7 @@ def spread(values: list[float], places: int, *, bare: bool = False) -> str:
     return text.replace("0.", ".") if bare else text
 
 
-# README and docs/benchmarks.md
+# docs/pages.md, docs/limits.md and docs/benchmarks.md
 
 
 def _waits() -> list[str]:
@@ -454,26 +454,27 @@ def _mediation_cell(labels: list[str], column: str) -> str | None:
     return _case_cell("mediation", f"mediator-{labels[1]}-{labels[0]}", _MODELS[column])
 
 
-README, BENCHMARKS, BAYES = "README.md", "docs/benchmarks.md", "docs/kernel_bayes.md"
+BENCHMARKS, BAYES = "docs/benchmarks.md", "docs/kernel_bayes.md"
+PAGES, RESULTS, LIMITS, SERVER = "docs/pages.md", "docs/reading_results.md", "docs/limits.md", "docs/server.md"
 DOWN = "docs/downscaling.md"
 FREE, LINE, ROLL, FIELDS = ("docs/likelihood_free.md", "docs/one_dimension.md", "docs/swiss_roll.md",
                             "docs/large_fields.md")  # fmt: skip
 
 SENTENCES = (
     Sentence(
-        README,
+        PAGES,
         "here (440 bags, 35,640 pixels) the new picture after {} s; at the size of the paper (254,898 pixels) a "
         "preview after {} to {} s, the exact picture after {} s.",
         _waits,
     ),
     Sentence(
-        README,
+        PAGES,
         "see the posterior follow ({} s in the median, measured in a browser)",
         lambda: [f"{row('latency', 'New picture', 'One dimension')['ours'] / 1000:.2f}"],
     ),
-    Sentence(README, "predicted 254,898 pixels in {} CPU seconds and {} GB.", _full_size),
-    Sentence(README, "10⁶ pixels and 10⁵ targets of {} bags were measured", _largest),
-    Sentence(README, "on the swiss roll the bag GP's 95 % intervals hold {} of the truth", lambda: [_inside("bag_gp")]),
+    Sentence(LIMITS, "predicted 254,898 pixels in {} CPU seconds and {} GB.", _full_size),
+    Sentence(LIMITS, "10⁶ pixels and 10⁵ targets of {} bags were measured", _largest),
+    Sentence(LIMITS, "on the swiss roll the bag GP's 95 % intervals hold {} of the truth", lambda: [_inside("bag_gp")]),
     Sentence(BENCHMARKS, "at the end it is {}, that of the variational CMP {}.", lambda: _accuracy(1, "ssim")),
     Sentence(BENCHMARKS, "than the {} at the end.", lambda: _accuracy(0, "rmse")[:1]),
     Sentence(BENCHMARKS, "summed pair by pair ({} of {})", _fallen_back),
@@ -536,14 +537,18 @@ TABLES = (
 
 #: Numbers that are not measured, as they stand, and what they are.
 ALLOWED: dict[str, dict[str, str]] = {
-    README: {
+    RESULTS: {
         "at about 95 % of the pixels": "what two standard deviations of a normal distribution mean",
         "the 50, 90 and 95 % intervals": "nominal levels",
         "Below 0.3 no method": "the page's own threshold of the explained share",
         "95 % intervals hold less than 90 % or more than 98 %": "nominal levels, and where the verdict turns amber",
         "what 98 % of the pixels": "a rule of the colour limits",
+    },
+    SERVER: {
         "2,000 MB for each visitor, 20,000 MB in all, 1,000 MB of the disk": "limits that uploads have by default",
     },
+    "docs/command_line.md": {"--withhold 0.5": "an option's value"},
+    "README.md": {"up to 300 MB": "the limit of an upload"},
     BENCHMARKS: {
         "median and 95 % quantile": "a nominal level",
         "has moved for 0.2 s": "how long the chart's code waits",

@@ -113,5 +113,5 @@ def test_what_is_allowed_stands_there_for_a_reason(document: str) -> None:
     ],
 )
 def test_a_number_from_nowhere_is_seen(change: Callable[[str], str], seen: str) -> None:
-    found = looks_measured("README.md", change(read("README.md")))
+    found = looks_measured("docs/limits.md", change(read("docs/limits.md")))
     assert any(seen in part for part in found)

@@ -1,0 +1,40 @@
+"""As each page opens: a header of two lines, the main picture whole, its essential controls and Learn, no scrolling."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from pages.kit.pages import PAGES
+from tests.browser.steps import opened, overflow
+
+#: Pixels: the title with its question and the tools, and on a phone the text above the first picture.
+HEADER, ABOVE_ON_PHONE = 100, 560
+BOXES = """() => {
+  const box = element => { const { top, bottom } = element.getBoundingClientRect(); return [top, bottom]; };
+  const boxes = selector => [...document.querySelectorAll(selector)].filter(e => e.checkVisibility()).map(box);
+  return {
+    header: [boxes('.st-key-lab-head')[0][0], boxes('.st-key-lab-tools')[0][1]],
+    pictures: boxes('.live-chart').filter(([top, bottom]) => bottom - top > 60),
+    controls: boxes('[data-testid=stSidebarContent] [data-testid=stWidgetLabel]'),
+    learn: boxes('[data-testid=stSidebarContent] [data-testid=stBaseButton-primary]'),
+  };
+}"""
+STUDIES = [page.url_path for page in PAGES if page.study]
+
+
+@pytest.mark.parametrize("path", STUDIES)
+def test_picture_controls_and_learn_are_on_the_screen(new_page: Callable[..., Page], path: str) -> None:
+    page = opened(new_page(width=1280, height=800, level=""), f"/{path}")
+    expect(page.locator(".live-chart[data-revision]").first).to_be_visible()
+    boxes = page.evaluate(BOXES)
+    first, last = boxes["header"]
+    assert last - first <= HEADER
+    assert min(top for top, _ in boxes["pictures"]) < 300 and boxes["pictures"][0][1] <= 800
+    assert boxes["controls"] and all(bottom <= 800 for _, bottom in boxes["controls"] + boxes["learn"])
+    assert page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollTop") == 0
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_function("() => document.querySelector('[data-testid=stSidebar]')?.dataset.collapsed !== 'false'")
+    assert overflow(page) == 0 and min(top for top, _ in page.evaluate(BOXES)["pictures"]) <= ABOVE_ON_PHONE
+    expect(page.get_by_test_id("stExpandSidebarButton")).to_be_in_viewport()
+    assert not page.errors
