@@ -6,10 +6,13 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.figures.colours import model_name
+from deconditioning.figures.studies.real_fields import Measured, accuracy_and_coverage
 from deconditioning.models.defaults import usual_model
 from deconditioning.studies.benchmark_table import table_rows
 from deconditioning.studies.downscaling.benchmark import BOOSTING, expanded, picked
+from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import MISSING
+from pages.kit.layout.theme import is_dark
 from pages.kit.runs.benchmark_table import spread
 from pages.kit.runs.stored_results import FOLDER, stored
 
@@ -31,6 +34,7 @@ def show_trust() -> None:
     groups = {case: table_rows(expanded(kept["rows"]), "case", case) for case in TITLES}
     groups = {case: models for case, models in groups.items() if models}
     st.markdown(_sentence(groups) + _choice(kept["rows"]))
+    plotly_live(accuracy_and_coverage(_measured(groups), usual_model(True, True).name, dark=is_dark()), "trust-fields")
     warned = Counter((row["case"], row["model"]) for row in kept["rows"] if row.get("warned"))
     lines = [_line(case, entry, models, warned) for case, models in groups.items() for entry in models]
     usual = model_name(usual_model(True, True).name)
@@ -42,6 +46,19 @@ def show_trust() -> None:
     )
     with st.expander("All models, and what the columns mean"):
         _everything(kept, [line for line in lines if line])
+
+
+def _measured(groups: dict[str, list[dict[str, Any]]]) -> list[Measured]:
+    """Every model on every field beside bilinear interpolation."""
+    result = []
+    for case, models in groups.items():
+        (bilinear,) = [entry["mean"] for entry in models if entry["model"] == "bilinear"]
+        result += [
+            Measured(TITLES[case], entry["model"], entry["mean"] / bilinear, entry["means"].get("coverage95"))
+            for entry in models
+            if entry["model"] not in ("bilinear", "constant") and entry["mean"] is not None
+        ]
+    return result
 
 
 def _without_name(line: dict[str, Any]) -> dict[str, Any]:

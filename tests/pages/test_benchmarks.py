@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from deconditioning.studies.downscaling.benchmark import MEDIATED, MEDIATORS
 from deconditioning.studies.measurements import measured
 from deconditioning.wording import about
-from pages.benchmarks import headlines
+from pages.benchmarks import headlines, trust
 from tests.benchmarks.table import RESULTS
 from tests.pages.conftest import session
 
@@ -163,3 +163,19 @@ def test_how_long_the_benchmark_takes_is_told_from_the_stored_fits(page: AppTest
     fits = [row for row in stored if row["case"] in cases and row["seconds"]]
     seconds = sum(row["seconds"]["cpu"] for row in fits) / len({row["seed"] for row in fits})
     assert about(2 * seconds) in said
+
+
+def test_the_figure_of_real_fields_shows_the_stored_rows(page: AppTest):
+    """Every dot of the default model is the quotient of mean RMSEs, and the coverage, taken straight from the file."""
+    stored = json.loads((ROOT / "data" / "benchmarks" / "trust.json").read_text())["rows"]
+    figure = json.loads(page.session_state["_seen"].figures["trust-fields"].text)
+    left, right = (trace for trace in figure["data"] if trace["name"] == "Area-to-point GP")
+    fields = figure["layout"]["yaxis"]["ticktext"]
+    mine = [row for row in stored if row["model"] == "area_to_point_gp"]
+    for case, title in trust.TITLES.items():
+        at = left["y"].index(fields.index(title))
+        rows_of = [row for row in mine if row["case"] == case]
+        own = mean(row["scores"]["rmse"] for row in rows_of)
+        plain = mean(row["more"]["bilinear"]["rmse"] for row in stored if row["case"] == case and "more" in row)
+        assert left["x"][at] == pytest.approx(own / plain, rel=1e-9)
+        assert right["x"][at] == pytest.approx(mean(row["scores"]["coverage95"] for row in rows_of), rel=1e-9)
