@@ -52,7 +52,7 @@ def main() -> None:
 def _own_file() -> None:
     """The first door: the dialog of page Downscaling."""
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="lab-own-door"):
-        with st.container(width=300):
+        with st.container(width=270):
             page_link("downscaling", "Downscale your own file", query={"data": OWN}, icon=":material/upload_file:")
         st.markdown(
             "NetCDF or GRIB: one fine field, or a coarse file and fine covariates such as altitude. The variables are "

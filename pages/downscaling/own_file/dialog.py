@@ -12,7 +12,7 @@ from deconditioning.fields.several import keys_of
 from pages.downscaling.data import FIRST, fields_of, shown_choice, sources
 from pages.downscaling.own_file import panel
 from pages.downscaling.own_file.request import LABEL, OWN, close_dialog, is_open, open_dialog
-from pages.kit.controls.address import correct
+from pages.kit.controls.address import correct, forget_address
 from pages.kit.controls.level import SHOWN
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
@@ -26,6 +26,7 @@ def show() -> None:
     if "data" not in st.session_state and st.query_params.get("data") in (OWN, LABEL):
         open_dialog()
         names = sources()
+        forget_address("data")
         correct("data", [names.get(st.session_state.get(Key.DATA, FIRST), names[FIRST])])
     if is_open():
         _dialog()

@@ -1,0 +1,86 @@
+"""One's own file in a browser: from page Start to the first map of three kinds of files, and what is refused."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.steps import exceptions, give, opened, overflow, revision, settled
+from tests.core.fields.own_files import coarse_months, fine_heights, projected, reanalysis, rubbish
+from tests.core.fields.samples import netcdf
+from tests.waiting import wait_for
+
+#: Seconds from the file to the map, and clicks on the way, at most.
+LONGEST_S, MOST_CLICKS = 60, 3
+INPUT = "[role=dialog] [data-testid=stFileUploader] input[type=file]"
+COUNT = "() => { window.clicks = 0; document.addEventListener('click', () => window.clicks++, true); }"
+#: Name → the files, the field that is downscaled as the first sentence calls it, and the control of its time.
+KINDS: dict[str, tuple[Callable[[], dict[str, bytes]], str, str]] = {
+    "reanalysis": (lambda: {"era5.nc": netcdf(reanalysis())}, "2 metre temperature", "Time"),
+    "heights and coarse months": (
+        lambda: {"heights.nc": netcdf(fine_heights()), "months.nc": netcdf(coarse_months())},
+        "Tas, 1 January 2001", "Time of the coarse target",
+    ),
+    "projected model": (lambda: {"regional.nc": netcdf(projected())}, "Tas, 1 March 2019", "Time"),
+}  # fmt: skip
+
+
+def dialog(page: Page) -> Locator:
+    return page.get_by_role("dialog")
+
+
+def button(page: Page) -> Locator:
+    return dialog(page).get_by_role("button", name="Downscale", exact=True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_from_a_file_to_its_map_in_a_minute_and_three_clicks(new_page: Callable[..., Page], kind: str) -> None:
+    """A new visitor, who reads nothing, at the level Essential."""
+    files, sentence, control = KINDS[kind]
+    page = opened(new_page(level="", dark=kind.startswith("proj"), width=390 if kind.startswith("rean") else 1280))
+    page.get_by_role("link", name="Downscale your own file").click()
+    page.locator(INPUT).wait_for(state="attached")
+    settled(page)
+    page.evaluate(COUNT)
+    begun, worked_example = time.monotonic(), revision(page, "map-mean")
+    page.locator(INPUT).set_input_files(
+        [{"name": name, "mimeType": "", "buffer": data} for name, data in files().items()]
+    )
+    button(page).click()
+    dialog(page).wait_for(state="detached")
+    wait_for(lambda: revision(page, "map-mean") != worked_example, "the map of the file")
+    expect(page.get_by_test_id("stMain").get_by_text(sentence).first).to_be_visible()
+    assert time.monotonic() - begun < LONGEST_S and page.evaluate("window.clicks") <= MOST_CLICKS
+    settled(page)
+    assert overflow(page) == 0 and not exceptions(page) and not page.errors
+    place = page.get_by_test_id("stSidebar").get_by_label(control, exact=True).first
+    expect(place).to_be_attached()
+    if kind.startswith("rean"):
+        return  # a phone: the controls are behind a button
+    expect(place).to_be_visible()
+    expect(page.get_by_role("button", name="Variables, cells, time …")).to_be_visible()
+    page.reload()
+    expect(page.get_by_test_id("stMain").get_by_text(sentence).first).to_be_visible()
+    assert not exceptions(page)
+
+
+def test_a_refused_file_is_a_sentence_until_the_next_one(new_page: Callable[..., Page]) -> None:
+    page = opened(new_page(level=""), "/downscale?data=own&rows=18&columns=18")
+    dialog(page).wait_for()
+    refused = dialog(page).get_by_test_id("stAlertContentError")
+    for name, data in rubbish().items():
+        give(page, name, data)
+        expect(refused).to_have_count(1)
+        expect(refused).to_contain_text(name)
+        expect(button(page)).to_have_count(0)
+    give(page, "regional.nc", netcdf(projected()))
+    button(page).wait_for()
+    expect(refused).to_have_count(0)
+    page.keyboard.press("Escape")
+    dialog(page).wait_for(state="detached")
+    settled(page)
+    expect(page.get_by_text("Potential temperature, 19 November 2009").first).to_be_visible()  # nothing was lost
+    page.get_by_role("button", name="Use your own file").click()
+    expect(dialog(page)).to_be_visible()
+    assert not exceptions(page) and not page.errors
