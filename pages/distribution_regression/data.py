@@ -21,6 +21,7 @@ from deconditioning.studies.distribution_regression.study import part
 from deconditioning.studies.distribution_regression.tables import keep_table, kept_tables, table_columns, table_subjects
 from pages.kit.controls import widgets
 from pages.kit.controls.essential import group, labelled
+from pages.kit.controls.level import at_both_levels
 from pages.kit.controls.missing_switch import table_missing
 from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.controls.settings import controls
@@ -138,7 +139,7 @@ def _roles(key: str) -> Roles:
     names = table_columns(key)
     guess = guess_roles(names)
     assert guess is not None  # kept tables have three columns
-    with group("Columns", expanded=True):
+    with group("Columns", expanded=True), at_both_levels("columns"):
         one = {"subject": guess.subject, "value": guess.values[0], "outcome": guess.outcome}
         chosen = {
             role: str(st.selectbox(role.capitalize(), names, names.index(start), key=f"d-{role}-{key}"))

@@ -26,6 +26,7 @@ from pages.downscaling.missing import counted_missing
 from pages.downscaling.own_file import request
 from pages.downscaling.variable_choice import begin, pick, several
 from pages.kit.controls.essential import group
+from pages.kit.controls.level import at_both_levels
 from pages.kit.controls.settings import control
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.record import page_record
@@ -155,7 +156,7 @@ def _spec(fields: Fields, source: Source, hidden: DeltaGenerator, asked: DeltaGe
     default = _default_of(keys_of(source.fields)[0], source.coarse)
     target, covariates, mediators = _variables(fields, source, default)
     own = [*covariates, *mediators] if source.coarse else [target, *covariates, *mediators]
-    with st.container(key="lab-shown-dimensions") if keys_of(source.fields)[0].startswith(UPLOAD) else nullcontext():
+    with at_both_levels("dimensions") if keys_of(source.fields)[0].startswith(UPLOAD) else nullcontext():
         select, coarse = _selections(fields, source, default, (own, target, covariates, mediators))
     used = [(source.coarse or source.fields, target, coarse if source.coarse else select)]
     used += [(source.fields, name, select) for name in covariates]

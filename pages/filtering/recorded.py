@@ -16,6 +16,7 @@ from pages.filtering import words
 from pages.filtering.player import player
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.essential import labelled
+from pages.kit.controls.level import at_both_levels
 from pages.kit.controls.missing_switch import table_missing
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
@@ -41,12 +42,14 @@ def _example() -> Table:
 def show() -> None:
     """Columns, the series followed, errors."""
     with st.sidebar:
-        table = _choose_table()
-        states, observations = _choose_columns(table)
-        series = Series.from_table(table, states, observations, _choose_time(table, [*states, *observations]))
+        with at_both_levels("series"):
+            table = _choose_table()
+            states, observations = _choose_columns(table)
+            series = Series.from_table(table, states, observations, _choose_time(table, [*states, *observations]))
         for note in (*table.notes, *series.notes):
             st.caption(plain(note))
-        steps = _choose_length(series)
+        with at_both_levels("length"):
+            steps = _choose_length(series)
         settings = words.choose_filter()
     result = _followed(series, steps, settings)
     _said(result, series, table)
@@ -128,7 +131,7 @@ def _choose_length(series: Series) -> int:
     most = min(MOST_TRAIN, len(series) - 2)
     if most <= FEWEST:
         return FEWEST  # too short a series is refused by `split`, with its numbers
-    return int(st.slider("Training steps T", FEWEST, most, min(most, max(FEWEST, len(series) // 2)),
+    return int(st.slider("Training steps", FEWEST, most, min(most, max(FEWEST, len(series) // 2)),
                          key=f"f-part-{len(series)}"))  # fmt: skip
 
 

@@ -41,7 +41,9 @@ from deconditioning.studies.likelihood_free.study import (
 from deconditioning.tables.gaps import Missing
 from pages.kit.controls import widgets
 from pages.kit.controls.address import forget_address
+from pages.kit.controls.level import at_both_levels
 from pages.kit.controls.missing_switch import table_missing
+from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.controls.settings import control, controls
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
@@ -76,12 +78,22 @@ class Choice:
 def choose() -> Choice:
     """The problem with its prior, and how many simulations."""
     name = controls(SourceSettings).problem
+    _own_table_button(own=name not in PROBLEMS)
     if name not in PROBLEMS:
-        return _choose_table()
+        with at_both_levels("table"):
+            return _choose_table()
     numbers = controls(NumberSettings, problem=name)
     box = _box(numbers) if PREDATORS["problem"] == (name,) else {}
     given = controls(SimulatorSettings, **numbers.to_dict() | box)
     return Choice(name, numbers_of(given), given.simulations, given.seed)
+
+
+def _own_table_button(*, own: bool) -> None:
+    """Turns to a table of one's own, or back; the list of simulators is not an essential control."""
+    setting = SourceSettings.problem
+    label, value = ("Back to a simulator", setting.default) if own else ("Use your own table", "table")
+    st.button(label, key="lab-own-table", icon=":material/upload_file:", width="stretch",
+              on_click=set_on_next_run, args=({setting.key: value},))  # fmt: skip
 
 
 def _box(now: NumberSettings) -> dict[str, float]:

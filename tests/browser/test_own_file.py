@@ -84,3 +84,30 @@ def test_a_refused_file_is_a_sentence_until_the_next_one(new_page: Callable[...,
     page.get_by_role("button", name="Use your own file").click()
     expect(dialog(page)).to_be_visible()
     assert not exceptions(page) and not page.errors
+
+
+SERIES = "step,hidden,seen\n" + "".join(f"{i},{i * 7 % 11 / 3},{i * 5 % 13 / 4}\n" for i in range(60))
+MEASURES = "subject,value,outcome\n" + "".join(f"{i % 20},{i * 7 % 11},{i % 20 % 3}\n" for i in range(100))
+
+
+@pytest.mark.parametrize(
+    ("address", "first", "table", "labels"),
+    [
+        ("/follow", "own series", SERIES, ["Hidden state", "Observed", "Time", "Training steps"]),
+        ("/distributions", "Own table", MEASURES, ["Subject", "Value", "Outcome", "Covariates"]),
+        ("/simulate", "Use your own table", "", ["Parameters", "Use logarithms of", "Prior"]),
+    ],
+)
+def test_what_own_tables_need_is_shown_to_a_new_visitor(
+    new_page: Callable[..., Page], address: str, first: str, table: str, labels: list[str]
+) -> None:
+    page = opened(new_page(level=""), address)
+    sidebar = page.get_by_test_id("stSidebar")
+    sidebar.get_by_text(first, exact=True).click()
+    sidebar.get_by_test_id("stFileUploader").first.wait_for()
+    settled(page)
+    if table:
+        give(page, "own.csv", table.encode())
+    for label in labels:
+        expect(sidebar.get_by_test_id("stWidgetLabel").get_by_text(label, exact=True).first).to_be_visible()
+    assert not exceptions(page) and not page.errors

@@ -13,7 +13,7 @@ from pages.downscaling.data import FIRST, fields_of, shown_choice, sources
 from pages.downscaling.own_file import panel
 from pages.downscaling.own_file.request import LABEL, OWN, close_dialog, is_open, open_dialog
 from pages.kit.controls.address import correct, forget_address
-from pages.kit.controls.level import SHOWN
+from pages.kit.controls.level import at_both_levels
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
 from pages.kit.runs.uploaded import content, deletable, discard
@@ -34,7 +34,7 @@ def show() -> None:
 
 @st.dialog("Downscale your own file", width="medium", on_dismiss=close_dialog)
 def _dialog() -> None:
-    with st.container(key=f"{SHOWN}files"):
+    with at_both_levels("files"):
         new = _upload()
     names = kept_uploads(visitor_mark())
     chosen = _files([key for key in new if key in names], names)

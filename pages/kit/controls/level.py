@@ -6,6 +6,7 @@ visitor's browser keeps it, and an address may carry it.
 """
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.kit.controls.address import correct
 from pages.kit.controls.essential import Essentials, essential
@@ -21,8 +22,8 @@ KEY = "level"
 COOKIE = "deconditioning-level"
 #: Keys of controls that are no setting of a page.
 _TOOLS = ("lab-", "sweep")
-#: Controls in a container whose key begins so are shown at both levels, such as those of one's own file.
-SHOWN = "lab-shown-"
+#: Controls in a container whose key begins so are shown at both levels.
+_SHOWN = "lab-shown-"
 
 
 def choose(essentials: Essentials) -> None:
@@ -54,6 +55,11 @@ def _begin(page: str) -> None:
     st.session_state.update({KEY: wanted})
 
 
+def at_both_levels(name: str) -> DeltaGenerator:
+    """A container whose controls are shown at either level, such as those that one's own file needs."""
+    return st.container(key=f"{_SHOWN}{name}")
+
+
 def shown() -> str:
     """The level that the page has; empty where it has none."""
     now = page_record()
@@ -73,7 +79,7 @@ def style() -> str:
     shown_ones = [
         f".st-key-{KEY}",
         *(f'[class*="st-key-{name}"]' for name in _TOOLS),
-        f'[class*="st-key-{SHOWN}"] *',
+        f'[class*="st-key-{_SHOWN}"] *',
         *map(_selector, page_record().essentials),
     ]
     return (
