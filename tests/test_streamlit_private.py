@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pages.kit import streamlit_private
-from pages.kit.streamlit_private import PARTS, TEST_IDS, Part, missing
+from pages.kit.streamlit_private import PARTS, SCRIPT_PARTS, TEST_IDS, Part, missing
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Public: the package's own face, and the class of a place on a page, which annotations name.
@@ -72,6 +72,24 @@ def test_a_part_that_is_taken_away_is_named(part: Part, monkeypatch: pytest.Monk
         monkeypatch.setattr(inspect, "getsource", lambda each: source.replace(f"self.{last}", "self.renamed"))
     (told,) = [sentence for sentence in missing() if f"Streamlit has no {part.where} " in sentence]
     assert part.why in told and part.instead in told
+
+
+@pytest.mark.parametrize("part", SCRIPT_PARTS, ids=lambda part: part.where)
+def test_a_part_of_a_script_that_is_taken_away_is_named(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    module, _, name = part.where.partition(":")
+    whole = streamlit_private.script
+    monkeypatch.setattr(
+        streamlit_private,
+        "script",
+        lambda each: whole(each).replace(name, "renamed") if module.endswith(each) else whole(each),
+    )
+    assert missing() == [f"Streamlit has no {part.where} any more. {part.why} {part.instead}"]
+
+
+def test_the_parts_of_scripts_are_those_that_the_dragged_slider_uses() -> None:
+    used = (ROOT / "pages/kit/controls/dragging.js").read_text()
+    names = [part.where.partition(":")[2] for part in SCRIPT_PARTS]
+    assert [name for name in names if name not in used] == []
 
 
 def test_a_module_that_is_gone_is_named() -> None:

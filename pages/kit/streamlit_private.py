@@ -1,7 +1,8 @@
 """What the app uses of Streamlit although Streamlit does not promise to keep it. All of it stands here.
 
-`PARTS` names each part, says what it is for and what to do when a version takes it away; `missing` says which parts the
-installed version lacks (the server asks when it starts, the tests too). `TEST_IDS` and `ATTRIBUTES` are the marks in
+`PARTS` names each part, says what it is for and what to do when a version takes it away, `SCRIPT_PARTS` those of the
+browser's scripts; `missing` says which parts the installed version lacks (the server asks when it starts, the tests
+too). `TEST_IDS` and `ATTRIBUTES` are the marks in
 Streamlit's HTML that our style sheets, scripts and browser tests select; tests/browser/test_words.py looks for
 each of them in a browser. Besides these we use Streamlit's public API: ``import streamlit as st``, and
 `DeltaGenerator` in annotations.
@@ -105,6 +106,30 @@ PARTS = (
     Part("streamlit.errors:StreamlitAPIException", "st.page_link without a router.", "Catch what it raises now."),
 )
 
+_DRAGGING = "Without it sliders send their value on release alone: see what pages/kit/controls/dragging.js calls."
+#: Where: ``js/script:name``. All of it is used by dragging.js.
+SCRIPT_PARTS = tuple(
+    Part(f"js/{where}", why, _DRAGGING)
+    for where, why in {
+        "react-dom:__reactFiber$": "Leads from an element to the components around it.",
+        "react-dom:memoizedProps": "What a component was given.",
+        "react-dom:__reactProps$": "What an element was given: the exact value of a slider's handle.",
+        "Slider:onChangeEnd": "Lets a slider know the value that was sent past it.",
+        "Slider:minValue": "Marks the component that has it, and the slider's lower end.",
+        "Slider:maxValue": "The slider's upper end.",
+        "Slider:data-dragging": "Whether a handle is dragged.",
+        "Slider:aria-valuetext": "A handle's value in words.",
+        "Slider:widgetMgr": "Holds the values that go to the server.",
+        "Slider:options": "The words that a slider over a list sends.",
+        "index:setStringArrayValue": "Sends the value of a slider over a list.",
+        "index:setDoubleArrayValue": "Sends the value of a slider over numbers.",
+        "index:triggerRerun": "Whether what is put there begins a run.",
+        "index:setJsonValue": "Puts the number of the drag among them.",
+        "index:addScriptFinishedHandler": "Tells when a run has ended.",
+        "index:removeScriptFinishedHandler": "Stops telling.",
+    }.items()
+)
+
 #: ``data-testid`` of Streamlit's elements, in our style sheets, scripts and browser tests.
 TEST_IDS = tuple(
     """stAlertContentError stApp stBaseButton stButtonGroup stCaptionContainer stCheckbox stCode stColumn stDataFrame
@@ -124,13 +149,15 @@ CONTROL_CLASSES = (
 ATTRIBUTES = ("[data-test-script-state]", "[data-stale]", "[data-collapsed]", ".dvn-scroller", ".katex-display")
 
 
-def missing(parts: Sequence[Part] = PARTS) -> list[str]:
+def missing(parts: Sequence[Part] = (*PARTS, *SCRIPT_PARTS)) -> list[str]:
     """A sentence for each part that the installed Streamlit lacks."""
     return [f"Streamlit has no {part.where} any more. {part.why} {part.instead}" for part in parts if not _found(part)]
 
 
 def _found(part: Part) -> bool:
     module, _, names = part.where.partition(":")
+    if module.startswith("js/"):
+        return names in script(module.removeprefix("js/"))
     try:
         holder: Any = importlib.import_module(module)
     except ImportError:
@@ -140,6 +167,14 @@ def _found(part: Part) -> bool:
             return inspect.isclass(holder) and f"self.{name} " in inspect.getsource(holder).replace(":", " ")
         holder = getattr(holder, name)
     return True
+
+
+def script(name: str) -> str:
+    """The text of one of the browser's scripts; empty where there is none of that name."""
+    import streamlit
+
+    found = sorted(Path(streamlit.__file__).parent.glob(f"static/static/js/{name}.*.js"))
+    return "".join(path.read_text(encoding="utf-8") for path in found)
 
 
 # ---- the server (scripts/) -----------------------------------------------------------------------------------------

@@ -1,15 +1,33 @@
 """Sliders over orders of magnitude: what they read and say, one key press, the address, learned values."""
 
+import itertools
 import re
 from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Mouse, Page, expect
 
-from tests.browser.steps import SMALL_LINE, opened, settled
+from tests.browser.steps import ALL_CELLS, SMALL_LINE, opened, redrawn, revision, settled
+from tests.waiting import wait_for
 
 LAMBDA = f"{SMALL_LINE}&o-view=Bayes%27+rule"
 FOUND = re.compile("^Given x = ")
+#: Counts a chart's pictures, and what is told of a slider that is dragged.
+COUNT = """key => {
+  window.pictures = 0; window.told = [];
+  const count = ({ target }) => { if (target.dataset.key === key) window.pictures++; };
+  new MutationObserver(records => records.forEach(count))
+    .observe(document.body, { subtree: true, attributes: true, attributeFilter: ['data-revision'] });
+  const note = ({ type, detail }) => window.told.push([type, detail]);
+  for (const name of ['lab-moved', 'lab-rested']) addEventListener(name, note);
+}"""
+#: Pictures that come while a slider is dragged; a quiet machine draws them in half a second.
+ON_THE_WAY = 4
+MIDDLES = """handle => [handle.closest('[style*="left"]'), handle.closest('[data-testid=stSlider]')].map(element => {
+  const { x, y, width, height } = element.getBoundingClientRect();
+  return [x + width / 2, y + height / 2, width];
+})"""
 
 
 def handle(page: Page, name: str):
@@ -25,8 +43,12 @@ def said(page: Page, name: str) -> str:
     return text
 
 
+def asked_in(url: str) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(url).query)
+
+
 def asked(page: Page) -> dict[str, list[str]]:
-    return parse_qs(urlsplit(page.url).query)
+    return asked_in(page.url)
 
 
 def test_one_key_press_is_one_step_and_the_value_is_read_said_and_kept_in_the_address(
@@ -80,3 +102,122 @@ def test_a_value_between_the_steps_stays_through_other_pages_and_the_way_back(pa
     expect(handle(page, "λ, of the simulation")).to_have_attribute("aria-valuetext", "0.001734")
     settled(page)
     page.wait_for_url(re.compile("b-lam=0.001734"))
+
+
+class Finger:
+    """A finger, which is moved, put down and lifted as a mouse is."""
+
+    def __init__(self, page: Page) -> None:
+        self.session, self.points = page.context.new_cdp_session(page), [{"x": 0.0, "y": 0.0}]
+        self.is_down = False
+
+    def move(self, x: float, y: float) -> None:
+        self.points = [{"x": x, "y": y}]
+        if self.is_down:
+            self._touch("touchMove", self.points)
+
+    def down(self) -> None:
+        self.is_down = True
+        self._touch("touchStart", self.points)
+
+    def up(self) -> None:
+        self.is_down = False
+        self._touch("touchEnd", [])
+
+    def _touch(self, kind: str, points: list[dict[str, float]]) -> None:
+        self.session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+
+def dragged(page: Page, name: str, chart: str, pointer: Mouse | Finger) -> str:
+    """Drag a handle to and fro until pictures of the chart have come, then let go of it at another value than before.
+
+    Returns what it shows then.
+    """
+    slider = handle(page, name)
+    slider.scroll_into_view_if_needed()
+    before = slider.get_attribute("aria-valuetext")
+    (x, y, _), (middle, _, width) = slider.evaluate(MIDDLES)
+    page.evaluate(COUNT, chart)
+    pointer.move(x, y)
+    pointer.down()
+    places = itertools.cycle([*range(20), *range(20, 0, -1)])
+
+    def enough() -> bool:
+        pointer.move(middle + width * (next(places) / 40 - 0.25), y)
+        page.wait_for_timeout(40)
+        pictures = page.evaluate("() => window.pictures")
+        return pictures >= ON_THE_WAY and slider.get_attribute("aria-valuetext") != before
+
+    wait_for(enough, f"{ON_THE_WAY} pictures of a slider that is dragged", every=0)
+    now = slider.get_attribute("aria-valuetext")
+    pointer.up()
+    settled(page)
+    assert said(page, name) == now != before
+    return now
+
+
+CASES = {
+    "a picture": (SMALL_LINE, "Lengthscale of k", "o-k-scale", "o-function"),
+    "a map": (ALL_CELLS, "Lengthscale: surface altitude", "l1", "map-mean"),
+    "a whole page": ("/simulate", "ℓ, in sd of near parameters", "lf-len", "lf-marginal-0"),
+}
+
+
+@pytest.mark.parametrize(("path", "name", "key", "chart"), CASES.values(), ids=CASES)
+def test_pictures_follow_a_dragged_handle_and_the_drag_is_one_step(
+    page: Page, path: str, name: str, key: str, chart: str
+) -> None:
+    opened(page, path)
+    before, entries = said(page, name), page.evaluate("() => history.length")
+    now = dragged(page, name, chart, page.mouse)
+    page.wait_for_url(lambda url: asked_in(url).get(key) == [now])
+    assert page.evaluate("() => history.length") == entries
+    events = page.evaluate("() => window.told")
+    kinds = [kind for kind, _ in events]
+    assert kinds[-1] == "lab-rested" and set(kinds[:-1]) == {"lab-moved"} and len(kinds) > ON_THE_WAY
+    assert {detail["key"] for _, detail in events} == {key}
+    assert events[-1][1]["text"] == now and events[-1][1]["value"] == float(now)
+    assert all(0 <= detail["fraction"] <= 1 for _, detail in events)
+
+    undo = page.locator(".st-key-lab-undo button").first
+    undo.click()
+    expect(handle(page, name)).to_have_attribute("aria-valuetext", before)
+    settled(page)
+    expect(undo).to_be_disabled()
+    page.locator(".st-key-lab-redo button").first.click()
+    expect(handle(page, name)).to_have_attribute("aria-valuetext", now)
+    assert not page.errors
+
+
+def test_after_a_drag_the_picture_is_that_of_the_address(page: Page, new_page: Callable[..., Page]) -> None:
+    opened(page, SMALL_LINE)
+    now = dragged(page, "Lengthscale of k", "o-function", page.mouse)
+    again = opened(new_page(), urlsplit(page.url)._replace(scheme="", netloc="").geturl())
+    assert said(again, "Lengthscale of k") == now
+    assert revision(again, "o-function") == revision(page, "o-function")
+
+
+def test_a_finger_drags_as_a_mouse_does(new_page: Callable[..., Page]) -> None:
+    page = opened(new_page(width=900, touch=True), SMALL_LINE)
+    now = dragged(page, "Lengthscale of k", "o-function", Finger(page))
+    page.wait_for_url(lambda url: asked_in(url).get("o-k-scale") == [now])
+    assert not page.errors
+
+
+def test_without_streamlits_inner_parts_the_value_is_sent_on_release(page: Page) -> None:
+    page.add_init_script(
+        "Object.keys = (keys => of => keys(of).filter(key => !key.startsWith('__react')))(Object.keys)"
+    )
+    opened(page, SMALL_LINE)
+    before = revision(page, "o-function")
+    slider = handle(page, "Lengthscale of k")
+    slider.scroll_into_view_if_needed()
+    (x, y, _), (_, _, width) = slider.evaluate(MIDDLES)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + width / 5, y, steps=5)
+    page.wait_for_timeout(500)
+    assert revision(page, "o-function") == before
+    page.mouse.up()
+    redrawn(page, "o-function", before)
+    assert not page.errors

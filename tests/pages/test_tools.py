@@ -103,6 +103,32 @@ def test_undo_and_redo_go_through_what_was_done(open_page: Callable[..., AppTest
     assert log_slider(page, "o-k-scale").value == second
 
 
+def test_the_values_of_one_drag_are_one_step(
+    open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_page("one_dimension")
+    first = log_slider(page, "o-k-scale").value
+
+    def drag(number: int, *factors: float) -> float:
+        monkeypatch.setattr(history, "drag", lambda: number)
+        for factor in factors:
+            moved(page, "o-k-scale", factor)
+        monkeypatch.setattr(history, "drag", lambda: 0)
+        return log_slider(page, "o-k-scale").value
+
+    second, third = drag(7, 1.3, 1.3, 1.3), drag(8, 3, 0.7)
+    assert first < second < third
+    for value in (second, first):
+        press(page, "undo")
+        assert log_slider(page, "o-k-scale").value == value
+    assert page.button(key="lab-undo").disabled
+    drag(9, 2, 0.5)  # back to where it began: nothing to undo
+    assert log_slider(page, "o-k-scale").value == first and page.button(key="lab-undo").disabled
+    moved(page, "o-k-scale", 2)
+    press(page, "undo")
+    assert log_slider(page, "o-k-scale").value == first and page.button(key="lab-undo").disabled
+
+
 def test_a_second_press_before_the_page_has_settled_goes_on_from_the_first(open_page: Callable[..., AppTest]) -> None:
     """As two fast presses do: the first one's request still stands when the second is taken."""
     page = open_page("one_dimension")

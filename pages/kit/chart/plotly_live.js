@@ -200,7 +200,7 @@ const later = (node, data) => {
 const REST_MS = 200;
 let resting = 0;
 const follow = () => {
-  if (document.querySelector('[data-dragged="true"]')) return rest(); // a drag is one step of the page's history
+  if (document.querySelector('[data-dragged=true], [data-dragging=true]')) return rest(); // a drag is one step of the page's history
   resting = 0;
   window.__labFollow?.();
 };

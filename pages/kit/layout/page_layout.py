@@ -11,6 +11,7 @@ from deconditioning.errors import InputError
 from pages.kit.chart.warm_up import is_warm, warm_up
 from pages.kit.controls import level
 from pages.kit.controls.address import drop_impossible
+from pages.kit.controls.dragging import follow_drags
 from pages.kit.controls.essential import Essentials
 from pages.kit.controls.program_values import apply_values
 from pages.kit.layout.escaping import sentence_of
@@ -44,6 +45,7 @@ def page_header(
     if essentials:
         level.choose(essentials)
     frame(level.shown())
+    follow_drags()
     explain_words()
     st.html(f"<style>{palette_css()}{_CSS}{level.style()}</style>")
     record_title(title, sentence)

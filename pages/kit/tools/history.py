@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from pages.kit.controls.address import complete, note_requests
+from pages.kit.controls.dragging import drag
 from pages.kit.controls.program_values import set_on_next_run, set_values
 from pages.kit.pages import with_current_keys
 from pages.kit.record import Control, page_record, same
@@ -27,10 +28,11 @@ Asked = Callable[[Mapping[str, Control]], Mapping[str, Any]]
 
 @dataclass
 class History:
-    """A page's states in the order in which they were seen, and the one that is shown."""
+    """A page's states in the order in which they were seen, the one that is shown, the drag that made the last."""
 
     states: list[State] = field(default_factory=list)
     at: int = -1
+    drag: int = 0
 
 
 @dataclass
@@ -148,11 +150,16 @@ def _moved(steps: int) -> None:
 
 
 def _keep(state: State) -> None:
-    result = history()
+    """Keep what is shown now; of the values that a slider had while it was dragged only the last."""
+    result, now = history(), drag()
     if not state or (result.states and is_shown(result.states[result.at])):
         return
     del result.states[result.at + 1 :]
-    result.states.append(state)
+    if now and now == result.drag:
+        result.states.pop()
+    result.drag = now
+    if not (result.states and is_shown(result.states[-1])):  # a drag may end where it began
+        result.states.append(state)
     del result.states[:-KEPT]
     result.at = len(result.states) - 1
 

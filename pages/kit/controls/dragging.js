@@ -1,0 +1,127 @@
+// A slider is followed while it is dragged. Streamlit's slider sends its value when the hand lets go; this sends the
+// values on the way, past the slider, which would put its handle back to each of them. One value is in flight: of those
+// that come meanwhile the newest waits until its run has ended, because a run that is broken off draws no picture.
+// The address is written on release: browsers take it amiss when it changes often.
+//
+// On window, `lab-moved` {key, value, text, fraction} is dispatched at every move of a handle and `lab-rested` at its
+// release; a slider of two handles has lists. What is private to Streamlit here is listed and checked in
+// streamlit_private.py (SCRIPT_PARTS); without it a value is sent on release alone.
+
+const SLIDER = '[data-testid=stSlider]';
+
+const reactOf = (node, name) => node[Object.keys(node).find(key => key.startsWith(name))];
+
+// What the nearest component around an element was given, of those that were given something that fits.
+const given = (node, fits) => {
+  for (let fiber = reactOf(node, '__reactFiber$'); fiber; fiber = fiber.return) {
+    if (fiber.memoizedProps && fits(fiber.memoizedProps)) return fiber.memoizedProps;
+  }
+};
+const appOf = node => given(node, props => props.addScriptFinishedHandler && props.removeScriptFinishedHandler);
+const widgetOf = node => given(node, props => props.widgetMgr?.setJsonValue && props.element?.id);
+const sliderOf = node => given(node, props => props.onChangeEnd && 'minValue' in props && 'maxValue' in props);
+const valueOf = handle => reactOf(handle, '__reactProps$')?.value; // the attribute is rounded to a step
+
+const handlesOf = slider => [...slider.querySelectorAll('input[type=range]')];
+const keyOf = slider => /(?:^| )st-key-(\S+)/.exec(slider.closest('[class*=st-key-]')?.className)?.[1] ?? '';
+
+// What the handles of a slider show: where they stand, and what is told of that.
+const shownBy = slider => {
+  const handles = handlesOf(slider), { minValue, maxValue } = sliderOf(handles[0]), at = handles.map(valueOf);
+  const text = handles.map(handle => handle.getAttribute('aria-valuetext') ?? '');
+  const told = {
+    value: text.map((words, i) => (words && Number.isFinite(Number(words)) ? Number(words) : at[i])),
+    text, fraction: at.map(value => (value - minValue) / (maxValue - minValue || 1)),
+  };
+  if (at.length === 1) for (const name of Object.keys(told)) [told[name]] = told[name];
+  return { at, text, detail: { key: keyOf(slider), ...told } };
+};
+
+// ---- what goes to the server ------------------------------------------------------------------------------------------
+const put = ({ widgetMgr, element, fragmentId }, { at, text }, triggerRerun) => {
+  const how = { fragmentId, fromUser: false, triggerRerun };
+  if (element.options?.length) widgetMgr.setStringArrayValue(element.id, [text].flat(), how);
+  else widgetMgr.setDoubleArrayValue(element.id, at, how);
+};
+
+// The slider itself sends a value only where it is not there already, and must know it: else it does not see that the
+// program puts the handle back to where the drag began.
+const acknowledge = (handle, { at }) => {
+  const widget = widgetOf(handle), { minValue, maxValue, onChangeEnd } = sliderOf(handle);
+  const other = at.map(value => (value === minValue ? maxValue : minValue));
+  put(widget, { at: other, text: other.map(value => widget.element.options?.[value] ?? '') }, false);
+  onChangeEnd(at);
+};
+
+// ---- whether the last value's run has ended --------------------------------------------------------------------------
+let awaited = false;
+const ended = () => { awaited = false; };
+const runs = () => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState !== 'notRunning';
+
+// ---- Python is told which drag a value comes from (dragging.py), with that value --------------------------------------
+const FOLLOWED_MS = 2000; // the run of the page that follows the last value (picture_first.py) belongs to the drag
+let me = null, drags = Date.now(), told = 0, forgetting = 0;
+
+const tell = drag => {
+  clearTimeout(forgetting);
+  if (drag === told) return;
+  told = drag;
+  const widget = me && widgetOf(me);
+  widget?.widgetMgr.setJsonValue(widget.element.id, { drag }, { fromUser: false }); // makes nothing run by itself
+};
+const forget = () => { if (runs()) forgetting = setTimeout(forget, 100); else tell(0); };
+
+// ---- the hand ----------------------------------------------------------------------------------------------------------
+let hand = null; // the drag that goes on: its slider, whether it has begun, what was shown, seen and sent last
+
+const say = (name, detail) => dispatchEvent(new CustomEvent(name, { detail }));
+
+const look = () => {
+  if (!hand) return;
+  const { slider } = hand, dragged = slider.isConnected && slider.querySelector('[data-dragging=true]');
+  if (!dragged && (hand.begun || !hand.down)) return rest();
+  if (dragged) {
+    if (!hand.begun) tell(++drags);
+    hand.begun = true;
+    hand.shown = shownBy(slider);
+    const now = String(hand.shown.at);
+    if (now !== hand.seen) say('lab-moved', hand.shown.detail);
+    hand.seen = now;
+    if (now !== hand.sent && !awaited && !runs()) {
+      hand.sent = now;
+      awaited = true;
+      put(widgetOf(handlesOf(slider)[0]), hand.shown, true);
+    }
+  }
+  requestAnimationFrame(look);
+};
+
+const rest = () => {
+  const { slider, begun, sent, start } = hand, shown = slider.isConnected ? shownBy(slider) : hand.shown;
+  hand = null;
+  if (!begun) return;
+  if (slider.isConnected && String(shown.at) === sent && sent !== start) acknowledge(handlesOf(slider)[0], shown);
+  say('lab-rested', shown.detail);
+  forgetting = setTimeout(forget, FOLLOWED_MS);
+};
+
+const hold = event => {
+  tell(0);
+  const slider = event.target.closest?.(SLIDER), handle = slider && handlesOf(slider)[0];
+  const widget = me && handle && !handle.disabled && sliderOf(handle) && widgetOf(handle);
+  if (!widget || widget.element.formId || valueOf(handle) === undefined) return;
+  const seen = String(shownBy(slider).at);
+  hand = { slider, down: true, begun: false, shown: null, start: seen, seen, sent: seen };
+  awaited = false;
+  requestAnimationFrame(look);
+};
+addEventListener('pointerdown', hold, true);
+addEventListener('keydown', () => { if (!hand) tell(0); }, true);
+for (const name of ['pointerup', 'pointercancel']) addEventListener(name, () => { if (hand) hand.down = false; }, true);
+
+export default function ({ parentElement }) {
+  const app = appOf(parentElement);
+  me = app ? parentElement : null;
+  app?.addScriptFinishedHandler(ended);
+  return () => app?.removeScriptFinishedHandler(ended);
+}
