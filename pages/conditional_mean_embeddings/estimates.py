@@ -73,11 +73,12 @@ def estimated() -> tuple[BagLayout, BagSample, Comparison]:
     """The controls, and both embeddings at their values."""
     layout = choose()
     result, sample = _compared(layout), _sampled(layout)
-    st.markdown(verdict(layout, sample, result))
+    said, why = verdict(layout, sample, result)
+    st.markdown(said)
     with st.sidebar:
         at = controls(SliceSettings).y
     dark = is_dark()
-    first, second, third = st.columns(3)
+    first, second, third = st.columns([3, 4, 4])
     with first:
         points, label = sample.bags.inputs[:, 0].numpy(), sample.mediators[sample.bags.bag, 0].numpy()
         plotly_live(bags_plot(points, label, sample.bags.bag.numpy(), dark=dark), "e-data", later=True)
@@ -86,6 +87,7 @@ def estimated() -> tuple[BagLayout, BagSample, Comparison]:
     _maps(result, second, third, dark)
     with second:
         plotly_live(_slice(layout, sample, result, at, dark), "e-slice", later=True)
+    st.markdown(why)
     return layout, sample, result
 
 
@@ -113,13 +115,13 @@ def _slice(layout: BagLayout, sample: BagSample, result: Comparison, at: float, 
     return slice_plot(result.x.numpy(), lines, at, dark=dark)
 
 
-def verdict(layout: BagLayout, sample: BagSample, result: Comparison) -> str:
-    """How far the estimates lie apart, why, and which is nearer to the truth."""
+def verdict(layout: BagLayout, sample: BagSample, result: Comparison) -> tuple[str, str]:
+    """How far the estimates lie apart and which is nearer to the truth; why."""
     if not layout.unequal and layout.alike:
         return (
             "With equal bags and λ scaled in the same way the two estimators are identical: they differ by RMSE "
-            f"**{result.difference:.2g}** over the grid{_apart(result)}, which is rounding error. With unequal bags "
-            "they differ."
+            f"**{result.difference:.2g}** over the grid{_apart(result)}, which is rounding error.",
+            "With unequal bags they differ.",
         )
     sizes, first, second = sample.bags.sizes, result.embedding_rmse["standard"], result.embedding_rmse["shrinkage"]
     spread = (
@@ -134,14 +136,15 @@ def verdict(layout: BagLayout, sample: BagSample, result: Comparison) -> str:
     )
     nearer = "shrinkage" if second < first else "the standard estimator"
     return (
-        f"With {spread} the two estimates differ by RMSE **{result.difference:.2g}** over the grid{_apart(result)}; "
-        f"the maximum of μ is {float(result.truth.max()):.2g}. The reason: {', and '.join(why)}. On these data "
-        f"{nearer} is closer to the truth (RMSE of μ: {second:.2g} shrinkage, {first:.2g} standard)."
+        f"With {spread} the two estimates differ by RMSE **{result.difference:.2g}**; {nearer} is closer to the truth "
+        f"(RMSE of μ: {second:.2g} shrinkage, {first:.2g} standard).",
+        f"The reason for the difference: {', and '.join(why)}. Over the grid it is {result.difference:.2g}"
+        f"{_apart(result)}; the maximum of μ is {float(result.truth.max()):.2g}."
         + (
-            (" They become identical with bags of equal size, a switch on the left.")
+            " The estimates become identical with bags of equal size, a switch on the left."
             if layout.unequal and layout.alike
             else ""
-        )
+        ),
     )
 
 

@@ -16,7 +16,7 @@ from pages.distribution_regression.presets import PRESETS
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.controls.essential import Essential
 from pages.kit.controls.settings import controls, essentials
-from pages.kit.layout.page_layout import page_header, refusals
+from pages.kit.layout.page_layout import evidence, page_header, refusals
 from pages.kit.tools.study_sweep import OnPage, offer
 
 #: The lengthscale's slider has a key of its own for every data set.
@@ -38,9 +38,10 @@ def main() -> None:
     )
     with refusals():
         body()
-    risk.show()
-    clusters.show()
-    theory.show()
+    with evidence("d-along", "d-risk-methods", "d-c-apart", "d-c-clusters", "d-c-way"):
+        risk.show()
+        clusters.show()
+        theory.show()
 
 
 def body() -> None:
@@ -48,7 +49,7 @@ def body() -> None:
     with st.sidebar:
         chosen = choose_data()
     above = st.container()
-    left, middle, right = st.columns([5, 6, 5])
+    left, middle, right = st.columns([4, 7, 4])
     with middle:
         model, result = picture_first(lambda: picture.function(chosen))
     with st.sidebar:
@@ -61,6 +62,7 @@ def body() -> None:
         picture.predictions(chosen, scores)
     with above:
         picture.summary(chosen, result, scores)
+    picture.others(chosen, result, scores)
     picture.remark(chosen)
     picture.table(result, scores, held_out)
     picture.link(chosen, model)

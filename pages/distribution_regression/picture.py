@@ -87,13 +87,7 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
     if risks:
         best = min(risks, key=risks.__getitem__)
         verb = "is the most accurate method" if best == "gpdr" else f"is less accurate than {model_name(best)} here"
-        ceiling = _ceiling(chosen)
-        st.markdown(
-            f"GPDR estimates f with posterior risk **{risks['gpdr']:.4f}** and {verb}. The risk of density estimation "
-            f"is {risks['kde']:.4f}, that of uncertain embeddings {risks['bdr50']:.4f} (BDR, 50 landmarks) or, with "
-            f"the prior of GPDR, {risks['shrunk']:.4f}. Single outcomes carry little information: the held-out R² is "
-            f"{signed(r2['gpdr'], 2)}, and with f₀ and every distribution known it would be {ceiling:.2f}."
-        )
+        st.markdown(f"GPDR estimates f with posterior risk **{risks['gpdr']:.4f}** and {verb}.")
         return
     best = max(r2, key=r2.__getitem__)
     also = "the most of all methods" if best == "gpdr" else f"{model_name(best)} the most, {100 * r2[best]:.1f} %"
@@ -101,6 +95,19 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
         f"Of subjects held out, GPDR explains **{100 * r2['gpdr']:.1f} %** of the variance of "
         f"{plain(chosen.prepared.subjects.outcome_name)}, {also}. {chosen.words}"
     )
+
+
+def others(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> None:
+    """The risks of the other methods, and how much of single outcomes can be predicted at all."""
+    risks = {name: curve.risk for name, curve in result.curves.items() if curve.risk is not None}
+    if risks:
+        r2, ceiling = float(scores["gpdr"].r2.mean()), _ceiling(chosen)
+        st.markdown(
+            f"The risk of density estimation "
+            f"is {risks['kde']:.4f}, that of uncertain embeddings {risks['bdr50']:.4f} (BDR, 50 landmarks) or, with "
+            f"the prior of GPDR, {risks['shrunk']:.4f}. Single outcomes carry little information: the held-out R² is "
+            f"{signed(r2, 2)}, and with f₀ and every distribution known it would be {ceiling:.2f}."
+        )
 
 
 def _ceiling(chosen: Chosen) -> float:

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ import streamlit as st
 from deconditioning.downscaling.presets import preset
 from deconditioning.downscaling.settings import DownscaleSettings, SliderSettings
 from deconditioning.downscaling.starting import starting_spec
+from deconditioning.fields.problem.coordinates import kilometres
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.families.registry import FAMILIES
@@ -200,6 +201,10 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
         if not problem.matched and (sentence := lost(model.name)):
             st.caption(f"Results on six fields (page Benchmarks): {sentence}")
     changes["kernel"] = _kernel_sliders("k", start.kernel)
+    _say_reach(problem, changes["kernel"])
+    covariates = [name for name in problem.columns if name in problem.spec.covariates]
+    if any(_is_of(term, covariates) for term in start.kernel.terms):
+        changes["kernel"] = trusted(changes["kernel"], covariates, control(_SLIDERS.trust))
     noises = {"noise": max(start.noise, LEAST), "point_noise": max(start.point_noise, LEAST)}
     changes |= {name: control(_MODEL.declaration(name).inner.copy(default=value)) for name, value in noises.items()}
     if changes["point_noise"] <= LEAST * (1 + 1e-6):
@@ -208,6 +213,35 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
         with group("Mediator kernel ℓ"):
             changes["mediator_kernel"] = _kernel_sliders("l", start.mediator_kernel, scales=model.knows_unknown)
     return replace(start, **changes)
+
+
+def _say_reach(problem: DownscalingProblem, kernel: KernelSpec) -> None:
+    """The lengthscale of the place in kilometres, below its slider."""
+    first = kernel.terms[0].factors[0] if kernel.terms[0].factors else None
+    if first is None or page_record().shows_all or set(first.columns) & set(problem.spec.covariates):
+        return
+    if problem.spec.coordinates and first.lengthscales:
+        reach = first.lengthscales[0] * kilometres(problem.grid)
+        st.caption(
+            f"Values are similar over about {reach:,.0f} km." if reach < 1e4 else "Values are similar everywhere."
+        )
+
+
+def _is_of(term: Term, covariates: Collection[str]) -> bool:
+    return bool(term.factors) and all(set(factor.columns) <= set(covariates) for factor in term.factors)
+
+
+def trusted(kernel: KernelSpec, covariates: Collection[str], trust: float) -> KernelSpec:
+    """The kernel with ``trust`` times the sd of every term of the covariates alone."""
+    return KernelSpec(tuple(_trusted(term, trust) if _is_of(term, covariates) else term for term in kernel.terms))
+
+
+def _trusted(term: Term, trust: float) -> Term:
+    first = term.factors[0]
+    if not first.kind.slopes_for_scales:
+        return Term(term.factors, term.scale * trust**2)
+    slopes = replace(first, lengthscales=tuple(scale / trust for scale in first.lengthscales))
+    return Term((slopes, *term.factors[1:]), term.scale)
 
 
 def _kernel_sliders(prefix: str, kernel: KernelSpec, *, scales: bool = True) -> KernelSpec:
@@ -268,6 +302,7 @@ def _turned(factor: Factor, value: float) -> float:
 def slider_values(spec: ModelSpec, bags: int) -> dict[str, float]:
     """What the sliders must hold to stand for ``spec``; give it to ``set_values``."""
     values = {_MODEL.noise.key: max(spec.noise, LEAST), _MODEL.point_noise.key: max(spec.point_noise, LEAST)}
+    values[_SLIDERS.trust.key] = 1.0
     if spec.model.uses("regularisation"):
         values[_MODEL.regularisation.key] = spec.regularisation * bags
     for prefix, kernel in (("k", spec.kernel), ("l", spec.mediator_kernel)):

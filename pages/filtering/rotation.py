@@ -11,6 +11,7 @@ from pages.filtering import length, words
 from pages.filtering.player import player
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import controls
+from pages.kit.layout.page_layout import evidence
 from pages.kit.layout.theme import is_dark
 from pages.kit.tools.study_sweep import OnPage, offer
 
@@ -34,7 +35,8 @@ def show(name: str) -> None:
 Y_t = X_t + \xi_t,\qquad \eta = {system.eta:g},\ b = {system.b:g},\ M = {system.waves:g}$$""",
         steps, settings, result,
     )  # fmt: skip
-    length.show(system, name, steps)
+    with evidence():
+        length.show(system, name, steps)
     if settings.scale is not None:
         offer(OnPage("filtering"))
 
@@ -62,7 +64,7 @@ def _said(result: Followed, system: RotationSystem) -> None:
 
 
 def _draw(result: Followed, step: int) -> None:
-    left, right = st.columns([1, 1])
+    left, right = st.columns([3, 2])
     reach = 1.15 * float(np.abs(np.concatenate([result.truth, result.seen])).max())
     with left:
         figure = plane_plot(result.truth, result.seen, result.means, step, sample=(result.points, result.weights[step]),

@@ -13,10 +13,11 @@ from pages.kernel_bayes.words import equation
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.controls import widgets
 from pages.kit.controls.settings import control, essentials
-from pages.kit.layout.page_layout import page_header, refusals
+from pages.kit.layout.page_layout import evidence, page_header, refusals
 from pages.kit.tools.study_sweep import OnPage, offer
 
-MORE = {"dimension": "error against d", "size": "error against n and time", "prior": "what is left of the prior"}
+_MORE = "k-more"
+_VIEWS = {"dimension": "error against d", "size": "error against n and time", "prior": "what is left of the prior"}
 
 
 def main() -> None:
@@ -33,10 +34,9 @@ def main() -> None:
 
 
 def body() -> None:
-    """When the rule is worth it; one observation; below, measured errors."""
+    """One observation; below it, measured errors."""
     with st.sidebar:
         dimension = control(RULE.dimension, RULE())
-    st.markdown(errors.worth_it())
     if dimension in FEW:
         settings, result = picture_first(lambda: observed(dimension))
         spec, y = gaussian_spec(settings, 1), np.array(settings.observed)
@@ -45,12 +45,13 @@ def body() -> None:
         settings, spec, y = several_observations.show(dimension)
     equation(settings)
     offer(OnPage("kernel-bayes"))
-    more(spec, y)
+    with evidence(_MORE, "k-size-d"):
+        st.markdown(errors.worth_it())
+        more(spec, y)
 
 
 def more(spec: GaussianSpec, y: np.ndarray) -> None:
     """Measured errors and the prior's effect, one at a time."""
-    st.divider()
     views = {
         "dimension": errors.against_dimension,
         "size": lambda: errors.against_size(spec.dimension),
@@ -58,7 +59,7 @@ def more(spec: GaussianSpec, y: np.ndarray) -> None:
     }
     chosen = (
         widgets.segmented_control(
-            "Measured", list(views), default="dimension", key="k-more", format_func=MORE.__getitem__
+            "Measured", list(views), default="dimension", key=_MORE, format_func=_VIEWS.__getitem__
         )
         or "dimension"
     )

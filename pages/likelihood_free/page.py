@@ -5,13 +5,13 @@ import streamlit as st
 from deconditioning.errors import InputError
 from deconditioning.studies.likelihood_free.settings import MethodSettings, PageSettings
 from pages.kit.controls.settings import controls, essentials
-from pages.kit.layout.page_layout import page_header, refusals
+from pages.kit.layout.page_layout import evidence, page_header, refusals
 from pages.kit.tools.study_sweep import offer
 from pages.likelihood_free import checks, comparison, picture
 from pages.likelihood_free.controls import choose, choose_settings, gap_of, inferred, learned_for
 from pages.likelihood_free.presets import PRESETS
 from pages.likelihood_free.sweep import SWEEP
-from pages.likelihood_free.words import equation, summary, table
+from pages.likelihood_free.words import equation, remarks, summary, table
 
 
 def main() -> None:
@@ -40,18 +40,20 @@ def body() -> None:
         raise InputError(result.refused.get(method, "This method has no solution here: choose another method."))
     with st.container():
         result = comparison.joined(choice, result, other)
-    summary(result, method)
+    ratio = summary(result, method)
     picture.player(result, method)
+    remarks(result, method, ratio)
     table(result)
     equation(result, gap_of(choice, settings))
     st.subheader("How the kernels were set", anchor=False)
     checks.q_bar(choice, learned, result)
-    st.subheader("Error against the number of simulations", anchor=False)
-    checks.errors(choice)
-    st.subheader("Comparison with other methods", anchor=False)
-    comparison.comparison()
-    st.subheader("Calibration over repeated data", anchor=False)
-    checks.ranks(choice)
+    with evidence():
+        st.subheader("Error against the number of simulations", anchor=False)
+        checks.errors(choice)
+        st.subheader("Comparison with other methods", anchor=False)
+        comparison.comparison()
+        st.subheader("Calibration over repeated data", anchor=False)
+        checks.ranks(choice)
     if choice.data is None:
         offer(SWEEP)
 

@@ -85,7 +85,8 @@ def player(result: Inference, method: str) -> None:
 
 def _draw(result: Inference, method: str, drawn: int) -> None:
     count = len(result.problem.prior.names)
-    places = [column for _ in range((count + 1) // 2) for column in st.columns(2)]
+    sizes = [3, 2] if count == 1 else [1, 1]
+    places = [column for _ in range((count + 1) // 2) for column in st.columns(sizes)]
     for index in range(count):
         with places[index]:
             plotly_live(_marginal(result, method, index, drawn, 400 if count == 1 else 330), f"lf-marginal-{index}")

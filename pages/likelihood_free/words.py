@@ -27,9 +27,12 @@ TITLES = {
 }
 
 
-def summary(inference: Inference, method: str) -> None:
-    """What the shown method says of the first parameter, beside the exact posterior or the true value."""
-    name, answer = picture.variables(inference)[0], inference.answers[method]
+def summary(inference: Inference, method: str) -> float:
+    """What the shown method says of the first parameter, beside the exact posterior or the true value.
+
+    Returns the ratio of its interval's width to the exact one, 1 where no exact one is known.
+    """
+    name = picture.variables(inference)[0]
     lines, ratio = picture.intervals(inference, 0), 1.0
     low, mean, high = lines[method]
     words = f"With {len(inference.simulations.parameters):,} simulations, {TITLES[method]} estimates {plain(name)} as "
@@ -44,15 +47,22 @@ def summary(inference: Inference, method: str) -> None:
         spans = [picture.intervals(inference, j)[method] for j in range(len(truth))]
         held = sum(low <= value <= high for value, (low, _, high) in zip(truth, spans, strict=True))
         words += f"; the intervals contain {held} of the {len(truth)} true values"
-    words += f". The weights sum to {answer.total:.2f}"
+    st.markdown(f"{words}.")
+    for other, sentence in inference.refused.items():
+        st.warning(f"{TITLES[other]}: {sentence_of(sentence)}")
+    return ratio
+
+
+def remarks(inference: Inference, method: str, ratio: float) -> None:
+    """What the weights sum to, which runs were discarded, and why an interval is ``ratio`` times the exact one."""
+    answer = inference.answers[method]
+    words = f"The weights sum to {answer.total:.2f}"
     words += f", the negative ones to −{answer.negative:.2g}." if answer.negative else "."
     if inference.simulations.discarded:
         words += f" {inference.simulations.discarded} runs reached 10,000 events; they were discarded and repeated."
     if ratio > WIDE and method in ("dme", "kbr") and len(picture.variables(inference)) == 1:
         words += f" {_why_wide(inference, ratio)}"
     st.markdown(words)
-    for other, sentence in inference.refused.items():
-        st.warning(f"{TITLES[other]}: {sentence_of(sentence)}")
 
 
 def _why_wide(inference: Inference, ratio: float) -> str:

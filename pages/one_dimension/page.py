@@ -6,10 +6,7 @@ from pages.one_dimension import bayes, recover, trip
 from pages.one_dimension.essentials import ESSENTIALS
 from pages.one_dimension.presets import PRESETS
 
-_QUESTION = (
-    "Two data sets share no points, only a third variable that is measured in both. Can the function that connects "
-    "them still be recovered?"
-)
+_QUESTION = "Two data sets share no points, only a third variable. Can the function that connects them be recovered?"
 #: The first one by its name in no address: it is what the page opens with.
 VIEWS = {"Find the function": recover.show, "There and back": trip.show, "Bayes' rule": bayes.show}
 

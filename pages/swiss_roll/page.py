@@ -4,7 +4,7 @@ import streamlit as st
 
 from deconditioning.studies.swiss_roll import study
 from pages.kit.controls.settings import essentials
-from pages.kit.layout.page_layout import page_header, refusals
+from pages.kit.layout.page_layout import evidence, page_header, refusals
 from pages.kit.tools.study_sweep import OnPage, offer
 from pages.swiss_roll import compare, controls, picture
 from pages.swiss_roll.learn import learn_button, watch
@@ -22,8 +22,9 @@ def main() -> None:
     )
     with refusals():
         body()
-    st.subheader("The paper's Table 1, with our numbers", anchor=False)
-    compare.benchmark()
+    with evidence():
+        st.subheader("The paper's Table 1, with our numbers", anchor=False)
+        compare.benchmark()
 
 
 def body() -> None:

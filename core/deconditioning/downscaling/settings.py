@@ -74,7 +74,9 @@ class KernelSettings(Settings):
     )  # fmt: skip
     noise = OrNone(
         Log("σ²", USUAL.noise, low=1e-6, high=10.0, symbol="σ²", about="noise variance of the standardised targets",
-            help="Noise variance of a standardised coarse target."),
+            help="Noise variance of a standardised coarse target.", plain="How noisy the coarse values are",
+            plain_help="The noise variance σ² of a coarse value, as a share of the variance of all. The noisier the "
+            "values, the less closely the map follows them."),
         f"{TREND.noise:g} for {_IN_SPACE}, and for bag_gp of matched cells; else {USUAL.noise}",
     )  # fmt: skip
     point_noise = OrNone(
@@ -282,6 +284,12 @@ class SliderSettings(Settings):
         "Lengthscale", 1.0, low=2e-2, high=5e1, address="l0", plain="How smooth the field is",
         plain_help="The lengthscale of the kernel's first term: how far apart two places can be and still have "
         "similar values.",
+    )  # fmt: skip
+    trust = Log(
+        "Trust in the covariates", 1.0, low=1e-3, high=1e1, address="trust", plain="How far the covariate is trusted",
+        plain_help="A factor on the prior standard deviation of what the covariates explain: below 1 the map follows "
+        "them less than the learned model does.",
+        help="A factor on the sd of every kernel term of the covariates alone.",
     )  # fmt: skip
     slope = Log("Sd of the slope", 1.0, low=2e-2, high=5e1, address="l1")
     variance = Log("Variance", 1.0, low=1e-3, high=1e3, address="s0")

@@ -1,7 +1,7 @@
 """What every page looks like: its header, explanations, score tables, panels, and the device at its foot."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from html import escape
 from pathlib import Path
 
@@ -125,6 +125,15 @@ def notes(sentences: Iterable[str], label: str = "How the data were processed") 
     if lines:
         with st.expander(f"{label} ({len(lines)})"):
             st.markdown("\n".join(lines))
+
+
+def evidence(*keys: str) -> AbstractContextManager[object]:
+    """An expander for stored studies of the papers' results, with their commands and times.
+
+    It is open at first where the address has one of the ``keys`` of the controls inside.
+    """
+    named = any(key in st.query_params for key in keys)
+    return st.expander("Evidence from the papers", expanded=named, icon=":material/fact_check:")
 
 
 def score_table(
