@@ -26,7 +26,8 @@ from pages.kit.chart.background import get_background, session_lane
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import controls
-from pages.kit.layout.page_layout import explain, score_table
+from pages.kit.layout.page_layout import explain
+from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.stored_results import stored
 from pages.kit.tools.study_sweep import OnPage, offer

@@ -25,7 +25,8 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.essential import aside, group
 from pages.kit.controls.settings import controls
 from pages.kit.layout.escaping import plain
-from pages.kit.layout.page_layout import explain, score_table
+from pages.kit.layout.page_layout import explain
+from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.stored_results import stored
 

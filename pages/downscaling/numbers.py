@@ -29,11 +29,13 @@ from pages.kit.chart.background import get_background
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import control
 from pages.kit.layout.escaping import MISSING, cells, plain, sentence_of
-from pages.kit.layout.page_layout import score_table
+from pages.kit.layout.score_table import MAIN_SCORES, score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.record import record_numbers
 from pages.kit.session import Key
 
+#: The share of the variance inside cells below which covariates explain little.
+_LITTLE = 0.3
 #: Mean and sd (H, W) of a baseline that learns.
 Fit = Callable[[DownscalingProblem, Callable[[], None]], tuple[np.ndarray, np.ndarray]]
 LEVELS = tuple(np.round(np.arange(0.05, 1.0, 0.05), 2))
@@ -52,10 +54,16 @@ def _share_of(key: str, _problem: DownscalingProblem) -> tuple[float, str]:
     return result.share, result.sentence
 
 
-def hope(key: str, problem: DownscalingProblem) -> None:
-    """Whether the covariates can carry detail into a cell; no praise, since it says nothing about the intervals."""
+def hope(key: str, problem: DownscalingProblem, *, below: bool) -> None:
+    """Whether the covariates can carry detail into a cell: a warning above the maps, or a sentence below them.
+
+    No praise, since it says nothing about the intervals.
+    """
     share, sentence = _share_of(key, problem)
-    (st.warning if share < 0.3 else st.markdown)(sentence_of(sentence))
+    if below and share >= _LITTLE:
+        st.markdown(sentence_of(sentence))
+    elif not below and share < _LITTLE:
+        st.warning(sentence_of(sentence))
 
 
 def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -> None:
@@ -65,7 +73,7 @@ def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -
         hidden = withheld_scores(problem, {spec.model.name: view.mean, **interpolations(key, problem)})
         if hidden:
             sentence = "Scores at the withheld cells, which no method saw: each field is averaged over these cells."
-            score_table(hidden, units=problem.units, caption=sentence)
+            score_table(hidden, units=problem.units, main=MAIN_SCORES, caption=sentence)
         _coarse_table(problem, view)
         return
     fields = {spec.model.name: view.mean, **interpolations(key, problem)}
@@ -82,7 +90,7 @@ def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -
     rows |= {n: _baseline_scores(key, n, truth, fields[n], sds.get(n), problem) for n in others}
     if view.exact:
         record_numbers(exact=1.0)
-    score_table(rows, units=problem.units, caption=_caption(rows, waiting, view))
+    score_table(rows, units=problem.units, main=MAIN_SCORES, caption=_caption(rows, waiting, view))
     _coarse_table(problem, view)
     for name in waiting:
         if (job := jobs[name]) is not None:

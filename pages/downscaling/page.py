@@ -54,7 +54,7 @@ def body() -> None:
         settings, start = model.choose_model(choice, problem)
     with said:
         descriptions.situation(problem, start)
-    numbers.hope(choice.key, problem)
+    numbers.hope(choice.key, problem, below=False)
     learning = st.container()
     cell_selection.bar(problem)
     maps = picture.Maps.of(problem)
@@ -74,6 +74,7 @@ def body() -> None:
         trust.one_scale_up(spec, checked)
         learn.warn(choice, problem, spec, view)
     _reservations(choice, problem, settings, spec, view)
+    numbers.hope(choice.key, problem, below=True)
     descriptions.what_it_shows(problem, spec, view)
     explore(choice, problem, spec, view, maps)
     numbers.one_cell(problem, view, cell)

@@ -27,7 +27,8 @@ from pages.filtering.player import player
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
 from pages.kit.controls.settings import controls
-from pages.kit.layout.page_layout import explain, score_table
+from pages.kit.layout.page_layout import explain
+from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.stored_results import stored
 from pages.kit.tools.study_sweep import OnPage, offer

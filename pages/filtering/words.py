@@ -6,7 +6,8 @@ from deconditioning.studies.filtering.settings import FilteringSettings
 from deconditioning.studies.filtering.study import FilterSettings, Followed
 from pages.kit.controls.settings import controls
 from pages.kit.layout.escaping import sentence_of
-from pages.kit.layout.page_layout import explain, score_table
+from pages.kit.layout.page_layout import explain
+from pages.kit.layout.score_table import score_table
 
 TITLES = {
     "kbr": "Kernel Bayes filter",

@@ -28,7 +28,7 @@ from pages.kernel_bayes.errors import TITLES
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import controls
 from pages.kit.layout.escaping import sentence_of
-from pages.kit.layout.page_layout import score_table
+from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.layout.weight_words import weights_sentence
 

@@ -14,7 +14,7 @@ from pages.kernel_bayes.errors import TITLES
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import controls
-from pages.kit.layout.page_layout import score_table
+from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
 
 Means = dict[str, np.ndarray]

@@ -12,7 +12,7 @@ from deconditioning.likelihood_free.other_methods import OTHERS, RUNS, other_pos
 from deconditioning.studies.likelihood_free.study import Inference
 from pages.kit.chart.background import awaited
 from pages.kit.controls import widgets
-from pages.kit.layout.page_layout import score_table
+from pages.kit.layout.score_table import score_table
 from pages.kit.runs.stored_results import stored
 from pages.likelihood_free.controls import Choice
 from pages.likelihood_free.words import TITLES

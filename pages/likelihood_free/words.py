@@ -6,7 +6,8 @@ import streamlit as st
 from deconditioning.studies.likelihood_free.guards import MANY, NARROW
 from deconditioning.studies.likelihood_free.study import Inference
 from pages.kit.layout.escaping import plain, sentence_of
-from pages.kit.layout.page_layout import explain, score_table
+from pages.kit.layout.page_layout import explain
+from pages.kit.layout.score_table import score_table
 from pages.kit.runs.stored_results import stored
 from pages.likelihood_free import picture
 from pages.likelihood_free.checks import LIMITS

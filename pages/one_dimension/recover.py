@@ -28,7 +28,8 @@ from pages.kit.chart.background import get_background, session_lane
 from pages.kit.chart.picture_first import part_first, picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
-from pages.kit.layout.page_layout import explain, score_table
+from pages.kit.layout.page_layout import explain
+from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.record import record_numbers
 from pages.kit.runs import run_panel

@@ -17,7 +17,8 @@ from deconditioning.wording import duration
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.program_values import set_values
 from pages.kit.layout.escaping import MISSING, cells, plain, sentence_of
-from pages.kit.layout.page_layout import notes, score_table
+from pages.kit.layout.page_layout import notes
+from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.layout.unfold import unfold
 from pages.kit.pages import PAGES, SNAPSHOT, page_link

@@ -4,7 +4,8 @@ from deconditioning.datasets.sparse_toy import Toy
 from deconditioning.errors import InputError
 from deconditioning.models.sparse.sparse_representation import SparseRepresentation
 from deconditioning.studies.sparse_representation.study import VERSIONS, Represented
-from pages.kit.layout.page_layout import explain, score_table
+from pages.kit.layout.page_layout import explain
+from pages.kit.layout.score_table import score_table
 from pages.sparse_representation.picture import fitted, read_at
 
 

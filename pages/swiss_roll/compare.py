@@ -13,7 +13,7 @@ from deconditioning.studies.swiss_roll.benchmark import MODELS as BENCHMARKED
 from deconditioning.studies.swiss_roll.benchmark import PAPER
 from pages.kit.chart.background import awaited
 from pages.kit.layout.escaping import sentence_of
-from pages.kit.layout.page_layout import score_table
+from pages.kit.layout.score_table import score_table
 from pages.kit.runs.benchmark_table import BenchmarkTable, show, start_controls
 from pages.kit.runs.stored_results import stored
 from pages.swiss_roll.picture import View, scores_later

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+import torch
 import xarray as xr
 from streamlit.testing.v1 import AppTest
 
@@ -11,7 +12,8 @@ from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.catalogue import MODELS, named
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.cell_selection import COLUMNS, ROWS
-from pages.downscaling.model import family_values, slider_values
+from pages.downscaling.model import family_values, slider_values, trusted
+from pages.kit.session import Key
 from pages.kit.state import get_engine
 from tests.core.fields.samples import netcdf, plane, region
 from tests.pages.conftest import until
@@ -147,7 +149,7 @@ def test_the_second_example_warns(page):
 
 
 def test_every_slider_moves_the_scores(small):
-    for key in ("noise", "l0", "s1", "l1"):
+    for key in ("noise", "l0", "s1", "l1", "trust"):
         before = table(small)
         moved(small, key, 10)
         assert complaints(small) == [] and table(small) != before, key
@@ -155,6 +157,34 @@ def test_every_slider_moves_the_scores(small):
     before = table(small)
     log_slider(small, "lam").set_value(0.1).run()
     assert complaints(small) == [] and table(small) != before
+
+
+def test_each_essential_slider_moves_the_mean_map_visibly_over_its_range(small):
+    def mean():
+        return small.session_state[Key.PREVIEW][1].mean
+
+    begin = mean()
+    for key, end in (("l0", 0.02), ("trust", 1e-3), ("noise", 10.0)):
+        before = log_slider(small, key).value
+        log_slider(small, key).set_value(end).run()
+        assert complaints(small) == []
+        assert np.nanstd(mean() - begin) > 0.1 * np.nanstd(begin), key
+        log_slider(small, key).set_value(before).run()
+
+
+def test_trust_is_a_factor_on_the_sd_of_the_terms_of_the_covariates():
+    """Gram matrices with and without: those of the covariates' terms by trust², the others as they were."""
+    place, altitude = Factor("matern32", ("y", "x"), (1.0,)), Factor("rbf", ("altitude",), (0.7,))
+    line = Factor("linear", ("altitude",), (4.0,))
+    kernel = KernelSpec((Term((place,), 2.0), Term((altitude,), 0.5), Term((line,), 1.0), Term((place, altitude), 0.3)))
+    columns, inputs = ("y", "x", "altitude"), torch.randn(6, 3, dtype=torch.float64, generator=torch.manual_seed(1))
+
+    def gram(terms):
+        return KernelSpec(tuple(terms)).build(columns)(inputs, inputs).to_dense()
+
+    first, second, third, fourth = ([term] for term in kernel.terms)
+    expected = gram(first) + 0.09 * (gram(second) + gram(third)) + gram(fourth)
+    assert torch.allclose(gram(trusted(kernel, ("altitude",), 0.3).terms), expected, rtol=1e-12)
 
 
 def test_every_model_runs_on_unmatched_data(small):

@@ -1,6 +1,6 @@
-"""What every page looks like: its header, explanations, score tables, panels, and the device at its foot."""
+"""What every page looks like: its header, explanations, panels, and the device at its foot."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from html import escape
 from pathlib import Path
@@ -19,12 +19,10 @@ from pages.kit.layout.frame import frame
 from pages.kit.layout.glossary import explain_words
 from pages.kit.layout.mathematics import in_parts
 from pages.kit.layout.theme import palette_css
-from pages.kit.record import record_method, record_scores, record_title
-from pages.kit.runs.score_names import HIGHER_IS_BETTER, LOWER_IS_BETTER, SCORE_NAMES, WITH_UNITS
+from pages.kit.record import record_method, record_title
 from pages.kit.tools.toolbar import Preset, reserve
 
 _NONE: Essentials = {}
-_WEIGHTED = "<small>area-weighted</small>"
 _CSS = Path(__file__).with_name("page_layout.css").read_text(encoding="utf-8")
 
 
@@ -134,73 +132,3 @@ def evidence(*keys: str) -> AbstractContextManager[object]:
     """
     named = any(key in st.query_params for key in keys)
     return st.expander("Evidence from the papers", expanded=named, icon=":material/fact_check:")
-
-
-def score_table(
-    scores: Mapping[str, Mapping[str, float | None]],
-    *,
-    units: str = "",
-    columns: Sequence[str] = tuple(SCORE_NAMES),
-    names: Mapping[str, str] | None = None,
-    caption: str = "",
-    digits: int = 3,
-) -> None:
-    """Scores of several models, one row a model; the best of each column in bold, area-weighted values beside.
-
-    Parameters
-    ----------
-    scores : model → score name → value (None or missing is shown as a dash). Keys ending in ``_area``
-        are the area-weighted ones and stand in a column of their own.
-    units : units of the field, written at the scores that carry them.
-    digits : significant ones of numbers below 100.
-    """
-    from deconditioning.figures.colours import hue_name, model_name
-
-    wanted = [f"{name}{end}" for name in columns for end in ("", "_area")]
-    shown = [name for name in wanted if any(row.get(name) is not None for row in scores.values())]
-    best = {name: _best(name, [row.get(name) for row in scores.values()]) for name in shown}
-    labels = {model: (names or {}).get(model, model_name(model)) for model in scores}
-    written = [["", *(_heading(name, units) + (" by area" if _by_area(name) else "") for name in shown)]]
-    written += [[labels[model], *(_cell(row.get(name), digits) for name in shown)] for model, row in scores.items()]
-    record_scores(caption, scores, names or {}, units, written)
-    head = "".join(
-        f'<th scope="col">{escape(_heading(name, units))}{_WEIGHTED if _by_area(name) else ""}</th>' for name in shown
-    )
-    body = ""
-    for (model, row), (_, *texts) in zip(scores.items(), written[1:], strict=True):
-        best_ones = [best[name] is not None and row.get(name) == best[name] for name in shown]
-        cells = "".join(f"<td>{f'<b>{t}</b>' if b else t}</td>" for t, b in zip(texts, best_ones, strict=True))
-        swatch = f'<i style="background:var(--lab-{hue_name(model)})"></i>'
-        body += f'<tr><th scope="row">{swatch}{escape(labels[model])}</th>{cells}</tr>'
-    sentence = f"<p>{escape(caption)}</p>" if caption else ""
-    table = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
-    named = f'data-name="{escape(caption or "Scores")}" tabindex="0"'
-    st.html(f'<div class="lab-table">{sentence}<div class="lab-scroll" {named}>{table}</div></div>')
-
-
-def _heading(name: str, units: str) -> str:
-    plain = name.removesuffix("_area")
-    text = SCORE_NAMES.get(plain, plain)
-    return text + (f", {units}" if units and plain in WITH_UNITS else "")
-
-
-def _by_area(name: str) -> bool:
-    return name.endswith("_area")
-
-
-def _best(name: str, values: list[float | None]) -> float | None:
-    plain, known = name.removesuffix("_area"), [v for v in values if v is not None and v == v]
-    if len(known) < 2:
-        return None
-    if plain in LOWER_IS_BETTER:
-        return min(known)
-    if plain in HIGHER_IS_BETTER:
-        return max(known)
-    return min(known, key=abs) if plain == "bias" else None
-
-
-def _cell(value: float | None, digits: int) -> str:
-    if value is None or value != value:
-        return "–"
-    text = f"{value:.{digits}g}" if abs(value) < 100 else f"{value:.1f}"
-    return text.replace("-", "−")

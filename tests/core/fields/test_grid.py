@@ -10,6 +10,7 @@ from deconditioning.fields.grids import sphere
 from deconditioning.fields.grids.blocks import coarse_grid
 from deconditioning.fields.grids.grid import make_grid
 from deconditioning.fields.grids.interpolate import locate
+from deconditioning.fields.problem.coordinates import kilometres
 from tests.core.fields.samples import fields, region, rotated_dataset
 
 
@@ -38,6 +39,14 @@ def test_rotated_pole_equals_pyproj(pole):
     )
     back = sphere.true_to_rotated(latitude, longitude, mapping)
     assert np.allclose(sphere.unit_vectors(*back), sphere.unit_vectors(y, x), atol=1e-9)
+
+
+def test_a_unit_of_the_scaled_coordinates_is_known_in_kilometres():
+    degrees = np.linspace(-1, 1, 9)  # at the equator a degree is as long either way
+    assert kilometres(make_grid("latlon", degrees, degrees)) == pytest.approx(np.std(degrees) * 111.195, rel=1e-3)
+    whole = global_grid()
+    spread = sphere.unit_vectors(whole.latitude, whole.longitude).reshape(-1, 3).std(0)
+    assert kilometres(whole) == pytest.approx(6371 * np.sqrt(np.mean(spread**2)), rel=1e-6)
 
 
 def test_global_areas_make_a_sphere():

@@ -1,0 +1,102 @@
+"""Tables of scores: one row a model, the best of each column in bold."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import streamlit as st
+
+from pages.kit.record import record_scores
+from pages.kit.runs.score_names import HIGHER_IS_BETTER, LOWER_IS_BETTER, SCORE_NAMES, WITH_UNITS
+
+_WEIGHTED = "<small>area-weighted</small>"
+#: The scores of a field that are shown at first, those of all pixels by area where the pixels differ in size.
+MAIN_SCORES = ("rmse", "crps", "coverage95", "ssim", "pearson", "bias")
+
+
+def score_table(
+    scores: Mapping[str, Mapping[str, float | None]],
+    *,
+    units: str = "",
+    columns: Sequence[str] = tuple(SCORE_NAMES),
+    main: Sequence[str] = (),
+    names: Mapping[str, str] | None = None,
+    caption: str = "",
+    digits: int = 3,
+) -> None:
+    """Scores of several models, one row a model; the best of each column in bold, area-weighted values beside.
+
+    Parameters
+    ----------
+    scores : model → score name → value (None or missing is shown as a dash). Keys ending in ``_area``
+        are the area-weighted ones and stand in a column of their own.
+    main : the scores that are shown at first, each once, weighted by area where that is known; all others stand behind
+        "All scores". Empty: all are shown.
+    units : units of the field, written at the scores that carry them.
+    digits : significant ones of numbers below 100.
+    """
+    from deconditioning.figures.colours import model_name
+
+    wanted = [f"{name}{end}" for name in columns for end in ("", "_area")]
+    shown = [name for name in wanted if any(row.get(name) is not None for row in scores.values())]
+    labels = {model: (names or {}).get(model, model_name(model)) for model in scores}
+    written = [["", *(_heading(name, units) + (" by area" if _by_area(name) else "") for name in shown)]]
+    written += [[labels[model], *(_cell(row.get(name), digits) for name in shown)] for model, row in scores.items()]
+    record_scores(caption, scores, names or {}, units, written)
+    first = [f"{name}_area" if f"{name}_area" in shown else name for name in main if name in shown] or shown
+    _html_table(scores, first, labels, units, caption, digits)
+    if len(first) < len(shown):
+        with st.expander("All scores"):
+            _html_table(scores, shown, labels, units, f"All scores. {caption}", digits)
+
+
+def _html_table(
+    scores: Mapping[str, Mapping[str, float | None]],
+    shown: Sequence[str],
+    labels: Mapping[str, str],
+    units: str,
+    caption: str,
+    digits: int,
+) -> None:
+    from deconditioning.figures.colours import hue_name
+
+    best = {name: _best(name, [row.get(name) for row in scores.values()]) for name in shown}
+    head = "".join(
+        f'<th scope="col">{escape(_heading(name, units))}{_WEIGHTED if _by_area(name) else ""}</th>' for name in shown
+    )
+    body = ""
+    for model, row in scores.items():
+        texts = [_cell(row.get(name), digits) for name in shown]
+        best_ones = [best[name] is not None and row.get(name) == best[name] for name in shown]
+        cells = "".join(f"<td>{f'<b>{t}</b>' if b else t}</td>" for t, b in zip(texts, best_ones, strict=True))
+        swatch = f'<i style="background:var(--lab-{hue_name(model)})"></i>'
+        body += f'<tr><th scope="row">{swatch}{escape(labels[model])}</th>{cells}</tr>'
+    sentence = f"<p>{escape(caption)}</p>" if caption else ""
+    table = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
+    named = f'data-name="{escape(caption or "Scores")}" tabindex="0"'
+    st.html(f'<div class="lab-table">{sentence}<div class="lab-scroll" {named}>{table}</div></div>')
+
+
+def _heading(name: str, units: str) -> str:
+    plain = name.removesuffix("_area")
+    text = SCORE_NAMES.get(plain, plain)
+    return text + (f", {units}" if units and plain in WITH_UNITS else "")
+
+
+def _by_area(name: str) -> bool:
+    return name.endswith("_area")
+
+
+def _best(name: str, values: list[float | None]) -> float | None:
+    plain, known = name.removesuffix("_area"), [v for v in values if v is not None and v == v]
+    if len(known) < 2:
+        return None
+    if plain in LOWER_IS_BETTER:
+        return min(known)
+    return max(known) if plain in HIGHER_IS_BETTER else None
+
+
+def _cell(value: float | None, digits: int) -> str:
+    if value is None or value != value:
+        return "–"
+    text = f"{value:.{digits}g}" if abs(value) < 100 else f"{value:.1f}"
+    return text.replace("-", "−")
