@@ -194,10 +194,8 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
         if name == key:
             (mean, sd), units = _differences(preview, shown), plain(problem.units)
             if mean > _NOTABLE * np.nanmean(shown.sd):
-                told += (
-                    f" Where both were computed, the preview differed by at most {mean:.2g} {units} in the mean and on "
-                    f"average by {sd:.2g} {units} in the sd."
-                )
+                told += f" The preview differed by at most {mean:.2g} {units} in the mean and on average by {sd:.2g} "
+                told += f"{units} in the sd."
         st.caption(told)
         for sentence in shown.said:
             st.caption(sentence_of(sentence))

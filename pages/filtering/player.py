@@ -25,13 +25,14 @@ def player(last: int, draw: Callable[[int], None], *, key: str = "f") -> None:
     def show() -> None:
         if playing:
             st.session_state[at] = st.session_state.get(at, first) % last + 1
-        buttons = st.columns([1, 1, 1, 5], vertical_alignment="bottom")
-        if buttons[0].button("Pause" if playing else "Play", key=f"{key}-play-button", width="stretch"):
-            st.session_state[on] = not playing
-            st.rerun(scope="app")
-        for column, label, move in ((buttons[1], "Back", -1), (buttons[2], "Step", 1)):
-            if column.button(label, key=f"{key}-{label}", width="stretch", disabled=playing):
-                st.session_state[at] = (st.session_state.get(at, first) - 1 + move) % last + 1
-        draw(int(widgets.slider("Step", 1, last, first, key=at, place=buttons[3], disabled=playing)) - 1)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            if st.button("Pause" if playing else "Play", key=f"{key}-play-button"):
+                st.session_state[on] = not playing
+                st.rerun(scope="app")
+            for label, move in (("Back", -1), ("Step", 1)):
+                if st.button(label, key=f"{key}-{label}", disabled=playing):
+                    st.session_state[at] = (st.session_state.get(at, first) - 1 + move) % last + 1
+            step = int(widgets.slider("Step", 1, last, first, key=at, disabled=playing))
+        draw(step - 1)
 
     show()

@@ -69,15 +69,13 @@ def player(result: Inference, method: str) -> None:
         if playing:
             following = st.session_state.get("lf-step", last) + _PER_BEAT
             st.session_state["lf-step"] = following if following <= last else 1
-        button, step, slider = st.columns([1, 1, 6], vertical_alignment="bottom")
-        if button.button("Pause" if playing else "Play", key="lf-play-button", width="stretch"):
-            st.session_state["lf-play"] = not playing
-            st.rerun(scope="app")
-        if step.button("Next", key="lf-next", width="stretch", disabled=playing):
-            st.session_state["lf-step"] = st.session_state.get("lf-step", last) % last + 1
-        drawn = int(
-            widgets.slider("Herded samples drawn", 1, last, last, key="lf-step", place=slider, disabled=playing)
-        )
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            if st.button("Pause" if playing else "Play", key="lf-play-button"):
+                st.session_state["lf-play"] = not playing
+                st.rerun(scope="app")
+            if st.button("Next", key="lf-next", disabled=playing):
+                st.session_state["lf-step"] = st.session_state.get("lf-step", last) % last + 1
+            drawn = int(widgets.slider("Herded samples drawn", 1, last, last, key="lf-step", disabled=playing))
         _draw(result, method, drawn)
 
     show()

@@ -10,7 +10,7 @@ from deconditioning.figures.colours import clear, hue, model_colour, model_name
 from deconditioning.figures.style import INK, Figure, axis, layout, literal
 
 #: Coverage of 95 % intervals that counts as right.
-NOMINAL = (0.90, 0.97)
+_NOMINAL = (0.90, 0.97)
 _LINE = 46
 
 
@@ -44,7 +44,7 @@ def accuracy_and_coverage(rows: Sequence[Measured], usual: str, *, dark: bool = 
     ends = {"y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
     picture["shapes"] = [
         {"type": "line", "x0": 1, "x1": 1, "line": {"color": INK[dark], "width": 1, "dash": "dot"}} | ends,
-        {"type": "rect", "xref": "x2", "x0": NOMINAL[0], "x1": NOMINAL[1], "line": {"width": 0},
+        {"type": "rect", "xref": "x2", "x0": _NOMINAL[0], "x1": _NOMINAL[1], "line": {"width": 0},
          "fillcolor": clear(hue("teal", dark), 0.14)} | ends,
     ]  # fmt: skip
     own = [row for row in rows if row.model == usual]
