@@ -1,7 +1,8 @@
 """What browser tests do and look at on a page. Each step waits for a state of the page, none for a clock.
 
 `opened`, `settled`: a page is there, nothing runs. `click_while_there`: a button that goes away by itself. `go_to`: a
-page, through the navigation. `choose_level`: of controls. `give`: a file. `pick`: from a list. `press_until`: keys
+page, through the navigation. `choose_level`: of controls. `give`: a file, in `give_to_dialog`
+on page Downscaling. `pick`: from a list. `press_until`: keys
 that a redraw may swallow. `move_slider`: by keyboard. `open_expanders`: every one. `unfolded`: tabs and `popovers`
 too. `revision`, `redrawn`: which picture a chart holds.
 """
@@ -118,6 +119,17 @@ def give(page: Page, name: str, data: bytes, uploader: int = 0) -> None:
         return page.evaluate("() => window.chosen")
 
     wait_for(heard, "the file field's answer")
+
+
+def give_to_dialog(page: Page, name: str, data: bytes, *, good: bool = True) -> None:
+    """Choose a file in the dialog of page Downscaling, and accept what is guessed of a ``good`` one."""
+    page.locator(".st-key-lab-own-file button").click()
+    page.get_by_role("dialog").wait_for()
+    settled(page)
+    give(page, name, data)
+    if good:
+        page.get_by_role("dialog").get_by_role("button", name="Downscale", exact=True).click()
+        page.get_by_role("dialog").wait_for(state="detached")
 
 
 def move_slider(page: Page, label: str, times: int = 1, key: str = "ArrowRight") -> Locator:

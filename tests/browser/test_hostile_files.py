@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import CELLS, exceptions, give, opened, settled
+from tests.browser.steps import CELLS, exceptions, give, give_to_dialog, opened, settled
 from tests.core.engine.made import write_run
 from tests.pages import hostile
 
@@ -62,11 +62,11 @@ def nothing_comes_of_it(page: Page, *shown: str) -> None:
 )
 def test_a_file(page: Page, address: str, data: bytes, shown: str) -> None:
     opened(page, address)
-    if address == CELLS:
-        page.evaluate(OPEN)
-    give(page, NAME, data)
+    fields = address == CELLS
+    give_to_dialog(page, NAME, data) if fields else give(page, NAME, data)
     nothing_comes_of_it(page, shown)
-    give(page, NAME, b"\x00\x01")
+    rubbish = b"\x00\x01"
+    give_to_dialog(page, NAME, rubbish, good=False) if fields else give(page, NAME, rubbish)
     expect(page.locator("[data-testid=stAlertContentError]").first).to_be_visible()
     nothing_comes_of_it(page)
 

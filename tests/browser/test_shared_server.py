@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from deconditioning.engine.visitors.visitor import mark_of
 from pages.kit.visitor import COOKIE
 from tests.browser.serving import running_app
-from tests.browser.steps import CELLS, SMALL_LINE, exceptions, give, open_expanders, opened, settled
+from tests.browser.steps import CELLS, SMALL_LINE, exceptions, give_to_dialog, open_expanders, opened, settled
 from tests.core.engine.made import write_run
 from tests.core.fields.samples import netcdf, region
 
@@ -111,8 +111,7 @@ def test_a_fit_is_seen_and_stopped_by_who_began_it(new_page, room: tuple[str, Pa
 def test_uploads_are_those_of_the_browser(new_page, room: tuple[str, Path]) -> None:
     url, _ = room
     alice = opened(new_page(url=url, person="alice"), CELLS)
-    open_expanders(alice)
-    give(alice, "of-alice.nc", netcdf(region(12, 12)))
+    give_to_dialog(alice, "of-alice.nc", netcdf(region(12, 12)))
     expect(chosen_fields(alice)).to_have_value("Upload: of-alice.nc")
     settled(alice)
     bob = opened(new_page(url=url, person="bob"), alice.url.removeprefix(url))

@@ -27,6 +27,20 @@ A file that is read offers its fields and draws them at their positions. A file 
 the reason and a remedy. Uploads are read in the same way, in a sandboxed process; folders, patterns and URLs work
 only on the command line.
 
+## What is guessed
+
+For a file without settings, page Downscaling (in its dialog) and `deconditioning fields FILE` propose a problem and
+give the reason for each choice (`deconditioning.fields.guess`):
+
+- **Target**: the variable that looks most like a near-surface air temperature by its standard name, long name, units or
+  name; else another quantity of the weather; else the first. Cell areas, codes, masks, errors, counts and fields that
+  do not change with time come last.
+- **Covariates**: fields on the same grid that do not change with time (height of the ground, surface geopotential, land
+  mask), also where the file repeats them for every time; then those that correlate with the target inside cells.
+- **Files**: of several files, one with the target and with pixels at least 1.5 times as wide is the coarse target;
+  otherwise the files are combined.
+- **Cells**: square blocks that make about 500 cells. **Time and level**: the first with values that differ.
+
 The tests also read exported files with other tools (`tests/core/fields/test_export_tools.py`): xarray and cf-xarray
 find the same fields, times and grid mapping, and iris the same coordinate system, on latitude-longitude, rotated,
 projected and curvilinear grids; the compliance checker reports no error against CF 1.11.
