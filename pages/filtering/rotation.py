@@ -6,9 +6,18 @@ import streamlit as st
 from deconditioning.figures.studies.filtering import errors_plot, plane_plot
 from deconditioning.filtering.systems import RotationSystem
 from deconditioning.studies.filtering.settings import RotationSettings
-from deconditioning.studies.filtering.study import FilterSettings, Followed, follow, rotation_problem, system_of
+from deconditioning.studies.filtering.study import (
+    FilterSettings,
+    Followed,
+    Others,
+    follow,
+    follow_with_others,
+    rotation_problem,
+    system_of,
+)
 from pages.filtering import length, words
 from pages.filtering.player import player
+from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import controls
 from pages.kit.layout.page_layout import evidence
@@ -20,12 +29,8 @@ def show(name: str) -> None:
     """The series, its pictures, the scores, error against T."""
     with st.sidebar:
         series = controls(RotationSettings, system=name)
-        settings = words.choose_filter()
     system, steps = system_of(series), series.train
-    result = _followed(system, steps, series.test, series.seed, settings)
-    _said(result, system)
-    words.warnings(result)
-    player(len(result.truth), lambda step: _draw(result, step))
+    settings, result = picture_first(lambda: _tracked(series))
     words.table(result, "Mean square error, summed over coordinates, and milliseconds per step")
     words.equation(
         "At each step the filter moves the weights along the transitions of the examples and updates them with the "
@@ -41,9 +46,27 @@ Y_t = X_t + \xi_t,\qquad \eta = {system.eta:g},\ b = {system.b:g},\ M = {system.
         offer(OnPage("filtering"))
 
 
+def _tracked(series: RotationSettings) -> tuple[FilterSettings, Followed]:
+    """The filter's controls and the state as it is followed at their values; returns both."""
+    with st.sidebar:
+        settings = words.choose_filter()
+    system = system_of(series)
+    result = _followed(system, series.train, series.test, series.seed, settings)
+    _said(result, system)
+    words.warnings(result)
+    player(len(result.truth), lambda step: _draw(result, step))
+    return settings, result
+
+
 @st.cache_resource(show_spinner="Filtering …", max_entries=16)
 def _followed(system: RotationSystem, steps: int, test: int, seed: int, settings: FilterSettings) -> Followed:
-    return follow(rotation_problem(system, steps, test, seed), settings)
+    return follow(rotation_problem(system, steps, test, seed), settings, others=_others(system, steps, test, seed))
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _others(system: RotationSystem, steps: int, test: int, seed: int) -> Others:
+    """What the other filters find, whatever the kernel Bayes filter is set to."""
+    return follow_with_others(rotation_problem(system, steps, test, seed))
 
 
 def _said(result: Followed, system: RotationSystem) -> None:

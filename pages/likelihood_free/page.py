@@ -3,12 +3,16 @@
 import streamlit as st
 
 from deconditioning.errors import InputError
+from deconditioning.likelihood_free.inference import Settings
+from deconditioning.likelihood_free.objective import Learned
 from deconditioning.studies.likelihood_free.settings import MethodSettings, PageSettings
+from deconditioning.studies.likelihood_free.study import Inference
+from pages.kit.chart.picture_first import picture_first
 from pages.kit.controls.settings import controls, essentials
 from pages.kit.layout.page_layout import evidence, page_header, refusals
 from pages.kit.tools.study_sweep import offer
 from pages.likelihood_free import checks, comparison, picture
-from pages.likelihood_free.controls import choose, choose_settings, gap_of, inferred, learned_for
+from pages.likelihood_free.controls import Choice, choose, choose_settings, gap_of, inferred, learned_for
 from pages.likelihood_free.presets import PRESETS
 from pages.likelihood_free.sweep import SWEEP
 from pages.likelihood_free.words import equation, remarks, summary, table
@@ -31,18 +35,7 @@ def body() -> None:
     with st.sidebar:
         choice = choose()
     learned = learned_for(choice)
-    with st.sidebar:
-        settings = choose_settings(learned)
-        method = controls(MethodSettings).method
-        other = comparison.choose()
-    result = inferred(choice, settings)
-    if method not in result.answers:
-        raise InputError(result.refused.get(method, "This method has no solution here: choose another method."))
-    with st.container():
-        result = comparison.joined(choice, result, other)
-    ratio = summary(result, method)
-    picture.player(result, method)
-    remarks(result, method, ratio)
+    settings, result = picture_first(lambda: posteriors(choice, learned))
     table(result)
     equation(result, gap_of(choice, settings))
     st.subheader("How the kernels were set", anchor=False)
@@ -56,6 +49,23 @@ def body() -> None:
         checks.ranks(choice)
     if choice.data is None:
         offer(SWEEP)
+
+
+def posteriors(choice: Choice, learned: Learned) -> tuple[Settings, Inference]:
+    """The kernels' controls and every method's posterior at their values; returns both."""
+    with st.sidebar:
+        settings = choose_settings(learned)
+        method = controls(MethodSettings).method
+        other = comparison.choose()
+    result = inferred(choice, settings)
+    if method not in result.answers:
+        raise InputError(result.refused.get(method, "This method has no solution here: choose another method."))
+    with st.container():
+        result = comparison.joined(choice, result, other)
+    ratio = summary(result, method)
+    picture.player(result, method)
+    remarks(result, method, ratio)
+    return settings, result
 
 
 main()

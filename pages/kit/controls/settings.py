@@ -25,12 +25,14 @@ def controls(kind: type[S], instead: Mapping[str, Setting[Any]] | None = None, *
     """
     instead = instead or {}
     given = {name: each.default for name, each in instead.items()} | known
+    now = kind(**given)
     for name, setting in kind.declared().items():
-        now = kind(**given)
         drawn = setting.address is not None and (setting.stays or setting.applies(now.to_dict()))
         if drawn and name not in known:
             given[name] = control(instead.get(name, setting), now)
-    return kind(**given)
+            if given[name] != getattr(now, name):  # what follows may have other defaults beside it
+                now = kind(**given)
+    return now
 
 
 def control(setting: Setting[Any], now: Any = None, **more: Any) -> Any:

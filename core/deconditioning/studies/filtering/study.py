@@ -153,6 +153,10 @@ class FilterProblem:
         return ("kbr", *self.others)
 
 
+#: Name of a filter → what it followed, and its seconds per step.
+Others = Mapping[str, tuple[Baseline, float]]
+
+
 def system_of(settings: RotationSettings) -> RotationSystem:
     """System (a), (b), or one's own."""
     if settings.system not in OWN["system"]:
@@ -234,8 +238,19 @@ class Followed:
 
 
 @one_thread()
-def follow(problem: FilterProblem, settings: FilterSettings, check: Check = never) -> Followed:
-    """Train, and follow with every filter; all there is to draw."""
+def follow_with_others(problem: FilterProblem) -> Others:
+    """Follow with the filters beside the kernel's."""
+    return {name: _other(problem, name) for name in problem.others}
+
+
+@one_thread()
+def follow(
+    problem: FilterProblem, settings: FilterSettings, check: Check = never, others: Others | None = None
+) -> Followed:
+    """Train, and follow with every filter; all there is to draw.
+
+    ``others`` is what `follow_with_others` found on the same problem: those filters do not depend on the settings.
+    """
     trained = train(problem.states, problem.observations, settings, check)
     kept = trained.filter
     series = torch.as_tensor(problem.seen[None], dtype=torch.float64, device=kept.states.device)
@@ -250,9 +265,8 @@ def follow(problem: FilterProblem, settings: FilterSettings, check: Check = neve
             begun = time.process_time()
             means[name], words[name] = weighed().cpu().numpy(), said
             seconds[name] = (time.process_time() - begun) / len(problem.seen)
-    for name in problem.others:
-        result, seconds[name] = _other(problem, name)
-        means[name], words[name] = result.means, result.parameters
+    for name, (result, spent) in (follow_with_others(problem) if others is None else others).items():
+        seconds[name], means[name], words[name] = spent, result.means, result.parameters
 
     def rows(name: str) -> np.ndarray:
         return torch.stack([getattr(step, name)[0] for step in steps]).cpu().numpy()
