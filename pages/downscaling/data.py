@@ -36,6 +36,7 @@ from pages.kit.visitor import listed, put_into_link
 
 NONE, FIRST = "(none)", "ukv-645m"
 CELLS = CellSettings
+_FOLDER = "folder:"
 #: Controls that the dialog of one's own file sets at either level, besides those of dimensions.
 _IN_DIALOG = ("data", "coarse", "more", "target", "cov", CELLS.rows.key, CELLS.columns.key)
 
@@ -89,6 +90,19 @@ def _default_of(key: str, coarse: str | None = None) -> dict[str, Any]:
     return known.get(key) or guess_problem(fields_of(key), fields_of(coarse) if coarse else None).spec()
 
 
+def _is_own(key: str) -> bool:
+    """Whether a key is that of a person's own file: an upload, or one in the folder that the server was given."""
+    return key.startswith((UPLOAD, _FOLDER))
+
+
+def own_files() -> dict[str, str]:
+    """Key → name of the files of their own that the visitor may choose."""
+    from deconditioning.datasets.entries import catalogue
+
+    folder = {entry.key: entry.title for entry in catalogue() if entry.kind == "folder"}
+    return listed(kept_uploads, "data", "coarse", "third", "more") | folder
+
+
 def sources() -> dict[str, str]:
     """Key → title of the fields that the visitor may choose."""
     from deconditioning.datasets.entries import catalogue
@@ -109,7 +123,7 @@ def choose(hidden: DeltaGenerator) -> Choice:
     names = sources()
     listed_names = {request.OWN: request.LABEL, **names}
     key = pick("Fields", "data", list(listed_names), FIRST, listed_names, on_change=request.open_from_list)
-    request.button(key.startswith(UPLOAD))
+    request.button(_is_own(key))
     _forget_others(key)
     from deconditioning.datasets.entries import folder_problem
 
@@ -130,7 +144,7 @@ def choose(hidden: DeltaGenerator) -> Choice:
     with group("Variables and cells"):
         spec = _spec(fields, source, hidden, requested)
     choice = Choice(source, spec)
-    if key.startswith(UPLOAD):
+    if _is_own(key):
         own = [name for name in page_record().controls if name in _IN_DIALOG or "dim-" in name]
         page_record().reachable |= set(own)
     st.session_state[Key.SHOWN_CHOICE] = choice
@@ -156,7 +170,7 @@ def _spec(fields: Fields, source: Source, hidden: DeltaGenerator, asked: DeltaGe
     default = _default_of(keys_of(source.fields)[0], source.coarse)
     target, covariates, mediators = _variables(fields, source, default)
     own = [*covariates, *mediators] if source.coarse else [target, *covariates, *mediators]
-    with at_both_levels("dimensions") if keys_of(source.fields)[0].startswith(UPLOAD) else nullcontext():
+    with at_both_levels("dimensions") if _is_own(source.fields) else nullcontext():
         select, coarse = _selections(fields, source, default, (own, target, covariates, mediators))
     used = [(source.coarse or source.fields, target, coarse if source.coarse else select)]
     used += [(source.fields, name, select) for name in covariates]

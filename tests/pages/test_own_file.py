@@ -115,3 +115,25 @@ def test_the_list_of_fields_opens_the_dialog_and_keeps_what_it_showed(open_page)
     assert page.selectbox(key="data").options[0] == "Your own file …"
     page.selectbox(key="data").set_value(OWN).run()
     assert not page.exception and page.selectbox(key="data").value == "ukv-645m" and page.file_uploader(key="files")
+
+
+def test_a_file_of_the_named_folder_is_ones_own(open_page, tmp_path, monkeypatch) -> None:
+    """Its time is on the page at the level Essential, the dialog opens on it, and a coarse upload joins it."""
+    (tmp_path / "heights.nc").write_bytes(netcdf(fine_heights()))
+    (tmp_path / "era5.nc").write_bytes(netcdf(reanalysis(24, 32, hours=2)))
+    monkeypatch.setenv("DECONDITIONING_DATA", str(tmp_path))
+    page = open_page("downscaling", data="folder:era5.nc")
+    assert settings(page) == ("t2m", ["z", "lsm"]) and page.selectbox(key="dim-time").value.endswith("(#0)")
+    page.button(key="lab-own-file").click().run()
+    assert box(page, "multiselect", "files").value == ["folder:era5.nc"]
+    box(page, "selectbox", "dim-time").set_value("2019-03-01 01:00 (#1)").run()
+    page.button(key="lab-own-go").click().run()
+    assert settings(page) == ("t2m", ["z", "lsm"]) and page.selectbox(key="dim-time").value.endswith("(#1)")
+    offered(page, ("months_of_a_model.nc", netcdf(coarse_months())))
+    files = box(page, "multiselect", "files")
+    (coarse,) = files.value
+    files.set_value([coarse, "folder:heights.nc"]).run()
+    page.button(key="lab-own-go").click().run()
+    assert settings(page) == ("tas", ["elevation", "slope"])
+    assert (page.selectbox(key="data").value, page.selectbox(key="coarse").value) == ("folder:heights.nc", coarse)
+    assert "months_of_a_model.nc" in files.options

@@ -9,7 +9,7 @@ from deconditioning.downscaling.source import keep_upload, kept_uploads
 from deconditioning.engine.visitors.uploads import UPLOAD, NotKept, delete
 from deconditioning.errors import InputError
 from deconditioning.fields.several import keys_of
-from pages.downscaling.data import FIRST, fields_of, shown_choice, sources
+from pages.downscaling.data import FIRST, fields_of, own_files, shown_choice, sources
 from pages.downscaling.own_file import panel
 from pages.downscaling.own_file.request import LABEL, OWN, close_dialog, is_open, open_dialog
 from pages.kit.controls.address import correct, forget_address
@@ -36,7 +36,7 @@ def show() -> None:
 def _dialog() -> None:
     with at_both_levels("files"):
         new = _upload()
-    names = kept_uploads(visitor_mark())
+    names = own_files()
     chosen = _files([key for key in new if key in names], names)
     if chosen:
         try:
@@ -109,8 +109,7 @@ def _files(new: Sequence[str], names: dict[str, str]) -> list[str]:
     begin = list(new) or [key for key in names if key in source]
     if set(names) <= set(begin):
         return begin
-    mark = "-".join(key.removeprefix(UPLOAD)[:6] for key in begin)
     return st.multiselect(
-        "Files to use", list(names), begin, key=f"lab-own-files-{mark}", format_func=lambda key: plain(names[key]),
+        "Files to use", list(names), begin, key=f"lab-own-files-{'-'.join(begin)}", format_func=names.__getitem__,
         help="Choose two for covariates and a coarse file, or several times of one field.",
     )  # fmt: skip

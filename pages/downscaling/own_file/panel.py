@@ -97,7 +97,7 @@ def _roles(keys: Sequence[str], names: Mapping[str, str]) -> _Files:
     coarse = begin
     if len(keys) > 1:
         options = [_AVERAGE, *keys]
-        words = {key: f"{plain(names[key])}, pixels of {_size(one)}" for key, one in zip(keys, files, strict=True)}
+        words = {key: f"{names[key]}, pixels of {_size(one)}" for key, one in zip(keys, files, strict=True)}
         coarse = st.selectbox(
             "Coarse values from", options, options.index(begin or _AVERAGE), key=f"lab-own-coarse-{'-'.join(keys)}",
             format_func=lambda key: words.get(key, "averages of the fine file over cells"),

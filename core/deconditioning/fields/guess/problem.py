@@ -127,7 +127,9 @@ def pixel_km(grid: "Grid") -> float:
 
 
 def _km(length: float) -> str:
-    return f"{length:.2g} km" if length < 100 else f"{length:.0f} km"
+    if length < 1:
+        return f"{1000 * length:.2g} m" if length < 0.1 else f"{1000 * length:.0f} m"
+    return f"{length:.2g} km" if length < 100 else f"{length:,.0f} km"
 
 
 def _block(grid: "Grid") -> Guess[tuple[int, int]]:
