@@ -4,6 +4,7 @@ import pandas
 import streamlit as st
 
 st.title("Marks")
+st.sidebar.markdown("Sidebar")
 st.toast("A toast", duration="infinite")
 st.markdown("Text")
 st.latex("x^2")

@@ -2,4 +2,6 @@
 
 import streamlit as st
 
-st.navigation([st.Page("words_page.py", default=True), st.Page("marks_page.py", url_path="marks")]).run()
+st.navigation(
+    [st.Page("words_page.py", default=True), st.Page("marks_page.py", url_path="marks")], position="top"
+).run()

@@ -80,7 +80,7 @@ LOOK = r"""async () => {
 POPOVERS = ("/line", "/downscale")
 #: A fault counts when it is there so many times, each after the page has settled.
 LOOKS = 6
-EXPANDERS = "[data-testid=stExpander]:has(.katex-display)"
+EXPANDERS = "[data-testid=stExpander]:has(.katex-display):not(:has([data-testid=stExpander]))"
 
 
 def look(page: Page, where: str) -> list[str]:

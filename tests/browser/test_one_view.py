@@ -8,8 +8,8 @@ from playwright.sync_api import Page, expect
 from pages.kit.pages import PAGES
 from tests.browser.steps import opened, overflow
 
-#: Pixels: the title with its question and the tools, and on a phone the text above the first picture.
-HEADER, ABOVE_ON_PHONE = 100, 560
+#: Pixels: the title with its question and the tools, what stands above the first picture, also on a phone.
+HEADER, ABOVE, ABOVE_ON_PHONE = 100, 320, 560
 BOXES = """() => {
   const box = element => { const { top, bottom } = element.getBoundingClientRect(); return [top, bottom]; };
   const boxes = selector => [...document.querySelectorAll(selector)].filter(e => e.checkVisibility()).map(box);
@@ -30,7 +30,7 @@ def test_picture_controls_and_learn_are_on_the_screen(new_page: Callable[..., Pa
     boxes = page.evaluate(BOXES)
     first, last = boxes["header"]
     assert last - first <= HEADER
-    assert min(top for top, _ in boxes["pictures"]) < 300 and boxes["pictures"][0][1] <= 800
+    assert min(top for top, _ in boxes["pictures"]) < ABOVE and boxes["pictures"][0][1] <= 800
     assert boxes["controls"] and all(bottom <= 800 for _, bottom in boxes["controls"] + boxes["learn"])
     assert page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollTop") == 0
     page.set_viewport_size({"width": 390, "height": 844})

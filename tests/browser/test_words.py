@@ -70,6 +70,10 @@ def test_marks_that_we_select_in_streamlits_html_are_there(new_page, own_pages: 
     page.get_by_test_id("stSidebarHeader").hover()  # only then is its button seen
     page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
     page.wait_for_function("() => document.querySelector('[data-testid=stSidebar]').dataset.collapsed === 'true'")
+    gone = lost(page, gone)
+    page.set_viewport_size({"width": 390, "height": 844})  # where the navigation stands in the sidebar
+    page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_test_id("stSidebarNav").wait_for()
     assert not lost(page, gone), "Streamlit's HTML has lost these: see what stands in their place now"
 
 
