@@ -2,8 +2,8 @@
 # `make serve` opens it to a room: on every interface, each browser with runs and uploads of its own.
 # An own interpreter: make run PYTHON=/path/to/python3.12. Only some tests: make test ARGS="-k fields".
 # Tests run in two processes, each file in one of them: those of tensors, where every shape is checked, then the others.
-# Those in the browser, which mostly wait, run beside them, each process with an app and a browser of its own; what they
-# print comes last.
+# Those in the browser, which mostly wait, run beside them, each process with an app and a browser of its own, and so does
+# the check of types; what they print comes last.
 # All in one process, to see them in order: make test WORKERS=0.
 
 VENV := .venv/bin/python
@@ -36,13 +36,15 @@ test:
 	@$(VENV) -m scripts.browser
 	$(VENV) -m ruff check
 	$(VENV) -m ruff format --check
-	$(VENV) -m mypy
-	@told=$$(mktemp); ran=0; failed=0; \
+	@told=$$(mktemp -d); ran=0; failed=0; \
 	part() { $(THREADS) $(COMPILED) $(VENV) -m pytest --part $$1 --numprocesses=$(WORKERS) $(SHARED_OUT) $(ARGS); }; \
 	ended() { if [ $$1 -ne 5 ]; then ran=1; [ $$1 -eq 0 ] || failed=$$1; fi; }; \
-	part browser >$$told 2>&1 & browser=$$!; trap 'kill $$browser; rm -f $$told; exit 130' INT TERM; \
+	$(VENV) -m mypy >$$told/types 2>&1 & types=$$!; \
+	part browser >$$told/browser 2>&1 & browser=$$!; \
+	trap 'kill $$types $$browser; rm -rf $$told; exit 130' INT TERM; \
 	for name in tensors computing; do part $$name; ended $$?; done; \
-	wait $$browser; ended $$?; cat $$told; rm -f $$told; \
+	wait $$browser; ended $$?; cat $$told/browser; \
+	wait $$types || failed=1; cat $$told/types; rm -rf $$told; \
 	[ $$ran -eq 1 ] || failed=5; exit $$failed  # 5: no test was chosen, which is no failure of one part alone
 
 # Between two edits, in minutes: lint, types, and the tests of the files that git sees changed. No browser.
