@@ -37,8 +37,9 @@ def _page(changes: dict, stopping: bool) -> None:
      ({"status": "queued", "created": -75, "message": "One run is before it."}, False, "for 1 min 15 s so far"),
      ({"created": -500, "started": -42, "message": "Stage two", "eta_s": 90.0}, False,
       "Stage two · 42 s so far, about 1 min 30 s left"),
-     ({"started": -3}, False, "3 s so far"),
-     ({"started": -3, "message": "Stage two"}, True, "Cancelling…"),
+     ({"created": -5, "started": -3}, False, "Starting · 5 s so far"),  # the time goes on where the run begins
+     ({"created": -90, "started": -3}, False, "3 s so far"),  # it waited for others
+     ({"started": -3, "message": "Stage two"}, True, "Stopping…"),
      ({"status": "cancelled", "started": -400, "ended": -20, "result": {"learned": {}}}, False,
       "Cancelled after 6 min 20 s; the sliders show the best values so far · more (run "),
      ({"status": "cancelled", "started": -400, "ended": -395}, False,

@@ -234,7 +234,7 @@ def learn_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     problem = build_problem(Source.from_dict(settings["source"]), DownscalingSpec.from_dict(settings["problem"]))
     chosen = DownscaleSettings.from_dict(settings["settings"])
     context.check()
-    context.report(message=f"{problem.data.bags.count} bags, {len(problem.data.targets)} targets: learning")
+    context.report(message=f"{problem.data.bags.count} bags, {len(problem.data.targets)} targets")
     learned = learn_model(problem, chosen, context) if chosen.learn else None
     if learned is not None:
         best, guard = learned

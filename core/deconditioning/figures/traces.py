@@ -7,12 +7,15 @@ import numpy as np
 
 from deconditioning.figures.colours import SERIES, series_colour
 from deconditioning.figures.style import Figure, axis, compact, layout, literal
+from deconditioning.figures.trace_lines import BEST
 
 MOST_POINTS = 300
 FEW_POINTS = 12  # up to here every evaluation is marked: a line through one point shows nothing
 _LEGEND_ROW = 17  # pixels of one line of a legend
 _MOST_ON_TOP = 2  # more names than these stand below the curves
 DASHES = ("solid", "dash", "dot")
+#: An objective's axis shows this share of its evaluations, the best; all of it where there are fewer evaluations.
+SHOWN, FEW_TO_CLIP = 0.95, 4
 
 
 def thin(count: int, most: int = MOST_POINTS) -> np.ndarray:
@@ -72,11 +75,53 @@ def objective_trace(
     """What a stage of learning climbs (a log evidence) or descends (a loss), by its own name and sign.
 
     ``stage`` is the title, the first of ``lines`` (its name up to a bracket) that of the vertical axis: (T,) values at
-    the (T,) ``step``.
+    the (T,) ``step``. The axis shows the best `SHOWN` of the trace where the rest would flatten it.
     """
     title = stage[:1].upper() + stage[1:] or "Objective"
     quantity = next(iter(lines), "").split(" (")[0]
-    return trace_plot(step, lines, title=title, label=quantity, height=height, dark=dark)
+    figure = trace_plot(step, lines, title=title, label=quantity, height=height, dark=dark)
+    if lines and (reach := _reach(lines)) is not None:
+        low, high, beyond, side = reach
+        figure["layout"]["yaxis"] |= {"range": [low, high], "autorange": False}
+        words = f"{beyond} of {len(step)} evaluations lie {side} this range"
+        corner = {"xref": "paper", "yref": "paper", "x": 1, "y": float(side == "above"), "showarrow": False}
+        figure["layout"]["annotations"] = [
+            *figure["layout"].get("annotations", ()),
+            {"text": words, "xanchor": "right", "font": {"size": 10}, **corner},
+        ]
+        figure["layout"]["meta"]["alt"] += f" {words}."
+    return figure
+
+
+def _reach(lines: Mapping[str, Sequence[float | None]]) -> tuple[float, float, int, str] | None:
+    """Ends of an axis for the best of an objective, how many evaluations lie beyond them and on which side; None where
+    all of it can be shown."""
+    every = {
+        name: np.array([np.nan if v is None else v for v in values], dtype=float) for name, values in lines.items()
+    }
+    values = next(iter(every.values()))
+    values = values[np.isfinite(values)]
+    if len(values) < FEW_TO_CLIP:
+        return None
+    sign = -1.0 if _descends(every) else 1.0
+    best_first = -np.sort(-sign * values)
+    kept = best_first[: len(values) - int(np.ceil((1 - SHOWN) * len(values)))]
+    span, whole = kept[0] - kept[-1], best_first[0] - best_first[-1]
+    if whole <= 2 * span or whole == 0:
+        return None
+    room = 0.05 * (span or abs(kept[0]) or 1.0)
+    low, high = kept[-1] - room, kept[0] + room
+    ends = sorted((sign * low, sign * high))
+    return ends[0], ends[1], int((best_first < low).sum()), "below" if sign > 0 else "above"
+
+
+def _descends(lines: Mapping[str, np.ndarray]) -> bool:
+    """Whether less is better: the best so far has fallen, or the name says so."""
+    if BEST in lines:
+        best = lines[BEST][np.isfinite(lines[BEST])]
+        if len(best) and best[0] != best[-1]:
+            return bool(best[-1] < best[0])
+    return "loss" in next(iter(lines))
 
 
 def hyperparameter_trace(

@@ -22,9 +22,10 @@ from pages.kit.layout.theme import is_dark
 from pages.kit.session import Key
 from pages.kit.state import get_engine
 
-#: Under which name the session keeps the runs that it has asked to stop.
 #: Seconds from one look at a run that goes on to the next, and how long one that is cancelled is waited for in between.
 _EVERY_S, _SOON_S = 0.8, 0.6
+#: A run that has waited longer for its turn, in seconds, did so because of others.
+_LONG_WAIT_S = 30.0
 
 
 def begin_run(spec: RunSpec) -> None:
@@ -136,13 +137,19 @@ def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str
 def standing(run: Run) -> str:
     """What an active run does, for how long it has gone on, and how long it will."""
     if is_stopping(run.id):
-        return "Cancelling…"
-    seconds = max(0, round(time.time() - (run.started or run.created)))
+        return "Stopping…"
+    seconds = max(0, round(time.time() - _begun(run)))
     since = duration(seconds) if seconds > 9 else f"{seconds} s"
     if run.status == "queued":
         return f"{sentence_of(run.message or 'waiting for the engine')} · for {since} so far"
     left = f", about {duration(run.eta_s)} left" if run.eta_s is not None else ""
-    return f"{sentence_of(run.message or 'beginning')} · {since} so far{left}"
+    return f"{sentence_of(run.message or 'starting')} · {since} so far{left}"
+
+
+def _begun(run: Run) -> float:
+    """From when its time counts: from the press of the button, unless the run had to wait for others."""
+    waited = run.started is not None and run.started - run.created > _LONG_WAIT_S
+    return run.started if waited and run.started is not None else run.created
 
 
 def is_stopping(run_id: str) -> bool:

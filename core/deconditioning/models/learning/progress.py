@@ -34,15 +34,16 @@ def learning_reporter(
             "best": event["best"],
             "hyperparameters": event["hyperparameters"],
         }
-        context.report(step=done, total=stages * per_stage, message=_sentence(event), **values)
+        context.report(step=done, total=stages * per_stage, message=_sentence(event, stages), **values)
         if event["loss"] <= event["best_loss"]:
             context.best({"stage": event["stage"], "best_hyperparameters": event["hyperparameters"]})
 
     return report
 
 
-def _sentence(event: dict[str, Any]) -> str:
-    return f"{event['stage']}, start {event['restart'] + 1}: {evaluation_sentence(event)}"
+def _sentence(event: dict[str, Any], stages: int) -> str:
+    stage = f"{event['stage']}, " if stages > 1 else ""
+    return f"{stage}start {event['restart'] + 1}: {evaluation_sentence(event)}"
 
 
 def evaluation_sentence(event: dict[str, Any]) -> str:

@@ -140,7 +140,7 @@ def _regression(
 def line_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     """The engine's task: ``settings`` holds ``line`` (a ``LineSpec``) and ``settings`` (``LineSettings``)."""
     line, chosen = make_line(LineSpec.from_dict(settings["line"])), LineSettings.from_dict(settings["settings"])
-    context.report(message=f"{len(line.inputs)} pairs (x, y), {len(line.targets)} pairs (y, z): learning")
+    context.report(message=f"{len(line.inputs)} pairs (x, y), {len(line.targets)} pairs (y, z)")
     return summary_of(line, chosen, context)
 
 

@@ -195,7 +195,7 @@ def spec_from_dict(value: dict[str, Any]) -> SparseRepresentation:
 def sparse_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     """The engine's task: ``settings`` holds ``toy`` (a ``ToySpec``) and ``settings`` (``SparseSettings``)."""
     toy, chosen = make_toy(ToySpec(**settings["toy"])), SparseSettings(**settings["settings"])
-    context.report(message=f"{toy.spec.data} data, {chosen.points} points: learning")
+    context.report(message=f"{toy.spec.data} data, {chosen.points} points")
     return summary_of(toy, chosen, context)
 
 

@@ -244,7 +244,7 @@ def roll_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     """The engine's task: ``settings`` holds ``roll`` (a ``RollSpec``) and ``settings`` (``RollSettings``)."""
     roll = make_swiss_roll(RollSpec(**settings["roll"]))
     chosen = RollSettings.from_dict(settings["settings"])
-    context.report(message=f"{roll.data.bags.count} bags, {len(roll.data.targets)} targets: learning")
+    context.report(message=f"{roll.data.bags.count} bags, {len(roll.data.targets)} targets")
     return summary_of(fit_roll(roll, chosen, context))
 
 

@@ -1,0 +1,48 @@
+"""An objective's axis: one bad trial step does not flatten the rest."""
+
+import numpy as np
+import pytest
+
+from deconditioning.figures.trace_lines import BEST
+from deconditioning.figures.traces import objective_trace
+
+
+def ascent(count: int, seed: int = 0) -> np.ndarray:
+    """Values that climb from about −300 to about −150 with noise."""
+    rng = np.random.default_rng(seed)
+    return -150 - 150 * np.exp(-np.arange(count) / (count / 5)) + rng.normal(0, 2, count)
+
+
+def axis_of(values: np.ndarray, name: str = "log evidence", best: bool = True) -> tuple[dict, str]:
+    """The vertical axis of a trace of these values, and what is said of the picture."""
+    better = np.minimum if "loss" in name else np.maximum
+    lines = {name: values.tolist()} | ({BEST: better.accumulate(values).tolist()} if best else {})
+    figure = objective_trace("evidence", range(1, len(values) + 1), lines)
+    return figure["layout"]["yaxis"], figure["layout"]["meta"]["alt"]
+
+
+@pytest.mark.parametrize("count", [8, 12, 40, 400])
+@pytest.mark.parametrize("best", [True, False])
+@pytest.mark.parametrize("at", [0, 3, -1])
+def test_a_step_at_minus_three_million_does_not_flatten_the_trace(count: int, best: bool, at: int) -> None:
+    values = ascent(count)
+    values[at] = -3e6
+    axis, alt = axis_of(values, best=best)
+    low, high = axis["range"]
+    inside = (values >= low) & (values <= high)
+    assert values.max() <= high and high - low < 400 and inside.mean() >= 0.95 - 1 / count
+    assert f"{(~inside).sum()} of {count} evaluations lie below this range" in alt and not inside[at]
+    mirrored, told = axis_of(-values, "leave-one-bag-out loss", best)
+    assert mirrored["range"] == pytest.approx([-high, -low]) and "lie above" in told
+
+
+@pytest.mark.parametrize("values", [ascent(60), np.array([-3e6, -150.0, -149.0]), np.full(30, 2.0), np.array([])])
+def test_a_trace_that_nothing_flattens_is_shown_whole(values: np.ndarray) -> None:
+    axis, alt = axis_of(values)
+    assert "range" not in axis and "range" not in alt
+
+
+def test_values_that_are_missing_leave_the_axis_alone() -> None:
+    figure = objective_trace("evidence", range(6), {"log evidence": [None, -3e6, -5.0, float("nan"), -4.0, -3.0]})
+    low, high = figure["layout"]["yaxis"]["range"]
+    assert -6 < low < -5 and -3 < high < -2
