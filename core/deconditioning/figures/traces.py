@@ -15,7 +15,7 @@ _LEGEND_ROW = 17  # pixels of one line of a legend
 _MOST_ON_TOP = 2  # more names than these stand below the curves
 DASHES = ("solid", "dash", "dot")
 #: An objective's axis shows this share of its evaluations, the best; all of it where there are fewer evaluations.
-SHOWN, FEW_TO_CLIP = 0.95, 4
+SHOWN, _FEW_TO_CLIP = 0.95, 4
 
 
 def thin(count: int, most: int = MOST_POINTS) -> np.ndarray:
@@ -101,7 +101,7 @@ def _reach(lines: Mapping[str, Sequence[float | None]]) -> tuple[float, float, i
     }
     values = next(iter(every.values()))
     values = values[np.isfinite(values)]
-    if len(values) < FEW_TO_CLIP:
+    if len(values) < _FEW_TO_CLIP:
         return None
     sign = -1.0 if _descends(every) else 1.0
     best_first = -np.sort(-sign * values)
