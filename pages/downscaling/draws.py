@@ -1,4 +1,4 @@
-"""Flip through joint draws: what the cells force is the same in all, where they differ nothing is known."""
+"""Joint draws one after another: what the cells determine is the same in all of them."""
 
 from collections.abc import Callable
 
@@ -21,7 +21,7 @@ from pages.kit.layout.escaping import plain
 def show(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: picture.View, scale: MapScale) -> None:
     """The switch, and the flip book under it; computed once the exact picture is there, whose sums it takes."""
     about = f"{COUNT} fields drawn from the posterior, all equally probable; none of them is the mean"
-    if not widgets.toggle(f"Flip through {COUNT} draws", key="draws", help=about):
+    if not widgets.toggle(f"Show {COUNT} equally plausible fields", key="draws", help=about):
         return
     if not view.exact:
         st.caption("The draws appear after the exact maps …")

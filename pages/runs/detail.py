@@ -25,7 +25,7 @@ from pages.kit.pages import PAGES, SNAPSHOT, page_link
 from pages.kit.runs.run_panel import show_owner
 from pages.kit.tools.link import address_of, show_link
 from pages.runs.label import delete, label_form
-from pages.runs.names import STATES, described, name_of, setting_text, units_of
+from pages.runs.names import STATES, described, name_of, setting_name, setting_text, units_of
 from pages.runs.overview import going_on
 from pages.runs.pictures import maps, tests
 from pages.runs.sweeps import open_sweep, sweeps
@@ -134,7 +134,10 @@ def _settings_table(runs: Sequence[Run]) -> None:
     label = f"Settings ({differ} differ, listed first)" if len(runs) > 1 else "Settings"
     with st.expander(label, expanded=len(runs) > 1):
         heads = [name_of(run) if len(runs) == 1 else described(run) for run in runs]
-        table = [{"Setting": name, **dict(zip(heads, map(setting_text, values), strict=True))} for name, values in rows]
+        table = [
+            {"Setting": setting_name(name), **dict(zip(heads, map(setting_text, values), strict=True))}
+            for name, values in rows
+        ]
         st.dataframe(cells(table), hide_index=True, width="stretch", placeholder=MISSING)
 
 

@@ -1,7 +1,7 @@
 """What page Runs calls a run, its state and its units."""
 
-import json
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from deconditioning.engine.records import Run
@@ -48,6 +48,17 @@ def described(run: Run) -> str:
     return f"{star}{name_of(run)}, seed {run.spec.seed}, {begun}, {STATES[run.status][0].lower()} ({run.id[-8:]})"
 
 
+def setting_name(name: str) -> str:
+    """The name of a setting in words: ``problem.block`` is "problem, block"."""
+    return name.removeprefix("settings.").replace("_", " ").replace(".", ", ")
+
+
 def setting_text(value: Any) -> str:
-    """A setting's value as text."""
-    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
+    """A setting's value in words; what is nested more deeply is named part by part."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return "; ".join(f"{setting_name(str(name))} {setting_text(part)}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(setting_text, value))
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)

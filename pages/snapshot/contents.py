@@ -18,7 +18,7 @@ from pages.kit.layout.theme import is_dark
 from pages.kit.pages import page_link
 from pages.kit.runs.run_panel import show_version
 from pages.runs.detail import scores, trace_plots
-from pages.runs.names import STATES, setting_text
+from pages.runs.names import STATES, setting_name, setting_text
 from pages.runs.pictures import maps
 from pages.runs.sweeps import open_sweep, sweeps
 from pages.snapshot.run_address import page_of_run
@@ -81,7 +81,7 @@ def _settings(run: Run) -> None:
     rows = settings_beside_usual(run)
     differ = sum(value != usual for _, value, usual in rows if usual is not None)
     body = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(setting_text(value))}</td>'
+        f'<tr><th scope="row">{escape(setting_name(name))}</th><td>{escape(setting_text(value))}</td>'
         f"<td>{escape(setting_text(usual))}</td></tr>"
         for name, value, usual in rows
     )

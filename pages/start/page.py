@@ -35,7 +35,7 @@ def main() -> None:
         page_link(
             "downscaling", "A planet without matches", query={"data": "atmosphere-small"}, icon=":material/public:"
         )
-        page_link("kernel_bayes", "A posterior made of samples", icon=":material/bubble_chart:")
+        page_link("kernel_bayes", "Bayes' rule from samples alone", icon=":material/bubble_chart:")
         page_link("filtering", "Track a hidden state", icon=":material/my_location:")
         page_link("likelihood_free", "Inference from a simulator", icon=":material/casino:")
         page_link("distribution_regression", "Distributions as predictors", icon=":material/area_chart:")

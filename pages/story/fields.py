@@ -142,7 +142,7 @@ $\max_c |\overline{{f}}_c - \tilde z_c| = {worst:.1e}$ K.
         f"Three curves, up to {number(apart)} K apart. One is real, two are invented.", NAMES[requested], lesson,
         good=(f"All three have the same cell averages, to {within(worst, 'K')}.",),
         equation=equation,
-        source=SOURCE, link=Link("downscaling", "Flip through 20 maps of this kind", {"draws": "true"}),
+        source=SOURCE, link=Link("downscaling", "Show 20 equally plausible maps", {"draws": "true"}),
     )  # fmt: skip
 
 

@@ -73,7 +73,7 @@ def runs(observed: float, guess: Guess | None, dark: bool) -> Shown:
 $$p(\theta \mid y) \propto p(\theta)\int p(x \mid \theta)\,\kappa_\epsilon(y, x)\,dx,\qquad
 \bar x \sim \tfrac1\theta\,\mathrm{{Gamma}}(500, 500),\qquad E[\theta \mid y] = {exact:.4f}$$
 
-${RUNS}$ runs at rates spaced evenly in the logarithm, $y = {observed:g}$.
+${RUNS}$ runs at logarithmically spaced rates, $y = {observed:g}$.
 """
     sentence = f"{RUNS} runs, each at a different rate. The observed average wait is {number(observed)} (dashed)."
     return Shown(

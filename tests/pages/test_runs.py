@@ -132,8 +132,8 @@ def test_a_link_opens_a_run_and_a_comparison(folder: Path) -> None:
     page = opened(run=first, **{"with": second})
     assert [part.value for part in page.subheader] == ["First", "Second"]
     settings = page.dataframe[1].value
-    assert list(settings["Setting"][:2]) == ["seed", "problem.block"]
-    assert list(settings.iloc[1, 1:]) == ["[7, 7]", "[8, 7]"]
+    assert list(settings["Setting"][:2]) == ["seed", "problem, block"]
+    assert list(settings.iloc[1, 1:]) == ["7, 7", "8, 7"]
     assert any("2 differ" in part.label for part in page.expander)
 
 

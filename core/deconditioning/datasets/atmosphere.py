@@ -1,6 +1,6 @@
 """A synthetic planet with the size and variables of the downscaling experiment of Chau et al. 2021, §5.2.
 
-The fields of that experiment are not to be had, so these stand in for them. From red noise on the sphere come land and
+The fields of that experiment are not available, so these stand in for them. From red noise on the sphere come land and
 mountains, then weather (a tropical convergence zone, two storm tracks, dry subtropics), and from weather total cloud
 cover and cloud albedo. The target is
 

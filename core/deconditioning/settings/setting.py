@@ -32,7 +32,7 @@ class Setting(Generic[T]):
     plain, plain_help : label and tooltip in plain words; a setting with them is essential.
     low, high : the ends of its slider and of a sweep; a command may go beyond them.
     address : its key in the address, by default ``prefix-name``; None where no page shows it.
-    sweep : whether it can be an axis of a sweep, evenly in logarithms where ``log``.
+    sweep : whether it can be an axis of a sweep, with logarithmic spacing where ``log``.
     first : 1, 2, … for those that a sweep offers first, in this order.
     draws : whether the sample that is drawn depends on it; a sweep changes such a setting least often.
     only : values of other settings with which it means something; settings that are not there restrict nothing.

@@ -3,10 +3,12 @@
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
+#: Names under which a machine reaches itself.
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _HTML = (
     '<div class="lab-copy"><code></code><button type="button">Copy</button><output aria-live="polite"></output></div>'
 )
@@ -46,6 +48,8 @@ def show_link(address: str, about: str) -> None:
         st.caption("Too long for a QR code.")
     else:
         st.image(picture, width=240, caption="The same as a QR code", alt="QR code of the address above")
+    if urlsplit(address).hostname in _LOOPBACK:
+        st.caption("This address works on this machine only. To let others open it, start the app with `make serve`.")
     st.caption(about)
 
 

@@ -168,7 +168,7 @@ def _axis(name: str, given: Offer, which: str, place: Any) -> Axis:
     begin = low.number_input("from", bottom, None, least, key=f"{mark}-low", **far)
     end = high.number_input("to", bottom, None, most, key=f"{mark}-high", **far)
     many = count.number_input("values", 2, 100, 5, key=f"{mark}-count")
-    log = place.toggle("evenly in logarithms", given.log, key=f"{mark}-log")
+    log = place.toggle("logarithmic spacing", given.log, key=f"{mark}-log")
     for edge, value in (("below", begin), ("above", end)):
         limit = given.low if edge == "below" else given.high
         if limit is not None and (value < limit if edge == "below" else value > limit):
