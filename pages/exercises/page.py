@@ -1,18 +1,25 @@
 """Page Exercises: tasks on the other pages, ticked when a page's own numbers fulfil them."""
 
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from deconditioning.engine.visitors.exercise_progress import LONGEST_SAID, Done
 from deconditioning.errors import InputError
 from deconditioning.teaching.exercises import OPENED, Exercise
+from deconditioning.teaching.hand_in import hand_in
 from deconditioning.teaching.tasks import EXERCISES
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import page_header, refusal
 from pages.kit.pages import PAGES
-from pages.kit.state import get_engine
+from pages.kit.session import Key
+from pages.kit.state import forget, get_engine
 from pages.kit.tools.exercises import open_link, opening_query
 from pages.kit.tools.link import app_address
+from pages.kit.visitor import sees_everything
+from pages.story import guesses
 
 if TYPE_CHECKING:
     from deconditioning.teaching.handout import Checked
@@ -28,11 +35,17 @@ def main() -> None:
         f"**{count} of {len(EXERCISES)} done.** Each exercise opens a page with a task. The page gives the tick from "
         "the numbers it has just computed: no answer is stored, and every solution counts."
     )
-    _handout()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        hides = st.toggle(
+            "Hide answers", key="x-hide", bind="query-params",
+            help="For a projector: neither results nor answers are shown, and the handout has none.",
+        )  # fmt: skip
+        _handout(answers=not hides and sees_everything())
+        if done:
+            _hand_in(done)
+        _reset(bool(done))
     for index, exercise in enumerate(EXERCISES, 1):
-        _entry(index, exercise, done.get(exercise.key))
-    if done and st.button("Begin again", icon=":material/restart_alt:", type="tertiary", help="Remove all ticks"):
-        _forget()
+        _entry(index, exercise, done.get(exercise.key), hides=hides)
 
 
 def _open_asked() -> None:
@@ -52,32 +65,67 @@ def _checked() -> "dict[str, Checked]":
     return checked()
 
 
-def _handout() -> None:
+def _handout(*, answers: bool) -> None:
+    """The printed lesson; on a shared server the answers are the administrator's alone."""
     address = app_address()
 
     def made() -> bytes:
         from deconditioning.teaching.handout import handout
 
-        return handout(address, _checked())
+        return handout(address, _checked() if answers else None)
 
     st.download_button(
         "Handout, PDF", made, "deconditioning-lesson.pdf", "application/pdf", key="handout", on_click="ignore",
         icon=":material/print:",
         help=(
-            "The lesson, the exercises with room for answers, and a page of answers for the teacher: four A4 pages. "
+            "The lesson and the exercises with room for answers: three A4 pages"
+            f"{', and a page of answers for the teacher' if answers else ', without answers'}. "
             f"Its links and QR codes start with {plain(address)}, the address under which you opened this page."
         ),
     )  # fmt: skip
 
 
-def _entry(number: int, exercise: Exercise, said: str | None) -> None:
+def _hand_in(done: Mapping[str, Done]) -> None:
+    """A text file with results, settings and answers, for the teacher."""
+    with st.popover("Hand in", icon=":material/assignment_turned_in:"):
+        name = st.text_input("Your name", key="x-name", max_chars=80)
+        app, when = app_address(), datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        st.download_button(
+            "Download the file to hand in", hand_in(name, when, app, EXERCISES, done), "exercises.txt", "text/plain",
+            key="hand-in", on_click="ignore", icon=":material/download:",
+            help="Each exercise with its result, the settings, an address that opens them, and your answer.",
+        )  # fmt: skip
+
+
+def _reset(any_done: bool) -> None:
+    """Everything that a class leaves behind in this browser goes, after a second click."""
+    with st.popover("Reset for the next class", icon=":material/restart_alt:", type="tertiary"):
+        st.markdown("Removes this browser's ticks and answers, and the guesses of the story.")
+        if st.button("Remove them", key="x-reset", type="primary", disabled=not (any_done or guesses.guesses())):
+            _forget()
+    guesses.keep_in_browser()
+
+
+def _entry(number: int, exercise: Exercise, done: Done | None, *, hides: bool) -> None:
     page = next(page for page in PAGES if page.folder == exercise.page)
     with st.container(border=True):
-        st.markdown(f"**{number}. {exercise.title}**" + (" :green[✓ done]" if said is not None else ""))
+        st.markdown(
+            f"**{number}. {exercise.title}** · {exercise.effort}" + (" :green[✓ done]" if done is not None else "")
+        )
         st.markdown(exercise.task)
-        if said is not None:
-            st.caption(plain(said))
+        if done is not None and not hides:
+            st.caption(plain(done.said))
+            key = f"x-answer-{exercise.key}"
+            st.text_input("What does it show?", done.answer, key=key, max_chars=LONGEST_SAID,
+                          on_change=_answer, args=(exercise.key, key))  # fmt: skip
         open_link(exercise, f"Open on page {page.title}", icon=page.icon)
+
+
+def _answer(exercise: str, key: str) -> None:
+    try:
+        get_engine().progress.answer(exercise, st.session_state.get(key, ""))
+    except InputError as error:
+        refusal(error)
 
 
 def _forget() -> None:
@@ -86,6 +134,9 @@ def _forget() -> None:
     except (InputError, OSError) as error:
         refusal(error)
         return
+    guesses.take_all_back()
+    forget(*(f"x-answer-{exercise.key}" for exercise in EXERCISES), "x-name", Key.EXERCISES_MOVED,
+           Key.EXERCISES_OPENED)  # fmt: skip
     st.rerun()
 
 

@@ -2,6 +2,7 @@
 that a reload and a step back show what was revealed. An address holds none: whoever is given it is to guess, too."""
 
 import json
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -15,6 +16,9 @@ from pages.story.stories import STORIES, step_key
 COOKIE = "deconditioning-guesses"
 #: Letters of a cookie that are read: all steps of all stories have room in them.
 _LONGEST = 4000
+_KEYS = st.components.v2.component(
+    "lab_story_keys", html="<span hidden></span>", js=Path(__file__).with_name("keys.js").read_text(encoding="utf-8")
+)
 
 
 def guesses() -> dict[str, Guess]:
@@ -38,6 +42,11 @@ def take_back(key: str) -> None:
 def take_all_back() -> None:
     """Forget every guess."""
     st.session_state[Key.GUESSES] = {}
+
+
+def keep_in_browser() -> None:
+    """Let the browser keep this session's guesses; on page Story its keys lead through the steps, too."""
+    _KEYS(key="story-keys", data={"cookie": COOKIE, "guesses": to_text(guesses())})
 
 
 def to_text(result: dict[str, Guess]) -> str:

@@ -14,9 +14,6 @@ from pages.story.step import Step
 from pages.story.stories import FIRST, MOST, STORIES, step_key
 
 _HERE = Path(__file__).parent
-_KEYS = st.components.v2.component(
-    "lab_story_keys", html="<span hidden></span>", js=(_HERE / "keys.js").read_text(encoding="utf-8")
-)
 
 
 def main() -> None:
@@ -24,7 +21,7 @@ def main() -> None:
     page_header("Story", "Guess first, then reveal the answer. The arrow keys go to the next and the previous step.")
     st.html(f"<style>{(_HERE / 'story.css').read_text(encoding='utf-8')}</style>")
     apply_values()
-    _KEYS(key="story-keys", data={"cookie": guesses.COOKIE, "guesses": guesses.to_text(guesses.guesses())})
+    guesses.keep_in_browser()
     with st.container(horizontal=True, horizontal_alignment="distribute", key="story-head"):
         about = widgets.segmented_control(
             "Story", list(STORIES), default=FIRST, key="about", label_visibility="collapsed", on_change=_to, args=(1,)

@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from deconditioning.engine.visitors.exercise_progress import Done
 from deconditioning.teaching.exercises import ASKED, Address, Exercise
 from deconditioning.teaching.solved import verdict_at
 from deconditioning.teaching.tasks import EXERCISES, exercise_of
@@ -58,7 +59,10 @@ def test_an_exercise_opens_undone_and_its_documented_solution_does_it(open_page,
     until(page, lambda: "computing" not in verdict(page))
     assert 'data-state="good"' in verdict(page) and "Done." in verdict(page), verdict(page)
     assert printed(exercise, exercise.solution) in verdict(page)
-    assert list(get_engine().progress.done()) == [exercise.key]
+    (done,) = get_engine().progress.done().values()
+    wanted = {key: text for key, text in exercise.solution.items() if key != KEY}
+    assert list(get_engine().progress.done()) == [exercise.key] and done.settings and done.when.endswith("UTC")
+    assert done.address.startswith("/") and wanted.items() <= dict(parse_qsl(done.address.partition("?")[2])).items()
 
 
 def move(page: AppTest, settings: Address) -> None:
@@ -100,12 +104,20 @@ def named_as_asked(page: AppTest, exercise: Exercise) -> None:
 def test_ticks_stand_on_the_page_of_exercises_until_they_are_taken_away(open_page) -> None:
     page = open_page("exercises")
     assert f"0 of {len(EXERCISES)} done" in page.markdown[1].value
-    get_engine().progress.keep("band", "The band holds *95* %.")
+    get_engine().progress.keep("band", Done("The band holds *95* %.", "λ: 0.002", "/line?o-lam=0.002", "now"))
     page.run()
     assert f"1 of {len(EXERCISES)} done" in page.markdown[1].value
-    assert [text.value for text in page.markdown if "✓" in text.value] == ["**1. A calibrated band** :green[✓ done]"]
+    (ticked,) = [text.value for text in page.markdown if "✓" in text.value]
+    assert ticked == "**1. A calibrated band** · 4 minutes, easy :green[✓ done]"
     assert any(caption.value == "The band holds \\*95\\* %." for caption in page.caption)
-    next(button for button in page.button if button.label == "Begin again").click().run()
+    page.text_input(key="x-answer-band").set_value("Certainty makes it narrow.").run()
+    assert get_engine().progress.done()["band"].answer == "Certainty makes it narrow."
+    page.toggle(key="x-hide").set_value(True).run()
+    assert not page.exception and not [each for each in page.caption if "95" in each.value]
+    assert not [each for each in page.text_input if each.key == "x-answer-band"]
+    page.toggle(key="x-hide").set_value(False).run()
+    page.button(key="x-reset").click().run()
+    assert get_engine().progress.done() == {}
     assert not page.exception and f"0 of {len(EXERCISES)} done" in page.markdown[1].value
 
 
@@ -128,7 +140,7 @@ def test_the_handout_is_offered_for_the_address_of_the_page(open_page, monkeypat
     monkeypatch.setattr("deconditioning.teaching.handout.checked", lambda: {})
     monkeypatch.setattr("deconditioning.teaching.handout.handout", lambda address, found: f"{address} {found}".encode())
     page = open_page("exercises")
-    (button,) = page.get("download_button")
+    (button,) = [each for each in page.get("download_button") if "Handout" in each.proto.label]
     assert button.proto.label == "Handout, PDF" and not page.exception
 
 

@@ -6,11 +6,13 @@ task counts. ``opening`` and ``solution`` are addresses; tests hold that the fir
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 #: The key of an address that names the exercise; that of page Exercises' address by which it opens one, by its number.
 ASKED, OPENED = "exercise", "open"
 Numbers = Mapping[str, float]
 Address = Mapping[str, str]
+Difficulty = Literal["easy", "medium", "hard"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Exercise:
     answer : for teachers, what it shows, without numbers: those the page computes.
     needs : the numbers of the page that it is checked against.
     check : from those numbers.
+    minutes, difficulty : how long a pair of students takes, about, and how hard it is.
     """
 
     key: str
@@ -46,6 +49,13 @@ class Exercise:
     answer: str
     needs: tuple[str, ...]
     check: Callable[..., Verdict]
+    minutes: int
+    difficulty: Difficulty
+
+    @property
+    def effort(self) -> str:
+        """Minutes and difficulty in words."""
+        return f"{self.minutes} minutes, {self.difficulty}"
 
     def verdict(self, numbers: Numbers) -> Verdict | None:
         """Whether the page's numbers fulfil the task; None while one of them is not there yet."""

@@ -35,13 +35,17 @@ def checked(check: Check = never) -> dict[str, Checked]:
     }
 
 
-def handout(address: str, result: Mapping[str, Checked]) -> bytes:
-    """The PDF: four A4 pages, the last one for the teacher. ``address`` is where the app's pages begin."""
+def handout(address: str, result: Mapping[str, Checked] | None) -> bytes:
+    """The PDF: three A4 pages, and with the ``result`` of all checks a fourth one with answers for the teacher.
+
+    ``address`` is where the app's pages begin.
+    """
     sheet = Sheet(f"{TITLE}: a lesson of 45 minutes")
     _lesson(sheet, address)
     for first in range(0, len(EXERCISES), _EACH):
         _exercises(sheet, address, first)
-    _answers(sheet, result)
+    if result is not None:
+        _answers(sheet, result)
     return sheet.pdf()
 
 
@@ -116,7 +120,10 @@ def _exercise(sheet: Sheet, address: str, number: int, exercise: Exercise, top: 
     sheet.line(MARGIN, top, _ROOM)
     sheet.qr(WIDTH - MARGIN - _QR, top + 10, _QR, link)
     y = sheet.words(MARGIN, top + 7, f"{number}. {exercise.title}", 11, width, bold=True)
-    y = sheet.words(MARGIN, y, f"{opens_on(exercise)} · {link}", 8, width, colour=QUIET, link=link) + 2
+    y = (
+        sheet.words(MARGIN, y, f"{opens_on(exercise)} · {exercise.effort} · {link}", 8, width, colour=QUIET, link=link)
+        + 2
+    )
     y = sheet.words(MARGIN, y, exercise.task, 9.5, width)
     end = foot - 12
     for name, up in (("What I changed", 26.0), ("What it shows", 0.0)):

@@ -98,7 +98,7 @@ EXERCISES = (
         _ALL | _PAIRS | RecoverSettings.address(regularisation=0.002),
         "With a small λ the model treats the link between the two data sets as certain, and the band is too narrow. "
         "With a large λ it treats the link as so uncertain that the band contains everything and tells little.",
-        ("task_transformed_gp.coverage_2sd",), _band,
+        ("task_transformed_gp.coverage_2sd",), _band, 4, "easy",
     ),
     Exercise(
         "evidence", "one_dimension", "Learning by the evidence",
@@ -109,7 +109,7 @@ EXERCISES = (
         "The evidence does not need the truth. With a long lengthscale the function cannot follow the data. With a "
         "short one the model could have produced almost any data, so these data are improbable. The maximum lies "
         "between.",
-        ("evidence", "best_evidence"), _evidence,
+        ("evidence", "best_evidence"), _evidence, 3, "easy",
     ),
     Exercise(
         "trip", "one_dimension", "What averaging loses",
@@ -120,7 +120,7 @@ EXERCISES = (
         _TRIP | TripSettings.address(second_regularisation=0.02),
         "Deconditioning undoes the averaging as far as it trusts the averages. With a small ε nearly all variation is "
         "recovered; with a large ε the function shrinks to zero.",
-        ("comes_back",), _there_and_back,
+        ("comes_back",), _there_and_back, 4, "medium",
     ),
     Exercise(
         "points", "sparse_representation", "Few points for many data",
@@ -129,7 +129,7 @@ EXERCISES = (
         _ALL, _ALL | RepresentationSettings.address(places="even", points=10),
         "Where two points are far apart, the function between them is lost. Evenly spaced points can be about a "
         "lengthscale apart; random points leave gaps.",
-        ("random.rmse", "exact_gp.rmse"), _few_points,
+        ("random.rmse", "exact_gp.rmse"), _few_points, 5, "medium",
     ),
     Exercise(
         "slices", "swiss_roll", "How many slices?",
@@ -139,7 +139,7 @@ EXERCISES = (
         SwissRollSettings.address(slices=5), SwissRollSettings.address(slices=20),
         "Every slice mean is one equation for the field. If slices are few and thick, each mixes windings that lie far "
         "apart along the roll.",
-        ("cmp.rmse",), _slices,
+        ("cmp.rmse",), _slices, 4, "easy",
     ),
     Exercise(
         "one", "conditional_mean_embeddings", "Two estimators, one answer",
@@ -148,7 +148,7 @@ EXERCISES = (
         {}, BagSettings.address(unequal=False),
         "The standard estimator gives every point the same weight, the shrinkage estimator every bag. If all bags have "
         "the same size and λ is scaled in the same way, both are identical.",
-        ("cmp.of μ(x, y)", "shrinkage_cmp.of μ(x, y)"), _one_estimator,
+        ("cmp.of μ(x, y)", "shrinkage_cmp.of μ(x, y)"), _one_estimator, 5, "medium",
     ),
     Exercise(
         "rule", "kernel_bayes", "Better than density estimation",
@@ -158,7 +158,7 @@ EXERCISES = (
         _RULE.address(dimension=1, epsilon=1), _RULE.address(dimension=1, epsilon=0.001),
         "A large ε shrinks the prior's weights, and the posterior mean with them. A very small ε follows the noise of "
         "the samples.",
-        ("kbr.distance", "kde.distance"), _nearer_than_densities,
+        ("kbr.distance", "kde.distance"), _nearer_than_densities, 4, "medium",
     ),
     Exercise(
         "runs", "likelihood_free", "How many simulations?",
@@ -168,7 +168,7 @@ EXERCISES = (
         SimulatorSettings.address(simulations=50), SimulatorSettings.address(simulations=400),
         "A kernel bridges the gaps between simulations. With more simulations the gaps, the kernel and the interval "
         "become narrower.",
-        ("dme.width / exact",), _runs,
+        ("dme.width / exact",), _runs, 4, "easy",
     ),
     Exercise(
         "examples", "filtering", "Examples instead of equations",
@@ -178,7 +178,7 @@ EXERCISES = (
         Filtering.address(train=20), Filtering.address(train=400),
         "With few examples the filter cannot learn how the state moves. With enough examples it follows the curvature "
         "that the extended Kalman filter replaces by a tangent.",
-        ("kbr.mse", "ekf.mse"), _nearer_than_kalman,
+        ("kbr.mse", "ekf.mse"), _nearer_than_kalman, 5, "medium",
     ),
     Exercise(
         "people", "distribution_regression", "Subjects or measurements?",
@@ -187,7 +187,7 @@ EXERCISES = (
         Regression.address(n=50, m=10), Regression.address(n=200, m=1000),
         "With many measurements of few subjects, or few measurements of many subjects, the risk stays high. Both are "
         "needed.",
-        ("gpdr.posterior_risk",), _people,
+        ("gpdr.posterior_risk",), _people, 6, "medium",
     ),
     Exercise(
         "doubt", "downscaling", "Intervals that are right",
@@ -197,7 +197,7 @@ EXERCISES = (
         _DOUBT | {_PLACE: "Matérn 3/2"}, _DOUBT | {_PLACE: "Matérn 1/2"},
         "A smooth kernel assumes that the field hardly varies between neighbouring cells. A rougher kernel, or the "
         "model's own, whose roughness is learned, allows more variation.",
-        ("area_to_point_gp.coverage95", "exact"), _right_intervals,
+        ("area_to_point_gp.coverage95", "exact"), _right_intervals, 6, "hard",
     ),
     Exercise(
         "noise", "downscaling", "Worse than interpolation",
@@ -206,7 +206,7 @@ EXERCISES = (
         _ALL | _CELLS, _ALL | _CELLS | DownscaleSettings.address(noise=1),
         "If the model takes the cell values for noise, the map ignores them. The evidence falls too, so the failure is "
         "visible without the truth.",
-        ("area_to_point_gp.rmse", "bilinear.rmse", "exact"), _worse_than_lines,
+        ("area_to_point_gp.rmse", "bilinear.rmse", "exact"), _worse_than_lines, 4, "easy",
     ),
 )  # fmt: skip
 

@@ -1,13 +1,17 @@
 """The exercise that an address asks for: its task above the page, a tick when the page's numbers fulfil it."""
 
+from datetime import UTC, datetime
 from html import escape
+from urllib.parse import urlencode
 
 import streamlit as st
 
+from deconditioning.engine.visitors.exercise_progress import Done
 from deconditioning.errors import InputError
 from deconditioning.teaching.exercises import ASKED, Exercise, in_address
 from deconditioning.teaching.tasks import EXERCISES, exercise_of
-from pages.kit.layout.escaping import sentence_of
+from pages.kit.controls.essential import name_of
+from pages.kit.layout.escaping import sentence_of, unformatted
 from pages.kit.pages import PAGES, page_link
 from pages.kit.record import page_record
 from pages.kit.session import Key
@@ -31,7 +35,8 @@ def show() -> None:
     _has_moved(exercise)
     with st.container(border=True, key="lab-task"):
         st.markdown(
-            f"**Exercise {EXERCISES.index(exercise) + 1} of {len(EXERCISES)}: {exercise.title}.** {exercise.task}"
+            f"**Exercise {EXERCISES.index(exercise) + 1} of {len(EXERCISES)}: {exercise.title}.** {exercise.task} "
+            f"({exercise.effort})"
         )
         _verdict(exercise)
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -85,9 +90,15 @@ def _has_moved(exercise: Exercise) -> bool:
 
 
 def _keep(exercise: Exercise, said: str) -> None:
+    """Keep the tick with the settings that earned it."""
+    controls = page_record().controls.values()
+    moved = [control for control in controls if control.differs or control.key in exercise.opening]
+    settings = "; ".join(f"{unformatted(name_of(control))}: {control.text}" for control in moved)
+    query = urlencode({control.key: control.words for control in moved} | in_address(exercise.key), True)
+    when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     try:
         if exercise.key not in get_engine().progress.done():
-            get_engine().progress.keep(exercise.key, said)
+            get_engine().progress.keep(exercise.key, Done(said, settings, f"/{_address(exercise)}?{query}", when))
     except InputError as error:
         st.caption(sentence_of(error))
 

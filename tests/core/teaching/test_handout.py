@@ -68,6 +68,15 @@ def test_the_class_has_every_task_with_its_address_and_only_the_last_page_has_an
     assert all(title in given and answer in teacher and answer not in given for title, answer in ANSWERS)
 
 
+def test_a_handout_for_the_class_has_no_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Sheet] = []
+    monkeypatch.setattr(printed, "Sheet", lambda title: made.append(Sheet(title)) or made[0])
+    assert handout(ADDRESS, None).startswith(b"%PDF") and made[0].count == 3
+    words = " ".join(text.get_text() for figure in made[0]._pages for text in figure.texts)
+    assert not [exercise.key for exercise in EXERCISES if exercise.answer in words]
+    assert all(f"{exercise.minutes} minutes, {exercise.difficulty}" in words for exercise in EXERCISES)
+
+
 def test_a_qr_code_is_the_address_in_print() -> None:
     sheet = Sheet("t")
     sheet.page()
@@ -100,5 +109,7 @@ def test_the_command_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str
     file = tmp_path / "h.pdf"
     assert main(["handout", str(file), "--address", "http://10.0.0.1:8501/"]) == 0
     assert file.read_bytes() == b"http://10.0.0.1:8501 checked" and capsys.readouterr().out == ""
+    assert main(["handout", str(file), "--address", "http://10.0.0.1:8501/", "--no-answers"]) == 0
+    assert file.read_bytes() == b"http://10.0.0.1:8501 None"
     assert main(["handout", str(file), "--address", "10.0.0.1"]) == 2
     assert "begins with http" in capsys.readouterr().err

@@ -17,6 +17,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="address at which the class opens the app, such as http://192.168.0.5:8501; links and QR codes start "
             "with it (%(default)s)",
     )  # fmt: skip
+    parser.add_argument("--no-answers", action="store_true", help="leave out the page of answers, for the class")
     parser.add_argument("--quiet", action="store_true", help="no messages on standard error")
 
 
@@ -28,7 +29,7 @@ def run(options: argparse.Namespace) -> None:
     with stdout_kept_clean():
         from deconditioning.teaching.handout import checked, handout
 
-        sheets = handout(options.address.rstrip("/"), checked())
+        sheets = handout(options.address.rstrip("/"), None if options.no_answers else checked())
     write_bytes(options.file, sheets)
     if not options.quiet:
         say(f"Wrote {options.file}.")
