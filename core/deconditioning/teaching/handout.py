@@ -120,10 +120,8 @@ def _exercise(sheet: Sheet, address: str, number: int, exercise: Exercise, top: 
     sheet.line(MARGIN, top, _ROOM)
     sheet.qr(WIDTH - MARGIN - _QR, top + 10, _QR, link)
     y = sheet.words(MARGIN, top + 7, f"{number}. {exercise.title}", 11, width, bold=True)
-    y = (
-        sheet.words(MARGIN, y, f"{opens_on(exercise)} · {exercise.effort} · {link}", 8, width, colour=QUIET, link=link)
-        + 2
-    )
+    about = f"{opens_on(exercise)} · {exercise.effort} · {link}"
+    y = sheet.words(MARGIN, y, about, 8, width, colour=QUIET, link=link) + 2
     y = sheet.words(MARGIN, y, exercise.task, 9.5, width)
     end = foot - 12
     for name, up in (("What I changed", 26.0), ("What it shows", 0.0)):
