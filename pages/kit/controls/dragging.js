@@ -87,7 +87,8 @@ const look = () => {
     const now = String(hand.shown.at);
     if (now !== hand.seen) say('lab-moved', hand.shown.detail);
     hand.seen = now;
-    if (now !== hand.sent && !awaited && !runs()) {
+    // The first value does not wait for a run that the drag has not asked for: the page runs again when the hand rests.
+    if (now !== hand.sent && !awaited && (!runs() || hand.sent === hand.start)) {
       hand.sent = now;
       awaited = true;
       put(widgetOf(handlesOf(slider)[0]), hand.shown, true);
