@@ -252,13 +252,13 @@ def _kernel_sliders(prefix: str, kernel: KernelSpec, *, scales: bool = True) -> 
         if (scales or index > 0) and not any(factor.kind.slopes_for_scales for factor in term.factors):
             symbol = "k" if prefix == "k" else "ℓ"
             what = f"{symbol}: {about}" if any(factor.lengthscales for factor in term.factors) else "the unknown mean"
-            scale = _slider(_SLIDERS.variance, f"Variance of {what}", _key(prefix, "s", index), term.scale)
+            scale = _slider(_SLIDERS.variance, f"Variance of {what}", slider_key(prefix, "s", index), term.scale)
         factors = tuple(_factor_sliders(prefix, (index, i), f) for i, f in enumerate(term.factors))
         terms.append(Term(factors, scale))
     return KernelSpec(tuple(terms))
 
 
-def _key(prefix: str, name: str, term: int, factor: int = 0, column: int = 0) -> str:
+def slider_key(prefix: str, name: str, term: int, factor: int = 0, column: int = 0) -> str:
     """A slider's name in the address: ``l1`` the lengthscale of k's second term, ``m-l0`` that of ℓ's first one."""
     inside = f"-{factor}-{column}" if factor or column else ""
     return f"{'' if prefix == 'k' else 'm-'}{name}{term}{inside}"
@@ -278,11 +278,11 @@ def _factor_sliders(prefix: str, place: tuple[int, int], factor: Factor) -> Fact
     scales = []
     for index, value in enumerate(factor.lengthscales):
         of = _spoken(factor.columns[index]) if several else _words(factor)
-        shown = _slider(one, f"{one.title}: {of}", _key(prefix, "l", *place, index), _turned(factor, value))
+        shown = _slider(one, f"{one.title}: {of}", slider_key(prefix, "l", *place, index), _turned(factor, value))
         scales.append(_turned(factor, shown))
     own = {
         each.name: log_slider(
-            f"{each.symbol} of {factor.kind.title}: {_words(factor)}", _key(prefix, each.name, *place), each.low,
+            f"{each.symbol} of {factor.kind.title}: {_words(factor)}", slider_key(prefix, each.name, *place), each.low,
             each.high, factor.numbers[each.name], help=each.help,
         )
         for each in factor.kind.own
@@ -307,9 +307,9 @@ def slider_values(spec: ModelSpec, bags: int) -> dict[str, float]:
         values[_MODEL.regularisation.key] = spec.regularisation * bags
     for prefix, kernel in (("k", spec.kernel), ("l", spec.mediator_kernel)):
         for index, term in enumerate(kernel.terms if kernel else ()):
-            values[_key(prefix, "s", index)] = term.scale
+            values[slider_key(prefix, "s", index)] = term.scale
             for i, factor in enumerate(term.factors):
                 for j, scale in enumerate(factor.lengthscales):
-                    values[_key(prefix, "l", index, i, j)] = _turned(factor, scale)
-                values |= {_key(prefix, name, index, i): value for name, value in factor.numbers.items()}
+                    values[slider_key(prefix, "l", index, i, j)] = _turned(factor, scale)
+                values |= {slider_key(prefix, name, index, i): value for name, value in factor.numbers.items()}
     return on_sliders(values)

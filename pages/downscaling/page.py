@@ -21,6 +21,8 @@ from pages.downscaling import (
     trust,
 )
 from pages.downscaling.essentials import ESSENTIALS
+from pages.downscaling.frames import ahead
+from pages.downscaling.frames.along import standing
 from pages.downscaling.own_file import dialog
 from pages.downscaling.presets import PRESETS
 from pages.kit.layout.page_layout import notes, page_header, refusals
@@ -66,7 +68,8 @@ def body() -> None:
         learn.watch(choice, problem, spec)
     baselines = numbers.interpolations(choice.key, problem)
     panels = picture.panels_of(choice, settings, start, spec, view, maps)
-    cell = picture.draw_maps(choice, panels, view, maps)
+    stands = standing(choice, problem, start, spec)
+    cell = picture.draw_maps(choice, panels, view, maps, stands.told())
     held, checked = trust.of_view(problem, view), learn.one_scale_up(choice, problem, spec)
     doubts = trust.refusals(problem, view)
     with maps.places[picture.TRUST]:
@@ -75,6 +78,7 @@ def body() -> None:
         learn.warn(choice, problem, spec, view)
     _reservations(choice, problem, settings, spec, view)
     numbers.hope(choice.key, problem, below=True)
+    ahead.show(choice, problem, spec, view, stands)
     descriptions.what_it_shows(problem, spec, view)
     explore(choice, problem, spec, view, maps)
     numbers.one_cell(problem, view, cell)

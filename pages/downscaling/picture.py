@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -42,6 +42,7 @@ from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
 from pages.downscaling import cell_selection
 from pages.downscaling.data import Choice, problem_of
+from pages.downscaling.frames.along import standing
 from pages.downscaling.model import begin, hyperparameters
 from pages.kit.chart.background import get_background, session_lane
 from pages.kit.chart.picture_first import picture_first
@@ -56,7 +57,9 @@ _GROUP = "downscaling-maps"
 TRUST = "trust"
 #: The largest difference of a preview's mean that is not worth a sentence, in mean sds.
 _NOTABLE = 0.1
-#: In the session: the name of what the picture shows now, and the last preview with its name.
+#: The lane of the maps that are computed ahead of a slider (`frames.ahead`).
+FRAMES = "frames"
+Along = Mapping[str, tuple[str, float]]
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,11 @@ def data_for(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> In
     return _matched(choice.key, ell, problem, spec)
 
 
+def picture_of(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> Picture | PartedPicture | None:
+    """The picture whose sums are kept term by term; None where that is too large."""
+    return _picture(interactive.sums_key(choice.key, spec), problem, spec)
+
+
 def spec_key(choice: Choice, spec: ModelSpec) -> str:
     """One name for a problem and a model at given hyperparameters."""
     text = choice.key + json.dumps(spec.to_dict(), sort_keys=True)
@@ -127,11 +135,7 @@ def spec_key(choice: Choice, spec: ModelSpec) -> str:
 
 def _exact_job(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> "Future[View]":
     """The exact picture, computed in the background; asking again gives the same job."""
-    data, picture, store = (
-        data_for(choice, problem, spec),
-        _picture(interactive.sums_key(choice.key, spec), problem, spec),
-        sums_store(),
-    )
+    data, picture, store = data_for(choice, problem, spec), picture_of(choice, problem, spec), sums_store()
 
     def work(check: Callable[[], None]) -> View:
         result = interactive.exact(spec, data, problem, choice.key, store, picture, check)
@@ -148,15 +152,8 @@ def quick_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
     """The preview at the sliders' own settings."""
     data = data_for(choice, problem, spec)
     look = _sketch(choice.key, problem)
-    preview = interactive.preview(
-        spec,
-        data,
-        problem,
-        choice.key,
-        sums_store(),
-        _picture(interactive.sums_key(choice.key, spec), problem, spec),
-        look,
-    )
+    picture = picture_of(choice, problem, spec)
+    preview = interactive.preview(spec, data, problem, choice.key, sums_store(), picture, look)
     mean, sd = problem.physical_mean(preview.mean), Later(lambda: problem.physical_sd(preview.sd()))
     every, sd_every = look.mean_at.stride, look.sd_at.stride
     return View(mean, sd, preview.approximations, None, 0.0, exact=False, every=every, sd_every=sd_every)
@@ -166,8 +163,7 @@ def inputs_of_draws(
     choice: Choice, problem: DownscalingProblem, spec: ModelSpec
 ) -> tuple[IndirectData, Picture | PartedPicture | None, interactive.Sketch]:
     """What joint draws are made from: the model's data, the picture of its sums, the pixels of a preview."""
-    picture = _picture(interactive.sums_key(choice.key, spec), problem, spec)
-    return data_for(choice, problem, spec), picture, _sketch(choice.key, problem)
+    return data_for(choice, problem, spec), picture_of(choice, problem, spec), _sketch(choice.key, problem)
 
 
 def _current_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> View:
@@ -177,7 +173,8 @@ def _current_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) 
     job = get_background().known(key)
     if job is not None and job.done() and job.exception() is None:
         return job.result()
-    get_background().drop(session_lane("exact"), unless=key)
+    for lane in ("exact", FRAMES):
+        get_background().drop(session_lane(lane), unless=key)
     name, view = st.session_state.get(Key.PREVIEW, ("", None))
     if name != key:
         view = quick_view(choice, problem, spec)
@@ -243,17 +240,17 @@ class Maps:
             places = {key: st.container(key=f"lab-map-{key}") for key in keys}
         return cls(places, field_scale(problem), problem)
 
-    def draw(self, panel: Panel, every: int = 1) -> None:
-        """One map in its place."""
-        self.show(panel.key, field_map(panel, every=every, **_look(is_dark())))
+    def draw(self, panel: Panel, along: Along, every: int = 1) -> None:
+        """One map in its place; ``along`` says where it stands on each slider (`frames.along`)."""
+        self.show(panel.key, field_map(panel, every=every, **_look(is_dark())), along)
 
-    def show(self, key: str, figure: Any) -> None:
+    def show(self, key: str, figure: Any, along: Along | None = None) -> None:
         """A figure in the place of that key; what is pointed at on it is looked into, or done by hand."""
         with self.places[key] if key != MEAN else nullcontext():
             point = plotly_live(
                 figure, f"map-{key}", group=_GROUP, clickable=cell_selection.mode() == "look", later=key != MEAN,
                 on_click=_whole_page, cells=cell_selection.lattice(self.problem, key == OBSERVED),
-                on_cells=partial(_by_hand, self.problem, key),
+                on_cells=partial(_by_hand, self.problem, key), along=along,
             )  # fmt: skip
         if _is_new(key, point):
             st.session_state[Key.SHOWN_CELL] = point
@@ -297,7 +294,7 @@ def posterior(choice: Choice, problem: DownscalingProblem, start: ModelSpec, map
         with st.sidebar:
             spec = hyperparameters(problem, start)
         view = _current_view(choice, problem, spec)
-        maps.draw(mean_panel(problem, maps.scale, view.mean), view.every)
+        maps.draw(mean_panel(problem, maps.scale, view.mean), standing(choice, problem, start, spec).told(), view.every)
         return spec, view
 
     with maps.places[MEAN]:
@@ -332,14 +329,14 @@ def _usual_reaches(
     return _usual(spec_key(choice, start), problem, lambda: shown or quick_view(choice, problem, start))
 
 
-def draw_maps(choice: Choice, panels: list[Panel], view: View, maps: Maps) -> tuple[float, float] | None:
+def draw_maps(choice: Choice, panels: list[Panel], view: View, maps: Maps, along: Along) -> tuple[float, float] | None:
     """Coarse observation, truth, 2 sd and error; returns the point that was clicked."""
     for key, figure in _given(choice.key, is_dark(), panels, maps.problem).items():
         maps.show(key, figure)
     every = {SPREAD: view.sd_every, ERROR: view.every}
     for panel in panels:
         if panel.key in every:
-            maps.draw(panel, every[panel.key])
+            maps.draw(panel, along, every[panel.key])
     return st.session_state.get(Key.SHOWN_CELL)
 
 

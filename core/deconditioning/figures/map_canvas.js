@@ -136,7 +136,7 @@ const readMap = figure => {
   const trace = data.find(each => each.type === 'heatmap');
   const place = layout.meta?.place && Object.fromEntries(Object.entries(layout.meta.place).map(([k, v]) => [k, numbersOf(v)]));
   return {
-    heat: readHeat(trace, layout.plot_bgcolor ?? '#c9cdd1'), pinned: null, home, place: place || null, layout,
+    heat: readHeat(trace, layout.plot_bgcolor ?? '#c9cdd1'), pinned: null, blend: null, home, place: place || null, layout,
     lines: data.filter(each => each !== trace).map(each => readLine(each, home)), units: layout.meta?.units ?? '',
     bar: trace.showscale === false ? null : trace.colorbar ?? {}, title: plain(layout.title?.text),
     notes: (layout.annotations ?? []).map(note => ({ ...note, text: plain(note.text) })), shapes: layout.shapes ?? [],
@@ -215,7 +215,7 @@ const paintPixels = (canvas, map, frame, width, height, ratio, share = 0.5) => {
   clipped(pen, frame, () => {
     pen.fillStyle = map.layout.plot_bgcolor ?? '#c9cdd1';
     pen.fillRect(left, top, frame.width, frame.height);
-    drawHeat(pen, map.heat, frame);
+    drawHeat(pen, map.blend ?? map.heat, frame);
   });
   if (map.pinned) clipped(pen, { ...frame, width: share * frame.width }, () => {
     pen.fillRect(left, top, frame.width, frame.height);
@@ -432,5 +432,5 @@ const paintOver = (canvas, map, frame, width, height, ratio, theme) => {
   return pen;
 };
 
-return { readMap, readHeat, colourise, tableOf, channels, bytesOf, numbersOf, placeAt, valueAt, middleAt, frameOf, paintPixels, paintOver, LEVELS };
+return { readMap, readHeat, lattice, colourise, tableOf, channels, bytesOf, numbersOf, placeAt, valueAt, middleAt, frameOf, paintPixels, paintOver, LEVELS };
 })();

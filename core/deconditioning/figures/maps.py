@@ -64,9 +64,9 @@ def _heat(panel: Panel, extend: Extend, every: int) -> dict[str, Any]:
         "xpad": 0, "outlinewidth": 0, "ticks": "", "tickvals": places, "ticktext": words, "tickfont": {"size": 11},
     }  # fmt: skip
     return {
-        "type": "heatmap", "z": compact(_thinned(panel.values, every)), "zmin": scale.low, "zmax": scale.high,
+        "type": "heatmap", "z": compact(thinned(panel.values, every)), "zmin": scale.low, "zmax": scale.high,
         "colorscale": colour_scale(scale.colours), "colorbar": bar, "hoverongaps": False,
-        "name": "field", **_coordinates("x", grid.x, every), **_coordinates("y", grid.y, every),
+        "name": "field", **coordinates("x", grid.x, every), **coordinates("y", grid.y, every),
     }  # fmt: skip
 
 
@@ -85,7 +85,7 @@ def _arrow(x: float, side: int, colour: str) -> dict[str, Any]:
     return {"type": "path", "path": path, **where, "fillcolor": colour, "line": {"width": 0}}
 
 
-def _thinned(values: np.ndarray, every: int) -> np.ndarray:
+def thinned(values: np.ndarray, every: int) -> np.ndarray:
     """The first value that is not missing of every square of ``every``² pixels."""
     result = np.array(values[::every, ::every], dtype=float)
     for row, column in np.ndindex(every, every):
@@ -95,8 +95,8 @@ def _thinned(values: np.ndarray, every: int) -> np.ndarray:
     return result
 
 
-def _coordinates(name: str, centres: np.ndarray, every: int) -> dict[str, Any]:
-    """Start and step where the spacing is even (plotly then paints pixels directly), else all centres."""
+def coordinates(name: str, centres: np.ndarray, every: int) -> dict[str, Any]:
+    """A heat map's "x" or "y", of every so many-th pixel: start and step where these are even, else all centres."""
     c = np.asarray(centres, dtype=float)
     step = (c[-1] - c[0]) / max(len(c) - 1, 1) or 1.0
     if len(c) == 1 or np.allclose(np.diff(c), step, rtol=2e-3, atol=0):

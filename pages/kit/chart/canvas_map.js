@@ -1,7 +1,7 @@
 // A map on the page: zoom and pan by wheel, drag, pinch and keys, the value under the pointer, its PNG. Maps of a group do
 // so together. Joined to map_canvas.js, which paints, and to plotly_live.js, which calls `beginMap` and `drawMap`.
 
-const { beginMap, drawMap, repaint } = (() => {
+const { beginMap, drawMap, keepMap, repaint } = (() => {
 const CLOSEST = 64, STILL_PX = 5, DOUBLE_MS = 230, SCROLLED_MS = 400;
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
@@ -105,7 +105,7 @@ const say = ([lat, lon]) => `${degrees(lat, 'NS')}, ${degrees(((lon + 180) % 360
 // Which field is seen at x: the pinned one left of the divider.
 const shownHeat = (node, x) => {
   const { map, frame } = node.chart;
-  return map.pinned && frame.toX(x) < frame.left + shareOf(node) * frame.width ? map.pinned : map.heat;
+  return map.pinned && frame.toX(x) < frame.left + shareOf(node) * frame.width ? map.pinned : map.blend ?? map.heat;
 };
 
 const placeTip = (node, x, y) => {
@@ -294,13 +294,23 @@ const beginMap = node => {
 
 // Draw what Python has sent; the view stays where the place is the same.
 const drawMap = (node, figure, pinned, theme) => {
-  const { chart } = node, map = mapCanvas.readMap(figure), zoom = chart.group.zoom;
+  const { chart } = node, map = mapCanvas.readMap(figure), zoom = chart.group.zoom, blend = chart.map?.blend;
   joinPinnedMap(map, figure, pinned);
   Object.assign(chart, { map, theme, layout: figure.layout, size: [0, 0], view: zoom?.revisions.has(figure.layout.uirevision) ? { x: zoom.x, y: zoom.y } : null });
   chart.plot.dataset.zoomed = Boolean(chart.view);
   chart.drawn = true;
+  settleBlend(node, blend);
   fitMap(node);
 };
 
-return { beginMap, drawMap, repaint };
+// What Python has sent is there already.
+const keepMap = node => {
+  const { blend } = node.chart.map;
+  if (!blend) return;
+  node.chart.map.blend = null;
+  settleBlend(node, blend);
+  repaint(node, 'pixels');
+};
+
+return { beginMap, drawMap, keepMap, repaint };
 })();

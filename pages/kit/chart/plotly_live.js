@@ -146,7 +146,7 @@ const tellDrawn = (node, data, start) => {
 const drawOnCanvas = (node, data) => {
   if (!hasRoom(node)) return drawInRoom(drawOnCanvas, node, data);
   const { chart } = node, theme = themeOf(node), stamp = stampOf(data, theme), start = performance.now();
-  if (chart.stamp === stamp) return;
+  if (chart.stamp === stamp) return keepMap(node);
   drawMap(node, readFigure(data.figure), data.pinned, theme);
   chart.stamp = stamp;
   tellDrawn(node, data, start);
@@ -243,6 +243,7 @@ export default function (component) {
   chart.group = groupOf(data.group || `alone ${data.key}`);
   chart.group.members.add(node);
   chart.clickable = data.clickable;
+  chart.along = data.along;
   chart.send = point => setStateValue('click', point);
   chart.sendRule = data.movable ? at => { chart.stamp = ''; setTriggerValue('rule', at); } : null; // drawn anew, snapped
   joinCells(node, data.cells, events => setTriggerValue('cells', events));

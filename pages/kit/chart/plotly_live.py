@@ -30,14 +30,12 @@ def _joined(*names: str) -> str:
     return "\n".join((_HERE / name).read_text(encoding="utf-8") for name in names)
 
 
-_JS = (map_canvas_script(), _joined("compare.js", "points.js", "cells.js", "canvas_map.js", "plotly_live.js"))
-
-
+_PARTS = ("compare.js", "points.js", "cells.js", "frames.js", "canvas_map.js", "plotly_live.js")
 _CHART = st.components.v2.component(
     "lab_plotly_live",
     html=_HTML,
     css=_joined("plotly_live.css", "points.css", "cells.css"),
-    js="\n".join(_JS),
+    js=map_canvas_script() + _joined(*_PARTS),
     isolate_styles=False,
 )
 ensure_plotly()
@@ -56,6 +54,7 @@ def plotly_live(
     points: Points | None = None,
     cells: Mapping[str, Any] | None = None,
     on_cells: Callable[[list[list[float]]], None] | None = None,
+    along: Mapping[str, tuple[str, float]] | None = None,
     config: dict[str, Any] | None = None,
 ) -> tuple[float, float] | None:
     """Draw a figure; return the last clicked point (x, y) in the figure's coordinates, or None.
@@ -73,6 +72,8 @@ def plotly_live(
         the callback from ``st.session_state[key]["click"]`` or, simpler, from what this function returns.
     cells, on_cells : coarse cells of a map that are pointed at, and what is called with the events (cells.js), before
         the script or fragment runs again.
+    along : by the key of a slider along which maps are sent ahead (`pages.kit.chart.frames`), the context of this
+        picture and the value at which the slider stands in it.
     on_rule : called with the height to which a person has moved the figure's first shape, a movable rule.
     points : lets a person move, add and delete the points of a scatter; None leaves them as they are.
     """
@@ -95,6 +96,7 @@ def plotly_live(
         "movable": on_rule is not None,
         "points": points.sent(key) if points is not None else None,
         "cells": cells,
+        "along": along,
         "ahead": ahead_of_page(),
         "config": (config or {}) | ({"edits": {"shapePosition": True}} if on_rule is not None else {}),
         "box": ready.box,

@@ -1,0 +1,1 @@
+"""Maps along a slider, sent ahead of the hand that moves it."""

@@ -1,0 +1,46 @@
+"""Where a picture stands on each slider of the model, and what else it depends on."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.models.spec import ModelSpec
+from pages.downscaling.data import Choice
+from pages.downscaling.frames.movable import moved
+from pages.downscaling.model import slider_values
+from pages.kit.record import page_record
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The value of each slider of a picture, by its key, and a name of all else that the picture depends on."""
+
+    values: Mapping[str, float]
+    contexts: Mapping[str, str]
+
+    def told(self) -> dict[str, tuple[str, float]]:
+        """The same as `plotly_live` takes it (``along``)."""
+        return {key: (self.contexts[key], value) for key, value in self.values.items()}
+
+
+def standing(choice: Choice, problem: DownscalingProblem, start: ModelSpec, spec: ModelSpec) -> Standing:
+    """Of the picture at the sliders' values; ``start`` is the model where they begin, ``spec`` where they are."""
+    controls = page_record().controls
+    keys = [key for key in slider_values(start, problem.data.bags.count) if key in controls]
+    values = {key: float(controls[key].value) for key in keys}
+    fixed = [choice.key, start.to_dict(), spec.model.name]
+    contexts = {key: _name([*fixed, {other: value for other, value in values.items() if other != key}]) for key in keys}
+    return Standing(
+        {
+            key: value
+            for key, value in values.items()
+            if value > 0 and moved(spec, key, 2.0, problem.spec.covariates) != spec
+        },
+        contexts,
+    )
+
+
+def _name(parts: Iterable[object]) -> str:
+    return hashlib.blake2b(json.dumps(list(parts), sort_keys=True).encode(), digest_size=10).hexdigest()
