@@ -21,7 +21,7 @@ from deconditioning.figures.map_frames import decoded
 from deconditioning.figures.style import uncompacted
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.story.whole_map import example
-from pages.downscaling.frames.ahead import MOST_ERROR, REACH, frames_along, pictures_along
+from pages.downscaling.frames.ahead import MOST_ERROR, frames_along, pictures_along
 from pages.downscaling.frames.movable import moved
 from pages.downscaling.model import slider_values
 from tests.pages.conftest import until
@@ -29,7 +29,11 @@ from tests.pages.reading import elements
 from tests.pages.sliders import moved as on_slider
 
 MODELS = ("area_to_point_gp", "bag_gp", "cmp", "shrinkage_cmp")
-SLIDERS = ("noise", "trust", "s0", "l0", "alpha0", "l1")
+#: Log10 ratios of the sliders' values; α ends at 2, and at tiny noise a field much smoother is singular.
+SLIDERS = {
+    "noise": (-0.6, 0.8), "trust": (-0.8, 0.6), "s0": (-0.7, 0.7), "l0": (-0.8, 0.2), "alpha0": (-0.4, 0.1),
+    "l1": (-0.4, 0.6),
+}  # fmt: skip
 
 
 def small() -> DownscalingProblem:
@@ -77,42 +81,42 @@ def test_between_the_pictures_it_is_within_two_per_cent_of_the_sd(
     problem: DownscalingProblem, spec: ModelSpec, key: str
 ) -> None:
     drawn = interactive.picture_or_none(problem, spec)
-    found, unit, (every, sd_every) = pictures_along(spec, problem, drawn, key, 0.1)
-    assert found.error <= MOST_ERROR and (found.low, found.high) == pytest.approx((0.1 - REACH, 0.1 + REACH))
+    low, high = SLIDERS[key]
+    found = pictures_along(spec, problem, drawn, key, low, high)
+    assert max(found.mean.error, found.spread.error) <= MOST_ERROR
+    assert (found.mean.low, found.mean.high) == (low, high)
+    assert found.spread.low <= 0 <= found.spread.high and found.spread.high - found.spread.low > 0.25 * (high - low)
     store, look = SumsStore(), interactive.sketch(problem)
-    shape = problem.grid.shape
-    pixels = -(-shape[0] // every) * -(-shape[1] // every)
-    for t in np.random.default_rng(7).uniform(found.low, found.high, 6):
-        preview = interactive.preview(
-            moved(spec, key, 10**t, problem.spec.covariates), problem.data, problem, "k", store, drawn, look
-        )
-        mean = problem.physical_mean(preview.mean)[::every, ::every].ravel()
-        sd = problem.physical_sd(preview.sd())[::sd_every, ::sd_every].ravel()
-        shown = unit * found.at(t)
-        there = np.isfinite(mean) & np.isfinite(shown[:pixels])
-        assert there.sum() > 0.9 * np.isfinite(mean).sum()
-        middle = np.nanmedian(sd)
-        assert np.abs(shown[:pixels] - mean)[there].max() <= 0.02 * middle
-        assert np.nanquantile(np.abs(shown[pixels:] - sd), 0.995) <= 0.02 * middle
+    for t in np.random.default_rng(7).uniform(low, high, 8):
+        now = moved(spec, key, 10**t, problem.spec.covariates)
+        preview = interactive.preview(now, problem.data, problem, "k", store, drawn, look)
+        mean, sd = problem.physical_mean(preview.mean), problem.physical_sd(preview.sd())
+        unit = np.nanmedian(sd)
+        off = found.unit * found.mean.at(t) - mean[:: found.every, :: found.every].ravel()
+        assert np.isfinite(off).mean() > 0.9 and np.nanmax(np.abs(off)) <= 0.02 * unit, t
+        if found.spread.low <= t <= found.spread.high:
+            off = found.unit * found.spread.at(t) - sd[:: found.sd_every, :: found.sd_every].ravel()
+            assert np.nanquantile(np.abs(off), 0.995) <= 0.02 * unit, t
 
 
 def test_the_browser_gets_the_same_numbers(problem: DownscalingProblem, spec: ModelSpec) -> None:
     """Decoded as frames.js does: mean, spread, and the error, which shares the mean's bases."""
     drawn, never = interactive.picture_or_none(problem, spec), lambda: None
-    sent = json.loads(frames_along(spec, problem, drawn, "l0", 4.0, 0.5, never))
-    table = uncompacted(sent["coefficients"]).reshape(-1, sent["rank"])
-    assert (sent["low"], sent["high"]) == (0.5 - REACH, 0.5 + REACH)
-    maps = sent["maps"]
+    maps = json.loads(frames_along(spec, problem, drawn, "l0", 0.6, (0.1, 0.8), never))
+    assert (maps["map-mean"]["low"], maps["map-mean"]["high"]) == pytest.approx((0.1, 0.8))
     assert maps["map-error"]["bases"] == "map-mean"
-    k = len(table) // 3
-    t = sent["low"] + k / (len(table) - 1) * (sent["high"] - sent["low"])
+    t = 0.1 + 0.6 * 0.7
 
     def shown(key: str) -> np.ndarray:
         bases = maps[key]["bases"] if isinstance(maps[key]["bases"], list) else maps["map-mean"]["bases"]
-        values = decoded(maps[key]["centre"]) + table[k] @ np.array([decoded(base) for base in bases])
+        table = uncompacted(maps[key]["coefficients"]).reshape(-1, len(bases))
+        low, high = maps[key]["low"], maps[key]["high"]
+        assert low <= t <= high
+        weights = table[round((t - low) / (high - low) * (len(table) - 1))]
+        values = decoded(maps[key]["centre"]) + weights @ np.array([decoded(base) for base in bases])
         return values.reshape(maps[key]["rows"], maps[key]["columns"])
 
-    ratio = 10**t / 4.0
+    ratio = 10 ** (t - 0.6)
     look = interactive.sketch(problem)
     preview = interactive.preview(moved(spec, "l0", ratio), problem.data, problem, "k", SumsStore(), drawn, look)
     every, sd_every = look.mean_at.stride, look.sd_at.stride

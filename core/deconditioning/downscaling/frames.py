@@ -1,20 +1,20 @@
 """Pictures along one slider, computed ahead of the hand: a few previews, and a curve in the space that they span."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from deconditioning.errors import Check, never
 
-#: Estimated error of a family that is good enough, as a share of the posterior's sd.
+#: Estimated error of a family that is good enough; pictures are given as shares of the posterior's sd.
 TOLERANCE = 0.01
-#: Pictures that a family begins with, and the most that it takes.
-_FEWEST, _MOST = 7, 25
-#: Steps between the coefficients that are written down, for each interval between two pictures.
+#: Places that are computed: first, for the first part of the pictures, and for the others.
+_FEWEST, _MOST, _MOST_OTHERS = 7, 25, 13
+#: Steps between the coefficients that are written down, for each interval between two places.
 _FINE = 16
-#: Of values in single precision, such as a preview's sd, the share by which an error is judged: where they are smallest
-#: rounding decides, not the curve.
+#: The share of a picture's pixels by which an error is judged. A preview takes variances in single precision: where
+#: they are smallest its rounding decides, not the curve.
 _JUDGED = 0.995
 
 
@@ -28,7 +28,6 @@ class Family:
     bases : (R, P) orthogonal pictures, largest first.
     coefficients : (T, R) at T evenly spaced numbers from ``low`` to ``high``; linear between these.
     error : estimate of the largest difference from the pictures themselves between those that were computed.
-    pictures : how many were computed.
     """
 
     low: float
@@ -37,7 +36,6 @@ class Family:
     bases: np.ndarray
     coefficients: np.ndarray
     error: float
-    pictures: int
 
     def at(self, t: float) -> np.ndarray:
         """The picture (P,) at ``t``, which is moved into the range."""
@@ -48,34 +46,49 @@ class Family:
         return self.centre + (first + (place - k) * (second - first)) @ self.bases
 
 
-def family(
-    picture: Callable[[float], np.ndarray], low: float, high: float, *, rounded: int = 0, tolerance: float = TOLERANCE,
+def sampled(
+    picture: Callable[[float], Sequence[np.ndarray]], low: float, high: float, *, tolerance: float = TOLERANCE,
     check: Check = never,
-) -> Family:  # fmt: skip
-    """Compute pictures (P,) at evenly spaced numbers, halving the steps until a cubic spline between them holds.
+) -> tuple[np.ndarray, list[np.ndarray]]:  # fmt: skip
+    """Places (n,) from ``low`` to ``high``, evenly spaced, and each part of the pictures there (n, P).
 
-    The pictures of the next half are compared with the spline through those before; a cubic's error falls by 2⁴ when
-    steps are halved (de Boor 1978, chapter V), of which 2³ is counted on. Units are the picture's: give pictures as
-    shares of the sd. Their last ``rounded`` values are known in single precision only. ``check`` is called before each.
+    Their steps are halved until a cubic spline holds between them (`TOLERANCE`); a part after the first, which may
+    jump, asks for a dozen at most. ``check`` is called before each picture.
     """
-    known: dict[float, np.ndarray] = {}
+    known: dict[float, list[np.ndarray]] = {}
 
-    def computed(t: float) -> np.ndarray:
-        if t not in known:
-            check()
-            known[t] = np.asarray(picture(t), dtype=np.float32)
-        return known[t]
+    def at(places: np.ndarray) -> list[np.ndarray]:
+        for t in map(float, places):
+            if t not in known:
+                check()
+                known[t] = [np.asarray(part, dtype=np.float32) for part in picture(t)]
+        return [np.stack(parts) for parts in zip(*(known[float(t)] for t in places), strict=True)]
 
-    places = np.linspace(low, high, (_FEWEST + 1) // 2)
-    values = np.stack([computed(float(t)) for t in places])
-    error = np.inf
-    while error > tolerance and 2 * len(places) - 1 <= _MOST:
-        middles = (places[1:] + places[:-1]) / 2
-        between = np.stack([computed(float(t)) for t in middles])
-        error = _largest(_spline(places, values)(middles) - between, rounded) / 8
-        order = np.argsort(np.concatenate([places, middles]))
-        places, values = (np.concatenate(pair)[order] for pair in ((places, middles), (values, between)))
-    return _compressed(places, values, error, tolerance, rounded)
+    count = _FEWEST
+    while True:
+        places = np.linspace(low, high, count)
+        first, *others = parts = at(places)
+        coarse = count < _MOST_OTHERS and any(_errors(places, each).max() > tolerance for each in others)
+        if count >= _MOST or not (coarse or _errors(places, first).max() > tolerance):
+            return places, parts
+        count = 2 * count - 1
+
+
+def family(places: np.ndarray, values: np.ndarray, around: float, *, tolerance: float = TOLERANCE) -> Family:
+    """The pictures (n, P) at ``places`` as a family, on the largest range found round ``around`` where it holds.
+
+    Where pictures jump, as the sd does where another local scale is chosen, the range ends before.
+    """
+    while True:
+        errors = _errors(places, values)
+        worst = 2 * int(errors.argmax()) + 1
+        if errors.max() <= tolerance or len(places) < 7:
+            return _compressed(places, values, float(errors.max()), tolerance)
+        keep = slice(worst + 1, None) if places[worst] < around else slice(None, worst)
+        places, values = places[keep], values[keep]
+        if len(places) % 2 == 0:  # every second place is compared with the others
+            part = slice(1, None) if around - places[0] > places[-1] - around else slice(None, -1)
+            places, values = places[part], values[part]
 
 
 def _spline(places: np.ndarray, values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
@@ -84,22 +97,37 @@ def _spline(places: np.ndarray, values: np.ndarray) -> Callable[[np.ndarray], np
     return CubicSpline(places, np.nan_to_num(values))
 
 
-def _largest(differences: np.ndarray, rounded: int) -> float:
-    """The largest difference; of the last ``rounded`` values of each picture, over most of them."""
-    sizes = np.abs(np.nan_to_num(differences))
-    plain, rough = sizes[:, : sizes.shape[1] - rounded], sizes[:, sizes.shape[1] - rounded :]
-    return max(float(plain.max(initial=0.0)), float(np.quantile(rough, _JUDGED, axis=1).max()) if rounded else 0.0)
+def _errors(places: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Estimated errors at the second, fourth, … place, of an odd number of them.
+
+    Each is compared with the spline through the others. A cubic's error falls by 2⁴ when steps are halved (de Boor
+    1978, chapter V), of which at most 2³ is counted on; where twice the step was hardly worse, as at a jump, nothing.
+    """
+    if len(places) < 5:
+        return np.array([np.inf])
+    here = _sizes(_spline(places[::2], values[::2])(places[1::2]) - values[1::2])
+    if len(places) < 9:
+        return here / 8
+    wide, rough = places[2::4], places[::4]
+    before = _sizes(_spline(rough, values[::4])(wide) - values[2::4])
+    nearest = np.abs(places[1::2, None] - wide[None, :]).argmin(axis=1)
+    return here * np.clip(here / np.maximum(before[nearest], 1e-30), 1 / 8, 1)
 
 
-def _compressed(places: np.ndarray, values: np.ndarray, error: float, tolerance: float, rounded: int) -> Family:
-    """As few bases as leave at most a quarter of the tolerance, from the pictures' own inner products."""
+def _sizes(differences: np.ndarray) -> np.ndarray:
+    """How large each picture is, but for a few pixels."""
+    return np.quantile(np.abs(np.nan_to_num(differences)), _JUDGED, axis=1)
+
+
+def _compressed(places: np.ndarray, values: np.ndarray, error: float, tolerance: float) -> Family:
+    """As few bases as leave out at most a quarter of the tolerance, from the pictures' inner products."""
     centre = values.mean(axis=0)
     away = np.nan_to_num(values - centre).astype(float)
     sizes, turned = np.linalg.eigh(away @ away.T)
     turned = turned[:, ::-1][:, sizes[::-1] > 1e-12 * max(sizes[-1], 1e-300)]
 
     def left_out(rank: int) -> float:
-        return _largest(away - turned[:, :rank] @ (turned[:, :rank].T @ away), rounded)
+        return float(_sizes(away - turned[:, :rank] @ (turned[:, :rank].T @ away)).max())
 
     whole = turned.shape[1]
     count = next((rank for rank in range(whole) if left_out(rank) < tolerance / 4), whole)
@@ -107,4 +135,4 @@ def _compressed(places: np.ndarray, values: np.ndarray, error: float, tolerance:
     fine = np.linspace(places[0], places[-1], _FINE * (len(places) - 1) + 1)
     coefficients = _spline(places, scores)(fine) if count else np.zeros((len(fine), 0))
     bases = (scores.T @ away).astype(np.float32)
-    return Family(float(places[0]), float(places[-1]), centre, bases, coefficients, error, len(places))
+    return Family(float(places[0]), float(places[-1]), centre, bases, coefficients, error)

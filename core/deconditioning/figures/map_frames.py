@@ -1,6 +1,7 @@
 """A family of maps along one slider as the browser takes it: codes of 16 bits, and a table of coefficients."""
 
 import base64
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +17,17 @@ _MISSING, CODES = -32768, 32767
 
 @dataclass(frozen=True)
 class MapFamily:
-    """Maps ``centre + Σ cᵢ bases[i]`` of every so many-th pixel of a grid, rows as the grid has them.
+    """Maps ``centre + Σ cᵢ(t) bases[i]`` of every so many-th pixel of a grid, rows as the grid has them.
 
-    ``centre`` is (h, w), NaN where nothing is known, ``bases`` (R, h, w).
+    ``centre`` is (h, w), NaN where nothing is known, ``bases`` (R, h, w), and ``coefficients`` (T, R) are those at T
+    evenly spaced t from ``low`` to ``high``.
     """
 
     centre: np.ndarray
     bases: np.ndarray
+    coefficients: np.ndarray
+    low: float
+    high: float
     grid: Grid
     every: int
 
@@ -42,8 +47,8 @@ def decoded(part: dict[str, Any]) -> np.ndarray:
     return np.where(codes == _MISSING, np.nan, part["middle"] + part["step"] * codes)
 
 
-def map_frames(maps: dict[str, MapFamily], low: float, high: float, coefficients: np.ndarray) -> dict[str, Any]:
-    """Plain JSON data of maps by the chart that shows each; ``coefficients`` (T, R) are those of `downscaling.frames`.
+def map_frames(maps: Mapping[str, MapFamily]) -> dict[str, Any]:
+    """Plain JSON data of maps by the chart that shows each.
 
     Bases that several maps share, as a mean and its error do, are written once: the others name whose they are.
     """
@@ -53,14 +58,9 @@ def map_frames(maps: dict[str, MapFamily], low: float, high: float, coefficients
         rows, columns = each.centre.shape
         shared = written.setdefault(id(each.bases), key)
         result[key] = {
-            "rows": rows, "columns": columns, "centre": coded(each.centre),
+            "rows": rows, "columns": columns, "centre": coded(each.centre), "low": each.low, "high": each.high,
             "bases": [coded(base) for base in each.bases] if shared == key else shared,
+            "coefficients": compact(each.coefficients.ravel()),
             **coordinates("x", each.grid.x, each.every), **coordinates("y", each.grid.y, each.every),
         }  # fmt: skip
-    return {
-        "low": low,
-        "high": high,
-        "rank": coefficients.shape[1],
-        "coefficients": compact(coefficients.ravel()),
-        "maps": result,
-    }
+    return result

@@ -1,6 +1,9 @@
 """The maps along each essential slider, computed once the exact picture is there and sent to the browser."""
 
+import contextlib
 import math
+import time
+from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
@@ -9,8 +12,8 @@ from deconditioning.bag_sums.by_term import PartedPicture
 from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.bag_sums.pixel_sums import Picture
 from deconditioning.downscaling import interactive
-from deconditioning.downscaling.frames import Family, family
-from deconditioning.errors import Check, InputError, never
+from deconditioning.downscaling.frames import Family, family, sampled
+from deconditioning.errors import Cancelled, Check, InputError, never
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import ERROR, MEAN, SPREAD, SPREADS
 from deconditioning.figures.map_frames import MapFamily, map_frames
@@ -27,59 +30,66 @@ from pages.kit.controls.essential import essential
 Drawn = Picture | PartedPicture | None
 #: Windows of a slider, in decades: their middles lie so far apart, and their ends so far from the middle.
 STEP, REACH = 0.5, 0.75
-#: Estimated error, as a share of the sd, beyond which maps are not blended.
-MOST_ERROR = 0.02
+#: Decades each way round the slider's value that are tried where a whole window holds models that have no picture, or
+#: too many different ones.
+_NEAR = 0.3
+#: Estimated error, as a share of the sd, beyond which maps are not blended; seconds of computing that they are worth.
+MOST_ERROR, _MOST_S = 0.02, 40.0
+_SUMS_BYTES = 400_000_000
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Families of the mean and of `SPREADS` times the sd, in units of ``unit``, at the pixels of a preview's mean and
+    sd: every so many-th each way."""
+
+    mean: Family
+    spread: Family
+    unit: float
+    every: int
+    sd_every: int
 
 
 def pictures_along(
-    spec: ModelSpec, problem: DownscalingProblem, drawn: Drawn, key: str, shift: float, check: Check = never
-) -> tuple[Family, float, tuple[int, int]]:
-    """Mean and sd at log10 ratios of the slider's value from ``shift`` − `REACH` to ``shift`` + `REACH`.
-
-    Each picture is the mean, then `SPREADS` times the sd, at the pixels of a preview, over a unit, which is returned
-    with the family: the median sd. Returned last: every how many pixels mean and sd are.
-    """
-    store, look = SumsStore(), interactive.sketch(problem)
+    spec: ModelSpec, problem: DownscalingProblem, drawn: Drawn, key: str, low: float, high: float,
+    check: Check = never,
+) -> Pair:  # fmt: skip
+    """Mean and sd where the slider shows its value times 10 to the power of ``low`` to ``high``."""
+    store, look = SumsStore(_SUMS_BYTES), interactive.sketch(problem)
     every, sd_every = look.mean_at.stride, look.sd_at.stride
 
     def preview(t: float) -> tuple[np.ndarray, np.ndarray]:
         at = moved(spec, key, 10.0**t, problem.spec.covariates)
         result = interactive.preview(at, problem.data, problem, key, store, drawn, look)
-        mean, sd = problem.physical_mean(result.mean), SPREADS * problem.physical_sd(result.sd())
-        return thinned(mean, every), thinned(sd, sd_every)
+        mean, sd = problem.physical_mean(result.mean), problem.physical_sd(result.sd())
+        return thinned(mean, every).ravel(), thinned(sd, sd_every).ravel()
 
-    unit = float(np.nanmedian(preview(shift)[1])) / SPREADS or 1.0
-
-    def picture(t: float) -> np.ndarray:
-        mean, spread = preview(t)
-        return np.concatenate([mean.ravel() / unit, spread.ravel() / (SPREADS * unit)])
-
-    rounded = math.prod(-(-n // sd_every) for n in problem.grid.shape)
-    found = family(picture, shift - REACH, shift + REACH, rounded=rounded, check=check)
-    return found, unit, (every, sd_every)
+    unit = float(np.nanmedian(preview((low + high) / 2)[1])) or 1.0
+    places, (means, sds) = sampled(lambda t: [part / unit for part in preview(t)], low, high, check=check)
+    around = min(max(0.0, low), high)
+    return Pair(family(places, means, around), family(places, sds, around), unit, every, sd_every)
 
 
 def frames_along(
-    spec: ModelSpec, problem: DownscalingProblem, drawn: Drawn, key: str, value: float, middle: float, check: Check,
+    spec: ModelSpec, problem: DownscalingProblem, drawn: Drawn, key: str, at: float, ends: tuple[float, float],
+    check: Check,
 ) -> str:  # fmt: skip
-    """The same for the browser, at log10 values round ``middle``; empty where no curve holds."""
-    found, unit, (every, sd_every) = pictures_along(spec, problem, drawn, key, middle - math.log10(value), check)
-    if found.error > MOST_ERROR:
-        return ""
-    grid = problem.grid
-    shape, coarse = ([-(-n // each) for n in grid.shape] for each in (every, sd_every))
-    pixels = math.prod(shape)
-    centre, bases = unit * found.centre, unit * found.bases
-    mean, means = centre[:pixels].reshape(shape), bases[:, :pixels].reshape(-1, *shape)
-    maps = {
-        f"map-{MEAN}": MapFamily(mean, means, grid, every),
-        f"map-{SPREAD}": MapFamily(
-            SPREADS * centre[pixels:].reshape(coarse), SPREADS * bases[:, pixels:].reshape(-1, *coarse), grid, sd_every
-        ),
-    }
-    if problem.truth is not None:
-        maps[f"map-{ERROR}"] = MapFamily(mean - thinned(problem.truth, every), means, grid, every)
-    return frames_text(map_frames(maps, middle - REACH, middle + REACH, found.coefficients))
+    """The same for the browser, between these ``ends`` of log10 of the slider's value, which is ``at`` now."""
+    found = pictures_along(spec, problem, drawn, key, ends[0] - at, ends[1] - at, check)
+    grid, maps = problem.grid, {}
+
+    def map_of(part: Family, every: int, factor: float) -> MapFamily:
+        shape, scale = [-(-n // every) for n in grid.shape], found.unit * factor
+        centre, bases = scale * part.centre.reshape(shape), scale * part.bases.reshape(-1, *shape)
+        return MapFamily(centre, bases, part.coefficients, part.low + at, part.high + at, grid, every)
+
+    if found.mean.error <= MOST_ERROR:
+        mean = maps[f"map-{MEAN}"] = map_of(found.mean, found.every, 1.0)
+        if problem.truth is not None:
+            maps[f"map-{ERROR}"] = replace(mean, centre=mean.centre - thinned(problem.truth, found.every))
+    if found.spread.error <= MOST_ERROR:
+        maps[f"map-{SPREAD}"] = map_of(found.spread, found.sd_every, SPREADS)
+    return frames_text(map_frames(maps)) if maps else ""
 
 
 def show(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: View, stands: Standing) -> None:
@@ -116,15 +126,27 @@ def _text(name: str) -> str | None:
     error = job.exception()
     if error is None:
         return str(job.result())
-    return "" if isinstance(error, InputError) else None
+    return None if isinstance(error, Cancelled) else ""
 
 
 def _request(
     choice: Choice, problem: DownscalingProblem, spec: ModelSpec, stands: Standing, key: str, name: str
 ) -> None:
-    value, drawn = stands.values[key], picture_of(choice, problem, spec)
+    at, (least, most), drawn = math.log10(stands.values[key]), stands.ends[key], picture_of(choice, problem, spec)
+    begun: list[float] = []
+
+    def bounded(check: Check) -> None:
+        check()
+        if time.monotonic() - begun[0] > _MOST_S:
+            raise InputError("Maps ahead of the slider take too long: the page draws each value instead.")
 
     def work(check: Check) -> str:
-        return frames_along(spec, problem, drawn, key, value, _middle(value), check)
+        begun.append(time.monotonic())
+        for middle, reach in ((_middle(stands.values[key]), REACH), (at, _NEAR)):
+            ends = max(middle - reach, least), min(middle + reach, most)
+            with contextlib.suppress(InputError):
+                if text := frames_along(spec, problem, drawn, key, at, ends, lambda: bounded(check)):
+                    return text
+        return ""
 
     get_background().request(name, session_lane(FRAMES), work)

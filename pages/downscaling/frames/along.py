@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -10,15 +11,17 @@ from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice
 from pages.downscaling.frames.movable import moved
 from pages.downscaling.model import slider_values
-from pages.kit.record import page_record
+from pages.kit.record import Control, page_record
 
 
 @dataclass(frozen=True)
 class Standing:
-    """The value of each slider of a picture, by its key, and a name of all else that the picture depends on."""
+    """The value of each slider of a picture, by its key, a name of all else that the picture depends on, and log10 of
+    the slider's ends."""
 
     values: Mapping[str, float]
     contexts: Mapping[str, str]
+    ends: Mapping[str, tuple[float, float]]
 
     def told(self) -> dict[str, tuple[str, float]]:
         """The same as `plotly_live` takes it (``along``)."""
@@ -32,14 +35,14 @@ def standing(choice: Choice, problem: DownscalingProblem, start: ModelSpec, spec
     values = {key: float(controls[key].value) for key in keys}
     fixed = [choice.key, start.to_dict(), spec.model.name]
     contexts = {key: _name([*fixed, {other: value for other, value in values.items() if other != key}]) for key in keys}
-    return Standing(
-        {
-            key: value
-            for key, value in values.items()
-            if value > 0 and moved(spec, key, 2.0, problem.spec.covariates) != spec
-        },
-        contexts,
-    )
+    moves = [key for key in keys if values[key] > 0 and moved(spec, key, 2.0, problem.spec.covariates) != spec]
+    ends = {key: (_log_end(controls[key], "1e-99"), _log_end(controls[key], "1e99")) for key in moves}
+    return Standing({key: values[key] for key in moves}, contexts, ends)
+
+
+def _log_end(control: Control, beyond: str) -> float:
+    """Log10 of a slider's end: its reader moves a value beyond the ends to the nearer one."""
+    return math.log10(float(control.read([beyond])))
 
 
 def _name(parts: Iterable[object]) -> str:

@@ -17,13 +17,12 @@ const numbersOf = ({ middle, step, codes }) => {
 
 const read = frames => {
   if (frames.maps) return frames;
-  const { low, high, rank, coefficients, maps } = JSON.parse(frames.text);
-  Object.assign(frames, { low, high, rank, table: mapCanvas.numbersOf(coefficients), maps: {}, text: '' });
-  for (const [key, map] of Object.entries(maps)) {
-    const bases = typeof map.bases === 'string' ? frames.maps[map.bases].bases : map.bases.map(numbersOf);
-    frames.maps[key] = { ...map, bases, centre: numbersOf(map.centre) };
+  const given = JSON.parse(frames.text), maps = {};
+  for (const [key, map] of Object.entries(given)) {
+    const bases = typeof map.bases === 'string' ? maps[map.bases].bases : map.bases.map(numbersOf);
+    maps[key] = { ...map, bases, centre: numbersOf(map.centre), table: mapCanvas.numbersOf(map.coefficients) };
   }
-  return frames;
+  return Object.assign(frames, { maps, text: '' });
 };
 
 const framesOf = key => {
@@ -31,10 +30,12 @@ const framesOf = key => {
   return frames && read(frames);
 };
 
-const coefficientsAt = ({ low, high, rank, table }, at) => {
-  const steps = table.length / rank - 1, place = Math.min(1, Math.max(0, (at - low) / (high - low))) * steps;
+const holds = ({ low, high }, at) => at >= low - THERE && at <= high + THERE;
+
+const coefficientsAt = ({ low, high, bases, table }, at) => {
+  const rank = bases.length, steps = table.length / (rank || 1) - 1, place = Math.min(1, Math.max(0, (at - low) / (high - low))) * steps;
   const k = Math.min(Math.floor(place), steps - 1), share = place - k;
-  return Array.from({ length: rank }, (_, i) => table[k * rank + i] + share * (table[(k + 1) * rank + i] - table[k * rank + i]));
+  return bases.map((_, i) => table[k * rank + i] + share * (table[(k + 1) * rank + i] - table[k * rank + i]));
 };
 
 const fill = (values, { centre, bases }, weights) => {
@@ -61,11 +62,12 @@ const charts = () => [...window.__labCharts.values()].flatMap(group => [...group
   .filter((node, i, all) => node.isConnected && all.indexOf(node) === i);
 
 const show = (held, frames) => {
-  const weights = coefficientsAt(frames, held.at);
   for (const node of charts()) {
     if (!usable(node, frames, held.key)) continue;
+    const map = frames.maps[node.dataset.key];
+    if (!holds(map, held.at)) { clear(node); continue; }
     const heat = heatOf(node.chart, frames, node.dataset.key);
-    fill(heat.z, frames.maps[node.dataset.key], weights);
+    fill(heat.z, map, coefficientsAt(map, held.at));
     mapCanvas.colourise(heat);
     node.chart.map.blend = heat;
     node.dataset.blended = Number(node.dataset.blended || 0) + 1;
@@ -92,7 +94,7 @@ const step = () => {
 
 const onMoved = ({ detail: { key, value } }) => {
   const at = Math.log10(value), frames = framesOf(key), { held } = HAND;
-  if (!frames || !(at >= frames.low - THERE && at <= frames.high + THERE)) return held?.key === key && drop();
+  if (!frames || !Object.values(frames.maps).some(map => holds(map, at))) return held?.key === key && drop();
   if (held?.key !== key) {
     drop();
     const from = charts().map(node => node.chart?.along?.[key]).find(along => along?.[0] === frames.context);
