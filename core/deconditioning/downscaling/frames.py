@@ -9,8 +9,8 @@ from deconditioning.errors import Check, never
 
 #: Estimated error of a family that is good enough; pictures are given as shares of the posterior's sd.
 TOLERANCE = 0.01
-#: Places that are computed: first, for the first part of the pictures, and for the others.
-_FEWEST, _MOST, _MOST_OTHERS = 7, 25, 13
+#: Places at which pictures are computed: the first ones, the most, and the most for all of their parts.
+_FEWEST, _MOST, _DOZEN = 7, 25, 13
 #: Steps between the coefficients that are written down, for each interval between two places.
 _FINE = 16
 #: The share of a picture's pixels by which an error is judged. A preview takes variances in single precision: where
@@ -47,30 +47,29 @@ class Family:
 
 
 def sampled(
-    picture: Callable[[float], Sequence[np.ndarray]], low: float, high: float, *, tolerance: float = TOLERANCE,
-    check: Check = never,
-) -> tuple[np.ndarray, list[np.ndarray]]:  # fmt: skip
-    """Places (n,) from ``low`` to ``high``, evenly spaced, and each part of the pictures there (n, P).
+    picture: Callable[[float], Sequence[Callable[[], np.ndarray]]], low: float, high: float, *,
+    tolerance: float = TOLERANCE, check: Check = never,
+) -> list[tuple[np.ndarray, np.ndarray]]:  # fmt: skip
+    """For each part of the pictures: evenly spaced places (n,) from ``low`` to ``high``, and the part there (n, P).
 
-    Their steps are halved until a cubic spline holds between them (`TOLERANCE`); a part after the first, which may
-    jump, asks for a dozen at most. ``check`` is called before each picture.
+    Their steps are halved until a cubic spline holds between them (`TOLERANCE`); parts after the first, which may jump
+    and cost more, are computed at a dozen places at most. ``picture`` gives what computes the parts at a place;
+    ``check`` is called before each.
     """
     known: dict[float, list[np.ndarray]] = {}
-
-    def at(places: np.ndarray) -> list[np.ndarray]:
+    count = _FEWEST
+    result: list[tuple[np.ndarray, np.ndarray]] = []
+    while True:
+        places = np.linspace(low, high, count)
         for t in map(float, places):
             if t not in known:
                 check()
-                known[t] = [np.asarray(part, dtype=np.float32) for part in picture(t)]
-        return [np.stack(parts) for parts in zip(*(known[float(t)] for t in places), strict=True)]
-
-    count = _FEWEST
-    while True:
-        places = np.linspace(low, high, count)
-        first, *others = parts = at(places)
-        coarse = count < _MOST_OTHERS and any(_errors(places, each).max() > tolerance for each in others)
-        if count >= _MOST or not (coarse or _errors(places, first).max() > tolerance):
-            return places, parts
+                parts = picture(t)
+                known[t] = [np.asarray(part(), dtype=np.float32) for part in parts[: None if count <= _DOZEN else 1]]
+        now = [(places, np.stack(part)) for part in zip(*(known[float(t)] for t in places), strict=False)]
+        result = [*now, *result[len(now) :]]
+        if count >= _MOST or all(_errors(*part).max() <= tolerance for part in now[: None if count < _DOZEN else 1]):
+            return result
         count = 2 * count - 1
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from deconditioning.bag_sums.by_term import PartedPicture
 from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.bag_sums.pixel_sums import Picture
 from deconditioning.downscaling import interactive
-from deconditioning.downscaling.frames import Family, family, sampled
+from deconditioning.downscaling.frames import TOLERANCE, Family, family, sampled
 from deconditioning.errors import Cancelled, Check, InputError, never
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import ERROR, MEAN, SPREAD, SPREADS
@@ -25,7 +26,7 @@ from pages.downscaling.frames.movable import moved
 from pages.downscaling.picture import FRAMES, View, picture_of
 from pages.kit.chart.background import get_background, session_lane
 from pages.kit.chart.frames import Frames, frames_text, send_frames
-from pages.kit.controls.essential import essential
+from pages.kit.record import page_record
 
 Drawn = Picture | PartedPicture | None
 #: Windows of a slider, in decades: their middles lie so far apart, and their ends so far from the middle.
@@ -40,8 +41,8 @@ _SUMS_BYTES = 400_000_000
 
 @dataclass(frozen=True)
 class Pair:
-    """Families of the mean and of `SPREADS` times the sd, in units of ``unit``, at the pixels of a preview's mean and
-    sd: every so many-th each way."""
+    """Families of the mean and the sd at the pixels of a preview's mean and sd, every so many-th each way; ``unit`` is
+    the median sd."""
 
     mean: Family
     spread: Family
@@ -58,16 +59,19 @@ def pictures_along(
     store, look = SumsStore(_SUMS_BYTES), interactive.sketch(problem)
     every, sd_every = look.mean_at.stride, look.sd_at.stride
 
-    def preview(t: float) -> tuple[np.ndarray, np.ndarray]:
+    def preview(t: float) -> tuple[Callable[[], np.ndarray], Callable[[], np.ndarray]]:
         at = moved(spec, key, 10.0**t, problem.spec.covariates)
         result = interactive.preview(at, problem.data, problem, key, store, drawn, look)
-        mean, sd = problem.physical_mean(result.mean), problem.physical_sd(result.sd())
-        return thinned(mean, every).ravel(), thinned(sd, sd_every).ravel()
+        return (
+            lambda: thinned(problem.physical_mean(result.mean), every).ravel(),
+            lambda: thinned(problem.physical_sd(result.sd()), sd_every).ravel(),
+        )
 
-    unit = float(np.nanmedian(preview((low + high) / 2)[1])) or 1.0
-    places, (means, sds) = sampled(lambda t: [part / unit for part in preview(t)], low, high, check=check)
+    unit = float(np.nanmedian(preview((low + high) / 2)[1]())) or 1.0
+    means, sds = sampled(preview, low, high, tolerance=TOLERANCE * unit, check=check)
     around = min(max(0.0, low), high)
-    return Pair(family(places, means, around), family(places, sds, around), unit, every, sd_every)
+    mean, spread = (family(*part, around, tolerance=TOLERANCE * unit) for part in (means, sds))
+    return Pair(mean, spread, unit, every, sd_every)
 
 
 def frames_along(
@@ -79,15 +83,15 @@ def frames_along(
     grid, maps = problem.grid, {}
 
     def map_of(part: Family, every: int, factor: float) -> MapFamily:
-        shape, scale = [-(-n // every) for n in grid.shape], found.unit * factor
-        centre, bases = scale * part.centre.reshape(shape), scale * part.bases.reshape(-1, *shape)
+        shape = [-(-n // every) for n in grid.shape]
+        centre, bases = factor * part.centre.reshape(shape), factor * part.bases.reshape(-1, *shape)
         return MapFamily(centre, bases, part.coefficients, part.low + at, part.high + at, grid, every)
 
-    if found.mean.error <= MOST_ERROR:
+    if found.mean.error <= MOST_ERROR * found.unit:
         mean = maps[f"map-{MEAN}"] = map_of(found.mean, found.every, 1.0)
         if problem.truth is not None:
             maps[f"map-{ERROR}"] = replace(mean, centre=mean.centre - thinned(problem.truth, found.every))
-    if found.spread.error <= MOST_ERROR:
+    if found.spread.error <= MOST_ERROR * found.unit:
         maps[f"map-{SPREAD}"] = map_of(found.spread, found.sd_every, SPREADS)
     return frames_text(map_frames(maps)) if maps else ""
 
@@ -96,7 +100,7 @@ def show(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: Vie
     """Send what is known along the essential sliders; under an exact picture the rest is computed, one by one."""
     if not spec.model.reads(problem.data):
         return
-    wanted = {key: _job(stands, key) for key in stands.values if essential(key) is not None}
+    wanted = {key: _job(stands, key) for key in page_record().essentials if key in stands.values}
 
     @st.fragment
     def part() -> None:

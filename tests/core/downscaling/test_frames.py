@@ -16,7 +16,7 @@ def waves(t: float) -> np.ndarray:
 
 def along(picture: Callable[[float], np.ndarray], low: float, high: float, around: float = 0.0) -> tuple[Family, int]:
     """The family of a picture of one part, and how many were computed."""
-    places, (values,) = sampled(lambda t: [picture(t)], low, high)
+    ((places, values),) = sampled(lambda t: [lambda: picture(t)], low, high)
     return family(places, values, around), len(places)
 
 
@@ -61,8 +61,15 @@ def test_beyond_a_jump_it_begins_after_it() -> None:
 
 
 def test_a_part_that_jumps_asks_for_a_dozen_and_the_first_for_what_it_needs() -> None:
-    places, parts = sampled(lambda t: [np.array([t]), leaping(t)], -1, 1)
-    assert len(places) == 13 and [part.shape for part in parts] == [(13, 1), (13, 2)]
+    calls: list[float] = []
+
+    def costly(t: float) -> np.ndarray:
+        calls.append(t)
+        return leaping(t)
+
+    first, second = sampled(lambda t: [lambda: np.array([np.sin(12 * t)]), lambda: costly(t)], -1, 1)
+    assert first[1].shape == (25, 1) and second[1].shape == (13, 2) and len(calls) == 13
+    np.testing.assert_allclose(second[1], [leaping(t) for t in second[0]], rtol=1e-6)
 
 
 def test_it_stops_where_it_is_told_to() -> None:
@@ -70,4 +77,4 @@ def test_it_stops_where_it_is_told_to() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        sampled(lambda t: [waves(t)], 0, 1, check=check)
+        sampled(lambda t: [lambda: waves(t)], 0, 1, check=check)
