@@ -68,17 +68,15 @@ def body() -> None:
         learn.watch(choice, problem, spec)
     baselines = numbers.interpolations(choice.key, problem)
     panels = picture.panels_of(choice, settings, start, spec, view, maps)
-    stands = standing(choice, problem, start, spec)
-    cell = picture.draw_maps(choice, panels, view, maps, stands.told())
+    cell = picture.draw_maps(choice, panels, view, maps, standing(choice, problem, start, spec).told())
     held, checked = trust.of_view(problem, view), learn.one_scale_up(choice, problem, spec)
     doubts = trust.refusals(problem, view)
     with maps.places[picture.TRUST]:
         trust.panel(problem, view, held, baselines["bilinear"], doubts)
         trust.one_scale_up(spec, checked)
         learn.warn(choice, problem, spec, view)
-    _reservations(choice, problem, settings, spec, view)
+    _reservations(choice, problem, settings, start, spec, view)
     numbers.hope(choice.key, problem, below=True)
-    ahead.show(choice, problem, spec, view, stands)
     descriptions.what_it_shows(problem, spec, view)
     explore(choice, problem, spec, view, maps)
     numbers.one_cell(problem, view, cell)
@@ -93,14 +91,17 @@ def body() -> None:
 
 
 def _reservations(
-    choice: data.Choice, problem: DownscalingProblem, settings: DownscaleSettings, spec: ModelSpec, view: picture.View
-) -> None:
-    """What is not exact yet, what was added to a diagonal, what the hyperparameters know of hidden cells.
+    choice: data.Choice, problem: DownscalingProblem, settings: DownscaleSettings, start: ModelSpec, spec: ModelSpec,
+    view: picture.View,
+) -> None:  # fmt: skip
+    """What is not exact yet, what was added to a diagonal, what the hyperparameters know of hidden cells; once nothing
+    is missing, the maps along the sliders are computed.
 
     In a container, as other sentences that come and go: else charts below change their place and are built anew.
     """
     with st.container():
         picture.await_exact(choice, problem, spec, view)
+        ahead.show(choice, problem, spec, view, standing(choice, problem, start, spec))
         if view.jitter:
             st.warning(
                 f"{view.jitter:.1e} was added to the diagonal of a matrix to factorise it. Increase σ² to avoid this."

@@ -59,7 +59,7 @@ TRUST = "trust"
 _NOTABLE = 0.1
 #: The lane of the maps that are computed ahead of a slider (`frames.ahead`).
 FRAMES = "frames"
-Along = Mapping[str, tuple[str, float]]
+_Along = Mapping[str, tuple[str, float]]
 
 
 @dataclass(frozen=True)
@@ -240,11 +240,11 @@ class Maps:
             places = {key: st.container(key=f"lab-map-{key}") for key in keys}
         return cls(places, field_scale(problem), problem)
 
-    def draw(self, panel: Panel, along: Along, every: int = 1) -> None:
+    def draw(self, panel: Panel, along: _Along, every: int = 1) -> None:
         """One map in its place; ``along`` says where it stands on each slider (`frames.along`)."""
         self.show(panel.key, field_map(panel, every=every, **_look(is_dark())), along)
 
-    def show(self, key: str, figure: Any, along: Along | None = None) -> None:
+    def show(self, key: str, figure: Any, along: _Along | None = None) -> None:
         """A figure in the place of that key; what is pointed at on it is looked into, or done by hand."""
         with self.places[key] if key != MEAN else nullcontext():
             point = plotly_live(
@@ -329,7 +329,7 @@ def _usual_reaches(
     return _usual(spec_key(choice, start), problem, lambda: shown or quick_view(choice, problem, start))
 
 
-def draw_maps(choice: Choice, panels: list[Panel], view: View, maps: Maps, along: Along) -> tuple[float, float] | None:
+def draw_maps(choice: Choice, panels: list[Panel], view: View, maps: Maps, along: _Along) -> tuple[float, float] | None:
     """Coarse observation, truth, 2 sd and error; returns the point that was clicked."""
     for key, figure in _given(choice.key, is_dark(), panels, maps.problem).items():
         maps.show(key, figure)

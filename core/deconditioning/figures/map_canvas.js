@@ -3,7 +3,7 @@
 
 const mapCanvas = (() => {
 const LEVELS = 1024, MOST_CELLS = 4096, EARTH_KM = 6371.0088;
-const LIGHT = 'rgba(255,255,255,0.85)', DARK = '#10161c'; // lines and words over a map, seen on any of its colours
+const LIGHT = 'white', DARK = 'black'; // lines and words over a map, seen on any of its colours
 
 // ---- numbers and colours -----------------------------------------------------------------------------------------
 const ARRAYS = {
@@ -136,7 +136,7 @@ const readMap = figure => {
   const trace = data.find(each => each.type === 'heatmap');
   const place = layout.meta?.place && Object.fromEntries(Object.entries(layout.meta.place).map(([k, v]) => [k, numbersOf(v)]));
   return {
-    heat: readHeat(trace, layout.plot_bgcolor ?? '#c9cdd1'), pinned: null, blend: null, home, place: place || null, layout,
+    heat: readHeat(trace, layout.plot_bgcolor), pinned: null, blend: null, home, place: place || null, layout,
     lines: data.filter(each => each !== trace).map(each => readLine(each, home)), units: layout.meta?.units ?? '',
     bar: trace.showscale === false ? null : trace.colorbar ?? {}, title: plain(layout.title?.text),
     notes: (layout.annotations ?? []).map(note => ({ ...note, text: plain(note.text) })), shapes: layout.shapes ?? [],
@@ -213,7 +213,7 @@ const drawHeat = (pen, heat, frame) => {
 const paintPixels = (canvas, map, frame, width, height, ratio, share = 0.5) => {
   const pen = sized(canvas, width, height, ratio), { left, top } = frame;
   clipped(pen, frame, () => {
-    pen.fillStyle = map.layout.plot_bgcolor ?? '#c9cdd1';
+    pen.fillStyle = map.layout.plot_bgcolor;
     pen.fillRect(left, top, frame.width, frame.height);
     drawHeat(pen, map.blend ?? map.heat, frame);
   });

@@ -14,8 +14,8 @@ def map_canvas_script() -> str:
 
 
 def drawn_on_canvas(figure: Mapping[str, Any]) -> bool:
-    """Whether a figure is a map that the canvas draws in full: one heat map on linear axes with a stated range, a
-    horizontal colour bar or none, and lines, marks or words over it."""
+    """Whether a figure is a map that the canvas draws in full: one heat map on linear axes with a stated range and
+    a colour for what is missing, a horizontal colour bar or none, and lines, marks or words over it."""
     layout, traces = figure["layout"], figure["data"]
     heats = [trace for trace in traces if trace.get("type") == "heatmap"]
     if (layout.get("meta") or {}).get("role") != "map" or len(heats) != 1:
@@ -24,6 +24,7 @@ def drawn_on_canvas(figure: Mapping[str, Any]) -> bool:
     bar = heats[0].get("colorbar") or {}
     return (
         all(name in heats[0] for name in _NEEDED)
+        and "plot_bgcolor" in layout
         and not isinstance(heats[0]["colorscale"], str)
         and all("range" in axis and axis.get("type", "linear") == "linear" for axis in axes)
         and (heats[0].get("showscale") is False or bar.get("orientation") == "h")
