@@ -160,9 +160,9 @@ def few_features(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def coarse_print(monkeypatch: pytest.MonkeyPatch) -> None:
     """Slides are printed with few dots: what is asked of them is what they show."""
-    from deconditioning.slides import deck, printed
+    from deconditioning.slides import deck, report
 
-    for module in (deck, printed):
+    for module in (deck, report):
         monkeypatch.setattr(module, "DPI", 50)
 
 

@@ -33,7 +33,7 @@ def main() -> None:
     count = sum(exercise.key in done for exercise in EXERCISES)
     st.markdown(
         f"**{count} of {len(EXERCISES)} done.** Each exercise opens a page with a task. The page gives the tick from "
-        "the numbers it has just computed: no answer is stored, and every solution counts."
+        "the numbers it has just computed: there is no answer key, and every solution counts."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         hides = st.toggle(

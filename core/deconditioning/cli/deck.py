@@ -42,7 +42,8 @@ def save_deck(options: argparse.Namespace, shown: "Shown", settings: Mapping[str
     """Write the requested slides of one of ``count`` seeds; ``settings`` reproduce the result."""
     from deconditioning.slides.deck import presented
     from deconditioning.slides.offline import offline_page
-    from deconditioning.slides.printed import powerpoint, report
+    from deconditioning.slides.printed import powerpoint
+    from deconditioning.slides.report import report
 
     told = presented(shown)
     made: dict[str, Callable[[], bytes]] = {

@@ -33,6 +33,18 @@ class Presented:
     references: str
 
 
+def sentence_of(slide: Slide) -> str:
+    """What a slide says where nothing moves."""
+    return str(slide.get("printed") or slide["sentence"])
+
+
+def facts_of(slide: Slide) -> list[tuple[str, str]]:
+    """Lines of a slide, each with the address that it leads to, or ""."""
+    held = [f"{promised} % intervals contain {share} %" for promised, share in slide.get("levels", [])]
+    facts = [(f"{name}: {text}", text if is_address(text) else "") for name, text in slide.get("lines", [])]
+    return [*([("; ".join(held), "")] if held else []), *facts]
+
+
 def is_address(text: str) -> bool:
     """Whether a text is one address and nothing else, to be shown as a link."""
     return _ADDRESS.fullmatch(text) is not None

@@ -1,13 +1,11 @@
-"""The slides on paper: PowerPoint with real text and tables, and a PDF of the same pages."""
+"""The slides as a PowerPoint file with real text and tables."""
 
 import io
-from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from deconditioning.errors import Check, never
 from deconditioning.figures.colours import VERDICTS
-from deconditioning.slides.presented import Presented, Slide, is_address
+from deconditioning.slides.presented import Presented, Slide, facts_of, sentence_of
 
 if TYPE_CHECKING:
     from pptx.slide import Slide as Page
@@ -21,8 +19,6 @@ _ABOVE, WIDE, LONG, NAMES = (0.6, 1.3, 12.1, 1.0), 86, 112, 2.6
 #: Letters of a sentence from which it is written smaller beside a picture.
 _MUCH = 240
 INK = "1e2a32"
-#: Dots an inch of a page.
-DPI = 220
 
 
 def powerpoint(told: Presented, check: Check = never) -> bytes:
@@ -37,8 +33,8 @@ def powerpoint(told: Presented, check: Check = never) -> bytes:
         picture = told.picture(slide)
         page = deck.slides.add_slide(deck.slide_layouts[6])
         _write(page, slide["title"], (0.6, 0.4, 12.1, 0.8), 32, bold=True)
-        size = 20 if picture is None or len(_sentence(slide)) < _MUCH else 14
-        _write(page, _sentence(slide), _ABOVE if picture is None else _ASIDE, size)
+        size = 20 if picture is None or len(sentence_of(slide)) < _MUCH else 14
+        _write(page, sentence_of(slide), _ABOVE if picture is None else _ASIDE, size)
         if picture is not None:
             _place(page, picture, slide["alt"])
         else:
@@ -46,7 +42,7 @@ def powerpoint(told: Presented, check: Check = never) -> bytes:
         if told.badge is not None:
             colour = VERDICTS[told.badge["mark"]][0][1:]
             _write(page, told.badge["badge"], (8.5, 6.0, 4.3, 1.0), 14, bold=True, colour=colour)
-        page.notes_slide.notes_text_frame.text = f"{slide['title']}. {_sentence(slide)}"
+        page.notes_slide.notes_text_frame.text = f"{slide['title']}. {sentence_of(slide)}"
     stream = io.BytesIO()
     deck.save(stream)
     return stream.getvalue()
@@ -101,7 +97,7 @@ def _words(page: "Page", slide: Slide) -> None:
                 table.cell(at, column).text = text
                 table.cell(at, column).text_frame.paragraphs[0].font.size = Pt(14)
         top += 0.4 * len(rows) + 0.4
-    facts, size = _facts(slide), 14 * _shrunk(slide, top)
+    facts, size = facts_of(slide), 14 * _shrunk(slide, top)
     for text, link in facts:
         _write(page, text, (left, top, width, 0.6), size, link=link)
         top += _height(text) * size / 14
@@ -109,7 +105,7 @@ def _words(page: "Page", slide: Slide) -> None:
 
 def _below(slide: Slide) -> float:
     """Where a slide of words goes on below its sentence, in inches from the top."""
-    return _ABOVE[1] + 0.4 * (1 + len(_sentence(slide)) // WIDE) + 0.35
+    return _ABOVE[1] + 0.4 * (1 + len(sentence_of(slide)) // WIDE) + 0.35
 
 
 def _height(text: str) -> float:
@@ -119,84 +115,4 @@ def _height(text: str) -> float:
 
 def _shrunk(slide: Slide, top: float) -> float:
     """By how much a slide's facts are smaller, so that all of them stand on its page."""
-    return min(1.0, (PAGE[1] - 0.3 - top) / max(sum(_height(text) for text, _ in _facts(slide)), 1e-9))
-
-
-def _sentence(slide: Slide) -> str:
-    """What a slide says where nothing moves."""
-    return str(slide.get("printed") or slide["sentence"])
-
-
-def _facts(slide: Slide) -> list[tuple[str, str]]:
-    """Lines of a slide, each with the address that it leads to, or ""."""
-    held = [f"{promised} % intervals contain {share} %" for promised, share in slide.get("levels", [])]
-    facts = [(f"{name}: {text}", text if is_address(text) else "") for name, text in slide.get("lines", [])]
-    return [*([("; ".join(held), "")] if held else []), *facts]
-
-
-def report(told: Presented, check: Check = never) -> bytes:
-    """A PDF of the same pages."""
-    from matplotlib.backends.backend_pdf import PdfPages
-    from matplotlib.figure import Figure
-
-    stream = io.BytesIO()
-    with PdfPages(stream, metadata={"Title": told.title}) as pages:
-        for slide in told.slides:
-            check()
-            picture, figure = told.picture(slide), Figure(figsize=PAGE)
-            _page(partial(_text, figure), slide, told, pictured=picture is not None)
-            if picture is not None:
-                _image(figure, picture)
-            pages.savefig(figure, dpi=DPI)
-    return stream.getvalue()
-
-
-def _page(write: Callable[..., None], slide: Slide, told: Presented, *, pictured: bool) -> None:
-    """Title, sentence, facts and verdict of a page."""
-    write(0.6, 0.5, slide["title"], 28, 60, weight="bold")
-    write(12.75, 0.62, told.title, 11, 90, ha="right")
-    if pictured:
-        write(_ASIDE[0], _ASIDE[1], _sentence(slide), *((19, 32) if len(_sentence(slide)) < _MUCH else (14, 44)))
-    else:
-        write(_ABOVE[0], _ABOVE[1], _sentence(slide), 19, WIDE)
-    if told.badge is not None:
-        write(_ASIDE[0], 6.0, told.badge["badge"], 13, 42, weight="bold", color=VERDICTS[told.badge["mark"]][0])
-    top = _table(write, slide.get("rows") or [], _below(slide))
-    size = 14 * _shrunk(slide, top)
-    for text, link in _facts(slide):
-        write(_ABOVE[0], top, text, size, int(LONG * 14 / size), url=link or None)
-        top += _height(text) * size / 14
-
-
-def _table(write: Callable[..., None], rows: list[list[str]], top: float) -> float:
-    """A table from so many inches below the upper edge on; returns where it ends."""
-    step = min(1.9, (_ABOVE[2] - NAMES) / max(len(rows[0]) - 1, 1)) if rows else 1.0
-    letters = int(9 * step)
-    for cells in rows:
-        for column, text in enumerate(cells):
-            x = _ABOVE[0] + (NAMES + step * column if column else 0)
-            write(x, top, text, 12, letters if column else 40, ha="right" if column else "left")
-        top += 0.18 + 0.23 * max(len(_wrapped(text, letters)) for text in ("", *cells[1:]))
-    return top + 0.2
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    """The lines of a text; a per cent sign stays with its number."""
-    import textwrap
-
-    return textwrap.wrap(text.replace(" %", "\u00a0%"), width) or [""]
-
-
-def _text(figure: Any, x: float, y: float, text: str, size: float, width: int, **more: Any) -> None:
-    """Text from a place in inches, from the upper left."""
-    look = {"va": "top", "color": f"#{INK}", "linespacing": 1.35, "parse_math": False} | more
-    figure.text(x / PAGE[0], 1 - y / PAGE[1], "\n".join(_wrapped(text, width)), fontsize=size, **look)
-
-
-def _image(figure: Any, picture: bytes) -> None:
-    from matplotlib.image import imread
-
-    left, top, width, height = _STAGE
-    axes = figure.add_axes((left / PAGE[0], 1 - (top + height) / PAGE[1], width / PAGE[0], height / PAGE[1]))
-    axes.set_axis_off()
-    axes.imshow(imread(io.BytesIO(picture)), interpolation="antialiased")
+    return min(1.0, (PAGE[1] - 0.3 - top) / max(sum(_height(text) for text, _ in facts_of(slide)), 1e-9))

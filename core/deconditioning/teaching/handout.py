@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import deconditioning
 from deconditioning.device import one_thread
 from deconditioning.errors import Check, never
+from deconditioning.figures.printed.sheet import HEIGHT, MARGIN, QUIET, WIDTH, Sheet
 from deconditioning.teaching.exercises import OPENED, Exercise, Verdict
 from deconditioning.teaching.lesson import ANSWERS, LESSON, Part
-from deconditioning.teaching.sheet import HEIGHT, MARGIN, QUIET, WIDTH, Sheet
 from deconditioning.teaching.solved import opens_on, solution_words, verdict_at
 from deconditioning.teaching.tasks import EXERCISES
 

@@ -15,7 +15,8 @@ from deconditioning.figures.printed.axes import plain_text
 from deconditioning.slides.exhibit import Drawn, Exhibit, presented
 from deconditioning.slides.offline import offline_page
 from deconditioning.slides.presented import Presented
-from deconditioning.slides.printed import powerpoint, report
+from deconditioning.slides.printed import powerpoint
+from deconditioning.slides.report import report
 from pages.kit.chart.prepared import Prepared
 from pages.kit.controls import level
 from pages.kit.controls.essential import name_of

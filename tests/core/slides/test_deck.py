@@ -16,7 +16,8 @@ from deconditioning.slides.deck import Shown, covariate_panel, downscaling_deck,
 from deconditioning.slides.field import decoded
 from deconditioning.slides.offline import offline_page
 from deconditioning.slides.presented import Presented
-from deconditioning.slides.printed import powerpoint, report
+from deconditioning.slides.printed import powerpoint
+from deconditioning.slides.report import report
 from tests.core.test_downscaled_maps import problem_on
 
 pytestmark = pytest.mark.usefixtures("coarse_print")
@@ -146,6 +147,11 @@ def test_what_is_no_address_is_no_link(shown: Shown) -> None:
     assert "<a " not in offline_page(presented(hostile), {})
 
 
-def test_the_report_has_a_page_a_slide(shown: Shown, told: Presented) -> None:
-    pages = len(re.findall(rb"/Type /Page\b", report(told)))
-    assert pages == len(downscaling_deck(shown)["slides"])
+def test_the_report_is_upright_with_every_picture_once(shown: Shown, told: Presented) -> None:
+    made = report(told)
+    slides = downscaling_deck(shown)["slides"]
+    pictures = sum(told.picture(one) is not None for one in told.slides)
+    assert len(re.findall(rb"/Subtype /Image\b", made)) >= pictures > 0
+    assert len(re.findall(rb"/Type /Page\b", made)) < len(slides)
+    boxes = re.findall(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", made)
+    assert boxes and all(float(width) < float(height) for width, height in boxes)

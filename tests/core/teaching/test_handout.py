@@ -10,9 +10,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import deconditioning.teaching.handout as printed
 from deconditioning.cli.program import main
+from deconditioning.figures.printed.sheet import HEIGHT, WIDTH, Sheet, wrapped
 from deconditioning.teaching.handout import Checked, checked, handout, short_link
 from deconditioning.teaching.lesson import ANSWERS, LESSON
-from deconditioning.teaching.sheet import HEIGHT, WIDTH, Sheet, wrapped
 from deconditioning.teaching.tasks import EXERCISES
 
 DOCS = (Path(__file__).resolve().parents[3] / "docs" / "teaching.md").read_text(encoding="utf-8")

@@ -1,4 +1,7 @@
-"""A4 pages to be written on: words that wrap, lines to write on, QR codes; places in points from the upper left."""
+"""A4 pages to be written on: words that wrap, lines to write on, pictures, QR codes.
+
+Places are in points from the upper left.
+"""
 
 import io
 from functools import lru_cache
@@ -11,14 +14,13 @@ WIDTH, HEIGHT, MARGIN = 595.3, 841.9, 42.0
 INK, QUIET, RULE = "#1e2a32", "#55646e", "#9aa7af"
 #: From one line of words to the next, in their size.
 SPACING = 1.32
-_DPI = 300
 
 
 class Sheet:
     """Pages as they are drawn, one after the other."""
 
-    def __init__(self, title: str) -> None:
-        self._title = title
+    def __init__(self, title: str, dpi: int = 300) -> None:
+        self._title, self._dpi = title, dpi
         self._pages: list[Any] = []
 
     def page(self) -> None:
@@ -62,10 +64,20 @@ class Sheet:
         except segno.DataOverflowError:
             return
         sharp = np.kron(1 - (code > 0), np.ones((8, 8)))  # some readers of PDF blur small pictures
-        place = (x / WIDTH, 1 - (y + side) / HEIGHT, side / WIDTH, side / HEIGHT)
-        axes = self._pages[-1].add_axes(place)
-        axes.set_axis_off()
+        axes = self._room(x, y, side, side)
         axes.imshow(sharp, cmap="gray", vmin=0, vmax=1, interpolation="none", aspect="auto")
+
+    def picture(self, x: float, y: float, width: float, height: float, png: bytes) -> None:
+        """A PNG, its upper left corner there."""
+        from matplotlib.image import imread
+
+        axes = self._room(x, y, width, height)
+        axes.imshow(imread(io.BytesIO(png)), interpolation="antialiased", aspect="auto")
+
+    def _room(self, x: float, y: float, width: float, height: float) -> Any:
+        axes = self._pages[-1].add_axes((x / WIDTH, 1 - (y + height) / HEIGHT, width / WIDTH, height / HEIGHT))
+        axes.set_axis_off()
+        return axes
 
     def pdf(self) -> bytes:
         """All pages as a PDF, numbered."""
@@ -77,7 +89,7 @@ class Sheet:
                 figure.text(
                     1 - MARGIN / WIDTH, 22 / HEIGHT, f"{number} of {self.count}", fontsize=8, color=QUIET, ha="right"
                 )
-                pages.savefig(figure, dpi=_DPI)
+                pages.savefig(figure, dpi=self._dpi)
         return stream.getvalue()
 
 
