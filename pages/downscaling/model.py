@@ -207,6 +207,9 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
         changes["kernel"] = trusted(changes["kernel"], covariates, control(_SLIDERS.trust))
     noises = {"noise": max(start.noise, LEAST), "point_noise": max(start.point_noise, LEAST)}
     changes |= {name: control(_MODEL.declaration(name).inner.copy(default=value)) for name, value in noises.items()}
+    if not page_record().shows_all:
+        error = problem.target_scale.sd * changes["noise"] ** 0.5
+        st.caption(f"Values are off by about {error:.2g} {plain(problem.units)}.")
     if changes["point_noise"] <= LEAST * (1 + 1e-6):
         changes["point_noise"] = 0.0
     if model.uses("mediator_kernel") and start.mediator_kernel is not None:

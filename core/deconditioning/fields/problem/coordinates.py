@@ -1,6 +1,7 @@
 """Coordinates as covariates: one system for fine and coarse positions, one scale."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -57,6 +58,7 @@ def needs_sphere(grid: Grid) -> bool:
     return grid.kind == "curvilinear" and bool(np.abs(grid.latitude).max() > 85.0)
 
 
+@lru_cache(maxsize=4)
 def kilometres(grid: Grid) -> float:
     """The length in km of one unit of the scaled coordinates, the median over neighbouring pixels.
 
