@@ -80,13 +80,15 @@ class Patient(Background):
         super().__init__()
         self.go = threading.Event()
 
-    def request(self, key: str, lane: str, work: Callable[[Callable[[], None]], Any]) -> "Future[Any]":
+    def request(
+        self, key: str, lane: str, work: Callable[[Callable[[], None]], Any], *, gives_way: bool = False
+    ) -> "Future[Any]":
         def later(check: Callable[[], None]) -> Any:
             while not self.go.wait(0.05):
                 check()
             return work(check)
 
-        return super().request(key, lane, later)
+        return super().request(key, lane, later, gives_way=gives_way)
 
     @property
     def idle(self) -> bool:

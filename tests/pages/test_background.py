@@ -57,6 +57,25 @@ def test_work_that_nobody_waits_for_stops(monkeypatch: pytest.MonkeyPatch) -> No
         Background().request("key", "lane", endless).result(timeout=HANG_S)
 
 
+def test_work_that_gives_way_stops_for_other_work_and_may_be_asked_for_again() -> None:
+    background, began = Background(), threading.Event()
+
+    def endless(check) -> None:
+        began.set()
+        while True:
+            check()
+
+    ahead = background.request("ahead", "mine", endless, gives_way=True)
+    assert began.wait(HANG_S)
+    later = background.request("ahead too", "theirs", lambda check: 2, gives_way=True)  # its like does not stop it
+    assert not ahead.done() and not later.done()
+    assert background.request("picture", "another", lambda check: 3).result(timeout=HANG_S) == 3
+    for job in (ahead, later):
+        with pytest.raises(Cancelled, match="another picture waits"):
+            job.result(timeout=HANG_S)
+    assert background.request("ahead", "mine", lambda check: 1, gives_way=True).result(timeout=HANG_S) == 1
+
+
 class Large:
     """Something as large as a picture's sums."""
 

@@ -153,4 +153,4 @@ def _request(
                     return text
         return ""
 
-    get_background().request(name, session_lane(FRAMES), work)
+    get_background().request(name, session_lane(FRAMES), work, gives_way=True)

@@ -49,6 +49,7 @@ class Background:
         self._jobs: OrderedDict[str, Future[Any]] = OrderedDict()
         self._wanted: dict[str, str] = {}
         self._asked: dict[str, float] = {}
+        self._waiting = 0  # jobs that nothing may hold up and that have not begun
         self._lock = threading.Lock()
 
     def known(self, key: str) -> "Future[Any] | None":
@@ -62,8 +63,13 @@ class Background:
             if self._wanted.get(lane) not in (None, unless):
                 self._wanted[lane] = unless
 
-    def request(self, key: str, lane: str, work: Callable[[Callable[[], None]], Any]) -> "Future[Any]":
-        """The job of that key, submitted when it is new; ``work`` gets a check that raises ``Cancelled``."""
+    def request(
+        self, key: str, lane: str, work: Callable[[Callable[[], None]], Any], *, gives_way: bool = False
+    ) -> "Future[Any]":
+        """The job of that key, submitted when it is new; ``work`` gets a check that raises ``Cancelled``.
+
+        One that ``gives_way`` is stopped when another waits that does not: request it again later.
+        """
         with self._lock:
             self._wanted[lane] = key
             self._asked[lane] = time.monotonic()
@@ -73,12 +79,17 @@ class Background:
                 return job
 
             def check() -> None:
+                if gives_way and self._waiting:
+                    raise Cancelled("another picture waits")
                 if self._wanted.get(lane) != key:
                     raise Cancelled("another picture was requested")
                 if time.monotonic() - self._asked[lane] > PATIENCE_S:
                     raise Cancelled("nobody is waiting for this picture any more")
 
             def run() -> Any:
+                if not gives_way:
+                    with self._lock:
+                        self._waiting -= 1
                 check()
                 try:
                     return work(check)
@@ -87,6 +98,7 @@ class Background:
                 finally:
                     _give_back_memory()
 
+            self._waiting += not gives_way
             job = self._jobs[key] = self._pool.submit(run)
             done = [name for name, other in self._jobs.items() if other.done()]
             for name in done[: max(0, len(self._jobs) - _KEPT)]:
