@@ -440,3 +440,11 @@ def test_what_is_learned_from_unmatched_cells_comes_with_the_model_that_one_scal
 def current(page: AppTest) -> dict:
     """The result of the page's own run."""
     return get_engine().get(page.query_params["run"]).result
+
+
+def test_the_score_table_shows_six_columns_and_a_bias_of_rounding_error_as_zero(page):
+    first, every = (block.proto.body for block in page.get("html") if "Bilinear" in block.proto.body)
+    heads = [re.sub(r"<small>.*?</small>|<[^>]+>", "", part) for part in re.findall(r'<th scope="col">.*?</th>', first)]
+    assert heads == ["RMSE, K", "CRPS, K", "Coverage of 95 %", "SSIM", "Pearson r", "Bias, K"]
+    assert len(re.findall(r'<th scope="col">', every)) > 6
+    assert re.search(r"Constant in cell</th>(<td>.*?</td>){5}<td>0</td>", first)

@@ -40,7 +40,7 @@ def score_table(
     shown = [name for name in wanted if any(row.get(name) is not None for row in scores.values())]
     labels = {model: (names or {}).get(model, model_name(model)) for model in scores}
     written = [["", *(_heading(name, units) + (" by area" if _by_area(name) else "") for name in shown)]]
-    written += [[labels[model], *(_cell(row.get(name), digits) for name in shown)] for model, row in scores.items()]
+    written += [[labels[model], *(_cell(row, name, digits) for name in shown)] for model, row in scores.items()]
     record_scores(caption, scores, names or {}, units, written)
     first = [f"{name}_area" if f"{name}_area" in shown else name for name in main if name in shown] or shown
     _html_table(scores, first, labels, units, caption, digits)
@@ -65,7 +65,7 @@ def _html_table(
     )
     body = ""
     for model, row in scores.items():
-        texts = [_cell(row.get(name), digits) for name in shown]
+        texts = [_cell(row, name, digits) for name in shown]
         best_ones = [best[name] is not None and row.get(name) == best[name] for name in shown]
         cells = "".join(f"<td>{f'<b>{t}</b>' if b else t}</td>" for t, b in zip(texts, best_ones, strict=True))
         swatch = f'<i style="background:var(--lab-{hue_name(model)})"></i>'
@@ -95,8 +95,12 @@ def _best(name: str, values: list[float | None]) -> float | None:
     return max(known) if plain in HIGHER_IS_BETTER else None
 
 
-def _cell(value: float | None, digits: int) -> str:
+def _cell(row: Mapping[str, float | None], name: str, digits: int) -> str:
+    """A score as text; a bias that is rounding error beside the RMSE is 0."""
+    value = row.get(name)
     if value is None or value != value:
         return "–"
+    if name.startswith("bias") and abs(value) < 1e-6 * (row.get("rmse") or 0.0):
+        return "0"
     text = f"{value:.{digits}g}" if abs(value) < 100 else f"{value:.1f}"
     return text.replace("-", "−")
