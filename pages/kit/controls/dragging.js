@@ -53,11 +53,6 @@ const acknowledge = (handle, { at }) => {
   onChangeEnd(at);
 };
 
-// ---- whether the last value's run has ended --------------------------------------------------------------------------
-let awaited = false;
-const ended = () => { awaited = false; };
-const runs = () => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState !== 'notRunning';
-
 // ---- Python is told which drag a value comes from (dragging.py), with that value --------------------------------------
 const FOLLOWED_MS = 2000; // the run of the page that follows the last value (picture_first.py) belongs to the drag
 let me = null, drags = Date.now(), told = 0, forgetting = 0;
@@ -73,26 +68,39 @@ const forget = () => { if (runs()) forgetting = setTimeout(forget, 100); else te
 
 // ---- the hand ----------------------------------------------------------------------------------------------------------
 let hand = null; // the drag that goes on: its slider, whether it has begun, what was shown, seen and sent last
+let awaited = false; // whether the run of the last value has not ended
 
 const say = (name, detail) => dispatchEvent(new CustomEvent(name, { detail }));
+const runs = () => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState !== 'notRunning';
+
+// A fragment's run waits for a run that is under way; a run of the page breaks it off, which only the first value may.
+const isFree = widget => !awaited && (widget.fragmentId || hand.sent === hand.start || !runs());
+
+const advance = () => {
+  const handle = handlesOf(hand.slider)[0], widget = widgetOf(handle);
+  hand.shown = shownBy(hand.slider);
+  const now = String(hand.shown.at);
+  if (now !== hand.seen) say('lab-moved', hand.shown.detail);
+  hand.seen = now;
+  if (now === hand.sent || !isFree(widget)) return;
+  hand.sent = now;
+  awaited = true;
+  put(widget, hand.shown, true);
+};
+
+const isDragged = () => hand.slider.isConnected && hand.slider.querySelector('[data-dragging=true]');
+
+// The next value leaves while the browser still draws the last one's picture.
+const ended = () => { awaited = false; if (hand?.begun && isDragged()) advance(); };
 
 const look = () => {
   if (!hand) return;
-  const { slider } = hand, dragged = slider.isConnected && slider.querySelector('[data-dragging=true]');
+  const dragged = isDragged();
   if (!dragged && (hand.begun || !hand.down)) return rest();
   if (dragged) {
     if (!hand.begun) tell(++drags);
     hand.begun = true;
-    hand.shown = shownBy(slider);
-    const now = String(hand.shown.at);
-    if (now !== hand.seen) say('lab-moved', hand.shown.detail);
-    hand.seen = now;
-    // The first value does not wait for a run that the drag has not asked for: the page runs again when the hand rests.
-    if (now !== hand.sent && !awaited && (!runs() || hand.sent === hand.start)) {
-      hand.sent = now;
-      awaited = true;
-      put(widgetOf(handlesOf(slider)[0]), hand.shown, true);
-    }
+    advance();
   }
   requestAnimationFrame(look);
 };
