@@ -21,7 +21,7 @@ export STREAMLIT_SERVER_HEADLESS := true
 endif
 endif
 
-.PHONY: run serve test check format docs bench bench-latency bench-load soak bench-swiss-roll bench-downscaling bench-trust fuzz audit clean
+.PHONY: run serve test check format docs teach-offline bench bench-latency bench-load soak bench-swiss-roll bench-downscaling bench-trust fuzz audit clean
 
 run:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
@@ -64,6 +64,13 @@ format:
 docs:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
 	$(VENV) -m scripts.reference build/docs
+
+# The story and page One dimension as a folder of pages that need no server: open build/teach/index.html.
+# Another folder: make teach-offline FOLDER=/path.
+FOLDER ?= build/teach
+teach-offline:
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh
+	@$(VENV) -m scripts.teach_offline "$(FOLDER)"
 
 # Benchmarks are the functions bench_* of tests/benchmarks. They end in one table and are kept in
 # tests/benchmarks/results, which the page Benchmarks shows. Only some: make bench ARGS="-k bench_models".

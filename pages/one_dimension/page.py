@@ -5,15 +5,15 @@ from pages.kit.layout.page_layout import page_header, refusals
 from pages.one_dimension import bayes, recover, trip
 from pages.one_dimension.essentials import ESSENTIALS
 from pages.one_dimension.presets import PRESETS
+from pages.one_dimension.words import QUESTION
 
-_QUESTION = "Two data sets share no points, only a third variable. Can the function that connects them be recovered?"
 #: The first one by its name in no address: it is what the page opens with.
 VIEWS = {"Find the function": recover.show, "There and back": trip.show, "Bayes' rule": bayes.show}
 
 
 def main() -> None:
     """One of the views."""
-    page_header("One dimension", _QUESTION, PRESETS, ESSENTIALS)
+    page_header("One dimension", QUESTION, PRESETS, ESSENTIALS)
     first = next(iter(VIEWS))
     view = widgets.segmented_control("View", list(VIEWS), default=first, key="o-view", label_visibility="collapsed")
     with refusals():

@@ -15,6 +15,7 @@ from deconditioning.models.learning.learning_time import expected_seconds
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.one_dimension.evidence_surface import AXES, Surface, evidence_surface, read
 from deconditioning.studies.one_dimension.problem import (
+    NAIVE,
     LineFit,
     cascade,
     condition_line,
@@ -40,6 +41,7 @@ from pages.kit.tools import study_sweep
 from pages.one_dimension import controls, scatters, sweep
 from pages.one_dimension.edits import edited
 from pages.one_dimension.scatters import line_of
+from pages.one_dimension.words import FUNCTION, FUNCTION_CAPTION, explanation
 
 TASK = "one-dimension"
 SCORES = ("rmse", "mae", "bias", "crps", "coverage50", "coverage95", "coverage_2sd")
@@ -70,7 +72,7 @@ def show() -> None:
         _wait_for_naive(line.spec)
     _scores(line, {method: scores}, naive or {})
     _second_row(line, method, model, result, weights)
-    _equation(line, method, model)
+    explain(*explanation(line, method, model.regularisation, model.noise))
     study_sweep.offer(sweep.RECOVER)
 
 
@@ -81,7 +83,7 @@ def _pictures(drawn: LineSpec, method: str) -> tuple[Line, ModelSpec, LineFit, n
     first, second, third = st.columns([1, 1, 1.7])
     with third, st.container(key="lab-beside" if edit else None):  # on a phone it stays in sight (layout.css)
         model, result, weights = part_first(lambda: _function(line, method))
-        st.caption("The target f with its posterior band, and two naive estimates.")
+        st.caption(FUNCTION_CAPTION)
     scatters.given(line, line_of(drawn), edit, first, second)
     return line, model, result, weights
 
@@ -94,7 +96,7 @@ def _function(line: Line, method: str) -> tuple[ModelSpec, LineFit, np.ndarray]:
     naive = _known_naive(line.spec) or {}
     lines = {"truth": line.truth.numpy()} | {name: fit.mean.numpy() for name, fit in naive.items()}
     figure = function_plot(
-        line.grid.numpy(), result.mean.numpy(), result.sd.numpy(), lines, title="The hidden function f", model=method,
+        line.grid.numpy(), result.mean.numpy(), result.sd.numpy(), lines, title=FUNCTION, model=method,
         name="TTGP ±2 sd" if method == "task_transformed_gp" else "DME ±2 sd",
         limits=_window(line), height=330, dark=is_dark(),
     )  # fmt: skip
@@ -155,8 +157,7 @@ def _known_naive(spec: LineSpec) -> dict[str, LineFit] | None:
 
 def _fit_naive(spec: LineSpec, check: Any) -> dict[str, LineFit]:
     line, context = line_of(spec), _Checked(check)
-    settings = LineSettings(restarts=1, steps=40)
-    return {"impute": impute(line, settings, context), "cascade": cascade(line, settings, context)}
+    return {"impute": impute(line, NAIVE, context), "cascade": cascade(line, NAIVE, context)}
 
 
 class _Checked:
@@ -294,28 +295,3 @@ def _plain(name: str) -> str:
         "regularisation λ": "λ",
         "noise σ²": "σ²",
     }[name]
-
-
-def _equation(line: Line, method: str, model: ModelSpec) -> None:
-    n, m = line.spec.counts
-    unknown = (
-        r"\tilde{\tilde L} + \sigma^2 I - \tilde L^\top (L + n\lambda I)^{-1}\tilde L"
-        if method == "task_transformed_gp"
-        else r"\sigma^2 I"
-    )
-    explain(
-        "W distributes each ỹ over the values of y with known x; the posterior undoes this averaging.",
-        rf"""
-$$x_i = r(y_i) + \eta_i,\quad \tilde z_j = f(r(\tilde y_j) + \tilde\eta_j) + \tilde\xi_j,\qquad
-W = (L + n\lambda I)^{{-1}}\tilde L,\quad n\lambda = {n * model.regularisation:.3g}$$
-
-$$\tilde z \sim N(W^\top f(\mathbf x), \Sigma),\quad \Sigma = {unknown},\quad \sigma^2 = {model.noise:.3g},\quad
-\varepsilon = \sigma^2/m = {model.noise / m:.3g}$$
-
-$$E[f(x)] = k(x)^\top W (W^\top K W + \Sigma)^{{-1}}\tilde z$$
-
-$n = {n}$, $m = {m}$, $L = \ell(\mathbf y, \mathbf y)$, $\tilde L = \ell(\mathbf y, \tilde{{\mathbf y}})$. Impute takes
-the mean of a GP of $\tilde z$ on $\tilde y$ for $z$; cascade predicts $y$ from $x$, then $z$ from that $y$.
-""",
-        "Hsu and Ramos 2019, §5.2, theorem 5.3 and §8.1",
-    )

@@ -12,6 +12,7 @@ from pages.kit.controls import widgets
 from pages.kit.controls.edits import HINT
 from pages.kit.layout.theme import is_dark
 from pages.one_dimension.edits import editable
+from pages.one_dimension.words import FIRST, SECOND
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
@@ -37,25 +38,25 @@ def given(line: Line, drawn: Line, edit: bool, first: DeltaGenerator, second: De
     y = np.linspace(-spec.half_width, spec.half_width, 300)
     with first:
         figure = pairs_plot(
-            line.mediators.numpy(), line.inputs.numpy(), title="D₁: pairs (x, y)", labels=("y", "x"), curve=spec.r(y),
-            curve_at=y, curve_name="r(y)", curve_sd=np.full(len(y), spec.input_noise),
+            line.mediators.numpy(), line.inputs.numpy(), title=FIRST.title, labels=FIRST.labels, curve=spec.r(y),
+            curve_at=y, curve_name=FIRST.curve, curve_sd=np.full(len(y), spec.input_noise),
             by_hand=line.spec.edits[0].places, height=330, dark=is_dark(),
         )  # fmt: skip
         pairs = drawn.mediators.numpy(), drawn.inputs.numpy()
-        points = editable("first", line.spec, pairs, ("y", "x")) if edit else None
+        points = editable("first", line.spec, pairs, FIRST.labels) if edit else None
         plotly_live(figure, "o-first", later=True, points=points)
-        st.caption("Simulated pairs; grey: p(x | y) ± 2 sd.")
+        st.caption(FIRST.caption)
     with second:
         mean, sd = _conditional(spec)
         figure = pairs_plot(
-            line.query.numpy(), line.targets.numpy(), title="D₂: pairs (ỹ, z̃)", labels=("ỹ", "z̃"), curve=mean,
-            curve_at=y, curve_name="E[f(X) | Y = y]", curve_sd=sd, by_hand=line.spec.edits[1].places, height=330,
+            line.query.numpy(), line.targets.numpy(), title=SECOND.title, labels=SECOND.labels, curve=mean,
+            curve_at=y, curve_name=SECOND.curve, curve_sd=sd, by_hand=line.spec.edits[1].places, height=330,
             dark=is_dark(),
         )  # fmt: skip
         pairs = drawn.query.numpy(), drawn.targets.numpy()
-        points = editable("second", line.spec, pairs, ("ỹ", "z̃")) if edit else None
+        points = editable("second", line.spec, pairs, SECOND.labels) if edit else None
         plotly_live(figure, "o-second", later=True, points=points)
-        st.caption("Observed pairs at other y; grey: p(z | y), ±2 sd.")
+        st.caption(SECOND.caption)
 
 
 @st.cache_data(show_spinner=False, max_entries=16)

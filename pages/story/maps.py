@@ -120,7 +120,7 @@ def _dissolve(share: int, guess: Guess | None, dark: bool) -> Shown:
     )
     figures = [_map(title, values, KEY, dark)]
     if guess is not None:
-        figures.append(_map("The real field, never shown to the model to the model", solved.truth, KEY, dark))
+        figures.append(_map("The real field, never shown to the model", solved.truth, KEY, dark))
     return Shown(
         tuple(figures), f"{len(solved.problem.pixel):,} pixels from {solved.problem.data.bags.count} cells.",
         100 * gone, lesson,

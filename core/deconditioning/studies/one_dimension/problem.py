@@ -32,6 +32,8 @@ METHODS: dict[str, NamedModel | None] = {
 }
 #: What a page and a learning start from, in units of the targets' variance for scales and noise.
 START = {"lengthscale": 1.0, "mediator_lengthscale": 1.0, "noise": 0.1}
+#: How impute and cascade are learned where a picture waits for them.
+NAIVE = LineSettings(restarts=1, steps=40)
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,9 @@ def fit_line(line: Line, settings: LineSettings, context: Any = None) -> LineFit
 def impute(line: Line, settings: LineSettings, context: Any = None) -> LineFit:
     """GP of z̃ on ỹ, its mean at y taken for z, GP of that on x. Source: Hsu and Ramos 2019, §8.1."""
     context = context or NoReport()
-    first, _ = _regression(line.query, line.targets, MEDIATOR, settings, context)
+    first, _ = regression(line.query, line.targets, MEDIATOR, settings, context)
     made_up = first.mean(line.mediators[:, None])
-    second, spec = _regression(line.inputs, made_up, INPUT, settings, context)
+    second, spec = regression(line.inputs, made_up, INPUT, settings, context)
     return on_grid(line, second, spec)
 
 
@@ -116,17 +118,18 @@ def cascade(line: Line, settings: LineSettings, context: Any = None) -> LineFit:
     """GP of y on x, then the GP of z̃ on ỹ at the predicted y; the sd is the second one's alone (same source)."""
     context = context or NoReport()
     centre = line.mediators.mean()
-    back, _ = _regression(line.inputs, line.mediators - centre, INPUT, settings, context)
-    forth, spec = _regression(line.query, line.targets, MEDIATOR, settings, context)
+    back, _ = regression(line.inputs, line.mediators - centre, INPUT, settings, context)
+    forth, spec = regression(line.query, line.targets, MEDIATOR, settings, context)
     y = (back.mean(line.grid[:, None]) + centre)[:, None]
     mean, variance = forth.mean_and_variance(y)
     return LineFit(mean, variance.sqrt(), spec)
 
 
-def _regression(
-    inputs: Tensor, targets: Tensor, column: str, settings: LineSettings, context: Any
+def regression(
+    inputs: Float[Tensor, " n"], targets: Float[Tensor, " n"], column: str, settings: LineSettings, context: Any = None
 ) -> tuple[IndirectPosterior, ModelSpec]:
-    """Gaussian process regression by its evidence."""
+    """Gaussian process regression with a Gaussian kernel; lengthscale, variance and noise maximise the evidence."""
+    context = context or NoReport()
     at = inputs[:, None]
     data, columns = IndirectData(singletons(at), at, at, targets), Columns((column,), (column,))
     spread = float(targets.var(correction=0)) or 1.0

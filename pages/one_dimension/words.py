@@ -1,0 +1,49 @@
+"""The words of page One dimension that its static copy has, too."""
+
+from typing import NamedTuple
+
+from deconditioning.datasets.one_dimension import Line
+
+QUESTION = "Two data sets share no points, only a third variable. Can the function that connects them be recovered?"
+
+
+class ScatterWords(NamedTuple):
+    """What stands over, beside and below a scatter of pairs, and the name of the curve in it."""
+
+    title: str
+    labels: tuple[str, str]
+    curve: str
+    caption: str
+
+
+FIRST = ScatterWords("D₁: pairs (x, y)", ("y", "x"), "r(y)", "Simulated pairs; grey: p(x | y) ± 2 sd.")
+SECOND = ScatterWords(
+    "D₂: pairs (ỹ, z̃)", ("ỹ", "z̃"), "E[f(X) | Y = y]", "Observed pairs at other y; grey: p(z | y) ± 2 sd."
+)
+FUNCTION, FUNCTION_CAPTION = "The hidden function f", "The target f with its posterior band, and two naive estimates."
+
+
+def explanation(line: Line, method: str, regularisation: float, noise: float) -> tuple[str, str, str]:
+    """A sentence, the equations with the page's own numbers, and their source."""
+    n, m = line.spec.counts
+    unknown = (
+        r"\tilde{\tilde L} + \sigma^2 I - \tilde L^\top (L + n\lambda I)^{-1}\tilde L"
+        if method == "task_transformed_gp"
+        else r"\sigma^2 I"
+    )
+    return (
+        "W distributes each ỹ over the values of y with known x; the posterior undoes this averaging.",
+        rf"""
+$$x_i = r(y_i) + \eta_i,\quad \tilde z_j = f(r(\tilde y_j) + \tilde\eta_j) + \tilde\xi_j,\qquad
+W = (L + n\lambda I)^{{-1}}\tilde L,\quad n\lambda = {n * regularisation:.3g}$$
+
+$$\tilde z \sim N(W^\top f(\mathbf x), \Sigma),\quad \Sigma = {unknown},\quad \sigma^2 = {noise:.3g},\quad
+\varepsilon = \sigma^2/m = {noise / m:.3g}$$
+
+$$E[f(x)] = k(x)^\top W (W^\top K W + \Sigma)^{{-1}}\tilde z$$
+
+$n = {n}$, $m = {m}$, $L = \ell(\mathbf y, \mathbf y)$, $\tilde L = \ell(\mathbf y, \tilde{{\mathbf y}})$. Impute takes
+the mean of a GP of $\tilde z$ on $\tilde y$ for $z$; cascade predicts $y$ from $x$, then $z$ from that $y$.
+""",
+        "Hsu and Ramos 2019, §5.2, theorem 5.3 and §8.1",
+    )

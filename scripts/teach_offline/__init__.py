@@ -1,0 +1,1 @@
+"""The story and page One dimension as a folder of static pages."""
