@@ -106,7 +106,7 @@ const show = async index => {
   for (const [name, to] of [['back', index - 1], ['next', index + 1]]) {
     const link = document.querySelector(`nav .${name}`);
     link.href = `#${Math.min(sections.length, Math.max(1, to + 1))}`;
-    link.toggleAttribute('data-off', !sections[to]);
+    link.setAttribute('aria-disabled', !sections[to]);
   }
   document.title = `${index + 1} · ${sections[index].dataset.title} · ${document.body.dataset.title}`;
   await load(index);
