@@ -12,6 +12,8 @@ from deconditioning.figures.colours import clear, hue
 Figure = dict[str, Any]
 
 INK = {dark: hue("ink", dark) for dark in (False, True)}
+#: Quiet words and rules on paper.
+QUIET, RULE = "#55646e", "#9aa7af"
 FAINT = {dark: clear(INK[dark], 0.14) for dark in (False, True)}
 MISSING = {False: "#c9cdd1", True: "#4b545a"}
 #: Lines and marks over maps, whose colours run from dark to light: a light line on a dark one, or a dark on a light.

@@ -82,10 +82,21 @@ def publication_figure(
         _draw(figure, axes, panel, shown, doubt if panel is hatched else None)
     if trust is not None:
         draw_trust(figure.add_subplot(size.rows, size.columns, places, box_aspect=aspect), trust, aspect)
+    _fit_titles(figure)
     stream = io.BytesIO()
     metadata = {"Title": heading or panels[0].title, "Subject" if format == "pdf" else "Description": caption}
     figure.savefig(stream, format=format, dpi=dpi, metadata=metadata)
     return stream.getvalue()
+
+
+def _fit_titles(figure: "Figure") -> None:
+    """Write titles that are wider than their map smaller."""
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        title = axes.title if axes.title.get_text() else axes._left_title  # type: ignore[attr-defined]
+        width, room = title.get_window_extent().width, axes.get_window_extent().width
+        if width > room > 0:
+            title.set_fontsize(float(title.get_fontsize()) * room / width)
 
 
 def _page(size: PageLayout, heading: str, lines: Sequence[str]) -> "Figure":

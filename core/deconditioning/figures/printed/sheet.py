@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from deconditioning.figures import style
+
 #: Width and height of a page, and its margin, in points.
 WIDTH, HEIGHT, MARGIN = 595.3, 841.9, 42.0
-INK, QUIET, RULE = "#1e2a32", "#55646e", "#9aa7af"
+INK, QUIET, RULE = style.INK[False], style.QUIET, style.RULE
 #: From one line of words to the next, in their size.
 SPACING = 1.32
 
