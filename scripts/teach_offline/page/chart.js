@@ -45,13 +45,14 @@ const frames = (count, width, height, narrow) => {
 };
 
 // ---- marks -------------------------------------------------------------------------------------------------------
+const tenths = pixels => Math.round(10 * pixels) / 10;
 const known = value => value !== null && Number.isFinite(value);
 
 const pathOf = (mark, toX, toY) => {
   let [path, open] = ['', false];
   for (let i = 0; i < mark.x.length; i++) {
     const here = known(mark.x[i]) && known(mark.y[i]);
-    if (here) path += `${open ? 'L' : 'M'}${toX(mark.x[i]).toFixed(1)} ${toY(mark.y[i]).toFixed(1)}`;
+    if (here) path += `${open ? 'L' : 'M'}${tenths(toX(mark.x[i]))} ${tenths(toY(mark.y[i]))}`;
     open = here;
   }
   return path;

@@ -3,43 +3,61 @@
 const posterior = (() => {
 const LOG_TWO_PI = Math.log(2 * Math.PI), POINTS = 400, SHARE = 0.95;
 
-// Mean and sd of z = Wᵀf + e, e ~ N(0, Σ), at points with c = cov(f, f(x)) (n, P) and prior variance; log evidence.
-const conditioned = (weights, covariance, targets, cross, prior, n, m, points) => {
-  const f = matrix.cholesky(covariance, m);
+// Mean and sd of z = Wᵀf + e, e ~ N(0, Σ), at points with `seen` = Wᵀcov(f, f(x)) (m, P) and a prior variance, and the log
+// evidence; null where S = WᵀKW + Σ is not positive definite.
+const conditioned = (covariance, targets, seen, prior) => {
+  const m = targets.length, points = seen.length / m, f = matrix.cholesky(covariance, m);
   if (!f) return null;
-  const half = matrix.halfSolved(f, m, targets, 1), seen = matrix.product(weights, cross, n, m, points);
-  const root = matrix.halfSolved(f, m, seen, points), mean = matrix.product(half, root, m, 1, points);
-  const sd = new Float64Array(points).fill(prior);
+  const half = matrix.halfSolved(f, m, targets, 1), root = matrix.halfSolved(f, m, seen, points);
+  const mean = matrix.product(half, root, m, 1, points), sd = new Float64Array(points).fill(prior);
   let [fit, logs] = [0, 0];
   for (let i = 0; i < m; i++) {
     fit += half[i] * half[i];
     logs += Math.log(f[i * m + i]);
-    for (let j = 0; j < points; j++) sd[j] -= root[i * points + j] ** 2;
+    for (let j = 0, row = i * points; j < points; j++) sd[j] -= root[row + j] * root[row + j];
   }
   return { mean, sd: sd.map(variance => Math.sqrt(Math.max(0, variance))), evidence: -0.5 * (fit + m * LOG_TWO_PI) - logs };
 };
 
-// Task-transformed Gaussian process: W = (L + nλI)⁻¹L̃, Σ = L̃̃ + σ²I − L̃ᵀW (Hsu and Ramos 2019, theorem 5.3).
-const deconditioned = ({ x, y, query, z }, { k_scale, k_size, l_scale, l_size, regularisation, noise }, at) => {
-  const [n, m] = [x.length, z.length], across = matrix.gram(y, query, l_scale, l_size);
-  const f = matrix.cholesky(matrix.plusDiagonal(matrix.gram(y, y, l_scale, l_size), n, n * regularisation), n);
+// A function that keeps its last result while its arguments stay the same.
+const keeping = compute => {
+  let [last, result] = [[], null];
+  return (...given) => {
+    if (given.length !== last.length || given.some((each, i) => each !== last[i])) [last, result] = [given, compute(...given)];
+    return result;
+  };
+};
+
+// W = (L + nλI)⁻¹L̃ and what the mediators leave unknown, L̃̃ − L̃ᵀW; null where λ is too small.
+const mediation = keeping(({ y, query }, length, variance, regularisation) => {
+  const [n, m] = [y.length, query.length], across = matrix.gram(y, query, length, variance);
+  const f = matrix.cholesky(matrix.plusDiagonal(matrix.gram(y, y, length, variance), n, n * regularisation), n);
   if (!f) return null;
   const weights = matrix.solved(f, n, across, m), known = matrix.product(across, weights, n, m, m);
-  const unknown = matrix.gram(query, query, l_scale, l_size);
-  const covariance = matrix.product(weights, matrix.product(matrix.gram(x, x, k_scale, k_size), weights, n, n, m), n, m, m);
-  for (let i = 0; i < m; i++) for (let j = 0; j < m; j++) {
-    const here = i * m + j;
-    covariance[here] += unknown[here] - 0.5 * (known[here] + known[j * m + i]) + (i === j ? noise : 0);
-  }
-  const cross = matrix.gram(x, at, k_scale, k_size);
-  return conditioned(weights, covariance, z, cross, k_size, n, m, at.length);
+  const within = matrix.gram(query, query, length, variance);
+  return { weights, unknown: within.map((value, at) => value - 0.5 * (known[at] + known[(at % m) * m + Math.floor(at / m)])) };
+});
+
+// S without σ², and Wᵀ times the covariance of f with its values at the points.
+const prediction = keeping(({ x, query }, { weights, unknown }, length, variance, at) => {
+  const [n, m] = [x.length, query.length], own = matrix.gram(x, x, length, variance);
+  const covariance = matrix.product(weights, matrix.product(own, weights, n, n, m), n, m, m);
+  return { covariance: covariance.map((value, i) => value + unknown[i]),
+    seen: matrix.product(weights, matrix.gram(x, at, length, variance), n, m, at.length) };
+});
+
+// Task-transformed Gaussian process: z̃ ~ N(Wᵀf, Σ), Σ = L̃̃ + σ²I − L̃ᵀW (Hsu and Ramos 2019, theorem 5.3).
+const deconditioned = (data, { k_scale, k_size, l_scale, l_size, regularisation, noise }, at) => {
+  const mediated = mediation(data, l_scale, l_size, regularisation);
+  if (!mediated) return null;
+  const { covariance, seen } = prediction(data, mediated, k_scale, k_size, at);
+  return conditioned(matrix.plusDiagonal(covariance, data.z.length, noise), data.z, seen, k_size);
 };
 
 // Gaussian process regression of values on places.
 const regression = (places, values, [length, variance, noise], at) => {
-  const n = places.length, identity = matrix.plusDiagonal(new Float64Array(n * n), n, 1);
-  const covariance = matrix.plusDiagonal(matrix.gram(places, places, length, variance), n, noise);
-  return conditioned(identity, covariance, values, matrix.gram(places, at, length, variance), variance, n, n, at.length);
+  const covariance = matrix.plusDiagonal(matrix.gram(places, places, length, variance), places.length, noise);
+  return conditioned(covariance, values, matrix.gram(places, at, length, variance), variance);
 };
 
 // A GP of z̃ on ỹ, its mean at y taken for z, a GP of that on x.
