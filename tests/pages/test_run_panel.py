@@ -44,6 +44,7 @@ def _page(changes: dict, stopping: bool) -> None:
       "Cancelled after 6 min 20 s; the sliders show the best values so far · more (run "),
      ({"status": "cancelled", "started": -400, "ended": -395}, False,
       "Cancelled after 5.0 s; there is no result yet"),
+     ({"status": "cancelled", "created": -6, "started": -3, "ended": 0}, False, "Cancelled after 6.0 s"),
      ({"status": "cancelled"}, False, "Cancelled before it started"),
      ({"status": "done", "started": -95, "ended": 0}, False, "Learned in 1 min 35 s · more"),
      ({"status": "failed", "started": -95, "ended": 0, "message": "No memory."}, False,

@@ -148,8 +148,9 @@ def standing(run: Run) -> str:
 
 def _begun(run: Run) -> float:
     """From when its time counts: from the press of the button, unless the run had to wait for others."""
-    waited = run.started is not None and run.started - run.created > _LONG_WAIT_S
-    return run.started if waited and run.started is not None else run.created
+    if run.started is None:
+        return run.created
+    return run.started if run.started - run.created > _LONG_WAIT_S else min(run.created, run.started)
 
 
 def is_stopping(run_id: str) -> bool:
@@ -194,7 +195,7 @@ def outcome(run: Run, done: str, cancelled: str, more: str = "") -> None:
     follows.
     """
     show_owner(run)
-    took = duration(run.ended - run.started) if run.ended and run.started else ""
+    took = duration(run.ended - _begun(run)) if run.ended and run.started else ""
     if run.status == "done":
         sentence = f"{done} in {took}" if took else done
     elif run.status == "cancelled":
