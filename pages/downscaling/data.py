@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -140,9 +140,10 @@ def choose(hidden: DeltaGenerator) -> Choice:
     files = joined([key, *more])
     fields = fields_of(files)
     requested = st.container()
+    dimensions_place = at_both_levels("dimensions") if _is_own(key) else nullcontext()
     source = Source(files, None if coarse == NONE else coarse, None if mediator == NONE else mediator)
     with group("Variables and cells"):
-        spec = _spec(fields, source, hidden, requested)
+        spec = _spec(fields, source, hidden, (requested, dimensions_place))
     choice = Choice(source, spec)
     if _is_own(key):
         own = [name for name in page_record().controls if name in _IN_DIALOG or "dim-" in name]
@@ -166,11 +167,18 @@ def _forget_others(key: str) -> None:
     st.session_state[Key.DATA] = key
 
 
-def _spec(fields: Fields, source: Source, hidden: DeltaGenerator, asked: DeltaGenerator) -> DownscalingSpec:
+def _spec(
+    fields: Fields,
+    source: Source,
+    hidden: DeltaGenerator,
+    places: tuple[DeltaGenerator, AbstractContextManager[object]],
+) -> DownscalingSpec:
+    """The problem; ``places`` are those of questions about missing values, and of time and level."""
+    asked, dimensions_place = places
     default = _default_of(keys_of(source.fields)[0], source.coarse)
     target, covariates, mediators = _variables(fields, source, default)
     own = [*covariates, *mediators] if source.coarse else [target, *covariates, *mediators]
-    with at_both_levels("dimensions") if _is_own(source.fields) else nullcontext():
+    with dimensions_place:
         select, coarse = _selections(fields, source, default, (own, target, covariates, mediators))
     used = [(source.coarse or source.fields, target, coarse if source.coarse else select)]
     used += [(source.fields, name, select) for name in covariates]
