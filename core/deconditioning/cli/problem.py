@@ -129,7 +129,7 @@ def check_files(options: argparse.Namespace) -> None:
 def open_input(options: argparse.Namespace) -> tuple["Fields", dict[str, Any]]:
     """The fields of files or bundled data sets, and the default settings of the latter."""
     from deconditioning.datasets.entries import catalogue
-    from deconditioning.fields.guess.variables import static_covariates
+    from deconditioning.fields.guess.variables import guess_target, static_covariates
     from deconditioning.fields.reading.opening import open_fields
     from deconditioning.fields.several import keys_of, together
 
@@ -142,6 +142,11 @@ def open_input(options: argparse.Namespace) -> tuple["Fields", dict[str, Any]]:
         fields = together([entry.open() if entry else open_fields(k) for k, entry in zip(keys, ours, strict=True)])
     else:
         fields = open_fields(options.input)
+    if not options.target and not options.coarse:
+        guess = guess_target(fields)
+        raise InputError(
+            f"`--target` is missing: name the variable to refine, such as `{guess.value}` ({guess.reason})."
+        )
     if options.covariates is not None or not options.target:
         return fields, {}
     fixed = [guess.value for guess in static_covariates(fields, options.target)]

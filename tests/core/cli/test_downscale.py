@@ -132,7 +132,7 @@ def test_target_and_mediator_from_other_files(command, file: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--covariates", "z"], "`--target` is missing"),
+        (["--covariates", "z"], "`--target` is missing: name the variable to refine, such as `"),
         (["--target", "t", "--covariates", "t"], "is among the covariates"),
         (["--target", "none", "--covariates", "z"], "none"),
         (["--target", "t", "--covariates", "z", "--block", "500", "500"], "500"),
