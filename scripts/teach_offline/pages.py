@@ -97,10 +97,10 @@ def _step(number: int, step: Step, data: Mapping[str, Any]) -> str:
     control = _choice(f"control-{number}", data["values"], data["begin"], step.control.label, step.control.options)
     guess = _choice(f"guess-{number}", guesses, None if question.choices else round((len(guesses) - 1) / 2), asked,
                     question.choices)  # fmt: skip
-    link = f'<p><a href="line.html">{LINE}</a></p>' if number in (5, 6) else ""
+    link = f'<p><a href="line.html">{LINE}</a></p>' if data["line"] else ""
     return _filled(
         "step.html", number=str(number), count=str(len(STEPS)), title=escape(step.title),
-        sentence=escape(step.sentence), said=escape(data["said"]), control=control,
+        sentence=escape(step.sentence), said=escape(data["opening"]), control=control,
         question=escape(question.text), guess=guess, waits=" disabled" if question.choices else "",
         link=link, closing=f'<ul class="closing" hidden>{answers}</ul>' if answers else "",
     )  # fmt: skip

@@ -37,6 +37,7 @@ def data_of(step: Step) -> dict[str, Any]:
         "values": [text_of(value) for value in values],
         "begin": begin,
         "opening": before[begin].said,
+        "line": _opens_line(before[begin]),
         "guesses": [text_of(guess) for guess in guesses],
         "before": merged([_tree(shown) for shown in before], [], pool),
         "after": merged([_tree(shown) for shown in after], by_guess, pool),
@@ -70,6 +71,11 @@ def _shown(step: Step, value: Any, guess: Guess | None) -> Shown:
     if shown.wait is not None or shown.answer is None:
         raise ValueError(f"Step '{step.title}' is not computed yet at {value}.")
     return shown
+
+
+def _opens_line(shown: Shown) -> bool:
+    """Whether a step leads to what page One dimension opens with."""
+    return shown.link is not None and shown.link.folder == "one_dimension" and "o-view" not in shown.link.query
 
 
 def _tree(shown: Shown) -> Tree:

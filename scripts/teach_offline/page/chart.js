@@ -10,7 +10,7 @@ const written = value => String(Number(value.toPrecision(6))).replace('-', MINUS
 // ---- axes --------------------------------------------------------------------------------------------------------
 const ticksOf = ([low, high], most) => {
   const rough = (high - low) / most, decade = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map(each => each * decade).find(each => each >= 0.8 * rough);
+  const step = [1, 2, 5, 10].map(each => each * decade).find(each => each >= 0.7 * rough);
   const first = Math.ceil(low / step - 1e-9);
   return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, i) => (first + i) * step);
 };
@@ -126,7 +126,7 @@ const panelOf = (spec, index, frame, labelled, id) => {
 // Draw a chart into an element, as wide as that is; `words` say what is seen.
 const draw = (node, spec, words = '') => {
   const width = node.clientWidth || 640, narrow = width < NARROW, panels = spec.across.length;
-  const height = narrow ? Math.min(spec.height, (panels > 1 ? 1.35 : 0.82) * width) : spec.height;
+  const height = narrow ? Math.min(spec.height, Math.max(230, (panels > 1 ? 1.35 : 0.82) * width)) : spec.height;
   const places = frames(panels, width, height, narrow), id = (node.dataset.chart ??= `chart${++count}`), { left, top, tall } = places[0];
   const size = Math.min(narrow ? 13 : 16, 2 * (tall + top) / spec.up.title.length); // a long title beside a low panel is smaller
   const upTitle = `<text style="font-size:${size.toFixed(1)}px" transform="translate(${narrow ? 13 : 16} ${top + tall / 2}) rotate(-90)"
@@ -137,5 +137,5 @@ const draw = (node, spec, words = '') => {
     viewBox="0 0 ${width} ${height}" aria-label="${escaped(`${spec.alt ?? ''} ${words}`.trim())}">${upTitle}${drawn.join('')}</svg>`;
 };
 
-return { draw };
+return { draw, escaped };
 })();

@@ -123,8 +123,13 @@ given.presets.forEach((preset, i) => document.getElementById(`preset-${i}`).addE
   document.getElementById('about').textContent = preset.about;
 }));
 addEventListener('resize', () => { pairsDrawn = ''; redraw(); });
-addEventListener('beforeprint', () => { document.documentElement.dataset.print = ''; });
-addEventListener('afterprint', () => { delete document.documentElement.dataset.print; });
+const printing = begins => {
+  begins ? document.documentElement.dataset.print = '' : delete document.documentElement.dataset.print;
+  pairsDrawn = '';
+  draw();
+};
+addEventListener('beforeprint', () => printing(true));
+addEventListener('afterprint', () => printing(false));
 showAll();
 draw();
 return { set, compute };

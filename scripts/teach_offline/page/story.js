@@ -69,10 +69,10 @@ const draw = index => {
   const section = sections[index], told = readStep(index), { values, guesses } = data[index];
   drawPictures(section.querySelector('.pictures'), told);
   fill(section, 'said', told.said);
-  const checks = told.checks.map(([kind, text]) => `<li class="${kind}">${text}</li>`).join('');
+  const checks = told.checks.map(([kind, text]) => `<li class="${kind}">${chart.escaped(text)}</li>`).join('');
   const list = section.querySelector('.checks');
   if (list.innerHTML !== checks) list.innerHTML = checks;
-  section.querySelector('.mathematics').innerHTML = `${told.equation}<p><small>Source: ${told.source}</small></p>`;
+  section.querySelector('.mathematics').innerHTML = `${told.equation}<p><small>Source: ${chart.escaped(told.source)}</small></p>`;
   const control = section.querySelector('.control input[type=range]'), own = section.querySelector('.guess input[type=range]');
   if (control) { fill(section, 'control output', values[state[index].at]); control.setAttribute('aria-valuetext', values[state[index].at]); }
   if (own) { fill(section, 'guess output', guesses[own.value]); own.setAttribute('aria-valuetext', guesses[own.value]); }
