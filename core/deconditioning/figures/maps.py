@@ -10,8 +10,9 @@ from deconditioning.fields.grids.grid import Grid
 from deconditioning.figures import descriptions
 from deconditioning.figures.colours import colour_scale
 from deconditioning.figures.map_panel import Extend, MapScale, Panel
+from deconditioning.figures.places import cities_on
 from deconditioning.figures.projection import coast_on, frame
-from deconditioning.figures.style import MISSING, Figure, axis, compact, layout, literal, rimmed_line
+from deconditioning.figures.style import DARK, LIGHT, MISSING, Figure, axis, compact, layout, literal, rimmed_line
 
 NODES = 40
 #: Thickness of a colour bar and its distance from the map in pixels; its length as a share of the map's width.
@@ -53,7 +54,7 @@ def field_map(panel: Panel, *, dark: bool = False, height: int = 460, every: int
     picture["meta"] |= {"alt": alt, "aspect": round(aspect, 4), "units": scale.units, "place": _place(grid)}
     picture["annotations"] = [_below(scale.label, 38)] if scale.label else []
     picture["shapes"] = _arrows(scale, extend)
-    return {"data": [_heat(panel, extend, every), *_coast(grid)], "layout": picture}
+    return {"data": [_heat(panel, extend, every), *_coast(grid), *_cities(grid)], "layout": picture}
 
 
 def _heat(panel: Panel, extend: Extend, every: int) -> dict[str, Any]:
@@ -108,6 +109,19 @@ def coordinates(name: str, centres: np.ndarray, every: int) -> dict[str, Any]:
 def _coast(grid: Grid) -> list[dict[str, Any]]:
     """The coastline as SVG: browsers allow 16 WebGL contexts a page, a WebGL trace takes three."""
     return rimmed_line(*coast_on(grid), width=0.9, hoverinfo="skip", name="coast", meta={"role": "coast"})
+
+
+def _cities(grid: Grid) -> list[dict[str, Any]]:
+    """A few cities as dots with their names; nothing where the map shows none."""
+    cities = cities_on(grid)
+    if not cities:
+        return []
+    names, x, y = zip(*cities, strict=True)
+    return [
+        {"type": "scatter", "mode": "markers+text", "x": list(x), "y": list(y), "text": list(names), "name": "cities",
+         "marker": {"size": 5, "color": DARK, "line": {"color": LIGHT, "width": 1}}, "textfont": {"size": 11},
+         "textposition": "top center", "hoverinfo": "skip", "meta": {"role": "cities"}}
+    ]  # fmt: skip
 
 
 def _map_axis(low: float, high: float, dark: bool) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from deconditioning.figures.studies import (
     filtering,
     likelihood_free,
     one_dimension,
+    real_fields,
     speed_ratios,
     story,
     swiss_roll,
@@ -141,6 +142,11 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "one_dimension.weights_plot": lambda dark: one_dimension.weights_plot(M, N, N, dark=dark),
     "maps.field_map": lambda dark: maps.field_map(
         Panel("k", "t", M, GRID, MapScale("T", "K", "sequential", 0, 4)), dark=dark
+    ),
+    "real_fields.accuracy_and_coverage": lambda dark: real_fields.accuracy_and_coverage(
+        [real_fields.Measured("UKV", model, 0.5, 0.93) for model in ("area_to_point_gp", "bag_gp", "bicubic")],
+        "area_to_point_gp",
+        dark=dark,
     ),
     "speed_ratios.ratio_dots": lambda dark: speed_ratios.ratio_dots(ROWS, dark=dark),
     "swiss_roll.model_dots": lambda dark: swiss_roll.model_dots(DOTS, title="t", score="RMSE", dark=dark),
