@@ -43,8 +43,8 @@ def words(page: AppTest) -> str:
 
 
 def table(page: AppTest) -> str:
-    """The model's own row of the score table, without markup."""
-    body = next(block.proto.body for block in page.get("html") if "Bilinear" in block.proto.body)
+    """The model's own row of the table of all scores, without markup."""
+    *_, body = (block.proto.body for block in page.get("html") if "Bilinear" in block.proto.body)
     return " ".join(re.sub(r"<[^>]+>", " ", body.split("<tbody>")[1].split("</tr>")[0]).split())
 
 

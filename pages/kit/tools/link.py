@@ -49,7 +49,7 @@ def show_link(address: str, about: str) -> None:
     else:
         st.image(picture, width=240, caption="The same as a QR code", alt="QR code of the address above")
     if urlsplit(address).hostname in _LOOPBACK:
-        st.caption("This address works on this machine only. To let others open it, start the app with `make serve`.")
+        st.caption("This address works on this machine only. To let others open it, start the app with *make serve*.")
     st.caption(about)
 
 
