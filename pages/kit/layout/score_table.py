@@ -100,7 +100,7 @@ def _cell(row: Mapping[str, float | None], name: str, digits: int) -> str:
     value = row.get(name)
     if value is None or value != value:
         return "–"
-    if name.startswith("bias") and abs(value) < 1e-6 * (row.get("rmse") or 0.0):
+    if name.startswith("bias") and abs(value) < 1e-5 * (row.get("rmse") or 0.0):
         return "0"
     text = f"{value:.{digits}g}" if abs(value) < 100 else f"{value:.1f}"
     return text.replace("-", "−")
