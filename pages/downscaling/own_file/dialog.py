@@ -1,9 +1,9 @@
 """The dialog of one's own files: upload them, look at what was guessed, press Downscale."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from deconditioning.downscaling.source import keep_upload, kept_uploads
 from deconditioning.engine.visitors.uploads import UPLOAD, NotKept, delete
@@ -76,7 +76,7 @@ def _upload() -> list[str]:
     return list(dict.fromkeys(keys))
 
 
-def _kept(file: UploadedFile, mark: str) -> str:
+def _kept(file: Any, mark: str) -> str:
     """The key of a file that is kept now, or the sentence that refuses it; one for which there was no room is tried
     again."""
     try:

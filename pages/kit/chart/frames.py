@@ -20,9 +20,11 @@ export default function ({ data, setTriggerValue }) {
   }
   document.documentElement.dataset.labFrames = [...kept.keys()].join(' ');
   const held = () => document.querySelector('[data-dragging=true], [data-dragged=true]');
-  const ask = () => { timer = held() ? setTimeout(ask, BEAT) : setTriggerValue('look', Date.now()); };
-  let timer = data.more ? setTimeout(ask, BEAT) : 0;
-  return () => clearTimeout(timer);
+  const running = () => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'running';
+  // Again and again: an answer that brings nothing new does not come to this function.
+  const ask = () => { if (!held() && !running()) setTriggerValue('look', Date.now()); };
+  const timer = data.more ? setInterval(ask, BEAT) : 0;
+  return () => clearInterval(timer);
 }
 """.replace("BEAT", str(_BEAT_MS))
 _SENDER = st.components.v2.component("lab_frames", html="<span hidden></span>", js=_JS, isolate_styles=False)
