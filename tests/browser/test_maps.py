@@ -144,6 +144,17 @@ def test_wheel_drag_box_keys_and_double_click_move_all_maps_together(maps: Page)
     maps.wait_for_function(HOME)
 
 
+def test_a_tap_shows_the_value_and_one_elsewhere_hides_it(new_page: Callable[..., Page], address: str) -> None:
+    page = new_page(url=address, width=390, height=844, touch=True)
+    page.goto(address)
+    page.locator('[data-key="even"][data-revision]').wait_for()
+    shown = field(page, "even")
+    page.touchscreen.tap(*where(page, "even", *centre(shown, 8, 9)))
+    expect(page.locator('[data-key="even"] .live-tip b')).to_have_text(f"{written(shown['z'][8 * 40 + 9])} K")
+    page.touchscreen.tap(5, 5)
+    expect(page.locator('[data-key="even"] .live-tip')).to_be_hidden()
+
+
 def test_two_fingers_zoom_about_the_middle_between_them(maps: Page) -> None:
     home, at = view(maps, "even"), where(maps, "even", 20, 15)
     maps.evaluate(PINCH, [*at, 2])

@@ -17,6 +17,7 @@ const paint = node => {
   if (chart.dirty !== 'pixels') mapCanvas.paintOver(over, map, frame, width, height, ratio, theme);
   mapCanvas.paintPixels(heat, map, frame, width, height, ratio, shareOf(node));
   chart.dirty = '';
+  if (!chart.tip.hidden) placeTip(node, ...chart.pointed); // its value may be another now
   node.dataset.painted = Number(node.dataset.painted || 0) + 1;
 };
 
@@ -40,7 +41,6 @@ const fitMap = node => {
   Object.assign(chart, { size: [width, height], ratio });
   node.style.height = `${height}px`;
   for (const canvas of [chart.heat, chart.over]) Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
-  chart.tip.hidden = true;
   paint(node); // at once: a canvas that is resized is empty
   placeDivider(node);
   placeCells(node);
@@ -110,6 +110,7 @@ const shownHeat = (node, x) => {
 
 const placeTip = (node, x, y) => {
   const { frame, tip, map } = node.chart, left = frame.toX(x), top = frame.toY(y);
+  node.chart.pointed = [x, y];
   tip.hidden = !frame.holds(left, top);
   if (tip.hidden) return;
   const value = mapCanvas.valueAt(shownHeat(node, x), x, y), known = Number.isFinite(value);
@@ -121,6 +122,12 @@ const placeTip = (node, x, y) => {
 
 const pointAt = (node, x, y) => mapsOf(node).forEach(member => placeTip(member, x, y));
 const hideTips = node => mapsOf(node).forEach(member => { member.chart.tip.hidden = true; });
+
+// What a tap has shown goes with the next one elsewhere.
+addEventListener('pointerdown', ({ target }) => {
+  if (target.closest?.('.live-plot')) return;
+  for (const tip of document.querySelectorAll('.live-tip')) tip.hidden = true;
+}, true);
 
 // ---- pointers ----------------------------------------------------------------------------------------------------
 // Pixels of the element, also where a page is enlarged by CSS.
@@ -267,7 +274,7 @@ const listenToMap = node => {
   on('pointermove', onMove);
   on('pointerup', onUp);
   on('pointercancel', onUp);
-  on('pointerleave', () => hideTips(node));
+  on('pointerleave', (_, event) => { if (event.pointerType !== 'touch') hideTips(node); }); // a finger that has tapped is gone
   on('wheel', onWheel, { passive: false });
   on('dblclick', () => { clearTimeout(chart.clicking); showView(node, null); });
   on('touchstart', (_, event) => { if (event.touches.length > 1 || chart.view) event.preventDefault(); }, { passive: false });
