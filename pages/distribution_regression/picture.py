@@ -87,7 +87,11 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
     r2 = {name: float(v.r2.mean()) for name, v in scores.items()}
     if risks:
         best = min(risks, key=risks.__getitem__)
-        verb = "is the most accurate method" if best == "gpdr" else f"is less accurate than {model_name(best)} here"
+        verb = (
+            "has the lowest risk of all methods on this draw"
+            if best == "gpdr"
+            else f"is less accurate than {model_name(best)} on this draw"
+        )
         st.markdown(f"GPDR estimates f with posterior risk **{risks['gpdr']:.4f}** and {verb}.")
         return
     best = max(r2, key=r2.__getitem__)

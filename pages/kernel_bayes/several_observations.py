@@ -89,7 +89,7 @@ def verdict(spec: GaussianSpec, errors: dict[str, float]) -> str:
     same = {name: errors[name] for name in ("kbr", "cme", "kde", "abc_few")}
     best = min(same, key=same.__getitem__)
     nearest = (
-        "it is the most accurate of the methods with the same number of samples"
+        "on this problem it is the most accurate of the methods with the same number of samples"
         if best == "kbr"
         else f"{names[best]} is more accurate"
     )

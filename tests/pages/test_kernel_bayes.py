@@ -35,7 +35,7 @@ def words(page: AppTest) -> str:
 
 def test_it_opens_where_the_rule_is_nearest_and_says_when_it_is_not_worth_it(opened):
     said = words(opened)
-    assert "it is the most accurate of the methods with the same number of samples" in said
+    assert "on this problem it is the most accurate of the methods with the same number of samples" in said
     kept = json.loads((ROOT / "data" / "benchmarks" / "kernel_bayes_sizes.json").read_text())["summary"]
     for dimension, model, size in ((6, "kbr", 200), (6, "kde", 200), (6, "cme", 200), (2, "kbr", 200),
                                    (2, "abc", 1000), (6, "abc", 10_000)):  # fmt: skip

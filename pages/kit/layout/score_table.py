@@ -59,14 +59,14 @@ def _html_table(
 ) -> None:
     from deconditioning.figures.colours import hue_name
 
-    best = {name: _best(name, [row.get(name) for row in scores.values()]) for name in shown}
+    best = {name: _best_text(scores, name, digits) for name in shown}
     head = "".join(
         f'<th scope="col">{escape(_heading(name, units))}{_WEIGHTED if _by_area(name) else ""}</th>' for name in shown
     )
     body = ""
     for model, row in scores.items():
         texts = [_cell(row, name, digits) for name in shown]
-        best_ones = [best[name] is not None and row.get(name) == best[name] for name in shown]
+        best_ones = [text == best[name] for text, name in zip(texts, shown, strict=True)]
         cells = "".join(f"<td>{f'<b>{t}</b>' if b else t}</td>" for t, b in zip(texts, best_ones, strict=True))
         swatch = f'<i style="background:var(--lab-{hue_name(model)})"></i>'
         body += f'<tr><th scope="row">{swatch}{escape(labels[model])}</th>{cells}</tr>'
@@ -84,6 +84,16 @@ def _heading(name: str, units: str) -> str:
 
 def _by_area(name: str) -> bool:
     return name.endswith("_area")
+
+
+def _best_text(scores: Mapping[str, Mapping[str, float | None]], name: str, digits: int) -> str | None:
+    """The best of a column as it is written; None where nothing is best or several have the same to these digits."""
+    best = _best(name, [row.get(name) for row in scores.values()])
+    if best is None:
+        return None
+    written = [_cell(row, name, digits) for row in scores.values()]
+    (text, *_) = (text for text, row in zip(written, scores.values(), strict=True) if row.get(name) == best)
+    return text if written.count(text) == 1 else None
 
 
 def _best(name: str, values: list[float | None]) -> float | None:

@@ -39,7 +39,7 @@ def test_a_line_that_leaves_the_panorama_is_broken():
     across = numbers(figure["data"][0]["x"])
     assert np.isnan(across).tolist() == [False, False, True, False, False] and across[0] == -170
     assert [trace["name"] for trace in figure["data"] if trace.get("showlegend", True)] == [
-        "truth's way", "Truth", "KBR (Tr)",
+        "true path", "Truth", "KBR (Tr)",
     ]  # fmt: skip
     image = figure["layout"]["images"][0]
     assert (image["x"], image["y"], image["sizex"], image["sizey"]) == (-180, 90, 360, 180)

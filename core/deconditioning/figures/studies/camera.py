@@ -57,7 +57,7 @@ def attitude_plot(
     trail : longitudes and latitudes in degrees of the true view's middle, up to now.
     outlines : longitudes and latitudes once around a frame's edge, by name; "truth" is drawn in white.
     """
-    traces = [_path(*trail, "truth's way", {"color": LIGHT, "width": 1.6, "dash": "dot"})]
+    traces = [_path(*trail, "true path", {"color": LIGHT, "width": 1.6, "dash": "dot"})]
     for name, (longitude, latitude) in outlines.items():
         line = {"color": LIGHT if name == "truth" else model_colour(name, True), "width": 3}
         rim = _path(longitude, latitude, name, {"color": DARK, "width": 6})  # readable on any wall

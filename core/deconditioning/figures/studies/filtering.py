@@ -34,7 +34,7 @@ def plane_plot(
             traces.append(_points(points[chosen], name, marker))
     trail = truth[max(0, step - TRAIL) : step + 1]
     line = {"color": INK[dark], "width": 1.4, "dash": "dot"}
-    traces.append(_points(trail, "truth's way", {}) | {"mode": "lines", "line": line})
+    traces.append(_points(trail, "true path", {}) | {"mode": "lines", "line": line})
     if seen is not None:
         traces.append(
             _points(seen[step : step + 1], "observation", {"size": 11, "symbol": "x", "color": hue("grey", dark)})
