@@ -1,9 +1,9 @@
 # Deconditioning Lab. `make run` opens the app, `make test` checks everything; both set themselves up.
 # `make serve` opens it to a room: on every interface, each browser with runs and uploads of its own.
 # An own interpreter: make run PYTHON=/path/to/python3.12. Only some tests: make test ARGS="-k fields".
-# Tests run in two processes, each file in one of them: those of tensors, where every shape is checked, then the others.
-# Those in the browser, which mostly wait, run beside them, each process with an app and a browser of its own, and so does
-# the check of types; what they print comes last.
+# Tests run in two processes, each file in one of them: those of tensors, where every shape is checked, the others, and
+# last those in the browser, each process with an app and a browser of its own. Types are checked beside them; what that
+# prints comes last.
 # All in one process, to see them in order: make test WORKERS=0.
 
 VENV := .venv/bin/python
@@ -40,10 +40,8 @@ test:
 	part() { $(THREADS) $(COMPILED) $(VENV) -m pytest --part $$1 --numprocesses=$(WORKERS) $(SHARED_OUT) $(ARGS); }; \
 	ended() { if [ $$1 -ne 5 ]; then ran=1; [ $$1 -eq 0 ] || failed=$$1; fi; }; \
 	$(VENV) -m mypy >$$told/types 2>&1 & types=$$!; \
-	part browser >$$told/browser 2>&1 & browser=$$!; \
-	trap 'kill $$types $$browser; rm -rf $$told; exit 130' INT TERM; \
-	for name in tensors computing; do part $$name; ended $$?; done; \
-	wait $$browser; ended $$?; cat $$told/browser; \
+	trap 'kill $$types; rm -rf $$told; exit 130' INT TERM; \
+	for name in tensors computing browser; do part $$name; ended $$?; done; \
 	wait $$types || failed=1; cat $$told/types; rm -rf $$told; \
 	[ $$ran -eq 1 ] || failed=5; exit $$failed  # 5: no test was chosen, which is no failure of one part alone
 

@@ -61,6 +61,7 @@ def test_one_dimension_with_a_wide_table_and_the_sheet_of_controls(phone: Page) 
 
 def test_the_swiss_roll_with_a_wide_data_frame(phone: Page) -> None:
     opened(phone, "/roll?r-points=500&r-bags=20")
+    phone.get_by_text("Evidence from the papers").tap()
     frame = phone.get_by_test_id("stDataFrame").first
     expect(frame).to_have_attribute("data-more", "right")
     assert hint(frame) == "scroll →"

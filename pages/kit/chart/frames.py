@@ -11,6 +11,10 @@ import streamlit as st
 #: Milliseconds until the browser asks for what is still being computed; it does not while a control is held.
 _BEAT_MS = 800
 _JS = """
+// A click whose run has not come to its button yet would be lost with a run that is asked for here (picture_first.py).
+const ANSWERED_MS = 1000;
+let pressed = -ANSWERED_MS;
+addEventListener('click', ({ target }) => { if (target.closest?.('button')) pressed = performance.now(); }, true);
 export default function ({ data, setTriggerValue }) {
   const kept = (window.__labFrames ??= new Map()), old = new Map(kept);
   kept.clear();
@@ -22,7 +26,8 @@ export default function ({ data, setTriggerValue }) {
   const held = () => document.querySelector('[data-dragging=true], [data-dragged=true]');
   const running = () => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'running';
   // Again and again: an answer that brings nothing new does not come to this function.
-  const ask = () => { if (!held() && !running()) setTriggerValue('look', Date.now()); };
+  const answered = () => performance.now() - pressed > ANSWERED_MS;
+  const ask = () => { if (!held() && !running() && answered()) setTriggerValue('look', Date.now()); };
   const timer = data.more ? setInterval(ask, BEAT) : 0;
   return () => clearInterval(timer);
 }
