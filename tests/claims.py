@@ -551,6 +551,8 @@ ALLOWED: dict[str, dict[str, str]] = {
     "README.md": {"up to 300 MB": "the limit of an upload"},
     BENCHMARKS: {
         "median and 95 % quantile": "a nominal level",
+        "over 1.5 decades round its value": "a setting of ours",
+        "at most 2 % of the median sd": "a setting of ours: beyond it nothing is blended",
         "has moved for 0.2 s": "how long the chart's code waits",
     },
     BAYES: {

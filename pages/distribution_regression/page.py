@@ -38,7 +38,7 @@ def main() -> None:
     )
     with refusals():
         body()
-    with evidence("d-along", "d-risk-methods", "d-c-apart", "d-c-clusters", "d-c-way"):
+    with evidence("d-along", "d-risk-methods"):
         risk.show()
         clusters.show()
         theory.show()

@@ -70,7 +70,8 @@ def test_worker_is_polite_and_single_threaded(engine: Engine) -> None:
 def test_workers_listen_on_this_machine_alone(engine: Engine) -> None:
     """Of the embedded clusters; schedulers and workers that other tests begin by Dask's commands may listen to all."""
     done(engine, toy("count"))
-    begun = [one for one in psutil.Process().children() if "spec" in one.cmdline()]
+    alive = [one for one in psutil.Process().children() if one.status() != psutil.STATUS_ZOMBIE]
+    begun = [one for one in alive if "spec" in one.cmdline()]
     family = [*begun, *(child for one in begun for child in one.children(recursive=True))]
     heard = [one.laddr.ip for process in family for one in process.net_connections() if one.status == "LISTEN"]
     assert len(heard) >= 3 and set(heard) == {"127.0.0.1"}
