@@ -1,5 +1,7 @@
 """A few cities on a map of a region, so that people see where it lies (positions to a few hundredths of a degree)."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from deconditioning.fields.grids.grid import Grid
@@ -59,13 +61,15 @@ _CITIES = (
 )  # fmt: skip
 
 
-def cities_on(grid: Grid) -> list[tuple[str, float, float]]:
+@lru_cache(maxsize=8)
+def cities_on(grid: Grid) -> tuple[tuple[str, float, float], ...]:
     """Name, x and y in the grid's own coordinates of up to four cities inside its frame, well apart from each other.
 
     None on maps of more than 25° of latitude, and none where the grid is known by its latitudes and longitudes alone.
+    Kept for the last grids: a projection is set up for every call, and a page draws five maps of one grid at a time.
     """
     if grid.kind == "curvilinear" or float(np.ptp(grid.latitude)) > _WIDEST:
-        return []
+        return ()
     names, latitudes, longitudes = zip(*_CITIES, strict=True)
     y, x = grid.native(np.array(latitudes), np.array(longitudes))
     x0, x1, y0, y1 = (float(edges[end]) for edges in (grid.x_edges, grid.y_edges) for end in (0, -1))
@@ -76,4 +80,4 @@ def cities_on(grid: Grid) -> list[tuple[str, float, float]]:
     for index in np.flatnonzero(near & (np.abs(shares - 0.5) < 0.5 - _INSIDE).all(axis=1)):
         if len(chosen) < _MOST and all(np.linalg.norm(shares[index] - shares[other]) > _APART for other in chosen):
             chosen.append(int(index))
-    return [(names[index], float(x[index]), float(y[index])) for index in chosen]
+    return tuple((names[index], float(x[index]), float(y[index])) for index in chosen)

@@ -35,4 +35,4 @@ def test_longitudes_from_0_to_360_and_projections():
 
 
 def test_a_map_of_the_world_shows_none():
-    assert cities_on(make_grid("latlon", np.arange(-85, 86, 10.0), np.arange(0, 360, 10.0), wraps=True)) == []
+    assert cities_on(make_grid("latlon", np.arange(-85, 86, 10.0), np.arange(0, 360, 10.0), wraps=True)) == ()
