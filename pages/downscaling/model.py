@@ -202,7 +202,7 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
             st.caption(f"Results on six fields (page Benchmarks): {sentence}")
     changes["kernel"] = _kernel_sliders("k", start.kernel)
     _say_reach(problem, changes["kernel"])
-    covariates = [name for name in problem.columns if name in problem.spec.covariates]
+    covariates = problem.spec.covariates
     if any(_is_of(term, covariates) for term in start.kernel.terms):
         changes["kernel"] = trusted(changes["kernel"], covariates, control(_SLIDERS.trust))
     noises = {"noise": max(start.noise, LEAST), "point_noise": max(start.point_noise, LEAST)}

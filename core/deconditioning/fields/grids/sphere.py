@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from pyproj import CRS, Transformer
 
 
+#: Mean radius of the earth.
+EARTH_KM = 6371.0
+
+
 def wrap_longitude(longitude: np.ndarray) -> np.ndarray:
     """Longitude (degrees) moved into [−180, 180); what is not finite is missing."""
     with np.errstate(invalid="ignore"):

@@ -10,6 +10,7 @@ import numpy as np
 
 from deconditioning.errors import InputError
 from deconditioning.fields.cell_settings import CellSettings
+from deconditioning.fields.grids import sphere
 from deconditioning.fields.guess.variables import (
     Guess,
     guess_covariates,
@@ -30,7 +31,6 @@ CELLS = 500
 _COARSER = 1.5
 #: Times and levels of the target that are tried until one has values.
 _MOST_TRIED = 48
-_EARTH_KM = 6371.0
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def guess_files(files: Sequence["Fields"]) -> FileRoles:
 
 def pixel_km(grid: "Grid") -> float:
     """Side of a square as large as the grid's median pixel, in km."""
-    return float(_EARTH_KM * np.sqrt(np.median(grid.steradians())))
+    return float(sphere.EARTH_KM * np.sqrt(np.median(grid.steradians())))
 
 
 def _km(length: float) -> str:

@@ -9,8 +9,6 @@ from deconditioning.fields.grids import sphere
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.problem.scaling import fit_coordinate_scaling
 
-#: Mean radius of the earth.
-_RADIUS_KM = 6371.0
 SPHERE = ("sphere_x", "sphere_y", "sphere_z")
 NAMES = {
     "latlon": ("latitude", "longitude"),
@@ -65,16 +63,11 @@ def kilometres(grid: Grid) -> float:
     Lengthscales of kernels on the coordinates are in this unit. In degrees of latitude and longitude a unit is shorter
     along a parallel: the median stands between both directions.
     """
-    scaled = scaled_coordinates(grid)
-    units, lengths = [], []
-    for axis in (axis for axis in (0, 1) if grid.shape[axis] > 1):
-        units.append(np.linalg.norm(np.diff(scaled, axis=axis), axis=-1).ravel())
-        here, there = (
-            sphere.unit_vectors(np.delete(grid.latitude, end, axis=axis), np.delete(grid.longitude, end, axis=axis))
-            for end in (-1, 0)
-        )
-        lengths.append(_RADIUS_KM * np.linalg.norm(there - here, axis=-1).ravel())
-    return float(np.median(np.concatenate(lengths) / np.concatenate(units)))
+    units, lengths = (
+        np.concatenate([np.linalg.norm(np.diff(points, axis=axis), axis=-1).ravel() for axis in (0, 1)])
+        for points in (scaled_coordinates(grid), sphere.unit_vectors(grid.latitude, grid.longitude))
+    )
+    return float(sphere.EARTH_KM * np.median(lengths / units))
 
 
 def scaled_coordinates(grid: Grid) -> np.ndarray:
