@@ -8,13 +8,11 @@ from typing import Any
 
 import streamlit as st
 
+from pages.kit.chart.picture_first import BUSY_JS
+
 #: Milliseconds until the browser asks for what is still being computed; it does not while a control is held.
 _BEAT_MS = 800
 _JS = """
-// A click whose run has not come to its button yet would be lost with a run that is asked for here (picture_first.py).
-const ANSWERED_MS = 1000;
-let pressed = -ANSWERED_MS;
-addEventListener('click', ({ target }) => { if (target.closest?.('button')) pressed = performance.now(); }, true);
 export default function ({ data, setTriggerValue }) {
   const kept = (window.__labFrames ??= new Map()), old = new Map(kept);
   kept.clear();
@@ -24,15 +22,13 @@ export default function ({ data, setTriggerValue }) {
   }
   document.documentElement.dataset.labFrames = [...kept.keys()].join(' ');
   const held = () => document.querySelector('[data-dragging=true], [data-dragged=true]');
-  const running = () => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'running';
   // Again and again: an answer that brings nothing new does not come to this function.
-  const answered = () => performance.now() - pressed > ANSWERED_MS;
-  const ask = () => { if (!held() && !running() && answered()) setTriggerValue('look', Date.now()); };
+  const ask = () => { if (!held() && !busy()) setTriggerValue('look', Date.now()); };
   const timer = data.more ? setInterval(ask, BEAT) : 0;
   return () => clearInterval(timer);
 }
 """.replace("BEAT", str(_BEAT_MS))
-_SENDER = st.components.v2.component("lab_frames", html="<span hidden></span>", js=_JS, isolate_styles=False)
+_SENDER = st.components.v2.component("lab_frames", html="<span hidden></span>", js=BUSY_JS + _JS, isolate_styles=False)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ else runs.
 import itertools
 from collections.abc import Callable
 from contextvars import ContextVar
+from pathlib import Path
 from typing import TypeVar
 
 import streamlit as st
@@ -15,21 +16,16 @@ import streamlit as st
 from deconditioning.errors import InputError
 from pages.kit.streamlit_private import overtaken_error
 
+#: ``busy``, for scripts that ask for a run: whether one would take another one's place.
+BUSY_JS = Path(__file__).with_name("busy.js").read_text(encoding="utf-8")
 _JS = """
-// A click whose run has not come to its button yet would be lost with that run: the page follows after it. The state of
-// the app says that something runs only when the server has answered.
-const ANSWERED_MS = 1000;
-let pressed = -ANSWERED_MS;
-addEventListener('click', ({ target }) => { if (target.closest?.('button')) pressed = performance.now(); }, true);
-const busy = () => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'running'
-  || performance.now() - pressed < ANSWERED_MS;
 export default function ({ setTriggerValue }) {
   const follow = () => busy() ? setTimeout(() => window.__labFollow?.(), 50) : setTriggerValue('now', Date.now());
   window.__labFollow = follow;
   return () => { if (window.__labFollow === follow) window.__labFollow = undefined; };
 }
 """
-_FOLLOWER = st.components.v2.component("lab_follower", html="<span hidden></span>", js=_JS)
+_FOLLOWER = st.components.v2.component("lab_follower", html="<span hidden></span>", js=BUSY_JS + _JS)
 _NUMBERS = itertools.count(1)
 _AHEAD: ContextVar[int] = ContextVar("ahead", default=0)
 Drawn = TypeVar("Drawn")
