@@ -2,8 +2,7 @@
 # `make serve` opens it to a room: on every interface, each browser with runs and uploads of its own.
 # An own interpreter: make run PYTHON=/path/to/python3.12. Only some tests: make test ARGS="-k fields".
 # Tests run in two processes, each file in one of them: those of tensors, where every shape is checked, the others, and
-# last those in the browser, each process with an app and a browser of its own. Types are checked beside them; what that
-# prints comes last.
+# last those in the browser, each process with an app and a browser of its own.
 # All in one process, to see them in order: make test WORKERS=0.
 
 VENV := .venv/bin/python
@@ -36,13 +35,12 @@ test:
 	@$(VENV) -m scripts.browser
 	$(VENV) -m ruff check
 	$(VENV) -m ruff format --check
-	@told=$$(mktemp -d); ran=0; failed=0; \
-	part() { $(THREADS) $(COMPILED) $(VENV) -m pytest --part $$1 --numprocesses=$(WORKERS) $(SHARED_OUT) $(ARGS); }; \
-	ended() { if [ $$1 -ne 5 ]; then ran=1; [ $$1 -eq 0 ] || failed=$$1; fi; }; \
-	$(VENV) -m mypy >$$told/types 2>&1 & types=$$!; \
-	trap 'kill $$types; rm -rf $$told; exit 130' INT TERM; \
-	for name in tensors computing browser; do part $$name; ended $$?; done; \
-	wait $$types || failed=1; cat $$told/types; rm -rf $$told; \
+	$(VENV) -m mypy
+	@ran=0; failed=0; \
+	for part in tensors computing browser; do \
+		$(THREADS) $(COMPILED) $(VENV) -m pytest --part $$part --numprocesses=$(WORKERS) $(SHARED_OUT) $(ARGS); code=$$?; \
+		if [ $$code -ne 5 ]; then ran=1; [ $$code -eq 0 ] || failed=$$code; fi; \
+	done; \
 	[ $$ran -eq 1 ] || failed=5; exit $$failed  # 5: no test was chosen, which is no failure of one part alone
 
 # Between two edits, in minutes: lint, types, and the tests of the files that git sees changed. No browser.
