@@ -187,15 +187,17 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
     key = spec_key(choice, spec)
     if shown.exact:
         name, preview = st.session_state.pop(Key.PREVIEW, ("", None))
-        told = "Exact: the posterior uses every pixel of every cell."
+        sentence = "Exact: the posterior uses every pixel of every cell."
         if name == key:
             (mean, sd), units = _differences(preview, shown), plain(problem.units)
             if mean > _NOTABLE * np.nanmean(shown.sd):
-                told += f" The preview differed by at most {mean:.2g} {units} in the mean and on average by {sd:.2g} "
-                told += f"{units} in the sd."
-        st.caption(told)
-        for sentence in shown.said:
-            st.caption(sentence_of(sentence))
+                sentence += (
+                    f" The preview differed by at most {mean:.2g} {units} in the mean and on average by {sd:.2g} "
+                )
+                sentence += f"{units} in the sd."
+        st.caption(sentence)
+        for more in shown.said:
+            st.caption(sentence_of(more))
         return
 
     @st.fragment(run_every=0.4)

@@ -59,15 +59,14 @@ def _html_table(
 ) -> None:
     from deconditioning.figures.colours import hue_name
 
-    best = {name: _best_text(scores, name, digits) for name in shown}
+    best = {name: _best(scores, name, digits) for name in shown}
     head = "".join(
         f'<th scope="col">{escape(_heading(name, units))}{_WEIGHTED if _by_area(name) else ""}</th>' for name in shown
     )
     body = ""
     for model, row in scores.items():
-        texts = [_cell(row, name, digits) for name in shown]
-        best_ones = [text == best[name] for text, name in zip(texts, shown, strict=True)]
-        cells = "".join(f"<td>{f'<b>{t}</b>' if b else t}</td>" for t, b in zip(texts, best_ones, strict=True))
+        texts = {name: _cell(row, name, digits) for name in shown}
+        cells = "".join(f"<td>{f'<b>{t}</b>' if t == best[name] else t}</td>" for name, t in texts.items())
         swatch = f'<i style="background:var(--lab-{hue_name(model)})"></i>'
         body += f'<tr><th scope="row">{swatch}{escape(labels[model])}</th>{cells}</tr>'
     sentence = f"<p>{escape(caption)}</p>" if caption else ""
@@ -86,23 +85,19 @@ def _by_area(name: str) -> bool:
     return name.endswith("_area")
 
 
-def _best_text(scores: Mapping[str, Mapping[str, float | None]], name: str, digits: int) -> str | None:
+def _best(scores: Mapping[str, Mapping[str, float | None]], name: str, digits: int) -> str | None:
     """The best of a column as it is written; None where nothing is best or several have the same to these digits."""
-    best = _best(name, [row.get(name) for row in scores.values()])
-    if best is None:
+    plain = name.removesuffix("_area")
+    choose = min if plain in LOWER_IS_BETTER else max if plain in HIGHER_IS_BETTER else None
+    known = [
+        (value, _cell(row, name, digits))
+        for row in scores.values()
+        if (value := row.get(name)) is not None and value == value
+    ]
+    if choose is None or len(known) < 2:
         return None
-    written = [_cell(row, name, digits) for row in scores.values()]
-    (text, *_) = (text for text, row in zip(written, scores.values(), strict=True) if row.get(name) == best)
-    return text if written.count(text) == 1 else None
-
-
-def _best(name: str, values: list[float | None]) -> float | None:
-    plain, known = name.removesuffix("_area"), [v for v in values if v is not None and v == v]
-    if len(known) < 2:
-        return None
-    if plain in LOWER_IS_BETTER:
-        return min(known)
-    return max(known) if plain in HIGHER_IS_BETTER else None
+    _, best = choose(known)
+    return best if [text for _, text in known].count(best) == 1 else None
 
 
 def _cell(row: Mapping[str, float | None], name: str, digits: int) -> str:
