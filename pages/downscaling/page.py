@@ -22,7 +22,7 @@ from pages.downscaling import (
 )
 from pages.downscaling.essentials import ESSENTIALS
 from pages.downscaling.frames import ahead
-from pages.downscaling.frames.along import standing
+from pages.downscaling.frames.along import Standing
 from pages.downscaling.own_file import dialog
 from pages.downscaling.presets import PRESETS
 from pages.kit.layout.page_layout import notes, page_header, refusals
@@ -60,7 +60,7 @@ def body() -> None:
     learning = st.container()
     cell_selection.bar(problem)
     maps = picture.Maps.of(problem)
-    spec, view = picture.posterior(choice, problem, start, maps)
+    spec, view, stands = picture.posterior(choice, problem, start, maps)
     with st.sidebar:
         how = learn.options(problem, spec.model)
         learn.learn_button(choice, problem, settings, spec, how)
@@ -68,14 +68,14 @@ def body() -> None:
         learn.watch(choice, problem, spec)
     baselines = numbers.interpolations(choice.key, problem)
     panels = picture.panels_of(choice, settings, start, spec, view, maps)
-    cell = picture.draw_maps(choice, panels, view, maps, standing(choice, problem, start, spec).told())
+    cell = picture.draw_maps(choice, panels, view, maps, stands.told())
     held, checked = trust.of_view(problem, view), learn.one_scale_up(choice, problem, spec)
     doubts = trust.refusals(problem, view)
     with maps.places[picture.TRUST]:
         trust.panel(problem, view, held, baselines["bilinear"], doubts)
         trust.one_scale_up(spec, checked)
         learn.warn(choice, problem, spec, view)
-    _reservations(choice, problem, settings, start, spec, view)
+    _reservations(choice, problem, settings, stands, spec, view)
     numbers.hope(choice.key, problem, below=True)
     descriptions.what_it_shows(problem, spec, view)
     explore(choice, problem, spec, view, maps)
@@ -91,7 +91,7 @@ def body() -> None:
 
 
 def _reservations(
-    choice: data.Choice, problem: DownscalingProblem, settings: DownscaleSettings, start: ModelSpec, spec: ModelSpec,
+    choice: data.Choice, problem: DownscalingProblem, settings: DownscaleSettings, stands: Standing, spec: ModelSpec,
     view: picture.View,
 ) -> None:  # fmt: skip
     """What is not exact yet, what was added to a diagonal, what the hyperparameters know of hidden cells; once nothing
@@ -101,7 +101,7 @@ def _reservations(
     """
     with st.container():
         picture.await_exact(choice, problem, spec, view)
-        ahead.show(choice, problem, spec, view, standing(choice, problem, start, spec))
+        ahead.show(choice, problem, spec, view, stands)
         if view.jitter:
             st.warning(
                 f"{view.jitter:.1e} was added to the diagonal of a matrix to factorise it. Increase σ² to avoid this."

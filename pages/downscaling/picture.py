@@ -42,7 +42,7 @@ from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
 from pages.downscaling import cell_selection
 from pages.downscaling.data import Choice, problem_of
-from pages.downscaling.frames.along import standing
+from pages.downscaling.frames.along import Standing, standing
 from pages.downscaling.model import begin, hyperparameters
 from pages.kit.chart.background import get_background, session_lane
 from pages.kit.chart.picture_first import picture_first
@@ -60,6 +60,7 @@ _NOTABLE = 0.1
 #: The lane of the maps that are computed ahead of a slider (`frames.ahead`).
 FRAMES = "frames"
 _Along = Mapping[str, tuple[str, float]]
+_Shown = tuple[ModelSpec, "View", Standing]
 
 
 @dataclass(frozen=True)
@@ -192,9 +193,9 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
             (mean, sd), units = _differences(preview, shown), plain(problem.units)
             if mean > _NOTABLE * np.nanmean(shown.sd):
                 sentence += (
-                    f" The preview differed by at most {mean:.2g} {units} in the mean and on average by {sd:.2g} "
+                    f" The preview differed by at most {mean:.2g} {units} in the mean and on average by "
+                    f"{sd:.2g} {units} in the sd."
                 )
-                sentence += f"{units} in the sd."
         st.caption(sentence)
         for more in shown.said:
             st.caption(sentence_of(more))
@@ -289,15 +290,16 @@ def _by_hand(problem: DownscalingProblem, key: str, events: list[list[float]]) -
         st.rerun()
 
 
-def posterior(choice: Choice, problem: DownscalingProblem, start: ModelSpec, maps: Maps) -> tuple[ModelSpec, View]:
+def posterior(choice: Choice, problem: DownscalingProblem, start: ModelSpec, maps: Maps) -> _Shown:
     """The sliders and the posterior mean, which is what a moved slider is about: drawn before the maps beside it."""
 
-    def draw() -> tuple[ModelSpec, View]:
+    def draw() -> _Shown:
         with st.sidebar:
             spec = hyperparameters(problem, start)
         view = _current_view(choice, problem, spec)
-        maps.draw(mean_panel(problem, maps.scale, view.mean), standing(choice, problem, start, spec).told(), view.every)
-        return spec, view
+        stands = standing(choice, problem, start, spec)
+        maps.draw(mean_panel(problem, maps.scale, view.mean), stands.told(), view.every)
+        return spec, view, stands
 
     with maps.places[MEAN]:
         return picture_first(draw)
