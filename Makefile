@@ -106,10 +106,12 @@ bench-downscaling:
 	$(VENV) -m deconditioning benchmark downscaling $(ARGS)
 	$(VENV) -m deconditioning benchmark mediation
 
-# Matched cells of real fields: how near, and how often the intervals hold.
+# Matched cells of real fields: how near, and how often the intervals hold. Then how far the default can be trusted;
+# fields that are not part of the project: make bench-trust FIELDS=/path.
 bench-trust:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
 	$(VENV) -m deconditioning benchmark trust $(ARGS)
+	$(VENV) -m deconditioning benchmark real-fields $(if $(FIELDS),--fields "$(FIELDS)")
 
 # Two thousand malformed files through the locked-in reader, in some minutes. More: make fuzz ARGS="--count 9000 --seed 3".
 fuzz:

@@ -5,18 +5,20 @@ from typing import Any
 
 import streamlit as st
 
+from deconditioning.downscaling.settings import AUTO
 from deconditioning.figures.colours import model_name
 from deconditioning.figures.studies.real_fields import Measured, accuracy_and_coverage
 from deconditioning.models.defaults import usual_model
 from deconditioning.studies.benchmark_table import table_rows
-from deconditioning.studies.downscaling.benchmark import BOOSTING, expanded, picked
+from deconditioning.studies.downscaling.benchmark import BOOSTING, REAL_MATCHED, REAL_MEDIATED, SINGLE, expanded, picked
+from deconditioning.studies.downscaling.trust_summary import headline, trust_summary
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import MISSING
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.benchmark_table import spread
 from pages.kit.runs.stored_results import FOLDER, stored
 
-FILE = "trust.json"
+FILE, REAL_FIELDS = "trust.json", "real_fields.json"
 TITLES = {
     "ukv-645m-matched": "UKV, 645 m (K)",
     "ukv-75m-matched": "UKV, 75 m (K)",
@@ -25,8 +27,23 @@ TITLES = {
 }
 
 
+def real_fields(rows: list[dict[str, Any]]) -> list[str]:
+    """How far the default model can be trusted on real fields, matched and mediated, in words."""
+    said = []
+    kinds = ("Matched cells", REAL_MATCHED, True), ("Cells matched through a mediator", REAL_MEDIATED, False)
+    for name, cases, matched in kinds:
+        chosen = [row for row in rows if row["case"] in cases]
+        summary = trust_summary(chosen, AUTO, SINGLE[matched])
+        if summary is not None:
+            fields = len({row["case"] for row in chosen if row["scores"]})
+            said.append(headline(f"{name}, default model, {fields} real fields", summary))
+    return said
+
+
 def show_trust() -> None:
-    """One sentence on the default model and a line a field; all models folded."""
+    """How far the default can be trusted; one sentence on its accuracy and a line a field; all models folded."""
+    if (FOLDER / REAL_FIELDS).is_file():
+        st.markdown("\n".join(f"- {sentence}" for sentence in real_fields(stored(REAL_FIELDS)["rows"])))
     if not (FOLDER / FILE).is_file():
         st.info("No measurements yet: run `make bench-trust`, and the results appear here.")
         return

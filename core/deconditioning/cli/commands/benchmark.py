@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ BENCHMARKS = {
     "downscaling": ("downscaling-benchmark", "downscaling.json"),
     "trust": ("downscaling-benchmark", "trust.json"),
     "mediation": ("downscaling-benchmark", "mediation.json"),
+    "real-fields": ("downscaling-benchmark", "real_fields.json"),
 }
 FOLDER = bundled("benchmarks")
 
@@ -32,6 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--models", nargs="+", metavar="MODEL", help="only these models")
     parser.add_argument("--cases", nargs="+", metavar="CASE", help="only these cases (benchmarks of fields)")
     parser.add_argument("--resume", metavar="FILE", help="reuse the rows of this file and compute the missing ones")
+    parser.add_argument("--fields", metavar="FOLDER", help="folder of the given fields (benchmark real-fields)")
     parser.add_argument("--output", metavar="FILE", help="file for the results (data/benchmarks/…)")
 
 
@@ -49,6 +52,8 @@ def run(options: argparse.Namespace) -> None:
         settings["models"] = options.models
     if options.cases:
         settings["cases"] = options.cases
+    if options.fields:
+        _set_folder(options.fields)
     if options.resume:
         settings["done"] = _rows(Path(options.resume))
     with Engine() as engine:
@@ -57,6 +62,15 @@ def run(options: argparse.Namespace) -> None:
     kept = {"schema": 1, "command": command, "machine": machine(), **result}
     write_bytes(output, (json.dumps(kept, indent=1, ensure_ascii=False) + "\n").encode())
     say(f"Wrote {output}.")
+
+
+def _set_folder(folder: str) -> None:
+    """Names the folder of the given fields to the engine's workers, which inherit the environment."""
+    from deconditioning.studies.downscaling.given_fields import FOLDER as VARIABLE
+
+    if not Path(folder).expanduser().is_dir():
+        raise InputError(f"`--fields` is '{folder}', which is no folder: name the folder of the given fields.")
+    os.environ[VARIABLE] = str(Path(folder).expanduser().resolve())
 
 
 def _own(name: str) -> dict[str, Any]:
@@ -100,7 +114,6 @@ def _follow(engine: Engine, run_id: str) -> dict[str, Any]:
 
 def machine() -> dict[str, Any]:
     """Properties of the machine that affect times: cores and kind of processor, no names."""
-    import os
     import platform
 
     return {"cores": os.cpu_count(), "processor": platform.machine(), "python": platform.python_version()}

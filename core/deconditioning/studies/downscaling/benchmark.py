@@ -8,11 +8,12 @@ import torch
 
 from deconditioning.device import choose
 from deconditioning.downscaling.boosting import gradient_boosting
+from deconditioning.downscaling.checks.assumptions import assumptions, refused
 from deconditioning.downscaling.checks.learning_check import beside_bilinear, bilinear_error
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.run import jitter_warning
-from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.settings import AUTO, DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.engine.parallel import run_all
 from deconditioning.engine.reporting import Stopwatch, peak_mb
@@ -23,6 +24,12 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.models.catalogue import named
 from deconditioning.models.defaults import CANDIDATES
+from deconditioning.studies.downscaling.given_fields import (
+    GIVEN_MATCHED,
+    GIVEN_MEDIATED,
+    FieldNotThereError,
+    given_problem,
+)
 
 EXACT = ("shrinkage_cmp", "cmp", "bag_gp", "centroid_gp")
 _VARIATIONAL = ("variational_cmp", "vbagg", "variational_gp")
@@ -64,7 +71,21 @@ MEDIATORS: dict[str, dict[str, Any]] = {
     for untold in (0.0, 0.5)
     for told in (0.0, 0.5, 1.0)
 }  # fmt: skip
-CASES = MEDIATED | MATCHED | MEDIATORS
+CASES = MEDIATED | MATCHED | MEDIATORS | GIVEN_MATCHED | GIVEN_MEDIATED
+#: Cases of real fields, those that come with the project and those that are given, by how cells are matched.
+REAL_MATCHED, REAL_MEDIATED = (
+    (*MATCHED, *GIVEN_MATCHED),
+    ("ukv-645m", "ukv-75m", "era5-t2m", "gdas-ttop", *GIVEN_MEDIATED),
+)
+#: The models that the default is compared with, by how cells are matched.
+SINGLE = {True: ("area_to_point_gp", "regression_kriging"), False: CANDIDATES}
+#: What the benchmark of real fields runs: how far the default can be trusted (`trust_summary`).
+REAL_FIELDS: dict[str, Any] = {
+    "models": (AUTO, *dict.fromkeys((*SINGLE[True], *SINGLE[False]))),
+    "cases": (*REAL_MATCHED, *REAL_MEDIATED),
+    "seeds": (0, 1),
+    "settings": {},
+}
 #: When mediation helps; all with priors, as the evidence of few targets runs away without.
 MEDIATION: dict[str, Any] = {
     "models": ("task_transformed_gp", "shrinkage_cmp", JOINT, CHOSEN, "bag_gp"),
@@ -80,7 +101,7 @@ TRUST: dict[str, Any] = {
     "settings": {},
 }
 #: What a benchmark runs that is not the paper's, by its name.
-OWN = {"trust": TRUST, "mediation": MEDIATION}
+OWN = {"trust": TRUST, "mediation": MEDIATION, "real-fields": REAL_FIELDS}
 
 
 @dataclass(frozen=True)
@@ -94,7 +115,7 @@ class DownscalingBenchmark:
 
     def __post_init__(self) -> None:
         for model in self.models:
-            if model != BOOSTING:
+            if model not in (BOOSTING, AUTO):
                 named(_OTHER_WAYS.get(model, (model, {}))[0])
         unknown = [case for case in self.cases if case not in CASES]
         if unknown:
@@ -115,9 +136,16 @@ class DownscalingBenchmark:
         for place, seed in enumerate(self.seeds):
             for case in self.cases:
                 if place < CASES[case].get("seeds", len(self.seeds)):
-                    names = ("interpolation", *self.models)
+                    names = ("interpolation", *(model for model in self.models if _suits(model, case)))
                     out += [{"case": case, "seed": seed, "model": name, "settings": self.settings} for name in names]
         return out
+
+
+def _suits(model: str, case: str) -> bool:
+    """Whether a model is for a case: partial models need mediators, and kriging of pseudo-targets is no candidate."""
+    if case not in REAL_FIELDS["cases"]:
+        return True
+    return model != ("partial_cmp" if case in REAL_MATCHED else "regression_kriging")
 
 
 def one_fit(item: dict[str, Any]) -> dict[str, Any]:
@@ -128,7 +156,8 @@ def one_fit(item: dict[str, Any]) -> dict[str, Any]:
     try:
         return row | _fit(item)
     except InputError as error:
-        return {**row, "status": "failed", "message": str(error), "scores": {}, "seconds": None, "peak_mb": None}
+        status = "skipped" if isinstance(error, FieldNotThereError) else "failed"
+        return {**row, "status": status, "message": str(error), "scores": {}, "seconds": None, "peak_mb": None}
 
 
 def problem_of(name: str, seed: int) -> DownscalingProblem:
@@ -137,6 +166,8 @@ def problem_of(name: str, seed: int) -> DownscalingProblem:
     from deconditioning.datasets.mediated import make_mediated
 
     case = CASES[name]
+    if "file" in case:
+        return given_problem(case, seed)
     if "told" in case:
         made = fields_from_dataset(make_mediated(case["told"], case["untold"], seed))
         return make_problem(made, DownscalingSpec.from_dict({**case["problem"], "seed": seed}))
@@ -147,7 +178,9 @@ def problem_of(name: str, seed: int) -> DownscalingProblem:
 
 
 def _fit(item: dict[str, Any]) -> dict[str, Any]:
+    from deconditioning.fields.problem.baselines import interpolations
     from deconditioning.metrics.field_scores import score_field
+    from deconditioning.metrics.pointwise import rmse
 
     problem = problem_of(item["case"], item["seed"])
     assert problem.truth is not None
@@ -159,21 +192,35 @@ def _fit(item: dict[str, Any]) -> dict[str, Any]:
         scores = score_field(problem.truth, mean, sd, area=problem.grid.area)
         return {"status": "ok", "message": None, "warned": False, "scores": scores, "seconds": watch.seconds(),
                 "peak_mb": peak_mb(choose("cpu"))}  # fmt: skip
+    row = _learned(problem, item)
+    errors = {name: rmse(truth=problem.truth, mean=each) for name, each in interpolations(problem).items()}
+    best = min(errors, key=errors.__getitem__)
+    return {"status": "ok", **row, "best_interpolation": {"name": best, "rmse": errors[best]}}
+
+
+def _learned(problem: DownscalingProblem, item: dict[str, Any]) -> dict[str, Any]:
+    """What a row says of one of the project's models, learned on a problem."""
+    from deconditioning.metrics.field_scores import score_field
+
+    assert problem.truth is not None
+    watch = Stopwatch()
     model, way = _OTHER_WAYS.get(item["model"], (item["model"], {"stage_one": "leave_one_bag_out"}))
     settings = DownscaleSettings.from_dict({**way, **item["settings"], "model": model, "seed": item["seed"]})
     device = choose(settings.device)
     learned, guard = learn_model(problem, settings.replace(learn=True))
-    result = predict(learned.spec, matched_data(problem, learned.spec), problem, device=device)
+    data = matched_data(problem, learned.spec)
+    result = predict(learned.spec, data, problem, device=device)
     seconds = watch.seconds()
-    scores = score_field(
-        problem.truth, problem.physical_mean(result.mean), problem.physical_sd(result.sd), area=problem.grid.area
-    )
+    mean, sd = problem.physical_mean(result.mean), problem.physical_sd(result.sd)
     guard = beside_bilinear(problem, learned.spec.model, result.left_out, bilinear_error(problem), guard)
-    sentences = [*guard.sentences, *learned.warnings, *jitter_warning(result), *result.told]
-    told: dict[str, Any] = {"message": " ".join(sentences) or None, "warned": bool(sentences)}
+    rests_on = assumptions(problem, learned.spec, data, mean, sd)
+    sentences = [*guard.sentences, *learned.warnings, *jitter_warning(result), *result.told, *refused(rests_on)]
+    told: dict[str, Any] = {"message": " ".join(sentences) or None, "warned": bool(sentences), "warnings": sentences}
     if (checked := guard.one_scale_up) is not None:
         told["one_scale_up"] = {"rmse": checked.rmse, "t": checked.t, "held": checked.held, "cpu_s": checked.cpu_s}
-    return {"status": "ok", **told, "scores": scores, "seconds": seconds, "peak_mb": peak_mb(device)}
+        told["claims"] = checked.claims
+    scores = score_field(problem.truth, mean, sd, area=problem.grid.area)
+    return {**told, "scores": scores, "seconds": seconds, "peak_mb": peak_mb(device)}
 
 
 def _interpolated(problem: DownscalingProblem) -> dict[str, Any]:

@@ -1,0 +1,89 @@
+"""How far the default can be trusted: counts of made-up rows, and which cases of real fields are run."""
+
+import pytest
+
+from deconditioning.studies.downscaling.benchmark import (
+    CASES,
+    REAL_FIELDS,
+    REAL_MATCHED,
+    REAL_MEDIATED,
+    DownscalingBenchmark,
+    one_fit,
+)
+from deconditioning.studies.downscaling.given_fields import FIELDS, FOLDER
+from deconditioning.studies.downscaling.trust_summary import headline, trust_summary
+
+
+def row(case: str, model: str, rmse: float, coverage: float = 0.95, crps: float = 1.0, **more) -> dict:
+    """A finished row; the best interpolation has RMSE 1."""
+    scores = {"rmse": rmse, "coverage95": coverage, "crps": crps}
+    best = {"best_interpolation": {"name": "bilinear", "rmse": 1.0}, "warnings": [], "seconds": {"cpu": 2.0}}
+    return {"case": case, "seed": 0, "model": model, "scores": scores, **best, **more}
+
+
+def interpolated(case: str) -> dict:
+    scores = {"rmse": 1.0, "crps": 9.0}
+    return {"case": case, "seed": 0, "model": "interpolation", "scores": scores, "more": {"bilinear": scores}}
+
+
+ROWS = [
+    interpolated("a"), interpolated("b"), interpolated("c"), interpolated("d"),
+    row("a", "auto", 0.5, 0.96, 0.8, claims={"bilinear": True, "regression_kriging": False}),
+    row("a", "regression_kriging", 0.6, crps=1.0),
+    row("a", "area_to_point_gp", 0.6, crps=1.6),
+    row("b", "auto", 1.03, 0.99, 1.5, claims={"bilinear": True}),
+    row("b", "regression_kriging", 0.6, crps=1.0),
+    row("c", "auto", 1.03, 0.90, claims={"bilinear": None}, warnings=["Bilinear interpolation predicts better here."]),
+    row("d", "auto", 1.01, 0.899, claims={"bilinear": False}, warnings=["Something else."]),
+    {"case": "e", "seed": 0, "model": "auto", "scores": {}, "status": "skipped"},
+]  # fmt: skip
+
+
+def test_counts_of_made_up_rows() -> None:
+    summary = trust_summary(ROWS, "auto", ("regression_kriging", "area_to_point_gp"))
+    assert summary is not None and (summary.runs, summary.inside) == (4, 2)
+    assert (summary.lost_warned, summary.lost_silent) == (1, 1)
+    # Bilinear: right for a (better) and d (worse), wrong for b, silent for c. Kriging: wrong for a.
+    assert summary.right == {"bilinear": 2, "regression_kriging": 0}
+    assert summary.claimed == {"bilinear": 3, "regression_kriging": 1}
+    assert summary.asked == {"bilinear": 4, "regression_kriging": 1}
+    assert summary.crps_ratio == pytest.approx((0.8 + 1.5) / 2) and summary.worst_ratio == 1.5
+    said = headline("Matched", summary)
+    assert "in 2 of 4 runs" in said and "2 are more than 2 % worse" in said and "1 with a warning and 1 without" in said
+    assert "in 4 of 5 comparisons and is right in 2" in said
+    assert trust_summary(ROWS, "bag_gp") is None
+
+
+def test_every_case_of_real_fields_runs_its_own_candidates() -> None:
+    assert set(REAL_FIELDS["cases"]) <= set(CASES) and len(REAL_MATCHED) == len(REAL_MEDIATED) == 4 + len(FIELDS)
+    items = DownscalingBenchmark.from_dict(REAL_FIELDS).items()
+    models = {case: {item["model"] for item in items if item["case"] == case} for case in REAL_FIELDS["cases"]}
+    for case in REAL_MATCHED:
+        assert models[case] == {"interpolation", "auto", "area_to_point_gp", "regression_kriging"}
+    for case in REAL_MEDIATED:
+        assert models[case] == {"interpolation", "auto", "area_to_point_gp", "partial_cmp"}
+
+
+def test_a_field_that_is_not_there_is_skipped_with_the_reason(tmp_path, monkeypatch) -> None:
+    item = {"case": "eta-gust-matched", "seed": 0, "model": "auto", "settings": {}}
+    monkeypatch.delenv(FOLDER, raising=False)
+    skipped = one_fit(item)
+    assert skipped["status"] == "skipped" and FOLDER in skipped["message"] and not skipped["scores"]
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    assert "There is no eta_gust_20041208.nc" in one_fit(item)["message"]
+
+
+def test_a_file_of_the_folder_becomes_its_case(tmp_path, monkeypatch) -> None:
+    import numpy as np
+    import xarray as xr
+
+    rng = np.random.default_rng(0)
+    place = {"latitude": 60 - 0.25 * np.arange(24), "longitude": 0.25 * np.arange(24)}
+    fields = {name: (("latitude", "longitude"), rng.random((24, 24)), {"units": "1"}) for name in ("orog", "land")}
+    hours = (("time", "latitude", "longitude"), rng.random((700, 24, 24)), {"units": "K"})
+    xr.Dataset({**fields, "t2m": hours}, {**place, "time": np.arange(700)}).to_netcdf(
+        tmp_path / "era5_uk_2019-03_hourly.nc"
+    )
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    result = one_fit({"case": "era5-uk-60-4-matched", "seed": 0, "model": "interpolation", "settings": {}})
+    assert result["status"] == "ok" and {"constant", "bilinear", "bicubic"} <= set(result["more"])
