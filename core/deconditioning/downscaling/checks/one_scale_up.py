@@ -46,7 +46,7 @@ OTHERS = {
     "area_to_point_gp": "the area-to-point Gaussian process on pseudo-targets",
 }
 #: The methods that the model is claimed to be better or worse than.
-CLAIMED = ("bilinear", "regression_kriging")
+_CLAIMED = ("bilinear", "regression_kriging")
 #: What is kept of every scored cell: its place in the coarse grid, the value to be found, that of its larger cell, and
 #: the prediction.
 VALUES = ("cell", "known", "joined", "mean", "sd")
@@ -132,7 +132,7 @@ class OneScaleUp:
     @property
     def claims(self) -> dict[str, bool | None]:
         """Whether the model is claimed to be more accurate than each of the other methods; None: one cannot tell."""
-        return {name: self.rmse[self.model] < self.rmse[name] for name in CLAIMED if name in self.rmse}
+        return {name: self.rmse[self.model] < self.rmse[name] for name in _CLAIMED if name in self.rmse}
 
     def farther(self, other: "OneScaleUp", area: Float[np.ndarray, "..."]) -> float:
         """By how many standard errors its squared error is larger than another's of the same cells, from larger cell to

@@ -6,9 +6,9 @@ from statistics import fmean
 from typing import Any
 
 #: Coverage of 95 % intervals that counts as right.
-NOMINAL = (0.90, 0.97)
+_NOMINAL = (0.90, 0.97)
 #: By what share an RMSE may be above that of the best interpolation.
-TOLERATED = 0.02
+_TOLERATED = 0.02
 Row = Mapping[str, Any]
 
 
@@ -18,9 +18,9 @@ class TrustSummary:
 
     Parameters
     ----------
-    runs, inside : runs, and those whose 95 % intervals contain `NOMINAL` shares of the truth.
+    runs, inside : runs, and those whose 95 % intervals contain `_NOMINAL` shares of the truth.
     coverage : mean coverage of the 95 % intervals.
-    lost_warned, lost_silent : runs whose RMSE is more than `TOLERATED` above the best interpolation's, with and without
+    lost_warned, lost_silent : runs whose RMSE is more than `_TOLERATED` above the best interpolation's, with and without
         a warning that names interpolation.
     right, claimed, asked : by the method that the model is compared with, claims one scale up ("better", "worse") that
         hold at the pixels, claims that were made, and comparisons that were possible.
@@ -48,7 +48,7 @@ def trust_summary(rows: Sequence[Row], model: str, candidates: Sequence[str] = (
     if not mine:
         return None
     at_pixels = _at_pixels(rows)
-    lost = [row for row in mine if row["scores"]["rmse"] > (1 + TOLERATED) * row["best_interpolation"]["rmse"]]
+    lost = [row for row in mine if row["scores"]["rmse"] > (1 + _TOLERATED) * row["best_interpolation"]["rmse"]]
     warned = sum(any("interpolation" in sentence for sentence in row["warnings"]) for row in lost)
     claims = [claim for row in mine for claim in _claims(row, at_pixels)]
     ratios = [ratio for row in mine if (ratio := _beside_best(row, at_pixels, candidates)) is not None]
@@ -59,7 +59,7 @@ def trust_summary(rows: Sequence[Row], model: str, candidates: Sequence[str] = (
 
     return TrustSummary(
         len(mine),
-        sum(NOMINAL[0] <= row["scores"]["coverage95"] <= NOMINAL[1] for row in mine),
+        sum(_NOMINAL[0] <= row["scores"]["coverage95"] <= _NOMINAL[1] for row in mine),
         fmean(row["scores"]["coverage95"] for row in mine),
         warned,
         len(lost) - warned,
@@ -114,6 +114,6 @@ def headline(name: str, summary: TrustSummary) -> str:
     )
     return (
         f"{name}: in {summary.inside} of {summary.runs} runs the 95 % intervals contain 90 to 97 % of the truth "
-        f"({100 * summary.coverage:.0f} % on average). {told} more than {100 * TOLERATED:.0f} % worse than the best "
+        f"({100 * summary.coverage:.0f} % on average). {told} more than {100 * _TOLERATED:.0f} % worse than the best "
         f"interpolation, {summary.lost_warned} with a warning and {summary.lost_silent} without.{conscience}"
     )
