@@ -20,8 +20,8 @@ class TrustSummary:
     ----------
     runs, inside : runs, and those whose 95 % intervals contain `_NOMINAL` shares of the truth.
     coverage : mean coverage of the 95 % intervals.
-    lost_warned, lost_silent : runs whose RMSE is more than `_TOLERATED` above the best interpolation's, with and without
-        a warning that names interpolation.
+    lost_warned, lost_silent : runs whose RMSE is more than `_TOLERATED` above the best interpolation's, with and
+        without a warning that names interpolation.
     right, claimed, asked : by the method that the model is compared with, claims one scale up ("better", "worse") that
         hold at the pixels, claims that were made, and comparisons that were possible.
     crps_ratio, worst_ratio : mean and maximum over runs of the CRPS relative to the most accurate single candidate's;
