@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.downscaling import interactive
+from deconditioning.downscaling.checks.few_cells import INTEGRATED
 from deconditioning.downscaling.checks.learning_check import beside_bilinear, bilinear_error
 from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
 from deconditioning.downscaling.duration import about_seconds
@@ -59,6 +60,15 @@ def _every_pixel(start: Start) -> bool | None:
     return own_choice(_LEARNING.every_pixel, EVERY, names, start.every_pixel)
 
 
+def _integrate(problem: DownscalingProblem, model: NamedModel) -> bool | None:
+    """Whether hyperparameters are integrated out; no question where the cells are many."""
+    if len(problem.data.targets) >= INTEGRATED or not model.on_bags:
+        return None
+    names = {"integrated": "averaged over their posterior", "one": "the most probable ones"}
+    own = model.start(problem.matched).integrate
+    return own_choice(_LEARNING.integrate, {"integrated": True, "one": False}, names, own)
+
+
 def options(problem: DownscalingProblem, model: NamedModel) -> dict[str, Any]:
     """How to learn: controls in an expander."""
     start = model.start(problem.matched)
@@ -73,6 +83,7 @@ def options(problem: DownscalingProblem, model: NamedModel) -> dict[str, Any]:
         result["every_pixel"] = _every_pixel(start)
         result["prior_sd"] = control(_LEARNING.prior_sd.usually(start.prior_sd))
         result["hold"] = _hold(start)
+        result["integrate"] = _integrate(problem, model)
         result["choose"] = may_choose(problem, model) and control(_LEARNING.choose.inner)
     return result
 
@@ -222,6 +233,7 @@ def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: Mode
             return None
         st.session_state[Key.LEARNED_SLIDERS] = slider_values(model_spec, problem.data.bags.count)
         st.session_state[Key.LEARNED_FROM] = choice.spec.to_dict()
+        st.session_state[Key.LEARNED_SPREAD] = (model_spec.model.name, model_spec.spread)
         return st.session_state.get(Key.LEARNED_SLIDERS)
 
     take_once(run, values)

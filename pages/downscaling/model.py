@@ -21,6 +21,7 @@ from deconditioning.models.defaults import usual_model
 from deconditioning.models.named_model import NamedModel
 from deconditioning.models.sparse.inducing import located
 from deconditioning.models.spec import ModelSpec
+from deconditioning.models.spread import Spread
 from deconditioning.settings.setting import Log, Setting
 from deconditioning.settings.wider import OrNone
 from pages.downscaling.data import Choice
@@ -215,7 +216,14 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
     if model.uses("mediator_kernel") and start.mediator_kernel is not None:
         with group("Mediator kernel ℓ"):
             changes["mediator_kernel"] = _kernel_sliders("l", start.mediator_kernel, scales=model.knows_unknown)
-    return replace(start, **changes)
+    return replace(start, spread=_spread(problem, model), **changes)
+
+
+def _spread(problem: DownscalingProblem, model: NamedModel) -> Spread | None:
+    """The spread of the hyperparameters that this model learned from these cells; it moves with the sliders."""
+    learner, spread = st.session_state.get(Key.LEARNED_SPREAD, (None, None))
+    same = learner == model.name and st.session_state.get(Key.LEARNED_FROM) == problem.spec.to_dict()
+    return spread if same else None
 
 
 def _say_reach(problem: DownscalingProblem, kernel: KernelSpec) -> None:

@@ -34,6 +34,7 @@ class Key(StrEnum):
     HISTORY_REQUEST = "_wish"
     LEARNED_FROM = "_learned_from"
     LEARNED_SLIDERS = "_learned_sliders"
+    LEARNED_SPREAD = "_learned_spread"
     LEVEL = "_level"
     LEVEL_PAGE = "_level-page"
     LIKELIHOOD_FREE_DATA = "_lf-data"

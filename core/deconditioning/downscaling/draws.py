@@ -25,6 +25,7 @@ from deconditioning.kernels.fourier import draw_features
 from deconditioning.kernels.spec import KernelSpec, Term
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.indirect_gp import IndirectPosterior, condition_on_gram, pathwise_dual
+from deconditioning.models.learning.integrate import members
 from deconditioning.models.named_posterior import named_posterior
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
@@ -79,11 +80,11 @@ def posterior_draws(
     functions from GP posteriors*.
     """
     generator = torch.Generator().manual_seed(seed)
-    if picture is None or not reads_bags(spec):
-        apart, mean = _sampled(spec, data, problem, look, count, generator)
+    if spec.spread is not None:
+        fields, mean = _of_members(spec, data, problem, picture, look, count, generator, check)
     else:
-        apart, mean = _pathwise(spec, data, problem, key, store, picture, look, count, generator, check)
-    fields = mean[:, None] + apart
+        apart, mean = _apart(spec, data, problem, key, store, picture, look, count, generator, check)
+        fields = mean[:, None] + apart
     shown = [problem.physical_mean(values[look.mean_at.repeat]) for values in (mean, *fields.T)]
     stride = look.mean_at.stride
     thin = np.stack(shown)[:, ::stride, ::stride]
@@ -107,6 +108,33 @@ def exact_draws(
         store.parts(sums_key(key, spec), spec.kernel, picture, check)
     look = sketch(problem, every_pixel=True)
     return posterior_draws(spec, data, problem, key, store, picture, look, count=count, seed=seed, check=check)
+
+
+def _apart(
+    spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, key: str, store: SumsStore,
+    picture: Picture | PartedPicture | None, look: Sketch, count: int, generator: torch.Generator, check: Check,
+) -> tuple[Float[Tensor, "Q D"], Float[Tensor, " Q"]]:  # fmt: skip
+    """Draws less their mean, and the mean, at one set of hyperparameters."""
+    if picture is None or not reads_bags(spec):
+        return _sampled(spec, data, problem, look, count, generator)
+    return _pathwise(spec, data, problem, key, store, picture, look, count, generator, check)
+
+
+def _of_members(
+    spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, picture: Picture | PartedPicture | None,
+    look: Sketch, count: int, generator: torch.Generator, check: Check,
+) -> tuple[Float[Tensor, "Q D"], Float[Tensor, " Q"]]:  # fmt: skip
+    """Draws of a mixture, the same number of each of its members, one after another, and the mixture's mean."""
+    every, means = members(spec, problem.columns), []
+    each, fields = -(-count // len(every)), []
+    for member in every:
+        store = SumsStore()
+        if picture is not None and reads_bags(member):
+            store.parts(sums_key("", member), member.kernel, picture, check)
+        apart, mean = _apart(member, data, problem, "", store, picture, look, each, generator, check)
+        means.append(mean)
+        fields.append(mean[:, None] + apart)
+    return torch.stack(fields, dim=2).flatten(1)[:, :count], torch.stack(means).mean(0)
 
 
 def _off(problem: DownscalingProblem, mean: np.ndarray, draws: list[np.ndarray]) -> float | None:

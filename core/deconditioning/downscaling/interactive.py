@@ -187,7 +187,8 @@ def preview(
     sampled = any(not whole for _, _, whole in parts)
     where = f"at {look.mean_at.said}"
     told = f"{where}, {_PREVIEW_POINTS} points a cell" if sampled else f"exact {where}"
-    sentence = f"preview: mean {told}, sd at {look.sd_at.said}"
+    one = ", at one set of hyperparameters" if spec.spread is not None else ""
+    sentence = f"preview: mean {told}, sd at {look.sd_at.said}{one}"
     sd = Later(lambda: spec.value_sd(scaled(spec, problem, conditioned, _variance(conditioned, parts, look))))
     return Preview((spec.mean + mean)[look.mean_at.repeat], sd, (sentence,))
 
@@ -261,7 +262,7 @@ def exact(
     check: Check = never,
 ) -> Prediction:
     """The exact posterior at every pixel; sums come from the cache, or are computed and cached."""
-    if picture is None or not reads_bags(spec):
+    if picture is None or spec.spread is not None or not reads_bags(spec):
         return predict(spec, data, problem, check=check)
     return predict_from_sums(spec, data, problem, store.parts(sums_key(key, spec), spec.kernel, picture, check))
 
@@ -280,7 +281,7 @@ def picture_or_none(problem: DownscalingProblem, spec: ModelSpec) -> Picture | P
 def traced_spec(spec: ModelSpec, problem: DownscalingProblem, values: dict[str, Any]) -> ModelSpec:
     """The model at the hyperparameters a trace row reports (names as learning gives them)."""
     numbers = {str(k): float(v) for k, v in values.items() if isinstance(v, int | float) and v > 0 and math.isfinite(v)}
-    changes: dict[str, Any] = {"kernel": with_values(spec.kernel, "k", problem.columns, numbers)}
+    changes: dict[str, Any] = {"kernel": with_values(spec.kernel, "k", problem.columns, numbers), "spread": None}
     if spec.mediator_kernel is not None:
         changes["mediator_kernel"] = with_values(spec.mediator_kernel, "ℓ", problem.mediator_columns, numbers)
     for name, field in (

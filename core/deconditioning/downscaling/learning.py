@@ -10,6 +10,7 @@ import torch
 
 from deconditioning.bag_sums.distances import over_many
 from deconditioning.device import choose
+from deconditioning.downscaling.checks.few_cells import integrates
 from deconditioning.downscaling.checks.learning_check import LearningCheck, better_of
 from deconditioning.downscaling.checks.one_scale_up import OneScaleUp, one_scale_up
 from deconditioning.downscaling.learning_data import centre_of_priors, learning_gram, thinned
@@ -20,6 +21,7 @@ from deconditioning.downscaling.starting import columns_of, completed, other_can
 from deconditioning.engine.reporting import NoReport
 from deconditioning.errors import Cancelled, InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.models.learning.integrate import integrate
 from deconditioning.models.learning.learning import Learned, learn
 from deconditioning.models.learning.progress import learning_reporter
 from deconditioning.models.sparse.inducing import fitting
@@ -87,7 +89,14 @@ def _learned(problem: DownscalingProblem, settings: DownscaleSettings, context: 
     if learned.cancelled:  # at once: whether it is better than the start is not looked at
         return learned, LearningCheck.of(problem)
     try:
-        return better_of(problem, start, learned, small, every)
+        learned, guard = better_of(problem, start, learned, small, every)
+        if integrates(settings, len(small.targets)):
+            context.report(message="Averaging over hyperparameters")
+            spec = integrate(
+                learned.spec, small, columns, options, centre=centre or start.kernel, bag_gram=every, check=check
+            )
+            learned = replace(learned, spec=spec)
+        return learned, guard
     except Cancelled:
         return replace(learned, cancelled=True), LearningCheck.of(problem)
 

@@ -14,6 +14,7 @@ from deconditioning.bag_sums.by_term import PartedPicture
 from deconditioning.bag_sums.offsets import Cells, GridLayout
 from deconditioning.bag_sums.pixel_sums import Picture, PictureSums, picture_sums
 from deconditioning.bag_sums.sphere import SphereLayout
+from deconditioning.downscaling.checks.few_cells import sentences
 from deconditioning.downscaling.checks.local_scale_inputs import scale_at
 from deconditioning.downscaling.starting import columns_of
 from deconditioning.errors import Check, InputError, never
@@ -21,6 +22,7 @@ from deconditioning.fields.problem.coordinates import scaled_coordinates
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.indirect_gp import Columns, condition_on_gram, posterior
+from deconditioning.models.learning.integrate import members
 from deconditioning.models.learning.learning import LearningOptions
 from deconditioning.models.leave_one_out import MOST_TARGETS, leave_one_out, left_out
 from deconditioning.models.named_model import NamedModel
@@ -190,7 +192,7 @@ def _prediction(
     sds = spec.value_sd(variance), variance.clamp_min(0).sqrt()
     missed = leave_one_out(given).rmse if len(given.residual) <= MOST_TARGETS else None
     evidence, jitter = float(given.evidence), given.factor.jitter
-    told = _uncarried(spec, problem, given.carried)
+    told = _uncarried(spec, problem, given.carried) + sentences(problem, integrated=False)
     return Prediction(mean, *sds, evidence, jitter, routes, told, missed, scale)
 
 
@@ -262,12 +264,44 @@ def predict(
 ) -> Prediction:
     """Posterior mean and sd of every prediction pixel, by the cheapest exact algorithm."""
     device = device or torch.device("cpu")
+    if spec.spread is not None:
+        every = members(spec, problem.columns)
+        return mixture(problem, [predict(each, data, problem, device=device, check=check) for each in every])
     data = data.to(device)
     if not reads_bags(spec):
         return _predict_through(spec, data, problem, problem.inputs.to(device), check)
     if fits_in_memory(problem):
         return predict_from_sums(spec, data, problem, _whole_sums(spec, problem, device, check))
     return predict_tiled(spec, data, problem, problem.inputs.to(device), check)
+
+
+def mixture(problem: DownscalingProblem, parts: Sequence[Prediction]) -> Prediction:
+    """The average of equally probable predictions of one problem, with the mean of their variances plus the variance
+    of their means.
+
+    The evidence and the left-out RMSE are means over the parts; κ is the root of their mean square.
+    """
+    mean = torch.stack([each.mean for each in parts]).mean(0)
+    between = torch.stack([(each.mean - mean).square() for each in parts]).mean(0)
+
+    def spread(sds: list[Tensor]) -> Float[Tensor, " P"]:
+        return (torch.stack([sd.square() for sd in sds]).mean(0) + between).sqrt()
+
+    missed = [each.left_out for each in parts if each.left_out is not None]
+    scales = [each.scale for each in parts if each.scale is not None]
+    told = tuple(dict.fromkeys(sentence for each in parts for sentence in each.told))
+    alone, together = sentences(problem, integrated=False), sentences(problem, integrated=True)
+    return Prediction(
+        mean,
+        spread([each.sd for each in parts]),
+        spread([each.sd_latent for each in parts]),
+        sum(each.evidence for each in parts) / len(parts),
+        max(each.jitter for each in parts),
+        parts[0].routes,
+        tuple(sentence for sentence in told if sentence not in alone) + together,
+        sum(missed) / len(missed) if missed else None,
+        torch.stack(scales).square().mean(0).sqrt() if scales else None,
+    )
 
 
 def _whole_sums(

@@ -178,6 +178,18 @@ class LearningSettings(Settings):
         ),
         f"both for {_IN_SPACE}, and for bag_gp of matched cells; else point_noise",
     )  # fmt: skip
+    integrate = OrNone(
+        OrDict(
+            Switch(
+                "The hyperparameters", USUAL.integrate, address="integrate",
+                about="where fewer than 60 cells are visible, average the map over the hyperparameters that they "
+                "allow, instead of taking the most probable ones as known",
+                help="A few cells hardly determine roughness, lengthscales and slopes. The map is then the average "
+                "over 16 samples of their posterior, and its variance includes how much these differ.",
+            )
+        ),
+        f"done for {_IN_SPACE}",
+    )  # fmt: skip
     seed = Integer(
         "Seed", 0, low=0, high=9999, typed=True, address=None, sweep=False, about="seed of restarts and k-means"
     )
@@ -208,6 +220,8 @@ class DownscaleSettings(KernelSettings, LearningSettings):
         for the model's own.
     local_scale : whether sds are taken times a factor that varies from place to place, learned from the cells left out
         (``ModelSpec``; matched cells, exact models on bags, coordinates); ``None`` for the model's own.
+    integrate : whether the map of fewer than 60 visible cells is averaged over the posterior of the hyperparameters
+        (`models.learning.integrate`), or their `Spread` as a dictionary; ``None`` for the model's own.
     prior_sd, restarts : width of the priors that hold kernels near their start (0: none) and starts of the optimiser,
         ``None`` for the model's own.
     gradient_boosting : whether the baselines hold gradient boosting too (`downscaling.boosting`, some seconds).

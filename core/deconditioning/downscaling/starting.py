@@ -13,6 +13,7 @@ from deconditioning.models.defaults import CANDIDATES, starting_kernel, starting
 from deconditioning.models.indirect_gp import Columns
 from deconditioning.models.named_model import NamedModel
 from deconditioning.models.spec import ModelSpec
+from deconditioning.models.spread import Spread
 
 
 def columns_of(problem: DownscalingProblem) -> Columns:
@@ -83,7 +84,7 @@ def completed(problem: DownscalingProblem, settings: DownscaleSettings) -> Downs
     start = model.start(problem.matched)
     if settings.choose is None:
         settings = settings.replace(choose=auto)
-    own = ("noise", "point_noise", "hold", "every_pixel", "prior_sd", "restarts", "local_scale")
+    own = ("noise", "point_noise", "hold", "every_pixel", "prior_sd", "restarts", "local_scale", "integrate")
     left_open = {name: getattr(start, name) for name in own if getattr(settings, name) is None}
     return settings.replace(model=model.name, **left_open)
 
@@ -109,11 +110,18 @@ def starting_spec(problem: DownscalingProblem, settings: DownscaleSettings) -> M
         settings.noise,
         settings.point_noise,
         local_scale=bool(settings.local_scale),
+        spread=_spread(settings),
         inducing=settings.inducing_points(settings.kind.count_places(data.bags)),
     )
     if spec.model.uses("mediator_kernel") and mediator_kernel is None:
         raise InputError("This model needs mediators, but none are given: choose a mediator or add the coordinates.")
     return spec
+
+
+def _spread(settings: DownscaleSettings) -> Spread | None:
+    """The spread of hyperparameters that the settings hold; one that is to be learned again is not kept."""
+    given = settings.integrate
+    return Spread.from_dict(given) if isinstance(given, dict) and not settings.learn else None
 
 
 def spec_to_settings(settings: DownscaleSettings, spec: ModelSpec) -> DownscaleSettings:
@@ -127,6 +135,7 @@ def spec_to_settings(settings: DownscaleSettings, spec: ModelSpec) -> DownscaleS
         point_noise=spec.point_noise,
         local_scale=spec.local_scale,
         inducing=asdict(spec.inducing),
+        integrate=spec.spread.to_dict() if spec.spread else False,
         choose=False,
         learn=False,
     )

@@ -42,7 +42,7 @@ class ModelEstimator(Estimator):
     stage_one : how λ and the mediators' lengthscales are learned.
     method, bound : "lbfgs" or "adam"; "collapsed" or "stochastic".
     restarts, steps, points : starts of the optimiser, steps per start, points per cell during learning.
-    every_pixel, prior_sd, local_scale : see `deconditioning.downscaling.settings.DownscaleSettings`.
+    every_pixel, prior_sd, local_scale, integrate : see `deconditioning.downscaling.settings.DownscaleSettings`.
     gradient_boosting : whether the baselines include gradient boosting.
     seed : seed of withheld cells, restarts and k-means.
     device : "auto", "cpu" or "cuda".
@@ -80,6 +80,7 @@ class ModelEstimator(Estimator):
     every_pixel: bool | None = _DEFAULT.every_pixel.default
     prior_sd: float | None = _DEFAULT.prior_sd.default
     local_scale: bool | None = _DEFAULT.local_scale.default
+    integrate: Any = _DEFAULT.integrate.default
     gradient_boosting: bool = _DEFAULT.gradient_boosting.default
     seed: int = _DEFAULT.seed.default
     device: str = _DEFAULT.device.default

@@ -10,6 +10,7 @@ from deconditioning.errors import InputError
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models.catalogue import named
 from deconditioning.models.named_model import NamedModel
+from deconditioning.models.spread import Spread
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class ModelSpec:
     inducing : inducing points of a sparse model; unused by exact models.
     local_scale : whether the sd of f is multiplied by κ, where left-out cells show larger or smaller errors than
         predicted (`deconditioning.models.local_scale`).
+    spread : the posterior spread of the hyperparameters, over which a map is averaged
+        (`deconditioning.models.learning.integrate`); None if they are taken as known.
 
     Source: Chau et al. 2021, §3 and App. E.2.
     """
@@ -67,6 +70,7 @@ class ModelSpec:
     mean: float = 0.0
     inducing: Inducing = Inducing()
     local_scale: bool = False
+    spread: Spread | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, NamedModel):
@@ -98,5 +102,6 @@ class ModelSpec:
             "kernel": KernelSpec.from_dict(value["kernel"]),
             "mediator_kernel": KernelSpec.from_dict(mediator) if mediator else None,
             "inducing": Inducing.from_dict(value.get("inducing", {})),
+            "spread": Spread.from_dict(value["spread"]) if value.get("spread") else None,
         }
         return ModelSpec(**{**value, **parts})

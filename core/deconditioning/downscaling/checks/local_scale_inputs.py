@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from deconditioning.downscaling.checks.few_cells import widening
 from deconditioning.downscaling.starting import coordinate_names
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -129,7 +130,8 @@ def scale_of(spec: ModelSpec, problem: DownscalingProblem, given: Conditioning) 
     where = local_scale_inputs(problem)
     device = given.residual.device
     own, every = (places.to(device) for places in (where.of(problem.target_cell), where.places))
-    return LocatedScale(local_scale(given, own, every), tuple(where.columns), where.width)
+    scale = widening(local_scale(given, own, every), len(problem.data.targets))
+    return LocatedScale(scale, tuple(where.columns), where.width)
 
 
 def scale_at(

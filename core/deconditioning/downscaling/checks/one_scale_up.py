@@ -16,6 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from deconditioning.downscaling.checks.few_cells import integrates
 from deconditioning.downscaling.checks.problem_one_scale_up import ProblemOneScaleUp, problem_one_scale_up
 from deconditioning.downscaling.checks.sums_one_scale_up import Cells, cells_of
 from deconditioning.downscaling.learning_data import Tabulates, centre_of_priors, distances_of
@@ -29,6 +30,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.intervals import LEVELS
 from deconditioning.models.catalogue import REGRESSION_KRIGING
 from deconditioning.models.indirect_gp import condition_on_gram
+from deconditioning.models.learning.integrate import integrate, members
 from deconditioning.models.learning.learning import learn
 from deconditioning.models.leave_one_out import MOST_TARGETS
 from deconditioning.models.pseudo_targets import with_pseudo_targets
@@ -186,6 +188,10 @@ def moments(
     K̄ of the cells suffices: merged cells are averages A of them, ``K̄_GG = AᵀK̄A``, ``c̄ = AᵀK̄``. The variance is
     that of a measured value: it includes κ² of the merged cells, its noise and the share of ς² in its mean.
     """
+    if spec.spread is not None:
+        every = [moments(scene, each, data, problem, cells) for each in members(spec, problem.columns)]
+        means, variances = (torch.stack(part) for part in zip(*every, strict=True))
+        return means.mean(0), variances.mean(0) + means.var(0, correction=0)
     with torch.no_grad():
         kernel = spec.kernel.build(problem.columns).to(scene.shares.device)
         across, prior = cells.across(kernel)
@@ -269,7 +275,12 @@ def _learned(
     )  # fmt: skip
     if learned.cancelled:
         raise Cancelled("The check one scale up was cancelled.")
-    return learned.spec
+    if not integrates(settings, len(problem.data.targets)):
+        return learned.spec
+    return integrate(
+        learned.spec, data, columns_of(problem), settings.learning(), centre=centre or start.kernel, bag_gram=bag_gram,
+        check=check,
+    )  # fmt: skip
 
 
 def _scored(

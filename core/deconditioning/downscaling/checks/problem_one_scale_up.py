@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from deconditioning.device import choose
+from deconditioning.downscaling.checks.few_cells import widening
 from deconditioning.downscaling.checks.local_scale_inputs import local_scale_inputs
 from deconditioning.downscaling.prediction import bags_inside, pixels_of_bags
 from deconditioning.downscaling.settings import DownscaleSettings
@@ -57,7 +58,7 @@ class ProblemOneScaleUp:
         shares = self.shares if self.own is None else self.own[problem.data.bags.count :]
         own = Places(shares.T @ cells.position, shares.T @ cells.roughness)
         scored = where.of(problem.target_cell[self.targets.item]).to(device)
-        return local_scale(given, own, scored).factor
+        return widening(local_scale(given, own, scored), len(problem.data.targets)).factor
 
 
 def problem_one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings) -> ProblemOneScaleUp | None:

@@ -25,7 +25,7 @@ from deconditioning.downscaling.checks.local_scale_inputs import LocatedScale, s
 from deconditioning.downscaling.prediction import bags_inside, matched_data, reads_bags
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source
-from deconditioning.downscaling.starting import columns_of, starting_spec
+from deconditioning.downscaling.starting import columns_of, spec_to_settings, starting_spec
 from deconditioning.downscaling.stores.wide_grid import WideGrid, wide_picture, widen
 from deconditioning.errors import Check, InputError, never
 from deconditioning.fields.grids.grid import Grid
@@ -34,6 +34,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.scaling import Scale, Scaling
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.models.indirect_gp import IndirectPosterior, condition_on_gram
+from deconditioning.models.learning.integrate import members
 from deconditioning.models.named_posterior import named_posterior
 from deconditioning.models.sparse.sparse_gp import SparsePosterior
 from deconditioning.models.spec import ModelSpec
@@ -109,6 +110,7 @@ class Conditioned:
     wide : the grid that pixels are read on, ``None`` where it is not the model's own.
     sums : the bag sums' routes, ``None`` where the posterior is read from centroids or inducing points.
     scale : the local scale of the sd, ``None`` where the model has none.
+    members : the same at other hyperparameters, over all of which the map is averaged; empty where these are known.
     """
 
     posterior: IndirectPosterior | SparsePosterior
@@ -120,6 +122,7 @@ class Conditioned:
     wide: WideGrid | None = None
     sums: RegionSums | None = None
     scale: LocatedScale | None = None
+    members: tuple["Conditioned", ...] = ()
 
     @property
     def jitter(self) -> float:
@@ -145,6 +148,8 @@ class Conditioned:
         ``mean = m + c(x)ᵀβ``, ``var = k(x, x) − ‖Aᵀc(x)‖²`` with c(x) summed once for both, tile by tile; ``cells``
         (of ``cells``) spare most kernel values. The second is how many pixels were summed pair by pair after all.
         """
+        if self.members:
+            return _averaged([member.read(inputs, cells, check) for member in self.members])
         given, sums, fallen = self.posterior, self.sums, 0
 
         def of_place(part: slice) -> Float[Tensor, "B n"]:
@@ -167,7 +172,19 @@ class Conditioned:
     def to(self, device: torch.device) -> "Conditioned":
         """The same on a device."""
         sums = None if self.sums is None else self.sums.to(device)
-        return replace(self, posterior=_moved(self.posterior, device), sums=sums, scale=_moved(self.scale, device))
+        members = tuple(member.to(device) for member in self.members)
+        moved = _moved(self.posterior, device), _moved(self.scale, device)
+        return replace(self, posterior=moved[0], sums=sums, scale=moved[1], members=members)
+
+
+def _averaged(parts: list[tuple[dict[str, np.ndarray], int]]) -> tuple[dict[str, np.ndarray], int]:
+    """Moments of an equal mixture: the mean of the variances plus the variance of the means."""
+    means = np.stack([part["mean"] for part, _ in parts])
+    between = means.var(axis=0)
+    sds = {
+        name: np.sqrt(np.mean([part[name] ** 2 for part, _ in parts], axis=0) + between) for name in ("sd", "sd_latent")
+    }
+    return {"mean": means.mean(axis=0), **sds}, sum(fallen for _, fallen in parts)
 
 
 def _moved(value: Any, device: torch.device) -> Any:
@@ -194,6 +211,10 @@ def condition_on_problem(
     ``InputError`` as ``named_posterior`` does.
     """
     spec, cpu = starting_spec(problem, settings), torch.device("cpu")
+    if spec.spread is not None:
+        each = (spec_to_settings(settings, member) for member in members(spec, problem.columns))
+        parts = tuple(condition_on_problem(problem, own, units, device, grid, check) for own in each)
+        return replace(parts[0], members=parts)
     data = matched_data(problem, spec, check).to(device)
     wide = widen(problem.grid, grid or problem.grid)
     sums = _sums(spec, problem, wide, device, check)

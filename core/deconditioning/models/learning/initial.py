@@ -11,7 +11,8 @@ class Start:
     ``hold`` those of the two that are not learned: cell means do not identify ς², which can grow to several sd of the
     targets on real fields and would widen every pixel's interval. ``every_pixel``, ``prior_sd`` and ``restarts`` are
     options of learning, ``local_scale`` one of the posterior's sd. ``ridge`` is λ times the number of bags: near
-    interpolation, where the leave-one-bag-out loss usually ends.
+    interpolation, where the leave-one-bag-out loss usually ends. ``integrate``: hyperparameters of few
+    cells are integrated out (`models.learning.integrate`), which needs priors.
     """
 
     spatial: str = "matern32"
@@ -23,6 +24,7 @@ class Start:
     restarts: int = 2
     local_scale: bool = False
     ridge: float = 1e-3
+    integrate: bool = False
 
 
 USUAL = Start()
@@ -31,7 +33,9 @@ USUAL = Start()
 ROUGH = Start("matern12", 1e-6, 0.0, ("noise", "point_noise"))
 #: For a trend and a rough rest: how rough is learned, held near the start by priors. What pseudo-targets
 #: err by is carried on, and is no noise of k.
-TREND = Start("powered_exponential", 1e-6, 0.0, ("noise", "point_noise"), True, 1.0, 1, local_scale=True)
+TREND = Start(
+    "powered_exponential", 1e-6, 0.0, ("noise", "point_noise"), True, 1.0, 1, local_scale=True, integrate=True
+)
 TREND_OF_PSEUDO = replace(TREND, local_scale=False)
 #: Where λ·B is the variance of what mediators leave open of standardised covariates.
 TREND_BESIDE_MEDIATORS = replace(TREND, ridge=0.04)

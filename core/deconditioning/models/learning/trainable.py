@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -157,6 +158,10 @@ class Trainable:
     def log_prior(self, width: float) -> Tensor:
         """``−½ Σ ((log θ − log θ₀)/w)²`` over what k and ℓ are made of, w the ``width`` times their ``spread``."""
         return log_prior(self.vector.parameters, self._starts, width)
+
+    def prior_centres(self) -> np.ndarray:
+        """The centres of the priors, in the order of ``vector``."""
+        return np.concatenate([start.cpu().numpy().ravel() for start in self._starts])
 
     def learned(self) -> ModelSpec:
         """The model at the present values."""

@@ -1,0 +1,39 @@
+"""Maps from few visible cells: when they are averaged over hyperparameters, and what they must say.
+
+Fewer than eight cells are refused when the problem is made (`deconditioning.fields.problem.assemble`).
+"""
+
+from dataclasses import replace
+
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.models.local_scale import LocalScale
+
+#: Visible cells below which hyperparameters are integrated out, and below which a sentence says what that means.
+INTEGRATED, FEW = 60, 40
+
+
+def integrates(settings: DownscaleSettings, cells: int) -> bool:
+    """Whether learning from so many visible cells ends with a spread of hyperparameters; for completed settings."""
+    return bool(settings.integrate) and settings.kind.on_bags and cells < INTEGRATED
+
+
+def sentences(problem: DownscalingProblem, integrated: bool) -> tuple[str, ...]:
+    """What a map from few cells must say; ``integrated``: it is an average over hyperparameters."""
+    cells = len(problem.data.targets)
+    if cells >= FEW:
+        return ()
+    known = (
+        "the map is an average over the hyperparameters that they allow"
+        if integrated
+        else "its hyperparameters are taken as known, so that the intervals are too narrow"
+    )
+    return (
+        f"Only {cells} cells are visible, which hardly determine how rough the field is inside the cells: {known}. "
+        f"From {FEW} cells on the intervals are safer: take a larger region, smaller cells, or withhold fewer.",
+    )
+
+
+def widening(scale: LocalScale, cells: int) -> LocalScale:
+    """The local scale from so many visible cells: few of them can widen intervals, but are no reason to narrow any."""
+    return replace(scale, factor=scale.factor.clamp_min(1.0)) if cells < INTEGRATED else scale
