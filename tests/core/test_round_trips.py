@@ -15,6 +15,7 @@ from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.catalogue import MODELS
 from deconditioning.models.learning.trainable import NOISES
 from deconditioning.models.spec import Inducing, ModelSpec
+from deconditioning.models.spread import Spread
 from deconditioning.studies.run_content import learned_downscaling, readable
 from tests.anything import kernels, positive, seeds
 
@@ -134,6 +135,7 @@ def test_what_was_learned_stands_in_settings_that_begin_there(chosen: DownscaleS
         {"inducing": Inducing(3, "grid", True, 7, ((0.5, -1.0), (2.0, 0.25), (1e-9, 3.0)))},
         {"mean": -2.5},
         {"local_scale": True},
+        {"spread": Spread(("k1 variance", "noise σ²"), ((0.5, -1e-9), (0.0, 2.0)))},
         {"regularisation": 0.3, "noise": 0.7, "point_noise": 0.11},
         {"mediator_kernel": KernelSpec((Term((Factor("rbf", ("z",), (0.4,)),), 1.7),))},
     ],

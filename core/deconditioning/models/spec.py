@@ -92,7 +92,7 @@ class ModelSpec:
         """A JSON-able description, the inverse of ``from_dict``."""
         mediator = self.mediator_kernel.to_dict() if self.mediator_kernel else None
         parts = {"model": self.model.name, "kernel": self.kernel.to_dict(), "mediator_kernel": mediator}
-        return {**asdict(self), **parts}
+        return {**asdict(self), **parts, "spread": self.spread.to_dict() if self.spread else None}
 
     @staticmethod
     def from_dict(value: dict[str, Any]) -> "ModelSpec":

@@ -1,7 +1,7 @@
 """The posterior spread of a model's hyperparameters: a mixture in place of one set of values."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from deconditioning.errors import InputError
@@ -27,7 +27,7 @@ class Spread:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, the inverse of ``from_dict``."""
-        return asdict(self)
+        return {"names": list(self.names), "offsets": [list(row) for row in self.offsets]}
 
     @staticmethod
     def from_dict(value: Mapping[str, Any]) -> "Spread":
