@@ -125,5 +125,5 @@ def members(spec: ModelSpec, names: tuple[str, ...]) -> list[ModelSpec]:
 
 def _member(spec: ModelSpec, names: tuple[str, ...], now: dict[str, float], offsets: dict[str, float]) -> ModelSpec:
     values = {name: now[name] * math.exp(offset) for name, offset in offsets.items() if name in now}
-    noises = {field: values[label] for field, label in NOISES.items() if label in values}
-    return replace(spec, kernel=with_values(spec.kernel, "k", names, values), **noises)
+    noise, point_noise = (values.get(NOISES[name], getattr(spec, name)) for name in ("noise", "point_noise"))
+    return replace(spec, kernel=with_values(spec.kernel, "k", names, values), noise=noise, point_noise=point_noise)
