@@ -45,6 +45,7 @@ class Key(StrEnum):
     NEW_UPLOADS = "_new-uploads"
     OPENED_RUN = "_opened"
     OWN_FILE = "_own-file"
+    OWN_FILE_ASKED = "_own-file-asked"
     OWN_SERIES = "_f-own"
     PAGE = "_seen"
     PINNED = "_pinned"

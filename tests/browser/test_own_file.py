@@ -47,6 +47,8 @@ def test_from_a_file_to_its_map_in_a_minute_and_three_clicks(new_page: Callable[
     page.locator(INPUT).set_input_files(
         [{"name": name, "mimeType": "", "buffer": data} for name, data in files().items()]
     )
+    button(page).wait_for()
+    settled(page)  # what comes below the button moves it
     button(page).click()
     dialog(page).wait_for(state="detached")
     wait_for(lambda: revision(page, "map-mean") != worked_example, "the map of the file")

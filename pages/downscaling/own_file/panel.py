@@ -59,7 +59,8 @@ def show(keys: Sequence[str], names: Mapping[str, str]) -> None:
     with st.container(horizontal=True):
         block = guessed.block.value if files.coarse else _block(files, guessed)
         select, coarse_select, places_shown = _places(files, target, covariates, guessed)
-    if st.button("Downscale", type="primary", width="stretch", key="lab-own-go"):
+    st.button("Downscale", type="primary", width="stretch", key="lab-own-go", on_click=_ask)
+    if st.session_state.pop(Key.OWN_FILE_ASKED, False):
         begin = files.shown or DownscalingSpec(target, withhold=guessed.withhold)
         mediators = tuple(name for name in begin.mediators if name not in (target, *covariates))
         try:
@@ -70,6 +71,11 @@ def show(keys: Sequence[str], names: Mapping[str, str]) -> None:
             _apply(Choice(Source(files.fine, files.coarse, files.mediator), spec), places_shown)
         except InputError as error:
             refusal(error)
+
+
+def _ask() -> None:
+    """Callback of the button: a press outlives a run that another one interrupts before it comes to the button."""
+    st.session_state[Key.OWN_FILE_ASKED] = True
 
 
 def _tight(width: int | Literal["stretch"] = "stretch") -> DeltaGenerator:
