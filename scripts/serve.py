@@ -63,6 +63,7 @@ def main() -> None:
     if lost := private.missing():
         raise InputError("\n".join([*lost, "Install the Streamlit that requirements.txt names."]))
     private.ignore_pages_folder()
+    private.keep_ends_of_fragments()
     private.put_in_front(_own_routes, lambda: [gate()])
     private.change_signal_handling(_end_in_time)
     sys.argv = ["streamlit", "run", str(APP), *sys.argv[1:]]

@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
 from pages.kit import streamlit_private
 from pages.kit.streamlit_private import PARTS, SCRIPT_PARTS, TEST_IDS, Part, missing
@@ -109,3 +111,27 @@ def test_the_list_of_test_ids_is_what_style_scripts_and_browser_tests_select() -
             used |= set(re.findall(r"data-testid\^?=['\"]?(st\w+)", path.read_text()))
             used |= set(re.findall(r"(?:get_by_test_id\(\"|find\('|testid === ')(st\w+)", path.read_text()))
     assert used == set(TEST_IDS)
+
+
+def _finished(fragments: list[str]) -> ForwardMsg:
+    message = ForwardMsg()
+    message.metadata.run.fragment_ids.extend(fragments)
+    message.script_finished = ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+    return message
+
+
+@pytest.mark.parametrize(
+    ("next_run", "kept"), [(["b"], True), (["a"], False), (["b", "a"], False), (None, False)], ids=str
+)
+def test_a_fragments_end_is_told_though_others_begin_at_once(
+    next_run: list[str] | None, kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A message that waits when the next run begins: what fragment a no longer draws leaves the page."""
+    monkeypatch.setattr(ForwardMsgQueue, "clear", ForwardMsgQueue.clear)
+    streamlit_private.keep_ends_of_fragments()
+    queue = ForwardMsgQueue()
+    queue.enqueue(_finished(["a"]))
+    queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=next_run)
+    (message,) = queue.flush()
+    success, early = ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY, ForwardMsg.FINISHED_EARLY_FOR_RERUN
+    assert message.script_finished == (success if kept else early)

@@ -36,6 +36,7 @@ _OWN_SERVER = "Mount our routes and middleware in front of Streamlit's ASGI app 
 _UPLOADS = "Without it uploads stay in the server's memory: drop scripts/uploads.py, or find the new upload manager."
 _SESSIONS = "Without it ended sessions stay in memory until another one ends: see scripts/housekeeping.py."
 _ADDRESS = "Write the address with st.query_params alone, where it takes keys that belong to controls."
+_ENDS = "Drop keep_ends_of_fragments where tests/test_streamlit_private.py passes without it."
 PARTS = (
     Part("streamlit.web.cli:main", "Runs `streamlit run` in this process, after the changes below.", _OWN_SERVER),
     Part(
@@ -102,6 +103,13 @@ PARTS = (
         "streamlit.errors:StreamlitInvalidLayoutContextError",
         "Raised in a fragment whose places a newer run of the page has taken back.",
         "See what a drawing that is overtaken raises now (tests/browser/test_picture_first.py).",
+    ),
+    *(
+        Part(f"streamlit.runtime.forward_msg_queue:ForwardMsgQueue.{name}", why, _ENDS)
+        for name, why in {
+            "clear": "Called when a run begins, with what was not yet sent of the run before.",
+            "_queue": "Holds the messages that were not yet sent.",
+        }.items()
     ),
     Part("streamlit.errors:StreamlitAPIException", "st.page_link without a router.", "Catch what it raises now."),
 )
@@ -199,6 +207,33 @@ def put_in_front(routes: Callable[[Runtime], list[BaseRoute]], middleware: Calla
     own_routes, own_middleware = starlette_app.create_streamlit_routes, starlette_app.create_streamlit_middleware
     starlette_app.create_streamlit_routes = lambda runtime: [*routes(runtime), *own_routes(runtime)]
     starlette_app.create_streamlit_middleware = lambda: [*middleware(), *own_middleware()]
+
+
+def keep_ends_of_fragments() -> None:
+    """Let the browser hear that a fragment's run has succeeded where a run of other fragments begins at once.
+
+    Streamlit calls it broken off then: what the fragment no longer draws stays on the page.
+    """
+    from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+    from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+
+    own, success = ForwardMsgQueue.clear, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+
+    def clear(
+        self: ForwardMsgQueue, retain_lifecycle_msgs: bool = False, fragment_ids_this_run: list[str] | None = None
+    ) -> None:
+        others = fragment_ids_this_run is not None
+        ends = [
+            message
+            for message in self._queue
+            if others and message.WhichOneof("type") == "script_finished" and message.script_finished == success
+            and not {*message.metadata.run.fragment_ids} & {*(fragment_ids_this_run or ())}
+        ]  # fmt: skip
+        own(self, retain_lifecycle_msgs, fragment_ids_this_run)
+        for message in ends:
+            message.script_finished = success
+
+    ForwardMsgQueue.clear = clear  # type: ignore[method-assign]
 
 
 def change_signal_handling(change: Callable[[Callable[[Any], None]], Callable[[Any], None]]) -> None:

@@ -24,7 +24,8 @@ export default function ({ data, setTriggerValue }) {
   const held = () => document.querySelector('[data-dragging=true], [data-dragged=true]');
   // Again and again: an answer that brings nothing new does not come to this function.
   const ask = () => { if (!held() && !busy()) setTriggerValue('look', Date.now()); };
-  const timer = data.more ? setInterval(ask, BEAT) : 0;
+  clearInterval(window.__labFramesTimer); // what is returned is called at the end, not before the next call
+  const timer = window.__labFramesTimer = data.more ? setInterval(ask, BEAT) : 0;
   return () => clearInterval(timer);
 }
 """.replace("BEAT", str(_BEAT_MS))
