@@ -1,14 +1,15 @@
-"""The view Estimates: bags, both embeddings with the truth, their difference, and what they cost."""
+"""The view Estimates: groups with both regressions; below, both embeddings, their difference, and their costs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import streamlit as st
 import torch
+from streamlit.delta_generator import DeltaGenerator
 
 from deconditioning.errors import Cancelled
-from deconditioning.figures.studies.embeddings import bags_plot, cost_plot, embedding_map, regressions_plot, slice_plot
+from deconditioning.figures.studies.embeddings import bag_regression_plot, cost_plot, embedding_map, slice_plot
 from deconditioning.studies.conditional_means.settings import OWN, EstimateSettings, SliceSettings
 from deconditioning.studies.conditional_means.study import (
     MOST_DENSE,
@@ -26,7 +27,7 @@ from pages.kit.chart.background import get_background, session_lane
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import controls
-from pages.kit.layout.page_layout import explain
+from pages.kit.layout.page_layout import evidence, explain
 from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.stored_results import stored
@@ -60,8 +61,9 @@ def show() -> None:
     layout, sample, result = picture_first(estimated)
     _scores(result)
     _equation(layout, sample)
-    costs(layout)
     offer(OnPage("conditional-means", others=_of_layout))
+    with evidence():
+        costs(layout)
 
 
 def _of_layout(held: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,37 +76,40 @@ def estimated() -> tuple[BagLayout, BagSample, Comparison]:
     """The controls, and both embeddings at their values."""
     layout = choose()
     result, sample = _compared(layout), _sampled(layout)
-    said, why = verdict(layout, sample, result)
-    st.markdown(said)
+    st.markdown(verdict(layout, result, sample.bags.sizes))
     with st.sidebar:
         at = controls(SliceSettings).y
     dark = is_dark()
-    first, second, third = st.columns([3, 4, 4])
-    with first:
-        points, label = sample.bags.inputs[:, 0].numpy(), sample.mediators[sample.bags.bag, 0].numpy()
-        plotly_live(bags_plot(points, label, sample.bags.bag.numpy(), dark=dark), "e-data", later=True)
-        lines = {name: values.numpy() for name, values in result.regressions.items()}
-        plotly_live(regressions_plot(result.y.numpy(), lines, dark=dark), "e-lines", later=True)
-    _maps(result, second, third, dark)
-    with second:
+    lines = {name: values.numpy() for name, values in result.regressions.items()}
+    figure = bag_regression_plot(
+        sample.bags.inputs[:, 0].numpy(), sample.bags.bag.numpy(), sample.mediators[:, 0].numpy(), result.y.numpy(),
+        lines, dark=dark,
+    )  # fmt: skip
+    plotly_live(figure, "e-groups")
+    _maps(result, st.columns(3), dark)
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    with left:
         plotly_live(_slice(layout, sample, result, at, dark), "e-slice", later=True)
-    st.markdown(why)
+    with right:
+        st.markdown(f"**The whole embeddings** μ(x, y), the mean of k(x, X) given y. {_reason(layout, result)}")
     return layout, sample, result
 
 
-def _maps(result: Comparison, second, third, dark: bool) -> None:
+def _maps(result: Comparison, places: Sequence[DeltaGenerator], dark: bool) -> None:
     x, y = result.x.numpy(), result.y.numpy()
     both = result.standard.numpy(), result.shrinkage.numpy()
     limits = (float(min(v.min() for v in both)), float(max(v.max() for v in both)))
     gap = max(float(np.abs(both[1] - both[0]).max()), 1e-3 * limits[1])
-    with second:
-        plotly_live(embedding_map(both[0], x, y, title="Standard μ(x, y)", limits=limits, dark=dark), "e-standard")
-    with third:
-        plotly_live(embedding_map(both[1], x, y, title="Shrinkage μ(x, y)", limits=limits, dark=dark), "e-shrinkage")
-        difference = embedding_map(
+    maps = {
+        "e-standard": embedding_map(both[0], x, y, title="Standard μ(x, y)", limits=limits, dark=dark),
+        "e-shrinkage": embedding_map(both[1], x, y, title="Shrinkage μ(x, y)", limits=limits, dark=dark),
+        "e-difference": embedding_map(
             both[1] - both[0], x, y, title="Shrinkage − standard", colours="diverging", limits=(-gap, gap), dark=dark
-        )
-        plotly_live(difference, "e-difference", later=True)
+        ),
+    }
+    for place, (key, figure) in zip(places, maps.items(), strict=True):
+        with place:
+            plotly_live(figure, key, later=True)
 
 
 def _slice(layout: BagLayout, sample: BagSample, result: Comparison, at: float, dark: bool):
@@ -116,41 +121,38 @@ def _slice(layout: BagLayout, sample: BagSample, result: Comparison, at: float, 
     return slice_plot(result.x.numpy(), lines, at, dark=dark)
 
 
-def verdict(layout: BagLayout, sample: BagSample, result: Comparison) -> tuple[str, str]:
-    """How far the estimates lie apart and which is nearer to the truth; why."""
+def verdict(layout: BagLayout, result: Comparison, sizes: torch.Tensor) -> str:
+    """Which estimate of the mean of x is closer to the truth, over the picture."""
     if not layout.unequal and layout.alike:
         return (
-            "With equal bags and λ scaled in the same way the two estimators are identical: they differ by RMSE "
-            f"**{result.difference:.2g}** over the grid{_apart(result)}, which is rounding error.",
-            "With unequal bags they differ.",
+            "With equal groups and λ scaled in the same way, both estimators give the same curve, up to rounding "
+            f"error (RMSE **{result.difference:.2g}** between the two embeddings)."
         )
-    sizes, first, second = sample.bags.sizes, result.embedding_rmse["standard"], result.embedding_rmse["shrinkage"]
-    spread = (
-        f"bags of {int(sizes.min())} to {int(sizes.max())} points"
-        if layout.unequal
-        else "equal bags but λ not scaled in the same way,"
-    )
+    first, second = result.regression_rmse["standard"], result.regression_rmse["shrinkage"]
+    told = {f"**{second:.2g}** if every group counts once (shrinkage)": second,
+            f"**{first:.2g}** if every point counts once (standard)": first}  # fmt: skip
+    better, worse = sorted(told, key=told.__getitem__)
+    spread = f"{int(sizes.min())} to {int(sizes.max())} points" if layout.unequal else f"{layout.per_bag} points each"
+    return f"{layout.bags} groups of {spread}: the error of the estimated mean of x (RMSE) is {better} and {worse}."
+
+
+def _reason(layout: BagLayout, result: Comparison) -> str:
+    """How far the embeddings lie apart, from each other and from the truth, and why."""
+    if not layout.unequal and layout.alike:
+        return "With groups of unequal size, or λ not scaled in the same way, the two estimators differ."
     why = [
-        "the standard estimator weights a bag by its number of points, the shrinkage estimator weights all bags equally"
-    ] * layout.unequal + [("the same number on both diagonals regularises the shrinkage estimator more")] * (
+        "the standard estimator weights a group by its number of points, the shrinkage estimator weights all equally"
+    ] * layout.unequal + ["the same number on both diagonals regularises the shrinkage estimator more"] * (
         not layout.alike
     )
-    nearer = "shrinkage" if second < first else "the standard estimator"
+    first, second = result.embedding_rmse["standard"], result.embedding_rmse["shrinkage"]
+    distance = "" if result.distance is None else f" (at most {result.distance:.2g} in the RKHS)"
+    equal = " With groups of equal size they are identical." if layout.unequal and layout.alike else ""
     return (
-        f"With {spread} the two estimates differ by RMSE **{result.difference:.2g}**; {nearer} is closer to the truth "
-        f"(RMSE of μ: {second:.2g} shrinkage, {first:.2g} standard).",
-        f"The reason for the difference: {', and '.join(why)}. Over the grid it is {result.difference:.2g}"
-        f"{_apart(result)}; the maximum of μ is {float(result.truth.max()):.2g}."
-        + (
-            " The estimates become identical with bags of equal size, a switch on the left."
-            if layout.unequal and layout.alike
-            else ""
-        ),
+        f"The two embeddings differ by RMSE **{result.difference:.2g}** over the maps{distance}; from "
+        f"the truth, whose maximum is {float(result.truth.max()):.2g}, by {second:.2g} (shrinkage) and {first:.2g} "
+        f"(standard). They differ because {', and '.join(why)}.{equal}"
     )
-
-
-def _apart(result: Comparison) -> str:
-    return "" if result.distance is None else f" (at most {result.distance:.2g} in the RKHS)"
 
 
 def _scores(result: Comparison) -> None:
@@ -163,7 +165,7 @@ def _scores(result: Comparison) -> None:
         rows,
         columns=("of E[X | Y = y]", "of μ(x, y)"),
         names={"cmp": "Standard", "shrinkage_cmp": "Shrinkage"},
-        caption=f"RMSE against the truth, over y from {first} to {last}",
+        caption=f"RMSE against the truth, for y from {first} to {last}",
     )
 
 

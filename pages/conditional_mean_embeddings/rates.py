@@ -33,16 +33,18 @@ from pages.kit.chart.background import get_background, session_lane
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import controls
 from pages.kit.layout.escaping import sentence_of
-from pages.kit.layout.page_layout import explain
+from pages.kit.layout.page_layout import evidence, explain
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.stored_results import stored
 
 STORED = "deconditional_rates.json"
 #: What is measured, its name on an axis, and its words.
 _ERRORS = {
-    "Risk": ("risk", "E‖ψ(Y) − D̂Cψ(Y)‖²", "the excess risk, which the theorem bounds"),
-    "Hilbert–Schmidt": ("hilbert_schmidt", "‖D̂ − D‖²", "the squared Hilbert–Schmidt distance to the true operator"),
-}
+    "Risk": ("risk", "excess risk, E‖ψ(Y) − D̂Cψ(Y)‖²", "the excess risk, which the theorem bounds"),
+    "Hilbert–Schmidt": (
+        "hilbert_schmidt", "squared distance, ‖D̂ − D‖²", "the squared Hilbert–Schmidt distance to the true operator",
+    ),
+}  # fmt: skip
 
 
 def show() -> None:
@@ -51,17 +53,23 @@ def show() -> None:
     a, best, power = settings.a, minimax_exponent(difficulty), samples_exponent(settings.a, difficulty)
     enough = "more first-stage samples would still help" if a < best else "more first-stage samples bring no gain"
     explain(
-        f"With a = {a:.3g} the first stage has $N = M^{{{power:.3g}}}$ samples and the excess risk falls as "
-        f"$M^{{-{rate_exponent(a, difficulty):.3g}}}$; the minimax point lies at a* = **{best:.3g}**: {enough}."
+        f"How fast does the error fall with M samples of the second stage? By theorem 4.2 as "
+        f"$M^{{-{rate_exponent(a, difficulty):.3g}}}$, if the first stage has $N = M^{{{power:.3g}}}$ samples (a = "
+        f"{a:.3g}). The minimax point lies at a* = **{best:.3g}**: {enough}."
     )
-    left, right = st.columns(2)
+    _curve(settings, kind)
+    left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
         _exponents(a, difficulty)
     with right:
-        _curve(settings, kind)
+        st.markdown(
+            "How the exponent depends on a, the growth of the first stage. Diamonds: the minimax point, the smallest a "
+            "with the best rate. c′ and ι determine the required N, not the exponent."
+        )
     _theorem(settings, best, power)
-    _grid(kind)
-    beyond.show()
+    with evidence("e-inf-a", "e-bags-unequal"):
+        _grid(kind)
+        beyond.show()
 
 
 def choose() -> tuple[RateSettings, Difficulty, str]:
@@ -88,11 +96,7 @@ def _exponents(a: float, difficulty: Difficulty) -> None:
     curves = {name: np.array([rate_exponent(float(v), case) for v in grid]) for name, case in cases.items()}
     best = {name: minimax_exponent(case) for name, case in cases.items()}
     marks = {name: (best[name], rate_exponent(best[name], case)) for name, case in cases.items()}
-    plotly_live(exponent_plot(grid, curves, marks, a, dark=is_dark()), "e-exponents")
-    st.markdown(
-        "Diamonds: the minimax point, the smallest a with the best rate. c′ and ι determine the required N, not the "
-        "exponent."
-    )
+    plotly_live(exponent_plot(grid, curves, marks, a, height=280, dark=is_dark()), "e-exponents")
 
 
 def _stored_curve(settings: RateSettings) -> tuple[RateSettings, list[Measured]] | None:
@@ -154,13 +158,15 @@ def _draw_curve(settings: RateSettings, rows: list[Measured], kind: str) -> None
     middle = len(sizes) // 2
     promised = "theorem 4.2" if name == "risk" else "range condition"
     lines = {
-        f"λ and ε alone: {signed(slope(sizes, alone), 2)}": alone,
-        f"{promised}: {signed(-theory, 2)}": mean[middle] * (sizes / sizes[middle]) ** -theory,
+        f"error of regularisation<br>alone, slope {signed(slope(sizes, alone), 2)}": alone,
+        f"{promised},<br>slope {signed(-theory, 2)}": mean[middle] * (sizes / sizes[middle]) ** -theory,
     }
     if rows:
         result = slope(sizes[middle:], mean[middle:])
-        lines[f"measured: {signed(result, 2)}"] = mean[middle] * (sizes / sizes[middle]) ** result
-    plotly_live(rate_plot(sizes, errors, lines, title=f"Measured: {kind}", label=label, dark=is_dark()), "e-measured")
+        lines[f"fit to the measured,<br>slope {signed(result, 2)}"] = mean[middle] * (sizes / sizes[middle]) ** result
+    title = "Error of the learned operator against the samples of the second stage"
+    figure = rate_plot(sizes, errors, lines, title=title, label=label, height=400, dark=is_dark())
+    plotly_live(figure, "e-measured")
     features = 5 if settings.b is None else 33
     st.markdown(
         f"A circle with {features} Fourier features, where the operator is known: {words}; M from {pairs[0][0]:,} to "

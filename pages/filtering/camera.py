@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from deconditioning.figures.colours import model_name
 from deconditioning.figures.studies.camera import TRAIL, angles_plot, attitude_plot, frames_plot, noises_plot
@@ -26,16 +27,23 @@ from deconditioning.studies.filtering.study import FilterSettings
 from pages.filtering.player import player
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
+from pages.kit.controls.essential import aside
 from pages.kit.controls.settings import controls
-from pages.kit.layout.page_layout import explain
+from pages.kit.layout.page_layout import evidence, explain
 from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
+from pages.kit.record import page_record
 from pages.kit.runs.stored_results import stored
 from pages.kit.tools.study_sweep import OnPage, offer
 
 Found = dict[str, Estimates]
 
 STORED = "camera.json"
+_PHRASES = {
+    "kbr_gauss": "kernel Bayes filter with the Gaussian kernel", "kbr_tr": "kernel Bayes filter with the trace kernel",
+    "kalman_matrix": "Kalman filter on nine numbers", "kalman_quaternion": "Kalman filter on quaternions",
+    "nearest": "nearest example",
+}  # fmt: skip
 #: Runs over all of SO(3).
 _TURNED = "camera_rotations.json"
 
@@ -47,10 +55,11 @@ def show() -> None:
     data = _made(spec)
     result = {name: _followed(spec, name, settings if name in KERNELS else None) for name in METHODS}
     summary(data, result)
-    player(len(data.truth), lambda step: _draw(data, result, shown, step), key="fc")
+    player(len(data.truth), lambda step, above: _draw(data, result, shown, step, above), key="fc")
     table(data, result)
     equation(spec, result)
-    _paper_table()
+    with evidence():
+        _paper_table()
     if settings.scale is not None:
         offer(OnPage("camera"))
 
@@ -94,11 +103,11 @@ def summary(data: CameraData, result: Found) -> None:
     errors = {name: float(angles_between(e.rotations, data.truth).mean()) for name, e in result.items()}
     best = min(errors, key=errors.__getitem__)
     st.markdown(
-        f"Over {len(data.truth)} frames the mean error of the kernel Bayes filters is **{errors['kbr_gauss']:.1f}°** "
-        f"(Gauss) and **{errors['kbr_tr']:.1f}°** (Tr), that of the Kalman filters {errors['kalman_matrix']:.1f}° "
-        f"(nine numbers) and {errors['kalman_quaternion']:.1f}° (quaternion). Taking the nearest of {data.spec.train} "
-        f"training frames, without using the past, has an error of {errors['nearest']:.1f}°. Most accurate: "
-        f"**{model_name(best)}**. All methods learn from the same series; none knows what the room looks like."
+        "A camera turns in a room. **Hidden**: which way it looks. **Seen**: one small noisy frame at every step. "
+        f"**Given** to every filter: {data.spec.train} frames with their rotations. Over {len(data.truth)} frames the "
+        f"mean error is **{min(errors[name] for name in KERNELS):.1f}°** for the kernel Bayes filter (better of two "
+        f"kernels) and {errors['nearest']:.1f}° for the nearest example, which ignores the past. Most accurate: the "
+        f"{_PHRASES[best]}."
     )
     for name in KERNELS:
         lost, far = (int(np.sum(getattr(result[name], what))) for what in ("lost", "far"))
@@ -109,38 +118,40 @@ def summary(data: CameraData, result: Found) -> None:
             )
 
 
-def _draw(data: CameraData, result: Found, shown: str, step: int) -> None:
+def _draw(data: CameraData, result: Found, shown: str, step: int, above: DeltaGenerator) -> None:
     believed = result[shown].rotations[step]
     frames = {
-        "truth": data.clean[step].reshape(data.shape),
-        "observed": data.seen[step].reshape(data.shape),
-        f"Estimate of {model_name(shown)}": data.believed(believed),
+        "hidden: the true view": data.clean[step].reshape(data.shape),
+        "seen: the noisy frame": data.seen[step].reshape(data.shape),
+        f"estimate: {model_name(shown)}": data.believed(believed),
     }
     outlines = {"truth": data.outline(data.truth[step]), shown: data.outline(believed)}
     trail = longitude_latitude(data.truth[max(0, step - TRAIL) : step + 1, :, 0])
-    left, right = st.columns([1, 1])
+    title = f"Step {step + 1} of {len(data.truth)}"
+    with above:
+        plotly_live(frames_plot(frames, title=title, height=370, dark=is_dark()), "fc-frames")
+    few = {name: e for name, e in result.items() if page_record().shows_all or name in (shown, "nearest")}
+    left, right = st.columns(2)
     with left:
-        title = f"Step {step + 1} of {len(data.truth)}"
-        plotly_live(frames_plot(frames, title=title, dark=is_dark()), "fc-frames")
-        angles = {name: angles_between(e.rotations, data.truth) for name, e in result.items()}
-        plotly_live(angles_plot(angles, step, dark=is_dark()), "fc-angles")
+        plotly_live(attitude_plot(_panorama(data.spec), trail, outlines, height=300, dark=is_dark()), "fc-room-picture")
     with right:
-        plotly_live(attitude_plot(_panorama(data.spec), trail, outlines, dark=is_dark()), "fc-room-picture")
-        flat = {name: e.matrices.reshape(-1, 9) for name, e in result.items()}
-        plotly_live(errors_plot(data.truth.reshape(-1, 9), flat, step, dark=is_dark()), "fc-errors")
+        angles = {name: angles_between(e.rotations, data.truth) for name, e in few.items()}
+        plotly_live(angles_plot(angles, step, height=300, dark=is_dark()), "fc-angles", later=True)
+    flat = {name: e.matrices.reshape(-1, 9) for name, e in few.items()}
+    figure = errors_plot(data.truth.reshape(-1, 9), flat, step, height=260, dark=is_dark())
+    plotly_live(figure, "fc-errors", later=True)
     mass = result[shown].mass
     if mass is not None:
-        st.caption(f"The predicted weights for this frame sum to {mass[step]:.3f}.")
+        aside(f"The predicted weights for this frame sum to {mass[step]:.3f}.")
 
 
 def table(data: CameraData, result: Found) -> None:
-    """Errors of all filters with their parameters."""
+    """Errors of all filters."""
     rows = {name: estimates.scores(data.truth) for name, estimates in result.items()}
     score_table(
         rows, columns=("mse", "mse_rotation", "angle", "ms_per_step"),
         caption="Mean squared Frobenius distance to the true rotation (at most 8), and mean angle",
     )  # fmt: skip
-    st.caption("; ".join(f"{model_name(name)}: {estimates.words}" for name, estimates in result.items()) + ".")
 
 
 def equation(spec: CameraSpec, result: Found) -> None:
@@ -164,6 +175,8 @@ $$\hat R_t = \arg\max_{{R \in SO(3)}} \sum_i \alpha_i \mathrm{{Tr}}(X_i R^\top)
 Ranks of the Gram matrices of states and frames: {ranks["kbr_gauss"][0]} and {ranks["kbr_gauss"][1]} (Gauss). Angles
 and estimated frames use the rotation nearest to each estimate. The Kalman filters learn
 $R_{{t+1}} \approx A R_t + a$ and $Y_t \approx H R_t + h$ by least squares, on nine numbers or on the quaternion.
+
+{"; ".join(f"{model_name(name)}: {each.words}" for name, each in result.items())}.
 """,
         "Fukumizu et al. 2013, §4.3 and §5.3; the room and the path are our own; the paper's are not published",
     )

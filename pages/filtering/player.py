@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.kit.controls import widgets
 
@@ -12,8 +13,11 @@ BEAT = 0.35
 FIRST = 30
 
 
-def player(last: int, draw: Callable[[int], None], *, key: str = "f") -> None:
-    """Buttons and a slider over steps 1 to ``last``; ``draw`` gets the step's index; ``key`` begins the keys."""
+def player(last: int, draw: Callable[[int, DeltaGenerator], None], *, key: str = "f") -> None:
+    """Buttons and a slider over steps 1 to ``last``; ``key`` begins their keys.
+
+    ``draw`` gets the step's index, and the place above the buttons for the picture that is watched.
+    """
     at, on = f"{key}-step", f"{key}-play"
     first = min(FIRST, last)
     if not 1 <= int(st.session_state.get(at, first)) <= last:
@@ -25,6 +29,7 @@ def player(last: int, draw: Callable[[int], None], *, key: str = "f") -> None:
     def show() -> None:
         if playing:
             st.session_state[at] = st.session_state.get(at, first) % last + 1
+        above = st.container()
         with st.container(horizontal=True, vertical_alignment="bottom"):
             if st.button("Pause" if playing else "Play", key=f"{key}-play-button"):
                 st.session_state[on] = not playing
@@ -33,6 +38,6 @@ def player(last: int, draw: Callable[[int], None], *, key: str = "f") -> None:
                 if st.button(label, key=f"{key}-{label}", disabled=playing):
                     st.session_state[at] = (st.session_state.get(at, first) - 1 + move) % last + 1
             step = int(widgets.slider("Step", 1, last, first, key=at, disabled=playing))
-        draw(step - 1)
+        draw(step - 1, above)
 
     show()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from deconditioning.errors import InputError
 from deconditioning.figures.studies.filtering import column_plot, errors_plot, plane_plot
@@ -21,6 +22,7 @@ from pages.kit.controls.missing_switch import table_missing
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
 from pages.kit.layout.theme import is_dark
+from pages.kit.record import page_record
 from pages.kit.runs.uploaded import content_bytes
 from pages.kit.session import Key
 
@@ -54,7 +56,7 @@ def show() -> None:
     result = _followed(series, steps, settings)
     _said(result, series, table)
     words.warnings(result)
-    player(len(result.truth), lambda step: _draw(result, series, step))
+    player(len(result.truth), lambda step, above: _draw(result, series, step, above))
     words.table(result, "Mean square error, in units of the training variance; milliseconds per step")
     words.equation(
         "The first part of the series provides the examples. At each later step the filter moves the weights along the "
@@ -146,33 +148,32 @@ def _followed(series: Series, steps: int, settings: FilterSettings) -> Followed:
 
 def _said(followed: Followed, series: Series, table: Table) -> None:
     errors = followed.errors
-    others = [name for name in ("kalman", "nearest") if name in errors]
-    told = ", ".join(
-        f"{words.TITLES[name].lower() if name == 'nearest' else words.TITLES[name]} {errors[name]:.3f}"
-        for name in others
-    )
+    others = [f"{words.phrase(name)} {errors[name]:.3f}" for name in ("kalman", "nearest") if name in errors]
     st.markdown(
-        f"Over the last {len(followed.truth)} steps of {plain(table.source)} the mean square error of the kernel Bayes "
-        f"filter is **{errors['kbr']:.3f}** training variances for {plain(', '.join(series.state_names))}. Other "
-        f"filters: {told}."
+        f"**Hidden**: {plain(', '.join(series.state_names))}. **Seen**: {plain(', '.join(series.observation_names))}. "
+        f"**Given**: the first {len(followed.points)} steps of {plain(table.source)} as examples. Over the last "
+        f"{len(followed.truth)} steps the mean square error of the kernel Bayes filter is **{errors['kbr']:.3f}** "
+        f"training variances ({', '.join(others)})."
     )
 
 
-def _draw(followed: Followed, series: Series, step: int) -> None:
-    truth, means, names = followed.truth, followed.means, series.state_names
-    left, right = st.columns([1, 1])
-    with left:
-        for index, name in enumerate(names[:_MOST_PICTURES]):
-            columns = {key: values[:, index] for key, values in means.items()}
-            plotly_live(column_plot(truth[:, index], columns, step, name=name, dark=is_dark()), f"f-column-{index}")
-        if len(names) > _MOST_PICTURES:
-            st.caption(f"The first {_MOST_PICTURES} of {len(names)} hidden columns are shown.")
-    with right:
-        if len(names) > 1:
-            pair = {key: values[:, :2] for key, values in means.items()}
-            figure = plane_plot(truth[:, :2], None, pair, step, sample=(followed.points[:, :2], followed.weights[step]),
-                                labels=(names[0], names[1]), dark=is_dark())  # fmt: skip
-            plotly_live(figure, "f-plane")
-        scaled = {key: values / followed.spread for key, values in means.items()}
-        plotly_live(errors_plot(truth / followed.spread, scaled, step, dark=is_dark()), "f-errors")
-        words.weights_caption(followed, step)
+def _draw(followed: Followed, series: Series, step: int, above: DeltaGenerator) -> None:
+    truth, means, names = followed.truth, words.shown(followed.means), series.state_names
+    for index, name in enumerate(names[:_MOST_PICTURES]):
+        columns = {key: values[:, index] for key, values in means.items()}
+        figure = column_plot(truth[:, index], columns, step, name=name, names=words.NAMES,
+                             height=240 if index else 330, dark=is_dark())  # fmt: skip
+        with st.container() if index else above:
+            plotly_live(figure, f"f-column-{index}", later=index > 0)
+    if len(names) > _MOST_PICTURES:
+        st.caption(f"The first {_MOST_PICTURES} of {len(names)} hidden columns are shown.")
+    if len(names) > 1:
+        pair = {key: values[:, :2] for key, values in means.items()}
+        figure = plane_plot(truth[:, :2], None, pair, step, sample=(followed.points[:, :2], followed.weights[step]),
+                            labels=(names[0], names[1]), names=words.NAMES, signs=page_record().shows_all,
+                            height=340, dark=is_dark())  # fmt: skip
+        plotly_live(figure, "f-plane", later=True)
+    scaled = {key: values / followed.spread for key, values in means.items()}
+    figure = errors_plot(truth / followed.spread, scaled, step, names=words.NAMES, height=260, dark=is_dark())
+    plotly_live(figure, "f-errors", later=True)
+    words.weights_caption(followed, step)

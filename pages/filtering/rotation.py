@@ -2,6 +2,7 @@
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from deconditioning.figures.studies.filtering import errors_plot, plane_plot
 from deconditioning.filtering.systems import RotationSystem
@@ -22,6 +23,7 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import controls
 from pages.kit.layout.page_layout import evidence
 from pages.kit.layout.theme import is_dark
+from pages.kit.record import page_record
 from pages.kit.tools.study_sweep import OnPage, offer
 
 
@@ -54,7 +56,7 @@ def _tracked(series: RotationSettings) -> tuple[FilterSettings, Followed]:
     result = _followed(system, series.train, series.test, series.seed, settings)
     _said(result, system)
     words.warnings(result)
-    player(len(result.truth), lambda step: _draw(result, step))
+    player(len(result.truth), lambda step, above: _draw(result, system, step, above))
     return settings, result
 
 
@@ -70,29 +72,37 @@ def _others(system: RotationSystem, steps: int, test: int, seed: int) -> Others:
 
 
 def _said(result: Followed, system: RotationSystem) -> None:
-    """Who comes nearest."""
+    """What is hidden, seen and given, and who comes nearest."""
     errors = result.errors
     best = min((name for name in errors if name != "kbr_smoothed"), key=errors.__getitem__)
-    told = "the equation and both noise variances"
-    if system.generator == "D":
-        told = (
-            "the equation in which the angle continues from the noisy state (not the case here), and both noise "
-            "variances"
-        )
+    track = "wavy circle" if system.b else "circle"
+    most = "" if best in ("kbr", "ekf") else f" Most accurate: the {words.phrase(best)}."
     st.markdown(
-        f"Over {len(result.truth)} steps the mean square error is **{errors['kbr']:.4f}** for the kernel Bayes filter "
-        f"and {errors['ekf']:.4f} for the extended Kalman filter. Most accurate: {words.TITLES[best].lower()}. The "
-        f"kernel Bayes filter has {len(result.points)} examples and no equation; the others know {told}."
+        f"A point moves along a {track}. **Hidden**: where it is. **Seen**: one noisy position at every step. "
+        f"**Given** to the kernel Bayes filter: {len(result.points)} examples and no equation; its mean square error "
+        f"is **{errors['kbr']:.4f}**, that of the extended Kalman filter, which knows {_known(system)}, "
+        f"**{errors['ekf']:.4f}**.{most}"
     )
 
 
-def _draw(result: Followed, step: int) -> None:
-    left, right = st.columns([3, 2])
-    reach = 1.15 * float(np.abs(np.concatenate([result.truth, result.seen])).max())
-    with left:
-        figure = plane_plot(result.truth, result.seen, result.means, step, sample=(result.points, result.weights[step]),
-                            limits=(-reach, reach), dark=is_dark())  # fmt: skip
+def _known(system: RotationSystem) -> str:
+    """What the other filters are given."""
+    if system.generator == "D":
+        return "an equation in which the angle continues from the noisy state (not so here) and the noise"
+    return "the equation and the noise"
+
+
+def _draw(result: Followed, system: RotationSystem, step: int, above: DeltaGenerator) -> None:
+    reach = 1.05 * float(np.quantile(np.abs(np.concatenate([result.truth, result.seen])), 0.99))
+    track = system.on_circle(np.linspace(0, 2 * np.pi, 400))
+    means = words.shown(result.means)
+    figure = plane_plot(
+        result.truth, result.seen, means, step, sample=(result.points, result.weights[step]), limits=(-reach, reach),
+        labels=("position, first coordinate", "second coordinate"), track=track, names=words.NAMES,
+        signs=page_record().shows_all, height=420, dark=is_dark(),
+    )  # fmt: skip
+    with above:
         plotly_live(figure, "f-plane")
-    with right:
-        plotly_live(errors_plot(result.truth, result.means, step, dark=is_dark()), "f-errors")
-        words.weights_caption(result, step)
+    plotly_live(errors_plot(result.truth, means, step, names=words.NAMES, height=260, dark=is_dark()), "f-errors",
+                later=True)  # fmt: skip
+    words.weights_caption(result, step)

@@ -1,24 +1,48 @@
 """What the views of page Filtering say alike: controls of the filter, scores, warnings, the equation."""
 
+from collections.abc import Mapping
+
+import numpy as np
 import streamlit as st
 
 from deconditioning.studies.filtering.settings import FilteringSettings
 from deconditioning.studies.filtering.study import FilterSettings, Followed
+from pages.kit.controls.essential import aside
 from pages.kit.controls.settings import controls
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.layout.page_layout import explain
 from pages.kit.layout.score_table import score_table
+from pages.kit.record import page_record
 
 TITLES = {
     "kbr": "Kernel Bayes filter",
-    "ekf": "Extended Kalman",
-    "ukf": "Unscented Kalman",
+    "ekf": "Extended Kalman filter",
+    "ukf": "Unscented Kalman filter",
     "particle": "Particle filter",
-    "nearest": "Nearest observation",
-    "kalman": "Kalman, linear model learned",
+    "nearest": "Nearest example",
+    "kalman": "Kalman filter, learned linear model",
     "kbr_ahead": "Kernel Bayes, one step ahead",
     "kbr_smoothed": "Kernel Bayes smoother",
 }
+#: What the picture calls the filters that it always shows.
+NAMES = {
+    "kbr": "kernel Bayes filter:<br>has examples only", "ekf": "extended Kalman:<br>knows the equation",
+    "ukf": "unscented Kalman:<br>knows the equation", "particle": "particle filter:<br>knows the equation",
+    "kalman": "Kalman: learns a<br>linear equation", "nearest": "nearest example:<br>ignores the past",
+}  # fmt: skip
+#: The filters in the pictures of a newcomer.
+_FEW = ("kbr", "ekf", "kalman")
+
+
+def shown(means: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The estimates in the pictures: two for a newcomer, every one at the level All."""
+    every = page_record().shows_all
+    return {name: values for name, values in means.items() if every or name in _FEW}
+
+
+def phrase(name: str) -> str:
+    """What a filter is called inside a sentence."""
+    return TITLES[name] if TITLES[name].startswith("Kalman") else TITLES[name][0].lower() + TITLES[name][1:]
 
 
 def choose_filter() -> FilterSettings:
@@ -39,23 +63,24 @@ def warnings(result: Followed) -> None:
 
 
 def weights_caption(result: Followed, step: int) -> None:
-    """Sum and negative part of one step's weights, and the mass behind them."""
+    """Sum and negative part of one step's weights, and the mass behind them, at the level All."""
     weights = result.weights[step]
-    st.caption(
+    aside(
         f"The weights sum to {weights.sum():.3f}, the negative ones to −{abs(weights[weights < 0].sum()):.2g}; the "
         f"predicted weights sum to {result.mass[step]:.3f}."
     )
 
 
 def table(result: Followed, caption: str) -> None:
-    """Errors and times of all filters with their parameters."""
+    """Errors and times of all filters."""
     rows = {name: {"mse": error, "ms": 1000 * result.seconds[name]} for name, error in result.errors.items()}
     score_table(rows, columns=("mse", "ms"), names=TITLES, caption=caption)
-    st.caption("; ".join(f"{TITLES[name]}: {sentence_of(result.words[name])}" for name in rows) + ".")
 
 
 def equation(sentence: str, model: str, steps: int, settings: FilterSettings, result: Followed) -> None:
-    """The filter with today's numbers; ``model`` is what is known of the system, in TeX or words."""
+    """The filter with today's numbers and the parameters of all others; ``model`` is what is known of the system, in
+    TeX or words."""
+    parameters = "; ".join(f"{TITLES[name]}: {sentence_of(result.words[name])}" for name in result.errors)
     explain(
         sentence,
         rf"""
@@ -65,7 +90,7 @@ $$\mu = (G_X + T\varepsilon I)^{{-1}} G_{{XX_+}} (G_X + T\varepsilon I)^{{-1}} G
 \alpha_{{t+1}} = \Lambda G_Y\left((\Lambda G_Y)^2 + \delta I\right)^{{-1}}\Lambda k_Y(y_{{t+1}}),\quad
 \Lambda = \mathrm{{diag}}(\mu)$$
 
-$T = {steps}$; {result.words["kbr"]}. Low-rank factors drop {settings.tolerance:.1g} of the trace: ranks
+$T = {steps}$; {parameters}. Low-rank factors drop {settings.tolerance:.1g} of the trace: ranks
 {result.ranks[0]} and {result.ranks[1]}, {1000 * result.seconds["kbr"]:.2f} ms per step. Estimates are pre-images of the
 weighted sample.
 """,

@@ -30,14 +30,14 @@ _AS_PRINTED = {_BY_DIMENSION: "kernel_bayes_printed.json", _BY_SIZE: "kernel_bay
 #: Bandwidths and lengthscales chosen without the truth.
 _VALIDATED = "kernel_bayes_validated.json"
 TITLES = {
-    "kbr": "Kernel Bayes' rule (b)",
-    "kbr_a": "Kernel Bayes' rule (a)",
+    "kbr": "Kernel Bayes' rule",
+    "kbr_a": "Kernel Bayes' rule, weights on the prior's draws",
     "cme": "Conditional kernel mean",
     "kde": "Densities + importance weights",
     "abc": "Rejection ABC",
-    THEOREM: "Kernel Bayes' rule (b), theorem's ε and δ",
-    PRINTED: "Kernel Bayes' rule (b), μ̂ as printed",
-    FOLDED: "Kernel Bayes' rule (b), lengthscales by 10 folds",
+    THEOREM: "Kernel Bayes' rule, theorem's ε and δ",
+    PRINTED: "Kernel Bayes' rule, μ̂ as printed",
+    FOLDED: "Kernel Bayes' rule, lengthscales by 10 folds",
     LEAST_SQUARES: "Densities, bandwidth by cross-validation",
 }
 #: What theorem 3.6 promises of the mean square error over y, for an i.i.d. sample of the prior.
@@ -267,7 +267,7 @@ def _slopes(curves: Curves) -> str:
         f"Measured: {said}. Theorem 3.6 guarantees at least $n^{{-0.33}}$ for functions in the RKHS, averaged over y, "
         r"with $\varepsilon \propto n^{-1/3}$ and $\delta \propto n^{-1/6}$, if its smoothness condition on "
         f"E[f(X) | y] holds; at a single y theorem 3.5 guarantees $n^{{-0.30}}$. {slower}"
-        "Kernel Bayes' rule (b) uses ε = 0.01/n and δ = 2ε, as in the paper, and μ̂ sums to one. The paper's equation "
+        "Kernel Bayes' rule uses ε = 0.01/n and δ = 2ε, as in the paper, and μ̂ sums to one. The paper's equation "
         "12 and Figure 1 print a μ̂ that is n times as large, which makes the same δ in effect n² times smaller: *μ̂ as "
         "printed*."
     )

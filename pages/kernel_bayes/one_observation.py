@@ -8,12 +8,8 @@ import torch
 
 from deconditioning.errors import InputError
 from deconditioning.figures.studies.embeddings import embedding_map
-from deconditioning.figures.studies.one_dimension import (
-    embeddings_plot,
-    pairs_plot,
-    posterior_plot,
-    signed_weights_plot,
-)
+from deconditioning.figures.studies.one_dimension import pairs_plot
+from deconditioning.figures.studies.posteriors import embeddings_plot, posterior_plot, signed_weights_plot
 from deconditioning.studies.kernel_bayes.one_observation import ABC_DRAWS, Answer, answers, normal_density
 from deconditioning.studies.kernel_bayes.settings import AnswerSettings, KernelBayesSettings
 from deconditioning.studies.kernel_bayes.study import (
@@ -23,6 +19,7 @@ from deconditioning.studies.kernel_bayes.study import (
     gaussian_spec,
     lengthscale_of,
 )
+from deconditioning.wording import signed
 from pages.kernel_bayes.controls import RULE, choose_by_validation, move_observation, problem_of
 from pages.kernel_bayes.errors import TITLES
 from pages.kit.chart.plotly_live import plotly_live
@@ -45,7 +42,7 @@ def observed(dimension: int) -> tuple[KernelBayesSettings, dict[str, Answer]]:
     if form not in result:
         raise InputError("This rule has no solution at these values: increase ε or δ, or choose another form.")
     mean, _ = problem.posterior(y)
-    summary(result, form, mean, y)
+    summary(settings, result[form], mean)
     (line if spec.dimension == 1 else plane)(problem, result[form], y, shown.herded)
     return settings, result
 
@@ -57,18 +54,18 @@ def _answers(
     return answers(problem_of(spec), np.array(y), bandwidth=bandwidth, **rule)
 
 
-def summary(result: dict[str, Answer], form: str, exact: np.ndarray, y: np.ndarray) -> None:
-    """What the rule says, beside the exact mean."""
-    sample = result[form].sample
-    assert sample is not None
+def summary(settings: KernelBayesSettings, answer: Answer, exact: np.ndarray) -> None:
+    """What is hidden, seen and given, and what the rule says beside the exact mean."""
+    y = _vector(np.array(settings.observed))
     st.markdown(
-        f"Given y = {_vector(y)} the exact posterior mean is {_vector(exact)}; {TITLES[form]} gives "
-        f"**{_vector(result[form].mean)}**. {weights_sentence(sample)}"
+        f"**Hidden**: x. **Seen**: y = {y}. **Given**: {settings.pairs} examples of both, and {settings.prior} draws "
+        f"of the prior of x. The rule puts the posterior mean of x at **{_vector(answer.mean)}**; exactly it is "
+        f"{_vector(exact)}."
     )
 
 
 def _vector(values: np.ndarray) -> str:
-    inside = ", ".join(f"{value:.2f}" for value in values)
+    inside = ", ".join(signed(float(value), 2) for value in values)
     return inside if len(values) == 1 else f"({inside})"
 
 
@@ -82,44 +79,46 @@ def _herded(answer: Answer, count: int, candidates: torch.Tensor) -> np.ndarray:
 
 
 def line(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) -> None:
-    """Pairs with the observation, posterior, embedding and weights in one dimension."""
+    """Posterior and pairs with the observation; below, embedding and weights, in one dimension."""
     dark, sample = is_dark(), answer.sample
     assert sample is not None
     reach = 3.2 * float(np.sqrt(problem.xx[0, 0]))
     grid = np.linspace(-reach, reach, 400)[:, None]
     mean, covariance = problem.posterior(y)
+    left, right = st.columns([5, 3])
+    with left:
+        chosen = _herded(answer, herded, torch.from_numpy(grid))[:, 0]
+        prior = normal_density(np.zeros(1), problem.xx / 2, grid)
+        figure = posterior_plot(
+            grid[:, 0], normal_density(mean, covariance, grid), prior, chosen, variable="x",
+            title=f"Posterior of x given y = {y[0]:.1f}", height=430, dark=dark,
+        )  # fmt: skip
+        plotly_live(figure, "k-posterior")
+    with right:
+        figure = pairs_plot(problem.inputs[:, 0], problem.observations[:, 0], title="Examples; drag the observed y",
+                            labels=("x, hidden", "y, seen"), rule=float(y[0]), height=430, dark=dark)  # fmt: skip
+        plotly_live(figure, "k-pairs", later=True, on_rule=move_observation)
     left, right = st.columns(2)
     with left:
-        figure = pairs_plot(problem.inputs[:, 0], problem.observations[:, 0], title="Pairs and the observation",
-                            labels=("x", "y"), rule=float(y[0]), height=320, dark=dark)  # fmt: skip
-        plotly_live(figure, "k-pairs", later=True, on_rule=move_observation)
         scale = lengthscale_of(sample.kernel)
         lines = {
             "this rule": sample.at(torch.from_numpy(grid)).numpy(),
             "exact": exact_embedding(problem, y, grid, scale),
         }
-        plotly_live(
-            embeddings_plot(grid[:, 0], lines, title="Embedding of X given Y = y", variable="x", dark=dark),
-            "k-embedding",
-            later=True,
-        )
+        figure = embeddings_plot(grid[:, 0], lines, title="Embedding of the posterior", variable="x", height=280,
+                                 dark=dark)  # fmt: skip
+        plotly_live(figure, "k-embedding", later=True)
     with right:
-        chosen = _herded(answer, herded, torch.from_numpy(grid))[:, 0]
-        prior = normal_density(np.zeros(1), problem.xx / 2, grid)
-        figure = posterior_plot(
-            grid[:, 0], normal_density(mean, covariance, grid), prior, chosen, variable="x", dark=dark
-        )
-        plotly_live(figure, "k-posterior")
         figure = signed_weights_plot(
-            sample.points[:, 0].numpy(), sample.weights.numpy(),
-            title="Weights; negative weights have another colour",
-            variable="x", height=320, dark=dark,
+            sample.points[:, 0].numpy(), sample.weights.numpy(), title="Weights of the samples", variable="x",
+            height=280, dark=dark,
         )  # fmt: skip
         plotly_live(figure, "k-weights", later=True)
+        st.caption(weights_sentence(sample))
 
 
 def plane(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) -> None:
-    """Embedding and exact density over the plane, with herded samples said in numbers."""
+    """The rule's embedding over the plane, the exact one and the exact density; herded samples in numbers."""
     dark, sample = is_dark(), answer.sample
     assert sample is not None
     reach = 3.0 * np.sqrt(np.diag(problem.xx) / 2)
@@ -127,15 +126,18 @@ def plane(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) 
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, 2)
     scale = lengthscale_of(sample.kernel)
     pictures = {
-        "Embedding by this rule": sample.at(torch.from_numpy(grid)).numpy(),
+        "Posterior embedding by this rule": sample.at(torch.from_numpy(grid)).numpy(),
         "Exact embedding": exact_embedding(problem, y, grid, scale),
         "Exact posterior density": normal_density(*problem.posterior(y), grid),
     }
-    for column, (title, values) in zip(st.columns(3), pictures.items(), strict=True):
+    large, small = st.columns([5, 3])
+    for column, (title, values) in zip((large, small, small), pictures.items(), strict=True):
         with column:
-            figure = embedding_map(values.reshape(70, 70), axes[0], axes[1], title=title, dark=dark)
+            figure = embedding_map(
+                values.reshape(70, 70), axes[0], axes[1], title=title, height=480 if column is large else 240, dark=dark
+            )
             figure["layout"]["xaxis"]["title"]["text"], figure["layout"]["yaxis"]["title"]["text"] = "x₂", "x₁"
-            plotly_live(figure, f"k-{title}")
+            plotly_live(figure, f"k-{title}", later=column is small)
     chosen = _herded(answer, herded, torch.from_numpy(grid))
     if len(chosen):
         mean, covariance = problem.posterior(y)

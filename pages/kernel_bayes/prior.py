@@ -10,7 +10,10 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.page_layout import explain
 from pages.kit.layout.theme import is_dark
 
-NAMES = {"kbr": "Kernel Bayes' rule (b)", "kbr_a": "Kernel Bayes' rule (a)", "dme": "Deconditional embedding"}
+NAMES = {
+    "kbr": "Kernel Bayes' rule", "kbr_a": "Kernel Bayes' rule, weights on the prior's draws",
+    "dme": "Deconditional embedding",
+}  # fmt: skip
 #: More pairs make the matrices worse conditioned, and the picture slower.
 MOST = 100
 
@@ -35,7 +38,7 @@ def show(spec: GaussianSpec, y: float) -> None:
     with right:
         _said(result, y)
     explain(
-        "In form (b) the prior's weights appear on both sides of an inverse and cancel.",
+        "If the weights are put on the pairs, those of the prior appear on both sides of an inverse and cancel.",
         rf"""
 $$\rho = \Lambda G_Y\left((\Lambda G_Y)^2 + \delta I\right)^{{-1}}\Lambda k_Y \;\xrightarrow{{\delta \to 0}}\;
 G_Y^{{-1}} k_Y,\qquad
@@ -61,7 +64,7 @@ def _said(result: PriorEffect, y: float) -> None:
     )
     st.markdown(
         f"The prior is shifted by one sd, which shifts the exact posterior mean at y = {y:.1f} by "
-        f"{result.exact[1] - result.exact[0]:.2f}. Kernel Bayes' rule (b) gives **{fair:.2f}** of this shift at δ = "
+        f"{result.exact[1] - result.exact[0]:.2f}. Kernel Bayes' rule gives **{fair:.2f}** of this shift at δ = "
         f"0.01 and **{0.0 if abs(small) < 0.005 else small:.2f}** at the smallest δ: {limit}."
     )
     st.markdown(

@@ -17,6 +17,11 @@ from pages.kit.controls.settings import controls
 from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
 
+#: The methods in the picture.
+_SHOWN = {
+    "kbr": "kernel Bayes' rule", "cme": "conditional mean", "kde": "density estimation",
+    "abc_few": "rejection ABC,<br>as many simulations",
+}  # fmt: skip
 Means = dict[str, np.ndarray]
 
 
@@ -55,7 +60,7 @@ def observed(dimension: int) -> tuple[KernelBayesSettings, Means]:
     shown = {name: result[name][index] for name in ("kbr", "cme", "kde", "abc_few")}
     figure = coordinates_plot(
         exact[index], np.sqrt(np.diag(covariance)), shown,
-        title=f"Posterior means at observation {index + 1}", dark=is_dark(),
+        title=f"The hidden X given observation {index + 1}: posterior means", names=_SHOWN, height=420, dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "k-coordinates")
     return settings, result
@@ -89,11 +94,12 @@ def verdict(spec: GaussianSpec, errors: dict[str, float]) -> str:
     same = {name: errors[name] for name in ("kbr", "cme", "kde", "abc_few")}
     best = min(same, key=same.__getitem__)
     nearest = (
-        "on this problem it is the most accurate of the methods with the same number of samples"
+        "here it is the most accurate of the methods with the same number of samples"
         if best == "kbr"
         else f"{names[best]} is more accurate"
     )
     return (
-        f"Over {OBSERVATIONS} observations kernel Bayes' rule has a mean square error of **{same['kbr']:.3g}** with "
-        f"{spec.pairs} pairs and {spec.prior} draws of the prior: {nearest}."
+        f"**Hidden**: X, {spec.dimension} numbers. **Seen**: Y, {spec.dimension} numbers that depend on X. **Given**: "
+        f"{spec.pairs} examples of both, and {spec.prior} draws of the prior of X. Over {OBSERVATIONS} observations "
+        f"the mean square error of kernel Bayes' rule is **{same['kbr']:.3g}**: {nearest}."
     )

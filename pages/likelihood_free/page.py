@@ -38,8 +38,8 @@ def body() -> None:
     settings, result = picture_first(lambda: posteriors(choice, learned))
     table(result)
     equation(result, gap_of(choice, settings))
-    st.subheader("How the kernels were set", anchor=False)
-    checks.q_bar(choice, learned, result)
+    with st.expander("How the kernels were set"):
+        checks.q_bar(choice, learned, result)
     with evidence():
         st.subheader("Error against the number of simulations", anchor=False)
         checks.errors(choice)

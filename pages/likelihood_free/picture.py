@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from deconditioning.figures.colours import MODEL_NAMES
 from deconditioning.figures.studies.likelihood_free import corner_plot, marginal_plot
 from deconditioning.figures.studies.one_dimension import pairs_plot
 from deconditioning.studies.likelihood_free.study import Inference
@@ -14,6 +16,9 @@ from pages.kit.layout.theme import is_dark
 
 #: Seconds between two drawn samples, and samples a beat.
 BEAT, _PER_BEAT = 0.3, 3
+_NAMES = MODEL_NAMES | {
+    "dme": "Deconditional embedding", "kbr": "Kernel Bayes' rule", "abc": "Rejection ABC",
+}  # fmt: skip
 Interval = tuple[float, float, float]
 
 
@@ -69,38 +74,43 @@ def player(result: Inference, method: str) -> None:
         if playing:
             following = st.session_state.get("lf-step", last) + _PER_BEAT
             st.session_state["lf-step"] = following if following <= last else 1
+        above = st.container()
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            if st.button("Pause" if playing else "Play", key="lf-play-button"):
+            if st.button("Pause" if playing else "Play the samples one by one", key="lf-play-button"):
                 st.session_state["lf-play"] = not playing
                 st.rerun(scope="app")
-            if st.button("Next", key="lf-next", disabled=playing):
+            if st.button("Next sample", key="lf-next", disabled=playing):
                 st.session_state["lf-step"] = st.session_state.get("lf-step", last) % last + 1
             drawn = int(widgets.slider("Herded samples drawn", 1, last, last, key="lf-step", disabled=playing))
-        _draw(result, method, drawn)
+        _draw(result, method, drawn, above)
 
     show()
 
 
-def _draw(result: Inference, method: str, drawn: int) -> None:
+def _draw(result: Inference, method: str, drawn: int, above: DeltaGenerator) -> None:
+    """The posterior: of one parameter, or of every two with that of each below."""
     count = len(result.problem.prior.names)
-    sizes = [3, 2] if count == 1 else [1, 1]
-    places = [column for _ in range((count + 1) // 2) for column in st.columns(sizes)]
+    if count == 1:
+        with above:
+            plotly_live(_marginal(result, method, 0, drawn, 400), "lf-marginal-0")
+        return
+    with above:
+        plotly_live(_corner(result, method, drawn), "lf-corner")
+    places = [column for _ in range((count + 1) // 2) for column in st.columns(2)]
     for index in range(count):
         with places[index]:
-            plotly_live(_marginal(result, method, index, drawn, 400 if count == 1 else 330), f"lf-marginal-{index}")
-    if count == 1:
-        with places[1]:
-            _simulations(result)
-        return
-    truth, exact = result.problem.truth, result.exact
-    figure = corner_plot(
+            plotly_live(_marginal(result, method, index, drawn, 330), f"lf-marginal-{index}", later=True)
+
+
+def _corner(result: Inference, method: str, drawn: int) -> dict[str, Any]:
+    truth, exact, count = result.problem.truth, result.exact, len(result.problem.prior.names)
+    return corner_plot(
         _shown_samples(result, method)[:drawn], variables(result), shown=method,
         limits=np.array([limits(result, j) for j in range(count)]),
         exact=(exact.mean, exact.covariance) if exact and exact.covariance is not None else None,
         truth=None if truth is None else np.log(truth) if in_logs(result) else truth,
-        height=360 if count == 2 else 560, dark=is_dark(),
+        height=400 if count == 2 else 480, dark=is_dark(),
     )  # fmt: skip
-    plotly_live(figure, "lf-corner")
 
 
 def _marginal(result: Inference, method: str, index: int, drawn: int, height: int) -> dict[str, Any]:
@@ -114,17 +124,18 @@ def _marginal(result: Inference, method: str, index: int, drawn: int, height: in
     mark = None if truth is None else float(np.log(truth[index]) if in_logs(result) else truth[index])
     return marginal_plot(
         _shown_samples(result, method)[:drawn, index], intervals(result, index), variable=variables(result)[index],
-        limits=span, shown=method, prior=(grid, prior), exact=exact, truth=mark, height=height, dark=is_dark(),
+        limits=span, shown=method, prior=(grid, prior), exact=exact, truth=mark, names=_NAMES,
+        legend=len(result.problem.prior.names) == 1, height=height, dark=is_dark(),
     )  # fmt: skip
 
 
-def _simulations(result: Inference) -> None:
-    """What was simulated, and what was observed: the first summary against the parameter."""
+def simulations(result: Inference) -> None:
+    """What was simulated, and what was observed: the first summary against the first parameter."""
     part = result.problem.prior.marginals[0]
     name = f"log {part.name}" if part.log else part.name
     figure = pairs_plot(
         result.simulations.parameters[:, 0], result.simulations.summaries[:, 0], rule=float(result.problem.observed[0]),
-        title="Simulations, and what was observed", labels=(name, result.problem.summary_names[0]), height=400,
-        dark=is_dark(),
+        title="Simulations (dots) and the observation (line)", labels=(name, result.problem.summary_names[0]),
+        height=300, dark=is_dark(),
     )  # fmt: skip
-    plotly_live(figure, "lf-simulations")
+    plotly_live(figure, "lf-simulations", later=True)

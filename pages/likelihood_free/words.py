@@ -5,6 +5,7 @@ import streamlit as st
 
 from deconditioning.studies.likelihood_free.guards import MANY, NARROW
 from deconditioning.studies.likelihood_free.study import Inference
+from pages.kit.controls.essential import aside
 from pages.kit.layout.escaping import plain, sentence_of
 from pages.kit.layout.page_layout import explain
 from pages.kit.layout.score_table import score_table
@@ -17,7 +18,7 @@ WIDE = 1.5
 TITLES = {
     "exact": "Exact posterior",
     "dme": "Deconditional embedding",
-    "kbr": "Kernel Bayes' rule (b)",
+    "kbr": "Kernel Bayes' rule",
     "cme": "Conditional mean",
     "abc": "Rejection ABC",
     "cme_evidence": "Conditional mean by its own evidence",
@@ -26,44 +27,77 @@ TITLES = {
     "mdn": "Mixture density network",
     "smc_abc": "Sequential ABC",
 }
+#: Methods whose title needs an article in a sentence.
+_WITH_ARTICLE = ("dme", "cme", "cme_evidence", "mdn")
 
 
 def summary(inference: Inference, method: str) -> float:
-    """What the shown method says of the first parameter, beside the exact posterior or the true value.
+    """What is simulated, observed and inferred, and what the shown method says of the first parameter.
 
     Returns the ratio of its interval's width to the exact one, 1 where no exact one is known.
     """
     name = picture.variables(inference)[0]
     lines, ratio = picture.intervals(inference, 0), 1.0
     low, mean, high = lines[method]
-    words = f"With {len(inference.simulations.parameters):,} simulations, {TITLES[method]} estimates {plain(name)} as "
-    words += f"**{mean:.4g}**, with 95 % interval [{low:.4g}, {high:.4g}]"
+    title = TITLES[method]
+    who = f"The {title[0].lower()}{title[1:]}" if method in _WITH_ARTICLE else title
+    words = f"{_situation(inference)} {who} estimates {plain(name)} as **{mean:.3g}**, with the 95 % interval "
+    words += f"{low:.3g} to {high:.3g}"
     if "exact" in lines:
         wide = high - low
         low, mean, high = lines["exact"]
         ratio = wide / (high - low)
-        words += f"; exact: {mean:.4g}, [{low:.4g}, {high:.4g}]. The interval is {ratio:.2g} times as wide"
+        words += f", {ratio:.2g} times as wide as the exact one (mean {mean:.3g}, {low:.3g} to {high:.3g})"
     elif inference.problem.truth is not None:
         truth = np.log(inference.problem.truth) if picture.in_logs(inference) else inference.problem.truth
         spans = [picture.intervals(inference, j)[method] for j in range(len(truth))]
         held = sum(low <= value <= high for value, (low, _, high) in zip(truth, spans, strict=True))
         words += f"; the intervals contain {held} of the {len(truth)} true values"
-    st.markdown(f"{words}.")
+    st.markdown(f"{words}.".replace(" -", " −").replace("**-", "**−"))
     for other, sentence in inference.refused.items():
         st.warning(f"{TITLES[other]}: {sentence_of(sentence)}")
     return ratio
 
 
+def _situation(inference: Inference) -> str:
+    """What is simulated, observed and inferred."""
+    problem, runs = inference.problem, f"{len(inference.simulations.parameters):,}"
+    count = len(problem.prior.names)
+    told = {
+        "exponential-gamma": (
+            f"the mean of 500 exponential waiting times, at {runs} values of their rate θ",
+            f"a mean of {np.exp(float(problem.observed[0])):.4g}", "the rate θ",
+        ),
+        "gaussian": (f"{count} noisy numbers, at {runs} values of their means θ", f"{count} numbers", "their means θ"),
+        "lotka-volterra": (
+            f"numbers of predators and prey over time, at {runs} sets of four rates", "one such history",
+            "the four rates",
+        ),
+    }  # fmt: skip
+    table = f"the {runs} rows of the table", "its observed row", plain(", ".join(problem.prior.names))
+    simulated, seen, inferred = told.get(problem.name, table)
+    return f"**Simulated**: {simulated}. **Observed**: {seen}. **Inferred**: {inferred}."
+
+
 def remarks(inference: Inference, method: str, ratio: float) -> None:
-    """What the weights sum to, which runs were discarded, and why an interval is ``ratio`` times the exact one."""
+    """The simulations, why an interval is ``ratio`` times the exact one, and what weights sum to at the level All."""
     answer = inference.answers[method]
-    words = f"The weights sum to {answer.total:.2f}"
-    words += f", the negative ones to −{answer.negative:.2g}." if answer.negative else "."
-    if inference.simulations.discarded:
-        words += f" {inference.simulations.discarded} runs reached 10,000 events; they were discarded and repeated."
-    if ratio > WIDE and method in ("dme", "kbr") and len(picture.variables(inference)) == 1:
-        words += f" {_why_wide(inference, ratio)}"
-    st.markdown(words)
+    single = len(picture.variables(inference)) == 1
+    wide = ratio > WIDE and method in ("dme", "kbr") and single
+    place = st.container()
+    if single:
+        left, place = st.columns([3, 2], vertical_alignment="center")
+        with left:
+            picture.simulations(inference)
+    with place:
+        if wide:
+            st.markdown(_why_wide(inference, ratio))
+        if inference.simulations.discarded:
+            st.markdown(
+                f"{inference.simulations.discarded} runs reached 10,000 events; they were discarded and repeated."
+            )
+        negative = f", the negative ones to −{answer.negative:.2g}." if answer.negative else "."
+        aside(f"The weights sum to {answer.total:.2f}{negative}")
 
 
 def _why_wide(inference: Inference, ratio: float) -> str:

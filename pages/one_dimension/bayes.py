@@ -6,15 +6,12 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.datasets.one_dimension import LineSpec
-from deconditioning.figures.studies.one_dimension import (
-    embeddings_plot,
-    pairs_plot,
-    posterior_plot,
-    signed_weights_plot,
-)
+from deconditioning.figures.studies.one_dimension import pairs_plot
+from deconditioning.figures.studies.posteriors import embeddings_plot, posterior_plot, signed_weights_plot
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.studies.one_dimension.bayes import Posterior, posterior_of_y
 from deconditioning.studies.one_dimension.settings import BayesSettings
+from deconditioning.wording import signed
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.program_values import set_values
@@ -71,14 +68,14 @@ def _said(posterior: Posterior, at: float) -> None:
     mean, sd = posterior.moments["exact"]
     hills = modes(posterior.density)
     many = "one mode" if hills == 1 else f"{hills} modes"
-    words = f"Given x = {at:.2f}, the exact posterior of y has {many}, mean {mean:.2f} and sd {sd:.2f}"
+    words = (
+        f"**Hidden**: y. **Seen**: x = {signed(at, 2)}. **Given**: samples of the prior of y, and simulated pairs. The "
+        f"exact posterior of y has {many}, mean {signed(mean, 2)} and sd {sd:.2f}"
+    )
     if "herded" in posterior.moments:
         mean, sd = posterior.moments["herded"]
-        words += f"; {len(posterior.herded)} herded samples give **{mean:.2f}** and **{sd:.2f}**"
-    st.markdown(
-        f"{words}. The distance between the embedding and the exact one is {posterior.distance:.2g} of its norm. "
-        f"{weights_sentence(posterior.mean)}"
-    )
+        words += f"; {len(posterior.herded)} herded samples give **{signed(mean, 2)}** and **{sd:.2f}**"
+    st.markdown(f"{words}.")
     if posterior.lost:
         st.warning(f"No samples can be herded here. {sentence_of(posterior.lost)}")
 
@@ -94,23 +91,31 @@ def modes(density: np.ndarray) -> int:
 
 def _pictures(spec: LineSpec, posterior: Posterior, at: float) -> None:
     dark, line = is_dark(), line_of(spec)
-    left, right = st.columns(2)
     y = np.linspace(-spec.half_width, spec.half_width, 300)
+    left, right = st.columns([5, 3])
     with left:
+        figure = posterior_plot(
+            posterior.y, posterior.density, posterior.prior, posterior.herded,
+            title=f"Posterior of y given x = {signed(at, 2)}", height=420, dark=dark,
+        )  # fmt: skip
+        plotly_live(figure, "b-posterior")
+    with right:
         figure = pairs_plot(
-            line.mediators.numpy(), line.inputs.numpy(), title="Simulated pairs and the observation",
-            labels=("y", "x"), curve=spec.r(y), curve_at=y, curve_name="r(y)", rule=at, by_hand=spec.edits[0].places,
-            height=320, dark=dark,
+            line.mediators.numpy(), line.inputs.numpy(), title="Simulated pairs; drag the observed x",
+            labels=("y", "x"), curve=spec.r(y), curve_at=y, curve_name="r(y)", rule=at,
+            by_hand=spec.edits[0].places, height=420, dark=dark,
         )  # fmt: skip
         plotly_live(figure, "b-data", later=True, on_rule=_observe)
+    left, right = st.columns(2)
+    with left:
         lines = {"deconditional embedding": posterior.embedding, "exact embedding": posterior.exact}
-        plotly_live(embeddings_plot(posterior.y, lines, title="Embedding of Y given X = x", dark=dark), "b-embedding",
-                    later=True)  # fmt: skip
+        figure = embeddings_plot(posterior.y, lines, title="Embedding of the posterior", height=280, dark=dark)
+        plotly_live(figure, "b-embedding", later=True)
+        st.caption(f"Distance between the two: {posterior.distance:.2g} of the norm of the exact one.")
     with right:
-        figure = posterior_plot(posterior.y, posterior.density, posterior.prior, posterior.herded, dark=dark)
-        plotly_live(figure, "b-posterior")
         points, weights = posterior.mean.points[:, 0].numpy(), posterior.mean.weights.numpy()
-        plotly_live(signed_weights_plot(points, weights, height=320, dark=dark), "b-weights", later=True)
+        plotly_live(signed_weights_plot(points, weights, height=280, dark=dark), "b-weights", later=True)
+        st.caption(weights_sentence(posterior.mean))
 
 
 def _equation(spec: LineSpec, lam: float, epsilon: float) -> None:

@@ -41,10 +41,15 @@ from pages.kit.tools import study_sweep
 from pages.one_dimension import controls, scatters, sweep
 from pages.one_dimension.edits import edited
 from pages.one_dimension.scatters import line_of
-from pages.one_dimension.words import FUNCTION, FUNCTION_CAPTION, explanation
+from pages.one_dimension.words import FUNCTION, explanation
 
 TASK = "one-dimension"
-SCORES = ("rmse", "mae", "bias", "crps", "coverage50", "coverage95", "coverage_2sd")
+#: The other lines beside the posterior.
+_LINES = {
+    "truth": "hidden f (truth)", "impute": "naive: first z<br>from y (impute)",
+    "cascade": "naive: y from x,<br>then z (cascade)",
+}  # fmt: skip
+SCORES = ("rmse", "mae", "bias", "crps", "coverage95", "coverage_2sd")
 #: Points a side of the evidence picture: a quick one, then a fine one unless matrices are large.
 COARSE, FINE, LARGE = 11, 21, 250
 
@@ -61,12 +66,14 @@ def show() -> None:
     with st.sidebar:
         drawn = controls.choose_problem()
         method = controls.choose_method()
+    said = st.empty()
     line, model, result, weights = picture_first(lambda: _pictures(drawn, method))
     with st.sidebar:
         settings = controls.learning(line.spec, method, model)
         _learn_button(line.spec, settings)
     scores, naive = result.scores(line), _naive(line.spec)
-    _sentence(method, result, scores)
+    with said:
+        _sentence(method, result, scores)
     _watch(line.spec, method)
     if naive is None:
         _wait_for_naive(line.spec)
@@ -80,11 +87,10 @@ def _pictures(drawn: LineSpec, method: str) -> tuple[Line, ModelSpec, LineFit, n
     """Both scatters, edited, the model's controls and its posterior of f; returns the problem, the model, fit and W."""
     edit, said = scatters.above()
     line = line_of(edited(drawn, said))
-    first, second, third = st.columns([1, 1, 1.7])
-    with third, st.container(key="lab-beside" if edit else None):  # on a phone it stays in sight (layout.css)
+    left, right = st.columns([5, 3])
+    with left, st.container(key="lab-beside" if edit else None):  # on a phone it stays in sight (layout.css)
         model, result, weights = part_first(lambda: _function(line, method))
-        st.caption(FUNCTION_CAPTION)
-    scatters.given(line, line_of(drawn), edit, first, second)
+    scatters.given(line, line_of(drawn), edit, right, right)
     return line, model, result, weights
 
 
@@ -97,8 +103,8 @@ def _function(line: Line, method: str) -> tuple[ModelSpec, LineFit, np.ndarray]:
     lines = {"truth": line.truth.numpy()} | {name: fit.mean.numpy() for name, fit in naive.items()}
     figure = function_plot(
         line.grid.numpy(), result.mean.numpy(), result.sd.numpy(), lines, title=FUNCTION, model=method,
-        name="TTGP ±2 sd" if method == "task_transformed_gp" else "DME ±2 sd",
-        limits=_window(line), height=330, dark=is_dark(),
+        name="posterior:<br>mean ± 2 sd", labels=("x", "z = f(x)"), limits=_window(line), names=_LINES,
+        height=430, dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "o-function")
     return model, result, weights
@@ -114,10 +120,11 @@ def _window(line: Line) -> tuple[float, float]:
 def _sentence(method: str, line_fit: LineFit, scores: dict[str, float]) -> None:
     if line_fit.evidence is not None:
         record_numbers(evidence=line_fit.evidence)
+    title = f"{TITLES[method][0].lower()}{TITLES[method][1:]}"
     st.markdown(
-        f"x and z are never observed together; y connects them. {TITLES[method]} recovers f with RMSE "
-        f"**{scores['rmse']:.3f}**. The band of ±2 sd contains {100 * scores['coverage_2sd']:.0f} % of f (nominal: 95 "
-        f"%). The log evidence is **{signed(line_fit.evidence, 1)}**."
+        f"x and z are never seen together; y connects them. The {title} recovers f with RMSE **{scores['rmse']:.3f}**; "
+        f"its band of ±2 sd contains {100 * scores['coverage_2sd']:.0f} % of this one curve. The log evidence is "
+        f"**{signed(line_fit.evidence, 1)}**."
     )
 
 
@@ -177,8 +184,10 @@ def _wait_for_naive(spec: LineSpec) -> None:
 def _scores(line: Line, rows: dict[str, dict[str, float]], naive: dict[str, LineFit]) -> None:
     rows = rows | {name: fit.scores(line) for name, fit in naive.items()}
     score_table(
-        rows, columns=SCORES, names=TITLES, caption=("Scores against the noise-free f, over the central 95 % of x")
-    )
+        rows, columns=SCORES, names=TITLES,
+        caption="Scores against the noise-free f, over the central 95 % of x. Coverage: the share of this one curve in "
+        "the band, which is no test of calibration",
+    )  # fmt: skip
 
 
 def _second_row(
@@ -197,7 +206,7 @@ def _second_row(
             later=True,
         )
         share = float((abs(error) <= 2 * line_fit.sd.numpy()).mean())
-        st.caption(f"{100 * share:.0f} % of the error is inside the band.")
+        st.caption(f"{100 * share:.0f} % of this curve is inside the band.")
     with first:
         _surface(line, model)
 

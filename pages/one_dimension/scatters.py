@@ -12,7 +12,10 @@ from pages.kit.controls import widgets
 from pages.kit.controls.edits import HINT
 from pages.kit.layout.theme import is_dark
 from pages.one_dimension.edits import editable
-from pages.one_dimension.words import FIRST, SECOND
+from pages.one_dimension.words import FIRST, SCATTERS_CAPTION, SECOND
+
+#: Pixels: both stand beside the function, one above the other.
+HEIGHT = 200
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
@@ -40,23 +43,22 @@ def given(line: Line, drawn: Line, edit: bool, first: DeltaGenerator, second: De
         figure = pairs_plot(
             line.mediators.numpy(), line.inputs.numpy(), title=FIRST.title, labels=FIRST.labels, curve=spec.r(y),
             curve_at=y, curve_name=FIRST.curve, curve_sd=np.full(len(y), spec.input_noise),
-            by_hand=line.spec.edits[0].places, height=330, dark=is_dark(),
+            by_hand=line.spec.edits[0].places, height=HEIGHT, dark=is_dark(),
         )  # fmt: skip
         pairs = drawn.mediators.numpy(), drawn.inputs.numpy()
         points = editable("first", line.spec, pairs, FIRST.labels) if edit else None
         plotly_live(figure, "o-first", later=True, points=points)
-        st.caption(FIRST.caption)
     with second:
         mean, sd = _conditional(spec)
         figure = pairs_plot(
             line.query.numpy(), line.targets.numpy(), title=SECOND.title, labels=SECOND.labels, curve=mean,
-            curve_at=y, curve_name=SECOND.curve, curve_sd=sd, by_hand=line.spec.edits[1].places, height=330,
+            curve_at=y, curve_name=SECOND.curve, curve_sd=sd, by_hand=line.spec.edits[1].places, height=HEIGHT,
             dark=is_dark(),
         )  # fmt: skip
         pairs = drawn.query.numpy(), drawn.targets.numpy()
         points = editable("second", line.spec, pairs, SECOND.labels) if edit else None
         plotly_live(figure, "o-second", later=True, points=points)
-        st.caption(SECOND.caption)
+        st.caption(SCATTERS_CAPTION)
 
 
 @st.cache_data(show_spinner=False, max_entries=16)

@@ -7,7 +7,8 @@ import streamlit as st
 import torch
 
 from deconditioning.datasets.one_dimension import Line, LineSpec
-from deconditioning.figures.studies.one_dimension import curves_plot, embeddings_plot, function_plot, pairs_plot
+from deconditioning.figures.studies.one_dimension import curves_plot, function_plot, pairs_plot
+from deconditioning.figures.studies.posteriors import embeddings_plot
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.studies.one_dimension.round_trip import (
     Operators,
@@ -102,20 +103,20 @@ def _share_back(result: RoundTrip) -> float:
 
 def _pictures(line: Line, result: RoundTrip, known: bool) -> None:
     dark = is_dark()
-    left, right = st.columns(2)
+    left, right = st.columns([5, 3])
     with left:
         figure = function_plot(
-            line.grid.numpy(), result.back, None, {"truth": result.function}, title="f and its recovery",
-            model="task_transformed_gp", name="there and back", height=330, dark=dark,
+            line.grid.numpy(), result.back, None, {"truth": result.function}, title="f before, and there and back",
+            model="task_transformed_gp", name="there and back", height=420, dark=dark,
         )  # fmt: skip
         plotly_live(figure, "t-function")
     with right:
         y = np.linspace(-line.spec.half_width, line.spec.half_width, 300)
         curve = line.conditional_mean(torch.from_numpy(y)).numpy() if known else None
         figure = pairs_plot(
-            line.query.numpy(), result.conditioned, title="Its conditional mean ĝ(ỹ)", labels=("ỹ", "ĝ(ỹ)"),
+            line.query.numpy(), result.conditioned, title="On the way: mean of f given y", labels=("y", "mean of f"),
             curve=curve,
-            curve_at=y, curve_name="E[f(X) | Y = y]", height=330, dark=dark,
+            curve_at=y, curve_name="E[f(X) | Y = y]", height=420, dark=dark,
         )  # fmt: skip
         plotly_live(figure, "t-conditioned", later=True)
 

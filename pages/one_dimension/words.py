@@ -16,11 +16,16 @@ class ScatterWords(NamedTuple):
     caption: str
 
 
-FIRST = ScatterWords("D₁: pairs (x, y)", ("y", "x"), "r(y)", "Simulated pairs; grey: p(x | y) ± 2 sd.")
-SECOND = ScatterWords(
-    "D₂: pairs (ỹ, z̃)", ("ỹ", "z̃"), "E[f(X) | Y = y]", "Observed pairs at other y; grey: p(z | y) ± 2 sd."
+FIRST = ScatterWords(
+    "Data set 1: x against y", ("y", "x"), "mean of x given y", "Simulated pairs (x, y); grey: ± 2 sd of x given y."
 )
-FUNCTION, FUNCTION_CAPTION = "The hidden function f", "The target f with its posterior band, and two naive estimates."
+SECOND = ScatterWords(
+    "Data set 2: z against y", ("y", "z"), "mean of z given y", "Pairs (y, z) at other y; grey: ± 2 sd of z given y."
+)
+FUNCTION = "The hidden function z = f(x) and its posterior"
+FUNCTION_CAPTION = "The target f with its posterior band, and two naive estimates."
+#: Below both scatters.
+SCATTERS_CAPTION = "Dots: data. Dotted: the mean given y; grey: ± 2 sd."
 
 
 def explanation(line: Line, method: str, regularisation: float, noise: float) -> tuple[str, str, str]:

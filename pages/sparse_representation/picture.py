@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.datasets.sparse_toy import Toy, ToySpec
+from deconditioning.errors import InputError
 from deconditioning.figures.studies.one_dimension import function_plot
 from deconditioning.models.sparse.sparse_representation import SparseRepresentation
 from deconditioning.studies.sparse_representation.study import (
@@ -50,36 +51,49 @@ def _at_values(
 
 
 def pictures(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Represented:
-    """At the sliders' values on the left, learned on the right; returns the former."""
+    """At the sliders' values, large; beside and below, learned and the variational GP. Returns the former."""
     told = st.empty()
-    places = [column for _ in range(1 + (len(kept) + 1) // 2) for column in st.columns(2)]
-    with places[0]:
+    left, right = st.columns([5, 3])
+    with left:
         here = picture_first(lambda: _here(toy, count, kept))
-    shown = [(version, read_at(toy.spec, spec)) for version, spec in kept.items()]
-    shown.append(("variational_gp", fitted(toy.spec, "variational_gp", len(here.locations))))
-    told.markdown(opening(toy, dict(shown)))
-    for place, (version, result) in zip(places[1:], shown, strict=False):
+    others = {version: read_at(toy.spec, spec) for version, spec in kept.items()}
+    others["variational_gp"] = fitted(toy.spec, "variational_gp", len(here.locations))
+    told.markdown(opening(toy, here, others))
+    first = [version for version in ("learned", "learned_points", "variational_gp") if version in others]
+    below, words = st.columns([1, 2], vertical_alignment="center") if len(first) > 2 else (right, st)
+    places = [right.container(), right.container(), below]
+    for place, version in zip(places, [first[0], *first[1:][::-1]], strict=False):
         with place:
-            _draw(toy, version, VERSIONS[version], result, f"s-{version}")
-    st.caption(
+            _draw(toy, version, VERSIONS[version], others[version], f"s-{version}", height=200, legend=False)
+    words.caption(
         "Triangles mark the positions of the points; their height has no meaning. Between the points the band is wide, "
         "because the model assumes that the data depend on f only at the points."
     )
     return here
 
 
-def opening(toy: Toy, shown: dict[str, Represented]) -> str:
-    """How near the learned points come, beside the variational GP's and beside all data."""
-    data = f"{toy.spec.data:,} noisy data of a function that {toy.spec.points} points represent exactly."
+def opening(toy: Toy, here: Represented, shown: dict[str, Represented]) -> str:
+    """How near the points of the sliders come, beside learned ones, the variational GP and all data."""
+    data, count = f"{toy.spec.data:,}", len(here.locations)
     best = min((name for name in shown if name in LEARNABLE), key=lambda n: _rmse(shown[n], toy), default=None)
-    if best is None:
-        return f"{data} Press **Learn the points** to see how well this number of points can represent it."
-    result, other = shown[best], shown["variational_gp"]
-    return (
-        f"{data} The RMSE is **{_rmse(result, toy):.3g}** with {len(result.locations)} learned points, "
-        f"{_rmse(fitted(toy.spec, 'exact_gp', len(result.locations)), toy):.3g} for a GP on all data and "
-        f"{_rmse(other, toy):.3g} for a variational GP with the same number of points."
+    own = (
+        f"{data} noisy data of a function that {toy.spec.points} points represent exactly. {count} points at the "
+        f"sliders' values miss it by RMSE **{_rmse(here, toy):.3g}**"
     )
+    if best is None:
+        return f"{own}. Press **Learn the points** to see how well {count} learned points can represent it."
+    return (
+        f"{own}, {count} learned points by **{_rmse(shown[best], toy):.3g}**{_all_data(toy, count)}, {count} points of "
+        f"a variational GP by {_rmse(shown['variational_gp'], toy):.3g}."
+    )
+
+
+def _all_data(toy: Toy, count: int) -> str:
+    """The error of a GP on all data; nothing where these are too many."""
+    try:
+        return f", a GP on all data by {_rmse(fitted(toy.spec, 'exact_gp', count), toy):.3g}"
+    except InputError:
+        return ""
 
 
 def _rmse(represented: Represented, toy: Toy) -> float:
@@ -91,20 +105,21 @@ def _here(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Repres
     with st.sidebar:
         places, values = choose_values()
     represented = _at_values(toy, count, places, values, kept)
-    _draw(toy, "random", f"{places.capitalize()} points, values of the sliders", represented, "s-here")
-    st.markdown(
-        f"With {len(represented.locations)} {places} points at the values of the sliders the RMSE is "
-        f"**{represented.scores(toy)['rmse']:.3g}** and the log evidence **{signed(represented.evidence, 1)}**."
-    )
+    title = f"f by {len(represented.locations)} {places} points, values of the sliders"
+    _draw(toy, "random", title, represented, "s-here", height=420)
+    count = len(represented.locations)
+    st.markdown(f"The log evidence of these {count} {places} points is **{signed(represented.evidence, 1)}**.")
     return represented
 
 
-def _draw(toy: Toy, version: str, title: str, represented: Represented, key: str) -> None:
+def _draw(
+    toy: Toy, version: str, title: str, represented: Represented, key: str, *, height: int, legend: bool = True
+) -> None:
     low, high = float(toy.truth.min()), float(toy.truth.max())
     room = 0.35 * max(high - low, 1.0)
     figure = function_plot(
         toy.grid[:, 0].numpy(), represented.mean, represented.sd, {"truth": toy.truth}, title=title, model=version,
-        name="mean ±2 sd", marks=represented.locations, points=shown_data(toy), labels=("x", "f(x)"),
-        limits=(low - room, high + room), height=330, dark=is_dark(),
+        name="posterior:<br>mean ± 2 sd", marks=represented.locations, points=shown_data(toy), labels=("x", "f(x)"),
+        limits=(low - room, high + room), names={"truth": "true f"}, legend=legend, height=height, dark=is_dark(),
     )  # fmt: skip
-    plotly_live(figure, key)
+    plotly_live(figure, key, later=not legend)

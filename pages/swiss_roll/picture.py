@@ -24,7 +24,6 @@ from pages.kit.controls import widgets
 from pages.kit.layout.theme import is_dark
 from pages.swiss_roll import controls
 
-_LEFT = ("Truth", "Seen")
 RIGHT = ("Prediction", "Error", "2 sd", "Recovered share")
 
 
@@ -105,20 +104,22 @@ def scores_later(roll_spec: RollSpec, specs: Sequence[ModelSpec]) -> Callable[[C
 
 
 def draw(roll: SwissRoll, problem: ProblemSettings) -> tuple[ModelSpec, View]:
-    """Two pictures side by side, each with its own choice; returns the model at the sliders' values, its posterior."""
-    left, right = st.columns(2)
+    """The posterior, large, beside what is seen and the truth; returns the model and its posterior."""
     truth = roll.truth.numpy()
     limits = (float(truth.min()), float(truth.max()))
-    with right:
-        shown = widgets.segmented_control(
-            "Right picture", RIGHT, default="Prediction", key="r-right", label_visibility="collapsed"
-        )
-        spec, view = picture_first(lambda: _posterior_picture(roll, problem, shown or "Prediction", limits))
+    left, right = st.columns([5, 3])
     with left:
         shown = widgets.segmented_control(
-            "Left picture", _LEFT, default="Truth", key="r-left", label_visibility="collapsed"
+            "Picture", RIGHT, default="Prediction", key="r-right", label_visibility="collapsed"
         )
-        _truth(roll, shown or "Truth", limits)
+        spec, view = picture_first(lambda: _posterior_picture(roll, problem, shown or "Prediction", limits))
+    with right:
+        _seen(roll, limits)
+        figure = roll_in_space(
+            roll.inputs.numpy(), truth, title="Hidden: the true position of each point", label="Position t",
+            colours="sequential", limits=limits, bar=False, height=230, dark=is_dark(),
+        )  # fmt: skip
+        plotly_live(figure, "roll-left")
     return spec, view
 
 
@@ -129,38 +130,27 @@ def _posterior_picture(
     with st.sidebar:
         spec = controls.hyperparameters(problem)
     view = _view_of(roll.spec, spec)
-    figure = roll_in_space(roll.inputs.numpy(), **_right(shown, roll.truth.numpy(), view, limits), dark=is_dark())
+    right = _right(shown, roll.truth.numpy(), view, limits)
+    figure = roll_in_space(roll.inputs.numpy(), **right, height=460, dark=is_dark())
     plotly_live(figure, "roll-right")
     st.markdown(_sentence(shown, spec, view))
     return spec, view
 
 
-def _truth(roll: SwissRoll, shown: str, limits: tuple[float, float]) -> None:
-    inputs, truth = roll.inputs.numpy(), roll.truth.numpy()
-    if shown == "Truth":
-        figure = roll_in_space(
-            inputs, truth, title="Truth (never shown to the model)", label="Position t along the roll",
-            colours="sequential", limits=limits, dark=is_dark(),
-        )  # fmt: skip
-        plotly_live(figure, "roll-left")
-        st.markdown("The standardised position of each point along the rolled-up sheet, which the model must recover.")
-        return
+def _seen(roll: SwissRoll, limits: tuple[float, float]) -> None:
     seen = (roll.with_points.tolist(), roll.with_means.tolist())
     figure = roll_from_the_side(
-        inputs, roll.slice.numpy(), roll.heights.numpy(), roll.means.numpy(), seen, limits, dark=is_dark()
-    )
+        roll.inputs.numpy(), roll.slice.numpy(), roll.heights.numpy(), roll.means.numpy(), seen, limits, height=230,
+        dark=is_dark(),
+    )  # fmt: skip
     plotly_live(figure, "roll-side")
-    st.markdown(
-        "A horizontal slice cuts through several windings. Its mean (coloured square) mixes positions that are far "
-        "apart along the sheet."
-    )
 
 
 def _right(shown: str, truth: np.ndarray, view: View, limits: tuple[float, float]) -> dict[str, Any]:
     if shown == "Error":
         return {
-            "values": view.mean - truth, "title": "Error", "label": "Prediction − truth", "colours": "diverging",
-            "limits": (-1.5, 1.5),
+            "values": view.mean - truth, "title": "Error of the recovered position", "label": "Prediction − truth",
+            "colours": "diverging", "limits": (-1.5, 1.5),
         }  # fmt: skip
     if shown == "2 sd":
         top = float(np.quantile(2 * view.sd, 0.99))
@@ -174,8 +164,8 @@ def _right(shown: str, truth: np.ndarray, view: View, limits: tuple[float, float
             "label": "Share of the prior variance removed", "colours": "uncertainty",
         }  # fmt: skip
     return {
-        "values": view.mean, "title": "Posterior mean", "label": "Position t along the roll", "colours": "sequential",
-        "limits": limits,
+        "values": view.mean, "title": "Recovered position of each point (posterior mean)",
+        "label": "Position t along the roll", "colours": "sequential", "limits": limits,
     }  # fmt: skip
 
 
@@ -192,6 +182,6 @@ def _sentence(shown: str, spec: ModelSpec, view: View) -> str:
             f"conditioning and deconditioning. On average **{100 * quality:.0f} %** is recovered."
         )
     return (
-        f"{title}: RMSE **{scores['rmse']:.3f}**; the 95 % intervals contain {100 * scores['coverage95']:.0f} % of "
-        "the points."
+        f"{title}: RMSE **{scores['rmse']:.3f}** (t has mean 0 and sd 1); the 95 % intervals contain "
+        f"{100 * scores['coverage95']:.0f} % of the points."
     )

@@ -5,7 +5,7 @@ from pages.kit.tools.toolbar import Preset, keeping
 from pages.swiss_roll.controls import ROLL
 
 PRESETS = keeping(
-    (ROLL.model.key, "r-left", "r-right"),
+    (ROLL.model.key, "r-right"),
     Preset(
         "A bag GP in disguise",
         "λ close to zero: the conditional mean process becomes a GP on bags.",

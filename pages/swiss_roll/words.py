@@ -11,11 +11,14 @@ from pages.kit.layout.page_layout import explain
 def situation(roll: RollSpec, model: NamedModel) -> None:
     """What is given and what is asked, in one sentence."""
     how = (
-        f"{roll.bags} slices, each with its points and the noisy mean of t"
+        "each with its points and the noisy mean of their positions"
         if roll.matching == "direct"
-        else f"{roll.bags} slices, half with points and half with means, connected only by the height"
+        else "half with points, half with a noisy mean position, connected only by the height"
     )
-    st.markdown(f"{roll.points} points on a swiss roll; {how}. {model.title}.")
+    st.markdown(
+        f"**Hidden**: the position t of {roll.points:,} points along a rolled-up sheet. **Seen**: {roll.bags} "
+        f"horizontal slices, {how}; a slice mixes several windings. Recovered by the {model.phrase}."
+    )
 
 
 def equation(roll: RollSpec, spec: ModelSpec, targets: int, bags: int) -> None:

@@ -54,7 +54,7 @@ def nothing_comes_of_it(page: Page, *shown: str) -> None:
     ("address", "data", "shown"),
     [
         (CELLS, hostile.fields(), "Long ![p](http://203.0.113.1/x.png)"),
-        ("/follow?f-system=own series", hostile.series(), "training variances for ![p](http"),
+        ("/follow?f-system=own series", hostile.series(), "Hidden: ![p](http"),
         ("/simulate?lf-problem=Own table", hostile.simulations(), "estimates theta ![p](http"),
         ("/distributions?d-data=Own table", hostile.measures(), "of the variance of outcome ![p](http"),
     ],

@@ -94,16 +94,16 @@ def by_mouse(page: Page, first: str) -> None:
     page.mouse.move(*corner, steps=3)
     page.mouse.up()
     page.wait_for_url(re.compile("o-first-edits=m12_"))
-    said(page, "By hand, D₁: 1 moved")
+    said(page, "By hand, data set 1: 1 moved")
     moved = followed(page, first)
     x, y = place(page, "o-first", 11)
     corner = page.evaluate(CORNER, "o-first")  # what stands above the pictures may have moved them
     assert abs(x - corner[0]) < 25 and abs(y - corner[1]) < 25  # the axes may have made room
     page.mouse.click(*page.evaluate(CORNER, "o-second"))
-    said(page, "D₂: 1 added")
+    said(page, "data set 2: 1 added")
     added = followed(page, moved)
     page.mouse.dblclick(*place(page, "o-first", 30))
-    said(page, "D₁: 1 moved, 1 deleted; D₂: 1 added")
+    said(page, "data set 1: 1 moved, 1 deleted; data set 2: 1 added")
     deleted = followed(page, added)
     assert [page.evaluate(COUNT, key) for key in ("o-first", "o-second")] == [59, 61]
     assert len({first, moved, added, deleted}) == 4
@@ -124,7 +124,7 @@ def by_keys(page: Page, first: str) -> None:
     chosen = live.inner_text()
     for _ in range(12):
         page.keyboard.press("Shift+ArrowUp")
-    said(page, "D₂: 1 moved")
+    said(page, "data set 2: 1 moved")
     moved = followed(page, first)
     assert live.inner_text() != chosen and live.inner_text().startswith(chosen.partition(",")[0])
     page.keyboard.press("Enter")
@@ -132,7 +132,7 @@ def by_keys(page: Page, first: str) -> None:
     added = followed(page, moved)
     page.keyboard.press("Delete")
     expect(live).to_have_text("Added point 1 deleted, 60 left.")
-    said(page, "D₂: 1 moved[.]")
+    said(page, "data set 2: 1 moved[.]")
     followed(page, added)
     page.get_by_role("button", name="Points as generated").click()
     goes_back(page, first)

@@ -35,11 +35,13 @@ def scores(page: AppTest) -> str:
 
 def test_it_opens_where_the_estimators_differ_and_says_by_how_much(page):
     said = words(page)
-    found = re.search(r"bags of (\d+) to (\d+) points the two estimates differ by RMSE \*\*(\S+)\*\*", said)
+    found = re.search(r"50 groups of (\d+) to (\d+) points: the error .* is \*\*(\S+)\*\* if every group counts", said)
     assert found and int(found[1]) < int(found[2]) / 10
     layout = BagLayout(50, 20, True, True, 0.01, 0)
-    assert float(found[3]) == pytest.approx(brute_difference(layout), rel=0.05) and float(found[3]) > 0.03
-    assert "RMSE of μ: 0.15 shrinkage, 0.18 standard" in said
+    assert float(found[3]) == pytest.approx(compare(layout).regression_rmse["shrinkage"], rel=0.05)
+    apart = re.search(r"The two embeddings differ by RMSE \*\*(\S+)\*\* over the maps", said)
+    assert apart and float(apart[1]) == pytest.approx(brute_difference(layout), rel=0.05) and float(apart[1]) > 0.03
+    assert "by 0.15 (shrinkage) and 0.18 (standard)" in said
 
 
 def brute_difference(layout: BagLayout) -> float:
@@ -71,16 +73,17 @@ def test_the_shrinkage_estimator_is_nearer_at_the_opening_for_most_seeds():
 
 def test_equal_bags_are_said_to_be_the_same_and_unequal_ones_are_not(page):
     page.toggle(key="e-unequal").set_value(False).run()
-    assert "the two estimators are identical" in words(page)
+    assert "both estimators give the same curve" in words(page)
     page.toggle(key="e-alike").set_value(False).run()
     assert "regularises the shrinkage estimator more" in words(page)
     page.toggle(key="e-unequal").set_value(True).run()
-    assert "a bag by its number of points" in words(page) and "regularises the shrinkage estimator more" in words(page)
+    said = words(page)
+    assert "a group by its number of points" in said and "regularises the shrinkage estimator more" in said
 
 
 def test_every_layout_is_drawn_with_its_time(page):
     for layout in ("3 × 50", "50 × 500", "500 × 50", "own"):
-        page.segmented_control(key="e-layout").set_value(layout).run()
+        page.selectbox(key="e-layout").set_value(layout).run()
         said = words(page)
         assert "CPU time of the weights" in said
         assert ("too large to run here" in said) == ("500" in layout)
@@ -100,7 +103,7 @@ def test_another_y_is_looked_along(page):
 
 
 def test_the_dense_estimator_is_measured_on_request(page):
-    page.segmented_control(key="e-layout").set_value("own").run()
+    page.selectbox(key="e-layout").set_value("own").run()
     page.number_input(key="e-per").set_value(40).run()
     assert "extrapolated as N³" in words(page)
     page.button(key="e-measure").click().run()
@@ -108,13 +111,13 @@ def test_the_dense_estimator_is_measured_on_request(page):
 
 
 def test_silly_layouts_get_a_sentence_and_the_page_comes_back(page):
-    page.segmented_control(key="e-layout").set_value("own").run()
+    page.selectbox(key="e-layout").set_value("own").run()
     page.number_input(key="e-bags").set_value(1000)
     page.number_input(key="e-per").set_value(1000).run()
     assert not page.exception and "at most 100,000" in page.error[0].value
     page.number_input(key="e-bags").set_value(1)
     page.number_input(key="e-per").set_value(1).run()
-    assert "the two estimators are identical" in words(page) or "differ by RMSE" in words(page)
+    assert "both estimators give the same curve" in words(page) or "differ by RMSE" in words(page)
 
 
 def test_the_rates_open_on_the_kept_curve_and_its_slope(rates):

@@ -108,7 +108,7 @@ def test_ticks_stand_on_the_page_of_exercises_until_they_are_taken_away(open_pag
     page.run()
     assert f"1 of {len(EXERCISES)} done" in page.markdown[1].value
     (ticked,) = [text.value for text in page.markdown if "✓" in text.value]
-    assert ticked == "**1. A calibrated band** · 4 minutes, easy :green[✓ done]"
+    assert ticked == "**1. A band of the right width** · 4 minutes, easy :green[✓ done]"
     assert any(caption.value == "The band holds \\*95\\* %." for caption in page.caption)
     page.text_input(key="x-answer-band").set_value("Certainty makes it narrow.").run()
     assert get_engine().progress.done()["band"].answer == "Certainty makes it narrow."

@@ -33,10 +33,10 @@ def button(page: AppTest, label: str):
 
 
 def test_it_opens_with_all_four_filters(page):
-    assert "for the kernel Bayes filter" in words(page)
+    assert "**Hidden**: where it is. **Seen**: one noisy position" in words(page)
     table = next(block.proto.body for block in page.get("html") if "summed over" in block.proto.body)
     assert all(name in table for name in ("Kernel Bayes filter", "Unscented", "Particle"))
-    assert any("Unscented Kalman: α = 1, κ = 1, β = 2" in caption.value for caption in page.caption)
+    assert "Unscented Kalman filter: α = 1, κ = 1, β = 2" in words(page)
 
 
 def test_every_slider_moves_the_filter(page):
@@ -64,7 +64,7 @@ def test_it_steps_plays_and_pauses(page):
 
 
 def test_ones_own_system_and_validation(page):
-    page.segmented_control(key="f-system").set_value("own").run()
+    page.selectbox(key="f-system").set_value("own").run()
     page.slider(key="f-sh").set_value(0.0)
     page.toggle(key="f-validate").set_value(True).run()
     assert "mean square error" in words(page)
@@ -74,21 +74,21 @@ def test_what_is_drawn_is_what_was_followed():
     found = follow(rotation_problem(RotationSystem.named("a"), 60, 15, 0), FilterSettings(0.7, 1e-4))
     figure = plane_plot(found.truth, found.seen, found.means, 14, sample=(found.points, found.weights[14]))
     names = [trace["name"] for trace in figure["data"]]
-    assert {"positive weights", "observation", "truth", "Kernel Bayes", "EKF"} <= set(names)
+    assert {"examples<br>(area: weight)", "seen: noisy observation", "hidden: true state", "EKF"} <= set(names)
     lines = errors_plot(found.truth, found.means, 14)["data"]
     assert len(lines) == 4 and found.weights.shape == (15, 60) and np.isfinite(found.weights).all()
 
 
 def test_ones_own_series_is_followed_and_bad_ones_are_refused(page):
-    page.segmented_control(key="f-system").set_value("series").run()
-    assert "training variances for position, velocity" in words(page)
+    page.selectbox(key="f-system").set_value("series").run()
+    assert "**Hidden**: position, velocity." in words(page)
     chosen = next(box for box in page.multiselect if box.label == "Observed")
     chosen.set_value(["velocity"]).run()
     assert "both a state and an observation" in page.error[0].value and not page.exception
     next(box for box in page.multiselect if box.label == "Observed").set_value([]).run()
     assert "No observation column" in page.error[0].value
     next(box for box in page.multiselect if box.label == "Observed").set_value(["seen"]).run()
-    assert "training variances for position, velocity" in words(page)
+    assert "**Hidden**: position, velocity." in words(page)
 
 
 def test_a_run_more_joins_the_stored_ones(page, monkeypatch):

@@ -76,7 +76,7 @@ def test_downscaling(open_page) -> None:
 
 def test_filtering(open_page) -> None:
     page = open_page("filtering")
-    page.segmented_control(key="f-system").set_value("series").run()
+    page.selectbox(key="f-system").set_value("series").run()
     page.file_uploader(key="f-file").set_value([(f"{hostile.HOSTILE}.csv", hostile.series(), "text/csv")]).run()
     assert complaints(page) == [] and not_escaped(page) == []
     page.multiselect[1].set_value([]).run()

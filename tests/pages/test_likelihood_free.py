@@ -26,12 +26,13 @@ def words(page: AppTest) -> str:
 def result(page: AppTest) -> str:
     """The sentence on top: a mean and its interval."""
     assert words(page)
-    return next(block.value for block in page.markdown if block.value.startswith("With "))
+    return next(block.value for block in page.markdown if block.value.startswith("**Simulated**"))
 
 
 def test_it_opens_with_every_method_beside_the_exact_posterior(page):
-    assert "With 100 simulations, Deconditional embedding estimates θ as" in words(page)
-    assert "exact: 0.1062, [0.09707, 0.1157]" in words(page)
+    assert "The deconditional embedding estimates θ as" in words(page)
+    assert "exponential waiting times, at 100 values of their rate θ" in words(page)
+    assert "the exact one (mean 0.106, 0.0971 to 0.116)" in words(page)
     table = next(block.proto.body for block in page.get("html") if "middle 95 % interval" in block.proto.body)
     assert all(name in table for name in ("Exact posterior", "Deconditional", "Kernel Bayes", "Conditional", "ABC"))
 
@@ -54,11 +55,11 @@ def test_every_hyperparameter_moves_the_answer(page):
 
 def test_observation_prior_and_number_of_simulations_move_it(page):
     page.slider(key="lf-y").set_value(3.0).run()
-    assert "exact: 0.3334" in words(page)
+    assert "exact one (mean 0.333" in words(page)
     log_slider(page, "lf-rate").set_value(10.0).run()
-    assert "exact: 0.3312" in words(page)
+    assert "exact one (mean 0.331" in words(page)
     page.slider(key="lf-n-exponential-gamma").set_value(60).run()
-    assert "With 60 simulations" in words(page)
+    assert "at 60 values" in words(page)
 
 
 def test_gaussian_in_three_dimensions_and_other_methods(page):
@@ -79,14 +80,14 @@ def test_samples_are_drawn_one_by_one(page):
 
 def test_an_own_table_opens_with_an_example_and_a_bad_one_changes_nothing(page):
     page.selectbox(key="lf-problem").set_value("table").run()
-    assert "With 200 simulations" in words(page) and "estimates log theta as" in words(page)
+    assert "the 200 rows of the table" in words(page) and "estimates log theta as" in words(page)
     page.segmented_control(key="lf-prior").set_value("uniform").run()
     page.number_input(key="lf-from-log theta").set_value(-3.0).run()
     assert any("theta outside the prior's support" in error.value for error in page.error)
     page.segmented_control(key="lf-prior").set_value("the table's range").run()
     page.file_uploader(key="lf-table").upload("mine.csv", b"theta,s\n1,2\n,3\n,4\n", "text/csv").run()
     assert any("missing cells" in error.value for error in page.error)
-    assert any("With 200 simulations" in block.value for block in page.markdown)
+    assert any("the 200 rows of the table" in block.value for block in page.markdown)
 
 
 def test_the_stored_numbers_are_what_their_command_measures_today():

@@ -92,7 +92,7 @@ def test_simulations_with_a_number_for_missing_say_how_to_keep_it(open_page):
     page.file_uploader(key="lf-table").set_value(("a.csv", f"theta,s\n{rows}1,-9999\n,2\n".encode(), "text/csv")).run()
     assert any("-9999 is taken as missing. To keep it as data, turn 'Count" in box.value for box in page.error)
     page.toggle(key="lf-missing").set_value(False).run()
-    assert not page.error and "With 61 simulations" in told(page)
+    assert not page.error and "the 61 rows of the table" in told(page)
 
 
 def test_subjects_keep_their_numbers_where_asked(open_page):

@@ -113,7 +113,7 @@ def test_learning_of_edited_pairs_ends_on_the_sliders(page):
     before = log_slider(page, "o-noise").value
     next(button for button in page.button if button.label == "Learn hyperparameters").click().run()
     until(page, lambda: any(info.value.startswith("Learned in") for info in page.info))
-    assert log_slider(page, "o-noise").value != before and "D₁: 1 moved, 1 deleted." in words(page)
+    assert log_slider(page, "o-noise").value != before and "data set 1: 1 moved, 1 deleted." in words(page)
 
 
 def test_there_and_back_follows_its_knobs(page):
@@ -133,9 +133,9 @@ def test_there_and_back_follows_its_knobs(page):
 def test_bayes_rule_follows_its_prior_and_its_observation(page):
     said = words(view(page, "Bayes' rule"))
     assert "herded samples give" in said and "has 4 modes" in said  # r takes the value 1, or nearly, at four y
-    page.segmented_control(key="b-prior").set_value("left").run()
+    page.selectbox(key="b-prior").set_value("left").run()
     assert words(page) != said
     page.slider(key="b-x").set_value(-2.0).run()
-    assert "Given x = -2.00" in words(page)
+    assert "**Seen**: x = −2.00" in words(page)
     page.slider(key="o-eta").set_value(0.0).run()
     assert not page.exception and "no density" in page.error[0].value

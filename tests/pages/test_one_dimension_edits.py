@@ -32,7 +32,7 @@ def evidence(page: AppTest) -> str:
 
 
 def test_an_address_opens_on_its_edits_and_one_button_takes_them_back(page, open_page):
-    assert "D₁: 1 moved, 1 deleted; D₂: 1 added." in said(page)
+    assert "data set 1: 1 moved, 1 deleted; data set 2: 1 added." in said(page)
     edited = evidence(page)
     assert "n = 29$, $m = 31" in said(page)
     page.button(key="o-as-generated").click().run()
@@ -45,12 +45,12 @@ def test_an_address_opens_on_its_edits_and_one_button_takes_them_back(page, open
 
 def test_fewer_pairs_let_edits_wait_and_more_bring_them_back(page):
     page.slider(key="o-n").set_value(4).run()
-    assert "D₁: 1 moved;" in said(
+    assert "data set 1: 1 moved;" in said(
         page
-    ) and "D₁ beyond n = 4: 1 deleted. These edits apply again when n is larger." in said(page)
+    ) and "data set 1 beyond n = 4: 1 deleted. They return when n is larger." in said(page)
     page.slider(key="o-n").set_value(30)
     page.number_input(key="o-seed").set_value(2).run()
-    assert "D₁: 1 moved, 1 deleted; D₂: 1 added." in said(page) and "wait" not in said(page)
+    assert "data set 1: 1 moved, 1 deleted; data set 2: 1 added." in said(page) and "wait" not in said(page)
 
 
 def test_hostile_edits_are_left_aside_with_a_sentence(page):
@@ -58,7 +58,7 @@ def test_hostile_edits_are_left_aside_with_a_sentence(page):
              "d1d1": "twice", "".join(f"d{i}" for i in range(1, 31)): "no pair is deleted"}  # fmt: skip
     for text, word in cases.items():
         page.text_input(key="o-first-edits").set_value(text).run()
-        assert word in said(page) and "D₂: 1 added." in said(page)
+        assert word in said(page) and "data set 2: 1 added." in said(page)
     page.button(key="o-as-generated").click().run()
     assert "are ignored" not in said(page) and not page.warning
 
@@ -66,7 +66,7 @@ def test_hostile_edits_are_left_aside_with_a_sentence(page):
 def test_other_views_hold_the_edits_too(page):
     for view in ("There and back", "Bayes' rule", "Recover f"):
         page.segmented_control(key="o-view").set_value(view).run()
-        assert "D₁: 1 moved, 1 deleted; D₂: 1 added." in said(page)
+        assert "data set 1: 1 moved, 1 deleted; data set 2: 1 added." in said(page)
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ class LineProblem(Settings):
     target_noise = Linear("Noise of z (sd)", 0.25, low=0.0, high=2.0, step=0.05, draws=True, address="o-xi",
                           about="sd of z around f(x)")  # fmt: skip
     seed = Integer("Seed", 0, low=0, high=9999, typed=True, sweep=False)
-    first_edits = Text("Points of D₁ by hand", "", sweep=False, symbol="EDITS",
+    first_edits = Text("Points of data set 1 by hand", "", sweep=False, symbol="EDITS",
                        about="pairs (y, x) changed by hand, such as m12_1.5_-0.25d7a0.5_2")  # fmt: skip
-    second_edits = Text("Points of D₂ by hand", "", sweep=False, symbol="EDITS",
+    second_edits = Text("Points of data set 2 by hand", "", sweep=False, symbol="EDITS",
                         about="pairs (y, z) changed by hand, such as m12_1.5_-0.25d7a0.5_2")  # fmt: skip

@@ -26,6 +26,8 @@ USUAL = LineProblem()
 #: The central share of the x over which f is shown and scored, and at how many points.
 _SHARE, POINTS = 0.95, 400
 MOST = 2000
+#: So many pairs of both data sets are drawn by one random stream.
+_TOGETHER = 200
 
 
 @dataclass(frozen=True)
@@ -144,13 +146,36 @@ class Line:
         return self.spec.f(at), weights / weights.sum()
 
 
+def _draws(spec: LineSpec) -> tuple[np.ndarray, ...]:
+    """Of standard draws: places of y and of ỹ in [−1, 1), noise of x, of x̃ and of z̃.
+
+    A longer data set begins with the shorter one, and neither depends on the length of the other: what comes after the
+    first `_TOGETHER` pairs has a random stream of its own for each of the five.
+    """
+    rng = np.random.default_rng(spec.seed)
+    kinds = [_places, _places, _noise, _noise, _noise]
+    first = [draw(rng, _TOGETHER) for draw in kinds]
+    counts = (spec.n, spec.m, spec.n, spec.m, spec.m)
+    more = [draw(own, max(0, count - _TOGETHER))
+            for draw, own, count in zip(kinds, rng.spawn(len(kinds)), counts, strict=True)]  # fmt: skip
+    return tuple(np.concatenate(both)[:count] for *both, count in zip(first, more, counts, strict=True))
+
+
+def _places(rng: np.random.Generator, count: int) -> np.ndarray:
+    return rng.uniform(-1, 1, count)
+
+
+def _noise(rng: np.random.Generator, count: int) -> np.ndarray:
+    return rng.standard_normal(count)
+
+
 def make_line(spec: LineSpec) -> Line:
     """Draw the problem, then edit it; one seed gives one draw. ``InputError`` where r or f is not a finite number."""
-    rng = np.random.default_rng(spec.seed)
-    y, query = (rng.uniform(-spec.half_width, spec.half_width, count) for count in (spec.n, spec.m))
-    x = spec.r(y) + spec.input_noise * rng.standard_normal(spec.n)
-    hidden = spec.r(query) + spec.input_noise * rng.standard_normal(spec.m)
-    z = spec.f(hidden) + spec.target_noise * rng.standard_normal(spec.m)
+    y, query, of_x, of_hidden, of_z = _draws(spec)
+    y, query = spec.half_width * y, spec.half_width * query
+    x = spec.r(y) + spec.input_noise * of_x
+    hidden = spec.r(query) + spec.input_noise * of_hidden
+    z = spec.f(hidden) + spec.target_noise * of_z
     first, second = spec.edits
     y, x = first.apply(y, x)
     query, z = second.apply(query, z)

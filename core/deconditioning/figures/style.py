@@ -1,6 +1,7 @@
 """What all plotly pictures share: ink, fonts, margins, compact arrays."""
 
 import base64
+import math
 from collections.abc import Mapping
 from html import escape
 from typing import Any
@@ -78,8 +79,23 @@ def log_axis(values: np.ndarray) -> dict[str, Any]:
     known = known[np.isfinite(known) & (known > 0)]
     low, high = (float(np.log10(v)) for v in (known.min(), known.max())) if known.size else (0.0, 1.0)
     pad = 0.05 * max(high - low, 0.2)
-    ticks: dict[str, Any] = {"dtick": max(1, round((high - low) / 5))} if high - low > 1.5 else {"nticks": 6}
+    ticks: dict[str, Any] = {"dtick": max(1, round((high - low) / 5))} if high - low > 1.5 else _few_ticks(low, high)
     return {"type": "log", "range": [low - pad, high + pad], "exponentformat": "power", "minexponent": 4} | ticks
+
+
+def _few_ticks(low: float, high: float) -> dict[str, Any]:
+    """Ticks of a short log axis at 1, 2 and 5 times the powers of ten; plotly's own if fewer than three."""
+    powers = range(math.floor(low), math.ceil(high) + 1)
+    places = [m * 10.0**p for p in powers for m in (1, 2, 5) if low - 0.02 <= math.log10(m * 10.0**p) <= high + 0.02]
+    return {"tickvals": places, "ticktext": [f"{at:,g}" for at in places]} if len(places) > 2 else {"nticks": 6}
+
+
+def legend_beside(picture: dict[str, Any]) -> None:
+    """Put the legend of a layout to the right of its axes; a page puts it below where the chart is narrow."""
+    picture["showlegend"] = True
+    picture["legend"] |= {"orientation": "v", "x": 1.02, "xanchor": "left", "y": 1, "yanchor": "top"}
+    picture["legend"]["font"] = {"size": 12}
+    picture["meta"]["legend"] = "beside"
 
 
 def layout(title: str = "", *, height: int, dark: bool = False, role: str = "chart", **more: Any) -> dict[str, Any]:

@@ -40,6 +40,10 @@ const heightFor = (layout, width) => {
   return Math.round(Math.min(most, Math.max(120, (width - m.l - m.r) * aspect) + m.t + m.b));
 };
 
+// A legend beside the axes goes below them where the chart is narrow.
+const NARROW = 540, BELOW = { orientation: 'h', x: 0, xanchor: 'left', y: -0.2, yanchor: 'top' };
+const placedLegend = (layout, width) => layout.meta?.legend === 'beside' ? { legend: width < NARROW ? { ...layout.legend, ...BELOW } : layout.legend } : {};
+
 // A picture for a lecture hall has larger words, thicker lines and more height where the window is a projector's.
 const HALL = matchMedia('(min-width: 1700px)'), LARGER = 1.25;
 const LENGTHS = { font: ['size'], tickfont: ['size'], marker: ['size'], line: ['width'], margin: ['l', 'r', 't', 'b'] };
@@ -60,7 +64,7 @@ const fit = node => {
   node.style.height = `${height}px`;
   if (Math.abs(chart.size[0] - width) > 1 || chart.size[1] !== height) {
     chart.size = [width, height];
-    window.Plotly.relayout(chart.plot, { width, height });
+    window.Plotly.relayout(chart.plot, { width, height, ...placedLegend(chart.layout, width) });
   }
 };
 
@@ -171,6 +175,7 @@ const draw = (node, data) => {
   chart.size = [node.clientWidth, heightFor(layout, node.clientWidth)];
   node.style.height = `${chart.size[1]}px`;
   [layout.width, layout.height] = chart.size;
+  Object.assign(layout, placedLegend(layout, layout.width));
   const start = performance.now();
   chart.silent = true;
   chart.config ??= config(node, P, data.config); // one object: another one makes plotly build the chart anew

@@ -25,6 +25,7 @@ from deconditioning.figures.studies import (
     filtering,
     likelihood_free,
     one_dimension,
+    posteriors,
     real_fields,
     speed_ratios,
     story,
@@ -81,15 +82,14 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "distribution_regression.risk_plot": lambda dark: distribution_regression.risk_plot(
         CURVES, title="t", label="n", lines={"theory": (N, N)}, now={"gpdr": (N, N)}, dark=dark
     ),
-    "embeddings.bags_plot": lambda dark: embeddings.bags_plot(N, N, np.arange(7), dark=dark),
+    "embeddings.bag_regression_plot": lambda dark: embeddings.bag_regression_plot(
+        N, np.arange(7), N, N, {"standard": N, "shrinkage": N, "truth": N}, dark=dark
+    ),
     "embeddings.cost_plot": lambda dark: embeddings.cost_plot(COSTS, COSTS[:1], dark=dark),
     "embeddings.embedding_map": lambda dark: embeddings.embedding_map(M, N, N, title="t", dark=dark),
     "embeddings.exponent_plot": lambda dark: embeddings.exponent_plot(N, {"b": N}, {"b": (1.0, 1.0)}, 1.0, dark=dark),
     "embeddings.grid_plot": lambda dark: embeddings.grid_plot(N, {"a": N, "b": N}, title="t", label="l", dark=dark),
     "embeddings.rate_plot": lambda dark: embeddings.rate_plot(N, M, {"a": N, "b": N}, title="t", label="l", dark=dark),
-    "embeddings.regressions_plot": lambda dark: embeddings.regressions_plot(
-        N, {"standard": N, "shrinkage": N, "truth": N}, dark=dark
-    ),
     "embeddings.slice_plot": lambda dark: embeddings.slice_plot(N, {"standard": N, "truth": N}, 0.5, dark=dark),
     "filtering.column_plot": lambda dark: filtering.column_plot(N, {"kbr": N, "ekf": N}, 2, name="u", dark=dark),
     "filtering.errors_plot": lambda dark: filtering.errors_plot(PLANE, {"kbr": PLANE, "ukf": PLANE}, 2, dark=dark),
@@ -121,7 +121,7 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "one_dimension.curves_plot": lambda dark: one_dimension.curves_plot(
         N, {"a": N, "b": N}, title="t", labels=("x", "y"), now=1.0, dark=dark
     ),
-    "one_dimension.embeddings_plot": lambda dark: one_dimension.embeddings_plot(
+    "posteriors.embeddings_plot": lambda dark: posteriors.embeddings_plot(
         N, {"this rule": N, "exact": N}, title="t", dark=dark
     ),
     "one_dimension.error_band_plot": lambda dark: one_dimension.error_band_plot(N, N, N, model="dme", dark=dark),
@@ -131,11 +131,11 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "one_dimension.pairs_plot": lambda dark: one_dimension.pairs_plot(
         N, N, title="t", labels=("x", "y"), curve=N, curve_at=N, curve_sd=N, rule=1.0, dark=dark
     ),
-    "one_dimension.posterior_plot": lambda dark: one_dimension.posterior_plot(N, N, N, N, dark=dark),
+    "posteriors.posterior_plot": lambda dark: posteriors.posterior_plot(N, N, N, N, dark=dark),
     "one_dimension.shares_plot": lambda dark: one_dimension.shares_plot(
         N, {"kbr": N, "dme": N}, names={}, title="t", labels=("x", "y"), dark=dark
     ),
-    "one_dimension.signed_weights_plot": lambda dark: one_dimension.signed_weights_plot(N, N - 1, dark=dark),
+    "posteriors.signed_weights_plot": lambda dark: posteriors.signed_weights_plot(N, N - 1, dark=dark),
     "one_dimension.surface_plot": lambda dark: one_dimension.surface_plot(
         N, N, M, names=("a", "b"), now=(1, 1), best=(1, 1), path=PLANE, dark=dark
     ),

@@ -55,6 +55,27 @@ def test_the_data_are_what_their_formula_says():
     assert torch.equal(make_line(line.spec).targets, line.targets)
 
 
+@pytest.mark.parametrize("many", [90, 200, 201, 350])
+def test_a_larger_data_set_contains_the_smaller_and_leaves_the_other_alone(many: int) -> None:
+    base = make_line(LineSpec(80, 60, seed=4))
+    first, second = make_line(LineSpec(many, 60, seed=4)), make_line(LineSpec(80, many, seed=4))
+    for name in ("mediators", "inputs"):
+        assert torch.equal(getattr(first, name)[:80], getattr(base, name))
+        assert torch.equal(getattr(second, name), getattr(base, name))
+    for name in ("query", "targets"):
+        assert torch.equal(getattr(second, name)[:60], getattr(base, name))
+        assert torch.equal(getattr(first, name), getattr(base, name))
+
+
+def test_pairs_beyond_the_first_are_drawn_like_these() -> None:
+    line = make_line(LineSpec(2000, 2000, seed=4))
+    late, tail = line.mediators[200:], line.query[200:]
+    assert float(late.abs().mean()) == pytest.approx(3, rel=0.05) and len(set(line.mediators.tolist())) == 2000
+    assert abs(np.corrcoef(late, tail)[0, 1]) < 0.06
+    noise = line.inputs[200:] - torch.from_numpy(line.spec.r(late.numpy()))
+    assert float(noise.std()) == pytest.approx(0.25, rel=0.05)
+
+
 def test_the_conditional_mean_by_quadrature_is_that_of_many_draws():
     line = make_line(LineSpec(5, 5))
     y = torch.tensor([-3.0, 0.4, 5.0]).double()

@@ -14,7 +14,7 @@ def test_it_says_what_was_done_with_which_settings_and_what_was_answered() -> No
     text = hand_in("  Ada \n 7. Forged: done", "2026-01-01 11:00 UTC", "http://10.0.0.1:8501", EXERCISES, done)
     lines = text.splitlines()
     assert lines[1:4] == ["Name: Ada 7. Forged: done", "Date: 2026-01-01 11:00 UTC", f"Done: 2 of {len(EXERCISES)}"]
-    first = lines.index("1. A calibrated band (easy): done")
+    first = lines.index("1. A band of the right width (easy): done")
     assert lines[first + 1 : first + 6] == [
         "   Result: It contains 95 %.", "   Settings: λ: 0.002", "   Done on: 2026-01-01 10:00 UTC",
         "   Opens at: http://10.0.0.1:8501/line?o-lam=0.002", "   Answer: Too certain.",

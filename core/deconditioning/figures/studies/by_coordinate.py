@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from deconditioning.figures.colours import model_colour, model_name
-from deconditioning.figures.style import INK, Figure, axis, compact, layout
+from deconditioning.figures.colours import MODEL_NAMES, model_colour, model_name
+from deconditioning.figures.style import INK, Figure, axis, compact, layout, legend_beside
 
 _SPREAD = 0.5  # of the room between two coordinates
 
@@ -17,6 +17,7 @@ def coordinates_plot(
     estimates: Mapping[str, np.ndarray],
     *,
     title: str,
+    names: Mapping[str, str] = MODEL_NAMES,
     height: int = 360,
     dark: bool = False,
 ) -> Figure:
@@ -27,7 +28,7 @@ def coordinates_plot(
     traces: list[dict[str, Any]] = [
         {
             "type": "scatter", "mode": "markers", "x": compact(at + steps[0], "f8"), "y": compact(exact, "f8"),
-            "name": "exact ± 2 sd", "error_y": bars,
+            "name": "exact posterior:<br>mean ± 2 sd", "error_y": bars,
             "marker": {"color": INK[dark], "size": 7, "symbol": "line-ew-open"},
             "hovertemplate": "exact %{y:.2f}",
         }
@@ -36,15 +37,15 @@ def coordinates_plot(
         traces.append(
             {
                 "type": "scatter", "mode": "markers", "x": compact(at + step, "f8"), "y": compact(values, "f8"),
-                "name": model_name(name), "marker": {"color": model_colour(name, dark), "size": 9},
-                "hovertemplate": f"{model_name(name)} %{{y:.2f}}<extra></extra>",
+                "name": names.get(name, name), "marker": {"color": model_colour(name, dark), "size": 9},
+                "hovertemplate": f"{names.get(name, name)} %{{y:.2f}}<extra></extra>",
             }
         )  # fmt: skip
-    picture = layout(title, height=height, dark=dark, showlegend=True)
-    picture["margin"] = {"l": 52, "r": 8, "t": 34, "b": 86}
-    picture["legend"] |= {"yref": "container", "y": 0}
+    picture = layout(title, height=height, dark=dark)
+    picture["margin"] = {"l": 54, "r": 8, "t": 36, "b": 44}
+    legend_beside(picture)
     ticks = {"tickvals": at.tolist(), "ticktext": [f"x{_lower(int(i))}" for i in at], "showgrid": False}
-    picture["xaxis"] = axis("", dark, automargin=False, **ticks)
+    picture["xaxis"] = axis("coordinate of X", dark, automargin=False, **ticks)
     picture["yaxis"] = axis("posterior mean", dark, automargin=False)
     near = {name: float(np.linalg.norm(values - exact)) for name, values in estimates.items()}
     told = ", ".join(f"{model_name(name)} {value:.2f}" for name, value in near.items())

@@ -1,4 +1,4 @@
-"""Pictures of conditional mean embeddings: bags of points, μ(x, y) as a map, regressions, rates on log axes."""
+"""Pictures of conditional mean embeddings: bags with their regressions, μ(x, y) as a map, rates on log axes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,28 +6,60 @@ from typing import Any
 import numpy as np
 
 from deconditioning.figures import descriptions
-from deconditioning.figures.colours import SERIES, Colours, colour_scale, hue, model_colour, series_colour
-from deconditioning.figures.style import INK, Figure, axis, compact, layout, log_axis
+from deconditioning.figures.colours import Colours, colour_scale, hue, model_colour, series_colour
+from deconditioning.figures.style import INK, Figure, axis, compact, layout, legend_beside, log_axis
 from deconditioning.wording import duration, signed
 
 _DASHES = {"standard": "solid", "shrinkage": "dash", "truth": "dot"}
 _ESTIMATES = {"standard": "cmp", "shrinkage": "shrinkage_cmp", "truth": "truth"}
+_REGRESSIONS = {
+    "standard": "standard:<br>every point counts once", "shrinkage": "shrinkage:<br>every group counts once",
+    "truth": "truth: x = y sin y",
+}  # fmt: skip
 
 
-def bags_plot(
-    x: np.ndarray, y: np.ndarray, bag: np.ndarray, *, most: int = 4000, height: int = 320, dark: bool = False
-) -> Figure:
-    """Points (y of their bag, x), one colour a bag; evenly thinned beyond ``most`` points."""
+def bag_regression_plot(
+    x: np.ndarray, bag: np.ndarray, labels: np.ndarray, y: np.ndarray, lines: Mapping[str, np.ndarray], *,
+    most: int = 4000, height: int = 430, dark: bool = False,
+) -> Figure:  # fmt: skip
+    """Points ``x`` (N,) of each ``bag`` (N,) over its label (B,), every bag's mean with an area in proportion to its
+    size, and ``E[X | Y = y]`` over ``y`` by both estimators and the truth."""
     keep = np.linspace(0, len(x) - 1, min(len(x), most)).round().astype(int)
-    colours = np.array([series_colour(index, dark) for index in range(len(SERIES))])[bag[keep] % len(SERIES)]
-    trace = {
-        "type": "scattergl", "mode": "markers", "x": compact(y[keep]), "y": compact(x[keep]),
-        "marker": {"size": 4, "color": colours.tolist()}, "hovertemplate": "y %{x:.2f}, x %{y:.2f}",
+    sizes = np.bincount(bag, minlength=len(labels))
+    means = np.bincount(bag, x, len(sizes)) / sizes
+    ring = {"size": compact(5 + 21 * np.sqrt(sizes / sizes.max())), "symbol": "circle-open", "color": hue("rust", dark)}
+    traces: list[dict[str, Any]] = [
+        {
+            "type": "scattergl", "mode": "markers", "x": compact(labels[bag[keep]]), "y": compact(x[keep]),
+            "name": "single points", "marker": {"size": 3, "color": hue("grey", dark)},
+            "hoverinfo": "skip",
+        },
+        {
+            "type": "scatter", "mode": "markers", "x": compact(labels, "f8"), "y": compact(means, "f8"),
+            "name": "mean of a group<br>(area: its size)", "marker": ring | {"line": {"width": 1.4}},
+            "customdata": sizes.tolist(),
+            "hovertemplate": "group of %{customdata} points at y = %{x:.2f}: mean x = %{y:.2f}<extra></extra>",
+        },
+    ]  # fmt: skip
+    traces += [_estimate(y, values, name, _REGRESSIONS[name], dark) for name, values in lines.items()]
+    picture = _frame("Points in groups, and the mean of x given y", height, dark)
+    legend_beside(picture)
+    picture["xaxis"] = axis("y, the label that a group shares", dark, automargin=False)
+    picture["yaxis"] = axis("x, the value of a point", dark, automargin=False)
+    others = {_ESTIMATES[name]: values for name, values in lines.items() if name != "truth"}
+    picture["meta"]["alt"] = (
+        f"{len(x)} points in {len(sizes)} groups, each at its label y; {descriptions.together(labels[bag], x)}. "
+        f"Conditional mean of x given y; RMSE against y sin y: {descriptions.off_by(others, lines['truth'])}."
+    )
+    return {"data": traces, "layout": picture}
+
+
+def _estimate(at: np.ndarray, values: np.ndarray, name: str, title: str, dark: bool) -> dict[str, Any]:
+    return {
+        "type": "scatter", "mode": "lines", "x": compact(at, "f8"), "y": compact(values, "f8"), "name": title,
+        "line": {"color": model_colour(_ESTIMATES[name], dark), "width": 2.4, "dash": _DASHES[name]},
+        "hovertemplate": f"{title}: %{{y:.3f}}<extra></extra>",
     }  # fmt: skip
-    picture = _frame("Data: one column per bag", height, dark)
-    count = len(np.unique(bag))
-    picture["meta"]["alt"] = f"{len(x)} points in {count} bags, each at its value of y; {descriptions.together(y, x)}."
-    return {"data": [trace], "layout": picture}
 
 
 def embedding_map(
@@ -38,7 +70,7 @@ def embedding_map(
     title: str,
     colours: Colours = "sequential",
     limits: tuple[float, float] | None = None,
-    height: int = 320,
+    height: int = 260,
     dark: bool = False,
 ) -> Figure:
     """``μ(x, y)`` (X, Y) as a heat map, y to the right, x up."""
@@ -66,42 +98,13 @@ def embedding_map(
     return {"data": [trace], "layout": picture}
 
 
-def regressions_plot(
-    y: np.ndarray, lines: Mapping[str, np.ndarray], *, height: int = 320, dark: bool = False
-) -> Figure:
-    """``E[X | Y = y]`` by both estimators and the truth."""
-    names = {"standard": "standard", "shrinkage": "shrinkage", "truth": "y sin y"}
-    traces = [
-        {
-            "type": "scatter", "mode": "lines", "x": compact(y, "f8"), "y": compact(values, "f8"), "name": names[name],
-            "line": {"color": model_colour(_ESTIMATES[name], dark), "width": 2, "dash": _DASHES[name]},
-            "hovertemplate": "%{y:.3f}",
-        }
-        for name, values in lines.items()
-    ]  # fmt: skip
-    picture = _frame("Regression E[X | Y = y]", height, dark) | {"showlegend": True, "hovermode": "x unified"}
-    picture["margin"] = picture["margin"] | {"t": 74}
-    others = {_ESTIMATES[name]: values for name, values in lines.items() if name != "truth"}
-    picture["meta"]["alt"] = (
-        f"Conditional mean of X given y; RMSE against y sin y: {descriptions.off_by(others, lines['truth'])}."
-    )
-    return {"data": traces, "layout": picture}
-
-
-def slice_plot(x: np.ndarray, lines: Mapping[str, np.ndarray], y: float, *, height: int = 320, dark: bool) -> Figure:
+def slice_plot(x: np.ndarray, lines: Mapping[str, np.ndarray], y: float, *, height: int = 260, dark: bool) -> Figure:
     """``μ_{X|Y=y}(x)`` along x at one y, by both estimators and the truth."""
-    traces = [
-        {
-            "type": "scatter", "mode": "lines", "x": compact(x, "f8"), "y": compact(values, "f8"), "name": name,
-            "line": {"color": model_colour(_ESTIMATES[name], dark), "width": 2, "dash": _DASHES[name]},
-            "hovertemplate": "%{y:.4f}",
-        }
-        for name, values in lines.items()
-    ]  # fmt: skip
-    picture = _frame(f"Embedding at y = {signed(y, 2)}", height, dark) | {"showlegend": True, "hovermode": "x unified"}
-    picture["margin"] = picture["margin"] | {"t": 74}
+    traces = [_estimate(x, values, name, name, dark) for name, values in lines.items()]
+    picture = _frame(f"Cut through both maps at y = {signed(y, 2)}", height, dark) | {"hovermode": "x unified"}
+    legend_beside(picture)
     picture["xaxis"] = axis("x", dark, automargin=False)
-    picture["yaxis"] = axis("μ(x)", dark, automargin=False)
+    picture["yaxis"] = axis("μ(x, y)", dark, automargin=False)
     said = "; ".join(f"{name} {descriptions.course(x, values)}" for name, values in lines.items())
     picture["meta"]["alt"] = f"Embedding along x at y = {y:.2f}: {said}."
     return {"data": traces, "layout": picture}
@@ -168,8 +171,8 @@ def rate_plot(
         }
         for index, (name, values) in enumerate(lines.items())
     ]  # fmt: skip
-    picture = _frame(title, height, dark) | {"showlegend": True}
-    picture["margin"] = picture["margin"] | {"t": 74}
+    picture = _frame(title, height, dark)
+    legend_beside(picture)
     picture["xaxis"] = axis("M, samples of the second stage", dark, automargin=False, **log_axis(targets))
     picture["yaxis"] = axis(label, dark, automargin=False, **log_axis(np.concatenate([known.ravel(), *lines.values()])))
     measured = {"measured": np.median(known, axis=1)} if known.size else {}

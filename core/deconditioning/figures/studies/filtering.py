@@ -6,57 +6,72 @@ from typing import Any
 import numpy as np
 
 from deconditioning.figures.colours import hue, model_colour, model_name, series_colour
-from deconditioning.figures.style import INK, Figure, axis, compact, filled, layout
+from deconditioning.figures.style import INK, Figure, axis, compact, filled, layout, legend_beside
 
 #: Steps of the trail behind the truth.
 TRAIL = 12
 #: Steps of a column that are drawn at once.
 WINDOW = 120
+#: No filter has a name of the page's own.
+_NAMES: Mapping[str, str] = {}
 
 
 def plane_plot(
     truth: np.ndarray, seen: np.ndarray | None, means: Mapping[str, np.ndarray], step: int, *,
     sample: tuple[np.ndarray, np.ndarray] | None = None, limits: tuple[float, float] | None = None,
-    labels: tuple[str, str] = ("u", "v"), height: int = 430, dark: bool = False,
+    labels: tuple[str, str] = ("u", "v"), track: np.ndarray | None = None, names: Mapping[str, str] = _NAMES,
+    signs: bool = True, height: int = 430, dark: bool = False,
 ) -> Figure:  # fmt: skip
-    """Truth with its trail, the observation where it lies in the same plane, every estimate, and a weighted sample
-    with its negative weights apart; ``limits`` are those of both axes, which are then of one scale."""
-    traces: list[dict[str, Any]] = []
-    if sample is not None:
-        points, weights = sample
-        largest = max(float(np.abs(weights).max()), 1e-12)
-        for name, chosen, colour in (
-            ("positive weights", weights > 0.02 * largest, series_colour(0, dark)),
-            ("negative weights", weights < -0.02 * largest, series_colour(1, dark)),
-        ):
-            size = 3 + 11 * np.sqrt(np.abs(weights[chosen]) / largest)
-            marker = {"size": compact(size)} | filled(colour, 0.25)
-            traces.append(_points(points[chosen], name, marker))
+    """Truth with its trail, the observation where it lies in the same plane, every estimate, and a weighted sample.
+
+    Parameters
+    ----------
+    limits : those of the vertical axis, which then has the scale of the horizontal one.
+    track : (n, 2), the line near which the state moves.
+    names : filter → its name in the legend.
+    signs : draws negative weights apart; without it only positive ones are drawn.
+    """
+    traces = [] if sample is None else _weighted(*sample, signs, dark)
+    if track is not None:
+        faint = {"color": hue("grey", dark), "width": 1.2}
+        traces.append(_points(track, "track", {}) | {"mode": "lines", "line": faint, "showlegend": False})
     trail = truth[max(0, step - TRAIL) : step + 1]
     line = {"color": INK[dark], "width": 1.4, "dash": "dot"}
-    traces.append(_points(trail, "true path", {}) | {"mode": "lines", "line": line})
+    traces.append(_points(trail, "path so far", {}) | {"mode": "lines", "line": line, "showlegend": False})
     if seen is not None:
-        traces.append(
-            _points(seen[step : step + 1], "observation", {"size": 11, "symbol": "x", "color": hue("grey", dark)})
-        )
+        mark = {"size": 12, "symbol": "x", "color": hue("grey", dark)}
+        traces.append(_points(seen[step : step + 1], "seen: noisy observation", mark))
     for name, values in means.items():
-        marker = {"size": 10, "color": model_colour(name, dark), "symbol": "diamond"}
-        traces.append(_points(values[step : step + 1], model_name(name), marker))
-    ring = {"size": 14, "symbol": "circle-open", "color": INK[dark], "line": {"width": 2.5}}
-    traces.append(_points(truth[step : step + 1], "truth", ring))
-    picture = layout(f"Step {step + 1} of {len(truth)}", height=height, dark=dark, showlegend=True)
-    picture["margin"] = {"l": 46, "r": 8, "t": 40, "b": 110}
-    picture["legend"] |= {"y": -0.13, "yanchor": "top"}
+        marker = {"size": 12, "color": model_colour(name, dark), "symbol": "diamond"}
+        traces.append(_points(values[step : step + 1], names.get(name, model_name(name)), marker))
+    ring = {"size": 16, "symbol": "circle-open", "color": INK[dark], "line": {"width": 2.5}}
+    traces.append(_points(truth[step : step + 1], "hidden: true state", ring))
+    picture = layout(f"Step {step + 1} of {len(truth)}", height=height, dark=dark)
+    picture["margin"] = {"l": 54, "r": 8, "t": 36, "b": 46}
+    legend_beside(picture)
     for side, label in (("xaxis", labels[0]), ("yaxis", labels[1])):
-        picture[side] = axis(label, dark, automargin=False, **({"range": list(limits)} if limits else {}))
+        picture[side] = axis(label, dark, automargin=False)
     if limits:
-        picture["yaxis"] |= {"scaleanchor": "x"}
+        picture["yaxis"] |= {"scaleanchor": "x", "range": list(limits)}
     at = truth[step]
     far = {name: float(np.linalg.norm(values[step] - at)) for name, values in means.items()}
     said = ", ".join(f"{model_name(name)} {value:.2g}" for name, value in sorted(far.items(), key=lambda one: one[1]))
     known = f"truth at ({at[0]:.2f}, {at[1]:.2f}); distances from it: {said}" if np.isfinite(at).all() else "no truth"
     picture["meta"]["alt"] = f"Step {step + 1}: {known}."
     return {"data": traces, "layout": picture}
+
+
+def _weighted(points: np.ndarray, weights: np.ndarray, signs: bool, dark: bool) -> list[dict[str, Any]]:
+    """A weighted sample as discs whose areas are the weights."""
+    largest = max(float(np.abs(weights).max()), 1e-12)
+    kinds = [("examples<br>(area: weight)", weights > 0.02 * largest, series_colour(0, dark))]
+    if signs:
+        kinds.append(("examples of<br>negative weight", weights < -0.02 * largest, series_colour(1, dark)))
+    return [
+        _points(points[chosen], name, {"size": compact(3 + 11 * np.sqrt(np.abs(weights[chosen]) / largest))}
+                | filled(colour, 0.25))
+        for name, chosen, colour in kinds
+    ]  # fmt: skip
 
 
 def _mean_so_far(squares: np.ndarray) -> np.ndarray:
@@ -66,8 +81,9 @@ def _mean_so_far(squares: np.ndarray) -> np.ndarray:
 
 
 def errors_plot(
-    truth: np.ndarray, means: Mapping[str, np.ndarray], step: int, *, height: int = 300, dark: bool = False
-) -> Figure:
+    truth: np.ndarray, means: Mapping[str, np.ndarray], step: int, *, names: Mapping[str, str] = _NAMES,
+    height: int = 300, dark: bool = False,
+) -> Figure:  # fmt: skip
     """Mean square error so far, one line a filter, with a rule at the present step."""
     steps = np.arange(1, len(truth) + 1)
     traces, last = [], {}
@@ -77,11 +93,11 @@ def errors_plot(
         traces.append(
             {
                 "type": "scatter", "mode": "lines", "x": compact(steps, "f8"), "y": compact(so_far, "f8"),
-                "name": model_name(name), "line": {"color": model_colour(name, dark), "width": 2},
+                "name": names.get(name, model_name(name)), "line": {"color": model_colour(name, dark), "width": 2},
                 "hovertemplate": "%{y:.4f}",
             }
         )  # fmt: skip
-    picture = over_steps("Mean square error so far", "MSE", step, height, dark)
+    picture = over_steps("Mean square error of the estimates so far", "mean square error", step, height, dark)
     picture["yaxis"] |= {"rangemode": "tozero"}
     said = ", ".join(f"{model_name(name)} {error:.3g}" for name, error in last.items())
     picture["meta"]["alt"] = f"Mean square error so far over {len(steps)} steps; at the end: {said}."
@@ -89,8 +105,9 @@ def errors_plot(
 
 
 def column_plot(
-    truth: np.ndarray, means: Mapping[str, np.ndarray], step: int, *, name: str, height: int = 240, dark: bool = False
-) -> Figure:
+    truth: np.ndarray, means: Mapping[str, np.ndarray], step: int, *, name: str, names: Mapping[str, str] = _NAMES,
+    height: int = 240, dark: bool = False,
+) -> Figure:  # fmt: skip
     """One column of a state (n,) over the steps around the present one: truth, every estimate, a rule at the step."""
     first = max(0, min(step - WINDOW // 2, len(truth) - WINDOW))
     shown = slice(first, first + WINDOW)
@@ -99,12 +116,13 @@ def column_plot(
     lines |= {key: (values, {"color": model_colour(key, dark), "width": 2}) for key, values in means.items()}
     traces = [
         {
-            "type": "scatter", "mode": "lines", "x": steps, "y": compact(values[shown], "f8"), "name": model_name(key),
+            "type": "scatter", "mode": "lines", "x": steps, "y": compact(values[shown], "f8"),
+            "name": "hidden: true value" if key == "truth" else names.get(key, model_name(key)),
             "line": line, "hovertemplate": "%{y:.3~g}",
         }
         for key, (values, line) in lines.items()
     ]  # fmt: skip
-    picture = over_steps(name, name, step, height, dark)
+    picture = over_steps(f"{name}, hidden, and its estimates", name, step, height, dark)
     error = {key: float(np.sqrt(np.mean((values - truth) ** 2))) for key, values in means.items()}
     said = ", ".join(f"{model_name(key)} {value:.3g}" for key, value in error.items())
     picture["meta"]["alt"] = f"{name} over {len(truth)} steps; root mean square errors: {said}."
@@ -112,10 +130,10 @@ def column_plot(
 
 
 def over_steps(title: str, label: str, step: int, height: int, dark: bool) -> dict[str, Any]:
-    """The layout of lines over the steps, a rule at the present one, their names below."""
-    picture = layout(title, height=height, dark=dark, showlegend=True)
-    picture["margin"] = {"l": 52, "r": 8, "t": 40, "b": 74}
-    picture["legend"] |= {"y": -50 / (height - 114), "yanchor": "top"}  # 50 pixels below the plot
+    """The layout of lines over the steps, a rule at the present one, their names beside."""
+    picture = layout(title, height=height, dark=dark)
+    picture["margin"] = {"l": 54, "r": 8, "t": 36, "b": 42}
+    legend_beside(picture)
     picture["hovermode"] = "x unified"
     picture["xaxis"] = axis("step", dark, automargin=False)
     picture["yaxis"] = axis(label, dark, automargin=False)

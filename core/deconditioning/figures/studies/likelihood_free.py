@@ -5,7 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from deconditioning.figures.colours import clear, colour_scale, hue, model_colour, model_name, series_colour
+from deconditioning.figures.colours import (
+    MODEL_NAMES,
+    clear,
+    colour_scale,
+    hue,
+    model_colour,
+    model_name,
+    series_colour,
+)
 from deconditioning.figures.style import (
     DARK,
     INK,
@@ -15,6 +23,7 @@ from deconditioning.figures.style import (
     compact,
     filled,
     layout,
+    legend_beside,
     literal,
     log_axis,
     rimmed_frame,
@@ -27,13 +36,13 @@ _LEAST_DEPTH, _MOST_DEPTH = 0.5, 10.0
 def marginal_plot(
     samples: np.ndarray, intervals: Mapping[str, tuple[float, float, float]], *, variable: str,
     limits: tuple[float, float], shown: str = "dme", prior: tuple[np.ndarray, np.ndarray] | None = None,
-    exact: tuple[np.ndarray, np.ndarray] | None = None, truth: float | None = None, height: int = 380,
-    dark: bool = False,
+    exact: tuple[np.ndarray, np.ndarray] | None = None, truth: float | None = None,
+    names: Mapping[str, str] = MODEL_NAMES, legend: bool = True, height: int = 380, dark: bool = False,
 ) -> Figure:  # fmt: skip
     """Herded samples (S,) of one parameter as a histogram with the prior and the exact density; below, every method's
     mean and middle 95 % interval (low, mean, high) on the same axis.
 
-    ``prior`` and ``exact`` are (places, densities); ``truth`` is drawn as a rule.
+    ``prior`` and ``exact`` are (places, densities); ``truth`` is drawn as a rule; ``names`` are those of the methods.
     """
     traces: list[dict[str, Any]] = []
     if len(samples):
@@ -41,36 +50,34 @@ def marginal_plot(
         traces.append(
             {
                 "type": "bar", "x": compact(0.5 * (edges[1:] + edges[:-1]), "f8"),
-                "name": f"{model_name(shown)}, herded",
+                "name": f"samples by<br>{names.get(shown, shown)}",
                 "y": compact(counts / len(samples) / (edges[1] - edges[0]), "f8"), "width": float(edges[1] - edges[0]),
                 "marker": filled(model_colour(shown, dark)), "hovertemplate": "%{x:.4~g}",
             }
         )  # fmt: skip
     for curve, name, ink, dash in (
-        (prior, "prior", hue("grey", dark), "dash"),
+        (prior, "prior: before the<br>observation", hue("grey", dark), "dash"),
         (exact, "exact posterior", INK[dark], "solid"),
     ):
         if curve is not None:
             traces.append(_line(*curve, name, ink, dash))
-    names = [model_name(name) for name in intervals]
+    rows = [names.get(name, name) for name in intervals]
     for name, (low, mean, high) in intervals.items():
-        traces.append(_interval(name, low, mean, high, model_colour(name, dark)))
-    picture = layout(f"Posterior of {variable}", height=height, dark=dark, showlegend=True, barmode="overlay")
-    picture["margin"] = {"l": 112, "r": 10, "t": 58, "b": 42}
+        traces.append(_interval(names.get(name, name), low, mean, high, model_colour(name, dark)))
+    picture = layout(f"Posterior of {variable}; below, mean and 95 % interval", height=height, dark=dark,
+                     barmode="overlay")  # fmt: skip
+    if legend:
+        legend_beside(picture)
+    picture["margin"] = {"l": 12 + 7 * max(map(len, rows)), "r": 10, "t": 36, "b": 42}
     picture["xaxis"] = axis(variable, dark, automargin=False, range=list(limits), anchor="y2")
-    rows = 0.075 * len(intervals)
-    picture["yaxis"] = axis("density", dark, automargin=False, domain=[rows + 0.06, 1], rangemode="tozero", nticks=4)
-    picture["yaxis2"] = axis("", dark, automargin=False, domain=[0, rows], categoryorder="array", showgrid=False,
-                             categoryarray=names[::-1], range=[-0.6, len(names) - 0.4])  # fmt: skip
-    rule = {
-        "type": "line",
-        "yref": "paper",
-        "y0": 0,
-        "y1": 1,
-        "line": {"color": series_colour(1, dark), "width": 1.3, "dash": "dot"},
-    }
+    share = 0.075 * len(intervals)
+    picture["yaxis"] = axis("density", dark, automargin=False, domain=[share + 0.06, 1], rangemode="tozero", nticks=4)
+    picture["yaxis2"] = axis("", dark, automargin=False, domain=[0, share], categoryorder="array", showgrid=False,
+                             dtick=1, categoryarray=rows[::-1], range=[-0.6, len(rows) - 0.4])  # fmt: skip
+    rule = {"type": "line", "yref": "paper", "y0": 0, "y1": 1}
     if truth is not None:
-        picture["shapes"] = [rule | {"x0": truth, "x1": truth}]
+        ink = {"color": series_colour(1, dark), "width": 1.3, "dash": "dot"}
+        picture["shapes"] = [rule | {"x0": truth, "x1": truth, "line": ink}]
     said = ", ".join(f"{model_name(n)} {m:.3g} [{low:.3g}, {high:.3g}]" for n, (low, m, high) in intervals.items())
     picture["meta"]["alt"] = f"Posterior of {variable}, means and middle 95 % intervals: {said}."
     return {"data": traces, "layout": picture}
@@ -78,10 +85,10 @@ def marginal_plot(
 
 def _interval(name: str, low: float, mean: float, high: float, colour: str) -> dict[str, Any]:
     return {
-        "type": "scatter", "mode": "lines+markers", "x": [low, mean, high], "y": [model_name(name)] * 3, "yaxis": "y2",
+        "type": "scatter", "mode": "lines+markers", "x": [low, mean, high], "y": [name] * 3, "yaxis": "y2",
         "line": {"color": colour, "width": 3}, "showlegend": False, "cliponaxis": True,
         "marker": {"color": colour, "size": [1, 9, 1], "symbol": "diamond"},
-        "hovertemplate": f"{model_name(name)}: {mean:.4g} [{low:.4g}, {high:.4g}]<extra></extra>",
+        "hovertemplate": f"{name}: {mean:.4g} [{low:.4g}, {high:.4g}]<extra></extra>",
     }  # fmt: skip
 
 
@@ -102,24 +109,27 @@ def corner_plot(
     ``limits`` (p, 2) of the axes; ``exact`` is (mean (p,), covariance (p, p)) of a normal posterior.
     """
     count = len(names)
-    picture = layout("Pairs of parameters", height=height, dark=dark)
-    picture["margin"] = {"l": 58, "r": 10, "t": 34, "b": 46}
+    picture = layout("Posterior of every two parameters", height=height, dark=dark)
+    legend_beside(picture)
+    picture["margin"] = {"l": 58, "r": 10, "t": 36, "b": 46}
     traces: list[dict[str, Any]] = []
     panels = [(row, column) for row in range(1, count) for column in range(row)]
     for index, (row, column) in enumerate(panels, 1):
         x_axis, y_axis = (f"{side}{index if index > 1 else ''}" for side in "xy")
-        place = {"xaxis": x_axis, "yaxis": y_axis, "showlegend": False}
+        place = {"xaxis": x_axis, "yaxis": y_axis, "showlegend": index == 1}
         marker = {"size": 4, "color": model_colour(shown, dark)}
         hover = f"{literal(names[column])} %{{x:.3~g}}, {literal(names[row])} %{{y:.3~g}}<extra></extra>"
         traces.append({"type": "scatter", "mode": "markers", "x": compact(samples[:, column], "f8"), "marker": marker,
-                       "y": compact(samples[:, row], "f8"), "hovertemplate": hover} | place)  # fmt: skip
+                       "y": compact(samples[:, row], "f8"), "name": f"samples by<br>{model_name(shown)}",
+                       "hovertemplate": hover} | place)  # fmt: skip
         if exact is not None:
             ellipse = _ellipse(exact[0][[column, row]], exact[1][np.ix_([column, row], [column, row])])
             traces.append(_line(*ellipse, "exact 95 %", INK[dark], "solid", 1.4) | place | {"hoverinfo": "skip"})
         if truth is not None:
             star = {"size": 11, "symbol": "x-thin", "line": {"width": 2.4, "color": series_colour(1, dark)}}
             traces.append({"type": "scatter", "mode": "markers", "x": [float(truth[column])], "y": [float(truth[row])],
-                           "marker": star, "hovertemplate": "true parameters<extra></extra>"} | place)  # fmt: skip
+                           "marker": star, "name": "true parameters",
+                           "hovertemplate": "true parameters<extra></extra>"} | place)  # fmt: skip
         across = axis(names[column] if row == count - 1 else "", dark, automargin=False, nticks=4, anchor=y_axis,
                       domain=_part(column, count - 1), range=limits[column].tolist())  # fmt: skip
         up = axis(names[row] if column == 0 else "", dark, automargin=False, nticks=4, anchor=x_axis,

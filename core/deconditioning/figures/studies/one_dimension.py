@@ -1,4 +1,4 @@
-"""Pictures of one-dimensional problems: scatters, a function with its band, weights, evidence, posteriors."""
+"""Pictures of one-dimensional problems: scatters, a function with its band, weights, evidence."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,8 +6,27 @@ from typing import Any
 import numpy as np
 
 from deconditioning.figures import descriptions
-from deconditioning.figures.colours import clear, colour_scale, hue, model_colour, model_name, series_colour
-from deconditioning.figures.style import DARK, INK, LIGHT, Figure, axis, compact, filled, layout, literal, log_axis
+from deconditioning.figures.colours import (
+    MODEL_NAMES,
+    clear,
+    colour_scale,
+    hue,
+    model_colour,
+    model_name,
+    series_colour,
+)
+from deconditioning.figures.style import (
+    DARK,
+    INK,
+    LIGHT,
+    Figure,
+    axis,
+    compact,
+    layout,
+    legend_beside,
+    literal,
+    log_axis,
+)
 
 _DASHES = {"impute": "dash", "cascade": "dot", "truth": "dot"}
 #: Ticks of an evidence picture: by how much the log evidence lies below its best.
@@ -31,10 +50,10 @@ def pairs_plot(
         }
     ]  # fmt: skip
     if curve is not None and curve_at is not None:
-        traces.append(_line(curve_at, curve, curve_name, INK[dark], "dot", 1.6))
+        traces.append(line(curve_at, curve, curve_name, INK[dark], "dot", 1.6))
     if by_hand is not None and len(by_hand):
         traces.append(_rings(by_hand, series_colour(1, dark)))
-    picture = _frame(title, labels, height, dark, legend=False)
+    picture = frame(title, labels, height, dark, legend=False)
     if rule is not None:
         picture["shapes"] = [_rule(rule, series_colour(1, dark))]
     ringed = f", {len(by_hand)} of them by hand" if by_hand is not None and len(by_hand) else ""
@@ -47,10 +66,13 @@ def pairs_plot(
 def function_plot(
     grid: np.ndarray, mean: np.ndarray, sd: np.ndarray | None, lines: Mapping[str, np.ndarray], *, title: str,
     model: str, name: str = "", marks: np.ndarray | None = None, points: tuple[np.ndarray, np.ndarray] | None = None,
-    labels: tuple[str, str] = ("x", "f(x)"), limits: tuple[float, float] | None = None, height: int = 360,
-    dark: bool = False,
+    labels: tuple[str, str] = ("x", "f(x)"), limits: tuple[float, float] | None = None,
+    names: Mapping[str, str] = MODEL_NAMES, legend: bool = True, height: int = 360, dark: bool = False,
 ) -> Figure:  # fmt: skip
-    """A posterior mean with its ±2 sd band beside other lines (truth, naive ways), data points and marks below."""
+    """A posterior mean with its ±2 sd band beside other lines (truth, naive ways), data points and marks below.
+
+    ``names`` are those of the other lines; without its ``legend`` the picture stands beside one that has it.
+    """
     colour = model_colour(model, dark)
     traces: list[dict[str, Any]] = []
     if sd is not None:
@@ -64,10 +86,11 @@ def function_plot(
         )  # fmt: skip
     for other, values in lines.items():
         ink = model_colour(other, dark)
-        traces.append(_line(grid, values, model_name(other), ink, _DASHES.get(other, "solid"), 1.8))
-    traces.append(_line(grid, mean, name or f"{model_name(model)} ±2 sd", colour, "solid", 2.4))
-    picture = _frame(title, labels, height, dark)
-    picture["margin"]["t"] = 70  # the legend takes two rows in a narrow column
+        traces.append(line(grid, values, names.get(other, other), ink, _DASHES.get(other, "solid"), 1.8))
+    traces.append(line(grid, mean, name or f"{model_name(model)} ±2 sd", colour, "solid", 2.4))
+    picture = frame(title, labels, height, dark, legend=False)
+    if legend:
+        legend_beside(picture)
     low, high = limits or _limits(grid, mean, sd, lines)
     picture["yaxis"] |= {"range": [low, high]}
     if marks is not None and len(marks):
@@ -114,8 +137,8 @@ def error_band_plot(
     """Error of the mean (mean − truth) inside its ±2 sd, over x."""
     colour = model_colour(model, dark)
     share = float(np.mean(np.abs(error) <= 2 * sd))
-    traces = [_band(grid, -2 * sd, 2 * sd, colour), _line(grid, error, "error", colour, "solid", 2)]
-    picture = _frame("Error inside ±2 sd", ("x", "mean − truth"), height, dark, legend=False)
+    traces = [_band(grid, -2 * sd, 2 * sd, colour), line(grid, error, "error", colour, "solid", 2)]
+    picture = frame("Error inside ±2 sd", ("x", "mean − truth"), height, dark, legend=False)
     reach = 1.08 * max(float(np.quantile(2 * sd, 0.97)), float(np.abs(error).max()), 1e-9)
     picture["yaxis"] |= {"range": [-reach, reach], "zeroline": True, "zerolinecolor": INK[dark]}
     picture["meta"]["alt"] = f"Error of the mean over x; {100 * share:.0f} % of it is within two sd."
@@ -136,7 +159,7 @@ def weights_plot(
         "colorbar": _bar(),
         "hovertemplate": "y %{y:.2f}, ỹ %{x:.2f}: weight %{z:.3g}<extra></extra>",
     }  # fmt: skip
-    picture = _frame("Weights W", ("ỹ, where z̃ is observed", "y, where x is observed"), height, dark, legend=False)
+    picture = frame("Weights W", ("ỹ, where z̃ is observed", "y, where x is observed"), height, dark, legend=False)
     size = np.abs(shown)
     apart = np.abs(rows[order[0]][:, None] - columns[order[1]][None, :])
     picture["meta"]["alt"] = (
@@ -167,7 +190,7 @@ def surface_plot(
     if path is not None and len(path):
         steps = np.log10(path)
         for ink, width in ((DARK, 3.4), (LIGHT, 1.6)):
-            traces.append(_line(steps[:, 0], steps[:, 1], "learning", ink, "solid", width) | {"hoverinfo": "skip"})
+            traces.append(line(steps[:, 0], steps[:, 1], "learning", ink, "solid", width) | {"hoverinfo": "skip"})
     for place, name, symbol in ((best, "best here", "star"), (now, "now", "circle")):
         traces.append(
             {
@@ -177,7 +200,7 @@ def surface_plot(
                 "hovertemplate": f"{name}: {place[0]:.3g}, {place[1]:.3g}<extra></extra>",
             }
         )  # fmt: skip
-    picture = _frame("Log evidence below its maximum", names, height, dark, legend=False)
+    picture = frame("Log evidence below its maximum", names, height, dark, legend=False)
     for side, grid in (("xaxis", first), ("yaxis", second)):
         picture[side] |= {"range": np.log10(grid[[0, -1]]).tolist(), **_powers(grid)}
     picture["meta"]["alt"] = (
@@ -196,13 +219,13 @@ def curves_plot(
 ) -> Figure:  # fmt: skip
     """Positive curves on log axes, with a rule at the present value."""
     traces = [
-        _line(
+        line(
             at, np.where(values > 0, values, np.nan), name, series_colour(index, dark), ("solid", "dash")[index % 2], 2
         )
         | {"mode": "lines+markers", "marker": {"size": 4}, "hovertemplate": "%{y:.3~g}"}
         for index, (name, values) in enumerate(curves.items())
     ]
-    picture = _frame(title, labels, height, dark, legend=len(curves) > 1)
+    picture = frame(title, labels, height, dark, legend=len(curves) > 1)
     picture["xaxis"] |= log_axis(at)
     picture["yaxis"] |= log_axis(np.concatenate(list(curves.values())))
     if now is not None:
@@ -219,10 +242,10 @@ def shares_plot(
 ) -> Figure:  # fmt: skip
     """Shares by method over a log axis, with rules at nothing (0) and all (1); beyond ``reach`` they are cut off."""
     traces = [
-        _line(at, values, names.get(key, key), model_colour(key, dark), ("solid", "dash", "solid")[index % 3], 2)
+        line(at, values, names.get(key, key), model_colour(key, dark), ("solid", "dash", "solid")[index % 3], 2)
         for index, (key, values) in enumerate(shares.items())
     ]
-    picture = _frame(title, labels, height, dark)
+    picture = frame(title, labels, height, dark)
     picture["xaxis"] |= log_axis(at)
     picture["yaxis"] |= {"range": list(reach)}
     picture["shapes"] = [_rule(1.0, INK[dark]), _rule(0.0, hue("grey", dark))]
@@ -231,69 +254,8 @@ def shares_plot(
     return {"data": traces, "layout": picture}
 
 
-def posterior_plot(
-    y: np.ndarray, density: np.ndarray, prior: np.ndarray, herded: np.ndarray, *, variable: str = "y",
-    height: int = 320, dark: bool = False,
-) -> Figure:  # fmt: skip
-    """Exact posterior and prior densities of a variable, and herded samples as a histogram."""
-    traces: list[dict[str, Any]] = []
-    if len(herded):
-        counts, edges = np.histogram(herded, bins=40, range=(y[0], y[-1]), density=True)
-        traces.append(
-            {
-                "type": "bar", "x": compact(0.5 * (edges[1:] + edges[:-1]), "f8"), "y": compact(counts, "f8"),
-                "width": float(edges[1] - edges[0]), "marker": filled(model_colour("dme", dark)),
-                "name": "herded samples", "hovertemplate": "%{y:.3f}",
-            }
-        )  # fmt: skip
-    traces.append(_line(y, prior, "prior", hue("grey", dark), "dash", 1.6))
-    traces.append(_line(y, density, "exact posterior", INK[dark], "solid", 2))
-    picture = _frame(f"Posterior of {variable}", (variable, "density"), height, dark)
-    width = np.gradient(y)
-    means = [float((y * values * width).sum() / (values * width).sum()) for values in (density, prior)]
-    drawn = f"; {len(herded)} herded samples have mean {np.mean(herded):.3g}" if len(herded) else ""
-    picture["meta"]["alt"] = f"Posterior of {variable}: mean {means[0]:.3g}; mean of the prior {means[1]:.3g}{drawn}."
-    return {"data": traces, "layout": picture}
-
-
-def embeddings_plot(
-    y: np.ndarray, lines: Mapping[str, np.ndarray], *, title: str, variable: str = "y", height: int = 320,
-    dark: bool = False,
-) -> Figure:  # fmt: skip
-    """Embeddings over a variable, by name; the exact one is drawn in ink."""
-    traces = [
-        _line(y, values, name, INK[dark], "dot", 2)
-        if "exact" in name
-        else _line(y, values, name, series_colour(index, dark), ("solid", "dash")[index % 2], 2)
-        for index, (name, values) in enumerate(lines.items())
-    ]
-    picture = _frame(title, (variable, f"μ({variable})"), height, dark)
-    said = "; ".join(f"{name} {descriptions.course(y, values)}" for name, values in lines.items())
-    picture["meta"]["alt"] = f"{title} over {variable}: {said}."
-    return {"data": traces, "layout": picture}
-
-
-def signed_weights_plot(
-    at: np.ndarray, weights: np.ndarray, *, title: str = "Weights of the prior's draws", variable: str = "ỹ",
-    height: int = 300, dark: bool = False,
-) -> Figure:  # fmt: skip
-    """A weighted sample as stems, negative weights in a colour of their own."""
-    traces = []
-    for name, chosen, colour in (
-        ("positive", weights >= 0, series_colour(0, dark)),
-        ("negative", weights < 0, series_colour(1, dark)),
-    ):
-        x, w = at[chosen], weights[chosen]
-        stems = np.column_stack([x, x, np.full(len(x), np.nan)]).ravel()
-        tips = np.column_stack([np.zeros(len(w)), w, np.full(len(w), np.nan)]).ravel()
-        traces.append(_line(stems, tips, name, colour, "solid", 1.4) | {"hoverinfo": "skip"})
-    picture = _frame(title, (variable, "weight"), height, dark)
-    negative = float(-weights[weights < 0].sum())
-    picture["meta"]["alt"] = f"{len(weights)} weights; sum {weights.sum():.3f}, negative weights −{negative:.3f}."
-    return {"data": traces, "layout": picture}
-
-
-def _frame(title: str, labels: tuple[str, str], height: int, dark: bool, *, legend: bool = True) -> dict[str, Any]:
+def frame(title: str, labels: tuple[str, str], height: int, dark: bool, *, legend: bool = True) -> dict[str, Any]:
+    """The layout of a picture with one pair of axes."""
     picture = layout(title, height=height, dark=dark, showlegend=legend)
     picture["margin"] = {"l": 52, "r": 8, "t": 58 if legend else 34, "b": 42}
     picture["xaxis"] = axis(labels[0], dark, automargin=False)
@@ -301,7 +263,8 @@ def _frame(title: str, labels: tuple[str, str], height: int, dark: bool, *, lege
     return picture
 
 
-def _line(x: np.ndarray, y: np.ndarray, name: str, colour: str, dash: str, width: float) -> dict[str, Any]:
+def line(x: np.ndarray, y: np.ndarray, name: str, colour: str, dash: str, width: float) -> dict[str, Any]:
+    """A line with its name in the legend."""
     return {
         "type": "scatter", "mode": "lines", "x": compact(x, "f8"), "y": compact(y, "f8"), "name": name,
         "line": {"color": colour, "width": width, "dash": dash}, "hovertemplate": "%{y:.3f}",

@@ -32,11 +32,13 @@ def roll_in_space(
     label: str,
     colours: Colours,
     limits: tuple[float, float],
+    bar: bool = True,
     height: int = 400,
     dark: bool = False,
 ) -> Figure:
-    """Points (N, 3) coloured by ``values`` (N,); the third coordinate points up."""
-    markers = _markers(values, colours, limits, label, 1.9, dark)
+    """Points (N, 3) coloured by ``values`` (N,); the third coordinate points up. Without a colour ``bar`` the picture
+    stands beside one that has it."""
+    markers = _markers(values, colours, limits, label, 1.9 if bar else 1.4, dark) | {"showscale": bar}
     markers["symbol"] = "square"  # two triangles, a disc has dozens
     x, y, z = (compact(column) for column in inputs.T)
     trace = {
@@ -44,12 +46,13 @@ def roll_in_space(
         "hovertemplate": label + " %{marker.color:.3f}<br>height %{z:.2f}<extra></extra>",
     }  # fmt: skip
     picture = layout(title, height=height, dark=dark)
-    bare = {"showbackground": False, "gridcolor": FAINT[dark], "zeroline": False, "tickfont": {"size": 14}, "nticks": 4}
+    bare = {"showbackground": False, "gridcolor": FAINT[dark], "zeroline": False, "tickfont": {"size": 14}, "nticks": 4,
+            "showticklabels": bar}  # fmt: skip
     picture["scene"] = {
         "xaxis": bare | {"title": {"text": "x"}}, "yaxis": bare | {"title": {"text": "width"}},
         "zaxis": bare | {"title": {"text": "height"}}, "camera": _CAMERA, "aspectmode": "cube", "uirevision": "roll",
     }  # fmt: skip
-    picture["margin"] = {"l": 0, "r": 0, "t": 34, "b": 46}
+    picture["margin"] = {"l": 0, "r": 0, "t": 34, "b": 46 if bar else 0}
     picture["meta"]["alt"] = (
         f"{title}: {len(values)} points of a swiss roll, coloured by {label.lower()}, from {np.min(values):.2f} to "
         f"{np.max(values):.2f}."
@@ -85,7 +88,7 @@ def roll_from_the_side(
     ]  # fmt: skip
     chosen = np.asarray(seen[1])
     right = float(inputs[:, 0].max()) + 0.35
-    bars = _markers(means[chosen], "sequential", limits, "Mean of a slice", 9, dark)
+    bars = _markers(means[chosen], "sequential", limits, "Mean of a slice", 8, dark) | {"showscale": False}
     traces.append(
         {
             "type": "scatter", "mode": "markers", "x": compact(np.full(len(chosen), right)),
@@ -93,8 +96,8 @@ def roll_from_the_side(
             "hovertemplate": "slice at height %{y:.2f}: mean %{marker.color:.3f}<extra></extra>",
         }
     )  # fmt: skip
-    picture = layout("Data: slices and their means", height=height, dark=dark)
-    picture["margin"] = {"l": 46, "r": 8, "t": 34, "b": 62}
+    picture = layout("Seen: points in slices (left), means of slices (right)", height=height, dark=dark)
+    picture["margin"] = {"l": 46, "r": 8, "t": 34, "b": 40}
     picture["xaxis"] = axis("x", dark, automargin=False, showgrid=False, zeroline=False)
     picture["yaxis"] = axis("Height", dark, automargin=False, showgrid=False, zeroline=False)
     picture["meta"]["alt"] = (

@@ -14,7 +14,7 @@ CAMERA_SCALES, CAMERA_EPSILONS = (0.5, 1.0, 2.0), (1e-7, 1e-6, 1e-5, 1e-4)
 PAPER_NOISES = (1e-4**0.5, 1e-3**0.5)
 _EXAMPLES = "How many examples"
 _ABOUT_EXAMPLES = "T, the number of training steps: the states and observations from which the filter learns."
-_SMOOTH = "How smooth the system is assumed to be"
+_SMOOTH = "How far an example reaches"
 _ABOUT_SMOOTH = "β, the lengthscale of the kernels in median distances: how far an example's influence reaches."
 _TOLERANCE = "Trace dropped by the low-rank factors"
 
@@ -28,9 +28,10 @@ class ViewSettings(Settings):
 
     prefix = "f"
 
-    system = Choice("System", "b", options=SYSTEMS | {"camera": "camera", "series": "own series"}, widget="buttons",
-                    plain="Which system",
-                    plain_help="A point on a wavy circle, a rotating camera, or your own series.")  # fmt: skip
+    system = Choice("System", "b", options=SYSTEMS | {"camera": "camera", "series": "own series"}, widget="menu",
+                    plain="What is tracked",
+                    plain_help="A point on a circle (a) or a wavy circle (b), the paper's two systems; a circle of "
+                    "your own; a rotating camera; or your own series.")  # fmt: skip
 
 
 class RotationSettings(Settings):

@@ -123,7 +123,7 @@ class RecoverSettings(LineProblem):
 class BayesSettings(LineProblem):
     """Bayes' rule from samples: y, given one x."""
 
-    prior = Choice("Prior of y", "uniform", address="b-prior", sweep=False,
+    prior = Choice("Prior of y", "uniform", address="b-prior", sweep=False, widget="menu",
                    options={name: name for name in ("uniform", "left", "centre", "two hills")},
                    plain="Distribution before the observation",
                    plain_help="The prior: the distribution of y before x is observed.")  # fmt: skip
@@ -146,7 +146,7 @@ class TripSettings(LineProblem):
     regularisation = Log("λ, of the first stage", 1e-6, low=1e-14, high=1.0, symbol="λ", address="t-lam", first=1)
     second_regularisation = Log(
         "ε, of the second stage", 1e-5, low=1e-12, high=1.0, symbol="ε", address="t-eps", first=2,
-        plain="How cautiously the averaging is undone",
+        plain="How cautious the recovery is",
         plain_help="ε, the regularisation of the second stage. If it is small, everything that can be recovered is "
         "recovered, including noise.",
     )  # fmt: skip

@@ -12,10 +12,10 @@ class ToySettings(Settings):
     data = Integer("Data", 100, low=20, high=100_000, least=1, log=True, draws=True, first=7,
                    offered=(20, 50, 100, 300, 1000, 10_000, 100_000), about="noisy data of the function")  # fmt: skip
     made_of = Integer("Points of the true function", 5, low=1, high=12, least=1, draws=True, first=5,
-                      address="s-made", plain="How many points the true function has",
+                      address="s-made", plain="Points of the true function",
                       plain_help="The function behind the data is a sum of this many kernels k.")  # fmt: skip
     points = Integer("Points that represent it", 5, low=1, high=20, least=1, first=4,
-                     plain="How many points represent the data",
+                     plain="Points that represent the data",
                      plain_help="n, the number of points whose positions are learned.")  # fmt: skip
     data_noise = Linear("Noise of the data (sd)", 0.1, low=0.0, high=1.0, step=0.05, draws=True, first=6,
                         address="s-noise", plain="How noisy the data are",
@@ -32,7 +32,7 @@ class PlacedSettings(Settings):
         "random": "random", "even": "even", "learned": "learned",
     })  # fmt: skip
     k_scale = Log("Lengthscale of k", 1.0, low=0.05, high=20.0, first=2, address="s-scale",
-                  plain="How smooth the function is assumed to be",
+                  plain="How far a point reaches",
                   plain_help=(
                       "The lengthscale of the kernel k in the left picture: how far the influence of a point reaches."
                   ))  # fmt: skip
