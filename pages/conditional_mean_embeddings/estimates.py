@@ -109,7 +109,7 @@ def _maps(result: Comparison, places: Sequence[DeltaGenerator], dark: bool) -> N
     }
     for place, (key, figure) in zip(places, maps.items(), strict=True):
         with place:
-            plotly_live(figure, key, later=True)
+            plotly_live(figure, key, later=key == "e-difference")
 
 
 def _slice(layout: BagLayout, sample: BagSample, result: Comparison, at: float, dark: bool):

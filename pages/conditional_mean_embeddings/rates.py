@@ -164,7 +164,7 @@ def _draw_curve(settings: RateSettings, rows: list[Measured], kind: str) -> None
     if rows:
         result = slope(sizes[middle:], mean[middle:])
         lines[f"fit to the measured,<br>slope {signed(result, 2)}"] = mean[middle] * (sizes / sizes[middle]) ** result
-    title = "Error of the learned operator against the samples of the second stage"
+    title = "Error of the learned operator"
     figure = rate_plot(sizes, errors, lines, title=title, label=label, height=400, dark=is_dark())
     plotly_live(figure, "e-measured")
     features = 5 if settings.b is None else 33

@@ -22,7 +22,7 @@ from deconditioning.studies.filtering.camera import (
     follow_camera,
     make_camera,
 )
-from deconditioning.studies.filtering.settings import CameraFilterSettings, CameraSettings
+from deconditioning.studies.filtering.settings import CameraFilterSettings, CameraSettings, CameraShownSettings
 from deconditioning.studies.filtering.study import FilterSettings
 from pages.filtering.player import player
 from pages.kit.chart.plotly_live import plotly_live
@@ -32,7 +32,6 @@ from pages.kit.controls.settings import controls
 from pages.kit.layout.page_layout import evidence, explain
 from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
-from pages.kit.record import page_record
 from pages.kit.runs.stored_results import stored
 from pages.kit.tools.study_sweep import OnPage, offer
 
@@ -52,10 +51,12 @@ def show() -> None:
     """Read the controls, follow, play; then the paper's table."""
     with st.sidebar:
         spec, settings, shown = camera_spec(controls(CameraSettings)), _choose_filters(), _choose_shown()
+        every = controls(CameraShownSettings).every
     data = _made(spec)
     result = {name: _followed(spec, name, settings if name in KERNELS else None) for name in METHODS}
     summary(data, result)
-    player(len(data.truth), lambda step, above: _draw(data, result, shown, step, above), key="fc")
+    few = {name: each for name, each in result.items() if every or name in (shown, "nearest")}
+    player(len(data.truth), lambda step, above: _draw(data, few, shown, step, above), key="fc")
     table(data, result)
     equation(spec, result)
     with evidence():
@@ -130,14 +131,13 @@ def _draw(data: CameraData, result: Found, shown: str, step: int, above: DeltaGe
     title = f"Step {step + 1} of {len(data.truth)}"
     with above:
         plotly_live(frames_plot(frames, title=title, height=370, dark=is_dark()), "fc-frames")
-    few = {name: e for name, e in result.items() if page_record().shows_all or name in (shown, "nearest")}
     left, right = st.columns(2)
     with left:
         plotly_live(attitude_plot(_panorama(data.spec), trail, outlines, height=300, dark=is_dark()), "fc-room-picture")
     with right:
-        angles = {name: angles_between(e.rotations, data.truth) for name, e in few.items()}
+        angles = {name: angles_between(e.rotations, data.truth) for name, e in result.items()}
         plotly_live(angles_plot(angles, step, height=300, dark=is_dark()), "fc-angles", later=True)
-    flat = {name: e.matrices.reshape(-1, 9) for name, e in few.items()}
+    flat = {name: e.matrices.reshape(-1, 9) for name, e in result.items()}
     figure = errors_plot(data.truth.reshape(-1, 9), flat, step, height=260, dark=is_dark())
     plotly_live(figure, "fc-errors", later=True)
     mass = result[shown].mass

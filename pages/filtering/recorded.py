@@ -22,7 +22,6 @@ from pages.kit.controls.missing_switch import table_missing
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
 from pages.kit.layout.theme import is_dark
-from pages.kit.record import page_record
 from pages.kit.runs.uploaded import content_bytes
 from pages.kit.session import Key
 
@@ -52,11 +51,11 @@ def show() -> None:
             st.caption(plain(note))
         with at_both_levels("length"):
             steps = _choose_length(series)
-        settings = words.choose_filter()
+        settings, every = words.choose_filter(), words.choose_shown()
     result = _followed(series, steps, settings)
     _said(result, series, table)
     words.warnings(result)
-    player(len(result.truth), lambda step, above: _draw(result, series, step, above))
+    player(len(result.truth), lambda step, above: _draw(result, series, every, step, above))
     words.table(result, "Mean square error, in units of the training variance; milliseconds per step")
     words.equation(
         "The first part of the series provides the examples. At each later step the filter moves the weights along the "
@@ -157,8 +156,8 @@ def _said(followed: Followed, series: Series, table: Table) -> None:
     )
 
 
-def _draw(followed: Followed, series: Series, step: int, above: DeltaGenerator) -> None:
-    truth, means, names = followed.truth, words.shown(followed.means), series.state_names
+def _draw(followed: Followed, series: Series, every: bool, step: int, above: DeltaGenerator) -> None:
+    truth, means, names = followed.truth, words.shown(followed.means, every), series.state_names
     for index, name in enumerate(names[:_MOST_PICTURES]):
         columns = {key: values[:, index] for key, values in means.items()}
         figure = column_plot(truth[:, index], columns, step, name=name, names=words.NAMES,
@@ -170,7 +169,7 @@ def _draw(followed: Followed, series: Series, step: int, above: DeltaGenerator) 
     if len(names) > 1:
         pair = {key: values[:, :2] for key, values in means.items()}
         figure = plane_plot(truth[:, :2], None, pair, step, sample=(followed.points[:, :2], followed.weights[step]),
-                            labels=(names[0], names[1]), names=words.NAMES, signs=page_record().shows_all,
+                            labels=(names[0], names[1]), names=words.NAMES, signs=every,
                             height=340, dark=is_dark())  # fmt: skip
         plotly_live(figure, "f-plane", later=True)
     scaled = {key: values / followed.spread for key, values in means.items()}

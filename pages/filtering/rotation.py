@@ -23,7 +23,6 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import controls
 from pages.kit.layout.page_layout import evidence
 from pages.kit.layout.theme import is_dark
-from pages.kit.record import page_record
 from pages.kit.tools.study_sweep import OnPage, offer
 
 
@@ -51,12 +50,12 @@ Y_t = X_t + \xi_t,\qquad \eta = {system.eta:g},\ b = {system.b:g},\ M = {system.
 def _tracked(series: RotationSettings) -> tuple[FilterSettings, Followed]:
     """The filter's controls and the state as it is followed at their values; returns both."""
     with st.sidebar:
-        settings = words.choose_filter()
+        settings, every = words.choose_filter(), words.choose_shown()
     system = system_of(series)
     result = _followed(system, series.train, series.test, series.seed, settings)
     _said(result, system)
     words.warnings(result)
-    player(len(result.truth), lambda step, above: _draw(result, system, step, above))
+    player(len(result.truth), lambda step, above: _draw(result, system, every, step, above))
     return settings, result
 
 
@@ -92,14 +91,14 @@ def _known(system: RotationSystem) -> str:
     return "the equation and the noise"
 
 
-def _draw(result: Followed, system: RotationSystem, step: int, above: DeltaGenerator) -> None:
+def _draw(result: Followed, system: RotationSystem, every: bool, step: int, above: DeltaGenerator) -> None:
     reach = 1.05 * float(np.quantile(np.abs(np.concatenate([result.truth, result.seen])), 0.99))
     track = system.on_circle(np.linspace(0, 2 * np.pi, 400))
-    means = words.shown(result.means)
+    means = words.shown(result.means, every)
     figure = plane_plot(
         result.truth, result.seen, means, step, sample=(result.points, result.weights[step]), limits=(-reach, reach),
         labels=("position, first coordinate", "second coordinate"), track=track, names=words.NAMES,
-        signs=page_record().shows_all, height=420, dark=is_dark(),
+        signs=every, height=420, dark=is_dark(),
     )  # fmt: skip
     with above:
         plotly_live(figure, "f-plane")

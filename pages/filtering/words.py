@@ -5,14 +5,13 @@ from collections.abc import Mapping
 import numpy as np
 import streamlit as st
 
-from deconditioning.studies.filtering.settings import FilteringSettings
+from deconditioning.studies.filtering.settings import FilteringSettings, ShownSettings
 from deconditioning.studies.filtering.study import FilterSettings, Followed
 from pages.kit.controls.essential import aside
 from pages.kit.controls.settings import controls
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.layout.page_layout import explain
 from pages.kit.layout.score_table import score_table
-from pages.kit.record import page_record
 
 TITLES = {
     "kbr": "Kernel Bayes filter",
@@ -30,13 +29,17 @@ NAMES = {
     "ukf": "unscented Kalman:<br>knows the equation", "particle": "particle filter:<br>knows the equation",
     "kalman": "Kalman: learns a<br>linear equation", "nearest": "nearest example:<br>ignores the past",
 }  # fmt: skip
-#: The filters in the pictures of a newcomer.
-_FEW = ("kbr", "ekf", "kalman")
+#: The estimates that the pictures always show.
+_FEW = ("kbr", "ekf", "kalman", "kbr_ahead", "kbr_smoothed")
 
 
-def shown(means: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The estimates in the pictures: two for a newcomer, every one at the level All."""
-    every = page_record().shows_all
+def choose_shown() -> bool:
+    """Whether the pictures show every filter, and negative weights."""
+    return controls(ShownSettings).every
+
+
+def shown(means: Mapping[str, np.ndarray], every: bool) -> dict[str, np.ndarray]:
+    """The estimates in the pictures: ``every`` one, or two and those of other steps."""
     return {name: values for name, values in means.items() if every or name in _FEW}
 
 

@@ -69,7 +69,7 @@ def test_every_family_is_conditioned_and_its_own_parameters_move_the_result(page
 
 def test_the_embedding_has_no_variance_of_ell_and_its_own_evidence(page):
     before = words(page)
-    page.segmented_control(key="o-method").set_value("dme").run()
+    page.selectbox(key="o-method").set_value("dme").run()
     assert words(page) != before and "o-l-size" not in [slider.key for slider in page.select_slider]
     assert "ℓ1 variance" not in page.selectbox(key="o-up").options
 

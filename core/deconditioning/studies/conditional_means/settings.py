@@ -17,7 +17,7 @@ class LayoutSettings(Settings):
     prefix = "e"
 
     layout = Choice("Bags × points per bag", next(iter(_SIZES)), options={name: name for name in (*_SIZES, OWN)},
-                    widget="menu", plain="How many groups × points in each",
+                    widget="menu", plain="How many groups, and points in each",
                     plain_help="The points of a group (a bag) share one label. Own: any other numbers, under "
                     "All.")  # fmt: skip
 

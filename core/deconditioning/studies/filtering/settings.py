@@ -80,6 +80,15 @@ class ValidationSettings(Settings):
     around = Switch("Prediction and smoother too", False)
 
 
+class ShownSettings(Settings):
+    """What the pictures show."""
+
+    prefix = "f"
+
+    every = Switch("All filters in the pictures", False, sweep=False,
+                   help="Also those that know the equations, and examples of negative weight.")  # fmt: skip
+
+
 class FilteringSettings(ValidationSettings, KernelSettings):
     """All of the filter, as the page asks for it."""
 
@@ -129,6 +138,14 @@ class CameraValidationSettings(Settings):
 
     validate = Switch("β and ε by validation", False,
                       help=f"{_tried(CAMERA_SCALES, CAMERA_EPSILONS)} Takes about ten times as long.")  # fmt: skip
+
+
+class CameraShownSettings(Settings):
+    """What the pictures show."""
+
+    prefix = "fc"
+
+    every = ShownSettings.every.copy(address="fc-every", help="Otherwise the chosen one and the nearest example.")
 
 
 class CameraFilterSettings(CameraValidationSettings, CameraKernelSettings):

@@ -68,7 +68,7 @@ class LineSettings(Settings):
     prefix = "o"
 
     method = Named(
-        "Method", "task_transformed_gp", options=TITLES, widget="buttons", sweep=False,
+        "Method", "task_transformed_gp", options=TITLES, widget="menu", sweep=False,
         help="The task-transformed GP adds the uncertainty of g to the noise. The embedding uses the MAP estimate of "
         "g.",
     )  # fmt: skip
