@@ -23,7 +23,6 @@ SECOND = ScatterWords(
     "Data set 2: z against y", ("y", "z"), "mean of z given y", "Pairs (y, z) at other y; grey: ± 2 sd of z given y."
 )
 FUNCTION = "The hidden function z = f(x) and its posterior"
-FUNCTION_CAPTION = "The target f with its posterior band, and two naive estimates."
 #: Below both scatters.
 SCATTERS_CAPTION = "Dots: data. Dotted: the mean given y; grey: ± 2 sd."
 
