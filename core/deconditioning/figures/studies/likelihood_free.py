@@ -76,8 +76,8 @@ def marginal_plot(
                              dtick=1, categoryarray=rows[::-1], range=[-0.6, len(rows) - 0.4])  # fmt: skip
     rule = {"type": "line", "yref": "paper", "y0": 0, "y1": 1}
     if truth is not None:
-        ink = {"color": series_colour(1, dark), "width": 1.3, "dash": "dot"}
-        picture["shapes"] = [rule | {"x0": truth, "x1": truth, "line": ink}]
+        stroke = {"color": series_colour(1, dark), "width": 1.3, "dash": "dot"}
+        picture["shapes"] = [rule | {"x0": truth, "x1": truth, "line": stroke}]
     said = ", ".join(f"{model_name(n)} {m:.3g} [{low:.3g}, {high:.3g}]" for n, (low, m, high) in intervals.items())
     picture["meta"]["alt"] = f"Posterior of {variable}, means and middle 95 % intervals: {said}."
     return {"data": traces, "layout": picture}
