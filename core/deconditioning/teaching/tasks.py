@@ -105,7 +105,7 @@ EXERCISES = (
         "Move *How smooth the function is* (lengthscale of k) until the log evidence is within 1 of the maximum in the "
         "evidence picture below.",
         "In the evidence picture the star marks the maximum and the circle marks the sliders' values.",
-        _PAIRS | RecoverSettings.address(k_scale=5), _PAIRS | RecoverSettings.address(k_scale=0.8),
+        _PAIRS | RecoverSettings.address(k_scale=4), _PAIRS | RecoverSettings.address(k_scale=0.8),
         "The evidence does not need the truth. With a long lengthscale the function cannot follow the data. With a "
         "short one the model could have produced almost any data, so these data are improbable. The maximum lies "
         "between.",

@@ -12,7 +12,7 @@ class ToySettings(Settings):
     data = Integer("Data", 100, low=20, high=100_000, least=1, log=True, draws=True, first=7,
                    offered=(20, 50, 100, 300, 1000, 10_000, 100_000), about="noisy data of the function")  # fmt: skip
     made_of = Integer("Points of the true function", 5, low=1, high=12, least=1, draws=True, first=5,
-                      address="s-made", plain="Points of the true function",
+                      address="s-made", plain="Points behind the function",
                       plain_help="The function behind the data is a sum of this many kernels k.")  # fmt: skip
     points = Integer("Points that represent it", 5, low=1, high=20, least=1, first=4,
                      plain="Points that represent the data",
