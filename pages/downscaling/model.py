@@ -9,9 +9,9 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.downscaling.presets import preset
+from deconditioning.downscaling.reach import reach_sentence, sizes
 from deconditioning.downscaling.settings import DownscaleSettings, SliderSettings
 from deconditioning.downscaling.starting import starting_spec
-from deconditioning.fields.problem.coordinates import kilometres
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.families.registry import FAMILIES
@@ -48,6 +48,11 @@ OWN_FAMILIES = {
     _MODEL.spatial.key: OWN,
     **{each.key: each.inner.default for each in (_MODEL.kernel, _MODEL.structure, _MODEL.linear_mean)},
 }
+#: Nearer ends of sliders by their keys (`log_slider`).
+_Ends = Mapping[str, tuple[float, float]]
+_NO_ENDS: _Ends = {}
+#: Between them trust and σ² move the mean map.
+_TRUST, _NOISE = (1e-2, 2.0), (1e-3, 10.0)
 #: Where the slider of ς² begins, which stands for none.
 LEAST = DownscaleSettings.point_noise.low or 0.0
 
@@ -201,13 +206,15 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
         changes["regularisation"] = times_bags / bags
         if not problem.matched and (sentence := lost(model.name)):
             st.caption(f"Results on six fields (page Benchmarks): {sentence}")
-    changes["kernel"] = _kernel_sliders("k", start.kernel)
+    changes["kernel"] = _kernel_sliders("k", start.kernel, shown=_shown_ends(problem, start.kernel))
     _say_reach(problem, changes["kernel"])
     covariates = problem.spec.covariates
     if any(_is_of(term, covariates) for term in start.kernel.terms):
-        changes["kernel"] = trusted(changes["kernel"], covariates, control(_SLIDERS.trust))
+        changes["kernel"] = trusted(changes["kernel"], covariates, control(_SLIDERS.trust, **_essential_ends(*_TRUST)))
     noises = {"noise": max(start.noise, LEAST), "point_noise": max(start.point_noise, LEAST)}
-    changes |= {name: control(_MODEL.declaration(name).inner.copy(default=value)) for name, value in noises.items()}
+    for name, value in noises.items():
+        ends = _essential_ends(*_NOISE) if name == "noise" else {}
+        changes[name] = control(_MODEL.declaration(name).inner.copy(default=value), **ends)
     if not page_record().shows_all:
         error = problem.target_scale.sd * changes["noise"] ** 0.5
         st.caption(f"Values are off by about {error:.2g} {plain(problem.units)}.")
@@ -227,15 +234,23 @@ def _spread(problem: DownscalingProblem, model: NamedModel) -> Spread | None:
 
 
 def _say_reach(problem: DownscalingProblem, kernel: KernelSpec) -> None:
-    """The lengthscale of the place in kilometres, below its slider."""
-    first = kernel.terms[0].factors[0] if kernel.terms[0].factors else None
-    if first is None or page_record().shows_all or set(first.columns) & set(problem.spec.covariates):
-        return
-    if problem.spec.coordinates and first.lengthscales:
-        reach = first.lengthscales[0] * kilometres(problem.grid)
-        st.caption(
-            f"Values are similar over about {reach:,.0f} km." if reach < 1e4 else "Values are similar everywhere."
-        )
+    """How far values resemble each other, below the slider of smoothness."""
+    if _shown_ends(problem, kernel):
+        st.caption(reach_sentence(kernel.terms[0].factors[0], sizes(problem)))
+
+
+def _shown_ends(problem: DownscalingProblem, kernel: KernelSpec) -> _Ends:
+    """The ends of the essential slider of smoothness, where the kernel's first term is of the place alone."""
+    first = kernel.terms[0].factors[0]
+    if page_record().shows_all or not problem.spec.coordinates or set(first.columns) & set(problem.spec.covariates):
+        return {}
+    known = bool(first.lengthscales) and first.kind.stationary
+    return {_SLIDERS.lengthscale.key: sizes(problem).lengthscales()} if known else {}
+
+
+def _essential_ends(*ends: float) -> dict[str, Any]:
+    """Nearer ends of a slider at the level Essential."""
+    return {} if page_record().shows_all else {"shown": ends}
 
 
 def _is_of(term: Term, covariates: Collection[str]) -> bool:
@@ -255,7 +270,7 @@ def _trusted(term: Term, trust: float) -> Term:
     return Term((slopes, *term.factors[1:]), term.scale)
 
 
-def _kernel_sliders(prefix: str, kernel: KernelSpec, *, scales: bool = True) -> KernelSpec:
+def _kernel_sliders(prefix: str, kernel: KernelSpec, *, scales: bool = True, shown: _Ends = _NO_ENDS) -> KernelSpec:
     terms = []
     for index, term in enumerate(kernel.terms):
         scale = term.scale
@@ -264,7 +279,7 @@ def _kernel_sliders(prefix: str, kernel: KernelSpec, *, scales: bool = True) -> 
             symbol = "k" if prefix == "k" else "ℓ"
             what = f"{symbol}: {about}" if any(factor.lengthscales for factor in term.factors) else "the unknown mean"
             scale = _slider(_SLIDERS.variance, f"Variance of {what}", slider_key(prefix, "s", index), term.scale)
-        factors = tuple(_factor_sliders(prefix, (index, i), f) for i, f in enumerate(term.factors))
+        factors = tuple(_factor_sliders(prefix, (index, i), f, shown) for i, f in enumerate(term.factors))
         terms.append(Term(factors, scale))
     return KernelSpec(tuple(terms))
 
@@ -283,14 +298,15 @@ def _spoken(name: str) -> str:
     return plain(name.replace("_", " "))
 
 
-def _factor_sliders(prefix: str, place: tuple[int, int], factor: Factor) -> Factor:
+def _factor_sliders(prefix: str, place: tuple[int, int], factor: Factor, shown: _Ends) -> Factor:
     several = len(factor.lengthscales) > 1
     one = _SLIDERS.slope if factor.kind.slopes_for_scales else _SLIDERS.lengthscale
     scales = []
     for index, value in enumerate(factor.lengthscales):
         of = _spoken(factor.columns[index]) if several else _words(factor)
-        shown = _slider(one, f"{one.title}: {of}", slider_key(prefix, "l", *place, index), _turned(factor, value))
-        scales.append(_turned(factor, shown))
+        key = slider_key(prefix, "l", *place, index)
+        moved = _slider(one, f"{one.title}: {of}", key, _turned(factor, value), shown=shown.get(key))
+        scales.append(_turned(factor, moved))
     own = {
         each.name: log_slider(
             f"{each.symbol} of {factor.kind.title}: {_words(factor)}", slider_key(prefix, each.name, *place), each.low,
@@ -301,8 +317,10 @@ def _factor_sliders(prefix: str, place: tuple[int, int], factor: Factor) -> Fact
     return replace(factor, lengthscales=tuple(scales), own=own)
 
 
-def _slider(setting: Log, title: str, key: str, start: float) -> float:
-    return float(control(setting.copy(title=title, address=key, default=start)))
+def _slider(
+    setting: Log, title: str, key: str, start: float, *, shown: tuple[float, float] | None = None
+) -> float:  # fmt: skip
+    return float(control(setting.copy(title=title, address=key, default=start), shown=shown))
 
 
 def _turned(factor: Factor, value: float) -> float:

@@ -80,6 +80,7 @@ def log_slider(
     *,
     help: str | None = None,
     disabled: bool = False,
+    shown: tuple[float, float] | None = None,
 ) -> float:
     """A slider over orders of magnitude, bound to the address; returns the value, which its handle shows.
 
@@ -87,12 +88,16 @@ def log_slider(
     the program or an address, such as learned ones, are stops of their own in place of those next to them, so that
     they are kept exactly. An address that asks for more than an end gets that end. Set it from the program with
     ``set_values(on_sliders({key: value}))``.
+
+    ``shown`` are nearer ends, between which all steps lie; beyond them only the default and values from elsewhere are
+    stops.
     """
     _clip(key, low, high)
-    ends_and_default = [low, high, min(max(default, low), high)]
+    begin = min(max(default, low), high)
+    ends_and_default = [*(_rounded_inside(shown, low, high) if shown else (low, high)), begin]
     own = _by_text(ends_and_default) | _from_elsewhere(key, low, high, ends_and_default)
-    texts = log_stops(low, high, own)
-    begin = own[slider_text(ends_and_default[2])]
+    texts = log_stops(*ends_and_default[:2], own)
+    begin = own[slider_text(begin)]
     name, help = labelled(key, label, help)
     value = st.select_slider(
         name,
@@ -109,6 +114,11 @@ def log_slider(
     text = slider_text(value)
     record_control(key, label, float(value), begin, text, [text], lambda words: _inside(words, low, high))
     return float(value)
+
+
+def _rounded_inside(ends: tuple[float, float], low: float, high: float) -> tuple[float, ...]:
+    """Ends to two digits, none beyond the outer ones."""
+    return tuple(min(max(float(f"{end:.2g}"), low), high) for end in ends)
 
 
 def _inside(words: Sequence[str], low: float, high: float) -> float:

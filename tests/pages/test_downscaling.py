@@ -1,6 +1,7 @@
 """Page Downscaling in AppTest: it opens finished, follows its controls, and answers bad input with a sentence."""
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -164,12 +165,29 @@ def test_each_essential_slider_moves_the_mean_map_visibly_over_its_range(small):
         return small.session_state[Key.PREVIEW][1].mean
 
     begin = mean()
-    for key, end in (("l0", 0.02), ("trust", 1e-3), ("noise", 10.0)):
-        before = log_slider(small, key).value
-        log_slider(small, key).set_value(end).run()
-        assert complaints(small) == []
-        assert np.nanstd(mean() - begin) > 0.1 * np.nanstd(begin), key
+    for key in ("l0", "trust", "noise"):
+        before, stops = log_slider(small, key).value, [float(text) for text in log_slider(small, key).options]
+        seen = []
+        for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+            log_slider(small, key).set_value(stops[round(share * (len(stops) - 1))]).run()
+            assert complaints(small) == []
+            seen.append(mean())
+        assert np.nanstd(seen[-1] - seen[0]) > 0.1 * np.nanstd(begin), key
+        moved = [np.nanstd(one - other) for one, other in pairwise(seen)]
+        assert min(moved) > 0.005 * np.nanstd(begin), (key, moved)  # in every quarter of the range
         log_slider(small, key).set_value(before).run()
+
+
+def test_no_number_below_the_slider_of_smoothness_exceeds_the_map(small):
+    """The distance of half the correlation grows with the slider, and is no longer told where it leaves the map."""
+    told = []
+    for value in log_slider(small, "l0").options[:: len(log_slider(small, "l0").options) // 4]:
+        log_slider(small, "l0").set_value(float(value)).run()
+        (sentence,) = [box.value for box in small.caption if "have a correlation of" in box.value]
+        numbers = [float(text) for text in re.findall(r"([\d.]+) km", sentence)]
+        assert max(numbers) == numbers[-1] == 296, sentence
+        told.append(numbers[0])
+    assert told == sorted(told)
 
 
 def test_trust_is_a_factor_on_the_sd_of_the_terms_of_the_covariates():

@@ -1,0 +1,73 @@
+"""How far values of a field resemble each other, beside the sizes that its map can show: pixel, cell and extent."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import torch
+
+from deconditioning.fields.grids.grid import Grid
+from deconditioning.fields.problem.coordinates import kilometres, scaled_coordinates
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+
+#: Distances at which a correlation is looked up between no distance and the map's extent.
+_STEPS = 2000
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Widths of a pixel, a cell and the map in km; ``unit``: km in one unit of the scaled coordinates."""
+
+    pixel: float
+    cell: float
+    extent: float
+    unit: float
+
+    def lengthscales(self) -> tuple[float, float]:
+        """Lengthscales in units of the scaled coordinates, from a pixel to half the map: between them a map changes."""
+        return self.pixel / self.unit, self.extent / self.unit / 2
+
+
+def sizes(problem: DownscalingProblem) -> Sizes:
+    """Those of a problem's map; a cell is as wide as the square root of the number of its pixels."""
+    pixel, extent, unit = _of_grid(problem.grid)
+    inside = problem.cell[problem.cell >= 0]
+    pixels = float(np.median(np.unique(inside, return_counts=True)[1])) if inside.size else 1.0
+    return Sizes(pixel, pixel * pixels**0.5, extent, unit)
+
+
+@lru_cache(maxsize=4)
+def _of_grid(grid: Grid) -> tuple[float, float, float]:
+    points, unit = scaled_coordinates(grid), kilometres(grid)
+    steps = [np.linalg.norm(np.diff(points, axis=axis), axis=-1).ravel() for axis in (0, 1)]
+    extent = float(np.ptp(points.reshape(-1, points.shape[-1]), axis=0).max())
+    return unit * float(np.median(np.concatenate(steps))), unit * extent, unit
+
+
+def _correlation(factor: Factor, distances: np.ndarray) -> np.ndarray:
+    """k(d)/k(0) of a stationary kernel along its first column, ``distances`` in the unit of its lengthscales."""
+    kernel = KernelSpec((Term((factor,)),)).build(factor.columns)
+    at = torch.zeros(len(distances), len(factor.columns), dtype=torch.float64)
+    at[:, 0] = torch.from_numpy(np.asarray(distances, dtype=float))
+    with torch.no_grad():
+        along = kernel(torch.zeros_like(at[:1]), at).to_dense()[0]
+        itself = kernel(torch.zeros_like(at[:1])).to_dense()[0, 0]
+    return (along / itself).numpy()
+
+
+def reach_sentence(factor: Factor, size: Sizes) -> str:
+    """How far apart values have a correlation of one half, beside the sizes of a cell and the map."""
+    distances = np.linspace(0, size.extent / size.unit, _STEPS)
+    values = _correlation(factor, distances)
+    below = int(np.argmax(values <= 0.5))
+    beside = f"a cell is {_km(size.cell)} wide, the map {_km(size.extent)}."
+    if values[below] > 0.5:
+        return f"Even across the map ({_km(size.extent)}) values have a correlation of {values[-1]:.2f}."
+    share = (values[below - 1] - 0.5) / (values[below - 1] - values[below])
+    half = size.unit * (distances[below - 1] + share * (distances[below] - distances[below - 1]))
+    return f"Values {_km(half)} apart have a correlation of ½; {beside}"
+
+
+def _km(length: float) -> str:
+    return f"{length:,.0f} km" if length >= 9.5 else f"{length:.2g} km"

@@ -1,0 +1,52 @@
+"""How far values resemble each other, beside what a map can show."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from deconditioning.downscaling.reach import Sizes, reach_sentence, sizes
+from deconditioning.kernels.spec import Factor
+from tests.core.test_downscaled_maps import problem_on
+
+SIZE = Sizes(pixel=1.5, cell=13.5, extent=296.0, unit=82.0)
+
+
+def half_of(family: str, reach: float) -> float:
+    """The distance in km where the kernel has fallen to one half, in closed form."""
+    shares = {"rbf": math.sqrt(2 * math.log(2)), "matern12": math.log(2)}
+    return shares[family] * reach
+
+
+@pytest.mark.parametrize("family", ["rbf", "matern12"])
+@pytest.mark.parametrize("reach", [20.0, 77.0, 200.0])
+def test_the_distance_of_half_the_correlation_is_that_of_the_closed_form(family: str, reach: float) -> None:
+    sentence = reach_sentence(Factor(family, ("x", "y"), (reach / SIZE.unit,)), SIZE)
+    assert sentence == (
+        f"Values {half_of(family, reach):.0f} km apart have a correlation of ½; a cell is 14 km wide, the map 296 km."
+    )
+
+
+def test_no_distance_exceeds_the_map() -> None:
+    sentence = reach_sentence(Factor("matern12", ("x", "y"), (2960 / SIZE.unit,)), SIZE)
+    assert sentence == f"Even across the map (296 km) values have a correlation of {math.exp(-0.1):.2f}."
+
+
+def test_a_lengthscale_of_each_column_is_read_along_the_first() -> None:
+    one, other = (reach_sentence(Factor("rbf", ("x", "y"), (0.5, second)), SIZE) for second in (0.5, 9.0))
+    assert one == other
+
+
+def test_the_sizes_are_those_of_the_grid() -> None:
+    problem = problem_on("latlon")
+    size, grid = sizes(problem), problem.grid
+    rows, columns = problem.spec.block
+    step = 111.195 * np.diff(grid.y).mean()
+    assert size.extent > size.cell > size.pixel > 0
+    assert size.cell == pytest.approx(size.pixel * math.sqrt(rows * columns))
+    assert size.pixel == pytest.approx(step, rel=0.5), "between a step along a meridian and one along a parallel"
+    low, high = size.lengthscales()
+    assert low * size.unit == pytest.approx(size.pixel) and high * size.unit == pytest.approx(size.extent / 2)
+    nowhere = replace(problem, cell=np.full_like(problem.cell, -1))
+    assert sizes(nowhere).cell == size.pixel
