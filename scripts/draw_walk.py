@@ -5,10 +5,10 @@ python -m scripts.draw_walk
 
 from pathlib import Path
 
-import cmcrameri.cm
 import cmocean.cm
 import numpy as np
 from matplotlib import image
+from matplotlib.colors import ListedColormap
 
 from deconditioning.datasets.entries import find
 from deconditioning.downscaling.presets import preset
@@ -17,6 +17,7 @@ from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.downscaling.starting import spec_to_settings
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.figures.colours import shades
 
 FOLDER = Path(__file__).resolve().parents[1] / "static" / "walk"
 KEY = "ukv-645m"
@@ -35,7 +36,7 @@ def main() -> None:
     low, high = np.nanquantile(problem.truth, [0.002, 0.998])
     altitude = problem.on_grid(problem.inputs[:, problem.columns.index("surface_altitude")])
     FOLDER.mkdir(parents=True, exist_ok=True)
-    save("covariate", altitude, cmcrameri.cm.bamako, *np.nanquantile(altitude, [0.0, 0.995]))
+    save("covariate", altitude, ListedColormap(shades("terrain")), *np.nanquantile(altitude, [0.0, 0.995]))
     save("coarse", coarse, cmocean.cm.thermal, low, high)
     save("mean", found.mean, cmocean.cm.thermal, low, high)
     save("sd", 2 * found.sd, cmocean.cm.dense, 0.0, float(np.nanquantile(2 * found.sd, 0.99)))

@@ -9,10 +9,13 @@ from typing import Any, Literal
 import numpy as np
 
 _RGB = re.compile(r"rgba?\(([^)]*)\)")
-Colours = Literal["sequential", "diverging", "uncertainty"]
+Colours = Literal["sequential", "diverging", "uncertainty", "terrain", "relief"]
 
-# cmocean (Thyng et al. 2016): thermal for fields, balance for errors, dense for standard deviations
-SCALES: dict[str, str] = {"sequential": "thermal", "diverging": "balance", "uncertainty": "dense"}
+# cmocean (Thyng et al. 2016): thermal for fields, balance for errors, dense for standard deviations, topo for relief,
+# and its upper half for the altitude of land
+SCALES: dict[Colours, str] = {
+    "sequential": "thermal", "diverging": "balance", "uncertainty": "dense", "terrain": "topo", "relief": "topo",
+}  # fmt: skip
 
 #: Colours of marks, lines and bands on (a light, a dark) page. Each has a contrast of at least 3 with its ground, and
 #: any two of one column stay apart for eyes without green or red cones (`tests/core/figures/test_palette.py`).
@@ -224,10 +227,17 @@ def rgb(name: str) -> np.ndarray:
     return np.loadtxt(Path(spec.submodule_search_locations[0]) / "rgb" / f"{name}-rgb.txt")
 
 
+def shades(colours: Colours) -> np.ndarray:
+    """The (n, 3) table in [0, 1] of what is drawn; "terrain" is the land of the colour map of relief, from a green that
+    is not yet black."""
+    table = rgb(SCALES[colours])
+    return table[9 * len(table) // 16 :] if colours == "terrain" else table
+
+
 @lru_cache
 def colour_scale(colours: Colours, steps: int = 48) -> list[list[Any]]:
-    """A plotly colour scale ``[[0, "#…"], …, [1, "#…"]]`` for fields, errors or standard deviations."""
-    return _scale(rgb(SCALES[colours]), steps)
+    """A plotly colour scale ``[[0, "#…"], …, [1, "#…"]]`` for fields, errors, standard deviations or altitude."""
+    return _scale(shades(colours), steps)
 
 
 def _scale(table: np.ndarray, steps: int) -> list[list[Any]]:
@@ -242,7 +252,7 @@ def mark_scale(colours: Colours, dark: bool, steps: int = 48) -> list[list[Any]]
 
     A scale from dark to light loses the end that would vanish; the middle (or the ends) of a diverging one is shaded.
     """
-    linear = _linear(rgb(SCALES[colours]))
+    linear = _linear(shades(colours))
     light = linear @ _LUMINANCE
     limit = 3.2 * (_luminance(GROUND[dark]) + 0.05) - 0.05 if dark else (_luminance(GROUND[dark]) + 0.05) / 3.2 - 0.05
     if colours == "diverging":

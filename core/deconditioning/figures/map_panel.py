@@ -19,7 +19,8 @@ class MapScale:
     Parameters
     ----------
     name, units : the quantity, such as "prediction − truth" and "K".
-    colours : "sequential" for fields, "diverging" for errors, "uncertainty" for standard deviations.
+    colours : "sequential" for fields, "diverging" for errors, "uncertainty" for standard deviations, "terrain" for the
+        altitude of land, "relief" for that of land and sea floor.
     low, high : limits; values beyond them take the colour of the nearer end.
     """
 

@@ -29,7 +29,6 @@ def assembled(
 ) -> Shown:
     """The contents of the slides: ``panels`` with the limits they have on the screen, ``found`` what is said of the
     intervals (`deconditioning.downscaling.checks.interval_summary`), ``fields`` those the problem was made of."""
-    units = {name: variable.units for name, variable in fields.variables().items()}
     held, instead = (None, result) if isinstance(result, str) else (result, "")
     sentence = "" if checked is None else checked.sentence
     return Shown(
@@ -39,7 +38,7 @@ def assembled(
         scores,
         held,
         instead,
-        covariate_panel(problem, units),
+        covariate_panel(problem, fields.variables()),
         sentence,
         address,
         command,

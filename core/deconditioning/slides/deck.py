@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from deconditioning import __version__
+from deconditioning.fields.gridded import Variable
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.problem.static_fields import ALTITUDES
 from deconditioning.figures.colours import model_name
 from deconditioning.figures.downscaled_maps import MEAN, OBSERVED, SPREAD, TRUTH, heading, round_limits, short_name
 from deconditioning.figures.map_panel import MapScale, Panel
@@ -23,6 +25,8 @@ _LEAST_KNOWN = 0.25
 #: Characters of all fields together that keep a file within 5 MB.
 ROOM = 4_200_000
 _COVARIATE = "covariate"
+#: Share of a range of altitudes below zero from which on sea floor is drawn, not only low land.
+_BELOW_SEA = 0.1
 DPI = 220
 #: Each weighted by area.
 SCORES = ("rmse_area", "crps_area", "coverage95_area")
@@ -70,17 +74,32 @@ class Shown:
         return next((panel for panel in every if panel is not None and panel.key == key), None)
 
 
-def covariate_panel(problem: DownscalingProblem, units: Mapping[str, str] | None = None) -> Panel | None:
-    """The first covariate on the problem's grid; None where coordinates are all there is."""
+def covariate_panel(problem: DownscalingProblem, variables: Mapping[str, Variable]) -> Panel | None:
+    """The first covariate on the problem's grid, altitude in the colours of terrain; None where there is no covariate.
+
+    ``variables`` are those of the fields that the problem was made of, with their units.
+    """
     name = next(iter(problem.spec.covariates), None)
     if name is None or name not in problem.columns:
         return None
     at = problem.columns.index(name)
     scaled = problem.inputs[:, at].numpy()
     values = problem.on_grid(problem.input_scaling.scales[at].backward(scaled))
-    words = name.replace("_", " ")
-    scale = MapScale(words, (units or {}).get(name, ""), "sequential", *round_limits(values))
+    words, variable = name.replace("_", " "), variables.get(name)
+    names = {name.lower()} | ({variable.standard_name.lower()} if variable else set())
+    limits, units = round_limits(values), variable.units if variable else ""
+    scale = (
+        _altitude_scale(words, units, *limits) if names & ALTITUDES else MapScale(words, units, "sequential", *limits)
+    )
     return Panel(_COVARIATE, words[:1].upper() + words[1:], values, problem.grid, scale)
+
+
+def _altitude_scale(name: str, units: str, low: float, high: float) -> MapScale:
+    """The scale of altitudes: land alone, or sea floor too, with sea level where the colours of land begin."""
+    if low >= -_BELOW_SEA * (high - low):
+        return MapScale(name, units, "terrain", low, high)
+    limit = max(-low, high)
+    return MapScale(name, units, "relief", -limit, limit)
 
 
 def presented(shown: Shown) -> Presented:
@@ -129,7 +148,7 @@ def stride_for(panels: list[Panel], room: int = ROOM) -> int:
 
 
 def _trust_badge(shown: Shown) -> dict[str, str]:
-    """The verdict that stands on every slide."""
+    """The verdict that stands on every slide of a result."""
     if shown.held is None:
         return {"mark": "bad", "badge": shown.unchecked or "The intervals could not be tested."}
     share = 100 * shown.held.held[-1]
@@ -146,8 +165,9 @@ def _slides(shown: Shown) -> list[dict[str, Any]]:
     covariates = ", ".join(problem.spec.covariates).replace("_", " ")
     doubt = f"2\u00a0sd exceeds {_with_units(_least_known(shown), problem.units)} there."
     return [
-        _map("data", "Known at high resolution", f"{covariates.capitalize()}, at all {pixels} pixels.", _COVARIATE),
-        _map("coarse", "Observed", f"{cells} coarse values of {name}.{hidden}", OBSERVED),
+        _map("data", "Known at high resolution", f"{covariates.capitalize()}, at all {pixels} pixels.", _COVARIATE)
+        | {"given": True},
+        _map("coarse", "Observed", f"{cells} coarse values of {name}.{hidden}", OBSERVED) | {"given": True},
         _map("fine", "From coarse to fine", f"From {cells} coarse values to {pixels} pixels: drag the divider.",
              MEAN, OBSERVED, ("coarse", "fine"), f"From {cells} coarse values to {pixels} pixels."),
         _map("truth", "Comparison with the truth", _nearness(shown), TRUTH, MEAN, ("fine", "truth")),

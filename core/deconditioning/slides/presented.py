@@ -7,7 +7,8 @@ from typing import Any
 
 _ADDRESS = re.compile(r"https?://\S+")
 #: One slide as plain data: its "key", "kind" ("map", "figure", "checks" or "words"), "title" and "sentence", and by
-#: its kind "left", "right", "hatch", "labels"; "figure"; "levels" and "rows"; "lines".
+#: its kind "left", "right", "hatch", "labels"; "figure"; "levels" and "rows"; "lines"; "given" where it shows data that
+#: the result was made from.
 Slide = dict[str, Any]
 
 
@@ -21,7 +22,7 @@ class Presented:
     slides : in order; the last one says where it all comes from.
     deck : they and what they draw, as plain JSON data for deck.js.
     picture : what a slide draws as a PNG for paper, None for one of words.
-    badge : a verdict that stands on every slide with its mark; None where there is none.
+    badge : a verdict with its mark, on every slide but those of given data; None where there is none.
     references : what to cite.
     """
 

@@ -39,7 +39,7 @@ def powerpoint(told: Presented, check: Check = never) -> bytes:
             _place(page, picture, slide["alt"])
         else:
             _words(page, slide)
-        if told.badge is not None:
+        if told.badge is not None and not slide.get("given"):
             colour = VERDICTS[told.badge["mark"]][0][1:]
             _write(page, told.badge["badge"], (8.5, 6.0, 4.3, 1.0), 14, bold=True, colour=colour)
         page.notes_slide.notes_text_frame.text = f"{slide['title']}. {sentence_of(slide)}"

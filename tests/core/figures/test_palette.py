@@ -191,7 +191,7 @@ def test_every_named_model_has_a_hue_and_stands_on_a_page() -> None:
 
 
 @THEMES
-@pytest.mark.parametrize("colours", ["sequential", "diverging", "uncertainty"])
+@pytest.mark.parametrize("colours", ["sequential", "diverging", "uncertainty", "terrain"])
 def test_points_coloured_by_a_scale_are_seen_on_the_page(dark: bool, colours: str) -> None:
     scale = [colour for _, colour in mark_scale(colours, dark)]
     assert min(contrast(colour, GROUND[dark]) for colour in scale) >= 3

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import numpy as np
 
 from deconditioning.errors import InputError
-from deconditioning.fields.problem.static_fields import NAMES
+from deconditioning.fields.problem.static_fields import ALTITUDES, NAMES
 from deconditioning.fields.selecting import is_dated
 from deconditioning.fields.units import convert
 
@@ -21,11 +21,6 @@ _MOST_COVARIATES = 4
 LEAST_SHARE, _SAME = 0.02, 0.995
 #: Only so many variables, and a window of so many rows and columns, are compared with the target.
 _MOST_VARIABLES, WINDOW = 24, 1024
-#: Names and standard names of heights of the ground, the first of static covariates.
-_HEIGHTS = {"surface_altitude", "height_above_geopotential_datum", "bedrock_altitude", "orog", "orography", "topo",
-            "topography", "elevation", "elev", "dem", "altitude", "hsurf", "zsurf", "hgt_m", "hgt", "ht", "topoin",
-            "surface_height", "terrain", "terrain_height", "z_surf", "geopotential", "surface_geopotential",
-            "phis"}  # fmt: skip
 #: Masks of land are covariates although their values are codes.
 _LAND = {"land_binary_mask", "lsm", "landmask", "land_mask"}
 #: Static fields that describe the grid, or are codes and angles, and make no covariate by themselves.
@@ -131,7 +126,7 @@ def _static_reason(fields: "Fields", name: str) -> str:
         any(map(_has_dates, other.extra.values())) for key, other in fields.variables().items() if key != name
     ):
         return "has no time, where other fields have several"
-    known = _names(variable) & (_HEIGHTS | set(NAMES) | _LAND)
+    known = _names(variable) & (ALTITUDES | set(NAMES) | _LAND)
     cheap = not fields.lazy and fields.at(name)[0] is fields
     if dated and (known or cheap) and _stays(fields, name, dated[0], len(variable.extra[dated[0]])):
         return "is the same at all times"
@@ -185,7 +180,7 @@ def static_covariates(fields: "Fields", target: str = "") -> list[Guess[str]]:
 
 def _place(variable: "Variable") -> int:
     """Heights of the ground first, then masks of land."""
-    height = _names(variable) & _HEIGHTS or variable.name == "z"
+    height = _names(variable) & ALTITUDES or variable.name == "z"
     return 0 if height else 1 if _names(variable) & _LAND else 2
 
 

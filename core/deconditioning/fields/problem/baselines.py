@@ -9,23 +9,11 @@ from deconditioning.fields.grids.interpolate import bilinear_at, linear_at, near
 from deconditioning.fields.grids.sphere import unit_vectors
 from deconditioning.fields.problem.joined_cells import FACTOR, Joined
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.problem.static_fields import ALTITUDES
 
 #: Stretches of the plane that settle which of two equally good triangulations is taken.
 _EITHER_WAY = (np.array([1.0 + 1e-6, 1.0]), np.array([1.0, 1.0 + 1e-6]))
 
-#: Names that a variable of the ground's altitude goes by.
-_OROGRAPHY = (
-    "surface_altitude",
-    "orog",
-    "orography",
-    "altitude",
-    "elevation",
-    "topography",
-    "topo",
-    "hgt",
-    "dem",
-    "zs",
-)
 TEMPERATURES = ("K", "degC", "°C", "Celsius", "degrees_Celsius", "degree_Celsius")
 
 
@@ -83,7 +71,7 @@ def lapse_rate(problem: DownscalingProblem) -> np.ndarray | None:
     positions, weighted by area. NaN where the altitude is missing; None unless the target is a temperature with an
     orography among its covariates and cells are matched.
     """
-    name = next((each for each in problem.spec.covariates if each.lower() in _OROGRAPHY), None)
+    name = next((each for each in problem.spec.covariates if each.lower() in ALTITUDES), None)
     if name is None or problem.units not in TEMPERATURES or not problem.matched:
         return None
     altitude = problem.inputs[:, problem.columns.index(name)].numpy()

@@ -1,5 +1,5 @@
 """Identifies fields that do not change with time, whatever date a file gives them: orography, land,
-soil, cell areas.
+soil, cell areas; and the altitude of the ground among them.
 """
 
 from collections.abc import Mapping
@@ -16,6 +16,12 @@ NAMES = (
     "lsm", "landmask", "land_mask", "sftlf", "sftgif", "sftof", "areacella", "areacello", "cell_area", "deptho",
     "bathymetry", "soiltype", "slope", "aspect",
 )  # fmt: skip
+#: Names and standard names of the altitude of the ground, its geopotential among them.
+ALTITUDES = frozenset({
+    "surface_altitude", "height_above_geopotential_datum", "bedrock_altitude", "orog", "orography", "topo",
+    "topography", "elevation", "elev", "dem", "altitude", "hsurf", "zsurf", "hgt_m", "hgt", "ht", "topoin",
+    "surface_height", "terrain", "terrain_height", "z_surf", "zs", "geopotential", "surface_geopotential", "phis",
+})  # fmt: skip
 #: Attributes of a file, and how they begin where nothing in it has a time.
 _FREQUENCY = ("frequency", "table_id")
 

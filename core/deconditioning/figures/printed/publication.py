@@ -11,7 +11,7 @@ from deconditioning.fields.grids import sphere
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.place import latitude_words, longitude_words
 from deconditioning.figures.coast import coast_lines
-from deconditioning.figures.colours import SCALES, rgb
+from deconditioning.figures.colours import shades
 from deconditioning.figures.downscaled_maps import MEAN
 from deconditioning.figures.hatching import Doubt, hatch
 from deconditioning.figures.map_panel import Panel
@@ -209,7 +209,7 @@ def _draw(figure: "Figure", axes: Any, panel: Panel, shown: Grid, doubt: Doubt |
     from matplotlib.colors import Colormap, ListedColormap
 
     own, scale = panel.grid, panel.scale
-    colours: Colormap = ListedColormap(rgb(SCALES[scale.colours]), name=scale.colours)
+    colours: Colormap = ListedColormap(shades(scale.colours), name=scale.colours)
     if not shown.wraps:  # round the globe cartopy hides the cells at the seam and draws them again
         colours = colours.with_extremes(bad=MISSING)
     longitude, latitude = own.longitude, own.latitude
