@@ -112,7 +112,17 @@ def the_sheet_lies_below_the_page_and_goes_away(phone: Page, sheet: Locator) -> 
     expect(close).to_be_in_viewport()
     close.tap()
     expect(sheet).to_have_attribute("data-collapsed", "true")
-    phone.wait_for_function(f"() => document.querySelector('[data-testid=stMain]').clientHeight === {HEIGHT}")
+    the_bar_at_the_foot_covers_nothing(phone)
+
+
+def the_bar_at_the_foot_covers_nothing(phone: Page) -> None:
+    """The page ends where the bar begins, and the bar is as wide as the screen."""
+    bar = box(phone.get_by_test_id("stExpandSidebarButton"))
+    assert (bar["x"], bar["width"], bar["y"] + bar["height"]) == (0, WIDTH, HEIGHT)
+    wait_for(
+        lambda: (main := box(phone.get_by_test_id("stMain")))["y"] + main["height"] <= bar["y"] + 0.5,
+        "a page that ends above the bar",
+    )
 
 
 def hint(table: Locator) -> str:

@@ -279,7 +279,9 @@ const drawShape = (pen, shape, frame) => {
     pen.translate(frame.left + (shape.xanchor ?? 0) * frame.width, frame.top + (1 - (shape.yanchor ?? 0)) * frame.height);
     pen.scale(1, -1);
     pen.fillStyle = shape.fillcolor ?? DARK;
-    pen.fill(new Path2D(shape.path));
+    const outline = new Path2D(shape.path);
+    pen.fill(outline);
+    if (shape.line?.width) { Object.assign(pen, { strokeStyle: shape.line.color ?? DARK, lineWidth: shape.line.width }); pen.stroke(outline); }
   } else if (shape.line?.width) {
     const [x0, x1, y0, y1] = [frame.toX(shape.x0), frame.toX(shape.x1), frame.toY(shape.y0), frame.toY(shape.y1)];
     Object.assign(pen, { strokeStyle: shape.line.color ?? DARK, lineWidth: shape.line.width });
@@ -379,6 +381,10 @@ const drawBar = (pen, map, frame, theme) => {
   heat.scale.forEach(([at, colour]) => shades.addColorStop(at, colour));
   pen.fillStyle = shades;
   pen.fillRect(left, top, length, thick);
+  if (bar.outlinewidth) {
+    Object.assign(pen, { strokeStyle: bar.outlinecolor ?? theme.ink, lineWidth: bar.outlinewidth });
+    pen.strokeRect(left, top, length, thick);
+  }
   Object.assign(pen, { font: `${size}px ${map.family}`, fillStyle: theme.ink, textAlign: 'center', textBaseline: 'top' });
   const at = value => left + (value - heat.low) / ((heat.high - heat.low) || 1) * length, taken = [];
   const words = [...(bar.tickvals ?? [heat.low, heat.high])].map((value, i) => [value, bar.ticktext?.[i] ?? String(Number(value.toPrecision(4)))]);

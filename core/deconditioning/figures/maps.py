@@ -8,7 +8,7 @@ from deconditioning.errors import InputError
 from deconditioning.fields.grids import sphere
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.figures import descriptions
-from deconditioning.figures.colours import colour_scale
+from deconditioning.figures.colours import colour_scale, hue
 from deconditioning.figures.map_panel import Extend, MapScale, Panel
 from deconditioning.figures.places import cities_on
 from deconditioning.figures.projection import coast_on, frame
@@ -17,6 +17,8 @@ from deconditioning.figures.style import DARK, LIGHT, MISSING, Figure, axis, com
 NODES = 40
 #: Thickness of a colour bar and its distance from the map in pixels; its length as a share of the map's width.
 _THICK, _PAD, LONG = 9, 8, 0.9
+#: Width of the rim without which an end of the bar as dark or light as the page would vanish.
+_RIM = 0.8
 _BEYOND = {
     "neither": "",
     "min": ", values below it clipped",
@@ -53,16 +55,17 @@ def field_map(panel: Panel, *, dark: bool = False, height: int = 460, every: int
     aspect = (y1 - y0) * stretch / (x1 - x0)
     picture["meta"] |= {"alt": alt, "aspect": round(aspect, 4), "units": scale.units, "place": _place(grid)}
     picture["annotations"] = [_below(scale.label, 38)] if scale.label else []
-    picture["shapes"] = _arrows(scale, extend)
-    return {"data": [_heat(panel, extend, every), *_coast(grid), *_cities(grid)], "layout": picture}
+    picture["shapes"] = _arrows(scale, extend, dark)
+    return {"data": [_heat(panel, extend, every, dark), *_coast(grid), *_cities(grid)], "layout": picture}
 
 
-def _heat(panel: Panel, extend: Extend, every: int) -> dict[str, Any]:
+def _heat(panel: Panel, extend: Extend, every: int, dark: bool) -> dict[str, Any]:
     scale, grid = panel.scale, panel.grid
     places, words = zip(*scale.ticks(extend), strict=True)
     bar = {
         "orientation": "h", "thickness": _THICK, "len": LONG, "x": 0.5, "y": 0, "yanchor": "top", "ypad": _PAD,
-        "xpad": 0, "outlinewidth": 0, "ticks": "", "tickvals": places, "ticktext": words, "tickfont": {"size": 11},
+        "xpad": 0, "outlinewidth": _RIM, "outlinecolor": hue("grey", dark), "ticks": "", "tickvals": places,
+        "ticktext": words, "tickfont": {"size": 11},
     }  # fmt: skip
     return {
         "type": "heatmap", "z": compact(thinned(panel.values, every)), "zmin": scale.low, "zmax": scale.high,
@@ -71,19 +74,20 @@ def _heat(panel: Panel, extend: Extend, every: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _arrows(scale: MapScale, extend: Extend) -> list[dict[str, Any]]:
-    """Points at the ends of the colour bar beyond which values lie, in the colours of these ends."""
+def _arrows(scale: MapScale, extend: Extend, dark: bool) -> list[dict[str, Any]]:
+    """Points at the ends of the colour bar beyond which values lie, in the colours of these ends, rimmed as it is."""
     colours = colour_scale(scale.colours)
     ends = [("min", (1 - LONG) / 2, -1, colours[0][1]), ("max", (1 + LONG) / 2, 1, colours[-1][1])]
-    return [_arrow(x, side, colour) for end, x, side, colour in ends if extend in (end, "both")]
+    rim = {"width": _RIM, "color": hue("grey", dark)}
+    return [_arrow(x, side, colour) | {"line": rim} for end, x, side, colour in ends if extend in (end, "both")]
 
 
 def _arrow(x: float, side: int, colour: str) -> dict[str, Any]:
     """A triangle that begins one pixel inside the bar's end at ``x`` (a share of the width)."""
     top, middle, bottom = -_PAD, -_PAD - _THICK / 2, -_PAD - _THICK
-    path = f"M{-side},{top} L0,{top} L{side * _THICK},{middle} L0,{bottom} L{-side},{bottom} Z"
+    path = f"M{-side},{top} L0,{top} L{side * _THICK},{middle} L0,{bottom} L{-side},{bottom}"
     where = {"xref": "paper", "yref": "paper", "xsizemode": "pixel", "ysizemode": "pixel", "xanchor": x, "yanchor": 0}
-    return {"type": "path", "path": path, **where, "fillcolor": colour, "line": {"width": 0}}
+    return {"type": "path", "path": path, **where, "fillcolor": colour}
 
 
 def thinned(values: np.ndarray, every: int) -> np.ndarray:
