@@ -23,8 +23,8 @@ TITLES = {
 
 def main() -> None:
     """A headline a topic, with one small table or figure; everything else folded below it."""
-    page_header("Benchmarks", "How fast is it, how much memory does it need, and which model is most accurate?")
-    st.subheader("Calibration: matched cells of real fields", anchor=False)
+    page_header("Benchmarks", "Which model is most accurate on real fields, are its intervals right, how fast is it?")
+    st.subheader("Real fields: accuracy and calibration", anchor=False)
     show_trust()
     st.subheader("Accuracy of downscaling through a mediator", anchor=False)
     scores = ("mae", "pearson", "ssim", "crps", "coverage95")

@@ -1,13 +1,14 @@
 """How near matched cells of real fields are brought to the truth, and how often the intervals hold it."""
 
 from collections import Counter
+from html import escape
 from typing import Any
 
 import streamlit as st
 
 from deconditioning.downscaling.settings import AUTO
-from deconditioning.figures.colours import model_name
-from deconditioning.figures.studies.real_fields import Measured, accuracy_and_coverage
+from deconditioning.figures.colours import model_colour, model_name
+from deconditioning.figures.studies.real_fields import Measured, accuracy, coverage
 from deconditioning.models.defaults import usual_model
 from deconditioning.studies.benchmark_table import table_rows
 from deconditioning.studies.downscaling.benchmark import BOOSTING, REAL_MATCHED, REAL_MEDIATED, SINGLE, expanded, picked
@@ -51,7 +52,7 @@ def show_trust() -> None:
     groups = {case: table_rows(expanded(kept["rows"]), "case", case) for case in TITLES}
     groups = {case: models for case, models in groups.items() if models}
     st.markdown(_sentence(groups) + _choice(kept["rows"]))
-    plotly_live(accuracy_and_coverage(_measured(groups), usual_model(True, True).name, dark=is_dark()), "trust-fields")
+    _pictures(_measured(groups), usual_model(True, True).name)
     warned = Counter((row["case"], row["model"]) for row in kept["rows"] if row.get("warned"))
     lines = [_line(case, entry, models, warned) for case, models in groups.items() for entry in models]
     usual = model_name(usual_model(True, True).name)
@@ -78,6 +79,22 @@ def _measured(groups: dict[str, list[dict[str, Any]]]) -> list[Measured]:
     return result
 
 
+def _pictures(rows: list[Measured], usual: str) -> None:
+    """Accuracy and coverage beside each other, and above both the colours of the models."""
+    models = sorted({row.model: None for row in rows}, key=lambda model: model != usual)
+    marks = "".join(
+        f'<span><i style="color: {model_colour(model, is_dark())}">{"●" if model == usual else "○"}</i> '
+        f"{escape(model_name(model))}</span>"
+        for model in models
+    )
+    st.html(f'<p class="lab-legend">{marks}</p>')
+    left, right = st.columns(2)
+    with left:
+        plotly_live(accuracy(rows, usual, dark=is_dark()), "trust-accuracy")
+    with right:
+        plotly_live(coverage(rows, usual, dark=is_dark()), "trust-coverage")
+
+
 def _without_name(line: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in line.items() if name != "Model"}
 
@@ -86,7 +103,7 @@ def _everything(kept: dict[str, Any], lines: list[dict[str, Any]]) -> None:
     st.dataframe(lines, hide_index=True, width="stretch", placeholder=MISSING)
     st.caption(
         f"Means over the draws (stored; made by `{kept['command']}`, version {kept['version']}). Half of the cells are "
-        "hidden, and all pixels are scored. In 50 %, in 95 %: share of the truth inside these intervals. Warned: "
+        "hidden, and all pixels are scored. In 50 % and 95 % intervals: share of the truth inside them. Warned: "
         "draws on which the app warns a user who has no truth, for example that bilinear interpolation is more "
         "accurate. CPU seconds for one fit with learning and its test one scale up, on one thread."
     )
@@ -98,8 +115,8 @@ def _choice(rows: list[dict[str, Any]]) -> str:
     if not pairs:
         return ""
     return (
-        " The test one scale up, which needs no fine truth, found the more accurate of two methods (models, bilinear "
-        f"interpolation) in {right} of {pairs} pairs."
+        " The test one scale up, which needs no fine truth, picked the more accurate of two methods in "
+        f"{right} of {pairs} comparisons."
     )
 
 
@@ -118,8 +135,8 @@ def _sentence(groups: dict[str, list[dict[str, Any]]]) -> str:
         return ""
     spans = [f"{100 * min(values):.0f} to {100 * max(values):.0f} %" for values in (shares, inside[95], inside[50])]
     return (
-        f"On {len(shares)} real fields with half of the cells hidden ({max(seeds)} draws), the RMSE of the "
-        f"{usual.phrase}, the default model, is {spans[0]} of that of bilinear interpolation. Its 95 % intervals "
+        f"Half of the cells of {len(shares)} real fields are hidden, {max(seeds)} times each. The error (RMSE) of the "
+        f"{usual.phrase}, the default model, is {spans[0]} of that of bilinear interpolation; its 95 % intervals "
         f"contain {spans[1]} of the truth, its 50 % intervals {spans[2]}."
     )
 
@@ -140,10 +157,10 @@ def _line(
         "Data": TITLES[case],
         "Model": model_name(entry["model"]),
         "RMSE": spread(mean, entry["sd"]),
-        "of bilinear": f"{100 * mean / bilinear:.0f} %" if mean is not None and bilinear else "–",
+        "RMSE, of bilinear": f"{100 * mean / bilinear:.0f} %" if mean is not None and bilinear else "–",
         "CRPS": f"{means['crps']:.3g}" if means.get("crps") is not None else "–",
-        "In 50 %": share("coverage50"),
-        "In 95 %": share("coverage95"),
-        "CPU s": f"{entry['seconds']:.1f}" if fitted else "–",
+        "In 50 % intervals": share("coverage50"),
+        "In 95 % intervals": share("coverage95"),
+        "CPU time, s": f"{entry['seconds']:.1f}" if fitted else "–",
         "Warned": f"{warned[case, entry['model']]} of {entry['n']}" if fitted and entry["model"] != BOOSTING else "–",
     }

@@ -28,6 +28,7 @@ from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import explain
 from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
+from pages.kit.record import page_record
 from pages.kit.runs.stored_results import stored
 
 #: The stored table of the stand-in.
@@ -92,7 +93,13 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
             if best == "gpdr"
             else f"is less accurate than {model_name(best)} on this draw"
         )
-        st.markdown(f"GPDR estimates f with posterior risk **{risks['gpdr']:.4f}** and {verb}.")
+        if page_record().shows_all:
+            st.markdown(f"GPDR estimates f with posterior risk **{risks['gpdr']:.4f}** and {verb}.")
+        else:
+            st.markdown(
+                "How much does a measurement at x add to a person's outcome? The estimate is the wide line in the "
+                f"middle; its posterior risk, a mean squared error, is **{risks['gpdr']:.4f}**. It {verb}."
+            )
         return
     best = max(r2, key=r2.__getitem__)
     also = "the most of all methods" if best == "gpdr" else f"{model_name(best)} the most, {100 * r2[best]:.1f} %"
@@ -107,12 +114,15 @@ def others(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> 
     risks = {name: curve.risk for name, curve in result.curves.items() if curve.risk is not None}
     if risks:
         r2, ceiling = float(scores["gpdr"].r2.mean()), _ceiling(chosen)
-        st.markdown(
-            f"The risk of density estimation "
-            f"is {risks['kde']:.4f}, that of uncertain embeddings {risks['bdr50']:.4f} (BDR, 50 landmarks) or, with "
-            f"the prior of GPDR, {risks['shrunk']:.4f}. Single outcomes carry little information: the held-out R² is "
-            f"{signed(r2, 2)}, and with f₀ and every distribution known it would be {ceiling:.2f}."
+        single = (
+            f"Single outcomes are hard to predict: the R² of people left out is {signed(r2, 2)}; with the true curve "
+            f"and every distribution known it would be {ceiling:.2f}."
         )
+        compared = (
+            f"The risk of density estimation is {risks['kde']:.4f}, that of uncertain embeddings {risks['bdr50']:.4f} "
+            f"(BDR, 50 landmarks) or, with the prior of GPDR, {risks['shrunk']:.4f}. "
+        )
+        st.markdown(compared + single if page_record().shows_all else single)
 
 
 def _ceiling(chosen: Chosen) -> float:
@@ -129,7 +139,7 @@ def densities(chosen: Chosen) -> None:
     names = [subjects.names[i] for i in rows]
     if chosen.spec is not None:
         names = [f"subject {name}" for name in names]
-    figure = ridge_plot(grid, density, names, y[rows], title=f"{len(rows)} of {len(y)} subjects' distributions",
+    figure = ridge_plot(grid, density, names, y[rows], title=f"Measurements of {len(rows)} of {len(y)} people",
                         labels=(subjects.columns[0], f"outcome {subjects.outcome_name}"), dark=is_dark())  # fmt: skip
     plotly_live(figure, "d-ridges")
 
@@ -147,7 +157,7 @@ def predictions(chosen: Chosen, scores: dict[str, Validated]) -> None:
     """What was predicted of subjects held out."""
     subjects = chosen.prepared.subjects
     y = subjects.outcomes.numpy(force=True)
-    figure = predicted_plot(y, scores["gpdr"].predicted, title="Held out: observed against predicted",
+    figure = predicted_plot(y, scores["gpdr"].predicted, title="People left out",
                             labels=(f"predicted {subjects.outcome_name}", f"observed {subjects.outcome_name}"),
                             height=380, dark=is_dark())  # fmt: skip
     plotly_live(figure, "d-predicted")
@@ -157,7 +167,9 @@ def remark(chosen: Chosen) -> None:
     """What the pictures are, and are not."""
     columns = chosen.prepared.subjects.columns
     st.caption(
-        "Densities are smoothed only for display and for the KDE method; GPDR uses the raw measurements. "
+        "The densities on the left are smoothed for display; "
+        + ("GPDR" if page_record().shows_all else "the estimate")
+        + " uses the measurements as they are. "
         + ("" if len(columns) == 1 else f"Shown along {plain(columns[0])}, with the other columns at their medians.")
     )
     if LABEL in chosen.words:
@@ -168,14 +180,14 @@ def _function(chosen: Chosen, result: Comparison, model: Model, dark: bool) -> F
     own, centred = result.curves["gpdr"], model.settings.intercept
     lines = {name: curve.mean for name, curve in result.curves.items() if name in model.drawn}
     known = chosen.spec is not None and not centred
-    label = "f minus its mean over subjects" if centred else "f"
+    label = "f(x) minus its mean over people" if centred else "f(x)"
     if known:
         lines = {"truth": regression_function(result.at), **lines}
     low, high = float((own.mean - 2 * own.sd).min()), float((own.mean + 2 * own.sd).max())
     return function_plot(
-        result.at, own.mean, own.sd, lines, title="f with ±2 sd, and f₀" if known else "f with ±2 sd", model="gpdr",
-        labels=(chosen.prepared.subjects.columns[0], label), limits=None if known else (low, high), height=380,
-        dark=dark,
+        result.at, own.mean, own.sd, lines, title="Effect of a measurement", model="gpdr",
+        name="" if page_record().shows_all else "Estimate ±2 sd", labels=(chosen.prepared.subjects.columns[0], label),
+        limits=None if known else (low, high), height=380, dark=dark,
     )  # fmt: skip
 
 

@@ -24,6 +24,9 @@ from pages.story import guesses
 if TYPE_CHECKING:
     from deconditioning.teaching.handout import Checked
 
+#: Exercises beside each other.
+_A_ROW = 2
+
 
 def main() -> None:
     """What is done, and every exercise with its door."""
@@ -32,20 +35,23 @@ def main() -> None:
     done = get_engine().progress.done()
     count = sum(exercise.key in done for exercise in EXERCISES)
     st.markdown(
-        f"**{count} of {len(EXERCISES)} done.** Each exercise opens a page with a task. The page gives the tick from "
-        "the numbers it has just computed: there is no answer key, and every solution counts."
+        f"**{count} of {len(EXERCISES)} done.** Each exercise opens a page with a task. You get the tick as soon as "
+        "the numbers on that page fulfil the task, however you got there."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         hides = st.toggle(
             "Hide answers", key="x-hide", bind="query-params",
-            help="For a projector: neither results nor answers are shown, and the handout has none.",
+            help="For a projector: your results and answers are not shown, and the handout has no page of answers.",
         )  # fmt: skip
         _handout(answers=not hides and sees_everything())
         if done:
             _hand_in(done)
         _reset(bool(done))
-    for index, exercise in enumerate(EXERCISES, 1):
-        _entry(index, exercise, done.get(exercise.key), hides=hides)
+    for first in range(0, len(EXERCISES), _A_ROW):
+        row = EXERCISES[first : first + _A_ROW]
+        for index, (exercise, column) in enumerate(zip(row, st.columns(_A_ROW), strict=False), first + 1):
+            with column:
+                _entry(index, exercise, done.get(exercise.key), hides=hides)
 
 
 def _open_asked() -> None:
@@ -108,10 +114,12 @@ def _reset(any_done: bool) -> None:
 
 def _entry(number: int, exercise: Exercise, done: Done | None, *, hides: bool) -> None:
     page = next(page for page in PAGES if page.folder == exercise.page)
-    with st.container(border=True):
-        st.markdown(
-            f"**{number}. {exercise.title}** · {exercise.effort}" + (" :green[✓ done]" if done is not None else "")
-        )
+    with st.container(border=True, height="stretch"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{number}. {exercise.title}**", width="content")
+            st.badge(exercise.effort, color="gray")
+            if done is not None:
+                st.badge("done", icon=":material/check:", color="green")
         st.markdown(exercise.task)
         if done is not None and not hides:
             st.caption(plain(done.said))

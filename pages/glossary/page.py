@@ -1,26 +1,39 @@
-"""Page Glossary: every word that other pages underline, its equation, and where it is seen."""
+"""Page Glossary: every word that other pages underline, what it means, and where to try it."""
 
 import streamlit as st
 
 from pages.kit.controls import widgets
+from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.glossary import Word, words
 from pages.kit.layout.page_layout import page_header
-from pages.kit.pages import PAGES, page_link
+from pages.kit.pages import GROUPS, PAGES, page_link
+
+_SEARCH, _WHERE, _ANYWHERE = "g-word", "g-page", "all pages"
+#: Words beside each other.
+_A_ROW = 2
 
 
 def main() -> None:
     """A search, and the words that it finds."""
-    page_header("Glossary", "What do the words on these pages mean?")
-    wanted = widgets.text_input("Search", key="g-word", max_chars=60, help="A word, or part of its explanation")
-    result = matching(wanted)
-    count = f"{len(result)} of {len(words())} words" if wanted.strip() else f"{len(words())} words"
+    page_header("Glossary", "What do the words on these pages mean, and where can you see it?")
+    find, where = st.columns([2, 1], vertical_alignment="bottom")
+    wanted = widgets.text_input(
+        "Find a word", key=_SEARCH, max_chars=60, place=find, placeholder="a word, or part of its explanation"
+    )
+    pages = [page.title for group in GROUPS.values() for page in group if page.folder in {w.page for w in words()}]
+    page = widgets.selectbox("To try on", [_ANYWHERE, *pages], key=_WHERE, place=where)
+    result = [word for word in matching(wanted) if page in (_ANYWHERE, _title(word))]
+    count = f"{len(words())} words" if len(result) == len(words()) else f"{len(result)} of {len(words())} words"
     st.caption(f"{count}. On other pages a dotted line marks these words: hover, focus or tap to read their meaning.")
     with st.container(key="lab-words"):  # where no word is underlined
-        for word in result:
-            _entry(word)
+        for first in range(0, len(result), _A_ROW):
+            for word, column in zip(result[first : first + _A_ROW], st.columns(_A_ROW), strict=False):
+                with column:
+                    _entry(word)
     if not result:
         st.info("The glossary has no such word.")
+        st.button("Show all words", on_click=_find, args=("",))
 
 
 def matching(wanted: str) -> list[Word]:
@@ -30,19 +43,34 @@ def matching(wanted: str) -> list[Word]:
     return sorted(held, key=lambda word: text not in (word.name.casefold(), *map(str.casefold, word.forms)))
 
 
+def _title(word: Word) -> str:
+    return next(page.title for page in PAGES if page.folder == word.page)
+
+
+def _find(text: str) -> None:
+    """Search for this on all pages."""
+    set_on_next_run({_SEARCH: text, _WHERE: _ANYWHERE})
+
+
 def _entry(word: Word) -> None:
-    titles = {page.folder: page for page in PAGES}
     others = [form for form in word.forms if form not in (word.name, word.name.split(" ")[0])]
     also = f" *also {', '.join(others)}*" if others else ""
-    with st.container(border=True):
+    with st.container(border=True, height="stretch", gap="small"):
         st.markdown(f"**{word.name}**{also}")
         st.markdown(word.says)
         if word.equation:
             st.latex(word.equation)
         if word.source:
             st.caption(plain(word.source))
-        page = titles[word.page]
-        page_link(word.page, f"Used on page {page.title}", icon=page.icon)
+        if mentioned := word.mentions():
+            with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+                st.caption("See also", width="content")
+                for other in mentioned:
+                    key = f"lab-see-{word.name}-{other.name}"
+                    st.button(other.name, key=key, type="tertiary", on_click=_find, args=(other.name,))
+        st.markdown(f"*Try it:* {word.see}")
+        icon = next(page.icon for page in PAGES if page.folder == word.page)
+        page_link(word.page, f"Open page {_title(word)}", query=word.query, icon=icon)
 
 
 main()

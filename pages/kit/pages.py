@@ -102,6 +102,14 @@ def _streamlit_pages(pages: tuple[Listed, ...]) -> list[st.Page]:
     ]  # fmt: skip
 
 
+def page_door(
+    folder: str, label: str, *, query: Mapping[str, str | list[str]] | None = None, icon: str | None = None
+) -> None:
+    """A link to a page that looks like the main button; one at most on a page."""
+    with st.container(key=f"lab-door-{folder}", width="content"):
+        page_link(folder, label, query=query, icon=icon)
+
+
 def page_link(
     folder: str, label: str, *, query: Mapping[str, str | list[str]] | None = None, icon: str | None = None
 ) -> None:

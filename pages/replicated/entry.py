@@ -20,26 +20,37 @@ from pages.kit.pages import PAGES, page_link
 
 #: Verdict → its class in the style sheet and its sign, which says the same without colour.
 MARKS = {HOLDS: ("good", "●"), PARTLY: ("partly", "◐"), FAILS: ("bad", "○"), ELSEWHERE: ("none", "◌"),
-         DRAWING: ("none", "–")}  # fmt: skip
-#: What stands above the counts, short enough for a telephone.
-_HEADS = {HOLDS: "holds", PARTLY: "partly", FAILS: "does not", ELSEWHERE: "other data", DRAWING: "drawing"}
+         DRAWING: ("none", "▫")}  # fmt: skip
+#: What stands above the counts.
+_HEADS = {HOLDS: "holds", PARTLY: "holds partly", FAILS: "does not hold", ELSEWHERE: "tested on other data only",
+          DRAWING: "drawing, nothing to test"}  # fmt: skip
 _CODE = re.compile(r"`([^`]+)`")
 
 
 def counted(replicated: Replicated, short: Mapping[str, str]) -> str:
     """How many claims of each text have each verdict, as a table."""
-    head = "".join(f'<th scope="col">{_HEADS[verdict]}</th>' for verdict in VERDICTS)
+    head = "".join(f'<th scope="col">{_sign(verdict, 1)}{_HEADS[verdict]}</th>' for verdict in VERDICTS)
     rows = ""
     for text in (*replicated.texts, None):
         counts = replicated.counts(text)
-        cells = "".join(f'<td class="{_class(verdict, counts[verdict])}">{counts[verdict] or "–"}</td>'
+        cells = "".join(f'<td class="{_class(verdict, counts[verdict])}">{_cell(verdict, counts[verdict], text)}</td>'
                         for verdict in VERDICTS)  # fmt: skip
-        name = "all" if text is None else short[text]
+        name = "All five" if text is None else short[text]
         rows += f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>'
     return (
         '<div class="lab-counts"><table aria-label="Results by text"><thead><tr><td></td>'
         f"{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
+
+
+def _cell(verdict: str, count: int, text: str | None) -> str:
+    """The count, and in the row of a text a sign for each of its claims."""
+    return "–" if not count else f"{count}" if text is None else f"{_sign(verdict, count)} {count}"
+
+
+def _sign(verdict: str, times: int) -> str:
+    kind, sign = MARKS[verdict]
+    return f'<i class="lab-{kind}" aria-hidden="true">{sign * times}</i>'
 
 
 def _class(verdict: str, count: int) -> str:

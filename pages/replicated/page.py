@@ -12,6 +12,7 @@ from deconditioning.studies.replicated.claims import (
     HOLDS,
     PARTLY,
     VERDICTS,
+    Claim,
     Replicated,
     load,
 )
@@ -20,8 +21,8 @@ from pages.kit.controls import widgets
 from pages.kit.layout.page_layout import page_header, refusals
 from pages.replicated.entry import counted, show
 
-SHORT = {"chau": "Chau et al.", "slides": "Talk", "hsu": "Hsu, Ramos", "fukumizu": "Fukumizu et al.",
-         "tang": "Tang et al."}  # fmt: skip
+SHORT = {"chau": "Chau et al. 2021", "slides": "Talk on it", "hsu": "Hsu, Ramos 2019",
+         "fukumizu": "Fukumizu et al. 2013", "tang": "Tang et al."}  # fmt: skip
 EVERY = "all"
 _CSS = Path(__file__).with_name("replicated.css")
 
@@ -38,7 +39,7 @@ def main() -> None:
     """How many claims hold, and each that the filters let through."""
     page_header(
         "Replicated?",
-        ("Every table and figure of the five publications: the claim, our result, and whether the claim holds."),
+        "Which published results do we reproduce? Every table and figure of five publications, with our own numbers.",
     )
     st.html(_CSS)
     with refusals():
@@ -49,7 +50,7 @@ def body(replicated: Replicated) -> None:
     """Sentence, counts, filters, claims."""
     st.markdown(summary(replicated.counts()))
     st.html(counted(replicated, SHORT))
-    text = widgets.segmented_control("Text", [EVERY, *SHORT], default=EVERY, key="rp-text",
+    text = widgets.segmented_control("Publication", [EVERY, *SHORT], default=EVERY, key="rp-text",
                                    format_func=lambda key: SHORT.get(key, EVERY))  # fmt: skip
     verdict = widgets.segmented_control("Result", [EVERY, *VERDICTS], default=EVERY, key="rp-verdict")
     shown = [claim for claim in replicated.claims
@@ -61,13 +62,24 @@ def body(replicated: Replicated) -> None:
         if mine:
             st.subheader(title, anchor=False)
         for claim in mine:
-            show(claim)
+            if claim.verdict != DRAWING:
+                show(claim)
+        _drawings([claim for claim in mine if claim.verdict == DRAWING])
     st.caption(
         "All numbers come from stored results. A claim holds if all comparisons below it hold; it holds partly if only "
         "some hold or if a part was not tested. If the data of a text are not available, results on other data do not "
         "decide its claims. `deconditioning replicated` prints the same in a terminal; `docs/replicated.md` is the "
         "same as a file."
     )
+
+
+def _drawings(claims: list[Claim]) -> None:
+    """Figures that claim nothing, folded."""
+    if claims:
+        many = "1 drawing" if len(claims) == 1 else f"{len(claims)} drawings"
+        with st.expander(f"{many}, nothing to test"):
+            for claim in claims:
+                show(claim)
 
 
 def summary(counts: dict[str, int]) -> str:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.kit.controls.program_values import apply_values
 from pages.kit.layout.page_layout import page_header
-from pages.kit.pages import page_link
+from pages.kit.pages import page_door
 from pages.kit.state import get_engine
 from pages.runs.choice import beside, chosen, linked, rights
 from pages.runs.detail import detail, take_home
@@ -16,7 +16,7 @@ from pages.runs.overview import overview, states
 
 def main() -> None:
     """Draw the page."""
-    page_header("Runs", "Every fit with its state and result. A run continues when you leave or close this page.")
+    page_header("Runs", "What was computed, with its settings, maps and scores.")
     apply_values()
     engine = get_engine()
     rights()
@@ -43,9 +43,23 @@ def main() -> None:
 
 
 def empty() -> None:
-    """What to do when there is nothing to see."""
-    st.info("There are no runs yet. Open page Downscaling and press Learn: the fit appears here while it is running.")
-    page_link("downscaling", "Go to page Downscaling")
+    """What a run is, and how the first one is made."""
+    st.markdown(
+        "**No runs yet.** A run is one computation that takes longer than a moment: a model that learns its "
+        "hyperparameters from a field, or a sweep over settings."
+    )
+    page_door("downscaling", "Open page Downscaling and press Learn", icon=":material/grid_on:")
+    first, second, third = st.columns(3)
+    with first, st.container(border=True, height="stretch"):
+        st.markdown(
+            "**While it runs** you see its progress here and can cancel it. It goes on when you leave the page."
+        )
+    with second, st.container(border=True, height="stretch"):
+        st.markdown(
+            "**When it ends** its maps, scores, settings and seed stay here. Run it again, or download it as NetCDF."
+        )
+    with third, st.container(border=True, height="stretch"):
+        st.markdown("**Afterwards** compare up to six runs, name and star them, and send others a link to view one.")
 
 
 main()

@@ -73,16 +73,16 @@ def test_trust_is_told_by_its_stored_rows(page: AppTest):
     )
     (line,) = table[table["Data"].str.startswith("ERA5") & (table["Model"] == "Area-to-point GP")].to_dict("records")
     assert len(mine) == len(plain) == 5 and line["RMSE"].startswith(f"{mean(s['rmse'] for s in mine):.3g} ± ")
-    assert line["of bilinear"] == f"{100 * mean(s['rmse'] for s in mine) / mean(plain):.0f} %"
-    assert line["In 95 %"] == f"{100 * mean(s['coverage95'] for s in mine):.0f} %"
+    assert line["RMSE, of bilinear"] == f"{100 * mean(s['rmse'] for s in mine) / mean(plain):.0f} %"
+    assert line["In 95 % intervals"] == f"{100 * mean(s['coverage95'] for s in mine):.0f} %"
     assert line["Warned"] == "0 of 5" and not any(
         row["warned"] for row in kept if (row["case"], row["model"]) == ("era5-t2m-matched", "area_to_point_gp")
     )
     assert len(table) == 4 * 6 + 3 and set(table["Model"]) >= {"Bilinear", "Regression kriging", "Shrinkage CMP"}
     assert set(table["Warned"][table["Model"] == "Gradient boosting"]) == {"–"}
-    (said,) = [block.value for block in page.markdown if "with half of the cells hidden (5 draws)" in block.value]
+    (said,) = [block.value for block in page.markdown if "real fields are hidden, 5 times each" in block.value]
     right, pairs = told_right(kept)
-    assert f"(models, bilinear interpolation) in {right} of {pairs} pairs" in said and pairs == 4 * 5 * 10
+    assert f"picked the more accurate of two methods in {right} of {pairs} comparisons" in said and pairs == 4 * 5 * 10
     shares = {
         case: mean(r["scores"]["coverage95"] for r in kept if r["case"] == case and r["model"] == "area_to_point_gp")
         for case in {row["case"] for row in kept}
@@ -168,9 +168,11 @@ def test_how_long_the_benchmark_takes_is_told_from_the_stored_fits(page: AppTest
 def test_the_figure_of_real_fields_shows_the_stored_rows(page: AppTest):
     """Every dot of the default model is the quotient of mean RMSEs, and the coverage, taken straight from the file."""
     stored = json.loads((ROOT / "data" / "benchmarks" / "trust.json").read_text())["rows"]
-    figure = json.loads(page.session_state["_seen"].figures["trust-fields"].text)
-    left, right = (trace for trace in figure["data"] if trace["name"] == "Area-to-point GP")
-    fields = figure["layout"]["yaxis"]["ticktext"]
+    keys = ("trust-accuracy", "trust-coverage")
+    figures = [json.loads(page.session_state["_seen"].figures[key].text) for key in keys]
+    left, right = (trace for each in figures for trace in each["data"] if trace["name"] == "Area-to-point GP")
+    fields = figures[0]["layout"]["yaxis"]["ticktext"]
+    assert fields == figures[1]["layout"]["yaxis"]["ticktext"]
     mine = [row for row in stored if row["model"] == "area_to_point_gp"]
     for case, title in trust.TITLES.items():
         at = left["y"].index(fields.index(title))

@@ -66,5 +66,27 @@ def test_the_page_lists_all_words_and_finds_one(open_page: Callable[..., AppTest
     page = open_page("glossary")
     assert not page.exception and entries(page) == [word.name for word in words()]
     assert entries(open_page("glossary", **{"g-word": "marginal likelihood"}))[0] == "evidence"
+    assert set(entries(open_page("glossary", **{"g-page": "Filtering"}))) == {
+        word.name for word in words() if word.page == "filtering"
+    }
     page = page.text_input(key="g-word").set_value("zebra").run()
     assert not entries(page) and page.info[0].value == "The glossary has no such word."
+    page.button[0].click().run()
+    assert entries(page) == [word.name for word in words()]
+
+
+def test_a_word_leads_to_the_words_of_its_meaning_and_to_where_it_is_tried(open_page: Callable[..., AppTest]) -> None:
+    page = open_page("glossary", **{"g-word": "bag GP"})
+    word = next(word for word in words() if word.name == "bag GP")
+    assert [other.name for other in word.mentions()] == ["bag", "Gaussian process", "mediator"]
+    assert f"*Try it:* {word.see}" in [text.value for text in page.markdown]
+    page.button(key="lab-see-bag GP-mediator").click().run()
+    assert entries(page)[0] == "mediator" and page.text_input(key="g-word").value == "mediator"
+    link = page.get("page_link")[0].proto
+    assert link.label == "Open page Downscaling" and link.query_string == "data=atmosphere-small"
+
+
+def test_every_word_says_what_to_try() -> None:
+    for word in words():
+        assert word.see.endswith(".") and len(word.see) < 140 and "$" not in word.see, word.name
+        assert set(word.query) <= {"data", "withhold"}, word.name

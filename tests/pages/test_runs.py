@@ -69,7 +69,8 @@ def box(page: AppTest, label: str) -> TextInput:
 
 def test_an_empty_page_says_what_to_do(folder: Path) -> None:
     page = opened()
-    assert "press Learn" in page.info[0].value
+    assert "A run is one computation" in words(page)
+    assert page.get("page_link")[0].proto.label == "Open page Downscaling and press Learn"
     assert not page.selectbox
 
 

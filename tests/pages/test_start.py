@@ -9,11 +9,11 @@ from tests.waiting import HANG_S
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_walk_and_three_doors_are_there():
+def test_the_walk_and_four_doors_are_there():
     page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG_S).run()
     assert not page.exception
     assert page.title[0].value == "Deconditioning Lab"
-    assert [door.value for door in page.subheader] == ["Learn", "Explore", "Present"]
+    assert [door.value for door in page.subheader] == ["Learn", "Explore", "Present", "Check"]
     first = page.get("page_link")[0].proto
     assert first.label == "Downscale your own file" and "data=own" in first.query_string
 

@@ -3,7 +3,8 @@
 import json
 import re
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,16 @@ _JS = Path(__file__).with_name("glossary.js").read_text(encoding="utf-8")
 
 @dataclass(frozen=True)
 class Word:
-    """A word, what is looked for in texts, its meaning, its equation in TeX with its source, and where it is seen."""
+    """A word, what is looked for in texts, its meaning, its equation in TeX with its source.
+
+    ``see`` is what to try on a ``page``, which opens with the settings of ``query``.
+    """
 
     name: str
     says: str
     page: str
+    see: str
+    query: Mapping[str, str] = field(default_factory=dict, hash=False)
     forms: tuple[str, ...] = ()
     equation: str = ""
     source: str = ""
@@ -29,6 +35,10 @@ class Word:
     def pattern(self) -> str:
         """Its forms as a regular expression: a small first letter is a capital one too, a plural s may follow."""
         return "|".join(map(_form, self.forms or (self.name,)))
+
+    def mentions(self) -> list["Word"]:
+        """Other words that its meaning uses."""
+        return [word for word in words() if word is not self and re.search(rf"\b(?:{word.pattern})\b", self.says)]
 
 
 @cache

@@ -27,7 +27,8 @@ from pages.kit.state import forget
 from pages.kit.tools.deck import slides
 from pages.kit.tools.link import own_address
 
-#: The number of times that slides were asked for, and that of the ones that are open.
+#: In the address of a page that opens with its slides.
+ASKED = "present"
 _PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 #: Keys of pictures that tools draw, and not the page.
 _OF_TOOLS = ("lab-", "sweep", "run-")
@@ -37,6 +38,13 @@ def button() -> None:
     """Opens the slides; so does the key P."""
     st.button("Present", key="lab-present", icon=":material/slideshow:", help="Slides of this page (P)",
               on_click=_ask)  # fmt: skip
+
+
+def open_asked() -> None:
+    """Open the slides of a page whose address asks for them; a reload or a copy of the address does not."""
+    if ASKED in st.query_params:
+        st.query_params.pop(ASKED)
+        _ask()
 
 
 def _ask() -> None:

@@ -49,6 +49,7 @@ def keeping(keys: Sequence[str], *presets: Preset) -> tuple[Preset, ...]:
 
 def reserve(presets: Sequence[Preset]) -> None:
     """Keep places for the tools and for what they show; below a page's header, before its first control."""
+    present.open_asked()
     now = page_record()
     now.presets = tuple(presets)
     keys = {"task": "lab-exercise", "tools": "lab-tools", "level": "lab-level"}
