@@ -28,7 +28,7 @@ PARTS = {0.25: "A quarter of", 0.5: "Half of", 0.75: "Three quarters of"}
 
 def first_sentence() -> tuple[DeltaGenerator, DeltaGenerator]:
     """Places for the page's first sentence and, beside it, for the control of what is hidden from the model."""
-    said, hidden = st.columns([5, 2], gap="medium", vertical_alignment="top")
+    said, hidden = st.columns([9, 4], gap="medium", vertical_alignment="top")
     return said, hidden
 
 

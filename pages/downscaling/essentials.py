@@ -11,7 +11,7 @@ ESSENTIALS = {
     **essentials(CellSettings, SliderSettings),
     _NOISE.key: Essential(_NOISE.plain, _NOISE.plain_help),
     "draws": Essential(
-        "Show other equally plausible fields",
+        "Show equally plausible fields",
         "Joint draws from the posterior, all equally probable; none of them is the mean.",
     ),
 }

@@ -51,6 +51,8 @@ def body() -> None:
     said, hidden = descriptions.first_sentence()
     with st.sidebar:
         choice = data.choose(hidden)
+    with hidden:
+        shows_draws = draws.switch()
     problem = data.problem_of(choice)
     with st.sidebar:
         settings, start = model.choose_model(choice, problem)
@@ -78,7 +80,10 @@ def body() -> None:
     _reservations(choice, problem, settings, stands, spec, view)
     numbers.hope(choice.key, problem, below=True)
     descriptions.what_it_shows(problem, spec, view)
-    explore(choice, problem, spec, view, maps)
+    with st.container():
+        if shows_draws:
+            draws.show(choice, problem, spec, view, maps)
+        sweep.offer(choice, problem, spec)
     numbers.one_cell(problem, view, cell)
     scores(choice, problem, spec, view)
     trust.show_one_scale_up(problem, maps.scale, checked)
@@ -107,15 +112,6 @@ def _reservations(
                 f"{view.jitter:.1e} was added to the diagonal of a matrix to factorise it. Increase σ² to avoid this."
             )
         cell_selection.knows_too_much(problem, model.learned_from(choice, settings, spec, problem.data.bags.count))
-
-
-def explore(
-    choice: data.Choice, problem: DownscalingProblem, spec: ModelSpec, view: picture.View, maps: picture.Maps
-) -> None:
-    """What is shown only when it is asked for: joint draws, a grid of settings."""
-    with st.container():
-        draws.show(choice, problem, spec, view, maps.scale)
-        sweep.offer(choice, problem, spec)
 
 
 def scores(choice: data.Choice, problem: DownscalingProblem, spec: ModelSpec, view: picture.View) -> None:

@@ -118,8 +118,13 @@ def session_lane(name: str) -> str:
     return f"{name}-{mine}"
 
 
-def awaited(key: str, lane: str, work: Callable[[Callable[[], None]], Any], words: str) -> Any:
-    """The result of background work; None, and a caption that redraws the page at its end, until it is there."""
+def awaited(
+    key: str, lane: str, work: Callable[[Callable[[], None]], Any], words: str, share: Callable[[], float] | None = None
+) -> Any:  # fmt: skip
+    """The result of background work; until it is there None, and a caption that redraws the page at its end.
+
+    ``share`` of the work that is done makes the caption a bar.
+    """
     job = get_background().request(key, session_lane(lane), work)
     if job.done():
         error = job.exception()
@@ -133,7 +138,10 @@ def awaited(key: str, lane: str, work: Callable[[Callable[[], None]], Any], word
         known = get_background().known(key)
         if known is None or known.done():
             st.rerun()
-        st.caption(words)
+        if share is None:
+            st.caption(words)
+        else:
+            st.progress(share(), words)
 
     wait()
     return None

@@ -19,13 +19,19 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const window_ = parentElement.querySelector('dialog');
   const close = () => window_.close();
   const asked = data.asked, again = window_.open && window_.dataset.stamp === data.stamp;
-  window_.onclose = () => setTriggerValue('closed', asked);
+  window_.onclose = () => {
+    if (!window_.keyed) document.activeElement?.blur(); // opened with a pointer: no frame round its button after Escape
+    setTriggerValue('closed', asked);
+  };
   if (again || (!window_.open && window_.dataset.asked === String(asked))) return;
   Object.assign(window_.dataset, { asked, stamp: data.stamp });
   const root = document.createElement('div'), first = window_.show_?.index || 0;
   window_.replaceChildren(root);
   root.dataset.dark = data.dark;
-  if (!window_.open) window_.showModal();
+  if (!window_.open) {
+    window_.keyed = document.activeElement?.matches(':focus-visible');
+    window_.showModal();
+  }
   window_.show_ = showDeck(root, JSON.parse(data.deck), { close, first, plotly: () => window.__labPlotly });
 }
 """
