@@ -28,7 +28,6 @@ from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import explain
 from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
-from pages.kit.record import page_record
 from pages.kit.runs.stored_results import stored
 
 #: The stored table of the stand-in.
@@ -93,13 +92,10 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
             if best == "gpdr"
             else f"is less accurate than {model_name(best)} on this draw"
         )
-        if page_record().shows_all:
-            st.markdown(f"GPDR estimates f with posterior risk **{risks['gpdr']:.4f}** and {verb}.")
-        else:
-            st.markdown(
-                "How much does a measurement at x add to a person's outcome? The estimate is the wide line in the "
-                f"middle; its posterior risk, a mean squared error, is **{risks['gpdr']:.4f}**. It {verb}."
-            )
+        st.markdown(
+            "How much does a measurement at x add to a person's outcome? The estimate (GPDR) is the wide line in the "
+            f"middle; its posterior risk, a mean squared error, is **{risks['gpdr']:.4f}**. It {verb}."
+        )
         return
     best = max(r2, key=r2.__getitem__)
     also = "the most of all methods" if best == "gpdr" else f"{model_name(best)} the most, {100 * r2[best]:.1f} %"
@@ -120,9 +116,9 @@ def others(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> 
         )
         compared = (
             f"The risk of density estimation is {risks['kde']:.4f}, that of uncertain embeddings {risks['bdr50']:.4f} "
-            f"(BDR, 50 landmarks) or, with the prior of GPDR, {risks['shrunk']:.4f}. "
+            f"(BDR, 50 landmarks) or, with the prior of GPDR, {risks['shrunk']:.4f}."
         )
-        st.markdown(compared + single if page_record().shows_all else single)
+        st.markdown(f"{single} {compared}")
 
 
 def _ceiling(chosen: Chosen) -> float:
@@ -167,9 +163,7 @@ def remark(chosen: Chosen) -> None:
     """What the pictures are, and are not."""
     columns = chosen.prepared.subjects.columns
     st.caption(
-        "The densities on the left are smoothed for display; "
-        + ("GPDR" if page_record().shows_all else "the estimate")
-        + " uses the measurements as they are. "
+        "The densities on the left are smoothed for display; the estimate uses the measurements as they are. "
         + ("" if len(columns) == 1 else f"Shown along {plain(columns[0])}, with the other columns at their medians.")
     )
     if LABEL in chosen.words:
@@ -186,7 +180,7 @@ def _function(chosen: Chosen, result: Comparison, model: Model, dark: bool) -> F
     low, high = float((own.mean - 2 * own.sd).min()), float((own.mean + 2 * own.sd).max())
     return function_plot(
         result.at, own.mean, own.sd, lines, title="Effect of a measurement", model="gpdr",
-        name="" if page_record().shows_all else "Estimate ±2 sd", labels=(chosen.prepared.subjects.columns[0], label),
+        name="Estimate (GPDR) ±2 sd", labels=(chosen.prepared.subjects.columns[0], label),
         limits=None if known else (low, high), height=380, dark=dark,
     )  # fmt: skip
 

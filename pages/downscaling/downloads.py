@@ -39,6 +39,7 @@ def downloads(
     shown: Shown,
 ) -> None:
     """Download buttons; files are made when asked for. Only exact pictures leave the page."""
+    st.subheader("Download", anchor=False)
     if not view.exact:
         st.caption("Downloads are available once the exact maps are ready.")
         return

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from deconditioning.downscaling.draws import COUNT, Draws, posterior_draws
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -48,10 +49,10 @@ def _steps(key: str) -> _Steps:
     return _Steps(_STEPS)
 
 
-def switch() -> bool:
+def switch(place: DeltaGenerator) -> bool:
     """Whether draws are shown in place of the posterior mean."""
     about = f"{COUNT} fields drawn from the posterior, all equally probable; none of them is the mean"
-    return widgets.toggle(f"Show {COUNT} equally plausible fields", key="draws", help=about)
+    return widgets.toggle(f"Show {COUNT} equally plausible fields", key="draws", place=place, help=about)
 
 
 def show(

@@ -51,8 +51,7 @@ def body() -> None:
     said, hidden = descriptions.first_sentence()
     with st.sidebar:
         choice = data.choose(hidden)
-    with hidden:
-        shows_draws = draws.switch()
+    shows_draws = draws.switch(hidden)
     problem = data.problem_of(choice)
     with st.sidebar:
         settings, start = model.choose_model(choice, problem)
@@ -80,14 +79,10 @@ def body() -> None:
     _reservations(choice, problem, settings, stands, spec, view)
     numbers.hope(choice.key, problem, below=True)
     descriptions.what_it_shows(problem, spec, view)
-    with st.container():
-        if shows_draws:
-            draws.show(choice, problem, spec, view, maps)
-        sweep.offer(choice, problem, spec)
+    explore(choice, problem, spec, view, maps, shows_draws)
     numbers.one_cell(problem, view, cell)
     scores(choice, problem, spec, view)
     trust.show_one_scale_up(problem, maps.scale, checked)
-    st.subheader("Download", anchor=False)
     result = verdict(problem, view.mean, held, baselines["bilinear"], doubts)
     shown = present.shown_now(choice, problem, spec, panels, result, checked)
     present.show(shown, view)
@@ -112,6 +107,17 @@ def _reservations(
                 f"{view.jitter:.1e} was added to the diagonal of a matrix to factorise it. Increase σ² to avoid this."
             )
         cell_selection.knows_too_much(problem, model.learned_from(choice, settings, spec, problem.data.bags.count))
+
+
+def explore(
+    choice: data.Choice, problem: DownscalingProblem, spec: ModelSpec, view: picture.View, maps: picture.Maps,
+    shows_draws: bool,
+) -> None:  # fmt: skip
+    """What is shown only when it is asked for: joint draws, a grid of settings."""
+    with st.container():
+        if shows_draws:
+            draws.show(choice, problem, spec, view, maps)
+        sweep.offer(choice, problem, spec)
 
 
 def scores(choice: data.Choice, problem: DownscalingProblem, spec: ModelSpec, view: picture.View) -> None:
