@@ -94,9 +94,10 @@ def log_slider(
     """
     _clip(key, low, high)
     begin = min(max(default, low), high)
-    ends_and_default = [*(_rounded_inside(shown, low, high) if shown else (low, high)), begin]
+    first, last = _rounded_inside(shown, low, high) if shown else (low, high)
+    ends_and_default = [first, last, begin]
     own = _by_text(ends_and_default) | _from_elsewhere(key, low, high, ends_and_default)
-    texts = log_stops(*ends_and_default[:2], own)
+    texts = log_stops(first, last, own)
     begin = own[slider_text(begin)]
     name, help = labelled(key, label, help)
     value = st.select_slider(
@@ -116,9 +117,10 @@ def log_slider(
     return float(value)
 
 
-def _rounded_inside(ends: tuple[float, float], low: float, high: float) -> tuple[float, ...]:
+def _rounded_inside(ends: tuple[float, float], low: float, high: float) -> tuple[float, float]:
     """Ends to two digits, none beyond the outer ones."""
-    return tuple(min(max(float(f"{end:.2g}"), low), high) for end in ends)
+    first, last = (min(max(float(f"{end:.2g}"), low), high) for end in ends)
+    return first, last
 
 
 def _inside(words: Sequence[str], low: float, high: float) -> float:
