@@ -19,7 +19,7 @@ COUNT = """key => document.querySelector(`[data-key="${key}"] .live-plot`)
   ._fullData.find(trace => trace.name === 'data').x.length"""
 #: The posterior mean of the picture of f: other curves in it come later.
 MEAN = """() => document.querySelector('[data-key="o-function"] .live-plot')
-  ._fullData.find(trace => trace.name.startsWith('TTGP')).y.join()"""
+  ._fullData.find(trace => trace.name.startsWith('posterior')).y.join()"""
 #: An empty corner of a picture's axes: the curve does not come there.
 CORNER = """key => {
   const box = document.querySelector(`[data-key="${key}"] .live-points`).getBoundingClientRect();

@@ -12,10 +12,10 @@ class ToySettings(Settings):
     data = Integer("Data", 100, low=20, high=100_000, least=1, log=True, draws=True, first=7,
                    offered=(20, 50, 100, 300, 1000, 10_000, 100_000), about="noisy data of the function")  # fmt: skip
     made_of = Integer("Points of the true function", 5, low=1, high=12, least=1, draws=True, first=5,
-                      address="s-made", plain="Points behind the function",
+                      address="s-made", plain="How many points the truth has",
                       plain_help="The function behind the data is a sum of this many kernels k.")  # fmt: skip
     points = Integer("Points that represent it", 5, low=1, high=20, least=1, first=4,
-                     plain="Points that represent the data",
+                     plain="How many points represent it",
                      plain_help="n, the number of points whose positions are learned.")  # fmt: skip
     data_noise = Linear("Noise of the data (sd)", 0.1, low=0.0, high=1.0, step=0.05, draws=True, first=6,
                         address="s-noise", plain="How noisy the data are",
