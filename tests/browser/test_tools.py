@@ -41,7 +41,7 @@ def test_undo_and_redo_by_keyboard_and_a_pinned_curve_stays_as_a_ghost(page: Pag
     redrawn(page, "o-function", shown)
     settled(page)
     names_now = page.evaluate(names)
-    assert "A: TTGP ±2 sd" in names_now and "A: TTGP ±2 sd" not in before
+    assert "A: posterior:<br>mean ± 2 sd" in names_now and "A: posterior:<br>mean ± 2 sd" not in before
 
 
 @pytest.mark.parametrize("width", [1280, 390])
