@@ -11,8 +11,9 @@ from tests.core.fields.own_files import coarse_months, fine_heights, projected, 
 from tests.core.fields.samples import netcdf
 from tests.waiting import wait_for
 
-#: Seconds from the file to the map, and clicks on the way, at most.
-LONGEST_S, MOST_CLICKS = 60, 3
+#: Seconds from the file to the map, or so many times what the page's own example takes where the machine is slower, and
+#: clicks on the way, at most.
+LONGEST_S, LONGEST_SHARE, MOST_CLICKS = 60, 10, 3
 INPUT = "[role=dialog] [data-testid=stFileUploader] input[type=file]"
 COUNT = "() => { window.clicks = 0; document.addEventListener('click', () => window.clicks++, true); }"
 #: Name → the files, the field that is downscaled as the first sentence calls it, and the control of its time.
@@ -39,6 +40,7 @@ def test_from_a_file_to_its_map_in_a_minute_and_three_clicks(new_page: Callable[
     """A new visitor, who reads nothing, at the level Essential."""
     files, sentence, control = KINDS[kind]
     page = opened(new_page(level="", dark=kind.startswith("proj"), width=390 if kind.startswith("rean") else 1280))
+    asked = time.monotonic()
     page.get_by_role("link", name="Downscale your own file").click()
     page.locator(INPUT).wait_for(state="attached")
     settled(page)
@@ -53,7 +55,8 @@ def test_from_a_file_to_its_map_in_a_minute_and_three_clicks(new_page: Callable[
     dialog(page).wait_for(state="detached")
     wait_for(lambda: revision(page, "map-mean") != worked_example, "the map of the file")
     expect(page.get_by_test_id("stMain").get_by_text(sentence).first).to_be_visible()
-    assert time.monotonic() - begun < LONGEST_S and page.evaluate("window.clicks") <= MOST_CLICKS
+    assert time.monotonic() - begun < max(LONGEST_S, LONGEST_SHARE * (begun - asked))
+    assert page.evaluate("window.clicks") <= MOST_CLICKS
     settled(page)
     assert overflow(page) == 0 and not exceptions(page) and not page.errors
     place = page.get_by_test_id("stSidebar").get_by_label(control, exact=True).first
