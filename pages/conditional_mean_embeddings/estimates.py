@@ -26,6 +26,7 @@ from deconditioning.wording import duration, signed
 from pages.kit.chart.background import get_background, session_lane
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls.essential import aside
 from pages.kit.controls.settings import controls
 from pages.kit.layout.page_layout import evidence, explain
 from pages.kit.layout.score_table import score_table
@@ -92,6 +93,8 @@ def estimated() -> tuple[BagLayout, BagSample, Comparison]:
         plotly_live(_slice(layout, sample, result, at, dark), "e-slice", later=True)
     with right:
         st.markdown(f"**The whole embeddings** μ(x, y), the mean of k(x, X) given y. {_reason(layout, result)}")
+        if result.distance is not None:
+            aside(f"Largest distance between the two in the RKHS, over y: {result.distance:.2g}.")
     return layout, sample, result
 
 
@@ -125,8 +128,8 @@ def verdict(layout: BagLayout, result: Comparison, sizes: torch.Tensor) -> str:
     """Which estimate of the mean of x is closer to the truth, over the picture."""
     if not layout.unequal and layout.alike:
         return (
-            "With equal groups and λ scaled in the same way, both estimators give the same curve, up to rounding "
-            f"error (RMSE **{result.difference:.2g}** between the two embeddings)."
+            "With groups of equal size both estimators give the same curve, up to rounding error (RMSE "
+            f"**{result.difference:.2g}** between the two embeddings)."
         )
     first, second = result.regression_rmse["standard"], result.regression_rmse["shrinkage"]
     told = {f"**{second:.2g}** if every group counts once (shrinkage)": second,
@@ -139,17 +142,16 @@ def verdict(layout: BagLayout, result: Comparison, sizes: torch.Tensor) -> str:
 def _reason(layout: BagLayout, result: Comparison) -> str:
     """How far the embeddings lie apart, from each other and from the truth, and why."""
     if not layout.unequal and layout.alike:
-        return "With groups of unequal size, or λ not scaled in the same way, the two estimators differ."
+        return "With groups of unequal size, or regularised unequally, the two estimators differ."
     why = [
         "the standard estimator weights a group by its number of points, the shrinkage estimator weights all equally"
     ] * layout.unequal + ["the same number on both diagonals regularises the shrinkage estimator more"] * (
         not layout.alike
     )
     first, second = result.embedding_rmse["standard"], result.embedding_rmse["shrinkage"]
-    distance = "" if result.distance is None else f" (at most {result.distance:.2g} in the RKHS)"
     equal = " With groups of equal size they are identical." if layout.unequal and layout.alike else ""
     return (
-        f"The two embeddings differ by RMSE **{result.difference:.2g}** over the maps{distance}; from "
+        f"The two embeddings differ by RMSE **{result.difference:.2g}** over the maps; from "
         f"the truth, whose maximum is {float(result.truth.max()):.2g}, by {second:.2g} (shrinkage) and {first:.2g} "
         f"(standard). They differ because {', and '.join(why)}.{equal}"
     )
