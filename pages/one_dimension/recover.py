@@ -229,7 +229,7 @@ def _surface(line: Line, model: ModelSpec) -> None:
     waiting = [key for key in requested if key is not None]
     shown: Surface | None = st.session_state.get(Key.SURFACE)
     if shown is not None and shown.names == (across, up):
-        _draw_surface(shown, model, line.spec, fresh=len(waiting) < len(requested))
+        _draw_surface(shown, model, line.spec, final=not waiting)
     if waiting:
         _wait_for_surface(waiting[0])
 
@@ -249,8 +249,8 @@ def _requested(line: Line, model: ModelSpec, across: str, up: str, size: int) ->
     return None
 
 
-def _draw_surface(shown: Surface, model: ModelSpec, line: LineSpec, *, fresh: bool) -> None:
-    """The picture; a ``fresh`` one is of the sliders that it does not move itself."""
+def _draw_surface(shown: Surface, model: ModelSpec, line: LineSpec, *, final: bool) -> None:
+    """The picture; a ``final`` one is the finest, of the sliders that it does not move itself."""
     if not np.isfinite(shown.values).any():
         st.caption("The covariance is not positive definite anywhere in this picture: increase σ² or λ.")
         return
@@ -260,7 +260,7 @@ def _draw_surface(shown: Surface, model: ModelSpec, line: LineSpec, *, fresh: bo
         best=shown.best, path=_path(shown.names, line), dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "o-surface", later=True)
-    if fresh:
+    if final:
         record_numbers(best_evidence=float(np.nanmax(shown.values)))
     st.caption(
         f"Star: highest evidence in this picture ({signed(float(np.nanmax(shown.values)), 1)}); circle: the sliders; "
