@@ -20,7 +20,7 @@ from deconditioning.wording import duration
 from pages.kit.controls import widgets
 from pages.kit.layout.escaping import MISSING, cells, plain
 from pages.kit.session import Key
-from pages.runs.names import STATES, data_of, name_of, units_of
+from pages.runs.names import STATES, data_of, data_title, name_of, units_of
 
 #: Runs that are compared at once.
 MOST = 6
@@ -32,7 +32,7 @@ _COLUMNS: dict[str, Any] = {
     "State": st.column_config.TextColumn(width=80),
     "Star": st.column_config.TextColumn(width=36),
     "Units": st.column_config.TextColumn(width=48),
-    "Data": st.column_config.TextColumn(width=80),
+    "Data": st.column_config.TextColumn(width=110),
     "Started (UTC)": st.column_config.TextColumn(width=96),
     "Took": st.column_config.TextColumn(width=78),
     "RMSE": st.column_config.NumberColumn(format="%.3g", width=56),
@@ -95,7 +95,7 @@ def _row_of(engine: Visitor, run: Run) -> dict[str, Any]:
         "CRPS": _score_of(run, "crps"),
         "In 95 %": _score_of(run, "coverage95"),
         "Units": units_of(run),
-        "Data": data_of(run),
+        "Data": data_title(run),
         "Tags": list(run.label.tags),
         "Started (UTC)": time.strftime("%d %b %H:%M", time.gmtime(run.created)),
         "Took": duration(run.ended - run.started) if run.ended and run.started else "",

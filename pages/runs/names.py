@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from deconditioning.engine.records import Run
+from deconditioning.errors import InputError
+from deconditioning.figures.colours import MODEL_NAMES
 
 STATES = {
     "queued": ("Waiting", "gray"),
@@ -34,6 +36,17 @@ def data_of(run: Run) -> str:
     return result if isinstance(result, str) else ""
 
 
+def data_title(run: Run) -> str:
+    """The data set of a run as page Downscaling calls it, its key where it is none of ours."""
+    from deconditioning.datasets.entries import find
+
+    key = data_of(run)
+    try:
+        return find(key).title if key else ""
+    except InputError:
+        return key
+
+
 def model_title(name: str) -> str:
     """A model as pages call it."""
     from deconditioning.figures.colours import model_name
@@ -48,17 +61,62 @@ def described(run: Run) -> str:
     return f"{star}{name_of(run)}, seed {run.spec.seed}, {begun}, {STATES[run.status][0].lower()} ({run.id[-8:]})"
 
 
+#: Settings whose own names say too little, in words.
+_WORDS = {
+    "source.fields": "Data set", "source.coarse": "Coarse file", "source.mediator": "File of mediators",
+    "problem.target": "Target", "problem.covariates": "Covariates", "problem.mediators": "Mediators",
+    "problem.block": "Pixels of a cell, rows and columns", "problem.withhold": "Share of cells hidden",
+    "problem.seed": "Seed of hidden cells", "problem.matching": "Cells matched by",
+    "problem.coordinates": "Uses location",
+    "model": "Model", "seed": "Seed", "kernel.terms": "Kernel k", "mediator_kernel.terms": "Kernel ℓ of the mediators",
+    "regularisation": "Regularisation λ", "noise": "Noise variance σ²",
+    "point_noise": "Noise variance ς² of a pixel", "local_scale": "Sd varies from place to place",
+    "structure": "Kernels are combined as a", "linear_mean": "Prior mean linear in the covariates",
+    "spatial": "Kernel family of the location", "choose": "Chooses the model one scale up",
+    "gradient_boosting": "Compares with gradient boosting", "learn": "Learns hyperparameters",
+    "stage_one": "Stages of learning", "method": "Optimiser", "steps": "Steps per start", "restarts": "Starts",
+    "prior_sd": "Width of priors", "hold": "Noises held", "bound": "Bound",
+    "every_pixel": "Sums over every pixel while learning", "placement": "Placement of inducing points",
+    "inducing.count": "Inducing points", "device": "Device", "lam": "Regularisation λ",
+}  # fmt: skip
+
+
 def setting_name(name: str) -> str:
-    """The name of a setting in words: ``problem.block`` is "problem, block"."""
-    return name.removeprefix("settings.").replace("_", " ").replace(".", ", ")
+    """The name of a setting in words; one that has none of its own reads ``problem.block`` as "Problem, block"."""
+    short = name.removeprefix("settings.")
+    plain_name = short.replace("_", " ").replace(".", ", ")
+    return _WORDS.get(short) or plain_name[:1].upper() + plain_name[1:]
 
 
 def setting_text(value: Any) -> str:
-    """A setting's value in words; what is nested more deeply is named part by part."""
+    """A setting's value in words: terms of a kernel as their sum, models by their titles, what is nested part by
+    part."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return "; ".join(f"{setting_name(str(name))} {setting_text(part)}" for name, part in value.items())
+        return "; ".join(f"{name.replace('_', ' ')} {setting_text(part)}" for name, part in value.items())
     if isinstance(value, list | tuple):
-        return ", ".join(map(setting_text, value))
+        terms = [_term(part) for part in value if isinstance(part, Mapping) and {"scale", "factors"} <= part.keys()]
+        return " + ".join(terms) if terms else ", ".join(map(setting_text, value))
+    if isinstance(value, str):
+        return MODEL_NAMES.get(value, value)
     return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _term(term: Mapping[str, Any]) -> str:
+    """A term of a kernel such as "0.86 × Matérn 3/2 (latitude, longitude; lengthscale 4.5)"."""
+    return f"{setting_text(term['scale'])} × " + " × ".join(map(_factor, term["factors"]))
+
+
+def _factor(factor: Mapping[str, Any]) -> str:
+    numbers = {name: part for name, part in factor.items() if name not in ("family", "columns", "lengthscales")}
+    said = [", ".join(str(column).replace("_", " ") for column in factor.get("columns", ()))]
+    if scales := factor.get("lengthscales"):
+        said.append(f"lengthscale {setting_text(scales)}")
+    said += [f"{name.replace('_', ' ')} {setting_text(part)}" for name, part in numbers.items()]
+    return f"{str(factor.get('family', '')).replace('_', ' ')} ({'; '.join(said)})"
+
+
+def is_given(value: Any) -> bool:
+    """Whether a setting holds something: neither nothing nor an empty list, text or table."""
+    return value is not None and value != "" and value not in ([], (), {})

@@ -1,6 +1,8 @@
 """What a snapshot shows of a run: pictures, scores, what it warned of, settings, how it was made, one way on."""
 
+from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 import streamlit as st
 
@@ -18,7 +20,7 @@ from pages.kit.layout.theme import is_dark
 from pages.kit.pages import page_link
 from pages.kit.runs.run_panel import show_version
 from pages.runs.detail import scores, trace_plots
-from pages.runs.names import STATES, setting_name, setting_text
+from pages.runs.names import STATES, is_given, setting_name, setting_text
 from pages.runs.pictures import maps
 from pages.runs.sweeps import open_sweep, sweeps
 from pages.snapshot.run_address import page_of_run
@@ -78,14 +80,26 @@ def _pictures(run: Run) -> bool:
 
 
 def _settings(run: Run) -> None:
-    rows = settings_beside_usual(run)
-    differ = sum(value != usual for _, value, usual in rows if usual is not None)
+    """Those that are not the defaults; behind a fold the others that hold something."""
+    rows = [row for row in settings_beside_usual(run) if is_given(row[1]) or is_given(row[2])]
+    chosen = [row for row in rows if row[1] != row[2]]
+    st.subheader("Settings", anchor=False)
+    if chosen:
+        _table(chosen, "Settings")
+    else:
+        st.markdown("All settings are the defaults.")
+    if others := [row for row in rows if row not in chosen]:
+        many = "1 setting is its default" if len(others) == 1 else f"{len(others)} settings are the defaults"
+        with st.expander(many):
+            _table(others, "Settings that are the defaults")
+
+
+def _table(rows: Sequence[tuple[str, Any, Any]], name: str) -> None:
     body = "".join(
-        f'<tr><th scope="row">{escape(setting_name(name))}</th><td>{escape(setting_text(value))}</td>'
+        f'<tr><th scope="row">{escape(setting_name(setting))}</th><td>{escape(setting_text(value))}</td>'
         f"<td>{escape(setting_text(usual))}</td></tr>"
-        for name, value, usual in rows
+        for setting, value, usual in rows
     )
     table = f"<table><thead><tr><th></th><th>Value</th><th>Default</th></tr></thead><tbody>{body}</tbody></table>"
-    st.markdown(f"**Settings** ({differ} differ from the defaults and are listed first)")
-    scroll = f'<div class="lab-scroll" data-name="Settings" tabindex="0">{table}</div>'
+    scroll = f'<div class="lab-scroll" data-name="{name}" tabindex="0">{table}</div>'
     st.html(f'<div class="lab-table lab-words">{scroll}</div>')

@@ -13,6 +13,7 @@ from deconditioning.engine.engine import Engine
 from deconditioning.engine.records import RunSpec
 from deconditioning.engine.store import Store
 from pages.runs import detail
+from pages.runs.names import setting_name, setting_text
 from tests.core.engine.toys import ENDLESS
 from tests.pages.reading import as_shown
 from tests.waiting import HANG_S, wait_for
@@ -133,7 +134,7 @@ def test_a_link_opens_a_run_and_a_comparison(folder: Path) -> None:
     page = opened(run=first, **{"with": second})
     assert [part.value for part in page.subheader] == ["First", "Second"]
     settings = page.dataframe[1].value
-    assert list(settings["Setting"][:2]) == ["seed", "problem, block"]
+    assert list(settings["Setting"][:2]) == ["Seed", "Pixels of a cell, rows and columns"]
     assert list(settings.iloc[1, 1:]) == ["7, 7", "8, 7"]
     assert any("2 differ" in part.label for part in page.expander)
 
@@ -262,3 +263,15 @@ def test_a_running_run_shows_progress_and_can_be_cancelled(folder: Path) -> None
     again = page.query_params["run"]
     assert again != run_id and engine.get(str(again)).spec == engine.get(run_id).spec
     engine.cancel(str(again))
+
+
+def test_settings_are_said_in_words() -> None:
+    kernel = [
+        {"scale": 0.5, "factors": [{"family": "rbf", "columns": ["grid_latitude"], "lengthscales": [2.0, 3.0]}]},
+        {"scale": 1.0, "factors": [{"family": "linear", "columns": ["altitude"], "lengthscales": [], "alpha": 1.1}]},
+    ]
+    assert setting_text(kernel) == "0.5 × rbf (grid latitude; lengthscale 2, 3) + 1 × linear (altitude; alpha 1.1)"
+    assert setting_text("area_to_point_gp") == "Area-to-point GP" and setting_text(True) == "yes"
+    assert setting_text({"a_b": [1, 2.5]}) == "a b 1, 2.5" and setting_text(None) == ""
+    assert setting_name("settings.point_noise") == "Noise variance ς² of a pixel"
+    assert setting_name("toy.own_part") == "Toy, own part"
