@@ -107,7 +107,7 @@ def learn_button(
             "settings": start.to_dict(),
         },
         choice.spec.seed,
-        f"{spec.model.title}: {choice.spec.target} from {choice.source.fields}",
+        f"{spec.model.title}: {choice.spec.target.replace('_', ' ')} from {choice.source.fields}",
     )
     begin_run(task)
 

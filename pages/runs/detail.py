@@ -18,7 +18,7 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.program_values import set_values
 from pages.kit.layout.escaping import MISSING, cells, plain, sentence_of
 from pages.kit.layout.page_layout import notes
-from pages.kit.layout.score_table import score_table
+from pages.kit.layout.score_table import MAIN_SCORES, score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.layout.unfold import unfold
 from pages.kit.pages import PAGES, SNAPSHOT, page_link
@@ -120,10 +120,11 @@ def scores(run: Run) -> None:
     for warning in run_sentences(run, "warnings"):
         st.warning(sentence_of(warning))
     if result := run_scores(run):
-        score_table(result, units=units_of(run))
+        score_table(result, units=units_of(run), main=MAIN_SCORES)
     if cells := run_scores(run, "coarse_scores"):
         names = {"withheld": "Withheld cells", "seen": "Cells the model saw"}
-        score_table(cells, units=units_of(run), names=names, caption="Cell means of the fine field and coarse values")
+        caption = "Cell means of the fine field and coarse values"
+        score_table(cells, units=units_of(run), main=MAIN_SCORES, names=names, caption=caption)
     notes(run_sentences(run, "notes"))
 
 

@@ -37,7 +37,7 @@ _COLUMNS: dict[str, Any] = {
     "Took": st.column_config.TextColumn(width=78),
     "RMSE": st.column_config.NumberColumn(format="%.3g", width=56),
     "CRPS": st.column_config.NumberColumn(format="%.3g", width=56),
-    "In 95 %": st.column_config.NumberColumn(format="percent", width=62),
+    "In 95 %": st.column_config.NumberColumn(format="%.0f %%", width=62),
     "Picture": st.column_config.ImageColumn(width="small"),
     "Tags": st.column_config.ListColumn(width=70),
 }
@@ -93,7 +93,7 @@ def _row_of(engine: Visitor, run: Run) -> dict[str, Any]:
         "Picture": _picture(run, engine),
         "RMSE": _score_of(run, "rmse"),
         "CRPS": _score_of(run, "crps"),
-        "In 95 %": _score_of(run, "coverage95"),
+        "In 95 %": None if (share := _score_of(run, "coverage95")) is None else 100 * share,
         "Units": units_of(run),
         "Data": data_title(run),
         "Tags": list(run.label.tags),

@@ -82,6 +82,7 @@ def _pictures(run: Run) -> bool:
 def _settings(run: Run) -> None:
     """Those that are not the defaults; behind a fold the others that hold something."""
     rows = [row for row in settings_beside_usual(run) if is_given(row[1]) or is_given(row[2])]
+    rows = list({(setting_name(row[0]), setting_text(row[1])): row for row in reversed(rows)}.values())[::-1]
     chosen = [row for row in rows if row[1] != row[2]]
     st.subheader("Settings", anchor=False)
     if chosen:
