@@ -50,7 +50,7 @@ def body() -> None:
         chosen = choose_data()
     above = st.container()
     left, middle, right = st.columns([4, 7, 4])
-    with middle:
+    with middle, st.container(key="lab-main-figure"):
         model, result = picture_first(lambda: picture.function(chosen))
     with st.sidebar:
         held_out = controls(ValidationSettings)
