@@ -38,7 +38,7 @@ def main() -> None:
         page_link("likelihood_free", "Inference from a simulator", icon=":material/casino:")
     with present, st.container(border=True, height="stretch"):
         st.subheader("Present", anchor=False)
-        st.markdown("Every page becomes slides: press Present, or the key P. PowerPoint and PDF are under Download.")
+        st.markdown("Pages with controls become slides: press Present or P. PowerPoint and PDF are under Download.")
         page_link("downscaling", "Slides of the example", query={PRESENT: "1"}, icon=":material/slideshow:")
         page_link("sparse_representation", "Slides of a method", query={PRESENT: "1"}, icon=":material/slideshow:")
         page_link("runs", "Links to your results", icon=":material/link:")
