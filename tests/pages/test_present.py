@@ -111,3 +111,10 @@ def test_downscaling_presents_its_own(open_page: Callable[..., AppTest], monkeyp
     monkeypatch.setattr(present, "take_home", lambda: offered.append(present.page_record().presents_itself))
     page = open_page("downscaling", rows="18", columns="18")
     assert offered[-1] is True and [one.label for one in page.button if one.key == "lab-present"] == ["Present"]
+
+
+def test_an_address_may_ask_for_the_slides_once(open_page: Callable[..., AppTest]) -> None:
+    page = open_page("sparse_representation", present="1")
+    [shown] = sent(page, "lab_slides")
+    assert json.loads(shown["deck"])["slides"][0]["key"] == "question" and not page.exception
+    assert present.ASKED not in page.query_params and page.info == []
