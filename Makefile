@@ -112,6 +112,7 @@ bench-trust:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
 	$(VENV) -m deconditioning benchmark trust $(ARGS)
 	$(VENV) -m deconditioning benchmark real-fields $(if $(FIELDS),--fields "$(FIELDS)")
+	$(VENV) -m deconditioning benchmark few-cells $(if $(FIELDS),--fields "$(FIELDS)")
 
 # Two thousand malformed files through the locked-in reader, in some minutes. More: make fuzz ARGS="--count 9000 --seed 3".
 fuzz:

@@ -64,7 +64,7 @@ def test_the_papers_tables_are_asked_for_with_words_that_the_command_knows() -> 
     for target in ("bench-swiss-roll", "bench-downscaling", "bench-trust"):
         for words in re.findall(r"-m deconditioning (.*)", made("-n", target)):
             asked.append(make_parser().parse_args(shlex.split(words)).name)
-    assert asked == ["swiss-roll", "downscaling", "mediation", "trust", "real-fields"]
+    assert asked == ["swiss-roll", "downscaling", "mediation", "trust", "real-fields", "few-cells"]
     for settings in ({}, OWN["mediation"]):
         items = DownscalingBenchmark.from_dict({**settings, "seeds": [0]}).items()
         assert len({item["case"] for item in items}) == 6 and len({item["model"] for item in items}) > 3

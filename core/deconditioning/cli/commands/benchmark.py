@@ -23,6 +23,7 @@ BENCHMARKS = {
     "trust": ("downscaling-benchmark", "trust.json"),
     "mediation": ("downscaling-benchmark", "mediation.json"),
     "real-fields": ("downscaling-benchmark", "real_fields.json"),
+    "few-cells": ("downscaling-benchmark", "few_cells.json"),
 }
 FOLDER = bundled("benchmarks")
 
@@ -34,7 +35,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--models", nargs="+", metavar="MODEL", help="only these models")
     parser.add_argument("--cases", nargs="+", metavar="CASE", help="only these cases (benchmarks of fields)")
     parser.add_argument("--resume", metavar="FILE", help="reuse the rows of this file and compute the missing ones")
-    parser.add_argument("--fields", metavar="FOLDER", help="folder of the given fields (benchmark real-fields)")
+    parser.add_argument(
+        "--fields", metavar="FOLDER", help="folder of the given fields (benchmarks real-fields, few-cells)"
+    )
     parser.add_argument("--output", metavar="FILE", help="file for the results (data/benchmarks/…)")
 
 

@@ -25,6 +25,7 @@ from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.models.catalogue import named
 from deconditioning.models.defaults import CANDIDATES
 from deconditioning.studies.downscaling.given_fields import (
+    GIVEN_FEW,
     GIVEN_MATCHED,
     GIVEN_MEDIATED,
     FieldNotThereError,
@@ -37,10 +38,13 @@ _VARIATIONAL = ("variational_cmp", "vbagg", "variational_gp")
 JOINT = "shrinkage_joint"
 #: The same in the way that learning chooses.
 CHOSEN = "shrinkage_chosen"
+#: The default with its most probable hyperparameters taken as known, where cells are few.
+MOST_PROBABLE = "most_probable"
 #: Name of a row → the model, and the settings that it changes.
 _OTHER_WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     JOINT: ("shrinkage_cmp", {"stage_one": "joint"}),
     CHOSEN: ("shrinkage_cmp", {"stage_one": "choose"}),
+    MOST_PROBABLE: ("area_to_point_gp", {"integrate": False}),
 }
 #: The peer that is no Gaussian process.
 BOOSTING = "gradient_boosting"
@@ -71,7 +75,7 @@ MEDIATORS: dict[str, dict[str, Any]] = {
     for untold in (0.0, 0.5)
     for told in (0.0, 0.5, 1.0)
 }  # fmt: skip
-CASES = MEDIATED | MATCHED | MEDIATORS | GIVEN_MATCHED | GIVEN_MEDIATED
+CASES = MEDIATED | MATCHED | MEDIATORS | GIVEN_MATCHED | GIVEN_MEDIATED | GIVEN_FEW
 #: Cases of real fields, those that come with the project and those that are given, by how cells are matched.
 REAL_MATCHED, REAL_MEDIATED = (
     (*MATCHED, *GIVEN_MATCHED),
@@ -84,6 +88,13 @@ REAL_FIELDS: dict[str, Any] = {
     "models": (AUTO, *dict.fromkeys((*SINGLE[True], *SINGLE[False]))),
     "cases": (*REAL_MATCHED, *REAL_MEDIATED),
     "seeds": (0, 1),
+    "settings": {},
+}
+#: Coverage from few cells: hyperparameters integrated out, and the most probable ones taken as known.
+FEW_CELLS: dict[str, Any] = {
+    "models": ("area_to_point_gp", MOST_PROBABLE),
+    "cases": tuple(GIVEN_FEW),
+    "seeds": tuple(range(10)),
     "settings": {},
 }
 #: When mediation helps; all with priors, as the evidence of few targets runs away without.
@@ -101,7 +112,7 @@ TRUST: dict[str, Any] = {
     "settings": {},
 }
 #: What a benchmark runs that is not the paper's, by its name.
-OWN = {"trust": TRUST, "mediation": MEDIATION, "real-fields": REAL_FIELDS}
+OWN = {"trust": TRUST, "mediation": MEDIATION, "real-fields": REAL_FIELDS, "few-cells": FEW_CELLS}
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,11 @@
 """
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.coarsened import make_problem
@@ -71,10 +73,20 @@ FIELDS: dict[str, GivenField] = {
 #: The same as cases.
 GIVEN_MATCHED = {f"{name}-matched": each.case(matched=True) for name, each in FIELDS.items()}
 GIVEN_MEDIATED = {f"{name}-mediated": each.case(matched=False) for name, each in FIELDS.items()}
+#: Fields with few visible cells anywhere on the map: the four that were given for this, and how many cells are seen.
+FEW_FIELDS, FEW_CELLS = ("americas-temperature", "usa-rain", "mongon-ndvi", "eta-gust"), (15, 20, 40)
+GIVEN_FEW = {
+    f"{name}-{cells}-cells": FIELDS[name].case(matched=True) | {"cells": cells}
+    for name in FEW_FIELDS
+    for cells in FEW_CELLS
+}
 
 
 def given_problem(case: dict[str, Any], seed: int) -> DownscalingProblem:
-    """The problem of a given case; `FieldNotThereError` where its file is not there."""
+    """The problem of a given case, with as many visible ``cells`` as it says, drawn by the seed.
+
+    `FieldNotThereError` where its file is not there.
+    """
     from deconditioning.fields.reading.opening import open_fields
 
     named = os.environ.get(FOLDER, "").strip()
@@ -86,4 +98,8 @@ def given_problem(case: dict[str, Any], seed: int) -> DownscalingProblem:
     path = Path(named).expanduser() / case["file"]
     if not path.is_file():
         raise FieldNotThereError(f"There is no {case['file']} in the folder of given fields: copy it there.")
-    return make_problem(open_fields(path), DownscalingSpec.from_dict({**case["problem"], "seed": seed}))
+    fields, spec = open_fields(path), DownscalingSpec.from_dict({**case["problem"], "seed": seed})
+    if "cells" not in case:
+        return make_problem(fields, spec)
+    there = int(np.isfinite(make_problem(fields, replace(spec, withhold=0.0)).coarse_truth).sum())
+    return make_problem(fields, replace(spec, withhold=1 - case["cells"] / there))
