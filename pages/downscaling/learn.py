@@ -73,7 +73,7 @@ def options(problem: DownscalingProblem, model: NamedModel) -> dict[str, Any]:
     """How to learn: controls in an expander."""
     start = model.start(problem.matched)
     with group("How to learn"):
-        result: dict[str, Any] = {"stage_one": CHOOSE}
+        result: dict[str, Any] = {"stage_one": CHOOSE, "warp": "none"}
         if model.chooses_first_stage:
             result["stage_one"] = control(_LEARNING.stage_one)
         result["method"] = control(_LEARNING.method)

@@ -28,6 +28,7 @@ def gradient_boosting(problem: DownscalingProblem, check: Check = never) -> tupl
 
     Raises ``InputError`` if no pixel lies in a visible cell, and ``Cancelled``.
     """
+    problem = problem.plain
     from threadpoolctl import threadpool_limits
 
     row, shares = problem.shares_of_pixels()

@@ -17,6 +17,7 @@ from deconditioning.downscaling.grid_draws import grid_draws
 from deconditioning.downscaling.interactive import Sketch, quick_sums, sketch, sums_key
 from deconditioning.downscaling.prediction import bags_inside, pixels_of_bags, reads_bags, total
 from deconditioning.downscaling.starting import columns_of
+from deconditioning.downscaling.warping.physical_map import physical_draw
 from deconditioning.errors import Check, InputError, never
 from deconditioning.fields.grids.blocks import reaggregate
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -85,7 +86,7 @@ def posterior_draws(
     else:
         apart, mean = _apart(spec, data, problem, key, store, picture, look, count, generator, check)
         fields = mean[:, None] + apart
-    shown = [problem.physical_mean(values[look.mean_at.repeat]) for values in (mean, *fields.T)]
+    shown = [physical_draw(problem, values[look.mean_at.repeat]) for values in (mean, *fields.T)]
     stride = look.mean_at.stride
     thin = np.stack(shown)[:, ::stride, ::stride]
     return Draws(thin[1:], thin[0], _off(problem, shown[0], shown[1:]), stride, seed)

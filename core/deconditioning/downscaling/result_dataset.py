@@ -40,6 +40,7 @@ class ResultDataset:
     baselines: Mapping[str, np.ndarray] = field(default_factory=dict)
     checked: dict[str, Any] | None = None
     warnings: tuple[str, ...] = ()
+    quantile: Callable[[float], np.ndarray] | None = None
 
     def drawing(self, check: Check = never) -> Drawing:
         """Joint draws from newly computed sums; a page with cached sums has a faster way."""
@@ -69,10 +70,10 @@ class ResultDataset:
             method=self.spec.model.source,
         )
         if delivery.quantiles:
-            result = with_quantiles(result, self.problem, self.mean, self.sd, delivery.quantiles)
+            result = with_quantiles(result, self.problem, self.mean, self.sd, delivery.quantiles, self.quantile)
         if delivery.draws:
             draws = (drawing or self.drawing())(delivery.draws, self.problem.spec.seed)
-            point_sd = self.spec.point_noise**0.5 * self.problem.target_scale.sd
+            point_sd = self.spec.point_noise**0.5 * self.problem.target_sd
             result = with_draws(
                 result, self.problem, draws.fields, seed=draws.seed, off=draws.off, point_sd=point_sd
             )  # fmt: skip

@@ -1,6 +1,7 @@
 """Downscaling from start to end: learn, condition, predict on the grid, score with baselines, export."""
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -16,6 +17,8 @@ from deconditioning.downscaling.result_dataset import ResultDataset
 from deconditioning.downscaling.saved_map import FILE, THUMBNAIL
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import columns_of, completed, spec_to_settings, starting_spec
+from deconditioning.downscaling.warping.choice import choose_warp
+from deconditioning.downscaling.warping.physical_map import PhysicalMap, physical_map
 from deconditioning.engine.reporting import NoReport, Stopwatch, peak_mb
 from deconditioning.errors import Cancelled, Check, never
 from deconditioning.fields.problem.explained_variation import explained_share
@@ -36,7 +39,8 @@ class DownscalingResult:
     ``fields`` by model include the baselines; ``coarse_scores`` are those of withheld cells and of re-aggregation, if
     they exist; ``spec`` is the model used; ``settings`` reproduce it; ``seconds`` (cpu, wall), ``peak_mb``;
     ``warnings`` are messages; ``diagnostics`` contains ``leave_one_out`` (a `LearningCheck`), ``one_scale_up``
-    (`OneScaleUp`, None if it was not run), ``explained_share`` and ``assumptions``.
+    (`OneScaleUp`, None if it was not run), ``explained_share``, ``warp`` and ``assumptions``. ``quantile`` gives the
+    field (H, W) of a level in (0, 1); ``problem`` is the one that the model saw, with the warp of its target.
     """
 
     mean: np.ndarray
@@ -52,6 +56,8 @@ class DownscalingResult:
     diagnostics: dict[str, Any] = field(default_factory=dict)
     sd_latent: np.ndarray | None = None
     local_scale: np.ndarray | None = None
+    quantile: Callable[[float], np.ndarray] | None = None
+    problem: DownscalingProblem | None = None
 
 
 def downscale(
@@ -69,6 +75,8 @@ def downscale(
     settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
     context, settings = context or NoReport(), completed(problem, settings)
     watch, device = Stopwatch(), choose(settings.device)
+    choice = choose_warp(problem, settings, context)
+    problem, settings = choice.problem, choice.settings
     if settings.learn and learned is None:
         learned = learn_model(problem, settings, context)
         if learned[0].cancelled:
@@ -79,14 +87,16 @@ def downscale(
     context.report(message=f"Predicting {problem.grid.area.size:,} pixels from {data.bags.count:,} cells")
     result = predict(spec, data, problem, device=device, check=context.check)
     context.report(message="Scoring the model and the baselines")
-    fields, scores = _score_all(problem, spec, result, context.check, settings.gradient_boosting)
-    rests_on = assumptions(problem, spec, data, fields[spec.model.name], problem.physical_sd(result.sd))
+    found = physical_map(problem, result.mean, result.sd)
+    fields, scores = _score_all(problem, spec, found, context.check, settings.gradient_boosting)
+    checked = None if guard is None else guard.one_scale_up
+    rests_on = assumptions(problem, spec, data, found.mean, found.sd, None if checked is None else checked.held)
     guard = beside_bilinear(problem, spec.model, result.left_out, bilinear_error(problem), guard)
     diagnostics = {"device": str(device), "assumptions": [asdict(each) for each in rests_on]}
     seconds = watch.seconds()
     return DownscalingResult(
         mean=fields[spec.model.name],
-        sd=problem.physical_sd(result.sd),
+        sd=found.sd,
         scores=scores,
         fields=fields,
         coarse_scores=coarse_scores(problem, fields[spec.model.name]),
@@ -96,8 +106,10 @@ def downscale(
         peak_mb=peak_mb(device),
         warnings=guard.sentences + (() if best is None else best.warnings) + _warnings(result, rests_on),
         diagnostics=diagnostics | _diagnostics(problem, result, best, guard),
-        sd_latent=problem.physical_sd(result.sd_latent) if spec.point_noise > 0 else None,
+        sd_latent=physical_map(problem, result.mean, result.sd_latent).sd if spec.point_noise > 0 else None,
         local_scale=None if result.scale is None else problem.on_grid(result.scale),
+        quantile=found.quantile,
+        problem=problem,
     )
 
 
@@ -114,6 +126,7 @@ def _diagnostics(
         "leave_one_out": guard.to_dict(),
         "one_scale_up": None if guard.one_scale_up is None else guard.one_scale_up.to_dict(),
         "explained_share": asdict(explained_share(problem)),
+        "warp": None if problem.warp is None else problem.warp.to_dict(),
     }
 
 
@@ -132,15 +145,16 @@ def jitter_warning(prediction: Prediction) -> tuple[str, ...]:
 
 
 def _score_all(
-    problem: DownscalingProblem, spec: ModelSpec, prediction: Prediction, check: Check = never,
+    problem: DownscalingProblem, spec: ModelSpec, found: PhysicalMap, check: Check = never,
     boosting: bool = False,
 ) -> tuple[dict[str, np.ndarray], dict[str, dict[str, float]]]:  # fmt: skip
     """Fields and scores of the model and of every baseline (gradient ``boosting`` too), all seeing the same cells."""
     from deconditioning.fields.problem.baselines import interpolations
     from deconditioning.metrics.field_scores import score_field
 
-    fields = {spec.model.name: problem.physical_mean(prediction.mean)}
-    sds: dict[str, np.ndarray | None] = {spec.model.name: problem.physical_sd(prediction.sd)}
+    problem = problem.plain
+    fields = {spec.model.name: found.mean}
+    sds: dict[str, np.ndarray | None] = {spec.model.name: found.sd}
     fields |= interpolations(problem)
     if problem.mediator_columns and "centroid_gp" not in fields:
         fields["centroid_gp"], sds["centroid_gp"] = centroid_baseline(problem, check)
@@ -153,6 +167,7 @@ def _score_all(
         truth = np.where(shared, problem.truth, np.nan)
         for name, values in fields.items():
             scores[name] = score_field(truth, values, sds.get(name), area=problem.grid.area)
+        scores[spec.model.name] |= found.scores_of_quantiles(truth)
     return fields, scores
 
 
@@ -201,13 +216,14 @@ def withheld_scores(problem: DownscalingProblem, fields: dict[str, np.ndarray]) 
 def leaving(problem: DownscalingProblem, result: DownscalingResult) -> ResultDataset:
     """The result for export: mean, sds, coarse, error, baselines, with settings and seed."""
     return ResultDataset(
-        problem,
+        result.problem or problem,
         result.spec,
         result.mean,
         result.sd,
         settings={"problem": problem.spec.to_dict(), "model": result.settings.to_dict()},
         sd_latent=result.sd_latent,
         local_scale=result.local_scale,
+        quantile=result.quantile,
         baselines={name: values for name, values in result.fields.items() if name != result.spec.model.name},
         checked=result.diagnostics["one_scale_up"],
         warnings=result.warnings,
@@ -235,6 +251,8 @@ def learn_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     chosen = DownscaleSettings.from_dict(settings["settings"])
     context.check()
     context.report(message=f"{problem.data.bags.count} bags, {len(problem.data.targets)} targets")
+    choice = choose_warp(problem, chosen, context)
+    problem, chosen = choice.problem, choice.settings
     learned = learn_model(problem, chosen, context) if chosen.learn else None
     if learned is not None:
         best, guard = learned

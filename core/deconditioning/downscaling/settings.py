@@ -94,6 +94,22 @@ class KernelSettings(Settings):
     )  # fmt: skip
     placement = Choice("Where inducing points lie", "kmeans", options={"kmeans": "k-means", "grid": "on a grid"},
                        address=None)  # fmt: skip
+    warp = OrDict(
+        Choice(
+            "Warp of the target", AUTO, widget="menu", address="warp",
+            options={
+                AUTO: "The one that is best one scale up", "none": "None", "log": "Logarithm", "box-cox": "Box-Cox",
+                "logit": "Logit, between two bounds",
+            },
+            about="function of the target that the model sees: a skewed target is more nearly Gaussian as a logarithm "
+            "or a power (box-cox), one between two bounds as a logit; auto takes one for such targets if its intervals "
+            "are better one scale up, and none for others",
+            help="Rain is never negative and skewed, and a share lies between 0 and 1: a Gaussian describes their "
+            "logarithm, power or logit better. Mean, intervals and draws are converted back, stay inside the limits, "
+            "and the mean still averages to the measured cells.",
+            plain="How a lopsided or limited quantity is treated",
+        )
+    )  # fmt: skip
     local_scale = OrNone(
         Switch("The sd", USUAL.local_scale, address="local",
                about="let the sd vary with how well each cell is predicted from the others",
@@ -220,6 +236,7 @@ class DownscaleSettings(KernelSettings, LearningSettings):
         for the model's own.
     local_scale : whether sds are taken times a factor that varies from place to place, learned from the cells left out
         (``ModelSpec``; matched cells, exact models on bags, coordinates); ``None`` for the model's own.
+    warp : "auto", "none", "log", "box-cox", "logit", or a `deconditioning.fields.problem.warp.Warp` as a dictionary.
     integrate : whether the map of fewer than 60 visible cells is averaged over the posterior of the hyperparameters
         (`models.learning.integrate`), or their `Spread` as a dictionary; ``None`` for the model's own.
     prior_sd, restarts : width of the priors that hold kernels near their start (0: none) and starts of the optimiser,

@@ -73,7 +73,7 @@ def other_candidate(problem: DownscalingProblem, settings: DownscaleSettings) ->
 
 def kept_settings(model: str, settings: DownscaleSettings) -> DownscaleSettings:
     """Another model as it begins, with what of the settings is no model's own."""
-    names = ("points", "seed", "device", "steps", "method", "learn", "gradient_boosting")
+    names = ("points", "seed", "device", "steps", "method", "learn", "gradient_boosting", "warp")
     return DownscaleSettings(model, **{name: getattr(settings, name) for name in names})
 
 

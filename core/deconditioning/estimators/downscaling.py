@@ -14,6 +14,7 @@ from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import completed
+from deconditioning.downscaling.warping.choice import choose_warp
 from deconditioning.engine.reporting import NoReport
 from deconditioning.errors import InputError
 from deconditioning.estimators.base import Estimator
@@ -42,7 +43,7 @@ class ModelEstimator(Estimator):
     stage_one : how λ and the mediators' lengthscales are learned.
     method, bound : "lbfgs" or "adam"; "collapsed" or "stochastic".
     restarts, steps, points : starts of the optimiser, steps per start, points per cell during learning.
-    every_pixel, prior_sd, local_scale, integrate : see `deconditioning.downscaling.settings.DownscaleSettings`.
+    every_pixel, prior_sd, local_scale, integrate, warp : see `deconditioning.downscaling.settings.DownscaleSettings`.
     gradient_boosting : whether the baselines include gradient boosting.
     seed : seed of withheld cells, restarts and k-means.
     device : "auto", "cpu" or "cuda".
@@ -81,6 +82,7 @@ class ModelEstimator(Estimator):
     prior_sd: float | None = _DEFAULT.prior_sd.default
     local_scale: bool | None = _DEFAULT.local_scale.default
     integrate: Any = _DEFAULT.integrate.default
+    warp: Any = _DEFAULT.warp.default
     gradient_boosting: bool = _DEFAULT.gradient_boosting.default
     seed: int = _DEFAULT.seed.default
     device: str = _DEFAULT.device.default
@@ -112,7 +114,8 @@ class ModelEstimator(Estimator):
         """
         settings = self._settings()
         problem = problem_of(coarse, covariates, mediator, self.seed, data)
-        start = completed(problem, settings)
+        choice = choose_warp(problem, completed(problem, settings), NoReport())
+        problem, start = choice.problem, choice.settings
         learned = learn_model(problem, start, NoReport()) if start.learn else None
         self.problem_ = problem
         self._learned = learned
@@ -165,7 +168,7 @@ class ModelEstimator(Estimator):
             raise InputError(f"{n} draws were requested: give at least one.")
         result = self._predicted()
         draws = run.leaving(self.problem_, result).drawing()(n, self.seed if seed is None else seed)
-        point_sd = result.spec.point_noise**0.5 * self.problem_.target_scale.sd
+        point_sd = result.spec.point_noise**0.5 * self.problem_.target_sd
         return with_draws(dataset, self.problem_, draws.fields, seed=draws.seed, off=draws.off, point_sd=point_sd)
 
     def one_scale_up(self) -> OneScaleUp | None:

@@ -87,6 +87,7 @@ def test_every_flag_reaches_the_settings() -> None:
         "placement": "grid", "local_scale": False, "gradient_boosting": True, "device": "cpu", "learn": False,
         "choose": False, "stage_one": "target_gp", "method": "adam", "restarts": 3, "steps": 4, "bound": "stochastic",
         "points": 6, "every_pixel": False, "hold": ["noise"], "prior_sd": 0.0, "integrate": False,
+        "warp": "log",
     }  # fmt: skip
     assert set(given) == {*DownscaleSettings.declared()} - {"seed"}
     words: list[str] = []

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import skew
 
+from deconditioning.downscaling.checks.over_water import over_water
 from deconditioning.downscaling.starting import columns_of, coordinate_names
 from deconditioning.fields.problem.explained_variation import WEAK, explained_share
 from deconditioning.fields.problem.physical_limits import limits_of
@@ -27,6 +28,12 @@ _SKEWED = 1.0
 _MOST_REACHED = 0.9
 #: How far the mean may leave the cells' range, in units of it: where covariates leave that of their means, and at all.
 _MOST_BEYOND, _MOST_AT_ALL = 0.5, 1.0
+#: The least coverage of 95 % intervals one scale up, and the most of 50 % intervals, of a warp that is calibrated.
+_CALIBRATED = (0.88, 0.80)
+#: How far the mean may leave the cells' range in its own sds, and from where the covariate that does it is named.
+_MOST_SDS, _NOTABLE = 8.0, 2.0
+#: The assumptions that become warnings where they do not hold.
+_REFUSED = ("intervals", "reach", "water")
 #: Half a 95 % interval, in sds.
 _REACH = 1.96
 #: How near to a bound of its own, relative to the way between both, a parameter counts as ended there.
@@ -44,15 +51,18 @@ class Assumption:
 
 
 def assumptions(
-    problem: DownscalingProblem, spec: ModelSpec, data: IndirectData, mean: np.ndarray, sd: np.ndarray
-) -> tuple[Assumption, ...]:
-    """Test the assumptions of a model's map (H, W), conditioned on ``data``.
+    problem: DownscalingProblem, spec: ModelSpec, data: IndirectData, mean: np.ndarray, sd: np.ndarray,
+    held: Sequence[float] | None = None,
+) -> tuple[Assumption, ...]:  # fmt: skip
+    """Test the assumptions of a model's map (H, W), conditioned on ``data``; ``held`` is its coverage one scale up.
 
     ``covariates``: share of the target's variance that they explain (`explained_share`). ``mediation``, unmatched cells
     only: share of the cells' variance that the mediators explain. ``overlap``, also only for these: the effective share
     of the cells with covariates near the targets' mediators. ``aggregation``: share of the variation inside cells that
-    the posterior mean determines. ``reach``: how far the mean leaves the range of the cells. ``intervals``: share of
-    the area whose 95 % intervals stay within the target's physical limits, or the skewness of its coarse values.
+    the posterior mean determines. ``reach``: how far the mean leaves the range of the cells.
+    ``water``: the range of an orography over water, only where it is not flat. ``intervals``: share of
+    the area whose 95 % intervals stay within the target's physical limits, or the skewness of its coarse values; of a
+    warped target the coverage one scale up.
     ``roughness``: the exponent of a rough term.
     """
     explained = explained_share(problem)
@@ -60,14 +70,16 @@ def assumptions(
     if not problem.matched:
         result += [_mediation(problem, spec, data), _overlap(problem)]
     result.append(_aggregation(problem, mean, sd))
-    result.append(_reach(problem, mean))
-    result.append(intervals(problem, mean, sd))
+    result.append(_reach(problem, mean, sd))
+    if (water := over_water(problem)) is not None:
+        result.append(Assumption("water", water[1], False, water[0]))
+    result.append(intervals(problem, mean, sd) if problem.warp is None else warped_intervals(problem, held))
     return (*result, *_roughness(spec))
 
 
 def refused(assumptions: Sequence[Assumption]) -> tuple[str, ...]:
-    """Warnings: intervals that cannot be right, or a mean that cannot be right."""
-    return tuple(each.sentence for each in assumptions if each.name in ("intervals", "reach") and not each.holds)
+    """Warnings: intervals or a mean that cannot be right, or a covariate that varies where it should not."""
+    return tuple(each.sentence for each in assumptions if each.name in _REFUSED and not each.holds)
 
 
 def _mediation(problem: DownscalingProblem, spec: ModelSpec, data: IndirectData) -> Assumption:
@@ -139,7 +151,7 @@ def _aggregation(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) 
     return Assumption("aggregation", share, share >= HALF, f"{sentence}.")
 
 
-def _reach(problem: DownscalingProblem, mean: np.ndarray) -> Assumption:
+def _reach(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> Assumption:
     """How far the mean (H, W) leaves the range of the visible cells, in units of it.
 
     A slope that cells support carries on a little beyond them. One of a covariate that varies between pixels far more
@@ -157,16 +169,32 @@ def _reach(problem: DownscalingProblem, mean: np.ndarray) -> Assumption:
     outside = {name: _outside(problem, name, at) for name in problem.spec.covariates}
     worst = max(outside, key=outside.__getitem__, default="")
     far = bool(outside) and outside[worst] > 1
-    holds = beyond <= (_MOST_BEYOND if far else _MOST_AT_ALL)
+    surely = float(away[at]) / max(float(sd.flat[problem.pixel[at]]), 1e-12)
+    holds = beyond <= (_MOST_BEYOND if far else _MOST_AT_ALL) and surely <= _MOST_SDS
+    if holds and surely > _NOTABLE and outside:
+        sentence += f"; the farthest pixel is {_contrast(problem, at)}"
     if not holds:
         where = (
             f", where `{worst}` lies {outside[worst]:.2g} times the range of the cell means outside that range"
             if far
+            else f", at a pixel that is {_contrast(problem, at)}"
+            if outside
             else ""
         )
         advice = f"leave `{worst}` out, or check its values there" if far else "check the covariates there"
         sentence += f": it extrapolates too far{where}, with no cell to support it; {advice}"
     return Assumption("reach", beyond, holds, f"{sentence}.")
+
+
+def _contrast(problem: DownscalingProblem, at: int) -> str:
+    """The covariate in which a pixel differs most from the mean of its cell, relative to how cells differ, in words."""
+    cell, columns = problem.cell.flat[problem.pixel], [problem.columns.index(name) for name in problem.spec.covariates]
+    inputs = problem.inputs[:, columns].numpy()
+    off = inputs[at] - inputs[cell == cell[at]].mean(axis=0)
+    worst = int(np.abs(off).argmax())
+    scale = problem.input_scaling.scales[columns[worst]]
+    name, way = problem.spec.covariates[worst], "above" if off[worst] > 0 else "below"
+    return f"{abs(off[worst]) * scale.sd:.3g} {way} the mean of its cell in `{name}`"
 
 
 def _outside(problem: DownscalingProblem, name: str, at: int) -> float:
@@ -198,6 +226,20 @@ def intervals(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> 
     if abs(skewed) > _SKEWED:
         sentence += ": Gaussian intervals reach too far on one side and not far enough on the other"
     return Assumption("intervals", skewed, abs(skewed) <= _SKEWED, f"{sentence}.")
+
+
+def warped_intervals(problem: DownscalingProblem, held: Sequence[float] | None) -> Assumption:
+    """Whether intervals of a warped target are calibrated one scale up; ``held``: shares inside 50, 90 and 95 %."""
+    assert problem.warp is not None
+    sentence = f"The model sees {problem.warp.formula} of the target, so that no interval leaves its limits"
+    if held is None:
+        return Assumption("intervals", 1.0, True, f"{sentence}; they could not be tested one scale up.")
+    low, high = _CALIBRATED
+    holds = held[-1] >= low and held[0] <= high
+    sentence += f"; one scale up, {100 * held[-1]:.0f} % of the 95 % intervals contain the known mean"
+    if not holds:
+        sentence += f" and {100 * held[0]:.0f} % of the 50 % intervals: they are not calibrated"
+    return Assumption("intervals", float(held[-1]), holds, f"{sentence}.")
 
 
 def _roughness(spec: ModelSpec) -> list[Assumption]:

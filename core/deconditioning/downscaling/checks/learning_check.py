@@ -92,7 +92,7 @@ def better_of(
     if before is None or after is None:
         return learned, guard
     kept = "start" if before.rmse < (1 - _MARGIN) * after.rmse else "learned"
-    scale = problem.target_scale.sd
+    scale = problem.target_sd
     guard = replace(guard, start=scale * before.rmse, learned=scale * after.rmse, kept=kept)
     if kept == "start":
         learned = replace(learned, spec=start, evidence=math.nan, warnings=())
@@ -117,5 +117,6 @@ def beside_bilinear(
     interpolation.
     """
     guard = guard or LearningCheck.of(problem)
-    own = problem.target_scale.sd * rmse if rmse is not None and _is_measured(problem, model) else None
+    comparable = rmse is not None and _is_measured(problem, model) and problem.warp is None
+    own = problem.target_sd * rmse if rmse is not None and comparable else None
     return replace(guard, model=own, bilinear=bilinear)

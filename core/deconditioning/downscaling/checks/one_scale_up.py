@@ -23,6 +23,7 @@ from deconditioning.downscaling.learning_data import Tabulates, centre_of_priors
 from deconditioning.downscaling.prediction import pseudo_target_learning
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import columns_of, completed, kept_settings, other_candidate, starting_spec
+from deconditioning.downscaling.warping.physical_map import in_units, physical_values
 from deconditioning.engine.reporting import Stopwatch
 from deconditioning.errors import Cancelled, Check
 from deconditioning.fields.problem.baselines import bilinear_of_joined
@@ -237,7 +238,7 @@ def one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings, check
 def _error(problem: DownscalingProblem, scene: ProblemOneScaleUp, mean: np.ndarray) -> float:
     """Mean squared error of standardised means at the scored cells, weighted by area."""
     cell = problem.target_cell[scene.targets.item][scene.joined]
-    squares = (problem.target_scale.backward(mean) - problem.coarse.flat[cell]) ** 2
+    squares = (in_units(problem, problem.target_scale.backward(mean)) - problem.coarse.flat[cell]) ** 2
     return float(np.average(squares, weights=problem.coarse_grid.area.flat[cell]))
 
 
@@ -288,17 +289,16 @@ def _scored(
     others: dict[str, np.ndarray], watch: Stopwatch,
 ) -> OneScaleUp:  # fmt: skip
     """Scores in the target's units of standardised means and sds, cells weighted by their area."""
-    from deconditioning.metrics.calibration import calibration, pit
     from deconditioning.metrics.pointwise import rmse
-    from deconditioning.metrics.probabilistic import crps_gaussian
 
-    joined, scale, at = scene.targets, problem.target_scale, scene.joined
+    joined, at = scene.targets, scene.joined
     cell = problem.target_cell[joined.item][at]
     known, area = problem.coarse.flat[cell], problem.coarse_grid.area.flat[cell]
     means = joined.mean(problem.coarse.flat[problem.target_cell])
-    mean, sd, own = scale.backward(result[0]), scale.sd * result[1], means[joined.group][at]
+    found, own = physical_values(problem, result, joined, at, means), means[joined.group][at]
+    mean, sd = found.mean, found.sd
     ways = {model: mean, "constant": own, "bilinear": bilinear_of_joined(problem, joined, means)[at]}
-    ways |= {name: scale.backward(values) for name, values in others.items()}
+    ways |= {name: in_units(problem, problem.target_scale.backward(values)) for name, values in others.items()}
     apart = {
         name: _t(area * ((mean - known) ** 2 - (ways[name] - known) ** 2), joined.group[at])
         for name in OTHERS
@@ -315,9 +315,9 @@ def _scored(
         watch.seconds()["cpu"],
         errors,
         apart,
-        crps_gaussian(truth=known, mean=mean, sd=sd, weights=area),
-        tuple(float(share) for share in calibration(known, mean, sd, LEVELS, weights=area)),
-        tuple(float(count) for count in pit(known, mean, sd, weights=area)),
+        found.crps(known, area),
+        tuple(float(share) for share in found.coverage(known, LEVELS, area)),
+        tuple(float(count) for count in found.pit(known, area)),
         float(variances[0] / variances[1]) if variances[1] > 0 else None,
         {name: tuple(float(v) for v in row) for name, row in values.items()},
     )

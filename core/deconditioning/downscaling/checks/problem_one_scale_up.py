@@ -127,8 +127,16 @@ def _larger(
     queries = mediators if problem.matched else average.T @ data.query_mediators
     footprints = None if own is None else _larger_bags(cells, own)
     bags = _larger_bags(cells, shares)
-    larger = IndirectData(bags, mediators, queries, average.T @ data.targets, footprints=footprints)
+    larger = IndirectData(bags, mediators, queries, _targets(problem, targets, average), footprints=footprints)
     return larger if data.importance is None else reweighted(larger)
+
+
+def _targets(problem: DownscalingProblem, targets: Joined, average: Float[Tensor, "M G"]) -> Float[Tensor, " G"]:
+    """Standardised means of the larger cells; those of a warped target are warped means."""
+    if problem.warp is None:
+        return average.T @ problem.data.targets
+    means = targets.mean(problem.coarse.flat[problem.target_cell])
+    return torch.as_tensor(problem.target_scale.forward(problem.warp.forward(means)))
 
 
 def _larger_bags(cells: Bags, shares: Float[Tensor, "n G"]) -> Bags:

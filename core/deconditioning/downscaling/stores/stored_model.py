@@ -210,6 +210,11 @@ def condition_on_problem(
     ``units`` of the covariates; ``grid`` that pixels will be read on, the problem's own where not given. Raises
     ``InputError`` as ``named_posterior`` does.
     """
+    if isinstance(settings.warp, dict):
+        raise InputError(
+            "This model sees a warp of its target, which a store cannot be predicted with: learn it again with "
+            "`--warp none`."
+        )
     spec, cpu = starting_spec(problem, settings), torch.device("cpu")
     if spec.spread is not None:
         each = (spec_to_settings(settings, member) for member in members(spec, problem.columns))

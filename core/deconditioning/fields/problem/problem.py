@@ -12,6 +12,7 @@ from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.pixel_shares import Shares
 from deconditioning.fields.problem.scaling import Scale, Scaling
 from deconditioning.fields.problem.target_metadata import Origin
+from deconditioning.fields.problem.warp import Warp
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.observations import IndirectData
 
@@ -47,6 +48,8 @@ class DownscalingProblem:
     whole_shape, corner : (rows, columns) of coarse cells of the whole field, and the first one of this problem.
     when_and_where : date, level and other selections of the target, in words.
     origin : the same as coordinates, with the target's cell methods and origin, for exported files.
+    warp : the function of the target whose standardised values the model sees, None if it sees the target itself.
+    unwarped : the same problem without the warp, None where there is none.
     """
 
     spec: DownscalingSpec
@@ -82,6 +85,8 @@ class DownscalingProblem:
     corner: tuple[int, int] = (0, 0)
     when_and_where: tuple[str, ...] = field(default=())
     origin: Origin = field(default_factory=Origin)
+    warp: Warp | None = None
+    unwarped: "DownscalingProblem | None" = None
 
     def shares_of_pixels(self) -> tuple[np.ndarray, Shares]:
         """Shares of the prediction pixels in the coarse cells: the pixel of each share, and the shares."""
@@ -97,9 +102,28 @@ class DownscalingProblem:
         return out
 
     def physical_mean(self, mean: Any) -> np.ndarray:
-        """(H, W) posterior mean in the target's units, from standardised values (P,)."""
-        return self.target_scale.backward(self.on_grid(mean))
+        """(H, W) posterior mean in the target's units, from standardised values (P,); of a warped target the median."""
+        values = self.target_scale.backward(self.on_grid(mean))
+        return values if self.warp is None else self.warp.backward(values)
 
     def physical_sd(self, sd: Any) -> np.ndarray:
-        """(H, W) posterior standard deviation in the target's units, from standardised values (P,)."""
+        """(H, W) posterior standard deviation in the target's units, from standardised values (P,).
+
+        That of a warped target depends on the mean too (`deconditioning.downscaling.warping.physical_map`).
+        """
+        if self.warp is not None:
+            raise ValueError("the sd of a warped target depends on the mean: use `physical_map`")
         return self.target_scale.sd * self.on_grid(sd)
+
+    @property
+    def target_sd(self) -> float:
+        """What one standardised unit of the target is in its own units, near the middle if it is warped."""
+        if self.warp is None:
+            return self.target_scale.sd
+        low, high = self.warp.backward(self.target_scale.backward(np.array([-0.5, 0.5])))
+        return float(high - low)
+
+    @property
+    def plain(self) -> "DownscalingProblem":
+        """The problem of the target itself, without a warp."""
+        return self.unwarped or self

@@ -1,5 +1,6 @@
 """What a posterior leaves in a file beside its mean and sd: quantiles of every pixel and joint draws."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,16 +18,22 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def with_quantiles(
-    dataset: "xr.Dataset", problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray, levels: tuple[float, ...]
-) -> "xr.Dataset":
+    dataset: "xr.Dataset", problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray, levels: tuple[float, ...],
+    quantile: Callable[[float], np.ndarray] | None = None,
+) -> "xr.Dataset":  # fmt: skip
     """The dataset with ``quantiles`` (Q, H, W) of every pixel's own value, ``mean + sd Φ⁻¹(q)``, along ``quantile``.
 
-    ``mean`` and ``sd`` are (H, W) in the target's units.
+    ``mean`` and ``sd`` are (H, W) in the target's units; ``quantile`` gives the field (H, W) of a level where the
+    distribution is not that Gaussian.
     """
     from scipy.special import ndtri
 
-    values = mean + sd * ndtri(np.asarray(levels))[:, None, None]
-    comment = "of each pixel by itself, of a Gaussian with the mean and the sd of this file"
+    if quantile is None:
+        values = mean + sd * ndtri(np.asarray(levels))[:, None, None]
+        comment = "of each pixel by itself, of a Gaussian with the mean and the sd of this file"
+    else:
+        values = np.stack([quantile(level) for level in levels])
+        comment = "of each pixel by itself, inside the target's physical limits"
     about = {"long_name": "quantile level", "units": "1"}
     return _along(dataset, problem, "quantiles", "quantile", np.asarray(levels, dtype=float), about, values,
                   "posterior quantiles of {}", comment)  # fmt: skip

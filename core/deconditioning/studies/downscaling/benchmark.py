@@ -15,8 +15,10 @@ from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.run import jitter_warning
 from deconditioning.downscaling.settings import AUTO, DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.downscaling.warping.choice import choose_warp
+from deconditioning.downscaling.warping.physical_map import physical_map
 from deconditioning.engine.parallel import run_all
-from deconditioning.engine.reporting import Stopwatch, peak_mb
+from deconditioning.engine.reporting import NoReport, Stopwatch, peak_mb
 from deconditioning.errors import InputError
 from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.problem.coarsened import make_problem
@@ -39,12 +41,12 @@ JOINT = "shrinkage_joint"
 #: The same in the way that learning chooses.
 CHOSEN = "shrinkage_chosen"
 #: The default with its most probable hyperparameters taken as known, where cells are few.
-MOST_PROBABLE = "most_probable"
+_MOST_PROBABLE = "most_probable"
 #: Name of a row → the model, and the settings that it changes.
 _OTHER_WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     JOINT: ("shrinkage_cmp", {"stage_one": "joint"}),
     CHOSEN: ("shrinkage_cmp", {"stage_one": "choose"}),
-    MOST_PROBABLE: ("area_to_point_gp", {"integrate": False}),
+    _MOST_PROBABLE: ("area_to_point_gp", {"integrate": False}),
 }
 #: The peer that is no Gaussian process.
 BOOSTING = "gradient_boosting"
@@ -92,7 +94,7 @@ REAL_FIELDS: dict[str, Any] = {
 }
 #: Coverage from few cells: hyperparameters integrated out, and the most probable ones taken as known.
 FEW_CELLS: dict[str, Any] = {
-    "models": ("area_to_point_gp", MOST_PROBABLE),
+    "models": ("area_to_point_gp", _MOST_PROBABLE),
     "cases": tuple(GIVEN_FEW),
     "seeds": tuple(range(10)),
     "settings": {},
@@ -211,27 +213,28 @@ def _fit(item: dict[str, Any]) -> dict[str, Any]:
 
 def _learned(problem: DownscalingProblem, item: dict[str, Any]) -> dict[str, Any]:
     """What a row says of one of the project's models, learned on a problem."""
-    from deconditioning.metrics.field_scores import score_field
-
     assert problem.truth is not None
     watch = Stopwatch()
     model, way = _OTHER_WAYS.get(item["model"], (item["model"], {"stage_one": "leave_one_bag_out"}))
     settings = DownscaleSettings.from_dict({**way, **item["settings"], "model": model, "seed": item["seed"]})
     device = choose(settings.device)
-    learned, guard = learn_model(problem, settings.replace(learn=True))
+    warped = choose_warp(problem, settings.replace(learn=True), NoReport())
+    problem = warped.problem
+    learned, guard = learn_model(problem, warped.settings)
     data = matched_data(problem, learned.spec)
     result = predict(learned.spec, data, problem, device=device)
     seconds = watch.seconds()
-    mean, sd = problem.physical_mean(result.mean), problem.physical_sd(result.sd)
+    found = physical_map(problem, result.mean, result.sd)
+    held = None if guard.one_scale_up is None else guard.one_scale_up.held
     guard = beside_bilinear(problem, learned.spec.model, result.left_out, bilinear_error(problem), guard)
-    rests_on = assumptions(problem, learned.spec, data, mean, sd)
+    rests_on = assumptions(problem, learned.spec, data, found.mean, found.sd, held)
     sentences = [*guard.sentences, *learned.warnings, *jitter_warning(result), *result.told, *refused(rests_on)]
     told: dict[str, Any] = {"message": " ".join(sentences) or None, "warned": bool(sentences), "warnings": sentences}
     if (checked := guard.one_scale_up) is not None:
         told["one_scale_up"] = {"rmse": checked.rmse, "t": checked.t, "held": checked.held, "cpu_s": checked.cpu_s}
         told["claims"] = checked.claims
-    scores = score_field(problem.truth, mean, sd, area=problem.grid.area)
-    return {**told, "scores": scores, "seconds": seconds, "peak_mb": peak_mb(device)}
+    told["warp"] = None if problem.warp is None else problem.warp.to_dict()
+    return {**told, "scores": found.scores(), "seconds": seconds, "peak_mb": peak_mb(device)}
 
 
 def _interpolated(problem: DownscalingProblem) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Warps of the target: which one, and maps in the target's own units."""

@@ -1,0 +1,129 @@
+"""Which warp of the target the model sees: none, or one whose intervals are better one scale up.
+
+Merged cells are downscaled to the known ones with each candidate, and the one with the lowest CRPS in the target's
+units is taken. Candidates are looked at only for targets with physical limits or skewed values.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.stats import skew
+
+from deconditioning.downscaling.checks.one_scale_up import OneScaleUp, one_scale_up
+from deconditioning.downscaling.settings import AUTO, DownscaleSettings
+from deconditioning.downscaling.starting import completed
+from deconditioning.downscaling.warping.physical_map import warped
+from deconditioning.errors import InputError
+from deconditioning.fields.problem.physical_limits import limits_of
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.problem.warp import Warp, bounds_of, fit_warp
+from deconditioning.fields.units import is_temperature
+
+#: Skewness, either way, from which candidates are looked at.
+_SKEWED = 0.5
+#: By how much the CRPS of a target with limits may be larger with a warp, which keeps them.
+_FOR_LIMITS = 1.02
+#: Share of the visible cells at a limit, such as dry cells, beyond which no warp is tried.
+_MOST_AT_LIMIT = 0.1
+
+
+@dataclass(frozen=True)
+class WarpChoice:
+    """The problem that the model sees, the settings that reproduce it, and what was found one scale up if it was."""
+
+    problem: DownscalingProblem
+    settings: DownscaleSettings
+    checked: OneScaleUp | None = None
+
+
+def choose_warp(problem: DownscalingProblem, settings: DownscaleSettings, context: Any) -> WarpChoice:
+    """The problem with the warp of ``settings``: given, none, of a given kind, or the best one scale up.
+
+    Raises ``InputError`` if the values do not allow a requested kind, and ``Cancelled``.
+    """
+    wanted = settings.warp
+    if problem.warp is not None:
+        return WarpChoice(problem, settings.replace(warp=problem.warp.to_dict()))
+    if isinstance(wanted, Mapping):
+        return _with(problem, settings, Warp.from_dict(wanted), "")
+    if wanted == AUTO and settings.learn:
+        return _best(problem, settings, context)
+    if wanted in ("none", AUTO):
+        return WarpChoice(problem, settings.replace(warp="none"))
+    values, limits = problem.coarse[problem.observed], limits_of(problem)
+    warp = fit_warp(wanted, values, limits)
+    return _with(problem, settings, warp, f"The model sees {warp.formula} of the target, as requested.")
+
+
+def _with(problem: DownscalingProblem, settings: DownscaleSettings, warp: Warp, said: str) -> WarpChoice:
+    if warp.kind == "box-cox" and warp.power == 1:  # a straight line
+        return WarpChoice(problem, settings.replace(warp="none"))
+    return WarpChoice(warped(problem, warp, said), settings.replace(warp=warp.to_dict()))
+
+
+def candidates(problem: DownscalingProblem) -> tuple[list[Warp], str]:
+    """The warps that are worth a test, and why there are none for a target that would need one."""
+    values, limits = problem.coarse[problem.observed], limits_of(problem)
+    share = _is_index(problem) and limits is None
+    if is_temperature(problem.units) or (limits is None and abs(skew(values)) <= _SKEWED and not share):
+        return [], ""
+    if limits is not None:
+        at_limit = float(np.mean((values <= limits[0]) | (values >= limits[1])))
+        if at_limit > _MOST_AT_LIMIT:
+            return [], (
+                f"{100 * at_limit:.0f} % of the visible cells are exactly at a limit of the target, which no warp "
+                "makes Gaussian: the model sees the target as it is."
+            )
+    kinds = ["logit"] if (limits is not None or share) and bounds_of(values, limits) else []
+    kinds += ["box-cox"] if values.min() >= 0 and values.max() > 0 else []
+    found = [fit_warp(kind, values, limits) for kind in kinds]
+    return [warp for warp in found if warp.kind == "logit" or warp.power < 1], ""
+
+
+def _is_index(problem: DownscalingProblem) -> bool:
+    """Whether the target is dimensionless and lies between −1 and 1, as an index of vegetation does."""
+    values = problem.coarse[problem.observed]
+    return problem.units in ("1", "") and values.min() >= -1 and values.max() <= 1
+
+
+def _best(problem: DownscalingProblem, settings: DownscaleSettings, context: Any) -> WarpChoice:
+    alone = settings.replace(warp="none")
+    tried, why_not = candidates(problem)
+    if not tried:
+        return WarpChoice(_noted(problem, why_not), alone)
+    context.report(message="Choosing the warp of the target by a test one scale up")
+    own = _checked(problem, alone, context)
+    if own is None:
+        return WarpChoice(
+            _noted(problem, "No warp of the target was tried, because the map cannot be tested one scale up."), alone
+        )
+    found = [(warp, _checked(warped(problem, warp), alone, context)) for warp in tried]
+    there = [(warp, checked) for warp, checked in found if checked is not None]
+    allowed = own.crps * (1.0 if limits_of(problem) is None else _FOR_LIMITS)
+    warp, checked = min(there, key=lambda each: each[1].crps, default=(None, None))
+    if warp is None or checked is None or not checked.crps < allowed:
+        others = "; ".join(f"{other.crps:.3g} with {each.formula}" for each, other in there)
+        said = f"The model sees the target as it is: one scale up its CRPS is {_size(own, problem)}, {others}."
+        return WarpChoice(_noted(problem, said), alone, own)
+    said = (
+        f"The model sees {warp.formula} of the target: one scale up its CRPS is {_size(checked, problem)}, and "
+        f"{_size(own, problem)} with the target as it is."
+    )
+    return WarpChoice(warped(problem, warp, said), settings.replace(warp=warp.to_dict()), checked)
+
+
+def _noted(problem: DownscalingProblem, said: str) -> DownscalingProblem:
+    return replace(problem, notes=(*problem.notes, said)) if said else problem
+
+
+def _size(checked: OneScaleUp, problem: DownscalingProblem) -> str:
+    return f"{checked.crps:.3g} {problem.units}".strip()
+
+
+def _checked(problem: DownscalingProblem, settings: DownscaleSettings, context: Any) -> OneScaleUp | None:
+    try:
+        return one_scale_up(problem, completed(problem, settings).replace(choose=False), context.check)
+    except InputError:
+        return None
