@@ -74,11 +74,11 @@ FIELDS: dict[str, GivenField] = {
 GIVEN_MATCHED = {f"{name}-matched": each.case(matched=True) for name, each in FIELDS.items()}
 GIVEN_MEDIATED = {f"{name}-mediated": each.case(matched=False) for name, each in FIELDS.items()}
 #: Fields with few visible cells anywhere on the map: the four that were given for this, and how many cells are seen.
-FEW_FIELDS, FEW_CELLS = ("americas-temperature", "usa-rain", "mongon-ndvi", "eta-gust"), (15, 20, 40)
+_FEW_FIELDS, _FEW_CELLS = ("americas-temperature", "usa-rain", "mongon-ndvi", "eta-gust"), (15, 20, 40)
 GIVEN_FEW = {
     f"{name}-{cells}-cells": FIELDS[name].case(matched=True) | {"cells": cells}
-    for name in FEW_FIELDS
-    for cells in FEW_CELLS
+    for name in _FEW_FIELDS
+    for cells in _FEW_CELLS
 }
 
 
