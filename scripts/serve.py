@@ -35,7 +35,9 @@ from deconditioning.errors import InputError
 from deconditioning.threads import set_threads
 from pages.kit import streamlit_private as private
 from pages.kit.pages import PAGES, SNAPSHOT
+from pages.kit.streamlit_parts import missing
 from pages.kit.visitor import COOKIE, is_shared
+from scripts.drags import Drags
 from scripts.gate import Gate, own_names, policy_for, trusted_proxies
 from scripts.housekeeping import hold_little, keep_house
 from scripts.uploads import Uploads
@@ -60,7 +62,7 @@ def main() -> None:
     hold_little()
     take_trusted_proxies()
     os.environ.setdefault("STREAMLIT_SERVER_ADDRESS", "0.0.0.0" if is_shared() else "127.0.0.1")
-    if lost := private.missing():
+    if lost := missing():
         raise InputError("\n".join([*lost, "Install the Streamlit that requirements.txt names."]))
     private.ignore_pages_folder()
     private.keep_ends_of_fragments()
@@ -74,7 +76,7 @@ def _own_routes(runtime: "Runtime") -> list[BaseRoute]:
     """Documents of the pages, and where uploads go; with them begins what the server does by itself."""
     _tell_who_may_come()
     keep_house(runtime)
-    return [*page_routes(), Uploads(runtime).route()]
+    return [*page_routes(), Uploads(runtime).route(), Drags(runtime).route()]
 
 
 def take_trusted_proxies() -> None:

@@ -10,8 +10,8 @@ import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
-from pages.kit import streamlit_private
-from pages.kit.streamlit_private import PARTS, SCRIPT_PARTS, TEST_IDS, Part, missing
+from pages.kit import streamlit_parts, streamlit_private
+from pages.kit.streamlit_parts import PARTS, SCRIPT_PARTS, TEST_IDS, Part, missing
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Public: the package's own face, and the class of a place on a page, which annotations name.
@@ -79,9 +79,9 @@ def test_a_part_that_is_taken_away_is_named(part: Part, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("part", SCRIPT_PARTS, ids=lambda part: part.where)
 def test_a_part_of_a_script_that_is_taken_away_is_named(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
     module, _, name = part.where.partition(":")
-    whole = streamlit_private.script
+    whole = streamlit_parts.script
     monkeypatch.setattr(
-        streamlit_private,
+        streamlit_parts,
         "script",
         lambda each: whole(each).replace(name, "renamed") if module.endswith(each) else whole(each),
     )
@@ -107,7 +107,7 @@ def test_the_list_of_test_ids_is_what_style_scripts_and_browser_tests_select() -
     ]
     used = set()
     for path in places:
-        if path != Path(streamlit_private.__file__):
+        if path != Path(streamlit_parts.__file__):
             used |= set(re.findall(r"data-testid\^?=['\"]?(st\w+)", path.read_text()))
             used |= set(re.findall(r"(?:get_by_test_id\(\"|find\('|testid === ')(st\w+)", path.read_text()))
     assert used == set(TEST_IDS)

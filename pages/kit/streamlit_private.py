@@ -1,19 +1,9 @@
-"""What the app uses of Streamlit although Streamlit does not promise to keep it. All of it stands here.
-
-`PARTS` names each part, says what it is for and what to do when a version takes it away, `SCRIPT_PARTS` those of the
-browser's scripts; `missing` says which parts the installed version lacks (the server asks when it starts, the tests
-too). `TEST_IDS` and `ATTRIBUTES` are the marks in
-Streamlit's HTML that our style sheets, scripts and browser tests select; tests/browser/test_words.py looks for
-each of them in a browser. Besides these we use Streamlit's public API: ``import streamlit as st``, and
-`DeltaGenerator` in annotations.
-"""
+"""Calls of what is private to Streamlit. All of them stand here, and what they need is listed in streamlit_parts.py."""
 
 from __future__ import annotations
 
-import importlib
-import inspect
+import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,168 +11,6 @@ if TYPE_CHECKING:
     from starlette.middleware import Middleware
     from starlette.routing import BaseRoute
     from streamlit.runtime import Runtime
-
-
-@dataclass(frozen=True)
-class Part:
-    """A private part: where it is (``module:name.attribute``), why we need it, what to do when it is gone."""
-
-    where: str
-    why: str
-    instead: str
-
-
-_OWN_SERVER = "Mount our routes and middleware in front of Streamlit's ASGI app in scripts/serve.py."
-_UPLOADS = "Without it uploads stay in the server's memory: drop scripts/uploads.py, or find the new upload manager."
-_SESSIONS = "Without it ended sessions stay in memory until another one ends: see scripts/housekeeping.py."
-_ADDRESS = "Write the address with st.query_params alone, where it takes keys that belong to controls."
-_ENDS = "Drop keep_ends_of_fragments where tests/test_streamlit_private.py passes without it."
-PARTS = (
-    Part("streamlit.web.cli:main", "Runs `streamlit run` in this process, after the changes below.", _OWN_SERVER),
-    Part(
-        "streamlit.runtime.pages_manager:PagesManager.uses_pages_directory",
-        "Otherwise Streamlit takes pages/ for its old kind of several pages, and a first visitor's address fails.",
-        "Check whether a fresh server opens /line at once; if not, rename the folder pages/.",
-    ),
-    Part(
-        "streamlit.web.server.starlette.starlette_app:create_streamlit_routes",
-        "Our routes come first: a document for every page, uploads to the disk.",
-        _OWN_SERVER,
-    ),
-    Part(
-        "streamlit.web.server.starlette.starlette_app:create_streamlit_middleware",
-        "The gate (scripts/gate.py) stands in front of everything.",
-        _OWN_SERVER,
-    ),
-    Part(
-        "streamlit.web.bootstrap:_set_up_signal_handler",
-        "The server ends in seconds although threads of it compute.",
-        "Set our own handlers of SIGTERM and SIGINT once the server runs.",
-    ),
-    Part("streamlit.config:get_option", "Options of the server, before a page has run.", "Use st.get_option."),
-    Part("streamlit.config:set_option", "Leaves the check of host names to our gate.", "Pass --server.allowedHosts."),
-    Part(
-        "streamlit.file_util:get_static_dir",
-        "Where Streamlit's index.html is, which we send with a script that says where the server is.",
-        "Look for static/index.html beside streamlit.__file__.",
-    ),
-    Part("streamlit.runtime:Runtime.is_active_session", "Uploads are taken only for open sessions.", _UPLOADS),
-    Part("streamlit.runtime:Runtime.uploaded_file_mgr", "Holds what was uploaded.", _UPLOADS),
-    Part("streamlit.runtime:Runtime._get_async_objs", "The event loop in which sessions may be changed.", _SESSIONS),
-    Part("streamlit.runtime:Runtime._session_mgr", "Knows the sessions that may come back.", _SESSIONS),
-    Part(
-        "streamlit.runtime.websocket_session_manager:WebsocketSessionManager._session_storage", "Holds them.", _SESSIONS
-    ),
-    Part("streamlit.runtime.memory_session_storage:MemorySessionStorage._cache", "Lets old ones go.", _SESSIONS),
-    Part("streamlit.runtime.caching.ttl_cache:TTLCache.expire", "Lets old ones go now.", _SESSIONS),
-    Part("streamlit.runtime.uploaded_file_manager:UploadedFileRec", "The record of an upload.", _UPLOADS),
-    *(
-        Part(f"streamlit.runtime.memory_uploaded_file_manager:MemoryUploadedFileManager.{name}", why, _UPLOADS)
-        for name, why in {
-            "add_file": "Tells a session of an upload.",
-            "remove_file": "A file that is taken away goes from the disk, too.",
-            "remove_session_files": "So do the files of a session that ends.",
-        }.items()
-    ),
-    Part("streamlit.web.server.server_util:is_xsrf_enabled", "Whether forms carry a token.", _UPLOADS),
-    Part("streamlit.web.server.starlette.starlette_app_utils:validate_xsrf_token", "Checks that token.", _UPLOADS),
-    Part(
-        "streamlit.web.server.starlette.starlette_server_config:XSRF_COOKIE_NAME", "The cookie of that token.", _UPLOADS
-    ),
-    Part("streamlit.runtime.scriptrunner:get_script_run_ctx", "Leads to the address of this run.", _ADDRESS),
-    Part("streamlit.runtime.state:SafeSessionState.query_params", "The address of this run, locked.", _ADDRESS),
-    *(
-        Part(f"streamlit.runtime.state.query_params:QueryParams.{name}", why, _ADDRESS)
-        for name, why in {
-            "remove_param": "Takes out a key that belongs to a control, which st.query_params refuses.",
-            "set_corrected_value": "Writes such a key without the control's being set again.",
-            "set_initial_query_params_from_current": "Controls begin with the address as it is now.",
-        }.items()
-    ),
-    Part(
-        "streamlit.errors:StreamlitInvalidLayoutContextError",
-        "Raised in a fragment whose places a newer run of the page has taken back.",
-        "See what a drawing that is overtaken raises now (tests/browser/test_picture_first.py).",
-    ),
-    *(
-        Part(f"streamlit.runtime.forward_msg_queue:ForwardMsgQueue.{name}", why, _ENDS)
-        for name, why in {
-            "clear": "Called when a run begins, with what was not yet sent of the run before.",
-            "_queue": "Holds the messages that were not yet sent.",
-        }.items()
-    ),
-    Part("streamlit.errors:StreamlitAPIException", "st.page_link without a router.", "Catch what it raises now."),
-)
-
-_DRAGGING = "Without it sliders send their value on release alone: see what pages/kit/controls/dragging.js calls."
-#: Where: ``js/script:name``. All of it is used by dragging.js.
-SCRIPT_PARTS = tuple(
-    Part(f"js/{where}", why, _DRAGGING)
-    for where, why in {
-        "react-dom:__reactFiber$": "Leads from an element to the components around it.",
-        "react-dom:memoizedProps": "What a component was given.",
-        "react-dom:__reactProps$": "What an element was given: the exact value of a slider's handle.",
-        "Slider:onChangeEnd": "Lets a slider know the value that was sent past it.",
-        "Slider:minValue": "Marks the component that has it, and the slider's lower end.",
-        "Slider:maxValue": "The slider's upper end.",
-        "Slider:data-dragging": "Whether a handle is dragged.",
-        "Slider:aria-valuetext": "A handle's value in words.",
-        "Slider:widgetMgr": "Holds the values that go to the server.",
-        "Slider:options": "The words that a slider over a list sends.",
-        "index:setStringArrayValue": "Sends the value of a slider over a list.",
-        "index:setDoubleArrayValue": "Sends the value of a slider over numbers.",
-        "index:triggerRerun": "Whether what is put there begins a run.",
-        "index:setJsonValue": "Puts the number of the drag among them.",
-        "index:addScriptFinishedHandler": "Tells when a run has ended.",
-        "index:removeScriptFinishedHandler": "Stops telling.",
-    }.items()
-)
-
-#: ``data-testid`` of Streamlit's elements, in our style sheets, scripts and browser tests.
-TEST_IDS = tuple(
-    """stAlertContentError stApp stBaseButton stButtonGroup stCaptionContainer stCheckbox stCode stColumn stDataFrame
-    stElementContainer stException stExpandSidebarButton stExpander stFileUploader stHorizontalBlock stHtml
-    stLayoutWrapper stMain stMainBlockContainer stMarkdownContainer stMultiSelectTagsContainer stPageLink stPopover
-    stPopoverBody stSelectbox stSidebar stSidebarCollapseButton stSidebarContent stSidebarHeader stSidebarNav
-    stSidebarNavItems stSidebarNavLink stSlider stSliderThumbValue stToast stTopNav stWidgetLabel
-    stIconMaterial stButton""".split()
-)
-#: Classes of what can be set; `pages.kit.level` hides those that are not essential.
-CONTROL_CLASSES = (
-    "stSlider", "stSelectbox", "stNumberInput", "stTextInput", "stCheckbox", "stButtonGroup", "stMultiSelect",
-    "stFileUploader",
-)  # fmt: skip
-#: Other marks: whether a script runs, whether an element is being redrawn, whether the sidebar is closed, what of a
-#: data frame scrolls, where mathematics is.
-ATTRIBUTES = ("[data-test-script-state]", "[data-stale]", "[data-collapsed]", ".dvn-scroller", ".katex-display")
-
-
-def missing(parts: Sequence[Part] = (*PARTS, *SCRIPT_PARTS)) -> list[str]:
-    """A sentence for each part that the installed Streamlit lacks."""
-    return [f"Streamlit has no {part.where} any more. {part.why} {part.instead}" for part in parts if not _found(part)]
-
-
-def _found(part: Part) -> bool:
-    module, _, names = part.where.partition(":")
-    if module.startswith("js/"):
-        return names in script(module.removeprefix("js/"))
-    try:
-        holder: Any = importlib.import_module(module)
-    except ImportError:
-        return False
-    for name in names.split("."):
-        if not hasattr(holder, name):
-            return inspect.isclass(holder) and f"self.{name} " in inspect.getsource(holder).replace(":", " ")
-        holder = getattr(holder, name)
-    return True
-
-
-def script(name: str) -> str:
-    """The text of one of the browser's scripts; empty where there is none of that name."""
-    import streamlit
-
-    found = sorted(Path(streamlit.__file__).parent.glob(f"static/static/js/{name}.*.js"))
-    return "".join(path.read_text(encoding="utf-8") for path in found)
 
 
 # ---- the server (scripts/) -----------------------------------------------------------------------------------------
@@ -330,3 +158,116 @@ def api_error() -> type[Exception]:
     from streamlit.errors import StreamlitAPIException
 
     return StreamlitAPIException
+
+
+def session_id() -> str:
+    """The name of this session in the server's addresses; empty outside one."""
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+    context = get_script_run_ctx(suppress_warning=True)
+    return context.session_id if context is not None else ""
+
+
+# ---- runs whose elements are not sent ------------------------------------------------------------------------------
+#: Seconds after which nobody waits for such a run any more.
+_QUIET_S = 60.0
+
+
+class QuietRuns:
+    """Runs of one fragment whose elements are not sent to the browser, which lays out none of them.
+
+    They change the session as any run does. Whoever asks for one gets what the components of that name were given.
+    All methods are called in the server's event loop.
+    """
+
+    def __init__(self, component: str) -> None:
+        from streamlit.runtime.app_session import AppSession
+
+        self._component = component
+        self._under_way: dict[str, _QuietRun] = {}
+        handle, request_rerun = AppSession._handle_scriptrunner_event_on_event_loop, AppSession.request_rerun
+
+        def listen(session: Any, sender: Any, *event: Any, **more: Any) -> None:
+            run = self._under_way.get(session.id) if sender is session._scriptrunner else None
+            if run is None or not run.takes(session, *event, **more):
+                handle(session, sender, *event, **more)
+            if run is not None and run.answer.done():
+                self._under_way.pop(session.id, None)
+
+        def request(session: Any, client_state: Any) -> None:
+            run = self._under_way.get(session.id)
+            if run is not None and run.request is not client_state and not run.begun:
+                run.end(None)  # Streamlit may make one run of both, whose elements the browser waits for
+            request_rerun(session, client_state)
+
+        AppSession._handle_scriptrunner_event_on_event_loop = listen  # type: ignore[method-assign]
+        AppSession.request_rerun = request  # type: ignore[method-assign]
+
+    async def given(
+        self, runtime: Runtime, session: str, fragment: str, slider: str, values: Sequence[float] | Sequence[str]
+    ) -> list[str] | None:
+        """What the components of a fragment are given (JSON) when a slider has these values.
+
+        None where another run is under way, comes in between or breaks this one off, or where there is no such
+        fragment: the browser is told of every other run.
+        """
+        info = runtime._session_mgr.get_active_session_info(session)  # type: ignore[attr-defined]
+        known: Any = info.session if info is not None else None
+        if known is None or known._scriptrunner is not None or not known.has_fragment(fragment):
+            return None
+        run = self._under_way[session] = _QuietRun(_state(known, fragment, slider, values), self._component)
+        known.request_rerun(run.request)
+        try:
+            return await asyncio.wait_for(asyncio.shield(run.answer), _QUIET_S)
+        except TimeoutError:
+            return None
+
+
+def _state(session: Any, fragment: str, slider: str, values: Sequence[float] | Sequence[str]) -> Any:
+    """What a run is asked for with: a slider's new values, everything else as the last run had it."""
+    from streamlit.proto.ClientState_pb2 import ClientState
+
+    result = ClientState()
+    result.CopyFrom(session._client_state)
+    result.ClearField("widget_states")
+    result.ClearField("cached_message_hashes")
+    result.fragment_id, result.is_auto_rerun = fragment, False
+    widget = result.widget_states.widgets.add(id=slider)
+    array = widget.string_array_value if isinstance(values[0], str) else widget.double_array_value
+    array.data.extend(values)
+    return result
+
+
+class _QuietRun:
+    """One such run: what was asked for, whether it has begun, what its components have been given so far."""
+
+    def __init__(self, request: Any, component: str) -> None:
+        self.request, self.begun = request, False
+        self.answer: asyncio.Future[list[str] | None] = asyncio.get_running_loop().create_future()
+        self._component, self._given = component, list[str]()
+
+    def takes(self, session: Any, event: Any, message: Any = None, *more: Any, **_: Any) -> bool:
+        """Whether this event is one of the quiet run: the browser is not told of it then."""
+        from streamlit.runtime.app_session import AppSessionState
+        from streamlit.runtime.scriptrunner import ScriptRunnerEvent as Event
+
+        if self.answer.done():
+            return False
+        if event == Event.SCRIPT_STARTED and not self.begun and more[3] == [self.request.fragment_id]:
+            self.begun, session._state = True, AppSessionState.APP_IS_RUNNING
+        elif event == Event.ENQUEUE_FORWARD_MSG and self.begun:
+            component = message.delta.new_element.bidi_component
+            if component.component_name == self._component:
+                self._given.append(component.json)
+        elif event in (Event.FRAGMENT_STOPPED_WITH_SUCCESS, Event.SCRIPT_STOPPED_FOR_RERUN) and self.begun:
+            session._state = AppSessionState.APP_NOT_RUNNING
+            self.end(self._given if event == Event.FRAGMENT_STOPPED_WITH_SUCCESS else None)
+        else:
+            self.end(None)
+            return False
+        return True
+
+    def end(self, result: list[str] | None) -> None:
+        """Answer who asked."""
+        if not self.answer.done():
+            self.answer.set_result(result)

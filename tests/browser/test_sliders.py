@@ -128,8 +128,9 @@ class Finger:
         self.session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
 
-def dragged(page: Page, name: str, chart: str, pointer: Mouse | Finger) -> str:
-    """Drag a handle to and fro until pictures of the chart have come, then let go of it at another value than before.
+def dragged(page: Page, name: str, chart: str, pointer: Mouse | Finger, look: Callable[[], None] = lambda: None) -> str:
+    """Drag a handle to and fro until pictures of the chart have come, look, then let go of it at another value than
+    before.
 
     Returns what it shows then.
     """
@@ -149,6 +150,7 @@ def dragged(page: Page, name: str, chart: str, pointer: Mouse | Finger) -> str:
         return pictures >= ON_THE_WAY and slider.get_attribute("aria-valuetext") != before
 
     wait_for(enough, f"{ON_THE_WAY} pictures of a slider that is dragged", every=0)
+    look()
     now = slider.get_attribute("aria-valuetext")
     pointer.up()
     settled(page)
@@ -195,6 +197,39 @@ def test_after_a_drag_the_picture_is_that_of_the_address(page: Page, new_page: C
     again = opened(new_page(), urlsplit(page.url)._replace(scheme="", netloc="").geturl())
     assert said(again, "Lengthscale of k") == now
     assert revision(again, "o-function") == revision(page, "o-function")
+
+
+#: Counts the runs that the page is told of.
+COUNT_RUNS = """() => {
+  const app = document.querySelector('[data-testid=stApp]'), runs = () => app.dataset.testScriptState !== 'notRunning';
+  window.runs = Number(runs());
+  new MutationObserver(() => { window.runs += runs(); }).observe(app, { attributeFilter: ['data-test-script-state'] });
+}"""
+
+
+def test_a_handle_that_is_held_lays_out_no_page_and_its_release_says_all_of_it(
+    page: Page, new_page: Callable[..., Page]
+) -> None:
+    opened(page, SMALL_LINE)
+    page.evaluate(COUNT_RUNS)
+    runs: list[int] = []
+    dragged(
+        page, "Lengthscale of k", "o-function", page.mouse, look=lambda: runs.append(page.evaluate("() => window.runs"))
+    )
+    assert runs == [0]
+    again = opened(new_page(), urlsplit(page.url)._replace(scheme="", netloc="").geturl())
+    sentence = again.get_by_text("recovers f with RMSE").inner_text()
+    expect(page.get_by_text("recovers f with RMSE")).to_have_text(sentence)
+    for chart in ("o-first", "o-weights", "o-error"):
+        wait_for(lambda chart=chart: revision(page, chart) == revision(again, chart), f"the same {chart}")
+    assert not page.errors
+
+
+def test_where_the_server_does_not_answer_a_drag_each_value_makes_a_run(page: Page) -> None:
+    page.route("**/_lab/drag/*", lambda route: route.fulfill(status=404))
+    opened(page, SMALL_LINE)
+    now = dragged(page, "Lengthscale of k", "o-function", page.mouse)
+    page.wait_for_url(lambda url: asked_in(url).get("o-k-scale") == [now])
 
 
 def test_a_finger_drags_as_a_mouse_does(new_page: Callable[..., Page]) -> None:

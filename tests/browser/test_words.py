@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from pages.kit.streamlit_private import ATTRIBUTES, CONTROL_CLASSES, TEST_IDS
+from pages.kit.streamlit_parts import ATTRIBUTES, CONTROL_CLASSES, TEST_IDS
 from tests.browser.serving import running_app
 from tests.browser.steps import opened, settled
 
@@ -55,7 +55,7 @@ def test_words_of_others_are_shown_as_they_are(new_page, own_pages: str) -> None
 
 
 def test_marks_that_we_select_in_streamlits_html_are_there(new_page, own_pages: str) -> None:
-    """Each of `pages/kit/streamlit_private.py`; one that a new version has taken away is named."""
+    """Each of `pages/kit/streamlit_parts.py`; one that a new version has taken away is named."""
     page = opened(new_page(url=own_pages), "/marks")
     wanted = {
         **{name: f"[data-testid^={name}]" for name in TEST_IDS},

@@ -240,6 +240,23 @@ const begin = (node, engine) => {
   if (engine === 'canvas') beginMap(node);
 };
 
+// A picture that was sent: what is drawn, and what it says to those who cannot see it.
+const show = (node, data) => {
+  const { chart } = node;
+  chart.along = data.along;
+  chart.plot.setAttribute('aria-label', data.alt);
+  (data.engine === 'canvas' ? drawOnCanvas : data.later && chart.drawn ? later : draw)(node, data);
+};
+
+// Pictures of a slider that is dragged come past Streamlit (dragging.js).
+window.__labShow = pictures => {
+  const nodes = new Set([...CHARTS.values()].flatMap(group => [...group.members]));
+  for (const data of pictures) for (const node of nodes) {
+    const isIts = node.isConnected && node.dataset.key === data.key && node.chart.engine === data.engine && node.chart.drawn;
+    if (isIts) show(node, data);
+  }
+};
+
 export default function (component) {
   const { parentElement, data, setStateValue, setTriggerValue } = component;
   const node = parentElement.querySelector('.live-chart');
@@ -248,16 +265,14 @@ export default function (component) {
   chart.group = groupOf(data.group || `alone ${data.key}`);
   chart.group.members.add(node);
   chart.clickable = data.clickable;
-  chart.along = data.along;
   chart.send = point => setStateValue('click', point);
   chart.sendRule = data.movable ? at => { chart.stamp = ''; setTriggerValue('rule', at); } : null; // drawn anew, snapped
   joinCells(node, data.cells, events => setTriggerValue('cells', events));
-  chart.plot.setAttribute('aria-label', data.alt);
   takePoints(node, data.points, message => setTriggerValue('edits', message));
   node.dataset.key = data.key;
   if (!chart.drawn) node.style.height = `${heightFor({ ...data.box }, node.clientWidth)}px`;
   const ready = data.engine === 'canvas' ? Promise.resolve() : plotly();
-  ready.then(() => (data.engine === 'canvas' ? drawOnCanvas : data.later && chart.drawn ? later : draw)(node, data))
+  ready.then(() => show(node, data))
     .catch(problem => { chart.plot.textContent = String(problem.message); })
     .finally(() => { if (data.ahead && chart.ahead !== data.ahead) { chart.ahead = data.ahead; rest(); } });
   return () => setTimeout(() => { if (!node.isConnected) forget(node); }, 200);

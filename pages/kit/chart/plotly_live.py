@@ -30,9 +30,11 @@ def _joined(*names: str) -> str:
     return "\n".join((_HERE / name).read_text(encoding="utf-8") for name in names)
 
 
+#: What Streamlit calls the chart's component.
+COMPONENT = "lab_plotly_live"
 _PARTS = ("compare.js", "points.js", "cells.js", "frames.js", "canvas_map.js", "plotly_live.js")
 _CHART = st.components.v2.component(
-    "lab_plotly_live",
+    COMPONENT,
     html=_HTML,
     css=_joined("plotly_live.css", "points.css", "cells.css"),
     js=map_canvas_script() + _joined(*_PARTS),

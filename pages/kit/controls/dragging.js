@@ -1,11 +1,14 @@
 // A slider is followed while it is dragged. Streamlit's slider sends its value when the hand lets go; this sends the
-// values on the way, past the slider, which would put its handle back to each of them. One value is in flight: of those
-// that come meanwhile the newest waits until its run has ended, because a run that is broken off draws no picture.
-// The address is written on release: browsers take it amiss when it changes often.
+// values on the way, past the slider, which would put its handle back to each of them. One value is in flight, the newest
+// of those that come meanwhile waits. The address is written on release: browsers take it amiss when it changes often.
+//
+// A slider beside its picture (a fragment, picture_first.py) asks the server for the pictures alone (scripts/drags.py):
+// Streamlit is told of no run, which would have it lay out the whole page at each value. The run of the release brings
+// all the rest. Where that fails, and for all other sliders, each value makes an ordinary run.
 //
 // On window, `lab-moved` {key, value, text, fraction} is dispatched at every move of a handle and `lab-rested` at its
 // release; a slider of two handles has lists. What is private to Streamlit here is listed and checked in
-// streamlit_private.py (SCRIPT_PARTS); without it a value is sent on release alone.
+// streamlit_parts.py (SCRIPT_PARTS); without it a value is sent on release alone.
 
 const SLIDER = '[data-testid=stSlider]';
 
@@ -67,8 +70,10 @@ const tell = drag => {
 const forget = () => { if (runs()) forgetting = setTimeout(forget, 100); else tell(0); };
 
 // ---- the hand ----------------------------------------------------------------------------------------------------------
+const BUSY = 409, BUSY_MS = 40; // the page runs; milliseconds until the server is asked again
+let session = '';
 let hand = null; // the drag that goes on: its slider, whether it has begun, what was shown, seen and sent last
-let awaited = false; // whether the run of the last value has not ended
+let awaited = false; // whether the last value has not been answered
 
 const say = (name, detail) => dispatchEvent(new CustomEvent(name, { detail }));
 const runs = () => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState !== 'notRunning';
@@ -76,22 +81,49 @@ const runs = () => document.querySelector('[data-testid=stApp]')?.dataset.testSc
 // A fragment's run waits for a run that is under way; a run of the page breaks it off, which only the first value may.
 const isFree = widget => !awaited && (widget.fragmentId || hand.sent === hand.start || !runs());
 
+// What the charts are given at a value; null where the page runs.
+const picturesOf = async ({ element, fragmentId }, { at, text }) => {
+  const question = { fragment: fragmentId, slider: element.id, values: element.options?.length ? [text].flat() : at };
+  const answer = await fetch(new URL(`_lab/drag/${session}`, document.baseURI), { method: 'POST', body: JSON.stringify(question) });
+  if (answer.ok) return answer.json();
+  if (answer.status !== BUSY) throw new Error(answer.statusText);
+  return null;
+};
+
+const sendQuietly = async (widget, shown) => {
+  const mine = hand;
+  put(widget, shown, false);
+  const pictures = await picturesOf(widget, shown).catch(() => []);
+  if (!pictures) await new Promise(done => setTimeout(done, BUSY_MS));
+  if (hand !== mine) return; // the run of the release has the last word
+  awaited = false;
+  hand.unanswered = !pictures?.length;
+  hand.isLoud = pictures?.length === 0; // nothing to be drawn so
+  if (isDragged()) advance();
+  if (pictures) window.__labShow?.(pictures);
+};
+
 const advance = () => {
   const handle = handlesOf(hand.slider)[0], widget = widgetOf(handle);
   hand.shown = shownBy(hand.slider);
   const now = String(hand.shown.at);
   if (now !== hand.seen) say('lab-moved', hand.shown.detail);
   hand.seen = now;
-  if (now === hand.sent || !isFree(widget)) return;
-  hand.sent = now;
+  if ((now === hand.sent && !hand.unanswered) || !isFree(widget)) return;
+  Object.assign(hand, { sent: now, unanswered: false });
   awaited = true;
-  put(widget, hand.shown, true);
+  hand.isQuiet = Boolean(widget.fragmentId && session && !hand.isLoud);
+  if (hand.isQuiet) sendQuietly(widget, hand.shown); else put(widget, hand.shown, true);
 };
 
 const isDragged = () => hand.slider.isConnected && hand.slider.querySelector('[data-dragging=true]');
 
 // The next value leaves while the browser still draws the last one's picture.
-const ended = () => { awaited = false; if (hand?.begun && isDragged()) advance(); };
+const ended = () => {
+  if (!hand?.begun || hand.isQuiet) return;
+  awaited = false;
+  if (isDragged()) advance();
+};
 
 const look = () => {
   if (!hand) return;
@@ -106,10 +138,11 @@ const look = () => {
 };
 
 const rest = () => {
-  const { slider, begun, sent, start } = hand, shown = slider.isConnected ? shownBy(slider) : hand.shown;
+  const { slider, begun, sent, start, unanswered, isQuiet } = hand, shown = slider.isConnected ? shownBy(slider) : hand.shown;
   hand = null;
   if (!begun) return;
-  if (slider.isConnected && String(shown.at) === sent && sent !== start) acknowledge(handlesOf(slider)[0], shown);
+  const isNews = sent !== start || unanswered || (isQuiet && awaited);
+  if (slider.isConnected && String(shown.at) === sent && isNews) acknowledge(handlesOf(slider)[0], shown);
   say('lab-rested', shown.detail);
   forgetting = setTimeout(forget, FOLLOWED_MS);
 };
@@ -120,7 +153,7 @@ const hold = event => {
   const widget = me && handle && !handle.disabled && sliderOf(handle) && widgetOf(handle);
   if (!widget || widget.element.formId || valueOf(handle) === undefined) return;
   const seen = String(shownBy(slider).at);
-  hand = { slider, down: true, begun: false, shown: null, start: seen, seen, sent: seen };
+  hand = { slider, down: true, begun: false, shown: null, start: seen, seen, sent: seen, unanswered: false, isQuiet: false };
   awaited = false;
   requestAnimationFrame(look);
 };
@@ -128,7 +161,8 @@ addEventListener('pointerdown', hold, true);
 addEventListener('keydown', () => { if (!hand) tell(0); }, true);
 for (const name of ['pointerup', 'pointercancel']) addEventListener(name, () => { if (hand) hand.down = false; }, true);
 
-export default function ({ parentElement }) {
+export default function ({ parentElement, data }) {
+  session = data.session;
   const app = appOf(parentElement);
   me = app ? parentElement : null;
   app?.addScriptFinishedHandler(ended);

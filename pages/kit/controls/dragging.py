@@ -4,6 +4,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.kit.streamlit_private import session_id
+
 _KEY = "lab-drag"
 _FOLLOWER = st.components.v2.component(
     "lab_dragging",
@@ -15,7 +17,7 @@ _FOLLOWER = st.components.v2.component(
 
 def follow_drags() -> None:
     """Let every slider of the page be followed; call once in each run of a page."""
-    _FOLLOWER(key=_KEY, default={"drag": 0}, on_drag_change=_nothing)
+    _FOLLOWER(key=_KEY, data={"session": session_id()}, default={"drag": 0}, on_drag_change=_nothing)
 
 
 def drag() -> int:

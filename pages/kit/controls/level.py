@@ -13,7 +13,7 @@ from pages.kit.controls.essential import Essentials, essential
 from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.record import Control, page_record
 from pages.kit.session import Key
-from pages.kit.streamlit_private import CONTROL_CLASSES
+from pages.kit.streamlit_parts import CONTROL_CLASSES
 
 ESSENTIAL, ALL = LEVELS = ("Essential", "All")
 #: Key of the switch, and its name in an address.
