@@ -1,6 +1,7 @@
 """Kernel, noise, rank and densities on sliders; learning them by the evidence."""
 
 import hashlib
+import time
 from concurrent.futures import Future
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ from pages.kit.controls.essential import group
 from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.controls.settings import control, controls
 from pages.kit.layout.escaping import plain, sentence_of
+from pages.kit.runs.run_panel import beside_picture
 from pages.kit.session import Key
 from pages.kit.state import forget, on_sliders
 
@@ -81,13 +83,14 @@ def _kind(chosen: Chosen) -> str:
 
 def learning(chosen: Chosen, model: Model) -> None:
     """The button that learns kernel and noise, in the background; the sliders follow."""
-    requested = st.session_state.get(Key.DISTRIBUTION_LEARNING)
+    requested, begun = st.session_state.get(Key.DISTRIBUTION_LEARNING, ("", 0.0))
     key = f"distribution {chosen.key} {model.settings.family} {model.settings.intercept} {model.use_covariates}"
     if st.button("Learn kernel and noise", key="d-learn", width="stretch", disabled=requested == key):
-        st.session_state[Key.DISTRIBUTION_LEARNING] = key
+        st.session_state[Key.DISTRIBUTION_LEARNING] = (key, time.time())
         st.rerun()
     if requested == key:
-        _await(chosen, model, key)
+        with beside_picture():
+            _await(chosen, model, key, begun)
     for word in st.session_state.get(Key.DISTRIBUTION_LEARNED, {}).get(chosen.key, ()):
         st.caption(sentence_of(word))
 
@@ -98,12 +101,13 @@ def _job(chosen: Chosen, model: Model, key: str) -> "Future[tuple[MethodSettings
     )
 
 
-def _await(chosen: Chosen, model: Model, key: str) -> None:
+def _await(chosen: Chosen, model: Model, key: str, begun: float) -> None:
     @st.fragment(run_every=0.4)
     def wait() -> None:
         job = _job(chosen, model, key)
         if not job.done():
-            st.caption("Learning (each lengthscale needs one eigendecomposition) …")
+            seconds = round(time.time() - begun)
+            st.caption(f"Learning: one eigendecomposition for each lengthscale · {seconds} s so far")
             if st.button("Cancel", key="d-cancel"):
                 _stop()
                 st.rerun(scope="app")

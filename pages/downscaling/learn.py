@@ -35,9 +35,18 @@ from pages.kit.controls.program_values import set_on_next_run, set_values
 from pages.kit.controls.settings import control
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.layout.theme import is_dark
-from pages.kit.runs.run_panel import begin_run, follow, is_busy, outcome, run_of, show_duration, take_once, trace_charts
+from pages.kit.runs.run_panel import (
+    begin_run,
+    beside_picture,
+    follow,
+    is_busy,
+    run_of,
+    show_duration,
+    show_learned,
+    take_once,
+    trace_charts,
+)
 from pages.kit.session import Key
-from pages.kit.state import get_engine
 
 _LEARNING = LearningSettings
 #: Which noises learning leaves alone, by the control's value.
@@ -166,13 +175,11 @@ def watch(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> None:
     if run.active:
 
         def draw(rows: list[dict[str, Any]]) -> None:
-            charts, now = st.columns([3, 2])
-            with charts:
-                trace_charts(rows)
-            with now:
-                _picture_so_far(rows, choice, problem, spec, _same_problem(run, choice))
+            _picture_so_far(rows, choice, problem, spec, _same_problem(run, choice))
+            trace_charts(rows)
 
-        follow(run, draw)
+        with beside_picture():
+            follow(run, draw)
         return
     _take_over(run, choice, problem, spec)
     _ended(run)
@@ -214,7 +221,7 @@ def _picture_so_far(
         return
     view = quick_view(choice, problem, interactive.traced_spec(spec, problem, dict(best)))
     panel = mean_panel(problem, field_scale(problem), view.mean, "Posterior mean so far")
-    figure = field_map(panel, dark=is_dark(), height=440, every=view.every)
+    figure = field_map(panel, dark=is_dark(), height=260, every=view.every)
     plotly_live(figure, "map-so-far")
 
 
@@ -265,6 +272,4 @@ def warn(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: Vie
 def _ended(run: Run) -> None:
     evidence = number_in(run.result, "diagnostics", "log_evidence")
     more = f" · log evidence {signed(evidence, 2)}" if evidence is not None else ""
-    outcome(run, "Learned", "the sliders show the best values so far", more)
-    with st.expander("Progress"):
-        trace_charts(get_engine().trace(run.id))
+    show_learned(run, more=more)

@@ -58,15 +58,13 @@ def body() -> None:
     with said:
         descriptions.situation(problem, start)
     numbers.hope(choice.key, problem, below=False)
-    learning = st.container()
     cell_selection.bar(problem)
     maps = picture.Maps.of(problem)
     spec, view, stands = picture.posterior(choice, problem, start, maps)
     with st.sidebar:
         how = learn.options(problem, spec.model)
         learn.learn_button(choice, problem, settings, spec, how)
-    with learning:
-        learn.watch(choice, problem, spec)
+    learn.watch(choice, problem, spec)
     baselines = numbers.interpolations(choice.key, problem)
     panels = picture.panels_of(choice, settings, start, spec, view, maps)
     cell = picture.draw_maps(choice, panels, view, maps, stands.told())

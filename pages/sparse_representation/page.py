@@ -29,13 +29,12 @@ def body() -> None:
     """Two pictures: at the sliders' values, and learned; the table of all versions."""
     with st.sidebar:
         toy_spec, count = choose_toy()
-    toy, kept, learning = toy_of(toy_spec), learned_specs(toy_spec, count), st.container()
+    toy, kept = toy_of(toy_spec), learned_specs(toy_spec, count)
     here = pictures(toy, count, kept)
     with st.sidebar:
         settings = choose_learning(count, toy_spec.seed)
         learn_button(toy_spec, settings)
-    with learning:
-        watch(toy_spec, count)
+    watch(toy_spec, count)
     table(toy, count, here, kept)
     equation(toy, count, here)
     if st.session_state.get(RepresentationSettings.places.key) != "learned":

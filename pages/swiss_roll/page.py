@@ -34,13 +34,11 @@ def body() -> None:
     roll_spec = study.roll_spec(problem)
     roll = picture.roll_of(roll_spec)
     situation(roll_spec, problem.kind)
-    above = st.container()
     spec, view = picture.draw(roll, problem)
     with st.sidebar:
         settings = controls.learning(roll_spec, spec)
         learn_button(roll_spec, settings)
-    with above:
-        watch(roll_spec, spec)
+    watch(roll_spec, spec)
     equation(roll_spec, spec, len(roll.data.targets), roll.data.bags.count)
     st.subheader("Models side by side", anchor=False)
     compare.at_these_values(roll_spec, spec, view)

@@ -1,8 +1,8 @@
 """What pages share about a run of theirs: which one it is, its progress with Cancel, its trace as charts."""
 
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import streamlit as st
@@ -111,6 +111,16 @@ def take_once(run: Run, values: Callable[[Any], Mapping[str, Any] | None]) -> No
         st.rerun()
 
 
+@contextmanager
+def beside_picture() -> Iterator[None]:
+    """The place of a run that learns: at the foot of the sidebar, in view however far that is scrolled.
+
+    The pictures keep their place on the page while it comes and goes (``lab-learning`` in page_layout.css).
+    """
+    with st.sidebar, st.container(key="lab-learning"):
+        yield
+
+
 def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str = "Learning") -> None:
     """Progress, time left and Cancel of an active run, with ``draw(trace)`` below; a full redraw when it ends."""
 
@@ -121,11 +131,9 @@ def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str
         if not now.active:
             st.rerun(scope="app")
         with st.container(border=True):
-            text, button = st.columns([5, 1], vertical_alignment="center")
-            text.progress(now.progress or 0.0, text=standing(now) if stopping else f"{doing}: {standing(now)}")
+            st.progress(now.progress or 0.0, text=standing(now) if stopping else f"{doing}: {standing(now)}")
             if engine.is_mine(now):
-                button.button("Cancel", key=f"cancel-{run.id}", width="stretch", on_click=stop, args=(run.id,),
-                              disabled=stopping)  # fmt: skip
+                st.button("Cancel", key=f"cancel-{run.id}", on_click=stop, args=(run.id,), disabled=stopping)
             draw(engine.trace(run.id))
         if stopping and not engine.wait(run.id, _SOON_S).active:
             st.rerun(scope="app")
@@ -172,7 +180,8 @@ def watch(
     draw: Callable[[Run, list[dict[str, Any]]], None] | None = None,
     cancelled: str = "the sliders show the best values so far",
 ) -> None:
-    """The panel of this task's run: ``draw(run, trace)`` (its charts) while it goes on, then its outcome and charts.
+    """The panel of this task's run, in the sidebar: ``draw(run, trace)`` (its charts) while it goes on, then its
+    outcome and charts.
 
     ``take(run, learned)`` gets what it learned, once, and gives what to put on the sliders if the page still fits it.
     """
@@ -180,12 +189,19 @@ def watch(
     if run is None:
         return
     if run.active:
-        follow(run, trace_charts if draw is None else lambda rows: draw(run, rows))
+        with beside_picture():
+            follow(run, trace_charts if draw is None else lambda rows: draw(run, rows))
         return
-    take_once(run, lambda learned: take(run, learned))
-    outcome(run, "Learned", cancelled)
-    with st.expander("Progress"):
-        trace_charts(get_engine().trace(run.id))
+    take_once(run, lambda values: take(run, values))
+    show_learned(run, cancelled)
+
+
+def show_learned(run: Run, cancelled: str = "the sliders show the best values so far", more: str = "") -> None:
+    """The outcome of a run that learned, as `outcome` has it, with its trace."""
+    with beside_picture():
+        outcome(run, "Learned", cancelled, more)
+        with st.expander("Progress"):
+            trace_charts(get_engine().trace(run.id))
 
 
 def outcome(run: Run, done: str, cancelled: str, more: str = "") -> None:
@@ -216,6 +232,6 @@ def trace_charts(rows: list[dict[str, Any]]) -> None:
         return
     dark = is_dark()
     for stage, (at, lines) in objectives.items():
-        plotly_live(objective_trace(stage, at, lines, height=210, dark=dark), f"run-objective-{stage}")
+        plotly_live(objective_trace(stage, at, lines, height=170, dark=dark), f"run-objective-{stage}")
     if values:
         plotly_live(hyperparameter_trace(steps, values, dark=dark), "run-hyperparameters")
