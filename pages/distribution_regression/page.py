@@ -51,10 +51,11 @@ def body() -> None:
     above = st.container()
     left, middle, right = st.columns([4, 7, 4])
     with middle, st.container(key="lab-main-figure"):
-        model, result = picture_first(lambda: picture.function(chosen))
+        model = picture_first(lambda: picture.function(chosen))
     with st.sidebar:
         held_out = controls(ValidationSettings)
         learning(chosen, model)
+    result = picture.compared(chosen, model)
     with left:
         picture.densities(chosen)
     scores = picture.validated(chosen, model, held_out)

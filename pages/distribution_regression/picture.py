@@ -57,8 +57,15 @@ def _key(chosen: Chosen, model: Model) -> str:
 
 
 @st.cache_resource(show_spinner=False, max_entries=24)
-def _compared(key: str, settings: MethodSettings, known: bool, _prepared: Prepared) -> Comparison:
-    return compare(_prepared, settings, regression_function if known else None)
+def _compared(
+    key: str, settings: MethodSettings, known: bool, methods: tuple[str, ...] | None, _prepared: Prepared
+) -> Comparison:
+    return compare(_prepared, settings, regression_function if known else None, methods)
+
+
+def compared(chosen: Chosen, model: Model) -> Comparison:
+    """Every method at the model's settings."""
+    return _compared(_key(chosen, model), model.settings, chosen.spec is not None, None, _used(chosen, model))
 
 
 @st.cache_resource(show_spinner=False, max_entries=24)
@@ -140,13 +147,14 @@ def densities(chosen: Chosen) -> None:
     plotly_live(figure, "d-ridges")
 
 
-def function(chosen: Chosen) -> tuple[Model, Comparison]:
-    """The model's controls and f as every method finds it at their values; returns both."""
+def function(chosen: Chosen) -> Model:
+    """The model's controls, and f at their values as the methods find it that are drawn; returns the model."""
     with st.sidebar:
         model = choose_model(chosen)
-    result = _compared(_key(chosen, model), model.settings, chosen.spec is not None, _used(chosen, model))
+    drawn, prepared = ("gpdr", *model.drawn), _used(chosen, model)
+    result = _compared(_key(chosen, model), model.settings, False, drawn, prepared)  # no risk is drawn
     plotly_live(_function(chosen, result, model, is_dark()), "d-function")
-    return model, result
+    return model
 
 
 def predictions(chosen: Chosen, scores: dict[str, Validated]) -> None:
