@@ -3,8 +3,9 @@
 // of those that come meanwhile waits. The address is written on release: browsers take it amiss when it changes often.
 //
 // A slider beside its picture (a fragment, picture_first.py) asks the server for the pictures alone (scripts/drags.py):
-// Streamlit is told of no run, which would have it lay out the whole page at each value. The run of the release brings
-// all the rest. Where that fails, and for all other sliders, each value makes an ordinary run.
+// Streamlit is told of no run, which would have it lay out the whole page at each value. Ordinary runs are that of the
+// first value, which tells the browser what else a moved slider sets, and that of the release, which brings all the rest.
+// Where pictures alone cannot be had, and for all other sliders, each value makes an ordinary run.
 //
 // On window, `lab-moved` {key, value, text, fraction} is dispatched at every move of a handle and `lab-rested` at its
 // release; a slider of two handles has lists. What is private to Streamlit here is listed and checked in
@@ -110,9 +111,10 @@ const advance = () => {
   if (now !== hand.seen) say('lab-moved', hand.shown.detail);
   hand.seen = now;
   if ((now === hand.sent && !hand.unanswered) || !isFree(widget)) return;
+  const isFirst = hand.sent === hand.start && !hand.unanswered;
+  hand.isQuiet = Boolean(widget.fragmentId && session && !hand.isLoud && !isFirst);
   Object.assign(hand, { sent: now, unanswered: false });
   awaited = true;
-  hand.isQuiet = Boolean(widget.fragmentId && session && !hand.isLoud);
   if (hand.isQuiet) sendQuietly(widget, hand.shown); else put(widget, hand.shown, true);
 };
 
