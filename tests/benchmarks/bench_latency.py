@@ -16,6 +16,7 @@ from pathlib import Path
 
 import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import TimeoutError as NotYet
 
 from pages.kit.controls.level import ALL
 from scripts.browser import find_browser
@@ -50,6 +51,7 @@ TOOK = "key => window.lab.drawn[key] - window.lab.pressed"
 COMPUTING = """() => [...document.querySelectorAll('[data-testid=stCaptionContainer]')]
   .some(caption => /computing the exact/.test(caption.textContent))"""
 STILL = """() => document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"""
+REST = f"() => ({STILL})() && !({COMPUTING})()"
 #: Case → address, chart, sliders (the first is dragged, too), seconds between presses.
 TOYS = {
     "One dimension, n = m = 200": (
@@ -126,17 +128,28 @@ def window(browser: Browser, url: str, path: str, chart: str) -> Iterator[Page]:
 
 def press(page: Page, slider: str, chart: str, key: str) -> float:
     """Milliseconds from the key press to the chart's new picture."""
-    page.get_by_role("slider", name=re.compile(slider)).first.focus()
+    handle = page.get_by_role("slider", name=re.compile(slider)).first
+    handle.focus()
+    before = handle.get_attribute("aria-valuetext")
     page.keyboard.press(key)
-    page.wait_for_function(DRAWN, arg=chart, polling=20, timeout=60_000)
+    try:
+        page.wait_for_function(DRAWN, arg=chart, polling=20, timeout=60_000)
+    except NotYet:
+        now = handle.get_attribute("aria-valuetext")
+        raise AssertionError(f"{slider}: {key} from {before} to {now} brought no new picture of {chart}") from None
     return page.evaluate(TOOK, chart)
 
 
 def moved(page: Page, chart: str, sliders: Sequence[str], pause: float) -> dict[str, list[float]]:
-    """Milliseconds of some presses to and fro on every slider."""
+    """Milliseconds of some presses to and fro on every slider, each once the page is still.
+
+    A picture of an earlier value, which a slow machine draws after the next press, would count as that press's; and the
+    press back to it would bring nothing new.
+    """
     times: dict[str, list[float]] = {name: [] for name in sliders}
     for name in sliders:
         for turn in range(PRESSES):
+            page.wait_for_function(REST, polling=50, timeout=60_000)
             times[name].append(press(page, name, chart, "ArrowLeft" if turn % 2 else "ArrowRight"))
             page.wait_for_timeout(1000 * pause)
     return times

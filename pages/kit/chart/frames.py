@@ -13,6 +13,9 @@ from pages.kit.chart.picture_first import BUSY_JS
 #: Milliseconds until the browser asks for what is still being computed; it does not while a control is held.
 _BEAT_MS = 800
 _JS = """
+let keyed = -ANSWERED_MS; // a key on a slider has its own run first
+addEventListener('keydown', () => { keyed = performance.now(); }, true);
+
 export default function ({ data, setTriggerValue }) {
   const kept = (window.__labFrames ??= new Map()), old = new Map(kept);
   kept.clear();
@@ -22,8 +25,9 @@ export default function ({ data, setTriggerValue }) {
   }
   document.documentElement.dataset.labFrames = [...kept.keys()].join(' ');
   const held = () => document.querySelector('[data-dragging=true], [data-dragged=true]');
+  const rests = () => !held() && !busy() && performance.now() - keyed > ANSWERED_MS;
   // Again and again: an answer that brings nothing new does not come to this function.
-  const ask = () => { if (!held() && !busy()) setTriggerValue('look', Date.now()); };
+  const ask = () => { if (rests()) setTriggerValue('look', Date.now()); };
   clearInterval(window.__labFramesTimer); // what is returned is called at the end, not before the next call
   const timer = window.__labFramesTimer = data.more ? setInterval(ask, BEAT) : 0;
   return () => clearInterval(timer);
