@@ -15,6 +15,7 @@ from pages.kit.chart.plotly_live import COMPONENT
 from scripts.drags import Drags
 
 FRAGMENT, SLIDER = "fragment-1", "slider-1"
+BUSY = (200, "null")
 GOOD = {"fragment": FRAGMENT, "slider": SLIDER, "values": [0.5]}
 
 
@@ -142,10 +143,10 @@ def test_words_of_a_slider_over_a_list_are_sent_as_words(route: Drags, session: 
 def test_while_a_run_is_under_way_and_without_a_session_or_fragment_the_browser_asks_again(
     route: Drags, session: Session
 ) -> None:
-    assert asyncio.run(ask(route, GOOD, "gone"))[0] == 409
-    assert asyncio.run(ask(route, GOOD | {"fragment": "gone"}))[0] == 409
+    assert asyncio.run(ask(route, GOOD, "gone")) == BUSY
+    assert asyncio.run(ask(route, GOOD | {"fragment": "gone"})) == BUSY
     session._scriptrunner = object()
-    assert asyncio.run(ask(route, GOOD))[0] == 409
+    assert asyncio.run(ask(route, GOOD)) == BUSY
     assert not session.requests
 
 
@@ -159,7 +160,7 @@ def test_of_any_other_run_the_browser_is_told(
 ) -> None:
     steps = [lambda: session.says(ScriptRunnerEvent.SCRIPT_STARTED, fragments=fragments)]
     steps += [lambda name=name: session.says(ScriptRunnerEvent[name]) for name in then]
-    assert asyncio.run(after_asking(route, *steps))[0] == 409
+    assert asyncio.run(after_asking(route, *steps)) == BUSY
     session.says(ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, chart("{}"))
     assert session.told == [*(then or ["SCRIPT_STARTED"]), "ENQUEUE_FORWARD_MSG"]
 
@@ -172,7 +173,7 @@ def test_a_run_that_another_request_may_join_is_told(route: Drags, session: Sess
         lambda: session.says(ScriptRunnerEvent.SCRIPT_STARTED, fragments=[FRAGMENT]),
         lambda: session.says(ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, chart("{}")),
     )
-    assert asyncio.run(answer)[0] == 409
+    assert asyncio.run(answer) == BUSY
     assert session.told == ["SCRIPT_STARTED", "ENQUEUE_FORWARD_MSG"]
 
 
@@ -198,5 +199,5 @@ def test_a_run_that_is_broken_off_answers_that_the_page_runs(route: Drags, sessi
         lambda: session.says(event.SCRIPT_STOPPED_FOR_RERUN),
         lambda: session.says(event.SCRIPT_STARTED),
     )
-    assert asyncio.run(answer)[0] == 409
+    assert asyncio.run(answer) == BUSY
     assert session.told == ["SCRIPT_STARTED"]

@@ -71,7 +71,7 @@ const tell = drag => {
 const forget = () => { if (runs()) forgetting = setTimeout(forget, 100); else tell(0); };
 
 // ---- the hand ----------------------------------------------------------------------------------------------------------
-const BUSY = 409, BUSY_MS = 40; // the page runs; milliseconds until the server is asked again
+const BUSY_MS = 40; // while the page runs: until the server is asked again
 let session = '';
 let hand = null; // the drag that goes on: its slider, whether it has begun, what was shown, seen and sent last
 let awaited = false; // whether the last value has not been answered
@@ -86,9 +86,8 @@ const isFree = widget => !awaited && (widget.fragmentId || hand.sent === hand.st
 const picturesOf = async ({ element, fragmentId }, { at, text }) => {
   const question = { fragment: fragmentId, slider: element.id, values: element.options?.length ? [text].flat() : at };
   const answer = await fetch(new URL(`_lab/drag/${session}`, document.baseURI), { method: 'POST', body: JSON.stringify(question) });
-  if (answer.ok) return answer.json();
-  if (answer.status !== BUSY) throw new Error(answer.statusText);
-  return null;
+  if (!answer.ok) throw new Error(answer.statusText);
+  return answer.json();
 };
 
 const sendQuietly = async (widget, shown) => {
