@@ -200,8 +200,8 @@ class QuietRuns:
                 run.end(None)  # Streamlit may make one run of both, whose elements the browser waits for
             request_rerun(session, client_state)
 
-        AppSession._handle_scriptrunner_event_on_event_loop = listen  # type: ignore[method-assign]
-        AppSession.request_rerun = request  # type: ignore[method-assign]
+        AppSession._handle_scriptrunner_event_on_event_loop = listen  # type: ignore[method-assign,assignment]
+        AppSession.request_rerun = request  # type: ignore[method-assign,assignment]
 
     async def given(
         self, runtime: Runtime, session: str, fragment: str, slider: str, values: Sequence[float] | Sequence[str]
