@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
@@ -66,6 +68,12 @@ def route(session: Session) -> Drags:
     return Drags(SimpleNamespace(_session_mgr=sessions))  # type: ignore[arg-type]
 
 
+def run(work: Coroutine[Any, Any, Any]) -> Any:
+    """Its result, from a thread of its own: in this one the loop of browser tests may be running."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
+
+
 def chart(text: str, component: str = COMPONENT) -> ForwardMsg:
     message = ForwardMsg()
     message.delta.new_element.bidi_component.component_name = component
@@ -103,7 +111,7 @@ async def after_asking(route: Drags, *then: Any) -> tuple[int, str]:
     ],
 )  # fmt: skip
 def test_what_no_page_asks_is_refused_and_nothing_runs(route: Drags, session: Session, question: object) -> None:
-    assert asyncio.run(ask(route, question))[0] == 400
+    assert run(ask(route, question))[0] == 400
     assert not session.requests
 
 
@@ -120,7 +128,7 @@ def test_a_run_gives_what_its_charts_are_given_and_the_browser_is_told_of_none_o
         lambda: session.says(event.FRAGMENT_STOPPED_WITH_SUCCESS),
         lambda: session.says(event.SHUTDOWN),
     )
-    assert asyncio.run(answer) == (200, '[{"key":"a"},{"key":"b"}]')
+    assert run(answer) == (200, '[{"key":"a"},{"key":"b"}]')
     assert session.told == ["SHUTDOWN"]
     (asked,) = session.requests
     assert (asked.fragment_id, asked.query_string, asked.page_script_hash) == (FRAGMENT, "o-n=60", "page")
@@ -136,17 +144,17 @@ def test_words_of_a_slider_over_a_list_are_sent_as_words(route: Drags, session: 
         session.says(ScriptRunnerEvent.FRAGMENT_STOPPED_WITH_SUCCESS)
         assert await answer == (200, "[]")
 
-    asyncio.run(both())
+    run(both())
     assert list(session.requests[0].widget_states.widgets[0].string_array_value.data) == ["low", "high"]
 
 
 def test_while_a_run_is_under_way_and_without_a_session_or_fragment_the_browser_asks_again(
     route: Drags, session: Session
 ) -> None:
-    assert asyncio.run(ask(route, GOOD, "gone")) == BUSY
-    assert asyncio.run(ask(route, GOOD | {"fragment": "gone"})) == BUSY
+    assert run(ask(route, GOOD, "gone")) == BUSY
+    assert run(ask(route, GOOD | {"fragment": "gone"})) == BUSY
     session._scriptrunner = object()
-    assert asyncio.run(ask(route, GOOD)) == BUSY
+    assert run(ask(route, GOOD)) == BUSY
     assert not session.requests
 
 
@@ -160,7 +168,7 @@ def test_of_any_other_run_the_browser_is_told(
 ) -> None:
     steps = [lambda: session.says(ScriptRunnerEvent.SCRIPT_STARTED, fragments=fragments)]
     steps += [lambda name=name: session.says(ScriptRunnerEvent[name]) for name in then]
-    assert asyncio.run(after_asking(route, *steps)) == BUSY
+    assert run(after_asking(route, *steps)) == BUSY
     session.says(ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, chart("{}"))
     assert session.told == [*(then or ["SCRIPT_STARTED"]), "ENQUEUE_FORWARD_MSG"]
 
@@ -173,7 +181,7 @@ def test_a_run_that_another_request_may_join_is_told(route: Drags, session: Sess
         lambda: session.says(ScriptRunnerEvent.SCRIPT_STARTED, fragments=[FRAGMENT]),
         lambda: session.says(ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, chart("{}")),
     )
-    assert asyncio.run(answer) == BUSY
+    assert run(answer) == BUSY
     assert session.told == ["SCRIPT_STARTED", "ENQUEUE_FORWARD_MSG"]
 
 
@@ -187,7 +195,7 @@ def test_a_request_during_the_run_leaves_it_quiet_and_makes_another_one(route: D
         lambda: session.says(event.FRAGMENT_STOPPED_WITH_SUCCESS),
         lambda: session.says(event.SCRIPT_STARTED, fragments=[FRAGMENT]),
     )
-    assert asyncio.run(answer) == (200, "[{}]")
+    assert run(answer) == (200, "[{}]")
     assert session.told == ["SCRIPT_STARTED"]
 
 
@@ -199,5 +207,5 @@ def test_a_run_that_is_broken_off_answers_that_the_page_runs(route: Drags, sessi
         lambda: session.says(event.SCRIPT_STOPPED_FOR_RERUN),
         lambda: session.says(event.SCRIPT_STARTED),
     )
-    assert asyncio.run(answer) == BUSY
+    assert run(answer) == BUSY
     assert session.told == ["SCRIPT_STARTED"]
