@@ -7,22 +7,34 @@ import numpy as np
 import torch
 
 from deconditioning.fields.grids.grid import Grid
-from deconditioning.fields.problem.coordinates import kilometres, scaled_coordinates
+from deconditioning.fields.grids.sphere import EARTH_KM
+from deconditioning.fields.problem.coordinates import kilometres, needs_sphere, scaled_coordinates
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 
 #: Distances at which a correlation is looked up between no distance and the map's extent.
 _STEPS = 2000
+#: Chord of the map, in radii of the Earth, from which on the map shows opposite sides.
+_WHOLE = 1.9
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Widths of a pixel, a cell and the map in km; ``unit``: km in one unit of the scaled coordinates."""
+    """Widths of a pixel, a cell and the map in km; ``unit``: km in one unit of the scaled coordinates.
+
+    ``spherical``: the coordinates are points on a sphere, whose distances, and the extent of the map, are chords.
+    """
 
     pixel: float
     cell: float
     extent: float
     unit: float
+    spherical: bool = False
+
+    def kilometres(self, distance: float) -> float:
+        """A distance of the scaled coordinates in km along the ground."""
+        chord = self.unit * distance
+        return 2 * EARTH_KM * float(np.arcsin(min(1.0, chord / (2 * EARTH_KM)))) if self.spherical else chord
 
     def lengthscales(self) -> tuple[float, float]:
         """Lengthscales in units of the scaled coordinates, from a pixel to half the map: between them a map changes."""
@@ -34,7 +46,7 @@ def sizes(problem: DownscalingProblem) -> Sizes:
     pixel, extent, unit = _of_grid(problem.grid)
     inside = problem.cell[problem.cell >= 0]
     pixels = float(np.median(np.unique(inside, return_counts=True)[1])) if inside.size else 1.0
-    return Sizes(pixel, pixel * pixels**0.5, extent, unit)
+    return Sizes(pixel, pixel * pixels**0.5, extent, unit, needs_sphere(problem.grid))
 
 
 @lru_cache(maxsize=4)
@@ -61,12 +73,14 @@ def reach_sentence(factor: Factor, size: Sizes) -> str:
     distances = np.linspace(0, size.extent / size.unit, _STEPS)
     values = _correlation(factor, distances)
     below = int(np.argmax(values <= 0.5))
-    beside = f"a cell is {_km(size.cell)} wide, the map {_km(size.extent)}."
+    whole, width = size.spherical and size.extent > _WHOLE * EARTH_KM, size.kilometres(size.extent / size.unit)
     if values[below] > 0.5:
-        return f"Even across the map ({_km(size.extent)}) values have a correlation of {values[-1]:.2f}."
+        where = "on opposite sides of the Earth" if whole else f"across the map ({_km(width)})"
+        return f"Even {where} values have a correlation of {values[-1]:.2f}."
     share = (values[below - 1] - 0.5) / (values[below - 1] - values[below])
-    half = size.unit * (distances[below - 1] + share * (distances[below] - distances[below - 1]))
-    return f"Values {_km(half)} apart have a correlation of ½; {beside}"
+    half = size.kilometres(distances[below - 1] + share * (distances[below] - distances[below - 1]))
+    beside = "" if whole else f", the map {_km(width)}"
+    return f"Values {_km(half)} apart have a correlation of ½; a cell is {_km(size.cell)} wide{beside}."
 
 
 def _km(length: float) -> str:

@@ -33,6 +33,21 @@ def test_no_distance_exceeds_the_map() -> None:
     assert sentence == f"Even across the map (296 km) values have a correlation of {math.exp(-0.1):.2f}."
 
 
+def test_on_the_globe_distances_are_those_along_the_ground() -> None:
+    globe = Sizes(222.0, 1112.0, 2 * 6371.0088, 6371.0088, spherical=True)
+    for degrees in (30, 90, 150):
+        chord = 2 * math.sin(math.radians(degrees) / 2)
+        factor = Factor("matern12", ("x", "y", "z"), (chord / math.log(2),))
+        arc = f"{math.radians(degrees) * 6371.0088:,.0f} km"
+        assert reach_sentence(factor, globe) == (
+            f"Values {arc} apart have a correlation of ½; a cell is 1,112 km wide."
+        )
+    far = Factor("matern12", ("x", "y", "z"), (20.0,))
+    assert reach_sentence(far, globe) == "Even on opposite sides of the Earth values have a correlation of 0.90."
+    polar = Sizes(25.0, 100.0, 6371.0, 6371.0, spherical=True)  # 60 degrees of arc
+    assert "across the map (6,672 km)" in reach_sentence(far, polar)
+
+
 def test_a_lengthscale_of_each_column_is_read_along_the_first() -> None:
     one, other = (reach_sentence(Factor("rbf", ("x", "y"), (0.5, second)), SIZE) for second in (0.5, 9.0))
     assert one == other
