@@ -120,7 +120,7 @@ def by_keys(page: Page, first: str) -> None:
     sheet.focus()
     for key in ("End", "ArrowRight", "ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
-    expect(live).to_have_text(re.compile(r"^Point \d+: ỹ = −?[\d.]+, z̃ = "))
+    expect(live).to_have_text(re.compile(r"^Point \d+: y = −?[\d.]+, z = "))
     chosen = live.inner_text()
     for _ in range(12):
         page.keyboard.press("Shift+ArrowUp")
