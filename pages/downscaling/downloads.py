@@ -9,7 +9,7 @@ import streamlit as st
 
 from deconditioning import __version__
 from deconditioning.downscaling.checks.interval_summary import unchecked
-from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
+from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 from deconditioning.downscaling.result_dataset import ResultDataset
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import spec_to_settings

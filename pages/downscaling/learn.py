@@ -8,10 +8,10 @@ import streamlit as st
 from deconditioning.downscaling import interactive
 from deconditioning.downscaling.checks.few_cells import INTEGRATED
 from deconditioning.downscaling.checks.learning_check import beside_bilinear, bilinear_error
-from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
+from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 from deconditioning.downscaling.duration import about_seconds
 from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings, LearningSettings
-from deconditioning.downscaling.starting import may_choose, spec_to_settings
+from deconditioning.downscaling.starting import may_average, may_choose, spec_to_settings
 from deconditioning.engine.records import Run, RunSpec
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.several import keys_of
@@ -20,6 +20,7 @@ from deconditioning.figures.downscaled_maps import field_scale, mean_panel
 from deconditioning.figures.maps import field_map
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models.catalogue import named
+from deconditioning.models.defaults import usual_model
 from deconditioning.models.learning.initial import Start
 from deconditioning.models.named_model import NamedModel
 from deconditioning.models.spec import ModelSpec
@@ -78,6 +79,12 @@ def _integrate(problem: DownscalingProblem, model: NamedModel) -> bool | None:
     return own_choice(_LEARNING.integrate, {"integrated": True, "one": False}, names, own)
 
 
+def _average(problem: DownscalingProblem, model: NamedModel) -> bool:
+    """Whether learning averages several models; it does by itself where nobody picked another model."""
+    usual = model == usual_model(problem.matched, problem.spec.coordinates)
+    return bool(control(_LEARNING.average.inner.copy(default=usual)))
+
+
 def options(problem: DownscalingProblem, model: NamedModel) -> dict[str, Any]:
     """How to learn: controls in an expander."""
     start = model.start(problem.matched)
@@ -93,7 +100,8 @@ def options(problem: DownscalingProblem, model: NamedModel) -> dict[str, Any]:
         result["prior_sd"] = control(_LEARNING.prior_sd.usually(start.prior_sd))
         result["hold"] = _hold(start)
         result["integrate"] = _integrate(problem, model)
-        result["choose"] = may_choose(problem, model) and control(_LEARNING.choose.inner)
+        result["average"] = may_average(problem, model) and _average(problem, model)
+        result["choose"] = may_choose(problem, model) and not result["average"] and control(_LEARNING.choose.inner)
     return result
 
 
@@ -241,6 +249,7 @@ def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: Mode
         st.session_state[Key.LEARNED_SLIDERS] = slider_values(model_spec, problem.data.bags.count)
         st.session_state[Key.LEARNED_FROM] = choice.spec.to_dict()
         st.session_state[Key.LEARNED_SPREAD] = (model_spec.model.name, model_spec.spread)
+        st.session_state[Key.LEARNED_OTHERS] = (model_spec.model.name, model_spec.others)
         return st.session_state.get(Key.LEARNED_SLIDERS)
 
     take_once(run, values)

@@ -233,6 +233,15 @@ def _spread(problem: DownscalingProblem, model: NamedModel) -> Spread | None:
     return spread if same else None
 
 
+def as_learned(problem: DownscalingProblem, spec: ModelSpec) -> ModelSpec:
+    """The average of models that was learned from these cells, where the sliders stand at its values; else ``spec``."""
+    learned, values = st.session_state.get(Key.LEARNED_OTHERS), st.session_state.get(Key.LEARNED_SLIDERS, {})
+    if not learned or learned[0] != spec.model.name or st.session_state.get(Key.LEARNED_FROM) != problem.spec.to_dict():
+        return spec
+    same = _agree(slider_values(spec, problem.data.bags.count), values)
+    return replace(spec, others=learned[1]) if same else spec
+
+
 def _say_reach(problem: DownscalingProblem, kernel: KernelSpec) -> None:
     """How far values resemble each other, below the slider of smoothness."""
     if _shown_ends(problem, kernel):

@@ -1,5 +1,7 @@
 """Page Downscaling: a coarse field becomes a fine one, with its uncertainty and its error."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from deconditioning.downscaling.checks.interval_summary import verdict
@@ -99,7 +101,7 @@ def _reservations(
     """
     with st.container():
         picture.await_exact(choice, problem, spec, view)
-        ahead.show(choice, problem, spec, view, stands)
+        ahead.show(choice, problem, replace(spec, others=()), view, stands)
         if view.jitter:
             st.warning(
                 f"{view.jitter:.1e} was added to the diagonal of a matrix to factorise it. Increase σ² to avoid this."
@@ -115,7 +117,7 @@ def explore(
     with st.container():
         if shows_draws:
             draws.show(choice, problem, spec, view, maps)
-        sweep.offer(choice, problem, spec)
+        sweep.offer(choice, problem, replace(spec, others=()))
 
 
 def scores(choice: data.Choice, problem: DownscalingProblem, spec: ModelSpec, view: picture.View) -> None:

@@ -43,7 +43,7 @@ from deconditioning.observations import IndirectData
 from pages.downscaling import cell_selection
 from pages.downscaling.data import Choice, problem_of
 from pages.downscaling.frames.along import Standing, standing
-from pages.downscaling.model import begin, hyperparameters
+from pages.downscaling.model import as_learned, begin, hyperparameters
 from pages.kit.chart.background import get_background, session_lane
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
@@ -295,9 +295,10 @@ def posterior(choice: Choice, problem: DownscalingProblem, start: ModelSpec, map
 
     def draw() -> _Shown:
         with st.sidebar:
-            spec = hyperparameters(problem, start)
+            single = hyperparameters(problem, start)
+        spec = as_learned(problem, single)
         view = _current_view(choice, problem, spec)
-        stands = standing(choice, problem, start, spec)
+        stands = standing(choice, problem, start, single)
         maps.draw(mean_panel(problem, maps.scale, view.mean), stands.told(), view.every)
         return spec, view, stands
 

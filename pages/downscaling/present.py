@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
+from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.map_panel import Panel
 from deconditioning.metrics.intervals import Trust

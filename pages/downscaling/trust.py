@@ -7,7 +7,7 @@ import streamlit as st
 
 from deconditioning.downscaling.checks.assumptions import assumptions, intervals, refused
 from deconditioning.downscaling.checks.interval_summary import unchecked
-from deconditioning.downscaling.checks.one_scale_up import OTHERS, OneScaleUp
+from deconditioning.downscaling.checks.scale_up_result import AVERAGE, OTHERS, OneScaleUp
 from deconditioning.downscaling.prediction import reads_bags
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import scaled_up_panels
@@ -84,7 +84,8 @@ def one_scale_up(spec: ModelSpec, result: OneScaleUp | None) -> None:
         )
         return
     bad = result.better is not None or round(100 * result.held[-1]) < RIGHT[0]
-    (st.warning if bad else st.success)(plain(f"Learned values: {result.sentence[0].lower()}{result.sentence[1:]}"))
+    sentence = f"Learned values: {result.sentence[0].lower()}{result.sentence[1:]} {result.comparison}"
+    (st.warning if bad else st.success)(plain(sentence))
     if result.choice:
         st.caption(plain(result.choice))
 
@@ -94,13 +95,14 @@ def show_one_scale_up(problem: DownscalingProblem, scale: MapScale, result: OneS
     if result is None:
         return
     with st.expander("One scale up: a test without a fine truth"):
-        st.markdown(plain(" ".join((result.sentence, result.choice or "", *result.sentences))))
+        st.markdown(plain(" ".join((result.sentence, result.comparison, result.choice or "", *result.sentences))))
         for column, panel in zip(st.columns(3), scaled_up_panels(problem, scale, result.values), strict=True):
             with column:
                 plotly_live(field_map(panel, height=300, dark=is_dark()), f"map-{panel.key}", later=True)
         left, right = st.columns(2)
         with left:
-            ways = {result.model: MODELS[result.model].phrase, "constant": "mean of the merged cell", **OTHERS}
+            own = "average of these models" if result.own == AVERAGE else MODELS[result.model].phrase
+            ways = {result.own: own, "constant": "mean of the merged cell", **OTHERS}
             rows = [{"Way": ways[name], "RMSE": f"{result.rmse[name]:.3g}"} for name in ways if name in result.rmse]
             st.dataframe(rows, hide_index=True, width="stretch", placeholder=MISSING)
             st.caption(_meaning(problem, result))

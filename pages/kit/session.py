@@ -33,6 +33,7 @@ class Key(StrEnum):
     HISTORY = "_history"
     HISTORY_REQUEST = "_wish"
     LEARNED_FROM = "_learned_from"
+    LEARNED_OTHERS = "_learned_others"
     LEARNED_SLIDERS = "_learned_sliders"
     LEARNED_SPREAD = "_learned_spread"
     LEVEL = "_level"

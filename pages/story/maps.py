@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from deconditioning.downscaling.checks.one_scale_up import OTHERS, OneScaleUp
+from deconditioning.downscaling.checks.scale_up_result import OTHERS, OneScaleUp
 from deconditioning.fields.problem.baselines import constant
 from deconditioning.fields.problem.explained_variation import WEAK, explained_share
 from deconditioning.figures.downscaled_maps import field_scale, reaches
@@ -212,7 +212,7 @@ def signs(solved: Solved, share: float, checked: OneScaleUp | None) -> tuple[lis
         (held.verdict == "about right", held.sentence),
     ]
     if checked is not None:
-        ratio, kept = checked.rmse[checked.model] / checked.rmse["bilinear"], checked.held[-1]
+        ratio, kept = checked.rmse[checked.own] / checked.rmse["bilinear"], checked.held[-1]
         nearer = f"; {OTHERS[checked.better]} is more accurate" if checked.better else ""
         fine = checked.better is None and round(100 * kept) >= RIGHT[0]
         told = (

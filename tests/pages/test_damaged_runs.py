@@ -15,7 +15,7 @@ from deconditioning.datasets.entries import catalogue
 from deconditioning.datasets.one_dimension import LineSpec
 from deconditioning.datasets.sparse_toy import ToySpec
 from deconditioning.datasets.swiss_roll import RollSpec
-from deconditioning.downscaling.checks.one_scale_up import VALUES, OneScaleUp
+from deconditioning.downscaling.checks.scale_up_result import VALUES, OneScaleUp
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.spec import Factor, KernelSpec, Term

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from deconditioning.datasets.one_dimension import LineSpec, make_line
-from deconditioning.downscaling.checks.one_scale_up import VALUES, OneScaleUp
+from deconditioning.downscaling.checks.scale_up_result import VALUES, OneScaleUp
 from deconditioning.fields.problem.baselines import bilinear, constant
 from deconditioning.studies.story import mediated
 from deconditioning.studies.story.checked import SECRETS, Checked

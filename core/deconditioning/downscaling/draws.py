@@ -1,7 +1,7 @@
 """Joint posterior draws over a whole picture: fields that all fit the same coarse cells."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -14,8 +14,8 @@ from deconditioning.bag_sums.pixel_sums import Picture
 from deconditioning.device import one_thread
 from deconditioning.downscaling.checks.local_scale_inputs import scale_at
 from deconditioning.downscaling.grid_draws import grid_draws
-from deconditioning.downscaling.interactive import Sketch, quick_sums, sketch, sums_key
-from deconditioning.downscaling.prediction import bags_inside, pixels_of_bags, reads_bags, total
+from deconditioning.downscaling.interactive import Sketch, components, quick_sums, sketch, sums_key
+from deconditioning.downscaling.prediction import bags_inside, data_of, pixels_of_bags, reads_bags, total
 from deconditioning.downscaling.starting import columns_of
 from deconditioning.downscaling.warping.physical_map import physical_draw
 from deconditioning.errors import Check, InputError, never
@@ -77,9 +77,12 @@ def posterior_draws(
     gives the same random numbers, so draws change with the hyperparameters as smoothly as the posterior does. If the
     model has a local scale κ, a draw is ``mean + κ (draw − mean)``; at full resolution with matched cells the second
     term is ``P(κ (draw − mean))``, where P restores the cell averages of ``draw − mean`` (`_onto_cells`). Raises
-    ``InputError`` for kernels whose functions cannot be drawn. Source: Wilson et al. 2020, *Efficiently sampling
+    ``InputError`` for kernels whose functions cannot be drawn. An average of models has as many draws of each as its
+    weight says (`_of_components`). Source: Wilson et al. 2020, *Efficiently sampling
     functions from GP posteriors*.
     """
+    if spec.others:
+        return _of_components(spec, data, problem, key, store, picture, look, count, seed, check)
     generator = torch.Generator().manual_seed(seed)
     if spec.spread is not None:
         fields, mean = _of_members(spec, data, problem, picture, look, count, generator, check)
@@ -105,8 +108,9 @@ def exact_draws(
             f"{count} draws of {len(problem.pixel):,} pixels do not fit into memory at once: request at most "
             f"{_MOST_VALUES // len(problem.pixel)}."
         )
-    if picture is not None and reads_bags(spec):
-        store.parts(sums_key(key, spec), spec.kernel, picture, check)
+    for _, each, seen in components(spec, problem, picture):
+        if seen is not None and reads_bags(each):
+            store.parts(sums_key(key, each), each.kernel, seen, check)
     look = sketch(problem, every_pixel=True)
     return posterior_draws(spec, data, problem, key, store, picture, look, count=count, seed=seed, check=check)
 
@@ -136,6 +140,27 @@ def _of_members(
         means.append(mean)
         fields.append(mean[:, None] + apart)
     return torch.stack(fields, dim=2).flatten(1)[:, :count], torch.stack(means).mean(0)
+
+
+def _of_components(
+    spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, key: str, store: SumsStore,
+    picture: Picture | PartedPicture | None, look: Sketch, count: int, seed: int, check: Check,
+) -> Draws:  # fmt: skip
+    """Draws of an average of models, each of one of them; those of model k are ``w_k`` of all, in a random order."""
+    parts = components(spec, problem, picture)
+    ends = np.rint(np.cumsum([weight for weight, _, _ in parts]) * count).astype(int)
+    every, means = [], []
+    for (weight, each, seen), number in zip(parts, np.diff(ends, prepend=0), strict=True):
+        own = data_of(each, spec, data, problem, check)
+        result = posterior_draws(
+            each, own, problem, key, store, seen, look, count=max(int(number), 1), seed=seed, check=check
+        )
+        every.append(replace(result, fields=result.fields[:number]))
+        means.append(weight * result.mean)
+    order = np.random.default_rng(seed).permutation(count)
+    off = [each.off for each in every if each.off is not None]
+    fields = np.concatenate([each.fields for each in every])[order]
+    return Draws(fields, np.sum(means, axis=0), max(off) if off else None, every[0].stride, seed)
 
 
 def _off(problem: DownscalingProblem, mean: np.ndarray, draws: list[np.ndarray]) -> float | None:

@@ -19,6 +19,8 @@ from deconditioning.device import one_thread
 from deconditioning.downscaling.checks.local_scale_inputs import scaled
 from deconditioning.downscaling.prediction import (
     Prediction,
+    averaged,
+    data_of,
     fits_in_memory,
     picture_for,
     predict,
@@ -34,6 +36,7 @@ from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.indirect_gp import condition_on_gram
 from deconditioning.models.learning.parameters import with_values
 from deconditioning.models.named_posterior import named_posterior
+from deconditioning.models.posterior_moments import averaged_moments
 from deconditioning.models.sparse.coreset import coreset
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import Bags, IndirectData
@@ -174,6 +177,13 @@ def preview(
     look: Sketch,
 ) -> Preview:
     """A picture in well under a second: exact sums if they are cached or cheap, otherwise a few points of each bag."""
+    if spec.others:
+        return _averaged(
+            [
+                (weight, preview(each, data_of(each, spec, data, problem), problem, key, store, seen, look))
+                for weight, each, seen in components(spec, problem, picture)
+            ]
+        )
     if not reads_bags(spec):
         return _preview_through(spec, data, problem, look)
     place = columns_of(problem).place if spec.model.looks_at_footprints else None
@@ -191,6 +201,28 @@ def preview(
     sentence = f"preview: mean {told}, sd at {look.sd_at.said}{one}"
     sd = Later(lambda: spec.value_sd(scaled(spec, problem, conditioned, _variance(conditioned, parts, look))))
     return Preview((spec.mean + mean)[look.mean_at.repeat], sd, (sentence,))
+
+
+def components(
+    spec: ModelSpec, problem: DownscalingProblem, picture: Picture | PartedPicture | None
+) -> list[tuple[float, ModelSpec, Picture | PartedPicture | None]]:
+    """The models of an average with their weights and the pictures that they see; ``picture`` is the first one's."""
+    same = spec.model.looks_at_footprints
+    return [
+        (weight, each, picture if each.model.looks_at_footprints == same else picture_or_none(problem, each))
+        for weight, each in spec.components
+    ]
+
+
+def _averaged(parts: list[tuple[float, Preview]]) -> Preview:
+    """The average of previews, whose weights sum to one."""
+    weights, each = [weight for weight, _ in parts], [part for _, part in parts]
+    mean = total(weight * part.mean for weight, part in parts)
+
+    def sd() -> Tensor:
+        return averaged_moments(weights, [(part.mean, part.sd().square()) for part in each])[1].sqrt()
+
+    return Preview(mean, Later(sd), each[0].approximations)
 
 
 def quick_sums(
@@ -262,6 +294,12 @@ def exact(
     check: Check = never,
 ) -> Prediction:
     """The exact posterior at every pixel; sums come from the cache, or are computed and cached."""
+    if spec.others:
+        parts = [
+            (weight, exact(each, data_of(each, spec, data, problem, check), problem, key, store, seen, check))
+            for weight, each, seen in components(spec, problem, picture)
+        ]
+        return averaged(parts)
     if picture is None or spec.spread is not None or not reads_bags(spec):
         return predict(spec, data, problem, check=check)
     return predict_from_sums(spec, data, problem, store.parts(sums_key(key, spec), spec.kernel, picture, check))

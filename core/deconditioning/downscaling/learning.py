@@ -12,12 +12,19 @@ from deconditioning.bag_sums.distances import over_many
 from deconditioning.device import choose
 from deconditioning.downscaling.checks.few_cells import integrates
 from deconditioning.downscaling.checks.learning_check import LearningCheck, better_of
-from deconditioning.downscaling.checks.one_scale_up import OneScaleUp, one_scale_up
+from deconditioning.downscaling.checks.one_scale_up import one_scale_up
+from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 from deconditioning.downscaling.learning_data import centre_of_priors, learning_gram, thinned
 from deconditioning.downscaling.prediction import matched_data, reads_bags
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.stages import choose_stage, ran_away
-from deconditioning.downscaling.starting import columns_of, completed, other_candidate, starting_spec
+from deconditioning.downscaling.starting import (
+    averaged_with,
+    columns_of,
+    completed,
+    other_candidate,
+    starting_spec,
+)
 from deconditioning.engine.reporting import NoReport
 from deconditioning.errors import Cancelled, InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -39,6 +46,8 @@ def learn_model(
     up, or before learning if that chooses the model (``settings.choose``).
     """
     context, settings = context or NoReport(), completed(problem, settings)
+    if others := averaged_with(problem, settings):
+        return _learned_average(problem, settings, others, context)
     checked: _Checked = _Checked()
     if settings.choose and (other := other_candidate(problem, settings)) is not None:
         context.report(message="Choosing the model by a test one scale up")
@@ -68,6 +77,33 @@ def learn_model(
     warnings = (*learned.warnings, *checked.said)
     learned = replace(learned, warnings=warnings, cancelled=checked.cancelled)
     return learned, replace(guard, one_scale_up=checked.found)
+
+
+def _learned_average(
+    problem: DownscalingProblem, settings: DownscaleSettings, others: list[DownscaleSettings], context: Any
+) -> tuple[Learned, LearningCheck]:
+    """Learn the models that have weight one scale up; the first of them holds the others.
+
+    Where cells are too few for the test, the first model alone is learned.
+    """
+    context.report(message="Weighing the models by a test one scale up")
+    checked = _look(problem, settings, context)
+    weights = {settings.model: 1.0} if checked.found is None else checked.found.weights
+    guard, parts = LearningCheck.of(problem), list[tuple[float, Learned]]()
+    chosen = [each for each in (settings, *others) if weights.get(each.model, 0.0) > 0]
+    for each in () if checked.cancelled else chosen:
+        learned, result = _learned(problem, each, context)
+        guard = guard if parts else replace(result, one_scale_up=checked.found)
+        parts.append((weights[each.model], learned))
+        if learned.cancelled:
+            break
+    if not parts:
+        return Learned(starting_spec(problem, settings), math.nan, (), True), guard
+    cancelled = any(learned.cancelled for _, learned in parts)
+    first, rest = parts[0][1], () if cancelled else tuple((weight, learned.spec) for weight, learned in parts[1:])
+    warnings = dict.fromkeys(sentence for _, learned in parts for sentence in learned.warnings)
+    spec = replace(first.spec, others=rest)
+    return replace(first, spec=spec, warnings=(*warnings, *checked.said), cancelled=cancelled), guard
 
 
 def _learned(problem: DownscalingProblem, settings: DownscaleSettings, context: Any) -> tuple[Learned, LearningCheck]:

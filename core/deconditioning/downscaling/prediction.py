@@ -27,7 +27,7 @@ from deconditioning.models.learning.learning import LearningOptions
 from deconditioning.models.leave_one_out import MOST_TARGETS, leave_one_out, left_out
 from deconditioning.models.named_model import NamedModel
 from deconditioning.models.named_posterior import named_posterior
-from deconditioning.models.posterior_moments import Moments, read_moments
+from deconditioning.models.posterior_moments import Moments, averaged_moments, read_moments
 from deconditioning.models.pseudo_targets import with_pseudo_targets
 from deconditioning.models.sparse.sparse_gp import SparsePosterior, bound_and_error
 from deconditioning.models.spec import ModelSpec
@@ -49,7 +49,7 @@ class Prediction:
     collapsed bound on it for models with inducing points; ``jitter`` was added to a diagonal; ``routes`` names the
     algorithm of each term's sums; ``told`` describes approximations; ``left_out`` is the RMSE of the targets, each
     predicted from all others, None if they are too many; ``scale`` is the local scale κ of the sds (P,), None if the
-    model has none.
+    model has none; ``missed`` are the errors behind ``left_out``, None where only that is known.
     """
 
     mean: Float[Tensor, " P"]
@@ -61,6 +61,7 @@ class Prediction:
     told: tuple[str, ...] = ()
     left_out: float | None = None
     scale: Float[Tensor, " P"] | None = None
+    missed: Float[Tensor, " M"] | None = None
 
 
 def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = never) -> IndirectData:
@@ -190,10 +191,11 @@ def _prediction(
     if scale is not None:
         variance = scale.square() * variance
     sds = spec.value_sd(variance), variance.clamp_min(0).sqrt()
-    missed = leave_one_out(given).rmse if len(given.residual) <= MOST_TARGETS else None
+    missed = leave_one_out(given) if len(given.residual) <= MOST_TARGETS else None
+    left, errors = (None, None) if missed is None else (missed.rmse, missed.error)
     evidence, jitter = float(given.evidence), given.factor.jitter
     told = _uncarried(spec, problem, given.carried) + sentences(problem, integrated=False)
-    return Prediction(mean, *sds, evidence, jitter, routes, told, missed, scale)
+    return Prediction(mean, *sds, evidence, jitter, routes, told, left, scale, errors)
 
 
 def _uncarried(spec: ModelSpec, problem: DownscalingProblem, covariance: Tensor | None) -> tuple[str, ...]:
@@ -263,6 +265,12 @@ def predict(
     check: Check = never,
 ) -> Prediction:
     """Posterior mean and sd of every prediction pixel, by the cheapest exact algorithm."""
+    if spec.others:
+        parts = [
+            (weight, predict(each, data_of(each, spec, data, problem, check), problem, device=device, check=check))
+            for weight, each in spec.components
+        ]
+        return averaged(parts)
     device = device or torch.device("cpu")
     if spec.spread is not None:
         every = members(spec, problem.columns)
@@ -276,32 +284,44 @@ def predict(
 
 
 def mixture(problem: DownscalingProblem, parts: Sequence[Prediction]) -> Prediction:
-    """The average of equally probable predictions of one problem, with the mean of their variances plus the variance
-    of their means.
-
-    The evidence and the left-out RMSE are means over the parts; κ is the root of their mean square.
-    """
-    mean = torch.stack([each.mean for each in parts]).mean(0)
-    between = torch.stack([(each.mean - mean).square() for each in parts]).mean(0)
-
-    def spread(sds: list[Tensor]) -> Float[Tensor, " P"]:
-        return (torch.stack([sd.square() for sd in sds]).mean(0) + between).sqrt()
-
-    missed = [each.left_out for each in parts if each.left_out is not None]
-    scales = [each.scale for each in parts if each.scale is not None]
-    told = tuple(dict.fromkeys(sentence for each in parts for sentence in each.told))
+    """The average of equally probable predictions of one problem; its evidence is the mean of theirs."""
+    result = averaged([(1 / len(parts), each) for each in parts])
     alone, together = sentences(problem, integrated=False), sentences(problem, integrated=True)
-    return Prediction(
-        mean,
-        spread([each.sd for each in parts]),
-        spread([each.sd_latent for each in parts]),
-        sum(each.evidence for each in parts) / len(parts),
-        max(each.jitter for each in parts),
-        parts[0].routes,
-        tuple(sentence for sentence in told if sentence not in alone) + together,
-        sum(missed) / len(missed) if missed else None,
-        torch.stack(scales).square().mean(0).sqrt() if scales else None,
+    return replace(
+        result,
+        evidence=sum(each.evidence for each in parts) / len(parts),
+        routes=parts[0].routes,
+        told=tuple(sentence for sentence in result.told if sentence not in alone) + together,
     )
+
+
+def data_of(
+    component: ModelSpec, spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, check: Check = never
+) -> IndirectData:
+    """The data of a component of an average, given those of its first one."""
+    return data if component.model == spec.model else matched_data(problem, component, check)
+
+
+def averaged(parts: Sequence[tuple[float, Prediction]]) -> Prediction:
+    """The average of predictions with weights that sum to one; its evidence is that of the first.
+
+    Moments are those of the mixture; the local scale is the weighted mean of the models'.
+    """
+    weights, each = [weight for weight, _ in parts], [part for _, part in parts]
+    mean, variance = averaged_moments(weights, [(part.mean, part.sd.square()) for part in each])
+    latent = averaged_moments(weights, [(part.mean, part.sd_latent.square()) for part in each])[1]
+    scales = [part.scale for part in each if part.scale is not None]
+    errors = [part.missed for part in each if part.missed is not None]
+    whole = len(errors) == len(each) and len({len(error) for error in errors}) == 1
+    missed = total(weight * error for weight, error in zip(weights, errors, strict=True)) if whole else None
+    return Prediction(
+        mean, variance.sqrt(), latent.sqrt(), each[0].evidence, max(part.jitter for part in each),
+        tuple(route for part in each for route in part.routes),
+        tuple(dict.fromkeys(sentence for part in each for sentence in part.told)),
+        each[0].left_out if missed is None else float(missed.square().mean().sqrt()),
+        total(w * scale for w, scale in zip(weights, scales, strict=True)) if len(scales) == len(each) else None,
+        missed,
+    )  # fmt: skip
 
 
 def _whole_sums(

@@ -67,7 +67,7 @@ class ResultDataset:
             version=__version__,
             checked=self.checked,
             warnings=self.warnings,
-            method=self.spec.model.source,
+            method="; ".join(dict.fromkeys(each.model.source for _, each in self.spec.components)),
         )
         if delivery.quantiles:
             result = with_quantiles(result, self.problem, self.mean, self.sd, delivery.quantiles, self.quantile)

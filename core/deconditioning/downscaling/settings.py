@@ -143,6 +143,18 @@ class LearningSettings(Settings):
         ),
         "done where the model is auto",
     )  # fmt: skip
+    average = OrNone(
+        OrDict(
+            Switch(
+                "Average several models", True, box=True,
+                about="average the models that suit the data, weighted by how well each predicts the known cells one "
+                "scale up, instead of taking one",
+                help="Learn tests several models on larger cells, whose values are known, and averages them. The "
+                "weights are those with the best predictions there (stacking); a weight near 1 is a choice.",
+            )
+        ),
+        "done where the model is auto",
+    )  # fmt: skip
     stage_one = Choice(
         "Stages", CHOOSE, widget="menu", address="stage",
         about="how λ and the mediators' lengthscales are found; choose: joint, or leave_one_bag_out where that is "
@@ -228,6 +240,8 @@ class DownscaleSettings(KernelSettings, LearningSettings):
     inducing : inducing points of a sparse model: how many, or a whole ``Inducing`` as a dict; ``placement`` of them.
     choose : whether learning may take the other of the two models that suit cells matched through mediators, where
         one scale up it comes nearer; ``None``: where the model is "auto".
+    average : whether learning averages the models that suit the data (`deconditioning.downscaling.averaging`), or the
+        other models of a learned average and their weights; ``None``: where the model is "auto".
     learn : whether hyperparameters are learned; the others as in ``LearningOptions``.
     stage_one : as in ``LearningOptions``, or "choose": joint learning unless it is clearly farther off one scale up
         than leaving bags out, where λ and ℓ can be found in either way (`deconditioning.downscaling.stages`).

@@ -10,7 +10,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from deconditioning.downscaling.checks.one_scale_up import CLEARLY, OneScaleUp, one_scale_up
+from deconditioning.downscaling.checks.one_scale_up import one_scale_up
+from deconditioning.downscaling.checks.scale_up_result import CLEARLY, OneScaleUp
 from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -75,7 +76,7 @@ def choose_stage(problem: DownscalingProblem, settings: DownscaleSettings, conte
     apart, joint = (result[way] for way in WAYS)
     far = joint.farther(apart, problem.coarse_grid.area) > CLEARLY
     way, other = WAYS if far else WAYS[::-1]
-    errors = {name: f"{each.rmse[each.model]:.3g} {problem.units}".strip() for name, each in result.items()}
+    errors = {name: f"{each.rmse[each.own]:.3g} {problem.units}".strip() for name, each in result.items()}
     sentence = (
         f"Stage one: {_CALLED[way]}, RMSE {errors[way]} one scale up; {_CALLED[other]}: {errors[other]}, "
         f"{'significantly less accurate' if far else 'not significantly more accurate'}."

@@ -9,10 +9,11 @@ from deconditioning.errors import InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models.area_to_point import cell_width
+from deconditioning.models.catalogue import AREA_TO_POINT_GP, REGRESSION_KRIGING
 from deconditioning.models.defaults import CANDIDATES, starting_kernel, starting_mediator_kernel, usual_model
 from deconditioning.models.indirect_gp import Columns
 from deconditioning.models.named_model import NamedModel
-from deconditioning.models.spec import ModelSpec
+from deconditioning.models.spec import ModelSpec, others_from_dict, others_to_dict
 from deconditioning.models.spread import Spread
 
 
@@ -71,6 +72,25 @@ def other_candidate(problem: DownscalingProblem, settings: DownscaleSettings) ->
     return completed(problem, kept_settings(CANDIDATES[settings.model == CANDIDATES[0]], settings))
 
 
+def may_average(problem: DownscalingProblem, model: NamedModel) -> bool:
+    """Whether there are further models that suit these cells beside this one."""
+    return bool(averaged_with(problem, completed(problem, DownscaleSettings(model=model.name, average=True))))
+
+
+def averaged_with(problem: DownscalingProblem, settings: DownscaleSettings) -> list[DownscaleSettings]:
+    """The other models that an average holds, as they begin; none where completed ``settings`` take one model.
+
+    For matched cells kriging of the residuals of a linear regression; for cells matched through mediators the other
+    one of `CANDIDATES`.
+    """
+    if settings.average is not True:
+        return []
+    if problem.matched and settings.kind == AREA_TO_POINT_GP and problem.spec.covariates:
+        return [completed(problem, kept_settings(REGRESSION_KRIGING.name, settings))]
+    other = other_candidate(problem, settings)
+    return [] if other is None else [other]
+
+
 def kept_settings(model: str, settings: DownscaleSettings) -> DownscaleSettings:
     """Another model as it begins, with what of the settings is no model's own."""
     names = ("points", "seed", "device", "steps", "method", "learn", "gradient_boosting", "warp")
@@ -82,8 +102,7 @@ def completed(problem: DownscalingProblem, settings: DownscaleSettings) -> Downs
     auto = settings.model == AUTO
     model = usual_model(problem.matched, problem.spec.coordinates) if auto else settings.kind
     start = model.start(problem.matched)
-    if settings.choose is None:
-        settings = settings.replace(choose=auto)
+    settings = settings.replace(**{name: auto for name in ("choose", "average") if getattr(settings, name) is None})
     own = ("noise", "point_noise", "hold", "every_pixel", "prior_sd", "restarts", "local_scale", "integrate")
     left_open = {name: getattr(start, name) for name in own if getattr(settings, name) is None}
     return settings.replace(model=model.name, **left_open)
@@ -112,6 +131,7 @@ def starting_spec(problem: DownscalingProblem, settings: DownscaleSettings) -> M
         local_scale=bool(settings.local_scale),
         spread=_spread(settings),
         inducing=settings.inducing_points(settings.kind.count_places(data.bags)),
+        others=others_from_dict(settings.average) if isinstance(settings.average, dict) and not settings.learn else (),
     )
     if spec.model.uses("mediator_kernel") and mediator_kernel is None:
         raise InputError("This model needs mediators, but none are given: choose a mediator or add the coordinates.")
@@ -137,5 +157,6 @@ def spec_to_settings(settings: DownscaleSettings, spec: ModelSpec) -> DownscaleS
         inducing=asdict(spec.inducing),
         integrate=spec.spread.to_dict() if spec.spread else False,
         choose=False,
+        average=others_to_dict(spec.others) if spec.others else False,
         learn=False,
     )

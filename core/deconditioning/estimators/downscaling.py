@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self, Unpack
 import xarray as xr
 
 from deconditioning.downscaling import run
-from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
+from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import completed
@@ -189,12 +189,14 @@ class Downscaler(ModelEstimator):
     ----------
     model : "auto" for the default model for the data, or a name listed by ``deconditioning downscale --help``.
     choose : whether learning may choose between the two models for cells matched through mediators.
+    average : whether learning averages the models that suit the data; None: if the model is "auto".
 
     The other parameters are common to all models (`ModelEstimator`).
     """
 
     model: str = _DEFAULT.model.default
     choose: bool | None = _DEFAULT.choose.default
+    average: Any = _DEFAULT.average.default
 
     def _settings(self) -> DownscaleSettings:
         return DownscaleSettings.from_dict(self.get_params())

@@ -1,6 +1,6 @@
 """Posterior mean and variance at many points, tile by tile, with bounded memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from jaxtyping import Float
@@ -13,6 +13,14 @@ POINTS, SUMS, LEAST = 8192, 1 << 23, 256
 
 #: Mean and variance, each (n,), of a stretch of n points.
 Moments = tuple[Float[Tensor, " n"], Float[Tensor, " n"]]
+
+
+def averaged_moments(weights: Sequence[float], moments: Sequence[Moments]) -> Moments:
+    """Mean and variance of the mixture ``Σ_k w_k p_k``: ``m = Σ w_k m_k``, ``v = Σ w_k (v_k + (m_k − m)²)``."""
+    mean = sum(weight * each for weight, (each, _) in zip(weights, moments, strict=True))
+    spread = sum(w * (variance + (each - mean) ** 2) for w, (each, variance) in zip(weights, moments, strict=True))
+    assert isinstance(mean, Tensor) and isinstance(spread, Tensor)
+    return mean, spread
 
 
 def tile_points(bags: int) -> int:

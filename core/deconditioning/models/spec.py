@@ -1,7 +1,8 @@
 """A model with its kernels and noise variances: immutable, and written to JSON by the model's name."""
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from torch import Tensor
@@ -57,6 +58,7 @@ class ModelSpec:
         predicted (`deconditioning.models.local_scale`).
     spread : the posterior spread of the hyperparameters, over which a map is averaged
         (`deconditioning.models.learning.integrate`); None if they are taken as known.
+    others : further models and their weights, where the posterior is the average of several (`components`).
 
     Source: Chau et al. 2021, §3 and App. E.2.
     """
@@ -71,6 +73,7 @@ class ModelSpec:
     inducing: Inducing = Inducing()
     local_scale: bool = False
     spread: Spread | None = None
+    others: tuple[tuple[float, "ModelSpec"], ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, NamedModel):
@@ -79,6 +82,16 @@ class ModelSpec:
             value = getattr(self, name)
             if not math.isfinite(value) or value < low:
                 raise InputError(f"`{name}` is {value}: give a finite number that is not negative.")
+        weights = [weight for weight, _ in self.others]
+        if weights and not (min(weights) > 0 and sum(weights) < 1 and not any(spec.others for _, spec in self.others)):
+            raise InputError(f"The weights of the other models are {weights}: give positive ones with a sum below 1.")
+
+    @property
+    def components(self) -> tuple[tuple[float, "ModelSpec"], ...]:
+        """The models of which the posterior is the average ``Σ_k w_k p_k``, with their weights w: itself first."""
+        if not self.others:
+            return ((1.0, self),)
+        return ((1 - sum(weight for weight, _ in self.others), replace(self, others=())), *self.others)
 
     def value_sd(self, variance: Tensor) -> Tensor:
         """Sd of a single pixel ``y = f(x) + e``, ``e ~ N(0, ς²)``, from the variance of f: ``√(var f + ς²)``.
@@ -92,7 +105,10 @@ class ModelSpec:
         """A JSON-able description, the inverse of ``from_dict``."""
         mediator = self.mediator_kernel.to_dict() if self.mediator_kernel else None
         parts = {"model": self.model.name, "kernel": self.kernel.to_dict(), "mediator_kernel": mediator}
-        return {**asdict(self), **parts, "spread": self.spread.to_dict() if self.spread else None}
+        spread = self.spread.to_dict() if self.spread else None
+        result = {**asdict(replace(self, others=())), **parts, "spread": spread}
+        del result["others"]
+        return result | (others_to_dict(self.others) if self.others else {})
 
     @staticmethod
     def from_dict(value: dict[str, Any]) -> "ModelSpec":
@@ -103,5 +119,16 @@ class ModelSpec:
             "mediator_kernel": KernelSpec.from_dict(mediator) if mediator else None,
             "inducing": Inducing.from_dict(value.get("inducing", {})),
             "spread": Spread.from_dict(value["spread"]) if value.get("spread") else None,
+            "others": others_from_dict(value),
         }
         return ModelSpec(**{**value, **parts})
+
+
+def others_to_dict(others: tuple[tuple[float, ModelSpec], ...]) -> dict[str, Any]:
+    """Plain data of the other models of an average."""
+    return {"others": [{"weight": weight, "spec": spec.to_dict()} for weight, spec in others]}
+
+
+def others_from_dict(value: Mapping[str, Any]) -> tuple[tuple[float, ModelSpec], ...]:
+    """The inverse of ``others_to_dict``; none where there are none."""
+    return tuple((float(each["weight"]), ModelSpec.from_dict(each["spec"])) for each in value.get("others") or ())

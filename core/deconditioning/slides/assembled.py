@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from deconditioning.downscaling.checks.assumptions import Assumption, refused
 from deconditioning.downscaling.checks.interval_summary import verdict
-from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
+from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 from deconditioning.downscaling.run import DownscalingResult, withheld_scores
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.problem.problem import DownscalingProblem

@@ -15,7 +15,7 @@ from deconditioning.errors import InputError
 from deconditioning.models.spec import ModelSpec
 
 if TYPE_CHECKING:
-    from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
+    from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 
 Parser = Callable[[dict[str, Any]], Any]
 _WRONG = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, ZeroDivisionError, RecursionError)
@@ -64,7 +64,7 @@ def number_in(result: Mapping[str, Any] | None, *names: str) -> float | None:
 
 def one_scale_up_in(result: Mapping[str, Any] | None, cells: int) -> "OneScaleUp | None":
     """What a downscaling run found one scale up on so many coarse cells; None where it did not look or is damaged."""
-    from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
+    from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 
     try:
         found = OneScaleUp.from_dict((result or {})["diagnostics"]["one_scale_up"])
@@ -109,6 +109,8 @@ def learned_downscaling(learned: Mapping[str, Any]) -> ModelSpec:
     stored = {field.name: learned[field.name] for field in fields(ModelSpec) if field.name in learned}
     points, spread = stored.get("inducing", {}), learned.get("integrate")
     stored["spread"] = spread if isinstance(spread, Mapping) else None
+    if isinstance(average := learned.get("average"), Mapping):
+        stored["others"] = average["others"]
     return ModelSpec.from_dict(stored | {"inducing": points if isinstance(points, dict) else {"count": points}})
 
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from deconditioning.downscaling.checks.one_scale_up import OneScaleUp, moments, one_scale_up
+from deconditioning.downscaling.checks.one_scale_up import moments, one_scale_up
 from deconditioning.downscaling.checks.problem_one_scale_up import problem_one_scale_up
+from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 from deconditioning.downscaling.checks.sums_one_scale_up import cells_of
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.run import downscale

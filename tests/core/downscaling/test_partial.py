@@ -10,8 +10,9 @@ from deconditioning.bag_sums.by_term import PartedPicture
 from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.downscaling import interactive
 from deconditioning.downscaling.checks.learning_check import LearningCheck
-from deconditioning.downscaling.checks.one_scale_up import OneScaleUp, moments, one_scale_up
+from deconditioning.downscaling.checks.one_scale_up import moments, one_scale_up
 from deconditioning.downscaling.checks.problem_one_scale_up import problem_one_scale_up
+from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 from deconditioning.downscaling.checks.sums_one_scale_up import cells_of
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.learning_data import distances_of

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from deconditioning.downscaling import learning, stages
-from deconditioning.downscaling.checks.one_scale_up import OneScaleUp, one_scale_up
+from deconditioning.downscaling.checks.one_scale_up import one_scale_up
+from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings

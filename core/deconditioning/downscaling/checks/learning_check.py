@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from deconditioning.bag_sums.moving import BagGram
-from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
+from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 from deconditioning.downscaling.starting import columns_of
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.learning.learning import Learned

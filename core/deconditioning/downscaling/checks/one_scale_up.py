@@ -7,9 +7,7 @@ again from the merged cells. Only values that the model may see are used: merged
 Source: Wald, Ranchin and Mangolini 1997, *Fusion of satellite images of different spatial resolutions*.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -18,17 +16,26 @@ from torch import Tensor
 
 from deconditioning.downscaling.checks.few_cells import integrates
 from deconditioning.downscaling.checks.problem_one_scale_up import ProblemOneScaleUp, problem_one_scale_up
+from deconditioning.downscaling.checks.scale_up_result import AVERAGE, OTHERS, VALUES, OneScaleUp, standard_errors
 from deconditioning.downscaling.checks.sums_one_scale_up import Cells, cells_of
 from deconditioning.downscaling.learning_data import Tabulates, centre_of_priors, distances_of
 from deconditioning.downscaling.prediction import pseudo_target_learning
 from deconditioning.downscaling.settings import DownscaleSettings
-from deconditioning.downscaling.starting import columns_of, completed, kept_settings, other_candidate, starting_spec
+from deconditioning.downscaling.starting import (
+    averaged_with,
+    columns_of,
+    completed,
+    kept_settings,
+    other_candidate,
+    starting_spec,
+)
 from deconditioning.downscaling.warping.physical_map import in_units, physical_values
 from deconditioning.engine.reporting import Stopwatch
 from deconditioning.errors import Cancelled, Check
 from deconditioning.fields.problem.baselines import bilinear_of_joined
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.intervals import LEVELS
+from deconditioning.metrics.stacking import stacking_weights
 from deconditioning.models.catalogue import REGRESSION_KRIGING
 from deconditioning.models.indirect_gp import condition_on_gram
 from deconditioning.models.learning.integrate import integrate, members
@@ -38,147 +45,8 @@ from deconditioning.models.pseudo_targets import with_pseudo_targets
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
 
-#: Standard errors by which another way has to be nearer to be named: fewer come by chance in more than one of twenty.
-CLEARLY = 1.645
-#: The ways a model is compared with, as a sentence has them.
-OTHERS = {
-    "bilinear": "bilinear interpolation",
-    "start": "the same model with its starting hyperparameters",
-    "regression_kriging": "area-to-point regression kriging",
-    "partial_cmp": "the partially mediated process",
-    "area_to_point_gp": "the area-to-point Gaussian process on pseudo-targets",
-}
-#: The methods that the model is claimed to be better or worse than.
-_CLAIMED = ("bilinear", "regression_kriging")
-#: What is kept of every scored cell: its place in the coarse grid, the value to be found, that of its larger cell, and
-#: the prediction.
-VALUES = ("cell", "known", "joined", "mean", "sd")
-
-
-@dataclass(frozen=True)
-class OneScaleUp:
-    """Performance of a model, and of other methods, in downscaling merged cells to the known means of their members.
-
-    Parameters
-    ----------
-    model : name of the model.
-    groups, cells : number of merged cells, and of scored cells in them.
-    units : units of the target.
-    cpu_s : CPU seconds of the test.
-    rmse : RMSE by method: the model, "constant" (the merged cell's mean), and those of ``OTHERS`` that were tried.
-    t : by method of ``OTHERS``, the difference of squared errors from the model's in standard errors over merged cells.
-    crps : CRPS of the model, in the target's units.
-    held : shares of the known means within its 50, 90 and 95 % intervals (`deconditioning.metrics.intervals.LEVELS`).
-    pit : counts of the probability integral transform in ten bins.
-    within : variance of the predicted means inside the merged cells relative to that of the known ones, None if these
-        do not vary.
-    values : of every scored cell, by the names of ``VALUES``.
-    chosen_over : the requested or alternative model that was less accurate; None if there was no choice.
-    stage_one : the procedure of stage one that was more accurate, in a sentence; "" if there was no choice.
-    """
-
-    model: str
-    groups: int
-    cells: int
-    units: str
-    cpu_s: float
-    rmse: dict[str, float]
-    t: dict[str, float]
-    crps: float
-    held: tuple[float, ...]
-    pit: tuple[float, ...]
-    within: float | None
-    values: dict[str, tuple[float, ...]]
-    chosen_over: str | None = None
-    stage_one: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
-
-    @staticmethod
-    def from_dict(value: Mapping[str, Any]) -> "OneScaleUp":
-        """From plain data; ``TypeError``, ``ValueError``, ``KeyError`` or ``AttributeError`` if they are invalid."""
-        each = {name: tuple(float(v) for v in value["values"][name]) for name in VALUES}
-        within = value["within"]
-        one_scale_up = OneScaleUp(
-            str(value["model"]),
-            int(value["groups"]),
-            int(value["cells"]),
-            str(value["units"]),
-            float(value["cpu_s"]),
-            {str(name): float(v) for name, v in value["rmse"].items()},
-            {str(name): float(v) for name, v in value["t"].items()},
-            float(value["crps"]),
-            tuple(float(v) for v in value["held"]),
-            tuple(float(v) for v in value["pit"]),
-            None if within is None else float(within),
-            each,
-            None if value.get("chosen_over") is None else str(value["chosen_over"]),
-            str(value.get("stage_one") or ""),
-        )
-        whole = {len(row) for row in each.values()} == {one_scale_up.cells}
-        if (
-            not whole
-            or len(one_scale_up.held) != len(LEVELS)
-            or not {one_scale_up.model, "bilinear"} <= one_scale_up.rmse.keys()
-        ):
-            raise ValueError("parts of the result one scale up are missing")
-        return one_scale_up
-
-    @property
-    def better(self) -> str | None:
-        """The most accurate of the other methods that are significantly better than the model."""
-        clearly = [name for name in OTHERS if self.t.get(name, 0.0) > CLEARLY and name in self.rmse]
-        return min(clearly, key=self.rmse.__getitem__, default=None)
-
-    @property
-    def claims(self) -> dict[str, bool | None]:
-        """Whether the model is claimed to be more accurate than each of the other methods; None: one cannot tell."""
-        return {name: self.rmse[self.model] < self.rmse[name] for name in _CLAIMED if name in self.rmse}
-
-    def farther(self, other: "OneScaleUp", area: Float[np.ndarray, "..."]) -> float:
-        """By how many standard errors its squared error is larger than another's of the same cells, from larger cell to
-        larger cell, whose mean tells them apart; ``area`` of the coarse cells weighs them."""
-        known, group = np.array(self.values["known"]), np.unique(self.values["joined"], return_inverse=True)[1]
-        mine, theirs = ((np.array(each.values["mean"]) - known) ** 2 for each in (self, other))
-        return _t(area.flat[np.array(self.values["cell"], dtype=int)] * (mine - theirs), group)
-
-    @property
-    def sentence(self) -> str:
-        """The test and its result in words, with numbers."""
-        own, bilinear = self.rmse[self.model], self.rmse["bilinear"]
-        beside = f", {100 * own / bilinear:.0f} % of bilinear interpolation's" if bilinear > 0 else ""
-        return (
-            f"One scale up, {self.groups} cells, each merged from two to four neighbours, were downscaled to the "
-            f"{self.cells} known cells inside them: RMSE {self._size(own)}{beside}; {100 * self.held[-1]:.0f} % of "
-            "the 95 % intervals contain the known mean."
-        )
-
-    @property
-    def choice(self) -> str | None:
-        """Why this model, or this procedure of learning, was chosen, if there was a choice."""
-        other = self.chosen_over
-        if other is None or other not in OTHERS or other not in self.rmse:
-            return self.stage_one or None
-        return (
-            f"Chosen one scale up: {OTHERS[self.model]} predicts the known cells better than {OTHERS[other]}, RMSE "
-            f"{self._size(self.rmse[self.model])} against {self._size(self.rmse[other])}."
-        )
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """Warnings: none if no other method is significantly better."""
-        if self.better is None:
-            return ()
-        return (
-            f"One scale up, {OTHERS[self.better]} predicts the known cells better than this model: RMSE "
-            f"{self._size(self.rmse[self.better])} and {self._size(self.rmse[self.model])}. It is probably better at "
-            "the pixels too.",
-        )
-
-    def _size(self, value: float) -> str:
-        return f"{value:.3g} {self.units}".strip()
+#: Cells that count for each model of an average before the test, and the least weight that is kept.
+_PRIOR, _LEAST = 4.0, 0.05
 
 
 def moments(
@@ -215,13 +83,16 @@ def one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings, check
     scene = problem_one_scale_up(problem, settings)
     if scene is None or not settings.kind.takes(scene.data):
         return None
-    other = other_candidate(problem, settings)
+    averaged = averaged_with(problem, settings)
+    other = averaged[0] if averaged else other_candidate(problem, settings)
     if problem.matched and problem.spec.coordinates and settings.kind != REGRESSION_KRIGING:
         other = completed(problem, kept_settings(REGRESSION_KRIGING.name, settings))
     table = distances_of(problem, scene.bags, scene.points, scene.shares.device, check)
     result = {
         each.model: _downscaled(scene, problem, each, table, check) for each in (settings, other) if each is not None
     }
+    if averaged:
+        return _average(problem, scene, result, watch)
     model = settings.model
     begun, chosen = result[model][0], None
     if settings.choose and other is not None and not problem.matched:
@@ -233,6 +104,38 @@ def one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings, check
     others = {"start": begun} | {name: each[1][0] for name, each in result.items() if name != model}
     scored = _scored(problem, scene, model, (mean, np.sqrt(variance)), others, watch)
     return replace(scored, chosen_over=chosen)
+
+
+def _average(
+    problem: DownscalingProblem, scene: ProblemOneScaleUp,
+    result: dict[str, tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]], watch: Stopwatch,
+) -> OneScaleUp:  # fmt: skip
+    """The score of the average of several models, weighted by stacking on their densities at the scored cells.
+
+    A scored cell counts for the share of it that its merged cell leaves open, in all ``C − G`` of C cells in G.
+    """
+    cell = problem.target_cell[scene.targets.item][scene.joined]
+    value, area = problem.coarse.flat[cell], problem.coarse_grid.area.flat[cell]
+    known = problem.target_scale.forward(value if problem.warp is None else problem.warp.forward(value))
+    moments = [each for _, each in result.values()]
+    free = 1 - len(np.unique(scene.targets.group[scene.joined])) / len(cell)
+    densities = np.stack(
+        [-0.5 * ((known - mean) ** 2 / var + np.log(2 * np.pi * var)) for mean, var in moments], axis=1
+    )
+    weights = stacking_weights(densities, sizes=free * area / area.mean(), prior=_PRIOR)
+    weights = np.where(weights < _LEAST, 0.0, weights)
+    weights /= weights.sum()
+    named = dict(zip(result, (float(weight) for weight in weights), strict=True))
+    model = next(name for name, weight in named.items() if weight)
+    mean = sum(weight * each for weight, (each, _) in zip(weights, moments, strict=True))
+    variance = sum(w * (var + (each - mean) ** 2) for w, (each, var) in zip(weights, moments, strict=True))
+    several = (weights > 0).sum() > 1
+    others = {"start": result[model][0]} | {
+        name: each[1][0] for name, each in result.items() if several or name != model
+    }
+    own = AVERAGE if several else model
+    scored = _scored(problem, scene, own, (mean, np.sqrt(variance)), others, watch)
+    return replace(scored, model=model, weights=named)
 
 
 def _error(problem: DownscalingProblem, scene: ProblemOneScaleUp, mean: np.ndarray) -> float:
@@ -300,7 +203,7 @@ def _scored(
     ways = {model: mean, "constant": own, "bilinear": bilinear_of_joined(problem, joined, means)[at]}
     ways |= {name: in_units(problem, problem.target_scale.backward(values)) for name, values in others.items()}
     apart = {
-        name: _t(area * ((mean - known) ** 2 - (ways[name] - known) ** 2), joined.group[at])
+        name: standard_errors(area * ((mean - known) ** 2 - (ways[name] - known) ** 2), joined.group[at])
         for name in OTHERS
         if name in ways
     }
@@ -321,10 +224,3 @@ def _scored(
         float(variances[0] / variances[1]) if variances[1] > 0 else None,
         {name: tuple(float(v) for v in row) for name, row in values.items()},
     )
-
-
-def _t(differences: Float[np.ndarray, " C"], group: np.ndarray) -> float:
-    """Mean over standard error of the sums of each group; 0 where they do not differ."""
-    sums = np.bincount(group, differences)[np.unique(group)]
-    error = sums.std(ddof=1) / np.sqrt(len(sums))
-    return float(sums.mean() / error) if error > 0 else 0.0

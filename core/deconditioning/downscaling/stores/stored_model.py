@@ -25,7 +25,7 @@ from deconditioning.downscaling.checks.local_scale_inputs import LocatedScale, s
 from deconditioning.downscaling.prediction import bags_inside, matched_data, reads_bags
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source
-from deconditioning.downscaling.starting import columns_of, spec_to_settings, starting_spec
+from deconditioning.downscaling.starting import columns_of, starting_spec
 from deconditioning.downscaling.stores.wide_grid import WideGrid, wide_picture, widen
 from deconditioning.errors import Check, InputError, never
 from deconditioning.fields.grids.grid import Grid
@@ -36,6 +36,7 @@ from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.models.indirect_gp import IndirectPosterior, condition_on_gram
 from deconditioning.models.learning.integrate import members
 from deconditioning.models.named_posterior import named_posterior
+from deconditioning.models.posterior_moments import averaged_moments
 from deconditioning.models.sparse.sparse_gp import SparsePosterior
 from deconditioning.models.spec import ModelSpec
 
@@ -110,7 +111,8 @@ class Conditioned:
     wide : the grid that pixels are read on, ``None`` where it is not the model's own.
     sums : the bag sums' routes, ``None`` where the posterior is read from centroids or inducing points.
     scale : the local scale of the sd, ``None`` where the model has none.
-    members : the same at other hyperparameters, over all of which the map is averaged; empty where these are known.
+    others : the other models of an average, or the other sets of hyperparameters, conditioned on the same problem, and
+        their weights.
     """
 
     posterior: IndirectPosterior | SparsePosterior
@@ -122,13 +124,14 @@ class Conditioned:
     wide: WideGrid | None = None
     sums: RegionSums | None = None
     scale: LocatedScale | None = None
-    members: tuple["Conditioned", ...] = ()
+    others: "tuple[tuple[float, Conditioned], ...]" = ()
 
     @property
     def jitter(self) -> float:
         """What was added to a diagonal to factorise it."""
         given = self.posterior
-        return given.conditioning.factor.jitter if isinstance(given, IndirectPosterior) else given.factor.jitter
+        own = given.conditioning.factor.jitter if isinstance(given, IndirectPosterior) else given.factor.jitter
+        return max([own, *(each.jitter for _, each in self.others)])
 
     def inputs(self, latitude: np.ndarray, longitude: np.ndarray, covariates: np.ndarray) -> Float[Tensor, "P d"]:
         """Scaled inputs of pixels at true positions (P,) with covariates (P, c) in ``units``."""
@@ -147,9 +150,26 @@ class Conditioned:
 
         ``mean = m + c(x)ᵀβ``, ``var = k(x, x) − ‖Aᵀc(x)‖²`` with c(x) summed once for both, tile by tile; ``cells``
         (of ``cells``) spare most kernel values. The second is how many pixels were summed pair by pair after all.
+        An average of models has the moments of the mixture.
         """
-        if self.members:
-            return _averaged([member.read(inputs, cells, check) for member in self.members])
+        mean, sds, fallen = self._moments(inputs, cells, check)
+        parts = [(1 - sum(weight for weight, _ in self.others), mean, sds)]
+        for weight, each in self.others:
+            mean, sds, pairs = each._moments(inputs, cells, check)
+            parts.append((weight, mean, sds))
+            fallen += pairs
+        weights = [weight for weight, _, _ in parts]
+        result = {}
+        for name in ("sd", "sd_latent"):
+            moments = [(mean, sds[name].square()) for _, mean, sds in parts]
+            mean, variance = averaged_moments(weights, moments) if self.others else moments[0]
+            result[name] = self.target.sd * variance.sqrt().cpu().numpy()
+        return {"mean": self.target.backward(mean.cpu().numpy()), **result}, fallen
+
+    def _moments(
+        self, inputs: Float[Tensor, "P d"], cells: Cells | None, check: Check
+    ) -> tuple[Tensor, dict[str, Tensor], int]:
+        """Standardised mean and sds of this model alone, and the pixels that were summed pair by pair."""
         given, sums, fallen = self.posterior, self.sums, 0
 
         def of_place(part: slice) -> Float[Tensor, "B n"]:
@@ -165,26 +185,14 @@ class Conditioned:
             mean, variance = given.mean_and_variance(inputs, check)
         if self.scale is not None:
             variance = self.scale.at(inputs).square() * variance
-        sds = {"sd": given.spec.value_sd(variance), "sd_latent": variance.clamp_min(0).sqrt()}
-        result = {name: self.target.sd * values.cpu().numpy() for name, values in sds.items()}
-        return {"mean": self.target.backward(mean.cpu().numpy()), **result}, fallen
+        return mean, {"sd": given.spec.value_sd(variance), "sd_latent": variance.clamp_min(0).sqrt()}, fallen
 
     def to(self, device: torch.device) -> "Conditioned":
         """The same on a device."""
         sums = None if self.sums is None else self.sums.to(device)
-        members = tuple(member.to(device) for member in self.members)
-        moved = _moved(self.posterior, device), _moved(self.scale, device)
-        return replace(self, posterior=moved[0], sums=sums, scale=moved[1], members=members)
-
-
-def _averaged(parts: list[tuple[dict[str, np.ndarray], int]]) -> tuple[dict[str, np.ndarray], int]:
-    """Moments of an equal mixture: the mean of the variances plus the variance of the means."""
-    means = np.stack([part["mean"] for part, _ in parts])
-    between = means.var(axis=0)
-    sds = {
-        name: np.sqrt(np.mean([part[name] ** 2 for part, _ in parts], axis=0) + between) for name in ("sd", "sd_latent")
-    }
-    return {"mean": means.mean(axis=0), **sds}, sum(fallen for _, fallen in parts)
+        others = tuple((weight, each.to(device)) for weight, each in self.others)
+        moved = _moved(self.posterior, device)
+        return replace(self, posterior=moved, sums=sums, scale=_moved(self.scale, device), others=others)
 
 
 def _moved(value: Any, device: torch.device) -> Any:
@@ -215,13 +223,25 @@ def condition_on_problem(
             "This model sees a warp of its target, which a store cannot be predicted with: learn it again with "
             "`--warp none`."
         )
-    spec, cpu = starting_spec(problem, settings), torch.device("cpu")
-    if spec.spread is not None:
-        each = (spec_to_settings(settings, member) for member in members(spec, problem.columns))
-        parts = tuple(condition_on_problem(problem, own, units, device, grid, check) for own in each)
-        return replace(parts[0], members=parts)
-    data = matched_data(problem, spec, check).to(device)
+    spec = starting_spec(problem, settings)
+    every = [
+        (weight / len(sets), each)
+        for weight, single in spec.components
+        for sets in [members(single, problem.columns) if single.spread is not None else [single]]
+        for each in sets
+    ]
     wide = widen(problem.grid, grid or problem.grid)
+    parts = [(weight, _condition(problem, each, units, device, wide, check)) for weight, each in every]
+    return replace(parts[0][1], others=tuple(parts[1:]))
+
+
+def _condition(
+    problem: DownscalingProblem, spec: ModelSpec, units: tuple[str, ...], device: torch.device, wide: WideGrid | None,
+    check: Check,
+) -> Conditioned:  # fmt: skip
+    """One model conditioned on a problem, on the CPU."""
+    cpu = torch.device("cpu")
+    data = matched_data(problem, spec, check).to(device)
     sums = _sums(spec, problem, wide, device, check)
     columns = columns_of(problem)
     if sums is None:

@@ -232,7 +232,7 @@ def _learned(problem: DownscalingProblem, item: dict[str, Any]) -> dict[str, Any
     told: dict[str, Any] = {"message": " ".join(sentences) or None, "warned": bool(sentences), "warnings": sentences}
     if (checked := guard.one_scale_up) is not None:
         told["one_scale_up"] = {"rmse": checked.rmse, "t": checked.t, "held": checked.held, "cpu_s": checked.cpu_s}
-        told["claims"] = checked.claims
+        told |= {"claims": checked.claims, "weights": checked.weights}
     told["warp"] = None if problem.warp is None else problem.warp.to_dict()
     return {**told, "scores": found.scores(), "seconds": seconds, "peak_mb": peak_mb(device)}
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from deconditioning.datasets.entries import find
 from deconditioning.device import one_thread
-from deconditioning.downscaling.checks.one_scale_up import OneScaleUp, one_scale_up
+from deconditioning.downscaling.checks.one_scale_up import one_scale_up
+from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.presets import preset
 from deconditioning.downscaling.settings import DownscaleSettings
