@@ -46,7 +46,7 @@ from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
 
 #: Cells that count for each model of an average before the test, and the least weight that is kept.
-_PRIOR, _LEAST = 4.0, 0.05
+_PRIOR, _LEAST = 2.0, 0.05
 
 
 def moments(

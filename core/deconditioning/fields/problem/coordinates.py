@@ -70,6 +70,13 @@ def kilometres(grid: Grid) -> float:
     return float(sphere.EARTH_KM * np.median(lengths / units))
 
 
+def steps_in_km(grid: Grid) -> tuple[float, float]:
+    """The length in km of a step down a column and along a row, medians over neighbouring pixels."""
+    points = sphere.unit_vectors(grid.latitude, grid.longitude)
+    steps = [np.median(np.linalg.norm(np.diff(points, axis=axis), axis=-1)) for axis in (0, 1)]
+    return float(sphere.EARTH_KM * steps[0]), float(sphere.EARTH_KM * steps[1])
+
+
 def scaled_coordinates(grid: Grid) -> np.ndarray:
     """(H, W, q) coordinates of every pixel of a fine grid on the scale that a problem's inputs have."""
     system = CoordinateSystem(grid, needs_sphere(grid))
