@@ -22,6 +22,11 @@ def add_delivery_options(group: Any) -> None:
     )  # fmt: skip
     group.add_argument("--draws", type=int, metavar="N", help="N joint draws of the posterior, along `realization`")
     group.add_argument(
+        "--effective-resolution", type=float, metavar="KM",
+        help="damp fluctuations of the draws (and sd and quantiles with them) whose wavelength is shorter: the scale "
+            "below which the fine field is known to be smooth",
+    )  # fmt: skip
+    group.add_argument(
         "--quantiles", nargs="*", type=float, metavar="Q", help="quantiles of every pixel (0.05 0.25 0.5 0.75 0.95)"
     )
     group.add_argument("--float32", action="store_true", help="fields as float32 with _FillValue 1e20, not float64")
@@ -52,25 +57,36 @@ def delivery_of(options: argparse.Namespace) -> "Delivery":
     store = bool(options.output) and options.output.endswith(".zarr")
     requested = Delivery(
         options.draws or 0, levels, options.float32, options.file_per_grid, store,
-        attributes_of_text(options.attributes or []),
+        attributes_of_text(options.attributes or []), options.effective_resolution,
     )  # fmt: skip
     if requested != Delivery() and not options.output:
         raise InputError("Options for the output file were given without a file: add `--output`.")
     return requested
 
 
-def save(options: argparse.Namespace, delivery: "Delivery", leaving: "ResultDataset", seed: int, count: int) -> None:
-    """Write the result of one of ``count`` seeds and report the file; nothing without ``--output``."""
+def save(
+    options: argparse.Namespace, delivery: "Delivery", leaving: "ResultDataset", seed: int, count: int
+) -> dict[str, Any] | None:
+    """Write the result of one of ``count`` seeds and report the file; nothing without ``--output``.
+
+    Returns the power spectra of the draws, None where there are none.
+    """
     if not options.output:
-        return
+        return None
     from deconditioning.fields.writing.delivery import delivered
 
     path = Path(options.output)
     if options.drs:
         path = path / f"{leaving.drs_name}.nc"
-    for place in delivered(leaving.dataset(delivery), delivery, seeded(path, seed, count)):
+    drawing, spectra = leaving.drawn(delivery)
+    for place in delivered(leaving.dataset(delivery, drawing), delivery, seeded(path, seed, count)):
         if not options.quiet:
             say(f"Wrote {place} ({_size(place) / 1e6:.1f} MB).")
+    if spectra is None:
+        return None
+    if not options.quiet:
+        say(f"Note: {spectra.sentence}")
+    return spectra.to_dict()
 
 
 def seeded(path: Path, seed: int, count: int) -> Path:

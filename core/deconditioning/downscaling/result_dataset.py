@@ -8,6 +8,8 @@ import numpy as np
 
 from deconditioning import __version__
 from deconditioning.bag_sums.cached_terms import SumsStore
+from deconditioning.downscaling.drawn.draw_spectra import DrawSpectra, draw_spectra
+from deconditioning.downscaling.drawn.effective_resolution import FEWEST, at_resolution, sd_ratio
 from deconditioning.downscaling.draws import Draws, exact_draws
 from deconditioning.downscaling.interactive import picture_or_none
 from deconditioning.downscaling.prediction import matched_data
@@ -52,13 +54,28 @@ class ResultDataset:
 
         return draw
 
+    def drawn(self, delivery: Delivery) -> tuple[Drawing | None, DrawSpectra | None]:
+        """What gives the requested draws, made once, and their power spectra; None where none are requested."""
+        if not delivery.draws and delivery.resolution is None:
+            return None, None
+        draws = self.drawing()(delivery.draws or FEWEST, self.problem.spec.seed)
+        shown = draws if delivery.resolution is None else at_resolution(self.problem, draws, delivery.resolution)
+        return (lambda count, seed: draws), draw_spectra(self.problem, shown)
+
     def dataset(self, delivery: Delivery, drawing: Drawing | None = None) -> "xr.Dataset":
-        """The dataset with the requested draws and quantiles."""
+        """The dataset with the requested draws and quantiles, all of them at the requested effective resolution."""
+        draws, ratio = None, None
+        if delivery.draws or delivery.resolution is not None:
+            draws = (drawing or self.drawing())(delivery.draws or FEWEST, self.problem.spec.seed)
+        if draws is not None and delivery.resolution is not None:
+            damped = at_resolution(self.problem, draws, delivery.resolution)
+            draws, ratio = damped, sd_ratio(self.problem, draws, damped)
+        sd = self.sd if ratio is None else self.sd * ratio
         result = to_dataset(
             self.problem,
             self.mean,
-            self.sd,
-            sd_latent=self.sd_latent,
+            sd,
+            sd_latent=self.sd_latent if self.sd_latent is None or ratio is None else self.sd_latent * ratio,
             local_scale=self.local_scale,
             baselines=dict(self.baselines),
             settings=self.settings,
@@ -70,14 +87,22 @@ class ResultDataset:
             method="; ".join(dict.fromkeys(each.model.source for _, each in self.spec.components)),
         )
         if delivery.quantiles:
-            result = with_quantiles(result, self.problem, self.mean, self.sd, delivery.quantiles, self.quantile)
-        if delivery.draws:
-            draws = (drawing or self.drawing())(delivery.draws, self.problem.spec.seed)
+            result = with_quantiles(result, self.problem, self.mean, sd, delivery.quantiles, self._quantile(ratio))
+        if delivery.resolution is not None:
+            result = result.assign_attrs(effective_resolution_km=delivery.resolution)
+        if delivery.draws and draws is not None:
             point_sd = self.spec.point_noise**0.5 * self.problem.target_sd
             result = with_draws(
                 result, self.problem, draws.fields, seed=draws.seed, off=draws.off, point_sd=point_sd
             )  # fmt: skip
         return result
+
+    def _quantile(self, ratio: np.ndarray | None) -> Callable[[float], np.ndarray] | None:
+        """The quantiles that are no Gaussian's, at ``ratio`` times their distance from the mean; None for a Gaussian."""
+        quantile = self.quantile
+        if quantile is None or ratio is None:
+            return quantile
+        return lambda level: self.mean + ratio * (quantile(level) - self.mean)
 
     @property
     def drs_name(self) -> str:

@@ -70,6 +70,7 @@ def run(options: argparse.Namespace) -> None:
         spec = problem_spec(options, default)
         settings = model_settings(options)
 
+        from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
         from deconditioning.downscaling.run import downscale, leaving  # heavy: only once the input is known to be good
 
         DownscaleSettings.from_dict(settings)
@@ -88,10 +89,13 @@ def run(options: argparse.Namespace) -> None:
                 results.append(Result(settings.get("model", "auto"), seed, status="failed", message=str(error)))
                 continue
             device = str(result.diagnostics.get("device", "cpu"))
-            results += _results(problem, result, seed)
             for warning in result.warnings:  # also where progress is not wanted
                 say(f"Warning: {warning}")
-            save(options, delivery, leaving(problem, result), seed, len(seeds))
+            if result.spec.others and not options.quiet:
+                say(f"Note: {OneScaleUp.from_dict(result.diagnostics['one_scale_up']).choice}")
+            spectra = save(options, delivery, leaving(problem, result), seed, len(seeds))
+            result.diagnostics["draw_spectra"] = spectra
+            results += _results(problem, result, seed)
             _present(options, fields, problem, result, len(seeds))
         if len(failures) == len(seeds):
             raise failures[0]

@@ -36,6 +36,8 @@ class Delivery:
     single : fields as float32 with 1e20 for missing, else as float64 with NaN.
     apart : one file for each grid, so that none has two coordinates of one kind.
     store : a consolidated Zarr store (format 2), else NetCDF 4.
+    resolution : effective resolution in km that the draws are given, and with them sd and quantiles; None for that of
+        the model.
     attributes : global attributes of one's own, such as a ``doi``, a ``contact``, an ``institution``.
     """
 
@@ -45,8 +47,11 @@ class Delivery:
     apart: bool = False
     store: bool = False
     attributes: Mapping[str, str] = field(default_factory=dict)
+    resolution: float | None = None
 
     def __post_init__(self) -> None:
+        if self.resolution is not None and not 0 < self.resolution < np.inf:
+            raise InputError(f"The effective resolution is {self.resolution:g} km: give a positive number.")
         if self.draws < 0 or self.draws == 1:
             raise InputError(f"{self.draws} draws cannot show the spread: request 0 or at least 2.")
         levels = tuple(float(level) for level in self.quantiles)

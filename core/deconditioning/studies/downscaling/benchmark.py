@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import torch
 
 from deconditioning.device import choose
@@ -12,6 +13,7 @@ from deconditioning.downscaling.checks.assumptions import assumptions, refused
 from deconditioning.downscaling.checks.learning_check import beside_bilinear, bilinear_error
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.prediction import matched_data, predict
+from deconditioning.downscaling.result_dataset import ResultDataset
 from deconditioning.downscaling.run import jitter_warning
 from deconditioning.downscaling.settings import AUTO, DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
@@ -24,8 +26,10 @@ from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.fields.writing.delivery import Delivery
 from deconditioning.models.catalogue import named
 from deconditioning.models.defaults import CANDIDATES
+from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.downscaling.given_fields import (
     GIVEN_FEW,
     GIVEN_MATCHED,
@@ -234,7 +238,16 @@ def _learned(problem: DownscalingProblem, item: dict[str, Any]) -> dict[str, Any
         told["one_scale_up"] = {"rmse": checked.rmse, "t": checked.t, "held": checked.held, "cpu_s": checked.cpu_s}
         told |= {"claims": checked.claims, "weights": checked.weights}
     told["warp"] = None if problem.warp is None else problem.warp.to_dict()
+    if item["model"] == AUTO:
+        told["spectra"] = _spectra(problem, learned.spec, found.mean, found.sd)
     return {**told, "scores": found.scores(), "seconds": seconds, "peak_mb": peak_mb(device)}
+
+
+def _spectra(problem: DownscalingProblem, spec: ModelSpec, mean: np.ndarray, sd: np.ndarray) -> dict[str, Any] | None:
+    """Power of the mean, of ten draws and of the truth in thirds of the wavenumbers; None for a very small grid."""
+    leaving = ResultDataset(problem, spec, mean, sd, settings={})
+    found = leaving.drawn(Delivery(draws=10))[1]
+    return None if found is None else found.to_dict()
 
 
 def _interpolated(problem: DownscalingProblem) -> dict[str, Any]:

@@ -1,0 +1,97 @@
+"""Power spectra of the posterior mean, of draws and of the truth, and how much of the draws is extrapolated."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deconditioning.downscaling.draws import Draws
+from deconditioning.fields.problem.coordinates import steps_in_km
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.metrics.spectrum import LEAST, spectrum
+
+#: Shares of the truth's power between which that of the draws counts as right.
+_RIGHT = (0.5, 2.0)
+
+
+@dataclass(frozen=True)
+class DrawSpectra:
+    """Radial power spectra over the same pixels.
+
+    Parameters
+    ----------
+    wavenumber : (K,) cycles per km.
+    power : power densities (K,) of "mean", "draws" (their average) and, where it is known, "truth".
+    thirds : power (3,) in the lower, middle and upper third of the wavenumbers, in squared units of the target.
+    extrapolated : share of the draws' variance inside the cells that the mean does not have, None without variance.
+    """
+
+    wavenumber: tuple[float, ...]
+    power: dict[str, tuple[float, ...]]
+    thirds: dict[str, tuple[float, ...]]
+    extrapolated: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: powers in thirds, and the share that is extrapolated."""
+        thirds = {name: list(values) for name, values in self.thirds.items()}
+        return {"thirds": thirds, "extrapolated": self.extrapolated}
+
+    @property
+    def finest(self) -> float | None:
+        """Power of the draws in the upper third, relative to the truth's; None without a truth that has power there."""
+        truth = self.thirds.get("truth")
+        return self.thirds["draws"][2] / truth[2] if truth and truth[2] > 0 else None
+
+    @property
+    def sentence(self) -> str:
+        """What the draws know inside the cells, and how rough they are beside the truth."""
+        said = ""
+        if self.extrapolated is not None:
+            said = (
+                f"{100 * self.extrapolated:.0f} % of the variance of the draws inside the cells is extrapolated: it "
+                "follows from the roughness between the cells, not from observations or covariates inside them."
+            )
+        if self.finest is not None:
+            right = _RIGHT[0] <= self.finest <= _RIGHT[1]
+            said += (
+                f" In the finest third of wavenumbers the draws have {self.finest:.2g} times the power of the truth"
+                + ("." if right else f": they are too {'rough' if self.finest > 1 else 'smooth'}.")
+            )
+        return said.strip()
+
+
+def draw_spectra(problem: DownscalingProblem, draws: Draws) -> DrawSpectra | None:
+    """The spectra of some draws at their own resolution; None where the grid has too few pixels."""
+    every = slice(None, None, draws.stride)
+    fields = {"mean": [draws.mean], "draws": list(draws.fields)}
+    if problem.truth is not None:
+        fields["truth"] = [np.where(np.isfinite(draws.mean), problem.truth[every, every], np.nan)]
+    if min(draws.mean.shape) < LEAST or not np.isfinite(draws.mean).any():
+        return None
+    down, along = (draws.stride * step for step in steps_in_km(problem.grid))
+    found = {name: [spectrum(each, (down, along)) for each in values] for name, values in fields.items()}
+    return DrawSpectra(
+        tuple(map(float, found["mean"][0].wavenumber)),
+        {name: _average([each.power for each in values]) for name, values in found.items()},
+        {name: _average([each.thirds for each in values]) for name, values in found.items()},
+        _extrapolated(problem.cell[every, every], draws),
+    )
+
+
+def _average(values: list[np.ndarray]) -> tuple[float, ...]:
+    return tuple(map(float, np.mean(values, axis=0)))
+
+
+def _extrapolated(cell: np.ndarray, draws: Draws) -> float | None:
+    """``E var_cell(f − m) / (E var_cell(f − m) + var_cell(m))`` over the draws f with mean m."""
+    there = (cell >= 0) & np.isfinite(draws.mean)
+    own = np.unique(cell[there], return_inverse=True)[1]
+    count = np.bincount(own)
+
+    def inside(values: np.ndarray) -> float:
+        means = np.bincount(own, values) / count
+        return float(np.mean((values - means[own]) ** 2))
+
+    unknown = float(np.mean([inside((field - draws.mean)[there]) for field in draws.fields]))
+    whole = unknown + inside(draws.mean[there])
+    return unknown / whole if whole > 0 else None

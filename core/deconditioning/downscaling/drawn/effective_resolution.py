@@ -1,0 +1,83 @@
+"""Draws at the effective resolution of the fine grid, which a person states: finer fluctuations are damped.
+
+The files and the coarse cells do not show how rough the field is at scales that the grid has but the truth does not:
+fields of models and analyses are smooth below several grid steps. Source: Skamarock 2004, *Evaluating mesoscale NWP
+models using kinetic energy spectra*.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from deconditioning.downscaling.draws import Draws
+from deconditioning.fields.grids.blocks import reaggregate
+from deconditioning.fields.problem.coordinates import steps_in_km
+from deconditioning.fields.problem.problem import DownscalingProblem
+
+#: Standard deviation of the Gaussian filter, in wavelengths of which it keeps half of the power: √(ln 2) / 2π.
+_WIDTH = np.sqrt(np.log(2)) / (2 * np.pi)
+#: Rounds that restore the averages of measured cells.
+_ROUNDS = 40
+#: Draws that a ratio of sds is estimated from, at the least.
+FEWEST = 20
+
+
+def at_resolution(problem: DownscalingProblem, draws: Draws, kilometres: float) -> Draws:
+    """The draws f with their differences from the mean m low-passed: ``m + G(f − m)``.
+
+    The Gaussian filter G keeps half of the power of fluctuations with a wavelength of ``kilometres`` and less of
+    shorter ones. Averages of measured cells are restored step by step, ``d ← d − G(d̄ − d̄₀)`` with the cell averages d̄
+    of d and d̄₀ of f − m.
+    """
+    width = [_WIDTH * kilometres / (draws.stride * step) for step in steps_in_km(problem.grid)]
+    fields = np.stack([_damped(problem, field - draws.mean, width, draws.stride) for field in draws.fields])
+    result = replace(draws, fields=draws.mean + fields)
+    if draws.off is None or draws.stride > 1:
+        return replace(result, off=None)
+    off = [np.abs(reaggregate(problem, field))[problem.observed] for field in fields]
+    return replace(result, off=float(np.nanmax(off)))
+
+
+def _damped(problem: DownscalingProblem, apart: np.ndarray, width: list[float], stride: int) -> np.ndarray:
+    result = _filtered(apart, width, problem.grid.wraps)
+    if not problem.matched or stride > 1:
+        return result
+    wanted = reaggregate(problem, apart)
+    for _ in range(_ROUNDS):
+        means = np.where(problem.observed, reaggregate(problem, result) - wanted, 0.0).ravel()
+        spread = np.where(problem.cell >= 0, np.nan_to_num(means)[np.maximum(problem.cell, 0)], 0.0)
+        result = result - _filtered(np.where(np.isfinite(result), spread, np.nan), width, problem.grid.wraps)
+    return result
+
+
+def _filtered(values: np.ndarray, width: list[float], wraps: bool) -> np.ndarray:
+    """The Gaussian mean of the pixels with values around each of them; NaN where there is no value."""
+    there = np.isfinite(values)
+    total, weight = (_gaussian(each, width, wraps) for each in (np.where(there, values, 0.0), 1.0 * there))
+    return np.where(there, total / np.maximum(weight, 1e-12), np.nan)
+
+
+def _gaussian(values: np.ndarray, width: list[float], wraps: bool) -> np.ndarray:
+    """Convolved with a Gaussian by its transform ``exp(−2π²σ²k²)``, mirrored at edges that do not meet."""
+    from scipy.fft import dct, idct, irfft, rfft
+
+    for axis, (size, sd) in enumerate(zip(values.shape, width, strict=True)):
+        periodic = wraps and axis == 1
+        waves = np.fft.rfftfreq(size) if periodic else np.arange(size) / (2 * size)
+        factor = np.exp(-2 * (np.pi * sd * waves) ** 2)
+        factor = factor[:, None] if axis == 0 else factor
+        if periodic:
+            values = irfft(rfft(values, axis=axis) * factor, n=size, axis=axis)
+        else:
+            values = idct(dct(values, axis=axis) * factor, axis=axis)
+    return values
+
+
+def sd_ratio(problem: DownscalingProblem, draws: Draws, damped: Draws) -> np.ndarray:
+    """(H, W) sd of ``damped`` draws relative to that of the ``draws`` themselves, averaged over about a cell."""
+    cell = np.sqrt(np.mean(np.unique(problem.cell[problem.cell >= 0], return_counts=True)[1]))
+    before, after = (
+        _filtered(np.mean((each.fields - each.mean) ** 2, axis=0), [cell, cell], problem.grid.wraps)
+        for each in (draws, damped)
+    )
+    return np.sqrt(np.divide(after, before, out=np.ones_like(before), where=before > 0))
