@@ -9,13 +9,8 @@ from torch import Tensor
 
 from deconditioning.bag_sums.moving import BagGram, MovingGram, moving_gram, over_pairs
 from deconditioning.bag_sums.radii import RadialTable, tabulate
-from deconditioning.downscaling.prediction import (
-    bags_inside,
-    grid_layout,
-    pixels_of_bags,
-    pixels_of_footprints,
-    reads_bags,
-)
+from deconditioning.downscaling.pictures.layouts import grid_layout
+from deconditioning.downscaling.prediction import bags_inside, pixels_of_bags, pixels_of_footprints, reads_bags
 from deconditioning.downscaling.starting import columns_of, coordinate_names
 from deconditioning.errors import Check
 from deconditioning.fields.problem.problem import DownscalingProblem

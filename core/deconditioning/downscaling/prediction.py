@@ -5,20 +5,17 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 
-import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from deconditioning.bag_sums.by_term import PartedPicture
-from deconditioning.bag_sums.offsets import Cells, GridLayout
 from deconditioning.bag_sums.pixel_sums import Picture, PictureSums, picture_sums
-from deconditioning.bag_sums.sphere import SphereLayout
 from deconditioning.downscaling.checks.few_cells import sentences
 from deconditioning.downscaling.checks.local_scale_inputs import scale_at
+from deconditioning.downscaling.pictures.layouts import grid_layout
 from deconditioning.downscaling.starting import columns_of
 from deconditioning.errors import Check, InputError, never
-from deconditioning.fields.problem.coordinates import scaled_coordinates
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.indirect_gp import Columns, condition_on_gram, posterior
@@ -36,8 +33,6 @@ from deconditioning.observations import Bags, IndirectData
 
 #: Bag sums of all pixels above this many bytes are not kept but taken tile by tile.
 _KEEP_BYTES = 1_000_000_000
-#: Unevenness of a grid axis, relative to its step, up to which it counts as regular.
-_EVEN = 1e-9
 
 
 @dataclass(frozen=True)
@@ -77,49 +72,6 @@ def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = ne
 def pseudo_target_learning(model: NamedModel) -> LearningOptions:
     """How the regression that gives a model its pseudo-targets is learned: held by priors where its kernel is."""
     return LearningOptions(restarts=1, prior_sd=model.start(matched=False).prior_sd)
-
-
-def grid_layout(problem: DownscalingProblem) -> GridLayout | SphereLayout | None:
-    """The regular grid of the pixels, in scaled coordinates; None on a curvilinear or an uneven grid."""
-    if problem.grid.kind == "curvilinear" or not problem.spec.coordinates:
-        return None
-    height, width = problem.grid.area.shape
-    row, column = (torch.as_tensor(index) for index in np.divmod(problem.pixel, width))
-    cells = Cells((height, width), row, column)
-    if not problem.grid.wraps:
-        return plane_layout(problem.inputs, cells)
-    if problem.grid.kind != "latlon":
-        return None
-    return sphere_layout(problem.grid.x, scaled_coordinates(problem.grid), problem.inputs, cells)
-
-
-def plane_layout(inputs: Float[Tensor, "P d"], cells: Cells) -> GridLayout | None:
-    """Rows and columns in even steps, first and second column of ``inputs``."""
-    steps = []
-    for axis, index in enumerate((cells.row, cells.column)):
-        values, place = inputs[:, axis], index.to(inputs)
-        first, last = int(index.argmin()), int(index.argmax())
-        span = int(index[last] - index[first])
-        if span == 0:
-            return None
-        step = float(values[last] - values[first]) / span
-        if float((values - values[first] - step * (place - place[first])).abs().max()) > _EVEN * abs(step) * span:
-            return None
-        steps.append(step)
-    return GridLayout(cells, (steps[0], steps[1]), (0, 1))
-
-
-def sphere_layout(
-    x: np.ndarray, vectors: np.ndarray, inputs: Float[Tensor, "P d"], cells: Cells
-) -> SphereLayout | None:
-    """Longitudes x (W,) that go round the sphere's own axis in even steps; ``vectors`` (H, W, 3) of the whole grid."""
-    steps = np.diff(x)
-    if np.abs(steps - steps.mean()).max() > _EVEN * steps.mean() * len(steps):
-        return None
-    result = torch.as_tensor(vectors)
-    if float((result[cells.row, cells.column] - inputs[:, :3]).abs().max()) > _EVEN:
-        return None
-    return SphereLayout(cells, result, (0, 1, 2))
 
 
 def pixels_of_bags(problem: DownscalingProblem) -> Int[Tensor, " N"]:

@@ -12,9 +12,9 @@ import torch
 from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.bag_sums.pixel_sums import picture_sums, term_sums
 from deconditioning.downscaling import interactive
+from deconditioning.downscaling.pictures.layouts import grid_layout
 from deconditioning.downscaling.prediction import (
     fits_in_memory,
-    grid_layout,
     matched_data,
     picture_of,
     predict_from_sums,

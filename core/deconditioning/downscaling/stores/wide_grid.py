@@ -12,7 +12,8 @@ import torch
 from deconditioning.bag_sums.offsets import Cells, GridLayout
 from deconditioning.bag_sums.pixel_sums import Picture
 from deconditioning.bag_sums.sphere import SphereLayout
-from deconditioning.downscaling.prediction import grid_layout, picture_of, plane_layout, sphere_layout
+from deconditioning.downscaling.pictures.layouts import grid_layout, plane_layout, sphere_layout
+from deconditioning.downscaling.prediction import picture_of
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.sphere import unit_vectors, wrap_longitude
 from deconditioning.fields.problem.problem import DownscalingProblem

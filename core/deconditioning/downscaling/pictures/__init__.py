@@ -1,0 +1,1 @@
+"""Pixels of a problem as the sums over bags see them."""
