@@ -6,18 +6,24 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from deconditioning.downscaling.drawn.draw_spectra import draw_spectra
+from deconditioning.downscaling.drawn.effective_resolution import at_resolution
 from deconditioning.downscaling.draws import COUNT, Draws, posterior_draws
+from deconditioning.fields.problem.coordinates import steps_in_km
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import MEAN
 from deconditioning.figures.flip_book import flip_book
 from deconditioning.figures.map_panel import MapScale
+from deconditioning.figures.scores import power_spectra
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling import picture
 from pages.downscaling.data import Choice
 from pages.kit.chart.background import awaited
 from pages.kit.chart.flip_book import flip
+from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
 from pages.kit.layout.escaping import plain
+from pages.kit.layout.theme import is_dark
 
 #: Steps of a drawing, roughly: the bar waits at 95 % where there are more.
 _STEPS = 60
@@ -60,6 +66,7 @@ def show(
 ) -> None:  # fmt: skip
     """The flip book in the place of the mean map, and under all maps what it tells; computed once the exact picture is
     there, whose sums it takes."""
+    kilometres = resolution(problem)
     with maps.places[MEAN]:
         if not view.exact:
             st.caption("The draws appear after the exact maps …")
@@ -68,10 +75,43 @@ def show(
         steps = _steps(name)
         work, words = _drawing(choice, problem, spec, steps), f"Drawing {COUNT} fields …"
         result = awaited(name, "draws", work, words, steps.share)
+        if result is not None and kilometres is not None:
+            result = at_resolution(problem, result, kilometres)
         if result is not None:
             _book(problem, result, maps.scale)
     if result is not None:
         _remark(problem, result)
+        _spectra(problem, result)
+
+
+def resolution(problem: DownscalingProblem) -> float | None:
+    """The effective resolution in km that a person states for the draws; None for that of the model."""
+    step = max(steps_in_km(problem.grid))
+    stated = widgets.number_input(
+        "Effective resolution (km); 0: that of the model", 0.0, float(f"{100 * step:.2g}"), 0.0, key="effective",
+        step=float(f"{step:.1g}"),
+        help="The wavelength below which the true field is known to be smooth: a fluctuation of that wavelength keeps "
+        "half of its power in the draws, shorter ones keep less. Models and analyses are smooth below four to eight "
+        f"steps of their grid; a step of this one is {step:.2g} km. The draws, their sd and the downloaded file "
+        "follow.",
+    )  # fmt: skip
+    return float(stated) or None
+
+
+def _spectra(problem: DownscalingProblem, shown: Draws) -> None:
+    """How rough the draws are at each wavelength, beside the mean and the truth."""
+    found = draw_spectra(problem, shown)
+    if found is None:
+        return
+    st.caption(found.sentence)
+    with st.expander("Power spectra of the draws"):
+        figure = power_spectra(found.wavenumber, found.power, units=plain(problem.units), dark=is_dark())
+        plotly_live(figure, "draw-spectra", later=True)
+        st.markdown(
+            "Power by wavenumber of the fields less a plane, under a window. The coarse cells determine the field at "
+            "wavelengths above twice the cell size; below it the draws continue the roughness that the model learned "
+            "between the cells. A lower effective resolution damps what is finer."
+        )
 
 
 def _drawing(

@@ -1,6 +1,7 @@
 """The file that leaves the page: which fields, in which form, made when it is asked for."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -30,6 +31,9 @@ def offer(choice: Choice, leaving: ResultDataset, name: str, place: DeltaGenerat
     """The button in its place; what the file is to hold in an expander below."""
     with group("Contents of the file"):
         delivery, by_standard = _asked()
+    stated = st.session_state.get("effective") if st.session_state.get("draws") else None
+    if delivery is not None and stated:
+        delivery = replace(delivery, resolution=float(stated))
     if delivery is None:
         return
     drawn = _drawn(choice, leaving.problem, leaving.spec, delivery.draws) if delivery.draws else None

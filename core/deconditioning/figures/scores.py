@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from deconditioning.figures.colours import hue, model_colour, model_name
-from deconditioning.figures.style import INK, Figure, axis, compact, layout, literal
+from deconditioning.figures.style import INK, Figure, axis, compact, layout, literal, log_axis
 
 
 def calibration_plot(
@@ -90,6 +90,37 @@ def pit_histogram(
         "data": [bars | {"marker": {"color": model_colour(model, dark)}, "hovertemplate": hover}],
         "layout": picture,
     }
+
+
+def power_spectra(
+    wavenumber: Sequence[float], power: Mapping[str, Sequence[float]], *, units: str = "", height: int = 300,
+    dark: bool = False,
+) -> Figure:  # fmt: skip
+    """Power densities of fields against wavenumber on logarithmic axes, with the wavelength where one points.
+
+    Parameters
+    ----------
+    wavenumber : (K,) cycles per km.  power : "mean", "draws" or "truth" → (K,) power densities.
+    """
+    names = {"mean": ("Posterior mean", "teal"), "draws": ("Draws", "orange"), "truth": ("Truth", "grey")}
+    x = np.asarray(wavenumber, dtype=float)
+    every = {name: np.maximum(np.asarray(values, dtype=float), 1e-300) for name, values in power.items()}
+    picture = layout("Power spectra", height=height, dark=dark, showlegend=True)
+    picture["margin"] = {"l": 62, "r": 10, "t": 54, "b": 42}
+    squared = f"({units})² km²" if units else "km²"
+    picture["xaxis"] = axis("Wavenumber (cycles per km)", dark, automargin=False) | log_axis(x)
+    picture["yaxis"] = axis(f"Power density ({squared})", dark, automargin=False) | log_axis(
+        np.concatenate(list(every.values()))
+    )
+    traces = []
+    for name, values in every.items():
+        title, colour = names[name]
+        line = {"color": hue(colour, dark), "width": 1.8, "dash": "dot" if name == "truth" else "solid"}
+        hover = "%{customdata:.3~g} km: %{y:.3~g}"
+        traces.append(_curve(x, values, title, "lines", line, hover) | {"customdata": (1 / x).tolist()})
+    ends = ", ".join(f"{names[name][0].lower()} {values[-1]:.2g}" for name, values in every.items())
+    picture["meta"]["alt"] = f"Power spectra; power density at the finest wavelength, {1 / x[-1]:.3g} km: {ends}."
+    return {"data": traces, "layout": picture}
 
 
 def _curve(x: np.ndarray, y: np.ndarray, name: str, mode: str, line: dict[str, Any], hover: str) -> dict[str, Any]:
