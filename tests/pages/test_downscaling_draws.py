@@ -1,5 +1,6 @@
 """The flip book on page Downscaling: asked for, drawn after the exact picture, honest about the cells."""
 
+import re
 from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
@@ -18,6 +19,12 @@ def test_draws_are_made_only_when_asked_for(open_page: Callable[..., AppTest]) -
     until(page, lambda: "Where the draws stay the same, the field is well known" in told(page))
     assert "all draws agree with the same coarse values" in told(page) and not page.exception
     assert "K (sd, on average)" in told(page)
+    whole = float(re.search(r"draws vary by ([\d.]+) K", told(page))[1])
+    assert "of the variance of the draws inside the cells is extrapolated" in told(page)
+    assert any(block.label == "Power spectra of the draws" for block in page.expander)
+    page.number_input(key="effective").set_value(6.0).run()
+    until(page, lambda: "draws vary by" in told(page))
+    assert float(re.search(r"draws vary by ([\d.]+) K", told(page))[1]) < 0.9 * whole and not page.exception
 
 
 def test_unmatched_cells_say_nothing_of_cells(open_page: Callable[..., AppTest]) -> None:

@@ -44,7 +44,8 @@ class KernelSettings(Settings):
 
     model = Named(
         "Model", AUTO, options=Lazily(_models), widget="menu",
-        about="auto is area_to_point_gp (without coordinates bag_gp for matched cells, shrinkage_cmp for others); or "
+        about="auto averages models that suit the data, area_to_point_gp first (without coordinates it is bag_gp for "
+        "matched cells and shrinkage_cmp for others); or "
         "partial_cmp, regression_kriging, shrinkage_cmp, uncertain_cmp, cmp, bag_gp, task_transformed_gp, "
         "variational_cmp, variational_shrinkage_cmp, vbagg, centroid_gp, variational_gp",
     )  # fmt: skip

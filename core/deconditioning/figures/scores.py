@@ -102,7 +102,7 @@ def power_spectra(
     ----------
     wavenumber : (K,) cycles per km.  power : "mean", "draws" or "truth" → (K,) power densities.
     """
-    names = {"mean": ("Posterior mean", "teal"), "draws": ("Draws", "orange"), "truth": ("Truth", "grey")}
+    names = {"mean": ("Posterior mean", "teal"), "draws": ("Draws", "rust"), "truth": ("Truth", "grey")}
     x = np.asarray(wavenumber, dtype=float)
     every = {name: np.maximum(np.asarray(values, dtype=float), 1e-300) for name, values in power.items()}
     picture = layout("Power spectra", height=height, dark=dark, showlegend=True)

@@ -16,6 +16,7 @@ from deconditioning.fields.grids.blocks import reaggregate
 from deconditioning.fields.problem.coordinates import steps_in_km
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.writing.delivery import Delivery
+from deconditioning.figures.scores import power_spectra
 from tests.core.downscaling.test_averaging import problem
 
 
@@ -90,6 +91,13 @@ def test_the_share_that_is_extrapolated_and_the_finest_power_are_those_of_made_u
     assert found.finest == pytest.approx((9 + 1) / 2) and "too rough" in found.sentence
     assert draw_spectra(replace(matched, truth=None), draws).finest is None
     assert set(found.to_dict()) == {"thirds", "extrapolated"}
+
+
+def test_the_figure_draws_every_spectrum_on_wavelengths() -> None:
+    figure = power_spectra([0.01, 0.1], {"mean": [4.0, 1e-3], "draws": [5.0, 0.0], "truth": [4.0, 0.5]}, units="K")
+    assert [trace["name"] for trace in figure["data"]] == ["Posterior mean", "Draws", "Truth"]
+    assert figure["data"][0]["customdata"] == pytest.approx([100.0, 10.0])
+    assert "finest wavelength, 10 km" in figure["layout"]["meta"]["alt"]
 
 
 def test_a_file_at_an_effective_resolution_says_so_and_its_sd_follows_its_draws(matched, leaving) -> None:
