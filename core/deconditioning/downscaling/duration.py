@@ -2,7 +2,7 @@
 
 from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings
 from deconditioning.downscaling.stages import has_two_ways
-from deconditioning.downscaling.starting import completed
+from deconditioning.downscaling.starting import averaged_with, completed
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.learning.learning_time import expected_seconds
 
@@ -28,7 +28,10 @@ def setting_seconds(problem: DownscalingProblem) -> float:
 
 
 def _learning_seconds(problem: DownscalingProblem, settings: DownscaleSettings) -> float:
-    """Seconds of learning and of looking one scale up: once, or for each of two models or ways to choose from."""
+    """Seconds of learning and of looking one scale up: once, or for each of two models or ways to choose from.
+
+    Every model of an average is learned.
+    """
     settings = completed(problem, settings)
     model, bags = settings.kind, problem.data.bags
     points = min(len(bags.inputs), settings.points * bags.count) if model.on_bags else bags.count
@@ -39,4 +42,5 @@ def _learning_seconds(problem: DownscalingProblem, settings: DownscaleSettings) 
         inducing=settings.inducing_points(points).count if model.uses("inducing") else None, converges=not adam,
     )  # fmt: skip
     two = bool(settings.choose) or (settings.stage_one == CHOOSE and has_two_ways(settings.kind))
-    return once * (1 + _LOOK * (2 if two else 1))
+    models = 1 + len(averaged_with(problem, settings))
+    return once * (models + _LOOK * (2 if two else models))
