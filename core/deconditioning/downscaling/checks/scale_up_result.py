@@ -166,7 +166,6 @@ class OneScaleUp:
 
     def _averaged(self) -> str:
         """The weights in words; one near 1 is a choice."""
-        errors = {name: self._size(self.rmse[self.model if name == self.own else name]) for name in self.weights}
         if self.own == self.model:
             others = " and ".join(OTHERS[name] for name in self.weights if name != self.model)
             return (
@@ -174,7 +173,9 @@ class OneScaleUp:
                 f"under {others}."
             )
         ordered = sorted(self.weights, key=lambda name: -self.weights[name])
-        told = [f"{OTHERS[name]} ({100 * self.weights[name]:.0f} %, RMSE {errors[name]})" for name in ordered]
+        told = [
+            f"{OTHERS[name]} ({100 * self.weights[name]:.0f} %, RMSE {self._size(self.rmse[name])})" for name in ordered
+        ]
         return (
             f"The map is an average of {', '.join(told[:-1])} and {told[-1]}, weighted by the likelihood of the known "
             f"cells one scale up, where the average has RMSE {self._size(self.rmse[self.own])}."
