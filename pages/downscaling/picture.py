@@ -297,8 +297,7 @@ def posterior(choice: Choice, problem: DownscalingProblem, start: ModelSpec, map
         with st.sidebar:
             single = hyperparameters(problem, start)
         spec = as_learned(problem, single)
-        view = _current_view(choice, problem, spec)
-        stands = standing(choice, problem, start, single)
+        view, stands = _current_view(choice, problem, spec), standing(choice, problem, start, single)
         maps.draw(mean_panel(problem, maps.scale, view.mean), stands.told(), view.every)
         return spec, view, stands
 

@@ -432,9 +432,23 @@ def warned(page: AppTest) -> list[str]:
     return [box.value for box in page.warning if "Bilinear interpolation predicts better" in box.value]
 
 
+def test_an_average_is_shown_until_a_slider_moves(open_page):
+    page = open_page("downscaling", withhold="0.3", **{ROWS: ["0", "10"], COLUMNS: ["0", "9"]})
+    assert page.checkbox(key="average").value and not [box for box in page.checkbox if box.key == "choose"]
+    page.number_input(key="steps").set_value(8)
+    page.button(key="learn").click().run()
+    until(page, lambda: [box for box in page.info if "Learned" in box.value])
+    page.run()
+    learned = current(page)["learned"]
+    assert complaints(page) == [] and page.selectbox(key="model").value == learned["model"]
+    said = [caption.value for caption in page.caption if "one scale up" in caption.value]
+    weights = current(page)["diagnostics"]["one_scale_up"]["weights"]
+    assert any("The map is an average" in each for each in said) == (min(weights.values()) > 0)
+
+
 def test_what_is_learned_from_unmatched_cells_comes_with_the_model_that_one_scale_up_chose(open_page):
     corner = {ROWS: ["0", "10"], COLUMNS: ["0", "9"]}
-    page = open_page("downscaling", med="surface_altitude", withhold="0.5", **corner)
+    page = open_page("downscaling", med="surface_altitude", withhold="0.5", average="false", **corner)
     assert page.selectbox(key="model").value == "area_to_point_gp" and page.checkbox(key="choose").value
     assert "pseudo-targets" in equation(page) and "a(x)^\\top C" in words(page)
     page.number_input(key="steps").set_value(8)

@@ -98,7 +98,7 @@ class ResultDataset:
         return result
 
     def _quantile(self, ratio: np.ndarray | None) -> Callable[[float], np.ndarray] | None:
-        """The quantiles that are no Gaussian's, at ``ratio`` times their distance from the mean; None for a Gaussian."""
+        """The quantiles that are not a Gaussian's, with their distances from the mean times ``ratio``; else None."""
         quantile = self.quantile
         if quantile is None or ratio is None:
             return quantile

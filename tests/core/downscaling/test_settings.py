@@ -88,6 +88,7 @@ def test_every_flag_reaches_the_settings() -> None:
         "choose": False, "stage_one": "target_gp", "method": "adam", "restarts": 3, "steps": 4, "bound": "stochastic",
         "points": 6, "every_pixel": False, "hold": ["noise"], "prior_sd": 0.0, "integrate": False,
         "warp": "log",
+        "average": False,
     }  # fmt: skip
     assert set(given) == {*DownscaleSettings.declared()} - {"seed"}
     words: list[str] = []

@@ -70,7 +70,6 @@ def run(options: argparse.Namespace) -> None:
         spec = problem_spec(options, default)
         settings = model_settings(options)
 
-        from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
         from deconditioning.downscaling.run import downscale, leaving  # heavy: only once the input is known to be good
 
         DownscaleSettings.from_dict(settings)
@@ -89,10 +88,7 @@ def run(options: argparse.Namespace) -> None:
                 results.append(Result(settings.get("model", "auto"), seed, status="failed", message=str(error)))
                 continue
             device = str(result.diagnostics.get("device", "cpu"))
-            for warning in result.warnings:  # also where progress is not wanted
-                say(f"Warning: {warning}")
-            if result.spec.others and not options.quiet:
-                say(f"Note: {OneScaleUp.from_dict(result.diagnostics['one_scale_up']).choice}")
+            _tell_result(result, options.quiet)
             spectra = save(options, delivery, leaving(problem, result), seed, len(seeds))
             result.diagnostics["draw_spectra"] = spectra
             results += _results(problem, result, seed)
@@ -194,6 +190,16 @@ def _announce(problem: "DownscalingProblem", settings: dict[str, Any], quiet: bo
         f"covariate{'s' * (columns != 1)}: {'learning, then ' if learn else ''}computing the map and its "
         f"scores{long}."
     )
+
+
+def _tell_result(result: "DownscalingResult", quiet: bool) -> None:
+    """Warnings, also where progress is not wanted; the weights of an average."""
+    for warning in result.warnings:
+        say(f"Warning: {warning}")
+    if result.spec.others and result.diagnostics["one_scale_up"] and not quiet:
+        from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
+
+        say(f"Note: {OneScaleUp.from_dict(result.diagnostics['one_scale_up']).choice}")
 
 
 def _tell(problem: "DownscalingProblem", quiet: bool) -> None:

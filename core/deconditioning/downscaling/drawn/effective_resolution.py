@@ -31,10 +31,13 @@ def at_resolution(problem: DownscalingProblem, draws: Draws, kilometres: float) 
     """
     width = [_WIDTH * kilometres / (draws.stride * step) for step in steps_in_km(problem.grid)]
     fields = np.stack([_damped(problem, field - draws.mean, width, draws.stride) for field in draws.fields])
-    result = replace(draws, fields=draws.mean + fields)
+    fields = draws.mean + fields
+    if problem.warp is not None:  # the draws stay inside the limits of the quantity
+        fields = np.clip(fields, np.nanmin(draws.fields), np.nanmax(draws.fields))
+    result = replace(draws, fields=fields)
     if draws.off is None or draws.stride > 1:
         return replace(result, off=None)
-    off = [np.abs(reaggregate(problem, field))[problem.observed] for field in fields]
+    off = [np.abs(reaggregate(problem, field - draws.mean))[problem.observed] for field in fields]
     return replace(result, off=float(np.nanmax(off)))
 
 
