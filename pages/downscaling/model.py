@@ -235,11 +235,10 @@ def _spread(problem: DownscalingProblem, model: NamedModel) -> Spread | None:
 
 def as_learned(problem: DownscalingProblem, spec: ModelSpec) -> ModelSpec:
     """The average of models that was learned from these cells, where the sliders stand at its values; else ``spec``."""
-    learned, values = st.session_state.get(Key.LEARNED_OTHERS), st.session_state.get(Key.LEARNED_SLIDERS, {})
-    if not learned or learned[0] != spec.model.name or st.session_state.get(Key.LEARNED_FROM) != problem.spec.to_dict():
-        return spec
-    same = _agree(slider_values(spec, problem.data.bags.count), values)
-    return replace(spec, others=learned[1]) if same else spec
+    name, others = st.session_state.get(Key.LEARNED_OTHERS) or ("", ())
+    same = name == spec.model.name and st.session_state.get(Key.LEARNED_FROM) == problem.spec.to_dict()
+    stands = same and _agree(slider_values(spec, problem.data.bags.count), st.session_state[Key.LEARNED_SLIDERS])
+    return replace(spec, others=others) if stands else spec
 
 
 def _say_reach(problem: DownscalingProblem, kernel: KernelSpec) -> None:
