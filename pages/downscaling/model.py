@@ -198,9 +198,7 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
     """The sliders; returns the model at their values."""
     if page_record().shows_all:
         st.markdown("**Hyperparameters**")
-    model = start.model
-    bags = problem.data.bags.count
-    changes: dict[str, Any] = {}
+    model, bags, changes = start.model, problem.data.bags.count, dict[str, Any]()
     if model.uses("regularisation"):
         times_bags = control(_MODEL.regularisation.inner.copy(title="λ·B", default=start.regularisation * bags))
         changes["regularisation"] = times_bags / bags
