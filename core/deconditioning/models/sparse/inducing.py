@@ -6,7 +6,6 @@ import numpy as np
 import torch
 from jaxtyping import Float
 from scipy.spatial import cKDTree
-from sklearn.cluster import KMeans
 from torch import Tensor
 
 from deconditioning.errors import InputError
@@ -66,6 +65,8 @@ def _rounded(points: np.ndarray) -> np.ndarray:
 
 def _kmeans(points: np.ndarray, inducing: Inducing, rng: np.random.Generator) -> np.ndarray:
     """Centres of k-means, started by k-means++ (Arthur and Vassilvitskii 2007)."""
+    from sklearn.cluster import KMeans  # 60 MB, which most models do without
+
     if inducing.count == len(points):
         return points
     if len(points) > max(MOST_POINTS, inducing.count):
