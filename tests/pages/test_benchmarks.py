@@ -8,7 +8,7 @@ from statistics import mean, median
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from deconditioning.studies.downscaling.benchmark import MEDIATED, MEDIATORS
+from deconditioning.studies.downscaling.benchmark import MEDIATED, MEDIATORS, REAL_MATCHED
 from deconditioning.studies.measurements import measured
 from deconditioning.wording import about
 from pages.benchmarks import headlines, trust
@@ -88,6 +88,17 @@ def test_trust_is_told_by_its_stored_rows(page: AppTest):
         for case in {row["case"] for row in kept}
     }
     assert f"{100 * min(shares.values()):.0f} to {100 * max(shares.values()):.0f} % of the truth" in said
+
+
+def test_it_opens_with_how_far_the_default_can_be_trusted(page: AppTest):
+    kept = json.loads((ROOT / "data" / "benchmarks" / "real_fields.json").read_text())["rows"]
+    mine = [row for row in kept if row["model"] == "auto" and row["scores"] and row["case"] in REAL_MATCHED]
+    (said,) = [block.value for block in page.markdown if "Matched cells, default model" in block.value]
+    inside = sum(0.9 <= row["scores"]["coverage95"] <= 0.97 for row in mine)
+    lost = sum(row["scores"]["rmse"] > 1.02 * row["best_interpolation"]["rmse"] for row in mine)
+    assert f"in {inside} of {len(mine)} runs" in said and f"{lost} {'is' if lost == 1 else 'are'} more than 2 %" in said
+    assert said in [block.value for block in page.markdown[:2]]
+    assert all(set(row) >= {"seed", "warned", "weights", "spectra", "best_interpolation", "seconds"} for row in mine)
 
 
 def test_the_headline_of_a_room_is_that_of_its_rows(page: AppTest):
