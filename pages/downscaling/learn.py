@@ -170,6 +170,8 @@ def open_run(run: Run) -> None:
         place = DownscaleSettings.spatial.key
         if all(model.start(matched).spatial == values.get(place) for matched in (True, False)):
             values[place] = OWN  # what the model has of itself is no setting of the address
+        if values.get(DownscaleSettings.local_slopes.key) == "same":
+            values[DownscaleSettings.local_slopes.key] = OWN
     st.session_state[Key.SELECTION] = problem["select"]
     st.session_state[Key.COARSE_SELECTION] = problem.get("coarse_select", {})
     set_values(values)

@@ -16,6 +16,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.families.registry import FAMILIES
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.models.area_to_point import is_local_slopes
 from deconditioning.models.catalogue import GENERAL, MODELS
 from deconditioning.models.defaults import usual_model
 from deconditioning.models.named_model import NamedModel
@@ -76,6 +77,7 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
             changes["structure"] = control(_MODEL.structure)
         if not model.has_linear_mean:
             changes["linear_mean"] = control(_MODEL.linear_mean)
+        changes["local_slopes"] = _local_slopes(problem, model, changes.get("structure"))
         changes["local_scale"] = _local_scale(problem, model)
         if model.has_linear_mean:
             aside("An unknown mean and linear terms in the covariates are added.")
@@ -108,6 +110,14 @@ def _local_scale(problem: DownscalingProblem, model: NamedModel) -> bool | None:
     return own_choice(_MODEL.local_scale, {"varies": True, "plain": False}, names, own)
 
 
+def _local_slopes(problem: DownscalingProblem, model: NamedModel, structure: Any) -> bool | None:
+    """Whether slopes of the covariates vary from place to place; no question where they can't."""
+    if not (model.has_linear_mean and problem.spec.covariates and structure != "product"):
+        return None
+    names = {"vary": "vary from place to place", "same": "the same everywhere"}
+    return own_choice(_MODEL.local_slopes, {"vary": True, "same": False}, names, False)
+
+
 def _family(setting: Setting[Any], names: dict[str, str]) -> str:
     """A kernel family among these names; it begins with the model's own where that is offered."""
     offer_only(setting.key, names)
@@ -119,18 +129,20 @@ def family_values(model: NamedModel, kernel: KernelSpec, covariates: Sequence[st
     """What the controls of the kernel's families must hold to stand for ``kernel``; give it to ``set_values``."""
     trend = model.has_linear_mean
     linear_mean = any(factor.kind.without_scales for term in kernel.terms for factor in term.factors)
+    slopes, varying = _MODEL.local_slopes.key, any(is_local_slopes(term) for term in kernel.terms)
     terms = [
         term
         for term in kernel.terms
-        if not ((trend or linear_mean) and len(term.factors) == 1 and term.factors[0].kind.degenerate)
+        if not is_local_slopes(term)
+        and not ((trend or linear_mean) and len(term.factors) == 1 and term.factors[0].kind.degenerate)
     ]
     factors = [factor for term in terms for factor in term.factors]
     of = (_MODEL.spatial.key, _MODEL.kernel.key)
     values = {of[set(f.columns) <= set(covariates)]: f.family for f in factors}
-    return {key: family for key, family in values.items() if family in OFFERED} | {
-        _MODEL.structure.key: "product" if any(len(term.factors) > 1 for term in kernel.terms) else "sum",
-        **({} if trend else {_MODEL.linear_mean.key: linear_mean}),
-    }
+    mean = {slopes: "vary" if varying else "same"} if trend else {_MODEL.linear_mean.key: linear_mean}
+    structure = "product" if any(len(term.factors) > 1 for term in terms) else "sum"
+    offered = {key: family for key, family in values.items() if family in OFFERED}
+    return offered | {_MODEL.structure.key: structure} | mean
 
 
 def begin(choice: Choice, problem: DownscalingProblem, settings: DownscaleSettings) -> ModelSpec:

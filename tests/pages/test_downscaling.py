@@ -388,9 +388,12 @@ def test_the_families_of_a_learned_kernel_are_those_of_its_first_terms(terms):
     first = [Term((rough, smooth))] if terms == "product" else [Term((rough,)), Term((smooth,))]
     trend = Term((Factor("linear", ("c",), (1.0,)),)), Term((Factor("constant", ("y", "x"), ()),))
     found = family_values(named("area_to_point_gp"), KernelSpec((*first, *trend)), ["c"])
-    assert found == {"place": "powered_exponential", "fam": "matern32", "struct": terms}
-    lines = KernelSpec((Term((rough,)), *trend))
-    assert family_values(named("regression_kriging"), lines, ["c"]) == {"place": "powered_exponential", "struct": "sum"}
+    assert found == {"place": "powered_exponential", "fam": "matern32", "struct": terms, "slopes": "same"}
+    varying = Term((Factor("matern12", ("y", "x"), (0.4,)), *trend[0].factors))
+    found = family_values(named("area_to_point_gp"), KernelSpec((*first, *trend, varying)), ["c"])
+    assert found == {"place": "powered_exponential", "fam": "matern32", "struct": terms, "slopes": "vary"}
+    lines, same = KernelSpec((Term((rough,)), *trend)), {"place": "powered_exponential", "struct": "sum"}
+    assert family_values(named("regression_kriging"), lines, ["c"]) == same | {"slopes": "same"}
     assert family_values(named("bag_gp"), KernelSpec((Term((rough,)), trend[0])), ["c"])["fam"] == "linear"
 
 

@@ -1,4 +1,4 @@
-"""``K̄`` and all its hyperparameter derivatives in one pass over the tiles, for sums of products of radial factors.
+"""``K̄`` and all its hyperparameter derivatives in one pass over the tiles, for products of radial and linear factors.
 
 Each tile is evaluated once; derivatives are summed over the bags like the kernel itself: ``∂K̄_ij/∂θ = Σ_{l∈i, r∈j} w_l
 w_r ∂k(x_l, x_r)/∂θ`` (Chau et al. 2021, eq. 8-10 at bag level).
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from deconditioning.bag_sums.blocks import Block, SortedBags
 from deconditioning.errors import Check
+from deconditioning.kernels.families.linear import Linear
 from deconditioning.kernels.families.radial import Profile, Radial
 from deconditioning.observations import Bags
 
@@ -33,33 +34,57 @@ class _Scaled:
         """``(x_d − x′_d)²/ℓ_d²`` for each column of the factor."""
         return [torch.sub(x[rows, None], x[None, columns]).square_() for x in self._scaled]
 
-    def profile(self, square: Float[Tensor, "n m"]) -> Profile:
-        """Value and slopes at scaled squared distances; ``square`` is overwritten."""
-        return self._family.profile(square, self.own)
+    def profile(self, squares: list[Float[Tensor, "n m"]]) -> Profile:
+        """Value and slopes at these scaled squared distances."""
+        return self._family.profile(_sum(squares), self.own)
+
+
+class _Lines:
+    """A linear factor ``Σ_d v_d x_d x′_d`` with its slope variances read once, by the same methods as `_Scaled`."""
+
+    def __init__(self, factor: gpytorch.kernels.Kernel, inputs: Float[Tensor, "N d"]) -> None:
+        self._variances = factor.variance.detach().flatten()
+        self.lengthscales = torch.ones_like(self._variances)  # what the derivatives in v are divided by
+        self.own: list[Tensor] = []
+        self._columns = inputs[:, factor.active_dims].T.contiguous()
+
+    def squares(self, rows: slice, columns: slice) -> list[Float[Tensor, "n m"]]:
+        """``x_d x′_d`` for each column of the factor: the derivative in its v."""
+        return [torch.outer(x[rows], x[columns]) for x in self._columns]
+
+    def profile(self, squares: list[Float[Tensor, "n m"]]) -> Profile:
+        """The value; every product of columns is its own derivative."""
+        variances = self._variances.expand(len(squares))
+        value = _sum([v * each for v, each in zip(variances, squares, strict=True)])
+        return Profile(value, torch.ones((), dtype=value.dtype, device=value.device))
 
 
 #: Scale and factors of each term, read once for all tiles.
-Terms = list[tuple[Tensor, list[_Scaled]]]
+Terms = list[tuple[Tensor, list[_Scaled | _Lines]]]
 
 
 def leaves(kernel: gpytorch.kernels.Kernel) -> list[Tensor]:
-    """Outputscale of each term, then lengthscales and own parameters of each of its factors, as autograd sees them."""
+    """Outputscale of each term, then lengthscales (or slope variances) and own parameters of each of its factors, as
+    autograd sees them.
+    """
     result: list[Tensor] = []
     for term in kernel.kernels:
         result.append(term.outputscale)
         for factor in term.base_kernel.kernels:
-            result += [factor.lengthscale, *(own.read(factor) for own in factor.family.own)]
+            scales = factor.variance if isinstance(factor.family, Linear) else factor.lengthscale
+            result += [scales, *(own.read(factor) for own in factor.family.own)]
     return result
 
 
-def is_radial(kernel: gpytorch.kernels.Kernel) -> bool:
-    """Whether every factor of the kernel is radial."""
-    return all(isinstance(factor.family, Radial) for term in kernel.kernels for factor in term.base_kernel.kernels)
+def in_one_pass(kernel: gpytorch.kernels.Kernel) -> bool:
+    """Whether every factor of the kernel is radial or linear."""
+    factors = [factor for term in kernel.kernels for factor in term.base_kernel.kernels]
+    return all(isinstance(factor.family, Radial | Linear) for factor in factors)
 
 
 def fits(kernel: gpytorch.kernels.Kernel, entries: int) -> bool:
     """Whether one pass is possible for this kernel and the derivatives of so many sums fit into memory."""
-    return is_radial(kernel) and sum(leaf.numel() for leaf in leaves(kernel)) * entries <= MOST_ENTRIES
+    return in_one_pass(kernel) and sum(leaf.numel() for leaf in leaves(kernel)) * entries <= MOST_ENTRIES
 
 
 def gram_with_gradients(
@@ -129,9 +154,13 @@ def _pair_sums(
 
 def _terms(kernel: gpytorch.kernels.Kernel, inputs: Tensor) -> Terms:
     return [
-        (term.outputscale.detach(), [_Scaled(factor, inputs) for factor in term.base_kernel.kernels])
+        (term.outputscale.detach(), [_read(factor, inputs) for factor in term.base_kernel.kernels])
         for term in kernel.kernels
     ]
+
+
+def _read(factor: gpytorch.kernels.Kernel, inputs: Tensor) -> _Scaled | _Lines:
+    return _Lines(factor, inputs) if isinstance(factor.family, Linear) else _Scaled(factor, inputs)
 
 
 def _derivatives(terms: Terms) -> int:
@@ -160,7 +189,7 @@ def _add_terms(terms: Terms, summed: _Sums, total: Tensor, slopes: Tensor) -> No
     index = 0
     for scale, factors in terms:
         squares = [factor.squares(summed.rows, summed.columns) for factor in factors]
-        parts = [factor.profile(_sum(s)) for factor, s in zip(factors, squares, strict=True)]
+        parts = [factor.profile(s) for factor, s in zip(factors, squares, strict=True)]
         derivatives = list(_lengthscales_and_own(factors, squares, parts, scale))
         unit = summed(_product([part.value for part in parts]))
         total += scale * unit
@@ -171,7 +200,7 @@ def _add_terms(terms: Terms, summed: _Sums, total: Tensor, slopes: Tensor) -> No
 
 
 def _lengthscales_and_own(
-    factors: list[_Scaled], squares: list[list[Tensor]], parts: list[Profile], scale: Tensor
+    factors: list[_Scaled | _Lines], squares: list[list[Tensor]], parts: list[Profile], scale: Tensor
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """A number and the tile it multiplies, for each derivative of a term after that in its scale."""
     for number, (factor, square, part) in enumerate(zip(factors, squares, parts, strict=True)):

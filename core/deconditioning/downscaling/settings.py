@@ -66,6 +66,14 @@ class KernelSettings(Settings):
         help="Off: f varies around zero, the mean of the standardised targets. On: f varies around b₀ + Σ bⱼcⱼ, "
         "whose unknown coefficients are integrated out; cells and mediators average it as they average f.",
     )  # fmt: skip
+    local_slopes = OrNone(
+        Switch("Slopes of the covariates", False, address="slopes",
+               about="let the slopes of the covariates vary from place to place",
+               help="What a covariate does inside a cell need not be what it does between cells. With slopes that vary "
+               "from place to place it follows from the cells around, and where they say little the intervals are "
+               "wider, as at coasts and over steep relief."),
+        "done where the model is auto and cells are matched",
+    )  # fmt: skip
     regularisation = OrNone(
         Log("λ", USUAL.ridge, low=1e-8, high=1.0, symbol="λ", address="lam",
             about="regularisation, inside Bλ (shrinkage_cmp) or Nλ (cmp)",
@@ -235,6 +243,8 @@ class DownscaleSettings(KernelSettings, LearningSettings):
         kernel as ``KernelSpec.to_dict`` gives it; ``None`` for the default.
     linear_mean : whether f has an unknown prior mean that is linear in the covariates (`with_linear_mean`); models of
         fields in space have it anyhow.
+    local_slopes : whether slopes of the covariates vary from place to place (models of fields in space whose kernel is
+        not given whole); ``None``: where the model is "auto" and cells are matched.
     spatial : family on the coordinates, ``None`` for the model's own (`Start`); structure : "sum" or "product".
     regularisation, noise, point_noise : λ, σ², ς² (targets standardised); ``None`` for the start values.
     hold : noises that learning leaves as they are, among "noise" and "point_noise"; ``None`` for the model's own.

@@ -36,7 +36,7 @@ def _kernel_of_f(problem: DownscalingProblem, settings: DownscaleSettings) -> Ke
     return starting_kernel(
         settings.kind, problem.data.bags, problem.columns, coordinate_names(problem),
         spatial=settings.spatial or settings.kind.start(problem.matched).spatial, covariates=settings.kernel,
-        structure=settings.structure, linear_mean=settings.linear_mean,
+        structure=settings.structure, linear_mean=settings.linear_mean, local_slopes=bool(settings.local_slopes),
     )  # fmt: skip
 
 
@@ -102,7 +102,8 @@ def completed(problem: DownscalingProblem, settings: DownscaleSettings) -> Downs
     auto = settings.model == AUTO
     model = usual_model(problem.matched, problem.spec.coordinates) if auto else settings.kind
     start = model.start(problem.matched)
-    settings = settings.replace(**{name: auto for name in ("choose", "average") if getattr(settings, name) is None})
+    by_auto = {"choose": auto, "average": auto, "local_slopes": auto and problem.matched}
+    settings = settings.replace(**{name: value for name, value in by_auto.items() if getattr(settings, name) is None})
     own = ("noise", "point_noise", "hold", "every_pixel", "prior_sd", "restarts", "local_scale", "integrate")
     left_open = {name: getattr(start, name) for name in own if getattr(settings, name) is None}
     return settings.replace(model=model.name, **left_open)

@@ -11,7 +11,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from deconditioning.kernels.families.family import Family
 from deconditioning.kernels.families.gaussian import Gaussian
+from deconditioning.kernels.families.linear import Linear
 from deconditioning.kernels.families.radial import Radial, distances
 from deconditioning.kernels.tiles import evaluate
 
@@ -36,12 +38,9 @@ class Tiles:
     ) -> None:
         self._left, self._right, self._precision = left, right, precision
         self._own = threading.local()
-        radial = [
-            term for term in kernel.kernels if all(isinstance(f.family, Radial) for f in term.base_kernel.kernels)
-        ]
-        centre = left.mean(0)
-        self._terms = [_Term(term, left - centre, right - centre, precision) for term in radial]
-        others = [term for term in kernel.kernels if term not in radial]
+        fused = [term for term in kernel.kernels if _is_fused([f.family for f in term.base_kernel.kernels])]
+        self._terms = [_Term(term, left, right, precision) for term in fused]
+        others = [term for term in kernel.kernels if term not in fused]
         self._rest = gpytorch.kernels.AdditiveKernel(*others) if others else None
 
     def __call__(self, rows: slice, columns: slice) -> Float[Tensor, "n m"]:
@@ -70,20 +69,36 @@ class Tiles:
         return kept[number][:size].view(shape)
 
 
+def _is_fused(families: list[Family]) -> bool:
+    """Whether a term is a product of radial factors, perhaps times linear ones."""
+    return all(isinstance(each, Radial | Linear) for each in families) and any(
+        isinstance(each, Radial) for each in families
+    )
+
+
 class _Term:
-    """One term: the exponent of all its Gaussian factors from one product, those of other families apart."""
+    """One term: the exponent of all its Gaussian factors from one product, those of other families apart; then the
+    products of linear factors.
+    """
 
     def __init__(self, term: gpytorch.kernels.Kernel, left: Tensor, right: Tensor, precision: torch.dtype) -> None:
         self.scale = float(term.outputscale.detach())
         gaussian: list[tuple[Tensor, Tensor]] = []
         self._others: list[_Exponent] = []
+        self._lines: list[tuple[Tensor, Tensor]] = []
         for factor in term.base_kernel.kernels:
+            if isinstance(factor.family, Linear):
+                sides = [factor.family.features(factor, each).detach().to(precision) for each in (left, right)]
+                self._lines.append((sides[0], sides[1].T.contiguous()))
+        centre = left.mean(0)
+        left, right = left - centre, right - centre
+        for factor in (each for each in term.base_kernel.kernels if isinstance(each.family, Radial)):
             lengthscale = factor.lengthscale.detach().reshape(1, -1)
-            sides = left[:, factor.active_dims] / lengthscale, right[:, factor.active_dims] / lengthscale
+            scaled = left[:, factor.active_dims] / lengthscale, right[:, factor.active_dims] / lengthscale
             if isinstance(factor.family, Gaussian):
-                gaussian.append(sides)
+                gaussian.append(scaled)
             else:
-                self._others.append(_Exponent(factor, *sides, precision))
+                self._others.append(_Exponent(factor, *scaled, precision))
         self._gaussian = None
         if gaussian:
             lefts, rights = zip(*gaussian, strict=True)
@@ -107,7 +122,11 @@ class _Term:
             if grown is not None:
                 polynomial = grown if polynomial is None else polynomial.mul_(grown)
         out.exp_()
-        return out if polynomial is None else out.mul_(polynomial)
+        if polynomial is not None:
+            out.mul_(polynomial)
+        for lefts, rights in self._lines:
+            out.mul_(torch.mm(lefts[rows], rights[:, columns], out=scratch))
+        return out
 
 
 class _Exponent:

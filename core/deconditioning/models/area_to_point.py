@@ -1,9 +1,11 @@
 """The kernel of a spatial field with observed cell means: a trend in the covariates and a rough residual.
 
-``k = v₀ + Σ_j c_j c_j′/s_j² + b² k_c(c, c′) + a² exp(−(d/ℓ)^α)`` with the covariates c and the distance d. Without the
-third term the posterior is area-to-point regression kriging with an unknown mean and unknown slopes. Source: Kyriakidis
-2004, *Geographical Analysis* 36; Goovaerts 2008, *Mathematical Geosciences* 40; Wang et al. 2015, *Remote Sensing of
-Environment* 166.
+``k = v₀ + Σ_j c_j c_j′/s_j² + b² k_c(c, c′) + a² exp(−(d/ℓ)^α) + exp(−d/ℓ_s) Σ_j c_j c_j′/u_j²`` with the covariates c
+and the distance d. The last term adds slopes that vary from place to place, with sd 1/u_j: what a covariate does inside
+a cell then follows from the cells around rather than from all of them, and its uncertainty is part of the variance.
+Without the third and the last term the posterior is area-to-point regression kriging with an unknown mean and unknown
+slopes. Source: Kyriakidis 2004, *Geographical Analysis* 36; Goovaerts 2008, *Mathematical Geosciences* 40; Wang et al.
+2015, *Remote Sensing of Environment* 166; Gelfand et al. 2003, *JASA* 98 (spatially varying coefficients).
 """
 
 import math
@@ -18,10 +20,13 @@ from deconditioning.observations import Bags
 #: Variance of the unknown mean (targets are standardised), which learning leaves alone: wide enough to say nothing.
 MEAN_VARIANCE = 9.0
 #: Where learning starts, and what its priors hold on to: inverse slopes; lengthscale and variance of the smooth term;
-#: lengthscale (in cells), variance and exponent of the rough one.
-INVERSE_SLOPE = 2.0
+#: lengthscale (in cells), variance and exponent of the rough one; inverse sds of local slopes, which vary over as many
+#: cells.
+INVERSE_SLOPE, INVERSE_LOCAL_SLOPE = 2.0, 7.0
 SMOOTH, _SMOOTH_VARIANCE = 1.5, 0.0225
 CELLS, _ROUGH_VARIANCE, _EXPONENT = 4.0, 0.09, 0.9
+#: Family of the correlation of local slopes: as rough as the exponential, so that they may differ inside a cell.
+_LOCAL = "matern12"
 
 
 def area_to_point_kernel(
@@ -33,12 +38,13 @@ def area_to_point_kernel(
     covariates: str | None,
     structure: str = "sum",
     across: float | None = None,
+    local_slopes: bool = False,
 ) -> KernelSpec:
     """The starting kernel for ``bags`` whose inputs have these ``names``, some of them ``coordinates``.
 
     ``spatial`` is the family of the rough term, ``covariates`` that of the smooth one (None to omit it); ``structure``
-    "product" multiplies the two; ``across`` is the side of a cell if the bags are points. Raises ``InputError`` without
-    coordinates.
+    "product" multiplies the two; ``across`` is the side of a cell if the bags are points; ``local_slopes`` adds slopes
+    that vary from place to place to a sum. Raises ``InputError`` without coordinates.
     """
     place = tuple(name for name in names if name in coordinates)
     rest = tuple(name for name in names if name not in coordinates)
@@ -51,7 +57,10 @@ def area_to_point_kernel(
     elif smooth is not None and not smooth.kind.slopes_for_scales:  # straight lines are there anyhow
         terms.append(Term((smooth,)))
     if rest:
-        terms.append(Term((Factor("linear", rest, (1.0,) * len(rest)),)))
+        lines = Factor("linear", rest, (1.0,) * len(rest))
+        terms.append(Term((lines,)))
+        if local_slopes and structure == "sum":  # a product varies from place to place anyhow
+            terms.append(Term((Factor(_LOCAL, place, (1.0,)), lines)))
     return held_to(KernelSpec((*terms, Term((mean,), MEAN_VARIANCE))), bags, names, coordinates, across)
 
 
@@ -81,19 +90,26 @@ def _begun_term(term: Term, place: tuple[str, ...], across: float) -> Term:
     if all(factor.kind.without_scales for factor in term.factors):
         return term
     rough = any(set(factor.columns) & set(place) for factor in term.factors)
-    factors = tuple(_begun(factor, place, across) for factor in term.factors)
-    plain = len(factors) == 1 and factors[0].kind.slopes_for_scales
+    local = is_local_slopes(term)
+    factors = tuple(_begun(factor, place, across, INVERSE_LOCAL_SLOPE if local else INVERSE_SLOPE)
+                    for factor in term.factors)  # fmt: skip
+    plain = local or (len(factors) == 1 and factors[0].kind.slopes_for_scales)
     return Term(factors, 1.0 if plain else _ROUGH_VARIANCE if rough else _SMOOTH_VARIANCE)
 
 
-def _begun(factor: Factor, place: tuple[str, ...], across: float) -> Factor:
+def _begun(factor: Factor, place: tuple[str, ...], across: float, inverse_slope: float) -> Factor:
     """A factor where learning starts; of its own parameters only an exponent has another start than its family's."""
     if factor.kind.slopes_for_scales:
-        scale = INVERSE_SLOPE
+        scale = inverse_slope
     else:
         scale = CELLS * across if set(factor.columns) & set(place) else SMOOTH
     own = {"alpha": _EXPONENT} if factor.family == "powered_exponential" else {}
     return Factor(factor.family, factor.columns, (scale,) * len(factor.lengthscales), own)
+
+
+def is_local_slopes(term: Term) -> bool:
+    """Whether a term stands for slopes that vary from place to place."""
+    return [factor.family for factor in term.factors] == [_LOCAL, "linear"]
 
 
 def cell_width(places: Float[Tensor, "N p"], bags: Bags) -> float:

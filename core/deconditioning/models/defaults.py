@@ -78,15 +78,19 @@ def starting_kernel(
     covariates: str | None = None,
     structure: str = "sum",
     linear_mean: bool = False,
+    local_slopes: bool = False,
 ) -> KernelSpec:
     """k as the model has it: `_default_kernel`, or a trend and a rough rest (`area_to_point_kernel`).
 
     ``spatial`` and ``covariates`` are families on the coordinates and on the other columns of the bags; ``linear_mean``
-    adds an unknown mean that is linear in the covariates where the model has none anyhow.
+    adds an unknown mean that is linear in the covariates where the model has none anyhow, ``local_slopes`` slopes that
+    vary from place to place to the sum of a trend and a rough rest.
     """
     if model.trend:
         smooth = (covariates or "rbf") if model.has_covariate_kernel else None
-        return area_to_point_kernel(bags, names, coordinates, spatial=spatial, covariates=smooth, structure=structure)
+        return area_to_point_kernel(
+            bags, names, coordinates, spatial=spatial, covariates=smooth, structure=structure, local_slopes=local_slopes
+        )  # fmt: skip
     kernel = _default_kernel(
         bags.inputs, names, coordinates, structure=structure, spatial=spatial, other=covariates or "rbf"
     )

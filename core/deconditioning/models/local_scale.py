@@ -9,6 +9,11 @@ They are modelled as ``r_j ~ N(0, κ_j²)`` with
 φ the standardised log roughness of the covariates in a cell, d the distance in cell widths; a and ℓ are chosen by their
 evidence from a few values, all by Laplace's approximation. The posterior mean does not change; its sd becomes ``κ(x)
 √var f(x)``.
+
+log κ² is linear in features, ``η = U w``, ``w ~ N(0, I)``: a constant, bφ and, of the exponential, its values between
+the cells and some centres C, ``a e^{−d(x, C)/ℓ} L⁻ᵀ`` with ``L Lᵀ = e^{−d(C, C)/ℓ}``. With few cells the centres are
+the cells, and nothing is approximated; with many they are means of the cells in squares of a lattice.
+Source: Quiñonero-Candela and Rasmussen 2005, *JMLR* 6 (subset of regressors).
 """
 
 import math
@@ -22,8 +27,11 @@ from deconditioning import linalg
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.leave_one_out import leave_one_out
 
-#: Targets beyond which κ is 1 everywhere: its matrices would take longer than the posterior.
-MOST = 2000
+#: Targets beyond which κ is 1 everywhere: leaving each out needs the inverse of their covariance, and more than a
+#: minute.
+MOST = 6000
+#: Cells beyond which centres stand for them.
+CENTRES = 800
 #: The candidates for a and ℓ (cell widths), and b.
 CANDIDATES = ((0.0, 1.0), (0.6, 3.0), (0.6, 8.0), (1.2, 3.0), (1.2, 8.0))
 SLOPE = 0.5
@@ -91,52 +99,84 @@ def local_scale(given: Conditioning, own: Places, places: Places) -> LocalScale:
     with torch.no_grad():
         left_out = leave_one_out(given)
         residual = left_out.error / left_out.variance.sqrt()
-        fits = [(_laplace(residual.square(), own, *candidate), candidate) for candidate in CANDIDATES]
-        fit, (amplitude, reach) = max(fits, key=lambda each: each[0].evidence)
-        logs = _covariance(places, own, amplitude, reach) @ fit.dual
+        centres = _centres(own.position)
+        every = [(_Features(centres, *candidate), candidate) for candidate in CANDIDATES]
+        fits = [(_laplace(residual.square(), features(own)), features, candidate) for features, candidate in every]
+        fit, features, (amplitude, reach) = max(fits, key=lambda each: each[0].evidence)
+        logs = features(places) @ fit.weights
         level = (residual.square() * torch.exp(-fit.left_out)).mean()
         return LocalScale(places, torch.exp(0.5 * logs) * level.sqrt(), amplitude, reach)
 
 
+def _centres(position: Float[Tensor, "n p"]) -> Float[Tensor, "m p"]:
+    """The cells, or at most ``CENTRES`` means of those in one square of a lattice."""
+    if len(position) <= CENTRES:
+        return position
+    side = float((position.amax(0) - position.amin(0)).clamp_min(1.0).prod() / CENTRES) ** (1 / position.shape[1])
+    while True:
+        _, square = torch.unique((position / side).floor(), dim=0, return_inverse=True)
+        count = int(square.max()) + 1
+        if count <= CENTRES:
+            sums = position.new_zeros(count, position.shape[1]).index_add_(0, square, position)
+            return sums / torch.bincount(square)[:, None]
+        side *= 1.1
+
+
+@dataclass(frozen=True)
+class _Features:
+    """The features U of log κ² at any cells, for an ``amplitude`` a and a ``reach`` ℓ."""
+
+    centres: Float[Tensor, "m p"]
+    amplitude: float
+    reach: float
+
+    def __call__(self, places: Places) -> Float[Tensor, "n r"]:
+        """``[1, bφ, a e^{−d(x, C)/ℓ} L⁻ᵀ]``."""
+        plain = torch.stack([torch.ones_like(places.roughness), SLOPE * places.roughness], dim=1)
+        if not self.amplitude:
+            return plain
+        among = linalg.cholesky(self._decay(self.centres), "covariance of the local scale")
+        return torch.cat([plain, self.amplitude * among.half_solve(self._decay(places.position).T).T], dim=1)
+
+    def _decay(self, position: Float[Tensor, "n p"]) -> Float[Tensor, "n m"]:
+        return torch.exp(-torch.cdist(position, self.centres) / self.reach)
+
+
 @dataclass(frozen=True)
 class _Fit:
-    """``dual`` K⁻¹η of the mode η, the ``evidence``, and log κ² of every target from all others (``left_out``)."""
+    """``weights`` w of the mode, the ``evidence``, and log κ² of every target from all others (``left_out``)."""
 
-    dual: Float[Tensor, " M"]
+    weights: Float[Tensor, " r"]
     evidence: float
     left_out: Float[Tensor, " M"]
 
 
-def _covariance(left: Places, right: Places, amplitude: float, reach: float) -> Float[Tensor, "n M"]:
-    smooth = amplitude**2 * torch.exp(-torch.cdist(left.position, right.position) / reach)
-    return 1.0 + SLOPE**2 * left.roughness[:, None] * right.roughness + smooth
-
-
-def _laplace(square: Float[Tensor, " M"], own: Places, amplitude: float, reach: float) -> _Fit:
-    """The mode of η = log κ² given r², ``log p = −½ Σ (η + r² e^{−η})``, by scoring with shortened steps.
+def _laplace(square: Float[Tensor, " M"], features: Float[Tensor, "M r"]) -> _Fit:
+    """The mode of w given r², ``log p(r | η) = −½ Σ (η + r² e^{−η})``, by scoring with shortened steps.
 
     Source: Rasmussen and Williams 2006, §3.4, with W = ½ I; left-out modes as in §5.4.2.
     """
-    prior = _covariance(own, own, amplitude, reach)
-    identity = torch.eye(len(square), dtype=square.dtype, device=square.device)
-    pace = linalg.cholesky(identity + _PACE * prior, "covariance of the local scale")
-    mode, dual, loss = torch.zeros_like(square), torch.zeros_like(square), math.inf
+    identity, inner = torch.eye(features.shape[1], dtype=square.dtype, device=square.device), features.T @ features
+    pace = linalg.cholesky(identity + _PACE * inner, "covariance of the local scale")
+    weights, mode, loss = features.new_zeros(features.shape[1]), torch.zeros_like(square), math.inf
     for _ in range(_STEPS):
-        aim = _PACE * mode + 0.5 * (square * torch.exp(-mode) - 1.0)
-        way = aim - _PACE * pace.solve(prior @ aim) - dual
-        across, step = prior @ way, 1.0
-        while (result := _loss(square, mode + step * across, dual + step * way)) > loss and step > 1e-3:
+        way = pace.solve(0.5 * features.T @ (square * torch.exp(-mode) - 1.0) - weights)
+        across, step = features @ way, 1.0
+        while (result := _loss(square, mode + step * across, weights + step * way)) > loss and step > 1e-3:
             step *= 0.5
-        mode, dual = mode + step * across, dual + step * way
+        weights, mode = weights + step * way, mode + step * across
         if loss - result < 1e-9 or step <= 1e-3:
             break
         loss = result
-    factor = linalg.cholesky(identity + _INFORMATION * prior, "covariance of the local scale")
+    factor = linalg.cholesky(identity + _INFORMATION * inner, "covariance of the local scale")
     shown = mode + 0.5 * (square * torch.exp(-mode) - 1.0) / _INFORMATION
-    left_out = shown - factor.solve(shown) / factor.inverse_diagonal()
-    return _Fit(dual, -_loss(square, mode, dual) - 0.5 * float(factor.log_determinant()), left_out)
+    # (I + ½UUᵀ)⁻¹ = I − ½U (I + ½UᵀU)⁻¹Uᵀ
+    halved = factor.half_solve(features.T)
+    rest, diagonal = shown - _INFORMATION * halved.T @ (halved @ shown), 1 - _INFORMATION * halved.square().sum(0)
+    left_out = shown - rest / diagonal
+    return _Fit(weights, -_loss(square, mode, weights) - 0.5 * float(factor.log_determinant()), left_out)
 
 
-def _loss(square: Float[Tensor, " M"], mode: Float[Tensor, " M"], dual: Float[Tensor, " M"]) -> float:
-    """``½ ηᵀK⁻¹η + ½ Σ (η + r² e^{−η})``, minus the log posterior of η = K a but for a constant."""
-    return 0.5 * float(dual @ mode + (mode + square * torch.exp(-mode)).sum())
+def _loss(square: Float[Tensor, " M"], mode: Float[Tensor, " M"], weights: Float[Tensor, " r"]) -> float:
+    """``½ ‖w‖² + ½ Σ (η + r² e^{−η})``, minus the log posterior of w but for a constant."""
+    return 0.5 * float(weights @ weights + (mode + square * torch.exp(-mode)).sum())

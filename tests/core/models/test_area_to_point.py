@@ -3,15 +3,24 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from deconditioning.errors import InputError
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
-from deconditioning.models.area_to_point import area_to_point_kernel, cell_width, held_to
+from deconditioning.models.area_to_point import (
+    INVERSE_LOCAL_SLOPE,
+    area_to_point_kernel,
+    cell_width,
+    held_to,
+    is_local_slopes,
+)
 from deconditioning.models.catalogue import GENERAL, MODELS, REGRESSION_KRIGING, named
 from deconditioning.models.defaults import usual_model
 from deconditioning.models.indirect_gp import Columns, posterior
+from deconditioning.models.learning.learning import LearningOptions, learn
 from deconditioning.models.learning.parameters import ParameterVector, kernel_parameters
 from deconditioning.models.learning.trainable import Trainable
 from deconditioning.models.spec import ModelSpec
@@ -150,3 +159,55 @@ def test_models_of_fields_in_space_are_told_from_general_ones():
     assert guessed == replace(known, local_scale=False) and named("partial_cmp").start(matched=False) == replace(
         known, ridge=0.04
     )
+
+
+def test_local_slopes_multiply_lines_by_a_correlation_of_the_place():
+    bags = squares()
+    whole, product = kernel(bags, local_slopes=True), kernel(bags, local_slopes=True, structure="product")
+    assert families(whole)[3] == [("matern12", PLACE), ("linear", ("c", "d"))] and is_local_slopes(whole.terms[3])
+    assert families(product) == families(kernel(bags, structure="product"))
+    assert [is_local_slopes(term) for term in (*whole.terms, *product.terms)].count(True) == 1
+    reach, lines = whole.terms[3].factors
+    assert reach.lengthscales == (pytest.approx(4 * cell_width(bags.inputs[:, :2], bags)),)
+    assert lines.lengthscales == (INVERSE_LOCAL_SLOPE,) * 2
+    plain = Bags(bags.inputs[:, :2], bags.bag, bags.count)
+    assert families(kernel(plain, PLACE, local_slopes=True)) == families(kernel(plain, PLACE))
+
+
+def test_the_posterior_with_local_slopes_is_that_of_the_written_out_covariance():
+    bags, reach, sds = squares(cells=3, pixels=2), 0.3, (0.5, 1.5)
+    term = Term((Factor("matern12", PLACE, (reach,)), Factor("linear", ("c", "d"), tuple(1 / sd for sd in sds))))
+    spec = ModelSpec(named("area_to_point_gp"), KernelSpec((term,)), noise=0.01)
+    targets, cells = normal(9, 1, seed=3)[:, 0], torch.arange(9)[:, None].double()
+    data = IndirectData(bags, cells, cells, targets)
+    x, c = bags.inputs[:, :2].numpy(), bags.inputs[:, 2:].numpy() * np.array(sds)
+    k = np.exp(-np.linalg.norm(x[:, None] - x[None], axis=2) / reach) * (c @ c.T)
+    average = np.equal.outer(np.arange(9), bags.bag.numpy()) / 4
+    inverse = np.linalg.inv(average @ k @ average.T + 0.01 * np.eye(9))
+    across = k @ average.T
+    mean, variance = posterior(spec, data, Columns(NAMES, (), PLACE)).mean_and_variance(bags.inputs)
+    assert mean.numpy() == pytest.approx(across @ inverse @ targets.numpy(), abs=1e-7)
+    assert variance.numpy() == pytest.approx(np.diag(k - across @ inverse @ across.T), abs=1e-7)
+
+
+@pytest.mark.parametrize("sd", [0.4, 0.1])
+def test_learning_recovers_the_sd_of_local_slopes(sd):
+    """Values of 400 points drawn from k: the estimate is within a third, so that the two sds are told apart."""
+    points, generator = 400, torch.Generator().manual_seed(1)
+    inputs = torch.cat([torch.rand(points, 2, generator=generator).double() * 5, normal(points, 1, seed=5)], 1)
+    bags, names = Bags(inputs, torch.arange(points), points), ("y", "x", "c")
+    terms = [Term((Factor("matern12", PLACE, (1.0,)), Factor("linear", ("c",), (1 / each,)))) for each in (sd, 0.2)]
+    rough = Term((Factor("matern12", PLACE, (2.0,)),), 0.2)
+    truth, start = (ModelSpec(named("area_to_point_gp"), KernelSpec((rough, each)), noise=1e-3) for each in terms)
+    drawn = drawn_from_the_prior(truth, bags, names, generator)
+    cells = torch.arange(points)[:, None].double()
+    options = LearningOptions(restarts=1, prior_sd=1.0, hold=("noise", "point_noise"))
+    found = learn(start, IndirectData(bags, cells, cells, drawn), Columns(names, (), PLACE), options).spec
+    slope = found.kernel.terms[1].factors[1].lengthscales[0]
+    assert 1 / slope == pytest.approx(sd, rel=0.34)
+
+
+def drawn_from_the_prior(spec: ModelSpec, bags: Bags, names: tuple[str, ...], generator: torch.Generator) -> Tensor:
+    """Values of the points drawn from the prior, with noise."""
+    covariance = spec.kernel.build(names)(bags.inputs).to_dense().detach() + spec.noise * torch.eye(bags.count)
+    return torch.linalg.cholesky(covariance) @ torch.randn(bags.count, generator=generator, dtype=torch.float64)
