@@ -103,19 +103,17 @@ def own_choice(setting: OrNone[Any], values: Mapping[str, Any], names: Mapping[s
 
 def _local_scale(problem: DownscalingProblem, model: NamedModel) -> bool | None:
     """Whether the sd varies from place to place; no question where it can't."""
-    if not (problem.spec.coordinates and model.has_local_scale(problem.matched)):
-        return None
+    asked = problem.spec.coordinates and model.has_local_scale(problem.matched)
     names = {"varies": "varies from place to place", "plain": "as the kernel has it"}
-    own = model.start(problem.matched).local_scale
-    return own_choice(_MODEL.local_scale, {"varies": True, "plain": False}, names, own)
+    values = {"varies": True, "plain": False}
+    return own_choice(_MODEL.local_scale, values, names, model.start(problem.matched).local_scale) if asked else None
 
 
 def _local_slopes(problem: DownscalingProblem, model: NamedModel, structure: Any) -> bool | None:
     """Whether slopes of the covariates vary from place to place; no question where they can't."""
-    if not (model.has_linear_mean and problem.spec.covariates and structure != "product"):
-        return None
+    asked = model.has_linear_mean and problem.spec.covariates and structure != "product"
     names = {"vary": "vary from place to place", "same": "the same everywhere"}
-    return own_choice(_MODEL.local_slopes, {"vary": True, "same": False}, names, False)
+    return own_choice(_MODEL.local_slopes, {"vary": True, "same": False}, names, False) if asked else None
 
 
 def _family(setting: Setting[Any], names: dict[str, str]) -> str:
@@ -129,20 +127,16 @@ def family_values(model: NamedModel, kernel: KernelSpec, covariates: Sequence[st
     """What the controls of the kernel's families must hold to stand for ``kernel``; give it to ``set_values``."""
     trend = model.has_linear_mean
     linear_mean = any(factor.kind.without_scales for term in kernel.terms for factor in term.factors)
-    slopes, varying = _MODEL.local_slopes.key, any(is_local_slopes(term) for term in kernel.terms)
-    terms = [
-        term
-        for term in kernel.terms
-        if not is_local_slopes(term)
-        and not ((trend or linear_mean) and len(term.factors) == 1 and term.factors[0].kind.degenerate)
-    ]
-    factors = [factor for term in terms for factor in term.factors]
+    others = [term for term in kernel.terms if not is_local_slopes(term)]
+    lines = trend or linear_mean
+    terms = [t for t in others if not (lines and len(t.factors) == 1 and t.factors[0].kind.degenerate)]
     of = (_MODEL.spatial.key, _MODEL.kernel.key)
-    values = {of[set(f.columns) <= set(covariates)]: f.family for f in factors}
-    mean = {slopes: "vary" if varying else "same"} if trend else {_MODEL.linear_mean.key: linear_mean}
-    structure = "product" if any(len(term.factors) > 1 for term in terms) else "sum"
-    offered = {key: family for key, family in values.items() if family in OFFERED}
-    return offered | {_MODEL.structure.key: structure} | mean
+    values = {of[set(f.columns) <= set(covariates)]: f.family for term in terms for f in term.factors}
+    slopes = "vary" if len(others) < len(kernel.terms) else "same"
+    return {key: family for key, family in values.items() if family in OFFERED} | {
+        _MODEL.structure.key: "product" if any(len(term.factors) > 1 for term in terms) else "sum",
+        **({_MODEL.local_slopes.key: slopes} if trend else {_MODEL.linear_mean.key: linear_mean}),
+    }
 
 
 def begin(choice: Choice, problem: DownscalingProblem, settings: DownscaleSettings) -> ModelSpec:
