@@ -28,7 +28,8 @@ from deconditioning.studies.run_content import hyperparameters, learned_downscal
 from deconditioning.wording import signed
 from pages.downscaling import cell_selection
 from pages.downscaling.data import Choice, cell_values
-from pages.downscaling.model import OWN, OWN_FAMILIES, family_values, own_choice, slider_values
+from pages.downscaling.model import OWN_FAMILIES, family_values, slider_values
+from pages.downscaling.own import OWN, own_choice
 from pages.downscaling.picture import View, quick_view
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.essential import group

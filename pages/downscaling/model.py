@@ -24,9 +24,8 @@ from deconditioning.models.sparse.inducing import located
 from deconditioning.models.spec import ModelSpec
 from deconditioning.models.spread import Spread
 from deconditioning.settings.setting import Log, Setting
-from deconditioning.settings.wider import OrNone
 from pages.downscaling.data import Choice
-from pages.kit.controls import widgets
+from pages.downscaling.own import OWN, own_choice, own_words
 from pages.kit.controls.essential import aside, group
 from pages.kit.controls.settings import control
 from pages.kit.layout.escaping import plain
@@ -41,8 +40,6 @@ OFFERED = {
     for name, family in FAMILIES.items()
     if not family.without_scales and all(own.learned for own in family.own)
 }
-#: Stands for the family that the model has of itself.
-OWN = "own"
 _MODEL, _SLIDERS = DownscaleSettings, SliderSettings
 #: The controls of the kernel's families where a model has its own.
 OWN_FAMILIES = {
@@ -69,7 +66,7 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
     if model.uses("inducing"):
         changes["inducing"] = control(_MODEL.inducing.inner)
     with group("Kernel families"):
-        own = _own_words(OFFERED[model.start(problem.matched).spatial])
+        own = own_words(OFFERED[model.start(problem.matched).spatial])
         place = _family(_MODEL.spatial.inner, {OWN: own, **OFFERED})
         changes["spatial"] = None if place == OWN else place
         if model.has_covariate_kernel:
@@ -85,20 +82,6 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
     start = begin(choice, problem, settings)
     _forget_stale(choice, settings, slider_values(start, problem.data.bags.count))
     return settings, start
-
-
-def _own_words(name: str) -> str:
-    return f"The model's own: {name}"
-
-
-def own_choice(setting: OrNone[Any], values: Mapping[str, Any], names: Mapping[str, str], own: Any) -> Any:
-    """One of ``values`` by a list whose options have these ``names``; None for the model's ``own``."""
-    words = {OWN: _own_words(next(names[name] for name in values if values[name] == own)), **names}
-    chosen = widgets.selectbox(
-        setting.label, [OWN, *values], key=setting.key, format_func=lambda option: words[option],
-        help=setting.tooltip(None),
-    )  # fmt: skip
-    return values.get(chosen)
 
 
 def _local_scale(problem: DownscalingProblem, model: NamedModel) -> bool | None:

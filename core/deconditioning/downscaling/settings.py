@@ -69,9 +69,8 @@ class KernelSettings(Settings):
     local_slopes = OrNone(
         Switch("Slopes of the covariates", False, address="slopes",
                about="let the slopes of the covariates vary from place to place",
-               help="What a covariate does inside a cell need not be what it does between cells. With slopes that vary "
-               "from place to place it follows from the cells around, and where they say little the intervals are "
-               "wider, as at coasts and over steep relief."),
+               help="What a covariate does inside a cell then follows from the cells around, not from all, and where "
+               "they say little the intervals are wider, as at coasts and over steep relief."),
         "done where the model is auto and cells are matched",
     )  # fmt: skip
     regularisation = OrNone(

@@ -1,0 +1,25 @@
+"""Choices that a model makes of itself unless somebody makes them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from deconditioning.settings.wider import OrNone
+from pages.kit.controls import widgets
+
+#: Stands for the family that the model has of itself.
+OWN = "own"
+
+
+def own_words(name: str) -> str:
+    """The name of an option that is the model's own."""
+    return f"The model's own: {name}"
+
+
+def own_choice(setting: OrNone[Any], values: Mapping[str, Any], names: Mapping[str, str], own: Any) -> Any:
+    """One of ``values`` by a list whose options have these ``names``; None for the model's ``own``."""
+    words = {OWN: own_words(next(names[name] for name in values if values[name] == own)), **names}
+    chosen = widgets.selectbox(
+        setting.label, [OWN, *values], key=setting.key, format_func=lambda option: words[option],
+        help=setting.tooltip(None),
+    )  # fmt: skip
+    return values.get(chosen)
