@@ -29,10 +29,10 @@ from deconditioning.wording import signed
 from pages.downscaling import cell_selection
 from pages.downscaling.data import Choice, cell_values
 from pages.downscaling.model import OWN_FAMILIES, family_values, slider_values
-from pages.downscaling.own import OWN, own_choice
 from pages.downscaling.picture import View, quick_view
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.essential import group
+from pages.kit.controls.own_choice import OWN, own_choice
 from pages.kit.controls.program_values import set_on_next_run, set_values
 from pages.kit.controls.settings import control
 from pages.kit.layout.escaping import sentence_of

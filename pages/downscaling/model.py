@@ -25,8 +25,8 @@ from deconditioning.models.spec import ModelSpec
 from deconditioning.models.spread import Spread
 from deconditioning.settings.setting import Log, Setting
 from pages.downscaling.data import Choice
-from pages.downscaling.own import OWN, own_choice, own_words
 from pages.kit.controls.essential import aside, group
+from pages.kit.controls.own_choice import OWN, own_choice, own_words
 from pages.kit.controls.settings import control
 from pages.kit.layout.escaping import plain
 from pages.kit.record import page_record
