@@ -209,7 +209,7 @@ def test_a_mean_far_beyond_the_cells_is_a_warning_that_names_the_covariate():
         mean = np.full(given.grid.shape, low)
         mean[1, 6] = reach
         found = next(a for a in assumptions(
-            given, starting_spec(given, DownscaleSettings("area_to_point_gp")), given.data, mean, 0 * mean + 0.1
+            given, starting_spec(given, DownscaleSettings("area_to_point_gp")), given.data, mean, 0 * mean + 10.0
         ) if a.name == "reach")  # fmt: skip
         assert found.holds == holds and found.number == pytest.approx((reach - high) / (high - low))
         assert ("`orog`" in found.sentence) != holds and bool(refused([found])) != holds

@@ -30,8 +30,8 @@ _MOST_REACHED = 0.9
 _MOST_BEYOND, _MOST_AT_ALL = 0.5, 1.0
 #: The least coverage of 95 % intervals one scale up, and the most of 50 % intervals, of a warp that is calibrated.
 _CALIBRATED = (0.88, 0.80)
-#: How far the mean may leave the cells' range in its own sds, and from where the covariate that does it is named.
-_MOST_SDS, _NOTABLE = 8.0, 2.0
+#: From how many of its own sds beyond the cells' range the covariate that takes the mean there is named.
+_NOTABLE = 2.0
 #: The assumptions that become warnings where they do not hold.
 _REFUSED = ("intervals", "reach", "water")
 #: Half a 95 % interval, in sds.
@@ -170,7 +170,7 @@ def _reach(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> Ass
     worst = max(outside, key=outside.__getitem__, default="")
     far = bool(outside) and outside[worst] > 1
     surely = float(away[at]) / max(float(sd.flat[problem.pixel[at]]), 1e-12)
-    holds = beyond <= (_MOST_BEYOND if far else _MOST_AT_ALL) and surely <= _MOST_SDS
+    holds = beyond <= (_MOST_BEYOND if far else _MOST_AT_ALL)
     if holds and surely > _NOTABLE and outside:
         sentence += f"; the farthest pixel is {_contrast(problem, at)}"
     if not holds:
