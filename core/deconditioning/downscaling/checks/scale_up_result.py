@@ -194,12 +194,14 @@ class OneScaleUp:
     @property
     def sentences(self) -> tuple[str, ...]:
         """Warnings: none if no other method is better and the model is better than bilinear interpolation."""
+        doubt = () if self.better == "bilinear" else self._doubt()
         if self.better is None:
-            return self._doubt()
+            return doubt
         return (
             f"One scale up, {OTHERS[self.better]} predicts the known cells better than this model: RMSE "
             f"{self._size(self.rmse[self.better])} and {self._size(self.rmse[self.own])}. It is probably better at "
             "the pixels too.",
+            *doubt,
         )
 
     def _doubt(self) -> tuple[str, ...]:
