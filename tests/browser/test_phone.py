@@ -51,6 +51,7 @@ def box(place: Locator) -> dict[str, float]:
 def test_one_dimension_with_a_wide_table_and_the_sheet_of_controls(phone: Page) -> None:
     opened(phone, SMALL_LINE)
     a_wide_table_says_so_and_scrolls_by_keyboard(phone)
+    phone.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, 0)")  # the table is below the pictures
     sheet = with_sheet(phone)
     a_moved_picture_is_in_sight(phone, sheet, "Lengthscale of k")
     the_sheet_lies_below_the_page_and_goes_away(phone, sheet)
