@@ -65,7 +65,7 @@ def _rounded(points: np.ndarray) -> np.ndarray:
 
 def _kmeans(points: np.ndarray, inducing: Inducing, rng: np.random.Generator) -> np.ndarray:
     """Centres of k-means, started by k-means++ (Arthur and Vassilvitskii 2007)."""
-    from sklearn.cluster import KMeans  # 60 MB, which most models do without
+    from sklearn.cluster import KMeans  # 20 MB, which most models do without
 
     if inducing.count == len(points):
         return points
