@@ -33,6 +33,8 @@ from deconditioning.models.term_bags import bag_gram_of
 from tests.core.fields.samples import fields, runaway
 
 QUICK = {"steps": 10, "points": 9}
+#: Learning takes one of the two models, not their average.
+ONE = {**QUICK, "average": False}
 PARTIAL = DownscaleSettings(model="partial_cmp", local_scale=False)
 
 
@@ -148,7 +150,7 @@ def test_every_pixel_of_the_place_is_seen_one_scale_up(given):
 
 @pytest.fixture(scope="module")
 def chosen(given) -> OneScaleUp:
-    return one_scale_up(given, DownscaleSettings(**QUICK), never)
+    return one_scale_up(given, DownscaleSettings(**ONE), never)
 
 
 def test_the_model_is_the_nearer_one_at_the_known_cells(given, chosen):
@@ -172,7 +174,7 @@ def test_learning_goes_on_with_the_model_that_was_chosen(given, monkeypatch, cho
     for model in ("area_to_point_gp", "partial_cmp"):
         told = replace(chosen, model=model, chosen_over="partial_cmp" if model[0] == "a" else "area_to_point_gp")
         monkeypatch.setattr(learning, "one_scale_up", lambda *_, told=told: told)
-        learned, guard = learn_model(given, DownscaleSettings(**QUICK))
+        learned, guard = learn_model(given, DownscaleSettings(**ONE))
         assert learned.spec.model.name == model and guard.one_scale_up == told
         assert learned.spec.local_scale == (model == "partial_cmp")
 

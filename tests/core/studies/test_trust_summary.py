@@ -1,5 +1,8 @@
 """How far the default can be trusted: counts of made-up rows, and which cases of real fields are run."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from deconditioning.studies.downscaling.benchmark import (
@@ -12,6 +15,8 @@ from deconditioning.studies.downscaling.benchmark import (
 )
 from deconditioning.studies.downscaling.given_fields import FIELDS, FOLDER
 from deconditioning.studies.downscaling.trust_summary import headline, trust_summary
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def row(case: str, model: str, rmse: float, coverage: float = 0.95, crps: float = 1.0, **more) -> dict:
@@ -62,6 +67,22 @@ def test_every_case_of_real_fields_runs_its_own_candidates() -> None:
         assert models[case] == {"interpolation", "auto", "area_to_point_gp", "regression_kriging"}
     for case in REAL_MEDIATED:
         assert models[case] == {"interpolation", "auto", "area_to_point_gp", "partial_cmp"}
+
+
+def test_stored_rows_of_few_cells_are_what_is_measured_today(monkeypatch) -> None:
+    """In ``few_cells.json``; the field is not the project's own."""
+    folder = ROOT.parent / "shared" / "data"
+    item = {"case": "usa-rain-15-cells", "seed": 0, "model": "area_to_point_gp", "settings": {}}
+    kept = json.loads((ROOT / "data" / "benchmarks" / "few_cells.json").read_text())["rows"]
+    (stored,) = (row for row in kept if all(row[key] == item[key] for key in ("case", "seed", "model")))
+    assert stored["status"] == "ok" and 0 < stored["scores"]["crps"] < stored["scores"]["rmse"]
+    if not folder.is_dir():
+        pytest.skip("the folder of given fields is not here")
+    monkeypatch.setenv(FOLDER, str(folder))
+    today = one_fit(item)["scores"]
+    assert {name: today[name] for name in ("rmse", "crps", "coverage95")} == pytest.approx(
+        {name: stored["scores"][name] for name in ("rmse", "crps", "coverage95")}, rel=2e-3
+    )
 
 
 def test_a_field_that_is_not_there_is_skipped_with_the_reason(tmp_path, monkeypatch) -> None:
