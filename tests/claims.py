@@ -543,6 +543,8 @@ ALLOWED: dict[str, dict[str, str]] = {
         "Below 0.3 no method": "the page's own threshold of the explained share",
         "95 % intervals hold less than 90 % or more than 98 %": "nominal levels, and where the verdict turns amber",
         "what 98 % of the pixels": "a rule of the colour limits",
+        "a weight below 5 % is dropped": "a setting of ours",
+        "is above 97.5 %, otherwise": "a setting of ours",
     },
     SERVER: {
         "2,000 MB for each visitor, 20,000 MB in all, 1,000 MB of the disk": "limits that uploads have by default",

@@ -71,7 +71,7 @@ class KernelSettings(Settings):
                about="let the slopes of the covariates vary from place to place",
                help="What a covariate does inside a cell then follows from the cells around, not from all, and where "
                "they say little the intervals are wider, as at coasts and over steep relief."),
-        "done where the model is auto and cells are matched",
+        "not done",
     )  # fmt: skip
     regularisation = OrNone(
         Log("λ", USUAL.ridge, low=1e-8, high=1.0, symbol="λ", address="lam",
@@ -243,7 +243,7 @@ class DownscaleSettings(KernelSettings, LearningSettings):
     linear_mean : whether f has an unknown prior mean that is linear in the covariates (`with_linear_mean`); models of
         fields in space have it anyhow.
     local_slopes : whether slopes of the covariates vary from place to place (models of fields in space whose kernel is
-        not given whole); ``None``: where the model is "auto" and cells are matched.
+        not given whole); ``None``: no.
     spatial : family on the coordinates, ``None`` for the model's own (`Start`); structure : "sum" or "product".
     regularisation, noise, point_noise : λ, σ², ς² (targets standardised); ``None`` for the start values.
     hold : noises that learning leaves as they are, among "noise" and "point_noise"; ``None`` for the model's own.

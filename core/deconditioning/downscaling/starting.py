@@ -74,7 +74,8 @@ def other_candidate(problem: DownscalingProblem, settings: DownscaleSettings) ->
 
 def may_average(problem: DownscalingProblem, model: NamedModel) -> bool:
     """Whether there are further models that suit these cells beside this one."""
-    return bool(averaged_with(problem, completed(problem, DownscaleSettings(model=model.name, average=True))))
+    settings = DownscaleSettings(model=model.name).replace(average=True)
+    return bool(averaged_with(problem, completed(problem, settings)))
 
 
 def averaged_with(problem: DownscalingProblem, settings: DownscaleSettings) -> list[DownscaleSettings]:
@@ -102,7 +103,7 @@ def completed(problem: DownscalingProblem, settings: DownscaleSettings) -> Downs
     auto = settings.model == AUTO
     model = usual_model(problem.matched, problem.spec.coordinates) if auto else settings.kind
     start = model.start(problem.matched)
-    by_auto = {"choose": auto, "average": auto, "local_slopes": auto and problem.matched}
+    by_auto = {"choose": auto, "average": auto, "local_slopes": False}
     settings = settings.replace(**{name: value for name, value in by_auto.items() if getattr(settings, name) is None})
     own = ("noise", "point_noise", "hold", "every_pixel", "prior_sd", "restarts", "local_scale", "integrate")
     left_open = {name: getattr(start, name) for name in own if getattr(settings, name) is None}

@@ -35,8 +35,7 @@ class ModelEstimator(Estimator):
     spatial : family of the kernel on coordinates; None for the model's default.
     structure : how these two kernels are combined, "sum" or "product".
     linear_mean : whether f has an unknown prior mean that is linear in the covariates.
-    local_slopes : whether slopes of the covariates vary from place to place; None: where the model is "auto" and cells
-        are matched.
+    local_slopes : whether slopes of the covariates vary from place to place; None: no.
     regularisation, noise, point_noise : λ of the mediation, σ² of a target and ς² of a single pixel, the last two as
         variances of the standardised target; None for the starting values.
     hold : noise variances that are not learned, from "noise" and "point_noise".

@@ -74,21 +74,21 @@ def problem() -> DownscalingProblem:
 
 
 def test_the_picture_and_its_tiles_have_one_posterior(problem):
-    spec = starting_spec(problem, DownscaleSettings())
+    spec = starting_spec(problem, DownscaleSettings(local_slopes=True))
     assert is_local_slopes(spec.kernel.terms[3])
     whole = predict(spec, problem.data, problem)
     tiles = predict_tiled(spec, problem.data, problem, problem.inputs[::7])
     torch.testing.assert_close(whole.mean[::7], tiles.mean, rtol=0, atol=1e-8)
     torch.testing.assert_close(whole.sd[::7], tiles.sd, rtol=0, atol=1e-6)
-    for settings in (DownscaleSettings(local_slopes=False), DownscaleSettings("area_to_point_gp")):
+    for settings in (DownscaleSettings(), DownscaleSettings("area_to_point_gp")):
         assert not any(is_local_slopes(term) for term in starting_spec(problem, settings).kernel.terms)
 
 
 def test_sums_are_those_of_the_written_out_kernel(problem):
     """``K̄`` and c of the term from fused tiles, against the exponential and the products by numpy."""
-    term = starting_spec(problem, DownscaleSettings()).kernel.terms[3]
+    term = starting_spec(problem, DownscaleSettings(local_slopes=True)).kernel.terms[3]
     reach, lines = term.factors
-    kernel = type(starting_spec(problem, DownscaleSettings()).kernel)((term,)).build(problem.columns)
+    kernel = type(starting_spec(problem, DownscaleSettings(local_slopes=True)).kernel)((term,)).build(problem.columns)
     bags, at = problem.data.bags.subset(torch.arange(6)), problem.inputs[::97]
     place = [problem.columns.index(name) for name in columns_of(problem).place]
     rest = [problem.columns.index(name) for name in lines.columns]

@@ -165,6 +165,9 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "scores.calibration_plot": lambda dark: scores.calibration_plot([0.5, 0.9], {"cmp": [0.4, 0.8]}, dark=dark),
     "scores.error_histogram": lambda dark: scores.error_histogram({"cmp": N, "bilinear": N}, dark=dark),
     "scores.pit_histogram": lambda dark: scores.pit_histogram([1, 2, 3], model="cmp", dark=dark),
+    "scores.power_spectra": lambda dark: scores.power_spectra(
+        [0.01, 0.1, 1.0], {name: [3.0, 2.0, 1.0] for name in ("mean", "draws", "truth")}, dark=dark
+    ),
     "small_multiples.small_multiples": lambda dark: small_multiples.small_multiples([M, M], ["a", "b"], 2, dark=dark),
     "small_multiples.small_curves": lambda dark: small_multiples.small_curves(
         [small_multiples.small_lines(N, {"mean": N, "truth": 2 * N}, 0.1 * N)] * 2, ["a", "b"], 2, dark=dark
