@@ -110,4 +110,4 @@ def test_the_link_brings_the_same_page_and_has_a_qr_code(new_page: Callable[...,
     expect(shown.get_by_text(re.compile("^Copied|^This browser"))).to_be_visible()
     assert query(page) == parse_qs(urlsplit(address).query) and urlsplit(address).path == "/bayes"
     again = opened(new_page(), urlsplit(address)._replace(scheme="", netloc="").geturl())
-    expect(again.get_by_text(re.compile(r"^Given y = 4\.50"))).to_be_visible()
+    expect(again.get_by_text(re.compile(r"^Hidden: x. Seen: y = 4\.50"))).to_be_visible()
