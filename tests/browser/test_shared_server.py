@@ -87,7 +87,7 @@ def test_runs_are_those_of_the_browser(new_page, room: tuple[str, Path]) -> None
     expect(button(bob, "Run again")).to_be_visible()
     opened(bob, f"/all-runs?run={other}")
     button(bob, "Delete").click()
-    expect(bob.get_by_text("There are no runs yet")).to_be_visible()
+    expect(bob.get_by_text("No runs yet.")).to_be_visible()
     assert (runs / done).is_dir() and not (runs / other).exists()
     assert not bob.errors and not alice.errors and not exceptions(bob) and not exceptions(alice)
 
@@ -150,4 +150,4 @@ def test_an_administrator_sees_everything(new_page, room: tuple[str, Path]) -> N
     expect(page.get_by_test_id("stSelectbox").first).to_be_visible()
     expect(page.get_by_text(re.compile("^Download (all|the)"))).to_be_visible()
     expect(page.get_by_text("Run 7").first).to_be_attached()
-    expect(opened(page, "/all-runs").get_by_text("There are no runs yet")).to_be_visible()
+    expect(opened(page, "/all-runs").get_by_text("No runs yet.")).to_be_visible()
