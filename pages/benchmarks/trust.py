@@ -83,7 +83,7 @@ def _pictures(rows: list[Measured], usual: str) -> None:
     """Accuracy and coverage beside each other, and above both the colours of the models."""
     models = sorted({row.model: None for row in rows}, key=lambda model: model != usual)
     marks = "".join(
-        f'<span><i style="color: {model_colour(model, is_dark())}">{"●" if model == usual else "○"}</i> '
+        f'<span><i style="{_dot(model_colour(model, is_dark()), filled=model == usual)}"></i> '
         f"{escape(model_name(model))}</span>"
         for model in models
     )
@@ -93,6 +93,15 @@ def _pictures(rows: list[Measured], usual: str) -> None:
         plotly_live(accuracy(rows, usual, dark=is_dark()), "trust-accuracy")
     with right:
         plotly_live(coverage(rows, usual, dark=is_dark()), "trust-coverage")
+
+
+def _dot(colour: str, *, filled: bool) -> str:
+    """The style of a model's mark in a legend."""
+    inside = colour if filled else "transparent"
+    return (
+        "display: inline-block; width: .6em; height: .6em; border-radius: 50%; "
+        f"border: 2px solid {colour}; background: {inside}"
+    )
 
 
 def _without_name(line: dict[str, Any]) -> dict[str, Any]:

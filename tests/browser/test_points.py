@@ -99,6 +99,7 @@ def by_mouse(page: Page, first: str) -> None:
     x, y = place(page, "o-first", 11)
     corner = page.evaluate(CORNER, "o-first")  # what stands above the pictures may have moved them
     assert abs(x - corner[0]) < 25 and abs(y - corner[1]) < 25  # the axes may have made room
+    settled(page)
     page.mouse.click(*page.evaluate(CORNER, "o-second"))
     said(page, "data set 2: 1 added")
     added = followed(page, moved)
