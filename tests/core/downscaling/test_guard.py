@@ -86,9 +86,9 @@ def test_the_default_suits_the_matching():
         1,
     )
     families = [term.factors[0].family for term in starting_spec(matched, usual).kernel.terms]
-    assert families == ["powered_exponential", "rbf", "linear", "matern12", "constant"]
-    named = starting_spec(matched, DownscaleSettings("area_to_point_gp")).kernel.terms
-    assert [term.factors[0].family for term in named] == ["powered_exponential", "rbf", "linear", "constant"]
+    assert families == ["powered_exponential", "rbf", "linear", "constant"]
+    varying = starting_spec(matched, usual.replace(local_slopes=True)).kernel.terms
+    assert [term.factors[0].family for term in varying] == [*families[:3], "matern12", "constant"]
     bag = completed(matched, DownscaleSettings(model="bag_gp"))
     assert (bag.noise, bag.hold, bag.every_pixel, bag.prior_sd, bag.restarts) == (1e-6, usual.hold, False, 0, 2)
     assert [t.factors[0].family for t in starting_spec(matched, bag).kernel.terms] == ["matern12", "rbf"]
