@@ -50,12 +50,12 @@ def keep_ends_of_fragments() -> None:
     def clear(
         self: ForwardMsgQueue, retain_lifecycle_msgs: bool = False, fragment_ids_this_run: list[str] | None = None
     ) -> None:
-        others = fragment_ids_this_run is not None
+        begun = fragment_ids_this_run or ()  # none where the whole page runs
         ends = [
             message
             for message in self._queue
-            if others and message.WhichOneof("type") == "script_finished" and message.script_finished == success
-            and not {*message.metadata.run.fragment_ids} & {*(fragment_ids_this_run or ())}
+            if begun and message.WhichOneof("type") == "script_finished" and message.script_finished == success
+            and set(begun).isdisjoint(message.metadata.run.fragment_ids)
         ]  # fmt: skip
         own(self, retain_lifecycle_msgs, fragment_ids_this_run)
         for message in ends:

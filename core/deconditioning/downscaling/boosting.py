@@ -28,9 +28,9 @@ def gradient_boosting(problem: DownscalingProblem, check: Check = never) -> tupl
 
     Raises ``InputError`` if no pixel lies in a visible cell, and ``Cancelled``.
     """
-    problem = problem.plain
     from threadpoolctl import threadpool_limits
 
+    problem = problem.plain
     row, shares = problem.shares_of_pixels()
     seen = problem.observed.ravel()[shares.cell]
     if not seen.any():

@@ -90,8 +90,8 @@ def _learned_average(
     checked = _look(problem, settings, context)
     weights = {settings.model: 1.0} if checked.found is None else checked.found.weights
     guard, parts = LearningCheck.of(problem), list[tuple[float, Learned]]()
-    chosen = [each for each in (settings, *others) if weights.get(each.model, 0.0) > 0]
-    for each in () if checked.cancelled else chosen:
+    chosen = [each for each in (settings, *others) if weights.get(each.model, 0.0) > 0 and not checked.cancelled]
+    for each in chosen:
         learned, result = _learned(problem, each, context)
         guard = guard if parts else replace(result, one_scale_up=checked.found)
         parts.append((weights[each.model], learned))

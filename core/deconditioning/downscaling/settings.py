@@ -250,8 +250,8 @@ class DownscaleSettings(KernelSettings, LearningSettings):
     inducing : inducing points of a sparse model: how many, or a whole ``Inducing`` as a dict; ``placement`` of them.
     choose : whether learning may take the other of the two models that suit cells matched through mediators, where
         one scale up it comes nearer; ``None``: where the model is "auto".
-    average : whether learning averages the models that suit the data (`deconditioning.downscaling.averaging`), or the
-        other models of a learned average and their weights; ``None``: where the model is "auto".
+    average : whether learning averages the models that suit the data, with weights found one scale up, or the other
+        models of a learned average and their weights; ``None``: where the model is "auto".
     learn : whether hyperparameters are learned; the others as in ``LearningOptions``.
     stage_one : as in ``LearningOptions``, or "choose": joint learning unless it is clearly farther off one scale up
         than leaving bags out, where λ and ℓ can be found in either way (`deconditioning.downscaling.stages`).

@@ -41,6 +41,7 @@ from deconditioning.models.indirect_gp import condition_on_gram
 from deconditioning.models.learning.integrate import integrate, members
 from deconditioning.models.learning.learning import learn
 from deconditioning.models.leave_one_out import MOST_TARGETS
+from deconditioning.models.posterior_moments import averaged_moments
 from deconditioning.models.pseudo_targets import with_pseudo_targets
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
@@ -59,8 +60,7 @@ def moments(
     """
     if spec.spread is not None:
         every = [moments(scene, each, data, problem, cells) for each in members(spec, problem.columns)]
-        means, variances = (torch.stack(part) for part in zip(*every, strict=True))
-        return means.mean(0), variances.mean(0) + means.var(0, correction=0)
+        return averaged_moments([1 / len(every)] * len(every), every)
     with torch.no_grad():
         kernel = spec.kernel.build(problem.columns).to(scene.shares.device)
         across, prior = cells.across(kernel)
@@ -116,8 +116,7 @@ def _average(
     """
     cell = problem.target_cell[scene.targets.item][scene.joined]
     value, area = problem.coarse.flat[cell], problem.coarse_grid.area.flat[cell]
-    known = problem.target_scale.forward(value if problem.warp is None else problem.warp.forward(value))
-    moments = [each for _, each in result.values()]
+    known, moments = problem.standardised(value), [each for _, each in result.values()]
     free = 1 - len(np.unique(scene.targets.group[scene.joined])) / len(cell)
     densities = np.stack(
         [-0.5 * ((known - mean) ** 2 / var + np.log(2 * np.pi * var)) for mean, var in moments], axis=1
@@ -127,8 +126,8 @@ def _average(
     weights /= weights.sum()
     named = dict(zip(result, (float(weight) for weight in weights), strict=True))
     model = next(name for name, weight in named.items() if weight)
-    mean = sum(weight * each for weight, (each, _) in zip(weights, moments, strict=True))
-    variance = sum(w * (var + (each - mean) ** 2) for w, (each, var) in zip(weights, moments, strict=True))
+    tensors = [(torch.from_numpy(mean), torch.from_numpy(var)) for mean, var in moments]
+    mean, variance = (each.numpy() for each in averaged_moments(weights.tolist(), tensors))
     several = (weights > 0).sum() > 1
     others = {"start": result[model][0]} | {
         name: each[1][0] for name, each in result.items() if several or name != model

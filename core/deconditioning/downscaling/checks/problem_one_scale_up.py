@@ -136,7 +136,7 @@ def _targets(problem: DownscalingProblem, targets: Joined, average: Float[Tensor
     if problem.warp is None:
         return average.T @ problem.data.targets
     means = targets.mean(problem.coarse.flat[problem.target_cell])
-    return torch.as_tensor(problem.target_scale.forward(problem.warp.forward(means)))
+    return torch.as_tensor(problem.standardised(means))
 
 
 def _larger_bags(cells: Bags, shares: Float[Tensor, "n G"]) -> Bags:

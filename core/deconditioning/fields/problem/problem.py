@@ -101,6 +101,10 @@ class DownscalingProblem:
         out.flat[self.pixel] = values
         return out
 
+    def standardised(self, values: np.ndarray) -> np.ndarray:
+        """Values of the target as the model sees them: warped where it has a warp, and standardised."""
+        return self.target_scale.forward(values if self.warp is None else self.warp.forward(values))
+
     def physical_mean(self, mean: Any) -> np.ndarray:
         """(H, W) posterior mean in the target's units, from standardised values (P,); of a warped target the median."""
         values = self.target_scale.backward(self.on_grid(mean))
