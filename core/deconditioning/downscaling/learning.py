@@ -37,17 +37,18 @@ from deconditioning.observations import Bags
 
 
 def learn_model(
-    problem: DownscalingProblem, settings: DownscaleSettings, context: Any = None
+    problem: DownscalingProblem, settings: DownscaleSettings, context: Any = None, known: OneScaleUp | None = None
 ) -> tuple[Learned, LearningCheck]:
     """Learn on a coreset of each bag; returns the better of the learned hyperparameters and the start, with both
     results.
 
     Better means better at predicting each visible cell from the others; then the whole procedure is tested one scale
-    up, or before learning if that chooses the model (``settings.choose``).
+    up, or before learning if that chooses the model (``settings.choose``). ``known`` is that test of the problem with
+    these settings, where the choice of its warp has made it: an average takes its weights from there.
     """
     context, settings = context or NoReport(), completed(problem, settings)
     if others := averaged_with(problem, settings):
-        return _learned_average(problem, settings, others, context)
+        return _learned_average(problem, settings, others, context, known)
     checked: _Checked = _Checked()
     if settings.choose and (other := other_candidate(problem, settings)) is not None:
         context.report(message="Choosing the model by a test one scale up")
@@ -80,14 +81,15 @@ def learn_model(
 
 
 def _learned_average(
-    problem: DownscalingProblem, settings: DownscaleSettings, others: list[DownscaleSettings], context: Any
-) -> tuple[Learned, LearningCheck]:
-    """Learn the models that have weight one scale up; the first of them holds the others.
+    problem: DownscalingProblem, settings: DownscaleSettings, others: list[DownscaleSettings], context: Any,
+    known: OneScaleUp | None,
+) -> tuple[Learned, LearningCheck]:  # fmt: skip
+    """Learn the models that have weight one scale up, in the ``known`` test or a new one; the first holds the others.
 
     Where cells are too few for the test, the first model alone is learned.
     """
     context.report(message="Weighing the models by a test one scale up")
-    checked = _look(problem, settings, context)
+    checked = _look(problem, settings, context) if known is None else _Checked(True, known)
     weights = {settings.model: 1.0} if checked.found is None else checked.found.weights
     guard, parts = LearningCheck.of(problem), list[tuple[float, Learned]]()
     chosen = [each for each in (settings, *others) if weights.get(each.model, 0.0) > 0 and not checked.cancelled]

@@ -78,7 +78,7 @@ def downscale(
     choice = choose_warp(problem, settings, context)
     problem, settings = choice.problem, choice.settings
     if settings.learn and learned is None:
-        learned = learn_model(problem, settings, context)
+        learned = learn_model(problem, settings, context, choice.checked)
         if learned[0].cancelled:
             raise Cancelled("The run was cancelled during learning.")
     best, guard = learned or (None, None)
@@ -253,7 +253,7 @@ def learn_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     context.report(message=f"{problem.data.bags.count} bags, {len(problem.data.targets)} targets")
     choice = choose_warp(problem, chosen, context)
     problem, chosen = choice.problem, choice.settings
-    learned = learn_model(problem, chosen, context) if chosen.learn else None
+    learned = learn_model(problem, chosen, context, choice.checked) if chosen.learn else None
     if learned is not None:
         best, guard = learned
         kept = _kept(problem, spec_to_settings(chosen, best.spec), guard.sentences + best.warnings)

@@ -118,7 +118,7 @@ class ModelEstimator(Estimator):
         problem = problem_of(coarse, covariates, mediator, self.seed, data)
         choice = choose_warp(problem, completed(problem, settings), NoReport())
         problem, start = choice.problem, choice.settings
-        learned = learn_model(problem, start, NoReport()) if start.learn else None
+        learned = learn_model(problem, start, NoReport(), choice.checked) if start.learn else None
         self.problem_ = problem
         self._learned = learned
         self._result: run.DownscalingResult | None = None

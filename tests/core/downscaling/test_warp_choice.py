@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 import torch
 
+from deconditioning.downscaling import learning
 from deconditioning.downscaling.checks.assumptions import warped_intervals
+from deconditioning.downscaling.checks.one_scale_up import one_scale_up
 from deconditioning.downscaling.run import downscale, leaving
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.stores.stored_model import condition_on_problem
 from deconditioning.downscaling.warping.choice import candidates, choose_warp
 from deconditioning.engine.reporting import NoReport
-from deconditioning.errors import InputError
+from deconditioning.errors import InputError, never
 from deconditioning.estimators.downscaling import AreaToPointGP
 from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.grids.blocks import reaggregate
@@ -112,6 +114,20 @@ def test_the_estimator_takes_the_same_warp(results: dict) -> None:
     fitted = AreaToPointGP(warp="log", steps=5).fit(data["rain"], data[["c"]], coarsen=(4, 4))
     assert fitted.settings_["warp"]["power"] == 0.0
     assert float(fitted.predict(quantiles=(0.01,))["quantiles"].min()) >= 0.0
+
+
+def test_an_average_takes_its_weights_from_the_choice_of_the_warp(
+    lognormal: DownscalingProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its test one scale up is that which learning would make again."""
+    choice = choose_warp(lognormal, DownscaleSettings(steps=5), NoReport())
+    anew = one_scale_up(choice.problem, choice.settings, never)
+    assert choice.checked is not None and replace(anew, cpu_s=0.0) == replace(choice.checked, cpu_s=0.0)
+    monkeypatch.setattr(learning, "one_scale_up", lambda *_: pytest.fail("made once more"))
+    learned, guard = learning.learn_model(choice.problem, choice.settings, known=choice.checked)
+    assert guard.one_scale_up == choice.checked
+    parts = {spec.model.name: weight for weight, spec in learned.spec.components}
+    assert parts == pytest.approx({name: weight for name, weight in choice.checked.weights.items() if weight})
 
 
 def test_a_gaussian_field_is_left_alone() -> None:

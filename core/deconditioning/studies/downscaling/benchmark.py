@@ -224,7 +224,7 @@ def _learned(problem: DownscalingProblem, item: dict[str, Any]) -> dict[str, Any
     device = choose(settings.device)
     warped = choose_warp(problem, settings.replace(learn=True), NoReport())
     problem = warped.problem
-    learned, guard = learn_model(problem, warped.settings)
+    learned, guard = learn_model(problem, warped.settings, known=warped.checked)
     data = matched_data(problem, learned.spec)
     result = predict(learned.spec, data, problem, device=device)
     seconds = watch.seconds()
