@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from deconditioning.downscaling.drawn.draw_spectra import draw_spectra
+from deconditioning.downscaling.drawn.draw_spectra import DrawSpectra, draw_spectra
 from deconditioning.downscaling.drawn.effective_resolution import at_resolution
 from deconditioning.downscaling.draws import COUNT, Draws, posterior_draws
 from deconditioning.fields.problem.coordinates import steps_in_km
@@ -74,14 +74,14 @@ def show(
         name = f"draws-{picture.spec_key(choice, spec)}"
         steps = _steps(name)
         work, words = _drawing(choice, problem, spec, steps), f"Drawing {COUNT} fields …"
-        result = awaited(name, "draws", work, words, steps.share)
-        if result is not None and kilometres is not None:
-            result = at_resolution(problem, result, kilometres)
+        made = awaited(name, "draws", work, words, steps.share)
+        result, spectra = (None, None) if made is None else _shown(name, kilometres, problem, made)
         if result is not None:
             _book(problem, result, maps.scale)
     if result is not None:
         _remark(problem, result)
-        _spectra(problem, result)
+    if spectra is not None:
+        _spectra(problem, spectra)
 
 
 def resolution(problem: DownscalingProblem) -> float | None:
@@ -98,11 +98,17 @@ def resolution(problem: DownscalingProblem) -> float | None:
     return float(stated) or None
 
 
-def _spectra(problem: DownscalingProblem, shown: Draws) -> None:
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _shown(
+    key: str, kilometres: float | None, _problem: DownscalingProblem, _draws: Draws
+) -> tuple[Draws, DrawSpectra | None]:
+    """The draws of that ``key`` at an effective resolution, and their power spectra."""
+    shown = _draws if kilometres is None else at_resolution(_problem, _draws, kilometres)
+    return shown, draw_spectra(_problem, shown)
+
+
+def _spectra(problem: DownscalingProblem, found: DrawSpectra) -> None:
     """How rough the draws are at each wavelength, beside the mean and the truth."""
-    found = draw_spectra(problem, shown)
-    if found is None:
-        return
     st.caption(found.sentence)
     with st.expander("Power spectra of the draws"):
         figure = power_spectra(found.wavenumber, found.power, units=plain(problem.units), dark=is_dark())
