@@ -64,8 +64,7 @@ def test_the_swiss_roll_with_a_wide_data_frame(phone: Page) -> None:
     opened(phone, "/roll?r-points=500&r-bags=20")
     phone.get_by_text("Evidence from the papers").tap()
     frame = phone.get_by_test_id("stDataFrame").first
-    expect(frame).to_have_attribute("data-more", "right")
-    assert hint(frame) == "scroll →"
+    says_what_is_beyond(frame, "right")
     a_moved_picture_is_in_sight(phone, with_sheet(phone), "Variance of k")
     assert not phone.errors
 
@@ -132,7 +131,15 @@ def hint(table: Locator) -> str:
     return "" if said == "none" else said.strip('"')
 
 
-HINTS = {"right": "scroll →", "both": "← scroll →", "left": "← scroll"}
+HINTS = {"right": "scroll →", "both": "← scroll →", "left": "← scroll", "": ""}
+
+
+def says_what_is_beyond(table: Locator, more: str) -> None:
+    """Wait until a table tells on which side there is more of it: a run that ends draws the table anew."""
+    wait_for(
+        lambda: table.get_attribute("data-more") == more and hint(table) == HINTS[more],
+        f"a table with more on this side: {more or 'none'}",
+    )
 
 
 def scroll(table: Locator, to: str) -> None:
@@ -152,8 +159,7 @@ def scroll(table: Locator, to: str) -> None:
 def a_wide_table_says_so_and_scrolls_by_keyboard(phone: Page) -> None:
     table = phone.locator(".lab-table").first
     scroller = table.locator(".lab-scroll")
-    expect(table).to_have_attribute("data-more", "right")
-    assert hint(table) == "scroll →"
+    says_what_is_beyond(table, "right")
     assert scroller.get_attribute("role") == "region"
     assert (scroller.get_attribute("aria-label") or "").endswith("it scrolls sideways")
     phone.keyboard.press("Tab")
@@ -167,6 +173,5 @@ def a_wide_table_says_so_and_scrolls_by_keyboard(phone: Page) -> None:
 
 def a_table_that_fits_says_nothing(page: Page) -> None:
     table = page.locator(".lab-table").first
-    expect(table).to_have_attribute("data-more", "")
-    assert hint(table) == ""
+    says_what_is_beyond(table, "")
     assert table.locator(".lab-scroll").get_attribute("tabindex") is None
