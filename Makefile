@@ -2,7 +2,8 @@
 # `make serve` opens it to a room: on every interface, each browser with runs and uploads of its own.
 # An own interpreter: make run PYTHON=/path/to/python3.12. Only some tests: make test ARGS="-k fields".
 # Tests run in two processes, each file in one of them: those of tensors, where every shape is checked, the others, and
-# last those in the browser, each process with an app and a browser of its own.
+# last those in the browser, each process with an app and a browser of its own. Those of the browser that fail run once
+# more, alone, and the output says so: on a busy machine a browser can lose a click that no person would lose.
 # All in one process, to see them in order: make test WORKERS=0.
 
 VENV := .venv/bin/python
@@ -11,6 +12,7 @@ SHARED_OUT := --dist=loadfile --no-loadscope-reorder
 # What the many processes of the tests import is compiled once, wherever Python is told otherwise.
 COMPILED := PYTHONDONTWRITEBYTECODE=
 THREADS := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+PYTEST = $(THREADS) $(COMPILED) $(VENV) -m pytest
 
 export STREAMLIT_SERVER_SHOW_EMAIL_PROMPT ?= false
 export STREAMLIT_BROWSER_GATHER_USAGE_STATS ?= false
@@ -38,7 +40,11 @@ test:
 	$(VENV) -m mypy
 	@ran=0; failed=0; \
 	for part in tensors computing browser; do \
-		$(THREADS) $(COMPILED) $(VENV) -m pytest --part $$part --numprocesses=$(WORKERS) $(SHARED_OUT) $(ARGS); code=$$?; \
+		$(PYTEST) --part $$part --numprocesses=$(WORKERS) $(SHARED_OUT) $(ARGS); code=$$?; \
+		if [ $$code -eq 1 ] && [ $$part = browser ]; then \
+			echo "These browser tests failed and run once more, alone:"; \
+			$(PYTEST) --part browser --last-failed --last-failed-no-failures=none $(ARGS); code=$$?; \
+		fi; \
 		if [ $$code -ne 5 ]; then ran=1; [ $$code -eq 0 ] || failed=$$code; fi; \
 	done; \
 	[ $$ran -eq 1 ] || failed=5; exit $$failed  # 5: no test was chosen, which is no failure of one part alone
@@ -49,7 +55,7 @@ check:
 	$(VENV) -m ruff check
 	$(VENV) -m ruff format --check
 	$(VENV) -m mypy
-	$(THREADS) $(COMPILED) $(VENV) -m pytest -q --numprocesses=$(WORKERS) $(SHARED_OUT) $$($(VENV) -m scripts.changed_tests) $(ARGS)
+	$(PYTEST) -q --numprocesses=$(WORKERS) $(SHARED_OUT) $$($(VENV) -m scripts.changed_tests) $(ARGS)
 
 format:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
