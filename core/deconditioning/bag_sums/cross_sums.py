@@ -61,7 +61,7 @@ class Product:
 
     def across(self, dual: Float[Tensor, " B"]) -> Float[Tensor, " P"]:
         """``Σ_j dual_j c_j(x)`` at every pixel."""
-        return (self.left.T @ dual) @ self.right
+        return (self.left.T @ dual.to(self.left.dtype)) @ self.right
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,15 @@ from jaxtyping import Float
 from torch import Tensor
 
 from deconditioning.bag_sums.blocks import sort_bags
-from deconditioning.bag_sums.cross_sums import Written
+from deconditioning.bag_sums.cross_sums import Product, Written
 from deconditioning.bag_sums.direct import gram
 from deconditioning.bag_sums.pixel_sums import PictureSums
+from deconditioning.bag_sums.routes import Route, routes_of
 from deconditioning.device import one_thread
 from deconditioning.errors import Check, never
 from deconditioning.kernels.fused import Tiles
 from deconditioning.kernels.spec import KernelSpec, Term
-from deconditioning.kernels.tiles import diagonal
+from deconditioning.kernels.tiles import diagonal, features_of
 from deconditioning.observations import Bags
 from deconditioning.threads import usable_cores
 
@@ -71,10 +72,16 @@ def few_point_sums(
 ) -> PictureSums:
     """Sums of one term (its scale ignored): ``c_j(x) = Σ_{i∈j} w_i k(x, x_i)`` float32, ``K̄`` float64.
 
-    ``names`` are the columns of ``inputs``.
+    ``names`` are the columns of ``inputs``. The sums of a degenerate term are a product through its features.
     """
     unit = KernelSpec((Term(term.factors),))
     kernel = unit.build(names).to(inputs.device)
+    if routes_of(term, None, names)[0] is Route.FEATURES:
+        with torch.no_grad():
+            means = few.bags.mean(features_of(kernel.kernels[0], few.bags.inputs))
+            right = features_of(kernel.kernels[0], inputs).float().T.contiguous()
+            prior = diagonal(kernel, inputs).float()
+        return PictureSums(Product(means.float(), right), means @ means.T, prior, (Route.FEATURES.value,))
     count = few.bags.count
     weights = few.weights.float()[:, None]
     cross = torch.empty(count, len(inputs), dtype=torch.float32, device=inputs.device)

@@ -49,7 +49,8 @@ _DRAWN = 100_000
 _PRODUCTS = 4_000_000_000
 _MOST_POINTS = 50_000
 _TOGETHER = 2048
-_QUICK_BYTES = 400_000_000
+#: Sums of a preview that are kept: those of two models of two terms each on the largest planet.
+_QUICK_BYTES = MOST_BYTES
 Value = TypeVar("Value")
 
 

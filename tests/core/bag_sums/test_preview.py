@@ -34,6 +34,7 @@ def bags(sizes: list[int], seed: int = 0) -> Bags:
         (Factor("rbf", ("a",), (0.5,)), Factor("matern32", ("b", "c"), (1.2,))),
         (Factor("periodic", ("a",), (0.9,), {"period": 2.0}), Factor("rbf", ("b",), (0.8,))),
         (Factor("linear", ("b",), (1.5,)),),
+        (Factor("constant", ("a", "b"), ()),),
     ],
     ids=lambda factors: " × ".join(factor.family for factor in factors),
 )
@@ -52,6 +53,15 @@ def test_sums_are_those_of_gpytorch(factors: tuple[Factor, ...]) -> None:
     assert torch.allclose(found.cross.at(slice(None)).double(), direct, atol=2e-5 * float(direct.abs().max()))
     assert torch.allclose(found.gram, gram, atol=1e-12)
     assert torch.allclose(found.prior.double(), prior, rtol=1e-6)
+    dual = torch.linspace(-1, 1, 5, dtype=torch.float64)
+    assert torch.allclose(found.cross.across(dual).double(), dual @ direct, atol=4e-5 * float(direct.abs().max()))
+
+
+def test_sums_of_a_degenerate_term_are_kept_as_a_product() -> None:
+    """A slider that moves another term must not push these out of the cache."""
+    x = torch.randn(5000, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    sums = few_point_sums(Term((Factor("linear", ("a", "b"), (1.0, 1.0)),)), NAMES, few_points(bags([4] * 50)), x)
+    assert sums.cross.nbytes < 0.1 * 4 * 50 * len(x)
 
 
 def test_k_means_centres_stand_for_a_bag_better_than_its_first_points() -> None:
