@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from deconditioning.downscaling.settings import DownscaleSettings, SliderSettings
+from deconditioning.downscaling.pictures.settings import SliderSettings
+from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.fields.cell_settings import CellSettings
 from deconditioning.settings.settings import Settings
 from deconditioning.studies.conditional_means import settings as embeddings

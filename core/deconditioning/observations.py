@@ -96,6 +96,46 @@ class Bags:
 
 
 @dataclass(frozen=True)
+class PointErrors:
+    """The errors of the last ``S`` of the targets, if these are measured at points (stations) and not over cells.
+
+    They are ``H b + e`` with ``b ~ N(0, diag(v))`` and ``e_s ~ N(0, τ² + e_s²)``: what a whole network differs by from
+    the cells, and what each measurement does. τ² is the noise of representativeness (`models.spec.ModelSpec`), in place
+    of the noise σ² of a cell.
+
+    Parameters
+    ----------
+    variance : (S,) known variances e² of the measurements' errors.
+    effects : (S, q) columns of H; a column of ones is an offset.
+    prior : (q,) variances v.
+
+    Source: Rasmussen and Williams 2006, §2.7, for the coefficients b, which are integrated out.
+    """
+
+    variance: Float[Tensor, " S"]
+    effects: Float[Tensor, "S q"]
+    prior: Float[Tensor, " q"]
+
+    def __post_init__(self) -> None:
+        rows, columns = self.effects.shape
+        if self.variance.shape != (rows,) or self.prior.shape != (columns,):
+            raise InputError(
+                f"`variance`, `effects` and `prior` have shapes {tuple(self.variance.shape)}, {rows, columns} and "
+                f"{tuple(self.prior.shape)}: give one variance per row of the effects and one prior per column."
+            )
+        if bool((self.variance < 0).any()) or bool((self.prior < 0).any()):
+            raise InputError("Variances of points must not be negative.")
+
+    def covariance(self, noise: float | Tensor, representativeness: float | Tensor) -> Float[Tensor, "S S"]:
+        """``diag(τ² + e² − σ²) + H diag(v) Hᵀ``: what the points' targets have beside the noise σ² of a cell."""
+        return torch.diag(self.variance + representativeness - noise) + (self.effects * self.prior) @ self.effects.T
+
+    def to(self, device: torch.device | str) -> "PointErrors":
+        """The same on another device."""
+        return PointErrors(self.variance.to(device), self.effects.to(device), self.prior.to(device))
+
+
+@dataclass(frozen=True)
 class IndirectData:
     """D1 = (bags, mediators) and D2 = (query mediators, targets) (Chau et al. 2021, §2.1).
 
@@ -112,6 +152,7 @@ class IndirectData:
         (`deconditioning.models.named_model.NamedModel.looks_at_footprints`).
     importance : (B,) weight of each bag in the regression on mediators, with mean one, if targets and bags have
         different mediators (`deconditioning.mediator_shift`); equal weights if not given.
+    points : the errors of the last targets, if these are measured at points; all are means over cells if not given.
     """
 
     bags: Bags
@@ -121,6 +162,7 @@ class IndirectData:
     covariance: Float[Tensor, "M M"] | None = None
     footprints: Bags | None = None
     importance: Float[Tensor, " B"] | None = None
+    points: PointErrors | None = None
 
     def __post_init__(self) -> None:
         if len(self.mediators) != self.bags.count:
@@ -153,6 +195,8 @@ class IndirectData:
                 f"`importance` has shape {tuple(self.importance.shape)} for {self.bags.count} bags, or values that are "
                 "not positive: give one positive number per bag."
             )
+        if self.points is not None and len(self.points.variance) > len(self.targets):
+            raise InputError(f"There are {len(self.points.variance)} points among {len(self.targets)} targets.")
         for name in ("mediators", "query_mediators", "targets"):
             if not bool(torch.isfinite(getattr(self, name)).all()):
                 raise InputError(f"`{name}` contains missing or infinite values: remove those rows first.")
@@ -162,6 +206,29 @@ class IndirectData:
         """Whether every target belongs to the bag of the same row (direct matching)."""
         return self.query_mediators is self.mediators
 
+    def with_points(
+        self, inputs: Float[Tensor, "S d"], targets: Float[Tensor, " S"], errors: PointErrors
+    ) -> "IndirectData":
+        """Matched data and, behind them, targets measured at points with these inputs, each a bag of one point.
+
+        Points have no mediators, so only models with W = I may use the result.
+        """
+        if not self.matched or self.footprints is not None or self.points is not None:
+            raise InputError("Only data with a target for every bag, and without points so far, can have points added.")
+        bags, count, ones = self.bags, len(targets), torch.ones_like(targets)
+        rows = torch.arange(bags.count, bags.count + count, device=bags.bag.device, dtype=bags.bag.dtype)
+        joined = Bags(
+            torch.cat([bags.inputs, inputs]),
+            torch.cat([bags.bag, rows]),
+            bags.count + count,
+            weights=torch.cat([bags.weights, ones]),
+            sizes=torch.cat([bags.sizes, ones]),
+            contamination=torch.cat([bags.contamination, ones]),
+        )
+        mediators = torch.nn.functional.pad(self.mediators, (0, 0, 0, count))
+        carried = None if self.covariance is None else torch.nn.functional.pad(self.covariance, (0, count, 0, count))
+        return IndirectData(joined, mediators, mediators, torch.cat([self.targets, targets]), carried, points=errors)
+
     def to(self, device: torch.device | str) -> "IndirectData":
         """The same data on another device; matching is kept."""
         mediators = self.mediators.to(device)
@@ -169,6 +236,7 @@ class IndirectData:
         covariance = None if self.covariance is None else self.covariance.to(device)
         footprints = None if self.footprints is None else self.footprints.to(device)
         importance = None if self.importance is None else self.importance.to(device)
+        points = None if self.points is None else self.points.to(device)
         return IndirectData(
-            self.bags.to(device), mediators, query, self.targets.to(device), covariance, footprints, importance
+            self.bags.to(device), mediators, query, self.targets.to(device), covariance, footprints, importance, points
         )

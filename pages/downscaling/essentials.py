@@ -1,6 +1,7 @@
 """The essential controls of page Downscaling."""
 
-from deconditioning.downscaling.settings import DownscaleSettings, SliderSettings
+from deconditioning.downscaling.pictures.settings import SliderSettings
+from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.fields.cell_settings import CellSettings
 from pages.kit.controls.essential import Essential
 from pages.kit.controls.settings import essentials

@@ -8,9 +8,10 @@ from typing import Any
 
 import streamlit as st
 
+from deconditioning.downscaling.pictures.settings import SliderSettings
 from deconditioning.downscaling.presets import preset
 from deconditioning.downscaling.reach import reach_sentence, sizes
-from deconditioning.downscaling.settings import DownscaleSettings, SliderSettings
+from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import starting_spec
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec

@@ -6,7 +6,8 @@ from typing import Any
 
 from deconditioning.downscaling.duration import setting_seconds
 from deconditioning.downscaling.interactive import traced_spec
-from deconditioning.downscaling.settings import DownscaleSettings, SliderSettings
+from deconditioning.downscaling.pictures.settings import SliderSettings
+from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.sweep import sweepable
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.spec import ModelSpec

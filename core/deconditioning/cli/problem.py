@@ -14,6 +14,7 @@ from deconditioning.fields.cell_settings import CellSettings
 if TYPE_CHECKING:
     from deconditioning.downscaling.source import Source
     from deconditioning.fields.gridded import Fields
+    from deconditioning.fields.problem.problem import DownscalingProblem
     from deconditioning.fields.spec import DownscalingSpec
 
 
@@ -75,6 +76,54 @@ def _add_cell_options(group: Any) -> None:
     group.add_argument("--seeds", nargs="+", type=int, metavar="SEED", help="several seeds, computed one after another")
 
 
+def add_footprint_options(group: Any) -> None:
+    """Add the options of targets that are no cells of a grid: regions and stations."""
+    group.add_argument(
+        "--polygons", metavar="FILE", help="GeoJSON, shapefile or GeoPackage of regions whose values are the target"
+    )
+    group.add_argument("--value", metavar="NAME", help="attribute of the regions with the values (with --polygons)")
+    group.add_argument("--value-units", metavar="UNITS", help="units of these values (with --polygons)")
+    group.add_argument(
+        "--stations", metavar="FILE",
+        help="CSV or NetCDF table of stations (lat, lon, value, perhaps altitude and error) that are targets "
+        "beside the cells",
+    )  # fmt: skip
+    group.add_argument(
+        "--score-stations", metavar="FILE", help="stations that the model does not see, at which the map is scored"
+    )
+    group.add_argument(
+        "--station-value", metavar="COLUMN", help="column of the measured value (default: the target's name, or value)"
+    )
+
+
+def problem_of_regions(
+    options: argparse.Namespace, fields: "Fields", spec: "DownscalingSpec"
+) -> "DownscalingProblem":  # fmt: skip
+    """The problem whose cells are the regions of ``--polygons``."""
+    from deconditioning.fields.footprints.region_files import read_regions
+    from deconditioning.fields.footprints.regions import make_problem_from_regions
+
+    if options.coarse:
+        raise InputError("`--polygons` and `--coarse` both give the target: use one of them.")
+    check_selection(options, spec, [fields])
+    return make_problem_from_regions(
+        fields, read_regions(options.polygons, spec.target, options.value_units or ""), spec
+    )
+
+
+def with_stations_of(options: argparse.Namespace, problem: "DownscalingProblem") -> "DownscalingProblem":
+    """The problem with the stations of the options, if any."""
+    from deconditioning.fields.footprints.stations import with_scored_stations, with_stations
+    from deconditioning.tables.stations import read_stations
+
+    value, target = getattr(options, "station_value", None) or "", problem.spec.target
+    if file := getattr(options, "stations", None):
+        problem = with_stations(problem, read_stations(file, target, value))
+    if file := getattr(options, "score_stations", None):
+        problem = with_scored_stations(problem, read_stations(file, target, value))
+    return problem
+
+
 def problem_spec(options: argparse.Namespace, default: dict[str, Any]) -> "DownscalingSpec":
     """The problem's settings: those given, then the data set's defaults, then the general defaults."""
     from deconditioning.fields.problem.cells import cells_of_text
@@ -91,7 +140,7 @@ def problem_spec(options: argparse.Namespace, default: dict[str, Any]) -> "Downs
         if getattr(options, name) is not None:
             given[name] = dict(_pair(text, name) for text in getattr(options, name))
     swept = getattr(options, "command", "") == "sweep"  # whose scores are those of withheld cells
-    if options.coarse and not swept and "withhold" not in default:
+    if (options.coarse or getattr(options, "polygons", None)) and not swept and "withhold" not in default:
         default = {**default, "withhold": 0.0}
     merged = {**default, **given}
     if "target" not in merged:
@@ -113,6 +162,10 @@ def check_files(options: argparse.Namespace) -> None:
     """Raise ``InputError`` for files without a required companion, and for an output that is also an input."""
     if options.mediator and not options.coarse:
         raise InputError("`--mediator` needs `--coarse`: without `--coarse` the mediators are read from INPUT.")
+    if getattr(options, "polygons", None):
+        options.target = options.value or options.target
+        if not options.target:
+            raise InputError("`--polygons` needs `--value`: name the attribute of the regions with the values.")
     if options.coarse_select and not options.coarse:
         raise InputError(
             "`--coarse-select` needs `--coarse`: without `--coarse`, `--select` applies to the target too."

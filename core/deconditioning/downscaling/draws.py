@@ -15,7 +15,7 @@ from deconditioning.device import one_thread
 from deconditioning.downscaling.checks.local_scale_inputs import scale_at
 from deconditioning.downscaling.grid_draws import grid_draws
 from deconditioning.downscaling.interactive import Sketch, components, quick_sums, sketch, sums_key
-from deconditioning.downscaling.prediction import bags_inside, data_of, pixels_of_bags, reads_bags, total
+from deconditioning.downscaling.prediction import bags_inside, data_of, reads_bags, total
 from deconditioning.downscaling.starting import columns_of
 from deconditioning.downscaling.warping.physical_map import physical_draw
 from deconditioning.errors import Check, InputError, never
@@ -221,8 +221,8 @@ def _onto_cells(
 
     κ varies inside the cells, so that ``wide`` alone would leave the averages that were measured.
     """
-    rows = pixels_of_bags(problem)
-    off = given.weights.T @ problem.data.bags.mean((wide - apart)[rows])
+    rows = torch.as_tensor(problem.seen_pixel)
+    off = given.weights.T @ problem.seen.bags.mean((wide - apart)[rows])
     back = given.weights @ given.factor.solve(off)
     return wide - torch.stack([across(column) for column in back.T], dim=1)
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from deconditioning.bag_sums.moving import BagGram, MovingGram, moving_gram, over_pairs
 from deconditioning.bag_sums.radii import RadialTable, tabulate
 from deconditioning.downscaling.pictures.layouts import grid_layout
-from deconditioning.downscaling.prediction import bags_inside, pixels_of_bags, pixels_of_footprints, reads_bags
+from deconditioning.downscaling.prediction import bags_inside, pixels_of_footprints, reads_bags
 from deconditioning.downscaling.starting import columns_of, coordinate_names
 from deconditioning.errors import Check
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -59,7 +59,8 @@ def learning_gram(
     """K̄ that learning looks at where that is more than the few points of ``small``, and whether nothing but few points
     of terms that vary little in a cell is left."""
     if not spec.model.looks_at_footprints:
-        table = distances_of(problem, data.bags, pixels_of_bags(problem), small.targets.device, check)
+        rows = torch.as_tensor(problem.seen_pixel)
+        table = distances_of(problem, data.bags, rows, small.targets.device, check)
         moving_gram = on_every_pixel(problem, spec, small.bags, table, check)
         return moving_gram, moving_gram is not None and all(moving_gram.tabulated)
     rest, own = bags_of_terms(spec, small, columns_of(problem).place)

@@ -15,10 +15,15 @@ from deconditioning.downscaling.checks.few_cells import sentences
 from deconditioning.downscaling.checks.local_scale_inputs import scale_at
 from deconditioning.downscaling.pictures.layouts import grid_layout
 from deconditioning.downscaling.starting import columns_of
+from deconditioning.downscaling.stations.station_posterior import (
+    StationPosterior,
+    averaged_stations,
+    station_posterior,
+)
 from deconditioning.errors import Check, InputError, never
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.conditioning import Conditioning
-from deconditioning.models.indirect_gp import Columns, condition_on_gram, posterior
+from deconditioning.models.indirect_gp import Columns, check_matching, condition_on_gram, posterior
 from deconditioning.models.learning.integrate import members
 from deconditioning.models.learning.learning import LearningOptions
 from deconditioning.models.leave_one_out import MOST_TARGETS, leave_one_out, left_out
@@ -44,7 +49,8 @@ class Prediction:
     collapsed bound on it for models with inducing points; ``jitter`` was added to a diagonal; ``routes`` names the
     algorithm of each term's sums; ``told`` describes approximations; ``left_out`` is the RMSE of the targets, each
     predicted from all others, None if they are too many; ``scale`` is the local scale κ of the sds (P,), None if the
-    model has none; ``missed`` are the errors behind ``left_out``, None where only that is known.
+    model has none; ``missed`` are the errors behind ``left_out``, None where only that is known; ``stations`` is
+    what the posterior says of these, None if there are none.
     """
 
     mean: Float[Tensor, " P"]
@@ -57,12 +63,17 @@ class Prediction:
     left_out: float | None = None
     scale: Float[Tensor, " P"] | None = None
     missed: Float[Tensor, " M"] | None = None
+    stations: StationPosterior | None = None
 
 
 def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = never) -> IndirectData:
-    """The data in the form that a model can use: unchanged, or with pseudo-targets if it needs one target per bag."""
+    """The data in the form that a model can use: unchanged, or with pseudo-targets if it needs one target per bag.
+
+    Stations are behind the cells; ``InputError`` for models that cannot use any.
+    """
     if spec.model.reads(problem.data):
-        return problem.data
+        check_matching(spec, problem.seen)
+        return problem.seen
     if spec.mediator_kernel is None:
         raise InputError("Pseudo-targets need mediators, but none are given: choose a mediator or add the coordinates.")
     options = pseudo_target_learning(spec.model)
@@ -80,8 +91,8 @@ def pixels_of_bags(problem: DownscalingProblem) -> Int[Tensor, " N"]:
 
 
 def picture_of(problem: DownscalingProblem) -> Picture:
-    """The prediction pixels with the bags among them; bags outside the picture are not allowed here."""
-    bags, inputs, rows = problem.data.bags, problem.inputs, pixels_of_bags(problem)
+    """The prediction pixels with the bags and stations among them; bags outside the picture are not allowed here."""
+    bags, inputs, rows = problem.seen.bags, problem.inputs, torch.as_tensor(problem.seen_pixel)
     if not bags_inside(problem) or not torch.equal(inputs[rows], bags.inputs.cpu()):
         raise InputError("The bags do not consist of the prediction pixels: predict tile by tile instead.")
     return Picture(inputs, problem.columns, bags, rows, grid_layout(problem))
@@ -115,7 +126,12 @@ def predict_from_sums(
     """
     given, mean, variance = posterior_of_sums(spec, data, columns_of(problem), parts)
     routes = tuple(route for _, sums in parts for route in sums.routes)
-    return _prediction(spec, problem, (mean, variance), given, routes)
+
+    def at(rows: Int[Tensor, " n"]) -> tuple[Moments, Tensor]:
+        return (mean[rows], variance[rows]), total(scale * sums.cross.at(rows) for scale, sums in parts)
+
+    result = _prediction(spec, problem, (mean, variance), given, routes)
+    return replace(result, stations=station_posterior(spec, given, problem, at, result.scale))
 
 
 def posterior_of_sums(
@@ -143,7 +159,7 @@ def _prediction(
     if scale is not None:
         variance = scale.square() * variance
     sds = spec.value_sd(variance), variance.clamp_min(0).sqrt()
-    missed = leave_one_out(given) if len(given.residual) <= MOST_TARGETS else None
+    missed = leave_one_out(given).first(given.cells) if len(given.residual) <= MOST_TARGETS else None
     left, errors = (None, None) if missed is None else (missed.rmse, missed.error)
     evidence, jitter = float(given.evidence), given.factor.jitter
     told = _uncarried(spec, problem, given.carried) + sentences(problem, integrated=False)
@@ -170,7 +186,15 @@ def predict_tiled(
     """Posterior at ``inputs`` tile by tile, with bounded memory."""
     given = posterior(spec, data, columns_of(problem), check)
     routes = tuple("tiles" for _ in spec.kernel.terms)
-    return _prediction(spec, problem, given.mean_and_variance(inputs, check), given.conditioning, routes, inputs)
+    result = _prediction(spec, problem, given.mean_and_variance(inputs, check), given.conditioning, routes, inputs)
+
+    def at(rows: Int[Tensor, " n"]) -> tuple[Moments, Tensor]:
+        places = problem.inputs[rows.cpu()].to(inputs.device)
+        return given.mean_and_variance(places), given.sums(places)
+
+    if inputs.shape != problem.inputs.shape:
+        return result
+    return replace(result, stations=station_posterior(spec, given.conditioning, problem, at, result.scale))
 
 
 def _predict_through(
@@ -272,7 +296,7 @@ def averaged(parts: Sequence[tuple[float, Prediction]]) -> Prediction:
         tuple(dict.fromkeys(sentence for part in each for sentence in part.told)),
         each[0].left_out if missed is None else float(missed.square().mean().sqrt()),
         total(w * scale for w, scale in zip(weights, scales, strict=True)) if len(scales) == len(each) else None,
-        missed,
+        missed, averaged_stations(weights, [part.stations for part in each]),
     )  # fmt: skip
 
 

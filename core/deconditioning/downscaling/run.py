@@ -17,6 +17,7 @@ from deconditioning.downscaling.result_dataset import ResultDataset
 from deconditioning.downscaling.saved_map import FILE, THUMBNAIL
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import columns_of, completed, spec_to_settings, starting_spec
+from deconditioning.downscaling.stations.report import station_report
 from deconditioning.downscaling.warping.choice import choose_warp
 from deconditioning.downscaling.warping.physical_map import PhysicalMap, physical_map
 from deconditioning.engine.reporting import NoReport, Stopwatch, peak_mb
@@ -39,8 +40,9 @@ class DownscalingResult:
     ``fields`` by model include the baselines; ``coarse_scores`` are those of withheld cells and of re-aggregation, if
     they exist; ``spec`` is the model used; ``settings`` reproduce it; ``seconds`` (cpu, wall), ``peak_mb``;
     ``warnings`` are messages; ``diagnostics`` contains ``leave_one_out`` (a `LearningCheck`), ``one_scale_up``
-    (`OneScaleUp`, None if it was not run), ``explained_share``, ``warp`` and ``assumptions``. ``quantile`` gives the
-    field (H, W) of a level in (0, 1); ``problem`` is the one that the model saw, with the warp of its target.
+    (`OneScaleUp`, None if it was not run), ``explained_share``, ``warp``, ``assumptions`` and, if there are any,
+    ``stations``. ``quantile`` gives the field (H, W) of a level in (0, 1); ``problem`` is the one that the model saw,
+    with the warp of its target.
     """
 
     mean: np.ndarray
@@ -92,7 +94,8 @@ def downscale(
     checked = None if guard is None else guard.one_scale_up
     rests_on = assumptions(problem, spec, data, found.mean, found.sd, None if checked is None else checked.held)
     guard = beside_bilinear(problem, spec.model, result.left_out, bilinear_error(problem), guard)
-    diagnostics = {"device": str(device), "assumptions": [asdict(each) for each in rests_on]}
+    diagnostics: dict[str, Any] = {"device": str(device), "assumptions": [asdict(each) for each in rests_on]}
+    diagnostics |= {"stations": stations} if (stations := station_report(problem, result, fields, found.sd)) else {}
     seconds = watch.seconds()
     return DownscalingResult(
         mean=fields[spec.model.name],

@@ -95,6 +95,11 @@ class KernelSettings(Settings):
             "means none."),
         f"{TREND.point_noise:g} for {_IN_SPACE}, and for bag_gp of matched cells; else {USUAL.point_noise}",
     )  # fmt: skip
+    representativeness = OrNone(
+        Log("τ²", USUAL.representativeness, low=1e-6, high=10.0, symbol="τ²", address=None, sweep=False,
+            about="variance by which a station differs from its pixel, learned unless --no-learn (with --stations)"),
+        f"{USUAL.representativeness}, if there are stations",
+    )  # fmt: skip
     inducing = OrDict(
         Integer("Inducing points", 200, low=5, high=2000, step=50, least=1, typed=True, symbol="P", address="induce",
                 about="inducing points of variational models",
@@ -245,7 +250,8 @@ class DownscaleSettings(KernelSettings, LearningSettings):
     local_slopes : whether slopes of the covariates vary from place to place (models of fields in space whose kernel is
         not given whole); ``None``: no.
     spatial : family on the coordinates, ``None`` for the model's own (`Start`); structure : "sum" or "product".
-    regularisation, noise, point_noise : λ, σ², ς² (targets standardised); ``None`` for the start values.
+    regularisation, noise, point_noise, representativeness : λ, σ², ς², τ² (targets standardised); ``None`` for the
+        start values.
     hold : noises that learning leaves as they are, among "noise" and "point_noise"; ``None`` for the model's own.
     inducing : inducing points of a sparse model: how many, or a whole ``Inducing`` as a dict; ``placement`` of them.
     choose : whether learning may take the other of the two models that suit cells matched through mediators, where
@@ -330,21 +336,3 @@ class DownscaleSettings(KernelSettings, LearningSettings):
         if isinstance(self.inducing, dict):
             return Inducing.from_dict(self.inducing)
         return Inducing(min(int(self.inducing), there), self.placement, seed=self.seed)
-
-
-class SliderSettings(Settings):
-    """The sliders of a kernel: one of each for every term and column; k's first ones are named here."""
-
-    lengthscale = Log(
-        "Lengthscale", 1.0, low=2e-2, high=5e1, address="l0", plain="How smooth the field is",
-        plain_help="The lengthscale of the kernel's first term: how far apart two places can be and still have "
-        "similar values.",
-    )  # fmt: skip
-    trust = Log(
-        "Trust in the covariates", 1.0, low=1e-3, high=1e1, address="trust", plain="How far the covariate is trusted",
-        plain_help="A factor on the prior standard deviation of what the covariates explain: below 1 the map follows "
-        "them less than the learned model does.",
-        help="A factor on the sd of every kernel term of the covariates alone.",
-    )  # fmt: skip
-    slope = Log("Sd of the slope", 1.0, low=2e-2, high=5e1, address="l1")
-    variance = Log("Variance", 1.0, low=1e-3, high=1e3, address="s0")

@@ -133,11 +133,20 @@ def starting_spec(problem: DownscalingProblem, settings: DownscaleSettings) -> M
         local_scale=bool(settings.local_scale),
         spread=_spread(settings),
         inducing=settings.inducing_points(settings.kind.count_places(data.bags)),
+        representativeness=_representativeness(problem, settings),
         others=others_from_dict(settings.average) if isinstance(settings.average, dict) and not settings.learn else (),
     )
     if spec.model.uses("mediator_kernel") and mediator_kernel is None:
         raise InputError("This model needs mediators, but none are given: choose a mediator or add the coordinates.")
     return spec
+
+
+def _representativeness(problem: DownscalingProblem, settings: DownscaleSettings) -> float:
+    """τ² of stations; 0 where there are none."""
+    if problem.stations is None:
+        return 0.0
+    given = settings.representativeness
+    return settings.kind.start(problem.matched).representativeness if given is None else given
 
 
 def _spread(settings: DownscaleSettings) -> Spread | None:
@@ -155,6 +164,7 @@ def spec_to_settings(settings: DownscaleSettings, spec: ModelSpec) -> DownscaleS
         regularisation=spec.regularisation,
         noise=spec.noise,
         point_noise=spec.point_noise,
+        representativeness=spec.representativeness or None,
         local_scale=spec.local_scale,
         inducing=asdict(spec.inducing),
         integrate=spec.spread.to_dict() if spec.spread else False,

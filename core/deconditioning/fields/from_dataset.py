@@ -155,12 +155,12 @@ def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[s
     notes = _on_positions(axes, twice, there, folded, torn & there)
     position = fill_positions(latitude, longitude, there)
     there = there & ~folded & ~torn
-    position, area, said = by_corners(dataset, axes, position, there)
+    position, corners, said = by_corners(dataset, axes, position, there)
     around = np.abs(wrap_longitude(np.diff(position[1], axis=1)).sum(axis=1)).max()
     wraps = bool(around * (1 + 1 / (len(columns) - 1)) > 355)
     grid = make_grid(
         "curvilinear", rows, columns, names=(axes.y_dim, axes.x_dim), position=position, wraps=wraps, there=there,
-        area=area,
+        area=None if corners is None else corners.area, vertices=None if corners is None else corners.vertices,
     )  # fmt: skip
     return grid, (rows, columns), notes + said
 

@@ -15,6 +15,7 @@ from deconditioning.fields.times import from_numbers, is_dates, to_numbers
 from deconditioning.missing_marks import Mark
 
 _GRID_ARRAYS = ("y", "x", "latitude", "longitude", "area", "y_edges", "x_edges")
+_VERTICES = ("grid_vertices_latitude", "grid_vertices_longitude")
 _GRID_WORDS = ("y_name", "x_name", "kind", "wraps", "mapping")
 
 
@@ -28,6 +29,8 @@ def save_fields(fields: Fields) -> bytes:
 def write_fields(fields: Fields, target: Path | BinaryIO) -> None:
     """Write what ``save_fields`` gives to a file, without a second copy in memory."""
     arrays: dict[str, np.ndarray] = {f"grid_{name}": getattr(fields.grid, name) for name in _GRID_ARRAYS}
+    if fields.grid.vertices is not None:
+        arrays |= dict(zip(_VERTICES, fields.grid.vertices, strict=True))
     variables = []
     for number, (name, array) in enumerate(fields.dataset.variables.items()):
         raw, calendar = np.asarray(array.values), dict[str, Any]()
@@ -67,7 +70,9 @@ def load_fields(data: bytes | Path) -> Fields:
     try:
         with np.load(data if isinstance(data, Path) else BytesIO(data), allow_pickle=False) as archive:
             head = json.loads(archive["head"].tobytes())
-            grid = Grid(**{n: archive[f"grid_{n}"] for n in _GRID_ARRAYS}, **{n: head["grid"][n] for n in _GRID_WORDS})
+            vertices = (archive[_VERTICES[0]], archive[_VERTICES[1]]) if _VERTICES[0] in archive else None
+            lines = {n: archive[f"grid_{n}"] for n in _GRID_ARRAYS}
+            grid = Grid(**lines, **{n: head["grid"][n] for n in _GRID_WORDS}, vertices=vertices)
             variables = {v["name"]: (v["dims"], _values(archive, v), v["attributes"]) for v in head["variables"]}
     except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise InputError("The stored fields could not be read back: open the original file again.") from error

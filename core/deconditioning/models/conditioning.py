@@ -7,6 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from deconditioning import linalg
+from deconditioning.observations import PointErrors
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,8 @@ class Conditioning:
     If the targets are estimates with covariance C (``carried``), C is propagated by the law of total variance, ``var
     f(x) = var[f(x) | z̃] + aᵀCa`` with ``a = S⁻¹Wᵀc(x)``: ``A Aᵀ`` becomes ``A diag(signs) Aᵀ`` with the eigenvalues of
     ``I − F⁻¹CF⁻ᵀ`` in A, whose ``signs`` (M,) are negative where C is larger than S; None without C.
+
+    The last targets, those with ``points``, are measured at points.
     """
 
     weights: Float[Tensor, "B M"]
@@ -30,6 +33,12 @@ class Conditioning:
     evidence: Float[Tensor, ""]
     carried: Float[Tensor, "M M"] | None = None
     signs: Float[Tensor, " M"] | None = None
+    points: PointErrors | None = None
+
+    @property
+    def cells(self) -> int:
+        """How many targets are not measured at points; they come first."""
+        return len(self.residual) - (0 if self.points is None else len(self.points.variance))
 
     def mean(self, cross: Float[Tensor, "B P"]) -> Float[Tensor, " P"]:
         """``c(x)ᵀ W S⁻¹ r``: posterior mean minus prior mean."""
@@ -73,6 +82,17 @@ def observation_noise(
     return noise * identity + point_noise * (weights.T * contamination) @ weights
 
 
+def with_points(
+    covariance: Float[Tensor, "M M"], points: PointErrors | None, noise: float | Tensor,
+    representativeness: float | Tensor,
+) -> Float[Tensor, "M M"]:  # fmt: skip
+    """Σ with the errors of the targets at ``points``, from Σ as if all targets were means over cells."""
+    if points is None:
+        return covariance
+    before = len(covariance) - len(points.variance)
+    return covariance + torch.nn.functional.pad(points.covariance(noise, representativeness), (before, 0, before, 0))
+
+
 def log_evidence(
     bag_gram: Float[Tensor, "B B"],
     weights: Float[Tensor, "B M"],
@@ -90,6 +110,7 @@ def condition(
     noise: Float[Tensor, "M M"],
     residual: Float[Tensor, " M"],
     carried: Float[Tensor, "M M"] | None = None,
+    points: PointErrors | None = None,
 ) -> Conditioning:
     """Condition the bag means on the targets: ``S = Wᵀ K̄ W + Σ = F Fᵀ``, ``β = W S⁻¹ r``, ``A = W F⁻ᵀ``.
 
@@ -107,4 +128,4 @@ def condition(
         values, vectors = linalg.eigen(kept, "covariance of the pseudo-targets")
         root, signs = root @ (vectors * values.abs().sqrt()), torch.sign(values)
     evidence = linalg.log_normal_density(residual, factor)
-    return Conditioning(weights, noise, residual, factor, dual, root, evidence, carried, signs)
+    return Conditioning(weights, noise, residual, factor, dual, root, evidence, carried, signs, points)

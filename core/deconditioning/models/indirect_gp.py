@@ -15,7 +15,7 @@ from deconditioning.errors import Check, InputError, never
 from deconditioning.kernels.fourier import PriorDraw, draw_prior
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.kernels.tiles import diagonal, evaluate
-from deconditioning.models.conditioning import Conditioning, condition, observation_noise
+from deconditioning.models.conditioning import Conditioning, condition, observation_noise, with_points
 from deconditioning.models.mediation import MediatorGrams
 from deconditioning.models.posterior_moments import POINTS, Moments, read_moments, tile_points
 from deconditioning.models.spec import ModelSpec
@@ -72,6 +72,7 @@ def weights_and_noise(
         model = spec.model
         weights = model.weights(grams, spec.regularisation)
         noise = observation_noise(weights, spec.noise, spec.point_noise, model.contamination(data))
+        noise = with_points(noise, data.points, spec.noise, spec.representativeness)
         unknown = model.unknown(grams, weights, spec.regularisation)
         if unknown is None:
             return weights, noise
@@ -79,7 +80,12 @@ def weights_and_noise(
 
 
 def check_matching(spec: ModelSpec, data: IndirectData) -> None:
-    """Raise ``InputError`` if a model without mediation gets data that are matched only through mediators."""
+    """Raise ``InputError`` if a model without mediation gets data that are matched only through mediators, or one that
+    does not read points gets some."""
+    if data.points is not None and not spec.model.takes_points:
+        raise InputError(
+            f"The model '{spec.model.name}' cannot use stations: choose area_to_point_gp, regression_kriging or bag_gp."
+        )
     if spec.model.partial and not spec.model.reads(data):
         raise InputError(
             f"The model '{spec.model.name}' is for cells that are matched through mediators and whose locations are "
@@ -98,7 +104,7 @@ def condition_on_gram(
     """Condition with a given K̄, which a page caches while λ, σ and ς change."""
     weights, noise = weights_and_noise(spec, data, columns, bag_gram)
     residual = data.targets - spec.model.expected(weights, spec.mean)
-    return condition(bag_gram, weights, noise, residual, data.covariance)
+    return condition(bag_gram, weights, noise, residual, data.covariance, data.points)
 
 
 def refuse_dense(points: int) -> None:
@@ -141,7 +147,7 @@ class IndirectPosterior:
         ordered = (self.bags, self.footprints)
         return [(part.of(self.spec.kernel), bags) for part, bags in zip(pairs, ordered, strict=True)]
 
-    def _sums(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, "n P"]:
+    def sums(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, "n P"]:
         """The bag sums at each input."""
         result = [
             cross(kernel.build(self.columns.inputs).to(inputs.device), bags, inputs, check=check)
@@ -151,7 +157,7 @@ class IndirectPosterior:
 
     def mean(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, " P"]:
         """Posterior mean at each input."""
-        parts = [self.conditioning.mean(self._sums(x, check)) for x in inputs.split(POINTS)]
+        parts = [self.conditioning.mean(self.sums(x, check)) for x in inputs.split(POINTS)]
         return self.spec.mean + torch.cat(parts)
 
     def variance(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, " P"]:
@@ -168,7 +174,7 @@ class IndirectPosterior:
         kernel, given = self._kernel(), self.conditioning
 
         def tile(part: slice) -> Moments:
-            result = sums(part) if sums else self._sums(inputs[part], check)
+            result = sums(part) if sums else self.sums(inputs[part], check)
             return given.moments(result, diagonal(kernel, inputs[part]))
 
         mean, variance = read_moments(inputs[:, 0], tile, check, tile_points(len(given.weights)))
@@ -179,7 +185,7 @@ class IndirectPosterior:
         refuse_dense(len(inputs))
         kernel = self._kernel()
         with torch.no_grad():
-            sums = self._sums(inputs)
+            sums = self.sums(inputs)
             return evaluate(kernel, inputs, inputs) - self.conditioning.reduction_between(sums, sums)
 
     def sample(self, inputs: Float[Tensor, "P d"], count: int, generator: torch.Generator) -> Float[Tensor, "count P"]:
@@ -193,7 +199,7 @@ class IndirectPosterior:
             draws = [self._prior_and_dual(seen, inputs, generator) for _ in range(count)]
             moved = []
             for x in inputs.split(POINTS):
-                sums = self._sums(x).T
+                sums = self.sums(x).T
                 moved.append(torch.stack([sums @ dual for _, dual in draws]))
             return self.spec.mean + torch.stack([prior for prior, _ in draws]) + torch.cat(moved, dim=1)
 
@@ -226,7 +232,7 @@ def pathwise_dual(
     rows, draws = means.shape
     fine = _normal(rows * draws, generator, means).reshape(draws, rows).T
     coarse = _normal(len(given.residual) * draws, generator, means).reshape(draws, -1).T
-    if spec.model.knows_unknown:
+    if spec.model.knows_unknown or given.points is not None:
         fine, coarse = torch.zeros_like(fine), linalg.cholesky(given.noise, "noise of the targets").lower @ coarse
     else:
         fine = fine * (contamination * spec.point_noise).sqrt()[:, None]

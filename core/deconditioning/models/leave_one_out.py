@@ -27,6 +27,10 @@ class LeftOut:
     error: Float[Tensor, " M"]
     variance: Float[Tensor, " M"]
 
+    def first(self, count: int) -> "LeftOut":
+        """Those of the first targets."""
+        return LeftOut(self.error[:count], self.variance[:count])
+
     @property
     def rmse(self) -> float:
         """``√(mean e²)``."""

@@ -90,14 +90,14 @@ def near(places: Places, position: Float[Tensor, "P p"]) -> Near:
 
 
 def local_scale(given: Conditioning, own: Places, places: Places) -> LocalScale:
-    """κ at ``places`` from the residuals of the targets, whose cells are ``own``, row by row.
+    """κ at ``places`` from the residuals of the targets that are cells, ``own``, row by row; points come behind them.
 
     Normalised so that the residuals over κ, with each κ from the other targets, have mean square one.
 
     Source: Rasmussen and Williams 2006, §3.4, with W = ½ I; leave-one-out modes as in §5.4.2.
     """
     with torch.no_grad():
-        left_out = leave_one_out(given)
+        left_out = leave_one_out(given).first(given.cells)
         residual = left_out.error / left_out.variance.sqrt()
         centres = _centres(own.position)
         every = [(_Features(centres, *candidate), candidate) for candidate in CANDIDATES]

@@ -116,6 +116,11 @@ class NamedModel:
             return data.footprints is not None and not data.matched
         return self.mediated or data.matched
 
+    @property
+    def takes_points(self) -> bool:
+        """Whether targets may be measured at points, each a bag of its own without mediators."""
+        return self.on_bags and not (self.mediated or self.partial)
+
     def takes(self, data: IndirectData) -> bool:
         """Whether the data suffice as they are or with a pseudo-target for each bag."""
         return self.reads(data) or not (self.mediated or self.partial)

@@ -52,6 +52,8 @@ class ModelSpec:
     regularisation : ``λ``, which enters as ``Bλ`` (shrinkage) or ``Nλ`` (CMP).
     noise : ``σ²``, variance of a target's observation noise (targets are standardised).
     point_noise : ``ς²``, variance of independent noise at each high-resolution point.
+    representativeness : ``τ²``, variance by which a target measured at a point differs from its pixel; unused without
+        such targets.
     mean : constant prior mean ``m``.
     inducing : inducing points of a sparse model; unused by exact models.
     local_scale : whether the sd of f is multiplied by κ, where left-out cells show larger or smaller errors than
@@ -74,11 +76,13 @@ class ModelSpec:
     local_scale: bool = False
     spread: Spread | None = None
     others: tuple[tuple[float, "ModelSpec"], ...] = ()
+    representativeness: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, NamedModel):
             object.__setattr__(self, "model", named(self.model))
-        for name, low in (("regularisation", 0.0), ("noise", 0.0), ("point_noise", 0.0), ("mean", -math.inf)):
+        for name, low in (("regularisation", 0.0), ("noise", 0.0), ("point_noise", 0.0), ("mean", -math.inf),
+                          ("representativeness", 0.0)):  # fmt: skip
             value = getattr(self, name)
             if not math.isfinite(value) or value < low:
                 raise InputError(f"`{name}` is {value}: give a finite number that is not negative.")

@@ -3,7 +3,8 @@
 from collections.abc import Collection
 from dataclasses import replace
 
-from deconditioning.downscaling.settings import DownscaleSettings, SliderSettings
+from deconditioning.downscaling.pictures.settings import SliderSettings
+from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.model import slider_key, trusted

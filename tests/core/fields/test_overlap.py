@@ -66,7 +66,14 @@ def test_between_the_centres_of_a_curvilinear_grid_it_is_linear():
     assert np.isfinite(sample(grid, lost, at)[0]).sum() < there.sum()
 
 
-def test_two_curvilinear_grids_fall_back_on_centres():
-    means, how = sample(GRIDS["sheet"], field(GRIDS["sheet"], False), GRIDS["plates"])
-    assert overlap(GRIDS["sheet"], GRIDS["plates"]) is None and how == "its area mean over each cell"
+def test_means_between_two_curvilinear_grids_are_by_their_outlines():
+    values = field(GRIDS["sheet"], False)
+    means, how = sample(GRIDS["sheet"], values, GRIDS["plates"])
+    assert how == "its mean over each cell, weighted by overlap"
     assert np.isfinite(means).sum() > 20
+    constant = sample(GRIDS["sheet"], np.full(values.shape, 7.0), GRIDS["plates"])[0]
+    assert constant[np.isfinite(means)] == pytest.approx(7)
+    shared = overlap(GRIDS["sheet"], GRIDS["plates"])
+    covered = np.asarray(shared.shared.sum(axis=1)).ravel()
+    whole = covered > 0.999 * shared.whole
+    assert covered[whole] == pytest.approx(shared.whole[whole], rel=1e-6)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from deconditioning.fields.grids.cell_corners import solid_angles
-from deconditioning.fields.grids.sphere import from_unit_vectors, unit_vectors
+from deconditioning.fields.grids.sphere import from_unit_vectors, solid_angles, unit_vectors
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.reading.opening import open_fields
 from deconditioning.fields.spec import DownscalingSpec

@@ -12,11 +12,14 @@ from deconditioning.cli.options import Joined, add_output_options, chosen
 from deconditioning.cli.output import add_delivery_options, delivery_of, save
 from deconditioning.cli.problem import (
     add_data_options,
+    add_footprint_options,
     check_files,
     check_selection,
     open_input,
+    problem_of_regions,
     problem_spec,
     source_of,
+    with_stations_of,
 )
 from deconditioning.cli.talk import Progress, say, stdout_kept_clean
 from deconditioning.downscaling.settings import DownscaleSettings, KernelSettings, LearningSettings
@@ -38,6 +41,7 @@ _LONG_S = 15.0
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     data_and_model_arguments(parser)
+    add_footprint_options(parser.add_argument_group("regions and stations"))
     add_flags(parser.add_argument_group("learning"), LearningSettings, without=("seed",), given=True,
               defaults={"learn": LearningSettings.learn.default})  # fmt: skip
     out = parser.add_argument_group("output")
@@ -96,6 +100,7 @@ def run(options: argparse.Namespace) -> None:
         if len(failures) == len(seeds):
             raise failures[0]
     given = {"input": options.input, "coarse": options.coarse, "mediator": options.mediator, "output": options.output}
+    given |= chosen(options, ("polygons", "value", "stations", "score_stations", "station_value"))
     everything = {**given, "seeds": seeds, "problem": spec.to_dict(), "model": settings}
     write(document(options.command, everything, results, device=device), options.json)
 
@@ -137,12 +142,14 @@ def _problem(options: argparse.Namespace, fields: "Fields", spec: "DownscalingSp
     from deconditioning.downscaling.source import build_problem
     from deconditioning.fields.reading.opening import open_fields
 
+    if getattr(options, "polygons", None):
+        return with_stations_of(options, problem_of_regions(options, fields, spec))
     source, opened = source_of(options), {options.input: fields}
     for key in (source.coarse, source.mediator):
         if key:
             opened[key] = open_fields(key)
     check_selection(options, spec, list(opened.values()))
-    return build_problem(source, spec, opened.__getitem__)
+    return with_stations_of(options, build_problem(source, spec, opened.__getitem__))
 
 
 def _results(problem: "DownscalingProblem", result: Any, seed: int) -> list[Result]:
@@ -196,6 +203,8 @@ def _tell_result(result: "DownscalingResult", quiet: bool) -> None:
     """Warnings, also where progress is not wanted; the weights of an average."""
     for warning in result.warnings:
         say(f"Warning: {warning}")
+    for sentence in result.diagnostics.get("stations", {}).get("sentences", ()):
+        say(f"Note: {sentence}")
     if result.spec.others and result.diagnostics["one_scale_up"] and not quiet:
         from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 

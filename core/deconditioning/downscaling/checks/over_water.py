@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from deconditioning.fields.grids.roles import OROGRAPHY, is_among
 from deconditioning.fields.problem.problem import DownscalingProblem
 
-#: Names of orography and of land masks, as files have them; `_SEA` are masks of the other sign.
-_OROGRAPHY = ("orog", "surface_altitude", "elevation", "elev", "dem", "topo", "altitude", "terrain", "hgt", "zsurf")
+#: Names of land masks, as files have them; `_SEA` are masks of the other sign.
 _LAND = ("land_binary_mask", "land_area_fraction", "landmask", "land_mask", "landfrac", "land", "lsm", "sftlf")
 _SEA = ("sea_area_fraction", "sea_binary_mask", "seamask", "sea_mask", "sftof")
 #: Quantiles of the orography over water that are compared, the least difference that is said, in metres, and the least
@@ -21,13 +21,13 @@ def over_water(problem: DownscalingProblem) -> tuple[str, float] | None:
     None where no land mask is a covariate too, or the orography is flat over water.
     """
     names = problem.spec.covariates
-    orography = next((name for name in names if _is_among(name, _OROGRAPHY)), None)
-    mask = next((name for name in names if _is_among(name, (*_LAND, *_SEA))), None)
+    orography = next((name for name in names if is_among(name, OROGRAPHY)), None)
+    mask = next((name for name in names if is_among(name, (*_LAND, *_SEA))), None)
     if orography is None or mask is None:
         return None
     height, land = _physical(problem, orography), _physical(problem, mask)
     land = land / 100 if land.max() > 1.5 else land
-    land = 1 - land if _is_among(mask, _SEA) else land
+    land = 1 - land if is_among(mask, _SEA) else land
     water = land < _WATER
     if water.sum() < _FEWEST or water.all():
         return None
@@ -39,12 +39,6 @@ def over_water(problem: DownscalingProblem) -> tuple[str, float] | None:
         f"What it does on land is carried to them; set it to a constant over water, or leave it out."
     )
     return sentence, high - low
-
-
-def _is_among(name: str, known: tuple[str, ...]) -> bool:
-    """Whether a variable has one of these names, or one that begins or ends with it."""
-    plain = name.lower()
-    return any(plain == each or plain.startswith(f"{each}_") or plain.endswith(f"_{each}") for each in known)
 
 
 def _physical(problem: DownscalingProblem, name: str) -> np.ndarray:

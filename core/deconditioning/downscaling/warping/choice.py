@@ -44,6 +44,10 @@ def choose_warp(problem: DownscalingProblem, settings: DownscaleSettings, contex
     Raises ``InputError`` if the values do not allow a requested kind, and ``Cancelled``.
     """
     wanted = settings.warp
+    if problem.stations is not None and problem.warp is None:
+        if wanted not in (AUTO, "none"):
+            raise InputError("Stations join only a target that is not warped: omit the warp, or score the stations.")
+        return WarpChoice(problem, settings.replace(warp="none"))
     if problem.warp is not None:
         return WarpChoice(problem, settings.replace(warp=problem.warp.to_dict()))
     if isinstance(wanted, Mapping):

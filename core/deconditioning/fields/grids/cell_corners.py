@@ -1,13 +1,13 @@
-"""Areas and centres of the cells of a curvilinear grid from CF bounds (y, x, 4), if the file has them."""
+"""Corners, areas and centres of the cells of a curvilinear grid from CF bounds (y, x, 4), if the file has them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deconditioning.fields.grids.axis_values import scale_of
-from deconditioning.fields.grids.sphere import from_unit_vectors, unit_vectors
+from deconditioning.fields.grids.sphere import from_unit_vectors, solid_angles, unit_vectors
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -24,17 +24,28 @@ _AT_ONCE = 200_000
 #: Sides of a cell below this, on the unit sphere, are rounding: singles are no finer.
 _SMALLEST = 1e-12
 
+#: Cells up to which the corners are kept; there are eight numbers of each.
+_MOST_KEPT = 2_000_000
+
 Position = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Corners:
+    """``area`` (H, W), solid angles of the cells, and their ``vertices`` (H, W, n); None if there are too many."""
+
+    area: np.ndarray
+    vertices: Position | None
 
 
 def by_corners(
     dataset: "xr.Dataset", axes: "Axes", position: Position, there: np.ndarray
-) -> tuple[Position, np.ndarray | None, list[str]]:
-    """Positions (H, W), solid angles (H, W) of the cells by their corners, and sentences.
+) -> tuple[Position, Corners | None, list[str]]:
+    """Positions (H, W), the corners of the cells with their solid angles, and sentences.
 
-    ``position`` (latitude, longitude) is used for those ``there``. Areas are those of spherical polygons; None where
-    the file gives no corners, or these cannot be used, which is said. Positions at corners of their cells are replaced
-    by the middles. Source: CF conventions, section 7.1; Van Oosterom and Strackee (1983) for solid angles.
+    ``position`` (latitude, longitude) is used for those ``there``. Areas are those of spherical polygons. None where
+    the file gives no corners, or these cannot be used, which is a sentence. Positions at corners of their cells are
+    replaced by the middles. Source: CF conventions, section 7.1; Van Oosterom and Strackee (1983) for solid angles.
     """
     given = [_corners(dataset, name, axes) for name in (axes.y, axes.x)]
     if given[0] is None or given[1] is None:
@@ -46,25 +57,28 @@ def by_corners(
                (position[0][at], position[1][at]))
         for at in (slice(first, first + rows) for first in range(0, len(there), rows))
     ]  # fmt: skip
-    latitude, longitude, area, away = (np.concatenate(each) for each in zip(*parts, strict=True))
+    latitude, longitude, area, away, *vertices = (np.concatenate(each) for each in zip(*parts, strict=True))
     if odd := _why_not(area[there], away[there]):
         return position, None, [f"The corners of {names} are not used: some {odd}."]
     sentences = [f"The areas of the cells are those between the corners that the file gives for {names}."]
     if np.median(away[there]) > _OFF_MIDDLE:
         position = np.where(there, latitude, position[0]), np.where(there, longitude, position[1])
         sentences.append(f"{names} give a corner of each cell: the midpoints between its corners are used.")
-    return position, np.where(there, area, 0.0), sentences
+    kept = (vertices[0], vertices[1]) if there.size <= _MOST_KEPT else None
+    return position, Corners(np.where(there, area, 0.0), kept), sentences
 
 
 def _cells(corners: Sequence[np.ndarray], position: Position) -> tuple[np.ndarray, ...]:
-    """Latitude and longitude of the middles of cells (h, w), their solid angles, and how far away from them the
-    positions lie, in distances of the farthest corner. ``corners`` are latitudes and longitudes (h, w, n)."""
+    """Latitude and longitude of the middles of cells (h, w), their solid angles, how far away from them the positions
+    lie, in distances of the farthest corner, and latitudes and longitudes of the corners in their order around the
+    middle. ``corners`` are latitudes and longitudes (h, w, n)."""
     ring = unit_vectors(*corners)
     middle = ring.sum(axis=2)
     middle /= np.maximum(np.linalg.norm(middle, axis=-1, keepdims=True), _SMALLEST)
     radius = np.linalg.norm(ring - middle[:, :, None], axis=-1).max(axis=2)
     away = np.linalg.norm(unit_vectors(*position) - middle, axis=-1) / np.maximum(radius, _SMALLEST)
-    return *from_unit_vectors(middle), solid_angles(_ring(ring, middle)), away
+    ring = _ring(ring, middle)
+    return *from_unit_vectors(middle), solid_angles(ring), away, *from_unit_vectors(ring)
 
 
 def _why_not(area: np.ndarray, away: np.ndarray) -> str:
@@ -74,18 +88,6 @@ def _why_not(area: np.ndarray, away: np.ndarray) -> str:
     if not (area > _SMALLEST**2).all():
         return "enclose nothing"
     return "lie elsewhere than their own cell" if away.max() > _OFF_CELL else ""
-
-
-def solid_angles(ring: np.ndarray) -> np.ndarray:
-    """(…,) solid angle of spherical polygons (…, n, 3) whose corners go round: Ω = Σ 2 atan2(a·b×c, 1 + ab + bc + ca)
-    over the triangles from the first corner."""
-    first, total = ring[..., 0, :], np.zeros(ring.shape[:-2])
-    for index in range(1, ring.shape[-2] - 1):
-        second, third = ring[..., index, :], ring[..., index + 1, :]
-        triple = np.sum(first * np.cross(second, third), axis=-1)
-        pairs = (first, second), (second, third), (third, first)
-        total += 2 * np.arctan2(triple, 1 + sum(np.sum(a * b, axis=-1) for a, b in pairs))
-    return np.abs(total)
 
 
 def _ring(corners: np.ndarray, middle: np.ndarray) -> np.ndarray:

@@ -32,6 +32,8 @@ class Grid:
         for a curvilinear grid, the area between the corners in the file or |∂r/∂i × ∂r/∂j|; equal for a projected grid;
         0 where a cell has no position.
     y_edges, x_edges : (H+1,), (W+1,) cell edges in native coordinates.
+    vertices : (H, W, n) true latitudes and longitudes of the corners of a curvilinear grid's cells, as the file gives
+        them; None if it gives none.
     """
 
     y: np.ndarray
@@ -46,6 +48,7 @@ class Grid:
     area: np.ndarray
     y_edges: np.ndarray = field(repr=False)
     x_edges: np.ndarray = field(repr=False)
+    vertices: tuple[np.ndarray, np.ndarray] | None = field(default=None, repr=False)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -70,6 +73,7 @@ class Grid:
             area=area / area.mean(),
             y_edges=self.y_edges[y0 : y1 + 1],
             x_edges=self.x_edges[x0 : x1 + 1],
+            vertices=self.vertices and (self.vertices[0][rows, columns], self.vertices[1][rows, columns]),
         )
 
     def centre_longitude(self) -> float:
@@ -90,11 +94,14 @@ class Grid:
         return np.asarray(y, dtype=float), sphere.continuous_longitude(x, middle)
 
     def corners(self) -> tuple[np.ndarray, np.ndarray]:
-        """(H, W, 4) true latitudes and longitudes of the cells' corners, counterclockwise from the lowest indices.
+        """(H, W, n) true latitudes and longitudes of the cells' corners, counterclockwise.
 
-        From the edges; of a curvilinear grid the mean direction of the four centres around each corner, continued
-        outside by reflection.
+        Those of the file where a curvilinear grid has them. Otherwise four, from the lowest indices on: from the edges,
+        or of a curvilinear grid the mean direction of the four centres around each corner, continued outside by
+        reflection.
         """
+        if self.vertices is not None:
+            return self.vertices
         if self.kind == "curvilinear":
             centres = np.pad(sphere.unit_vectors(self.latitude, self.longitude), ((1, 1), (1, 1), (0, 0)), mode="edge")
             for axis in (0, 1):
@@ -112,9 +119,12 @@ class Grid:
         return north, centre + sphere.wrap_longitude(east - centre)
 
     def steradians(self) -> np.ndarray:
-        """(H, W) solid angle of the cells, exact for latitude-longitude grids, else by central differences."""
+        """(H, W) solid angle of the cells: exact for latitude-longitude grids, between the corners that a file gives (0
+        where these are missing), else by central differences."""
         if self.kind in ("latlon", "rotated"):
             return _band_areas(self.y_edges, self.x_edges)
+        if self.vertices is not None:
+            return np.nan_to_num(sphere.solid_angles(sphere.unit_vectors(*self.vertices)))
         return _jacobian_areas(self.latitude, self.longitude)
 
 
@@ -172,11 +182,12 @@ def make_grid(
     wraps: bool = False,
     there: np.ndarray | None = None,
     area: np.ndarray | None = None,
+    vertices: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Grid:
     """A grid from ascending native coordinates; ``position`` = true (latitude, longitude) if already known.
 
-    ``area`` (H, W) is that of the cells if known. Cells that are not ``there`` (H, W) have area 0, as have cells of a
-    map projection beyond the edge of the Earth.
+    ``area`` (H, W) is that of the cells if known, ``vertices`` their corners. Cells that are not ``there`` (H, W) have
+    area 0, as have cells of a map projection beyond the edge of the Earth.
 
     Raises ``InputError`` above eight million cells, before any (H, W) array is allocated.
     """
@@ -216,4 +227,5 @@ def make_grid(
         area=area / area.mean(),
         y_edges=y_edges,
         x_edges=x_edges,
+        vertices=vertices,
     )

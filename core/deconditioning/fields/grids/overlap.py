@@ -3,7 +3,8 @@
 Where one of the grids has edges in native coordinates, cells of the other are polygons in the plane of these, with
 sin φ for a (rotated) latitude so that areas are those on the sphere, and the area that a polygon shares with a
 rectangle is exact there: ``Σ over its sides of ∫ min(max(y(x), y₀), y₁) dx`` within [x₀, x₁], with the sign of the way
-round. Source of the means: Jones 1999, *First- and Second-Order Conservative Remapping Schemes*.
+round. Two curvilinear grids are polygons in the plane of longitude and sin φ (`polygons.shared_areas`).
+Source of the means: Jones 1999, *First- and Second-Order Conservative Remapping Schemes*.
 """
 
 from dataclasses import dataclass
@@ -11,11 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from deconditioning.fields.grids import sphere
 from deconditioning.fields.grids.grid import Grid
+from deconditioning.fields.grids.outlines import in_plane, on_cylinder, outlines, sizes_of, upward
+from deconditioning.fields.grids.polygons import as_polygons, shared_areas
 
-#: Width of a cell, in radians, above which its sides bend.
-_BENT = np.deg2rad(0.2)
 #: Pairs of cells that are looked at together.
 _TOGETHER = 400_000
 #: Relative distance of coordinates that counts as none.
@@ -24,10 +24,13 @@ _SAME = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """``shared`` (cells of one grid × cells of the other) common areas, ``whole`` areas of the first's cells."""
+    """``shared`` (cells of one grid × cells of the other) common areas, ``whole`` and ``other`` areas of the cells of
+    each, in the plane where they are compared; NaN for cells that have no outline there, such as those with a pole.
+    """
 
     shared: sparse.csr_matrix
     whole: np.ndarray
+    other: np.ndarray
 
     def mean(self, values: np.ndarray) -> np.ndarray:
         """(cells,) means ``Σ a v / Σ a`` of values (H, W) of the other grid over what is valid of each cell.
@@ -53,62 +56,81 @@ def same_grid(one: Grid, other: Grid) -> bool:
     return bool(max(north, east.max()) < 1e-3 * step)
 
 
-def overlap(source: Grid, onto: Grid) -> Overlap | None:
-    """The areas that cells of ``onto`` (rows) share with those of ``source``; None where neither grid has edges."""
-    if _one_system(source, onto):
+def overlap(source: Grid, onto: Grid) -> Overlap:
+    """The areas that cells of ``onto`` (rows) share with those of ``source``."""
+    if one_system(source, onto):
         return _of_lines(source, onto)
+    shape = onto.area.size, source.area.size
     if onto.kind != "curvilinear":
-        polygons, cells, areas = _pairs(source, onto)
-        shared = sparse.csr_matrix((areas, (cells, polygons)), shape=(onto.area.size, source.area.size))
-        return Overlap(shared, np.outer(np.diff(_upward(onto)), np.diff(onto.x_edges)).ravel())
+        around = in_plane(source, onto)
+        polygons, cells, areas = _pairs(source, around, onto)
+        return Overlap(_matrix(cells, polygons, areas, shape), _rectangles(onto), sizes_of(source, around, onto))
     if source.kind != "curvilinear":
-        polygons, cells, areas = _pairs(onto, source)
-        shared = sparse.csr_matrix((areas, (polygons, cells)), shape=(onto.area.size, source.area.size))
-        return Overlap(shared, _sizes(*_polygons(onto, source)))
-    return None
+        around = in_plane(onto, source)
+        polygons, cells, areas = _pairs(onto, around, source)
+        return Overlap(_matrix(polygons, cells, areas, shape), sizes_of(onto, around, source), _rectangles(source))
+    return _of_outlines(source, onto)
 
 
-def _one_system(one: Grid, other: Grid) -> bool:
+def _matrix(row: np.ndarray, column: np.ndarray, areas: np.ndarray, shape: tuple[int, int]) -> sparse.csr_matrix:
+    return sparse.csr_matrix((areas, (row, column)), shape=shape)
+
+
+def _rectangles(grid: Grid) -> np.ndarray:
+    """(N,) areas of cells between lines."""
+    return np.outer(np.diff(upward(grid)), np.diff(grid.x_edges)).ravel()
+
+
+def _of_outlines(source: Grid, onto: Grid) -> Overlap:
+    """Two curvilinear grids, in the plane of longitude and sin φ around the middle of the second."""
+    middle = onto.centre_longitude()
+    (y, x), own = (on_cylinder(*outlines(grid), middle) for grid in (source, onto))
+    sizes = [sizes_of(grid, around, None) for grid, around in ((source, (y, x)), (onto, own))]
+    there, cells = (np.flatnonzero(np.isfinite(each)) for each in sizes)
+    targets, parts = as_polygons(own[0][cells], own[1][cells]), []
+    west, east = own[1][cells].min(initial=np.inf), own[1][cells].max(initial=-np.inf)
+    for turn in (0.0, -360.0, 360.0):
+        near = there[(x[there].max(axis=1) + turn > west) & (x[there].min(axis=1) + turn < east)]
+        row, column, areas = shared_areas(targets, as_polygons(y[near], x[near] + turn))
+        parts.append((cells[row], near[column], areas))
+    rows, columns, areas = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return Overlap(_matrix(rows, columns, areas, (onto.area.size, source.area.size)), sizes[1], sizes[0])
+
+
+def one_system(one: Grid, other: Grid) -> bool:
     """Whether rows and columns of both grids run along the same lines."""
     return one.kind == other.kind != "curvilinear" and one.mapping == other.mapping
 
 
-def fractions_of_lines(source: Grid, onto: Grid, rounding: float) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+def fractions_of_lines(source: Grid, onto: Grid, rounding: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Pairs of cells that share something, flat indices of ``source`` and of ``onto``, and what part of the first.
 
-    What a row or column shares up to ``rounding`` of its width counts as nothing, all but that as the whole. None
-    unless the rows and columns of both grids run along the same lines.
+    For grids of `one_system`. What a row or column shares up to ``rounding`` of its width counts as nothing, all but
+    that as the whole.
     """
-    if not _one_system(source, onto):
-        return None
-    own = np.diff(_upward(source)), np.diff(source.x_edges)
-    parts = (_parts(shared, widths, rounding) for shared, widths in zip(_along(source, onto), own, strict=True))
+    own = np.diff(upward(source)), np.diff(source.x_edges)
+    parts = (parts_of(shared, widths, rounding) for shared, widths in zip(_along(source, onto), own, strict=True))
     shared = sparse.kron(*parts, format="coo")
     return shared.col, shared.row, shared.data
 
 
-def _parts(shared: sparse.csr_matrix, widths: np.ndarray, rounding: float) -> sparse.coo_matrix:
-    """Shared lengths as parts of the intervals with these ``widths``."""
+def parts_of(shared: sparse.csr_matrix, widths: np.ndarray, rounding: float) -> sparse.coo_matrix:
+    """Shared lengths or areas as parts of those in the columns, which have these ``widths`` (NaN: left out)."""
     result = shared.tocoo()
     part = result.data / widths[result.col]
     there, part = part > rounding, np.where(part > 1 - rounding, 1.0, part)
     return sparse.coo_matrix((part[there], (result.row[there], result.col[there])), shape=result.shape)
 
 
-def _upward(grid: Grid) -> np.ndarray:
-    """(H+1,) edges of the rows in a coordinate that makes areas of a sphere: sin φ, or y of a map."""
-    return grid.y_edges if grid.kind == "projected" else np.sin(np.deg2rad(grid.y_edges))
-
-
 def _of_lines(source: Grid, onto: Grid) -> Overlap:
     """Both grids along the same lines: what rows share times what columns share."""
     shared = sparse.kron(*_along(source, onto), format="csr")
-    return Overlap(shared, np.outer(np.diff(_upward(onto)), np.diff(onto.x_edges)).ravel())
+    return Overlap(shared, _rectangles(onto), _rectangles(source))
 
 
 def _along(source: Grid, onto: Grid) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
     """What rows share with rows, and columns with columns."""
-    rows = _lengths(_upward(source), _upward(onto))
+    rows = _lengths(upward(source), upward(onto))
     columns = _lengths(source.x_edges, onto.x_edges)
     if source.kind != "projected":
         for turn in (-360.0, 360.0):
@@ -128,53 +150,13 @@ def _lengths(source: np.ndarray, onto: np.ndarray) -> sparse.csr_matrix:
     return sparse.csr_matrix((length[kept], (row[kept], column[kept])), shape=(len(onto) - 1, len(source) - 1))
 
 
-def _outlines(grid: Grid) -> tuple[np.ndarray, np.ndarray]:
-    """(N, m) true latitudes and longitudes around each cell: along its own lines, or great circles between corners.
-
-    Sides of large cells bend in the plane of another grid: they go through three more points.
-    """
-    parts = 1 if np.sqrt(np.median(grid.steradians())) < _BENT else 4
-    t = np.arange(parts) / parts
-    if grid.kind == "curvilinear":
-        corners = sphere.unit_vectors(*grid.corners())[..., None, :]
-        sides = (1 - t)[:, None] * corners + t[:, None] * np.roll(corners, -1, axis=-3)
-        latitude, longitude = sphere.from_unit_vectors(sides)
-    else:
-        up = np.concatenate([0 * t, t, 1 + 0 * t, 1 - t])
-        right = np.concatenate([t, 1 + 0 * t, 1 - t, 0 * t])
-        y = (grid.y_edges[:-1, None] + np.diff(grid.y_edges)[:, None] * up)[:, None] + 0 * grid.x[:, None]
-        x = (grid.x_edges[:-1, None] + np.diff(grid.x_edges)[:, None] * right)[None] + 0 * y
-        latitude, longitude = y, x
-        if grid.kind == "rotated":
-            latitude, longitude = sphere.rotated_to_true(y, x, grid.mapping)
-        elif grid.kind == "projected":
-            latitude, longitude = sphere.projected_to_true(y, x, grid.mapping)
-    return latitude.reshape(grid.area.size, -1), longitude.reshape(grid.area.size, -1)
-
-
-def _polygons(grid: Grid, native: Grid) -> tuple[np.ndarray, np.ndarray]:
-    """(N, m) outlines of a grid's cells in another's native plane, each in one piece beside the other's middle."""
-    y, x = native.native(*_outlines(grid))
-    if native.kind == "projected":
-        return y, x
-    middle = 0.5 * (native.x_edges[0] + native.x_edges[-1])
-    x = x[:, :1] + (x - x[:, :1] + 180.0) % 360.0 - 180.0
-    x -= 360.0 * np.round((x.mean(axis=1, keepdims=True) - middle) / 360.0)
-    return np.sin(np.deg2rad(y)), x
-
-
-def _sizes(y: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """(N,) areas of polygons (N, m)."""
-    return np.abs(((x * np.roll(y, -1, axis=1)) - (np.roll(x, -1, axis=1) * y)).sum(axis=1)) / 2
-
-
-def _pairs(grid: Grid, native: Grid) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Pairs of cells of ``grid`` and of ``native`` that share something, and what."""
-    y, x = _polygons(grid, native)
-    lines = _upward(native), native.x_edges
-    there = np.flatnonzero(np.isfinite(y).all(axis=1) & np.isfinite(x).all(axis=1) & (grid.area.ravel() > 0))
-    if native.kind != "projected":
-        there = there[np.ptp(x[there], axis=1) < 180.0]  # but for the cells that hold a pole
+def _pairs(
+    grid: Grid, around: tuple[np.ndarray, np.ndarray], native: Grid
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pairs of cells of ``grid``, by their ``around``, and of ``native`` that share something, and what."""
+    y, x = around
+    lines = upward(native), native.x_edges
+    there = np.flatnonzero(np.isfinite(sizes_of(grid, around, native)))
     turns = (0.0,) if native.kind == "projected" else (0.0, -360.0, 360.0)
     parts = []
     for turn in turns:

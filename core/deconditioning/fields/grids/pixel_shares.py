@@ -7,10 +7,11 @@ its share ``f_cp`` in the cell. Source: Jones 1999, *First- and Second-Order Con
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.interpolate import locate
-from deconditioning.fields.grids.overlap import fractions_of_lines
+from deconditioning.fields.grids.overlap import Overlap, fractions_of_lines, one_system, overlap, parts_of
 
 LEAST_SHARE = 0.5
 #: Parts of a row or column that the rounding of single-precision edges makes: less is none, all but that is the whole.
@@ -103,15 +104,32 @@ def mostly(covered: np.ndarray, total: np.ndarray) -> np.ndarray:
 
 
 def shares_between(grid: Grid, cells: Grid, main: np.ndarray | None = None) -> Shares:
-    """The shares of the pixels of ``grid`` in the cells of another grid.
+    """The shares of the pixels of ``grid`` in the cells of another grid, by the area that they have in common.
 
-    Exact if the rows and columns of both run along the same lines, as on latitude-longitude grids; otherwise every
+    Exact on the sphere where the rows and columns of both run along the same lines, as on latitude-longitude grids, and
+    for any other pair by the outlines of the cells (`overlap`). Where an outline is not known, as around a pole, a
     pixel belongs entirely to the cell with its centre (``main`` (H, W), if known).
     """
-    result = fractions_of_lines(grid, cells, _ROUNDED)
-    if result is None:
-        main = locate(cells, grid.latitude, grid.longitude) if main is None else main
-        return Shares.whole(main, cells.area.size)
-    pixel, cell, fraction = result
+    if one_system(grid, cells):
+        pixel, cell, fraction = fractions_of_lines(grid, cells, _ROUNDED)
+    else:
+        shared = overlap(grid, cells)
+        parts = parts_of(shared.shared, shared.other, _ROUNDED)
+        pixel, cell, fraction = _with_whole(parts, shared, grid, cells, main)
     order = np.lexsort((cell, pixel))
     return Shares(pixel[order], cell[order], fraction[order], cells.area.size)
+
+
+def _with_whole(
+    parts: sparse.coo_matrix, shared: Overlap, grid: Grid, cells: Grid, main: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pixels, cells and fractions, with the pixels whose outline or whose cell's outline is not known as a whole."""
+    main = (locate(cells, grid.latitude, grid.longitude) if main is None else main).ravel()
+    unknown = (main >= 0) & (np.isnan(shared.other) | np.isnan(shared.whole)[main])
+    unknown[parts.col] = False
+    more = np.flatnonzero(unknown)
+    return (
+        np.concatenate([parts.col, more]),
+        np.concatenate([parts.row, main[more]]),
+        np.concatenate([parts.data, np.ones(len(more))]),
+    )

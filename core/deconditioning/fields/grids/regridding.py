@@ -18,8 +18,7 @@ def how_sampled(grid: Grid, onto: Grid) -> str:
     if same_grid(grid, onto):
         return "its own values"
     if np.median(onto.steradians()) >= np.median(grid.steradians()) * (1 - 1e-6):
-        both = grid.kind == onto.kind == "curvilinear"
-        return "its area mean over each cell" if both else "its mean over each cell, weighted by overlap"
+        return "its mean over each cell, weighted by overlap"
     return f"its {'' if grid.kind == 'curvilinear' else 'bilinear '}interpolation at each cell's centre"
 
 
@@ -36,24 +35,13 @@ def sample(grid: Grid, values: np.ndarray, onto: Grid) -> tuple[np.ndarray, str]
     if how.startswith("its own"):
         return np.asarray(values, dtype=float).ravel(), how
     if "mean" in how:
-        shared = overlap(grid, onto)
-        return _by_centres(grid, values, onto) if shared is None else shared.mean(values), how
+        return overlap(grid, onto).mean(values), how
     latitude, longitude = onto.latitude.ravel(), onto.longitude.ravel()
     if grid.kind == "curvilinear":
         result = _between_centres(grid, values, latitude, longitude)
     else:
         result = bilinear_at(grid, values, *grid.native(latitude, longitude))
     return np.where(locate(grid, latitude, longitude) >= 0, result, np.nan), how
-
-
-def _by_centres(grid: Grid, values: np.ndarray, onto: Grid) -> np.ndarray:
-    """Means over the cells whose centres lie in a target cell: two curvilinear grids have no edges to cut along."""
-    index = locate(onto, grid.latitude, grid.longitude)
-    count = np.bincount(index[index >= 0], minlength=onto.area.size)
-    if not count.any():
-        return np.full(onto.area.size, np.nan)
-    means = Shares.whole(index, onto.area.size).mean(values, grid.steradians())
-    return np.where(count >= 0.5 * np.median(count[count > 0]), means, np.nan)
 
 
 def _between_centres(grid: Grid, values: np.ndarray, latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:

@@ -31,6 +31,8 @@ NAMES = {
     **dict.fromkeys(("x", "xc", "xt", "projection_x_coordinate"), ("projected", "x")),
 }
 
+#: Names of orography, as files have them.
+OROGRAPHY = ("orog", "surface_altitude", "elevation", "elev", "dem", "topo", "altitude", "terrain", "hgt", "zsurf")
 
 #: How standard names of latitudes begin that are those of something else than cells.
 _OTHER_PLACES = ("platform_", "deployment_", "cloud_", "geographic_")
@@ -72,3 +74,9 @@ def _looks_like_degrees(name: str, array: "xr.Variable", units: str) -> bool:
     limit = 90.0 if name.lower().startswith("y") else 360.0
     fractional = values.size > 1 and not np.array_equal(np.diff(values), np.ones(values.size - 1))
     return not units and fractional and bool(np.nanmax(np.abs(values)) <= limit)
+
+
+def is_among(name: str, known: tuple[str, ...]) -> bool:
+    """Whether a variable has one of these names, or one that begins or ends with it."""
+    plain = name.lower()
+    return any(plain == each or plain.startswith(f"{each}_") or plain.endswith(f"_{each}") for each in known)

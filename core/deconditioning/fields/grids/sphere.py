@@ -159,3 +159,15 @@ def true_to_projected(
     crs = _crs(mapping)
     x, y = _transformer(crs, inverse=False).transform(longitude, latitude)
     return np.asarray(y) * _metres(crs), np.asarray(x) * _metres(crs)
+
+
+def solid_angles(ring: np.ndarray) -> np.ndarray:
+    """(…,) solid angle of spherical polygons (…, n, 3) whose corners go round: Ω = Σ 2 atan2(a·b×c, 1 + ab + bc + ca)
+    over the triangles from the first corner."""
+    first, total = ring[..., 0, :], np.zeros(ring.shape[:-2])
+    for index in range(1, ring.shape[-2] - 1):
+        second, third = ring[..., index, :], ring[..., index + 1, :]
+        triple = np.sum(first * np.cross(second, third), axis=-1)
+        pairs = (first, second), (second, third), (third, first)
+        total += 2 * np.arctan2(triple, 1 + sum(np.sum(a * b, axis=-1) for a, b in pairs))
+    return np.abs(total)

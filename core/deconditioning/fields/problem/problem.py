@@ -1,6 +1,7 @@
 """A downscaling problem: the model's data, and the arrays that a map needs."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from deconditioning.errors import InputError
+from deconditioning.fields.footprints.region_data import Regions
+from deconditioning.fields.footprints.station_data import StationTargets
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.pixel_shares import Shares
 from deconditioning.fields.problem.scaling import Scale, Scaling
@@ -50,6 +53,8 @@ class DownscalingProblem:
     origin : the same as coordinates, with the target's cell methods and origin, for exported files.
     warp : the function of the target whose standardised values the model sees, None if it sees the target itself.
     unwarped : the same problem without the warp, None where there is none.
+    regions : the outlines of the cells, where these are no grid's.
+    stations : targets measured at points beside the cells, in one posterior; ``scored``: those that are only scored.
     """
 
     spec: DownscalingSpec
@@ -87,6 +92,21 @@ class DownscalingProblem:
     origin: Origin = field(default_factory=Origin)
     warp: Warp | None = None
     unwarped: "DownscalingProblem | None" = None
+    regions: Regions | None = None
+    stations: StationTargets | None = None
+    scored: StationTargets | None = None
+
+    @cached_property
+    def seen(self) -> IndirectData:
+        """All that a posterior sees: ``data``, and behind the cells the stations."""
+        if (more := self.stations) is None:
+            return self.data
+        return self.data.with_points(self.inputs[more.row], more.targets, more.errors)
+
+    @property
+    def seen_pixel(self) -> np.ndarray:
+        """The prediction pixel of each row of the bags of ``seen``."""
+        return self.bag_pixel if self.stations is None else np.concatenate([self.bag_pixel, self.stations.row])
 
     def shares_of_pixels(self) -> tuple[np.ndarray, Shares]:
         """Shares of the prediction pixels in the coarse cells: the pixel of each share, and the shares."""

@@ -189,7 +189,9 @@ def _within(grid: Grid, cells: Grid, cell: np.ndarray) -> tuple[np.ndarray, Shar
     shares = shares_between(grid, cells, cell)
     thin = cover(grid, np.ones(grid.shape, dtype=bool), shares, cells) < 0.5
     kept = shares.kept(np.where(thin, -1, np.arange(thin.size)), thin.size)
-    return np.where((cell >= 0) & ~thin[cell], cell, -1), kept
+    touched = np.zeros(cell.size, dtype=bool)
+    touched[kept.pixel] = True
+    return np.where((cell >= 0) & ~thin[cell] & touched.reshape(cell.shape), cell, -1), kept
 
 
 def _cut(place: _Place, covariates: Fields, spec: DownscalingSpec) -> _Place:

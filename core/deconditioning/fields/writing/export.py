@@ -50,7 +50,9 @@ def to_dataset(
     import xarray as xr
 
     fine, fine_dims, fine_attributes = grid_coordinates(problem.grid, "", vertices=True)
-    rough, rough_dims, rough_attributes = grid_coordinates(problem.coarse_grid, "coarse_", vertices=True)
+    rough, rough_dims, rough_attributes = grid_coordinates(
+        problem.coarse_grid, "coarse_", vertices=problem.regions is None
+    )
     words = Words(problem.long_name, problem.standard_name, problem.units)
     given = {"mean": mean, "sd": sd, "sd_latent": sd_latent}
     there = {name: values for name, values in given.items() if values is not None}
@@ -66,11 +68,8 @@ def to_dataset(
         fields[f"baseline_{name}"] = (values, words.value(f"{name} interpolation of coarse {{}}"))
     means = {"cell_methods": methods_of(problem.origin)}
     fields = {name: (values, _same_methods(name, attributes, means)) for name, (values, attributes) in fields.items()}
-    seen = words.value("coarse {} seen by the model", **means)
-    known = words.value("coarse {}, withheld cells too", **means)
-    cells = {"coarse": (problem.coarse, seen), "coarse_known": (problem.coarse_truth, known)}
     variables = {n: (fine_dims, np.asarray(v), {**a, **fine_attributes}) for n, (v, a) in fields.items()}
-    variables |= {n: (rough_dims, v, {**a, **rough_attributes}) for n, (v, a) in cells.items()}
+    variables |= {n: (rough_dims, v, {**a, **rough_attributes}) for n, (v, a) in _cells(problem, words, means).items()}
     about = _global(problem, settings, model, seed, version, method)
     if checked:
         about["one_scale_up"] = json.dumps({k: v for k, v in checked.items() if k != "values"}, sort_keys=True)
@@ -85,6 +84,22 @@ def to_dataset(
     result = xr.Dataset(variables | beside, lines | carried, about)
     for name in beside:
         result[name].encoding["coordinates"] = None  # neither edges nor the grid mapping are at a date or a height
+    return result
+
+
+def _cells(problem: DownscalingProblem, words: "Words", means: dict[str, str]) -> dict[str, tuple[np.ndarray, Any]]:
+    """What the file says of the coarse cells: values and attributes by name."""
+    result = {
+        "coarse": (problem.coarse, words.value("coarse {} seen by the model", **means)),
+        "coarse_known": (problem.coarse_truth, words.value("coarse {}, withheld cells too", **means)),
+    }
+    if (regions := problem.regions) is not None:
+        names = np.full(problem.coarse.size, "", dtype=object)
+        names[regions.cell] = regions.name
+        result["coarse_region"] = (
+            names.astype(np.str_).reshape(problem.coarse_shape),
+            {"long_name": "name of the region"},
+        )
     return result
 
 
@@ -184,7 +199,8 @@ def grid_coordinates(
                 attributes["bounds"] = f"{prefix}{name}_vertices"
         corners = zip(("latitude", "longitude"), grid.corners(), strict=True) if vertices else ()
         for name, values in corners:
-            result[f"{prefix}{name}_vertices"] = ((*dims, "vertices"), values, {})
+            corner = "vertices" if values.shape[-1] == 4 else f"vertices_{values.shape[-1]}"
+            result[f"{prefix}{name}_vertices"] = ((*dims, corner), values, {})
     if grid.mapping:
         result[f"{prefix}crs"] = ((), np.int32(0), dict(grid.mapping))
         said["grid_mapping"] = f"{prefix}crs"

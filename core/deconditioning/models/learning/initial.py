@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 class Start:
     """Default starting values of a model.
 
-    ``spatial`` is the kernel family on coordinates, ``noise`` σ² and ``point_noise`` ς² (of standardised targets),
+    ``spatial`` is the kernel family on coordinates, ``noise`` σ², ``point_noise`` ς² and ``representativeness`` τ² (of
+    standardised targets),
     ``hold`` those of the two that are not learned: cell means do not identify ς², which can grow to several sd of the
     targets on real fields and would widen every pixel's interval. ``every_pixel``, ``prior_sd`` and ``restarts`` are
     options of learning, ``local_scale`` one of the posterior's sd. ``ridge`` is λ times the number of bags: near
@@ -25,6 +26,7 @@ class Start:
     local_scale: bool = False
     ridge: float = 1e-3
     integrate: bool = False
+    representativeness: float = 0.05
 
 
 USUAL = Start()

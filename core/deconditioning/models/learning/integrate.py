@@ -125,5 +125,5 @@ def members(spec: ModelSpec, names: tuple[str, ...]) -> list[ModelSpec]:
 
 def _member(spec: ModelSpec, names: tuple[str, ...], now: dict[str, float], offsets: dict[str, float]) -> ModelSpec:
     values = {name: now[name] * math.exp(offset) for name, offset in offsets.items() if name in now}
-    noise, point_noise = (values.get(NOISES[name], getattr(spec, name)) for name in ("noise", "point_noise"))
-    return replace(spec, kernel=with_values(spec.kernel, "k", names, values), noise=noise, point_noise=point_noise)
+    noises = {name: values.get(label, getattr(spec, name)) for name, label in NOISES.items()}
+    return replace(spec, kernel=with_values(spec.kernel, "k", names, values), **noises)

@@ -29,7 +29,7 @@ from deconditioning.observations import IndirectData
 #: Bounds of λ·B when λ is learned by the evidence itself.
 _REGULARISATION_TIMES_BAGS = (1e-8, 1.0)
 #: Noises by their field of a `ModelSpec`, and what learning calls them.
-NOISES = {"noise": "noise σ²", "point_noise": "point noise ς²"}
+NOISES = {"noise": "noise σ²", "point_noise": "point noise ς²", "representativeness": "representativeness τ²"}
 #: W, and what it leaves unknown as a function of K̄.
 Mediation = tuple[Tensor | None, Callable[[Tensor], Tensor] | None]
 #: How far an inducing point may travel, in standardised units.
@@ -37,14 +37,14 @@ _REACH = 20.0
 
 
 class Trainable:
-    """Trainable k, σ², ς² (where the model has point noise), and with ``joint`` also ℓ and λ.
+    """Trainable k, σ², ς² (where the model has point noise), τ² (of targets at points), and with ``joint`` ℓ and λ.
 
     Parameters
     ----------
     spec : where learning starts.  data, columns : what W is computed from.
     joint : ℓ learned too (a model whose Σ comes from ℓ always learns it); ``regularisation`` says whether λ is, or
         stays; ``tied`` makes it ``σ²/B``.
-    hold : noises that stay as given, among "noise" and "point_noise".
+    hold : noises that stay as given, among those of `NOISES`.
     held_to : a kernel of the same make where the priors of k have their centres, ``spec``'s own where None.
     Inducing points of a sparse model are placed here, and trained where its spec says so.
     """
@@ -65,10 +65,11 @@ class Trainable:
         device = data.targets.device
         self.spec, self.columns, self.model, self._data = spec, columns, spec.model, data
         self.kernel = spec.kernel.build(columns.inputs).to(device)
+        there = {"noise": True, "point_noise": spec.point_noise > 0, "representativeness": data.points is not None}
         self._noises = {
             name: log_parameter(label, getattr(spec, name), NOISE, device)
             for name, label in NOISES.items()
-            if name not in hold and (name == "noise" or spec.point_noise > 0)
+            if name not in hold and there[name]
         }
         parameters = [*kernel_parameters("k", spec.kernel, self.kernel), *self._noises.values()]
         self.joint = self.model.learns_mediation_with_the_rest(joint) and spec.mediator_kernel is not None
@@ -113,6 +114,12 @@ class Trainable:
         """ς², learned or as given; 0.0 where the model has none."""
         free = self._noises.get("point_noise")
         return self.spec.point_noise if free is None else free.raw.exp()
+
+    @property
+    def representativeness(self) -> Tensor | float:
+        """τ², learned or as given."""
+        free = self._noises.get("representativeness")
+        return self.spec.representativeness if free is None else free.raw.exp()
 
     @property
     def regularisation(self) -> Tensor | float:
@@ -174,6 +181,7 @@ class Trainable:
             kernel=self.spec.kernel.updated(self.kernel),
             noise=number(self.noise),
             point_noise=number(self.point_noise),
+            representativeness=number(self.representativeness),
             regularisation=number(self.regularisation),
         )
         if self.joint and spec.mediator_kernel is not None:

@@ -1,0 +1,1 @@
+"""Stations in a downscaling: what they differ by, how well each is predicted."""

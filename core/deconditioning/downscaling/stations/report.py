@@ -1,0 +1,104 @@
+"""The stations of a downscaling in the target's units: offset, leave-one-station-out, scores where nothing was seen."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from deconditioning.downscaling.prediction import Prediction
+from deconditioning.fields.footprints.station_data import StationTargets
+from deconditioning.fields.footprints.stations import EFFECTS
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.metrics.intervals import LEVELS, trust
+from deconditioning.metrics.probabilistic import crps_gaussian
+from deconditioning.models.posterior_moments import Moments
+
+
+def station_report(
+    problem: DownscalingProblem, prediction: Prediction, fields: Mapping[str, np.ndarray], sd: np.ndarray
+) -> dict[str, Any]:
+    """What stations say, as plain data; empty without any.
+
+    ``targets``: their number, ``offset`` and its sd, ``per_100_m`` of altitude (if known) and its sd,
+    ``representativeness`` (an sd), and ``left_out``, the scores of each predicted from all cells and other stations.
+    ``scored``: scores at the stations that nothing saw, and the RMSE there of every one of the maps (H, W) in
+    ``fields``, the first of which has this ``sd``. ``sentences`` say the same.
+    """
+    result: dict[str, Any] = {}
+    said: list[str] = []
+    if problem.stations is not None and prediction.stations is not None:
+        result["targets"] = _targets(problem, prediction, said)
+    if problem.scored is not None:
+        result["scored"] = _scored(problem, problem.scored, prediction, fields, sd, said)
+    return {**result, "sentences": said} if result else {}
+
+
+def _targets(problem: DownscalingProblem, prediction: Prediction, said: list[str]) -> dict[str, Any]:
+    seen, found, unit, units = problem.stations, prediction.stations, problem.target_sd, problem.units or "1"
+    assert seen is not None and found is not None
+    mean, sd = (unit * values for values in _arrays(found.effects))
+    result: dict[str, Any] = {"count": len(seen.row), "representativeness": unit * found.representativeness**0.5}
+    sentence = f"{len(seen.row)} stations are targets beside the cells"
+    for name, value, spread in zip(seen.effects, mean.tolist(), sd.tolist(), strict=True):
+        key = "offset" if name == "offset" else f"per_{EFFECTS[name]:.0f}_m"
+        result |= {key: value, f"{key}_sd": spread}
+        sentence += (
+            f": they are {value:+.3g} ± {spread:.2g} {units} off the cells"
+            if name == "offset"
+            else f", and change by {value:+.3g} ± {spread:.2g} {units} per {EFFECTS[name]:.0f} m above their pixel"
+        )
+    said.append(f"{sentence} (sd), and each differs from its pixel by {result['representativeness']:.3g} {units}.")
+    if found.left_out is not None:
+        result["left_out"] = _scores(seen.stations.value, *_physical(problem, found.left_out))
+        said.append(_sentence("Each station predicted from all cells and other stations", result["left_out"], units))
+    return result
+
+
+def _scored(
+    problem: DownscalingProblem, scored: StationTargets, prediction: Prediction, fields: Mapping[str, np.ndarray],
+    sd: np.ndarray, said: list[str],
+) -> dict[str, Any]:  # fmt: skip
+    pixel, truth, model = problem.pixel[scored.row], scored.stations.value, next(iter(fields))
+    if prediction.stations is not None and prediction.stations.scored is not None:
+        mean, spread = _physical(problem, prediction.stations.scored)
+    else:
+        mean, spread = fields[model].flat[pixel], np.hypot(sd.flat[pixel], scored.stations.error)
+    errors = {name: _rmse(truth - values.flat[pixel]) for name, values in fields.items()}
+    scores = _scores(truth, mean, spread)
+    said.append(_sentence("At the stations that nothing saw", scores, problem.units or "1"))
+    return {**scores, "rmse_of": errors}
+
+
+def _arrays(moments: Moments) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and sd."""
+    mean, variance = (values.cpu().numpy() for values in moments)
+    return mean, np.sqrt(np.maximum(variance, 0))
+
+
+def _physical(problem: DownscalingProblem, moments: Moments) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and sd in the target's units."""
+    mean, sd = _arrays(moments)
+    return problem.target_scale.backward(mean), problem.target_scale.sd * sd
+
+
+def _rmse(error: np.ndarray) -> float:
+    return float(np.sqrt(np.nanmean(error**2)))
+
+
+def _scores(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> dict[str, float]:
+    held = trust(truth, mean, sd).held
+    return {
+        "count": len(truth),
+        "rmse": _rmse(mean - truth),
+        "bias": float(np.nanmean(mean - truth)),
+        "crps": crps_gaussian(truth=truth, mean=mean, sd=sd),
+        **{f"inside_{100 * level:.0f}": share for level, share in zip(LEVELS, held, strict=True)},
+    }
+
+
+def _sentence(who: str, scores: Mapping[str, float], units: str) -> str:
+    return (
+        f"{who}: RMSE {scores['rmse']:.3g} {units}, bias {scores['bias']:+.2g} {units}, and "
+        f"{100 * scores['inside_95']:.0f} % of the 95 % intervals hold the measured value "
+        f"({scores['count']:.0f} stations)."
+    )

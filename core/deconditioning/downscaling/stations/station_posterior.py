@@ -1,0 +1,104 @@
+"""What a posterior says of stations: their common effects, each station from all others, places that it did not see."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from deconditioning.fields.footprints.station_data import StationTargets
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.models.conditioning import Conditioning
+from deconditioning.models.leave_one_out import MOST_TARGETS, leave_one_out
+from deconditioning.models.posterior_moments import Moments, averaged_moments
+from deconditioning.models.spec import ModelSpec
+
+
+@dataclass(frozen=True)
+class StationPosterior:
+    """Standardised means and variances.
+
+    ``effects`` of the coefficients b (q,) that all stations share; ``left_out`` of each station's value from all other
+    targets (S,), None if they are too many; ``scored`` of the values at stations that the posterior did not see (T,),
+    None if there are none. ``representativeness`` τ².
+    """
+
+    effects: Moments
+    left_out: Moments | None
+    scored: Moments | None
+    representativeness: float
+
+
+def station_posterior(
+    spec: ModelSpec,
+    given: Conditioning,
+    problem: DownscalingProblem,
+    at: Callable[[Int[Tensor, " n"]], tuple[Moments, Float[Tensor, "B n"]]],
+    scale: Float[Tensor, " P"] | None,
+) -> StationPosterior | None:
+    """The posterior of stations, from that of f; ``at`` gives its moments and the bag sums c at some pixels.
+
+    With the error ``H b + e`` of the targets ``z̃``: ``E b = V Hᵀ S⁻¹ r``, ``cov b = V − V Hᵀ S⁻¹ H V`` and
+    ``cov(b, f(x)) = −V Hᵀ S⁻¹ Wᵀ c(x)``. A value at a station varies by ``f``, ``h b``, ς², τ² and its own error;
+    ``scale`` κ of f's sd (P,) applies to what is not noise. None for a problem without stations.
+    """
+    seen, scored = problem.stations, problem.scored
+    if seen is None or given.points is None:
+        return None
+    with torch.no_grad():
+        points, before = given.points, given.cells
+        common = torch.nn.functional.pad(points.effects * points.prior, (0, 0, before, 0))
+        solved = given.factor.solve(common)
+        coefficients = solved.T @ given.residual
+        spread = torch.diag(points.prior) - common.T @ solved
+        places = None
+        if scored is not None:
+            rows = torch.as_tensor(scored.row).to(given.residual.device)
+            (mean, variance), sums = at(rows)
+            columns = _columns(scored, seen).to(mean)
+            crossed = -(solved.T @ (given.weights.T @ sums))
+            more = ((columns @ spread) * columns).sum(1) + 2 * (columns * crossed.T).sum(1)
+            noise = spec.point_noise + spec.representativeness + scored.errors.variance.to(mean)
+            kappa = 1.0 if scale is None else scale[rows].square()
+            places = mean + columns @ coefficients, (kappa * (variance + more)).clamp_min(0) + noise
+        left = _left_out(spec, given, seen, scale)
+        return StationPosterior((coefficients, spread.diagonal()), left, places, spec.representativeness)
+
+
+def _columns(scored: StationTargets, seen: StationTargets) -> Float[Tensor, "T q"]:
+    """The effects of the stations that were seen, at others; 0 where one of these does not have it."""
+    own = dict(zip(scored.effects, scored.errors.effects.T, strict=True))
+    nothing = torch.zeros(len(scored.row), dtype=torch.float64)
+    return torch.stack([own.get(name, nothing) for name in seen.effects], dim=1)
+
+
+def _left_out(
+    spec: ModelSpec, given: Conditioning, seen: StationTargets, scale: Float[Tensor, " P"] | None
+) -> Moments | None:
+    """Each station from all other targets (`leave_one_out`)."""
+    if len(given.residual) > MOST_TARGETS:
+        return None
+    left, targets = leave_one_out(given), seen.targets.to(given.residual)
+    mean, variance = targets - left.error[given.cells :], left.variance[given.cells :]
+    if scale is None:
+        return mean, variance
+    noise = spec.point_noise + spec.representativeness + seen.errors.variance.to(mean)
+    kappa = scale[torch.as_tensor(seen.row).to(mean.device)].square()
+    return mean, kappa * (variance - noise).clamp_min(0) + noise
+
+
+def averaged_stations(weights: Sequence[float], parts: Sequence[StationPosterior | None]) -> StationPosterior | None:
+    """The moments of the mixture of several posteriors; None where one has no stations."""
+    there = [part for part in parts if part is not None]
+    if len(there) < len(parts):
+        return None
+
+    def mixed(name: str) -> Moments | None:
+        every = [moments for part in there if (moments := getattr(part, name)) is not None]
+        return averaged_moments(weights, every) if len(every) == len(there) else None
+
+    effects = mixed("effects")
+    assert effects is not None
+    noise = sum(weight * part.representativeness for weight, part in zip(weights, there, strict=True))
+    return StationPosterior(effects, mixed("left_out"), mixed("scored"), noise)

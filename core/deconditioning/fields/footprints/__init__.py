@@ -1,0 +1,1 @@
+"""Targets that are no blocks of pixels: stations at points, regions with outlines."""

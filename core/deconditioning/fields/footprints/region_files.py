@@ -1,0 +1,135 @@
+"""Regions from files: GeoJSON, and shapefiles or GeoPackages through pyogrio."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import shapely
+from shapely.errors import ShapelyError
+from shapely.geometry import shape
+
+from deconditioning.errors import InputError
+from deconditioning.fields.footprints.region_data import Regions
+
+#: The most regions, and the most bytes of a GeoJSON file.
+_MOST_REGIONS, _MOST_BYTES = 20_000, 200_000_000
+#: Attributes that name a region, in small letters.
+_NAMES = ("name", "region", "label", "title", "id", "code", "nuts_id", "gid", "fid")
+_GEOJSON = (".json", ".geojson")
+
+
+def read_regions(path: str | Path, value: str, units: str = "") -> Regions:
+    """The regions of a file, with the numbers in their attribute ``value``.
+
+    GeoJSON is in degrees unless it names another coordinate system, as a shapefile or a GeoPackage does. Raises
+    ``InputError`` if the file or the attribute cannot be used.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise InputError(f"There is no file {path.name}: give a GeoJSON file, a shapefile or a GeoPackage.")
+    read = _geojson if path.suffix.lower() in _GEOJSON else _by_ogr
+    geometry, attributes, system = read(path)
+    if not 0 < len(geometry) <= _MOST_REGIONS:
+        raise InputError(f"{path.name} has {len(geometry):,} regions: give from 1 to {_MOST_REGIONS:,}.")
+    notes = [] if system is None else [f"The outlines of {path.name} are converted from {system} to degrees."]
+    geometry = geometry if system is None else _to_degrees(geometry, system, path.name)
+    geometry, said = _checked(geometry, path.name)
+    return Regions(
+        geometry, _numbers(attributes, value, path.name), _names(attributes, len(geometry)), units, path.name,
+        tuple(notes + said),
+    )  # fmt: skip
+
+
+def _geojson(path: Path) -> tuple[np.ndarray, Mapping[str, Sequence[Any]], str | None]:
+    """Geometries, attributes by name, and the coordinate system if it is not degrees."""
+    if path.stat().st_size > _MOST_BYTES:
+        raise InputError(f"{path.name} is larger than {_MOST_BYTES // 10**6} MB: simplify its outlines first.")
+    try:
+        data = json.loads(path.read_text(encoding="utf-8-sig"))
+        features = data["features"] if data.get("type") == "FeatureCollection" else [data]
+        geometry = np.array([shape(each["geometry"]) if each["geometry"] else None for each in features], dtype=object)
+        rows = [{**(each.get("properties") or {}), **({"id": each["id"]} if "id" in each else {})} for each in features]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ShapelyError):
+        raise InputError(
+            f"{path.name} is not GeoJSON with features: give a FeatureCollection of polygons with properties."
+        ) from None
+    names = dict.fromkeys(name for row in rows for name in row)
+    system = str(((data.get("crs") or {}).get("properties") or {}).get("name", ""))
+    degrees = not system or "CRS84" in system or system.endswith(("4326", "4258", "WGS84"))
+    return geometry, {str(name): [row.get(name) for row in rows] for name in names}, None if degrees else system
+
+
+def _by_ogr(path: Path) -> tuple[np.ndarray, Mapping[str, Sequence[Any]], str | None]:
+    """The same of a file that GDAL reads."""
+    import pyogrio
+
+    try:
+        about, _, outlines, columns = pyogrio.raw.read(path)
+    except pyogrio.errors.DataSourceError:
+        raise InputError(
+            f"{path.name} is no file of regions that can be read: give GeoJSON, a shapefile (.shp with its .dbf, .shx "
+            "and .prj) or a GeoPackage."
+        ) from None
+    system = about.get("crs")
+    if not system:
+        raise InputError(f"{path.name} names no coordinate system: add its .prj file, or convert it to GeoJSON.")
+    attributes = {str(name): list(column) for name, column in zip(about["fields"], columns, strict=True)}
+    return shapely.from_wkb(outlines), attributes, None if system in ("EPSG:4326", "OGC:CRS84") else str(system)
+
+
+def _to_degrees(geometry: np.ndarray, system: str, name: str) -> np.ndarray:
+    from pyproj import CRS, Transformer
+    from pyproj.exceptions import CRSError
+
+    try:
+        change = Transformer.from_crs(CRS.from_user_input(system), "EPSG:4326", always_xy=True)
+    except CRSError:
+        raise InputError(
+            f"The coordinate system {system[:60]!r} of {name} is not known: convert it to degrees."
+        ) from None
+    return shapely.transform(geometry, change.transform, interleaved=False)
+
+
+def _checked(geometry: np.ndarray, name: str) -> tuple[np.ndarray, list[str]]:
+    """Polygons in degrees that do not cross themselves, and a note on those that did; ``InputError`` for others."""
+    kinds = shapely.get_type_id(geometry)
+    if not np.isin(kinds, (3, 6)).all():
+        odd = int(np.flatnonzero(~np.isin(kinds, (3, 6)))[0])
+        what = "no outline" if geometry[odd] is None else f"a {geometry[odd].geom_type}"
+        raise InputError(f"Region {odd + 1} of {name} has {what}: give polygons (points are stations: `--stations`).")
+    west, south, east, north = shapely.bounds(geometry).T
+    if not (
+        np.isfinite(west).all() and (np.abs([south, north]) <= 90.001).all() and (np.abs([west, east]) <= 720).all()
+    ):
+        raise InputError(f"Outlines of {name} are not in degrees of longitude and latitude: convert them to EPSG:4326.")
+    valid = shapely.is_valid(geometry)
+    if valid.all():
+        return geometry, []
+    mended = np.where(valid, geometry, shapely.buffer(shapely.make_valid(geometry), 0))
+    return mended, [
+        f"{int((~valid).sum())} outlines of {name} cross themselves; the areas that they go round are used."
+    ]
+
+
+def _numbers(attributes: Mapping[str, Sequence[Any]], value: str, name: str) -> np.ndarray:
+    """(n,) the values, NaN where there is none."""
+    if value not in attributes:
+        known = ", ".join(f"'{each}'" for each in list(attributes)[:12]) or "none"
+        raise InputError(f"The regions of {name} have no attribute '{value}'; they have {known}: choose one.")
+    result = np.full(len(attributes[value]), np.nan)
+    for row, each in enumerate(attributes[value]):
+        try:
+            result[row] = np.nan if each is None or each == "" else float(each)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"'{value}' of region {row + 1} of {name} is {str(each)[:40]!r}: choose an attribute of numbers."
+            ) from None
+    return np.where(np.isfinite(result), result, np.nan)
+
+
+def _names(attributes: Mapping[str, Sequence[Any]], count: int) -> tuple[str, ...]:
+    found = next((each for known in _NAMES for each in attributes if each.lower() == known), None)
+    rows = range(1, count + 1) if found is None else attributes[found]
+    return tuple(str(each) for each in rows)

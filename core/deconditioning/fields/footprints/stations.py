@@ -1,0 +1,125 @@
+"""Stations: values measured at points, as targets beside the cells or as truth that was withheld."""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from deconditioning.errors import InputError
+from deconditioning.fields.footprints.station_data import Stations, StationTargets
+from deconditioning.fields.grids.interpolate import locate
+from deconditioning.fields.grids.roles import OROGRAPHY, is_among
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.units import convert
+from deconditioning.observations import PointErrors
+
+#: What all stations may differ by, and the size of one unit of it: metres of altitude above the pixel's. The prior sd
+#: of the effect on a typical station is one sd of the cells.
+EFFECTS = {"offset": 1.0, "altitude": 100.0}
+#: By how many sds of cells and stations together the medians of both may lie apart before their units are doubted.
+_APART = 8.0
+#: Differences in altitude, in metres, below which they have no effect that could be learned.
+_LEVEL = 1.0
+
+
+def with_stations(problem: DownscalingProblem, stations: Stations) -> DownscalingProblem:
+    """The problem with stations as targets beside its cells, in one posterior.
+
+    A station measures the value of the pixel in which it lies, and differs from it by an offset common to all stations,
+    by an effect linear in the difference between its altitude and the pixel's (if both are known), and by noise.
+    Raises ``InputError`` if cells are matched through mediators, if no station lies on a pixel, or if the values cannot
+    be in the target's units.
+    """
+    if not problem.matched:
+        raise InputError(
+            "Stations need cells that are matched directly, but these are matched through mediators: use the stations "
+            "for scoring, or choose direct matching."
+        )
+    targets, notes = located(problem, stations)
+    return replace(problem, stations=targets, notes=(*problem.notes, *notes))
+
+
+def with_scored_stations(problem: DownscalingProblem, stations: Stations) -> DownscalingProblem:
+    """The problem with stations that no model sees, at whose places its map is scored; errors as `with_stations`."""
+    targets, notes = located(problem, stations)
+    return replace(problem, scored=targets, notes=(*problem.notes, *notes))
+
+
+def located(problem: DownscalingProblem, stations: Stations) -> tuple[StationTargets, tuple[str, ...]]:
+    """The stations that lie on prediction pixels, and notes."""
+    stations, notes = _in_units(problem, stations)
+    pixel = locate(problem.grid, stations.latitude, stations.longitude)
+    row_of = np.full(problem.grid.area.size, -1)
+    row_of[problem.pixel] = np.arange(len(problem.pixel))
+    row = np.where(pixel >= 0, row_of[np.maximum(pixel, 0)], -1)
+    inside = row >= 0
+    if not inside.any():
+        raise InputError(
+            f"None of the {len(stations)} stations of {stations.source} lies on a pixel of the map, which covers "
+            f"{_extent(problem)}: check their latitudes and longitudes."
+        )
+    if not inside.all():
+        notes.append(
+            f"{int((~inside).sum())} of {len(stations)} stations lie outside the map's pixels and are left out."
+        )
+    kept, row = stations.of(inside), row[inside]
+    effects, altitude = _effects(problem, kept, row)
+    errors = PointErrors(
+        torch.as_tensor((kept.error / problem.target_sd) ** 2),
+        torch.as_tensor(np.stack(list(effects.values()), axis=1)),
+        torch.as_tensor([1 / np.mean(column**2) for column in effects.values()]),
+    )
+    targets = torch.as_tensor(problem.standardised(kept.value))
+    return StationTargets(kept, row, targets, errors, tuple(effects)), (*stations.notes, *notes, *altitude)
+
+
+def _in_units(problem: DownscalingProblem, stations: Stations) -> tuple[Stations, list[str]]:
+    """The stations in the target's units; ``InputError`` where these are of another kind, or the values look it."""
+    units, notes = problem.units or "1", []
+    if stations.units:
+        value, said = convert(stations.value, stations.units, units, problem.spec.target)
+        upper, _ = convert(stations.value + stations.error, stations.units, units, problem.spec.target)
+        stations = replace(stations, value=value, error=np.abs(upper - value), units=units)
+        notes += [said] if said else []
+    else:
+        notes.append(f"The values of {stations.source} are taken to be in {units}, the target's units.")
+    cells = problem.coarse[problem.observed]
+    apart = abs(float(np.median(stations.value)) - float(np.median(cells)))
+    if apart > _APART * (float(cells.std()) + float(stations.value.std())):
+        raise InputError(
+            f"The values of {stations.source} have the median {np.median(stations.value):.4g}, the cells "
+            f"{np.median(cells):.4g} {units}: they cannot be in the same units. Convert them, or write the units in "
+            "the column's name, such as `value [degC]`."
+        )
+    return stations, notes
+
+
+def _effects(
+    problem: DownscalingProblem, stations: Stations, row: np.ndarray
+) -> tuple[dict[str, np.ndarray], list[str]]:
+    """Columns (S,) of what all stations may differ by, by name (`EFFECTS`), and a note on altitudes."""
+    result = {"offset": np.ones(len(stations))}
+    if stations.altitude is None:
+        return result, []
+    name = next((each for each in problem.spec.covariates if is_among(each, OROGRAPHY)), None)
+    if name is None:
+        return result, ["No covariate is an orography, so the stations' altitudes are not used."]
+    column = problem.columns.index(name)
+    height = problem.input_scaling.scales[column].backward(problem.inputs[row, column].numpy())
+    above = np.nan_to_num(stations.altitude - height)
+    typical = float(np.sqrt(np.mean(above**2)))
+    if typical < _LEVEL:
+        return result, []
+    result["altitude"] = above / EFFECTS["altitude"]
+    return result, [
+        f"The stations lie {typical:.0f} m (root mean square) above or below their pixels' `{name}`; what that does is "
+        "learned as one slope."
+    ]
+
+
+def _extent(problem: DownscalingProblem) -> str:
+    latitude, longitude = problem.grid.latitude, problem.grid.longitude
+    return (
+        f"latitudes {latitude.min():.4g} to {latitude.max():.4g} and longitudes {longitude.min():.4g} to "
+        f"{longitude.max():.4g}"
+    )

@@ -1,0 +1,113 @@
+"""Stations from a table: which columns are position, altitude, value and error."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from deconditioning.errors import InputError
+from deconditioning.fields.footprints.station_data import Stations
+from deconditioning.fields.units import read_unit
+from deconditioning.tables.table import Table, read_table
+
+#: Names of columns, in small letters and without their units.
+_LATITUDE = ("lat", "latitude", "lats", "station_latitude", "y")
+_LONGITUDE = ("lon", "longitude", "long", "lng", "lons", "station_longitude", "x")
+_ALTITUDE = ("alt", "altitude", "elevation", "elev", "height", "station_altitude", "station_height", "z")
+_ERROR = ("error", "err", "sd", "std", "sigma", "uncertainty", "standard_error", "stderr", "value_sd", "value_error")
+_VALUE = ("value", "observation", "obs", "measurement", "measured")
+#: Names of numbers that are no measurement.
+_OTHER = ("id", "station", "station_id", "wmo", "wmo_id", "index", "number", "year", "month", "day", "hour", "")
+#: Units behind a column's name: ``t2m [K]``, ``t2m (degC)``.
+_WITH_UNITS = re.compile(r"\s*(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]\s*")
+
+
+def read_stations(path: str | Path, target: str = "", value: str = "") -> Stations:
+    """The stations of a CSV or NetCDF table with columns of latitude, longitude, value and perhaps altitude and error.
+
+    ``value`` names the column of what was measured; else it is the one named like the ``target`` or "value", or the
+    only one that is left. Rows without a value are left out. Raises ``InputError`` if a column is missing or not clear.
+    """
+    return _stations_of(read_table(path), target, value)
+
+
+def _stations_of(table: Table, target: str = "", value: str = "") -> Stations:
+    """`read_stations` of a table."""
+    names = {name: _plain(name)[0] for name in table.columns}
+    latitude, longitude = (_one(table, names, known, what) for known, what in ((_LATITUDE, "latitude"),
+                                                                                (_LONGITUDE, "longitude")))  # fmt: skip
+    altitude, error = (next((n for n, plain in names.items() if plain in known), None) for known in (_ALTITUDE, _ERROR))
+    taken = {latitude, longitude, altitude, error}
+    chosen = _value(table, {n: plain for n, plain in names.items() if n not in taken}, target, value)
+    _check_times(table)
+    columns = [latitude, longitude, chosen, *(each for each in (altitude, error) if each)]
+    data = dict(zip(columns, table.with_gaps(columns).T, strict=True))
+    there = np.isfinite(data[chosen]) & np.isfinite(data[latitude]) & np.isfinite(data[longitude])
+    notes = list(table.notes)
+    if not there.all():
+        notes.append(f"{int((~there).sum())} of {len(there)} stations have no value or no position and are left out.")
+    if not there.any():
+        raise InputError(f"No row of {table.source} has a position and a value in '{chosen}': correct the table.")
+    if (worst := np.abs(data[latitude][there]).max()) > 90:
+        raise InputError(f"Latitudes of {table.source} reach {worst:g}: give degrees north, from −90 to 90.")
+    spread = np.nan_to_num(data[error][there]) if error else np.zeros(int(there.sum()))
+    if (spread < 0).any():
+        raise InputError(f"Column '{error}' of {table.source} has negative numbers: give standard deviations.")
+    return Stations(
+        data[latitude][there], data[longitude][there], data[chosen][there], spread,
+        _metres(table, altitude, data[altitude][there]) if altitude else None,
+        units=_plain(chosen)[1], source=table.source, notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _plain(name: str) -> tuple[str, str]:
+    """A column's name in small letters, and the units behind it."""
+    found = _WITH_UNITS.fullmatch(name)
+    words, units = (found[1], found[2]) if found else (name, "")
+    return re.sub(r"[\s-]+", "_", words.strip().lower()), units
+
+
+def _one(table: Table, names: dict[str, str], known: tuple[str, ...], what: str) -> str:
+    found = [name for plain in known for name, own in names.items() if own == plain]
+    if not found:
+        listed = ", ".join(f"'{name}'" for name in list(names)[:12])
+        raise InputError(f"{table.source} has no column of {what} (it has {listed}): name one '{known[0]}'.")
+    return found[0]
+
+
+def _value(table: Table, names: dict[str, str], target: str, value: str) -> str:
+    """The column of what was measured."""
+    if value:
+        table.column(value)
+        return value
+    for known in ((target.lower(),), _VALUE):
+        if found := [name for name, plain in names.items() if plain in known]:
+            return found[0]
+    left = [name for name, plain in names.items() if name in table.numeric and plain not in _OTHER]
+    if len(left) == 1:
+        return left[0]
+    listed = ", ".join(f"'{name}'" for name in left[:12]) or "none of numbers"
+    raise InputError(
+        f"Which column of {table.source} was measured is not clear ({listed}): name it with `--station-value COLUMN`, "
+        f"or call it '{target or 'value'}'."
+    )
+
+
+def _check_times(table: Table) -> None:
+    """``InputError`` for a table of several times."""
+    for name, values in table.columns.items():
+        if values.dtype.kind == "M" and len(np.unique(values[~np.isnat(values)])) > 1:
+            raise InputError(
+                f"{table.source} has several times in '{name}', from {values.min()} to {values.max()}: keep the rows "
+                "of the map's time, or averages over it, one row a station."
+            )
+
+
+def _metres(table: Table, name: str, values: np.ndarray) -> np.ndarray:
+    units = _plain(name)[1]
+    if not units:
+        return values
+    unit, metre = read_unit(units), read_unit("m")
+    if unit is None or metre is None or unit.quantity != metre.quantity:
+        raise InputError(f"Column '{name}' of {table.source} is in {units!r}, which is no length: give metres.")
+    return np.asarray(unit.convert(values, metre))

@@ -1,0 +1,254 @@
+"""Stations beside cells: against dense algebra, against conditioning in two steps, and what is refused."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import xarray as xr
+
+from deconditioning.downscaling.prediction import matched_data, predict, predict_tiled
+from deconditioning.downscaling.result_dataset import ResultDataset
+from deconditioning.downscaling.run import downscale
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.starting import columns_of, spec_to_settings, starting_spec
+from deconditioning.errors import InputError, never
+from deconditioning.fields.footprints.station_data import Stations
+from deconditioning.fields.footprints.stations import with_scored_stations, with_stations
+from deconditioning.fields.from_dataset import fields_from_dataset
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.kernels.tiles import evaluate
+from deconditioning.models.learning.objectives import exact_objective
+from deconditioning.models.learning.trainable import Trainable
+from deconditioning.models.spec import ModelSpec
+from tests.core.fields.samples import rectilinear
+
+ERROR, OFFSET = 0.3, 1.5
+
+
+def problem(rows: int = 24, columns: int = 32, seed: int = 0, **changes) -> DownscalingProblem:
+    data = rectilinear(40 + 0.25 * np.arange(rows), 5 + 0.25 * np.arange(columns), seed=seed)
+    spec = DownscalingSpec("t", ("orog",), block=(4, 4), withhold=0.2, **changes)
+    return make_problem(fields_from_dataset(data), spec)
+
+
+def stations(
+    found: DownscalingProblem, count: int, seed: int = 1, altitude: bool = False, off: float = 0.0
+) -> Stations:
+    """Values of the truth at random pixels, with an offset and errors; heights 50 m or so off their pixels'."""
+    rng = np.random.default_rng(seed)
+    pixel = rng.choice(found.grid.area.size, count, replace=False)
+    value = found.truth.flat[pixel] + off + ERROR * rng.standard_normal(count)
+    column = found.columns.index("orog")
+    height = found.on_grid(found.input_scaling.scales[column].backward(found.inputs[:, column].numpy())).flat[pixel]
+    above = 50 * rng.standard_normal(count)
+    return Stations(
+        found.grid.latitude.flat[pixel] + 0.05, found.grid.longitude.flat[pixel] + 0.05,
+        value - 0.02 * above * altitude, np.full(count, ERROR), height + above if altitude else None,
+    )  # fmt: skip
+
+
+class Dense:
+    """The joint Gaussian of cells and stations, written out: y = A f + H b + e over f at every pixel."""
+
+    def __init__(self, found: DownscalingProblem, spec: ModelSpec) -> None:
+        cells, seen = found.data.bags, found.stations
+        kernel = spec.kernel.build(found.columns)
+        self.k = evaluate(kernel, found.inputs, found.inputs).detach()
+        average = torch.zeros(cells.count + len(seen.row), len(found.inputs), dtype=torch.float64)
+        average.index_put_((cells.bag, torch.as_tensor(found.bag_pixel)), cells.weights, accumulate=True)
+        average[cells.count + torch.arange(len(seen.row)), torch.as_tensor(seen.row)] = 1.0
+        self.effects = torch.zeros(len(average), seen.errors.effects.shape[1], dtype=torch.float64)
+        self.effects[cells.count :] = seen.errors.effects
+        noise = torch.full((len(average),), spec.noise, dtype=torch.float64)
+        noise[cells.count :] = spec.representativeness + seen.errors.variance
+        pixels = average.square().sum(1) * spec.point_noise
+        self.prior = torch.diag(seen.errors.prior)
+        s = average @ self.k @ average.T + self.effects @ self.prior @ self.effects.T + torch.diag(noise + pixels)
+        self.targets, self.average, self.noise = torch.cat([found.data.targets, seen.targets]), average, noise
+        self.s, self.inverse = s, torch.linalg.inv(s)
+
+    @property
+    def evidence(self) -> float:
+        return float(torch.distributions.MultivariateNormal(torch.zeros(len(self.s)), self.s).log_prob(self.targets))
+
+    def moments(self, across: torch.Tensor, prior: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Mean and covariance of what has these covariances with the targets (n, M) and this prior (n, n)."""
+        return across @ self.inverse @ self.targets, prior - across @ self.inverse @ across.T
+
+
+@pytest.fixture(scope="module")
+def joined() -> DownscalingProblem:
+    found = problem(12, 20)
+    found = with_stations(found, stations(found, 9, altitude=True, off=OFFSET))
+    return with_scored_stations(found, stations(problem(12, 20), 5, seed=7, altitude=True))
+
+
+def spec_of(found: DownscalingProblem, **changes) -> ModelSpec:
+    given = starting_spec(found, DownscaleSettings("area_to_point_gp", local_scale=False))
+    return replace(given, noise=1e-3, point_noise=0.02, representativeness=0.07, **changes)
+
+
+def test_evidence_map_effects_and_scored_values_are_those_of_dense_algebra(joined: DownscalingProblem) -> None:
+    spec = spec_of(joined)
+    data, dense = matched_data(joined, spec), Dense(joined, spec)
+    one, other = predict(spec, data, joined), predict_tiled(spec, data, joined, joined.inputs)
+    mean, covariance = dense.moments(dense.k @ dense.average.T, dense.k)
+    for found in (one, other):
+        assert found.evidence == pytest.approx(dense.evidence, rel=1e-8)
+        assert torch.allclose(found.mean, mean, atol=1e-8)
+        assert torch.allclose(found.sd_latent.square(), covariance.diagonal(), atol=1e-8)
+        effects, spread = dense.moments(dense.prior @ dense.effects.T, dense.prior)
+        assert torch.allclose(found.stations.effects[0], effects, atol=1e-8)
+        assert torch.allclose(found.stations.effects[1], spread.diagonal(), atol=1e-8)
+        rows, h = torch.as_tensor(joined.scored.row), joined.scored.errors.effects
+        across = dense.k[rows] @ dense.average.T + h @ dense.prior @ dense.effects.T
+        value, variance = dense.moments(across, dense.k[rows][:, rows] + h @ dense.prior @ h.T)
+        noise = spec.point_noise + spec.representativeness + joined.scored.errors.variance
+        assert torch.allclose(found.stations.scored[0], value, atol=1e-8)
+        assert torch.allclose(found.stations.scored[1], variance.diagonal() + noise, atol=1e-8)
+
+
+def test_leaving_one_station_out_is_conditioning_on_all_others(joined: DownscalingProblem) -> None:
+    spec = spec_of(joined)
+    found, dense = predict(spec, matched_data(joined, spec), joined), Dense(joined, spec)
+    cells = joined.data.bags.count
+    for station in (0, 4, 8):
+        rest = torch.arange(len(dense.s)) != cells + station
+        part = dense.s[rest][:, rest]
+        across = dense.s[cells + station, rest]
+        mean = across @ torch.linalg.solve(part, dense.targets[rest])
+        variance = dense.s[cells + station, cells + station] - across @ torch.linalg.solve(part, across)
+        assert float(found.stations.left_out[0][station]) == pytest.approx(float(mean), abs=1e-8)
+        assert float(found.stations.left_out[1][station]) == pytest.approx(float(variance), abs=1e-8)
+    assert found.missed is not None and len(found.missed) == cells  # the cells' own
+
+
+def test_the_loss_of_learning_is_the_dense_evidence_and_its_slope_in_tau(joined: DownscalingProblem) -> None:
+    spec = spec_of(joined)
+    data = matched_data(joined, spec)
+    trainable = Trainable(spec, data, columns_of(joined), hold=("noise", "point_noise"))
+    loss = exact_objective(trainable, data, never)()
+    assert -float(loss.detach()) * len(data.targets) == pytest.approx(Dense(joined, spec).evidence, rel=1e-8)
+    assert "representativeness τ²" in trainable.vector.names
+    loss.backward()
+    step = 1e-4
+    up, down = (Dense(joined, spec_of(joined) if s is None else replace(spec, representativeness=0.07 * np.exp(s)))
+                for s in (step, -step))  # fmt: skip
+    slope = -(up.evidence - down.evidence) / (2 * step) / len(data.targets)
+    mine = trainable.vector.gradient()[trainable.vector.names.index("representativeness τ²")]
+    assert mine == pytest.approx(slope, rel=1e-4)
+
+
+def test_draws_have_the_posteriors_moments(joined: DownscalingProblem) -> None:
+    spec = spec_of(joined)
+    found = predict(spec, matched_data(joined, spec), joined)
+    sd = joined.physical_sd(found.sd_latent)
+    result = ResultDataset(joined, spec, joined.physical_mean(found.mean), sd, {})
+    draws = result.drawing()(600, 3).fields
+    z = (draws.mean(axis=0) - joined.physical_mean(found.mean)) / (sd / np.sqrt(600))
+    assert np.sqrt(np.nanmean(z**2)) < 1.5
+    assert np.nanmedian(draws.std(axis=0) / sd) == pytest.approx(1, abs=0.06)
+
+
+def test_an_offset_of_all_stations_is_learned_and_does_not_move_the_map() -> None:
+    base = problem()
+    seen = stations(base, 30)
+    maps = {}
+    for off in (0.0, 4.0):
+        found = with_stations(base, replace(seen, value=seen.value + off))
+        spec = spec_of(found)
+        prediction = predict(spec, matched_data(found, spec), found)
+        maps[off] = found.physical_mean(prediction.mean), float(prediction.stations.effects[0][0]) * found.target_sd
+    assert maps[4.0][1] - maps[0.0][1] == pytest.approx(4, abs=0.1)
+    assert np.nanmax(np.abs(maps[4.0][0] - maps[0.0][0])) < 0.1
+
+
+def test_downscale_learns_from_both_and_reports_in_units() -> None:
+    base = problem()
+    found = with_stations(base, stations(base, 40, off=OFFSET))
+    found = with_scored_stations(found, stations(base, 60, seed=9, off=OFFSET))
+    result = downscale(found, {"steps": 8, "restarts": 1})
+    said = result.diagnostics["stations"]
+    assert said["targets"]["count"] == 40 and said["scored"]["count"] == 60
+    assert abs(said["targets"]["offset"] - OFFSET) < 4 * said["targets"]["offset_sd"]
+    assert said["scored"]["rmse"] < 1.2 * min(said["scored"]["rmse_of"].values())
+    assert said["scored"]["inside_95"] > 0.8 and "40 stations" in " ".join(said["sentences"])
+    assert result.settings.representativeness == result.spec.representativeness > 0
+    again = starting_spec(result.problem, spec_to_settings(result.settings, result.spec))
+    assert again.representativeness == result.spec.representativeness
+    assert result.diagnostics["one_scale_up"]["cells"] > 8
+
+
+def test_scored_stations_change_nothing_of_the_map() -> None:
+    base = problem()
+    plain = downscale(base, {"learn": False})
+    scored = downscale(with_scored_stations(base, stations(base, 25)), {"learn": False})
+    assert np.array_equal(plain.mean, scored.mean, equal_nan=True)
+    assert scored.diagnostics["stations"]["scored"]["rmse_of"].keys() == scored.fields.keys()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"latitude": np.full(4, 10.0)}, "None of the 4 stations"),
+        ({"value": np.array([11.0, 12, 13, 14])}, "cannot be in the same units"),
+        ({"units": "hPa"}, "measure different things"),
+    ],
+)
+def test_stations_that_cannot_be_are_refused(change, said) -> None:
+    base = problem()
+    with pytest.raises(InputError, match=said):
+        with_stations(base, replace(stations(base, 4), **change))
+
+
+def test_units_are_converted_and_stations_outside_left_out() -> None:
+    base = problem()
+    seen = stations(base, 6)
+    celsius = replace(seen, value=seen.value - 273.15, units="degC", latitude=np.append(seen.latitude[:5], 10.0))
+    found = with_stations(base, celsius)
+    assert np.allclose(found.stations.stations.value, seen.value[:5])
+    assert np.allclose(found.stations.stations.error, ERROR)
+    assert any("1 of 6 stations lie outside" in note for note in found.notes)
+
+
+def test_models_and_matchings_that_take_no_stations_are_refused() -> None:
+    base = problem()
+    found = with_stations(base, stations(base, 5))
+    for model in ("shrinkage_cmp", "vbagg", "centroid_gp"):
+        with pytest.raises(InputError, match="cannot use stations"):
+            matched_data(found, starting_spec(found, DownscaleSettings(model)))
+    apart = problem(mediators=("q",))
+    with pytest.raises(InputError, match="matched through mediators"):
+        with_stations(apart, stations(apart, 5))
+    with pytest.raises(InputError, match="not warped"):
+        downscale(found, {"warp": "log", "learn": False})
+
+
+def test_the_command_takes_both_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from deconditioning.cli.program import main
+
+    data = rectilinear(40 + 0.25 * np.arange(24), 5 + 0.25 * np.arange(32))
+    data.to_netcdf(tmp_path / "fine.nc", engine="h5netcdf")
+    base = problem()
+    for name, seed in (("some", 1), ("others", 5)):
+        rows = stations(base, 20, seed=seed)
+        lines = [
+            f"{a:.4f};{o:.4f};{v - 273.15:.3f}"
+            for a, o, v in zip(rows.latitude, rows.longitude, rows.value, strict=True)
+        ]
+        (tmp_path / f"{name}.csv").write_text("Lat;Lon;T2M [degC]\n" + "\n".join(lines) + "\n")
+    out = tmp_path / "out.nc"
+    code = main(
+        ["downscale", str(tmp_path / "fine.nc"), "--target", "t", "--covariates", "orog", "--block", "4", "4",
+         "--stations", str(tmp_path / "some.csv"), "--score-stations", str(tmp_path / "others.csv"), "--no-learn",
+         "--output", str(out), "--json", str(tmp_path / "out.json")]
+    )  # fmt: skip
+    assert code == 0
+    said = capsys.readouterr().err
+    assert "20 stations are targets beside the cells" in said and "At the stations that nothing saw" in said
+    with xr.open_dataset(out, engine="h5netcdf") as made:
+        assert made["mean"].shape == (24, 32)
