@@ -12,10 +12,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from deconditioning.downscaling.source import Source, build_problem, kept_uploads, open_source
+from deconditioning.downscaling.warping.physical_map import warped
 from deconditioning.engine.visitors.uploads import UPLOAD
 from deconditioning.fields.cell_settings import CellSettings
 from deconditioning.fields.gridded import Fields, Variable
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.problem.warp import Warp
 from deconditioning.fields.several import joined, keys_of, together
 from deconditioning.fields.spec import USUAL, DownscalingSpec
 from deconditioning.models.catalogue import MODELS
@@ -43,15 +45,16 @@ _IN_DIALOG = ("data", "coarse", "more", "target", "cov", CELLS.rows.key, CELLS.c
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen: files by key, and the settings of the problem."""
+    """What was chosen: files by key, the settings of the problem, and the warp of its target as JSON, if it has one."""
 
     source: Source
     spec: DownscalingSpec
+    warp: str = ""
 
     @property
     def key(self) -> str:
         """One name for the problem these choices make."""
-        plain = json.dumps([self.source.to_dict(), self.spec.to_dict()], sort_keys=True)
+        plain = json.dumps([self.source.to_dict(), self.spec.to_dict()], sort_keys=True) + self.warp
         return hashlib.blake2b(plain.encode(), digest_size=10).hexdigest()
 
     @property
@@ -75,9 +78,17 @@ def _problem(key: str, source: dict[str, Any], spec: dict[str, Any]) -> Downscal
     return build_problem(Source.from_dict(source), DownscalingSpec.from_dict(spec), fields_of)
 
 
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _warped(key: str, warp: str, _problem: DownscalingProblem) -> DownscalingProblem:
+    given = Warp.from_dict(json.loads(warp))
+    return warped(_problem, given, given.sentence)
+
+
 def problem_of(choice: Choice) -> DownscalingProblem:
     """The problem of a choice, kept for all sessions."""
-    return _problem(choice.key, choice.source.to_dict(), choice.spec.to_dict())
+    plain = replace(choice, warp="")
+    problem = _problem(plain.key, choice.source.to_dict(), choice.spec.to_dict())
+    return _warped(choice.key, choice.warp, problem) if choice.warp else problem
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)

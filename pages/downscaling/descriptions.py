@@ -9,7 +9,7 @@ from deconditioning.figures.downscaled_maps import heading
 from deconditioning.kernels.spec import Factor
 from deconditioning.models.spec import ModelSpec
 from deconditioning.wording import signed
-from pages.downscaling.picture import View
+from pages.downscaling.distribution.view import View
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import explain
 
@@ -45,8 +45,13 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
     hidden = f"{hidden_cells(problem)} " if problem.drawn.any() else ""  # what is done by hand is said above the maps
     st.markdown(
         f"**{plain(heading(problem))}.** {hidden}Data: {how}. From these and {what}, the {spec.model.phrase} estimates "
-        f"{pixels} pixels."
+        f"{pixels} pixels.{_scale(problem)}"
     )
+
+
+def _scale(problem: DownscalingProblem) -> str:
+    """On which scale values are modelled, where that is not their own."""
+    return "" if problem.warp is None else f" {problem.warp.sentence}"
 
 
 def pixels_of_a_cell(problem: DownscalingProblem) -> str:
@@ -87,8 +92,8 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
         else ""
     )
     explain(
-        "The posterior mean is the best estimate of the fine field given the coarse values and the covariates. The "
-        f"true value of a pixel probably lies within two standard deviations of it.{evidence}",
+        "The posterior mean is the best estimate of the fine field given the coarse values and the covariates. "
+        f"{_probably(problem)}{evidence}",
         rf"""
 $$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \Sigma),\qquad
 \Sigma = \sigma^2 I + \varsigma^2 W^\top \mathrm{{diag}}\big(\textstyle\sum_i w_i^2\big) W{model.unknown_formula}$$
@@ -103,11 +108,31 @@ B = {bags},\quad M = {targets}$$
 {model.approximation(len(spec.inducing.locations) or spec.inducing.count)}
 
 {told}$\bar f_j = \sum_i w_i f(x_i)$ is the area-weighted mean of $f$ over cell $j$, $\bar K$ its covariance and
-$c_j(x)$ its covariance with $f(x)$: {_kernel(spec)}. Targets are standardised with mean
-{problem.target_scale.mean:.5g} and sd {problem.target_scale.sd:.4g} {plain(problem.units)}, taken from visible cells
-only.
+$c_j(x)$ its covariance with $f(x)$: {_kernel(spec)}. {_standardised(problem)}
 """,
         f"{model.source}; high-resolution noise: Chau et al. 2021, App. E.2",
+    )
+
+
+def _probably(problem: DownscalingProblem) -> str:
+    if problem.warp is None:
+        return "The true value of a pixel probably lies within two standard deviations of it."
+    return "The true value of a pixel probably lies in its 95 % interval, which is not symmetric around the mean."
+
+
+def _standardised(problem: DownscalingProblem) -> str:
+    """How targets are standardised, and behind a warp how maps are converted back."""
+    scale, units = problem.target_scale, plain(problem.units)
+    if problem.warp is None:
+        return (
+            f"Targets are standardised with mean {scale.mean:.5g} and sd {scale.sd:.4g} {units}, taken from visible "
+            "cells only."
+        )
+    return (
+        f"The model sees {plain(problem.warp.formula)} =: $g(v)$ of the values, standardised with mean "
+        f"{scale.mean:.5g} and sd {scale.sd:.4g}, taken from visible cells only. The quantiles of a pixel are "
+        "$g^{-1}(m + \\delta + s\\,\\Phi^{-1}(q))$ with the mean $m$ and the sd $s$ of $g(v)$; the shift $\\delta$ of "
+        "a cell is such that the means of its pixels average to its value."
     )
 
 

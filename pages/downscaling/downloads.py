@@ -21,7 +21,7 @@ from deconditioning.models.spec import ModelSpec
 from deconditioning.slides.deck import Shown, presented
 from pages.downscaling import file, printed
 from pages.downscaling.data import Choice
-from pages.downscaling.picture import View
+from pages.downscaling.distribution.view import View
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.tools import present
 
@@ -96,8 +96,7 @@ def _leaving(
     return ResultDataset(
         problem,
         spec,
-        view.mean,
-        view.sd,
+        view.predictive,
         settings,
         sd_latent=view.sd_latent,
         local_scale=view.scale,

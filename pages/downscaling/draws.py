@@ -18,6 +18,7 @@ from deconditioning.figures.scores import power_spectra
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling import picture
 from pages.downscaling.data import Choice
+from pages.downscaling.distribution.view import View
 from pages.kit.chart.background import awaited
 from pages.kit.chart.flip_book import flip
 from pages.kit.chart.plotly_live import plotly_live
@@ -62,7 +63,7 @@ def switch(place: DeltaGenerator) -> bool:
 
 
 def show(
-    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: picture.View, maps: picture.Maps
+    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: View, maps: picture.Maps
 ) -> None:  # fmt: skip
     """The flip book in the place of the mean map, and under all maps what it tells; computed once the exact picture is
     there, whose sums it takes."""

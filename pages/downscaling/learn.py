@@ -1,6 +1,7 @@
 """Learning as a run: submit, watch, cancel, and take the learned hyperparameters into the sliders."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -27,9 +28,11 @@ from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.run_content import hyperparameters, learned_downscaling, number_in, one_scale_up_in
 from deconditioning.wording import signed
 from pages.downscaling import cell_selection
-from pages.downscaling.data import Choice, cell_values
+from pages.downscaling.data import Choice, cell_values, problem_of
+from pages.downscaling.distribution import warp
+from pages.downscaling.distribution.view import View
 from pages.downscaling.model import OWN_FAMILIES, family_values, slider_values
-from pages.downscaling.picture import View, quick_view
+from pages.downscaling.picture import quick_view
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.essential import group
 from pages.kit.controls.own_choice import OWN, own_choice
@@ -90,7 +93,7 @@ def options(problem: DownscalingProblem, model: NamedModel) -> dict[str, Any]:
     """How to learn: controls in an expander."""
     start = model.start(problem.matched)
     with group("How to learn"):
-        result: dict[str, Any] = {"stage_one": CHOOSE, "warp": "none"}
+        result: dict[str, Any] = {"stage_one": CHOOSE}
         if model.chooses_first_stage:
             result["stage_one"] = control(_LEARNING.stage_one)
         result["method"] = control(_LEARNING.method)
@@ -155,6 +158,7 @@ def open_run(run: Run) -> None:
         "cov": list(problem["covariates"]),
         "med": list(problem["mediators"]),
         **cell_values(problem),
+        DownscaleSettings.warp.key: warp.value_of(settings["settings"]),
         "missing": list(problem.get("missing", [])),
         "model": settings["model"],
     }
@@ -178,8 +182,8 @@ def open_run(run: Run) -> None:
     set_values(values)
 
 
-def watch(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> None:
-    """The run's panel: live while it goes on, its outcome when it has ended."""
+def watch(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, wanted: str) -> None:
+    """The run's panel: live while it goes on, its outcome when it has ended; ``wanted``: what its warp is to be."""
     run = current_run()
     if run is None:
         return
@@ -192,8 +196,8 @@ def watch(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> None:
         with beside_picture():
             follow(run, draw)
         return
-    _take_over(run, choice, problem, spec)
-    _ended(run)
+    _take_over(run, choice, problem, spec, wanted)
+    _ended(run, problem)
 
 
 def _same_problem(run: Run, choice: Choice) -> bool:
@@ -209,6 +213,8 @@ def one_scale_up(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -
     """What the page's run found one scale up, where it is about the fields, cells and model on the page."""
     run = current_run()
     if run is None or not _same_problem(run, choice):
+        return None
+    if choice.warp != warp.of_learned((run.result or {}).get("learned") or {}):
         return None
     one_scale_up = one_scale_up_in(run.result, problem.coarse.size)
     return one_scale_up if one_scale_up is not None and one_scale_up.model == spec.model.name else None
@@ -230,19 +236,26 @@ def _picture_so_far(
     best = _best(rows)
     if not best or not same:
         return
+    given = next((row["warp"] for row in reversed(rows) if "warp" in row), None)
+    if given is not None:
+        choice = replace(choice, warp=warp.of_learned({"warp": given}))
+        problem = problem_of(choice)
     view = quick_view(choice, problem, interactive.traced_spec(spec, problem, dict(best)))
     panel = mean_panel(problem, field_scale(problem), view.mean, "Posterior mean so far")
     figure = field_map(panel, dark=is_dark(), height=260, every=view.every)
     plotly_live(figure, "map-so-far")
 
 
-def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> None:
+def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: ModelSpec, wanted: str) -> None:
     """The learned values go into the sliders, once, when the page still shows the same problem and model."""
     learned = (run.result or {}).get("learned")
     if not learned or not _same_problem(run, choice):
         return
     if learned["model"] != spec.model.name:
         _switch_model(run, spec.model.name, str(learned["model"]))
+        return
+    warp.take(choice, wanted, learned)
+    if choice.warp != warp.of_learned(learned):
         return
 
     def values(learned: Any) -> dict[str, float] | None:
@@ -251,7 +264,7 @@ def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: Mode
             return None
         st.session_state[Key.LEARNED_SLIDERS] = slider_values(model_spec, problem.data.bags.count)
         st.session_state[Key.LEARNED_FROM] = choice.spec.to_dict()
-        st.session_state[Key.LEARNED_SPREAD] = (model_spec.model.name, model_spec.spread)
+        st.session_state[Key.LEARNED_SPREAD] = ((model_spec.model.name, problem.warp), model_spec.spread)
         st.session_state[Key.LEARNED_OTHERS] = (model_spec.model.name, model_spec.others)
         return st.session_state.get(Key.LEARNED_SLIDERS)
 
@@ -281,7 +294,10 @@ def warn(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: Vie
         st.warning(sentence_of(sentence))
 
 
-def _ended(run: Run) -> None:
+def _ended(run: Run, problem: DownscalingProblem) -> None:
+    told = [note for note in (run.result or {}).get("notes", ()) if note not in problem.notes]
+    for note in told:
+        st.caption(sentence_of(str(note)))
     evidence = number_in(run.result, "diagnostics", "log_evidence")
     more = f" · log evidence {signed(evidence, 2)}" if evidence is not None else ""
     show_learned(run, more=more)

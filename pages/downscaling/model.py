@@ -63,7 +63,7 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
     offered = {name: each.title for name, each in among.items() if each.takes(problem.data)}
     offer_only(_MODEL.model.key, list(offered))
     model = MODELS[control(_MODEL.model.copy(default=usual.name, options=offered))]
-    changes: dict[str, Any] = {"model": model.name}
+    changes: dict[str, Any] = {"model": model.name, "warp": json.loads(choice.warp) if choice.warp else "none"}
     if model.uses("inducing"):
         changes["inducing"] = control(_MODEL.inducing.inner)
     with group("Kernel families"):
@@ -158,7 +158,7 @@ def _forget_stale(choice: Choice, settings: DownscaleSettings, start: dict[str, 
     mark = json.dumps(
         [choice.source.to_dict(), choice.spec.target, choice.spec.covariates, choice.spec.mediators, choice.spec.select,
          choice.spec.coarse_select, settings.model, settings.kernel, settings.spatial, settings.structure,
-         settings.linear_mean]
+         settings.linear_mean, *filter(None, [choice.warp])]
     )  # fmt: skip
     spec = choice.spec
     cells = [spec.withhold, spec.block, spec.seed, spec.coordinates, spec.matching, spec.region, spec.reweigh,
@@ -204,7 +204,7 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
         ends = _essential_ends(*_NOISE) if name == "noise" else {}
         changes[name] = control(_MODEL.declaration(name).inner.copy(default=value), **ends)
     if not page_record().shows_all:
-        error = problem.target_scale.sd * changes["noise"] ** 0.5
+        error = problem.target_sd * changes["noise"] ** 0.5
         st.caption(f"Values are off by about {error:.2g} {plain(problem.units)}.")
     if changes["point_noise"] <= LEAST * (1 + 1e-6):
         changes["point_noise"] = 0.0
@@ -217,7 +217,7 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
 def _spread(problem: DownscalingProblem, model: NamedModel) -> Spread | None:
     """The spread of the hyperparameters that this model learned from these cells; it moves with the sliders."""
     learner, spread = st.session_state.get(Key.LEARNED_SPREAD, (None, None))
-    same = learner == model.name and st.session_state.get(Key.LEARNED_FROM) == problem.spec.to_dict()
+    same = learner == (model.name, problem.warp) and st.session_state.get(Key.LEARNED_FROM) == problem.spec.to_dict()
     return spread if same else None
 
 

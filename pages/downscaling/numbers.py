@@ -23,8 +23,10 @@ from deconditioning.figures.map_panel import plain_number
 from deconditioning.figures.scores import calibration_plot, error_histogram, pit_histogram
 from deconditioning.metrics.calibration import calibration, pit
 from deconditioning.metrics.field_scores import score_field
+from deconditioning.metrics.points import Predicted
+from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.spec import ModelSpec
-from pages.downscaling.picture import View
+from pages.downscaling.distribution.view import View
 from pages.kit.chart.background import get_background
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import control
@@ -36,15 +38,15 @@ from pages.kit.session import Key
 
 #: The share of the variance inside cells below which covariates explain little.
 _LITTLE = 0.3
-#: Mean and sd (H, W) of a baseline that learns.
-Fit = Callable[[DownscalingProblem, Callable[[], None]], tuple[np.ndarray, np.ndarray]]
+#: Distributions (H, W) of a baseline that learns.
+Fit = Callable[[DownscalingProblem, Callable[[], None]], Predictive]
 LEVELS = tuple(np.round(np.arange(0.05, 1.0, 0.05), 2))
 
 
 @st.cache_resource(show_spinner="Interpolating the coarse field …", max_entries=6)
 def interpolations(key: str, _problem: DownscalingProblem) -> dict[str, np.ndarray]:
     """The baselines that need no learning, by name."""
-    return interpolated(_problem)
+    return interpolated(_problem.plain)
 
 
 @st.cache_resource(show_spinner=False, max_entries=6)
@@ -76,18 +78,18 @@ def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -
             score_table(hidden, units=problem.units, main=MAIN_SCORES, caption=sentence)
         _coarse_table(problem, view)
         return
-    fields = {spec.model.name: view.mean, **interpolations(key, problem)}
-    sds: dict[str, np.ndarray | None] = {spec.model.name: view.sd}
+    fields: dict[str, Predicted] = {spec.model.name: view.mean, **interpolations(key, problem)}
     jobs = _learned_baselines(key, problem, spec, view)
     waiting = [name for name, job in jobs.items() if job is None or not job.done()]
     for name, job in jobs.items():
         if job is not None and job.done() and job.exception() is None:
-            fields[name], sds[name] = job.result()
-    shared = np.logical_and.reduce([np.isfinite(values) for values in fields.values()])
+            fields[name] = job.result()
+    means = [each.mean if isinstance(each, Predictive) else each for each in fields.values()]
+    shared = np.logical_and.reduce([np.isfinite(values) for values in means])
     truth = np.where(shared, problem.truth, np.nan)
     rows = {spec.model.name: _scores_of(view, truth, problem)}
     others = [name for name in fields if name != spec.model.name]
-    rows |= {n: _baseline_scores(key, n, truth, fields[n], sds.get(n), problem) for n in others}
+    rows |= {n: _baseline_scores(key, n, truth, fields[n], problem) for n in others}
     if view.exact:
         record_numbers(exact=1.0)
     score_table(rows, units=problem.units, main=MAIN_SCORES, caption=_caption(rows, waiting, view))
@@ -99,18 +101,17 @@ def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -
 
 def _scores_of(view: View, truth: np.ndarray, problem: DownscalingProblem) -> dict[str, float]:
     """Scores of the view, at the pixels for which it holds."""
-    mean, sd, area = (view.thin(values) for values in (view.mean, view.sd, problem.grid.area))
-    return score_field(view.thin(truth), mean, sd, area=area)
+    return score_field(view.thin(truth), view.thinned, area=view.thin(problem.grid.area))
 
 
 def _baseline_scores(
-    key: str, name: str, truth: np.ndarray, values: np.ndarray, sd: Any, problem: DownscalingProblem
+    key: str, name: str, truth: np.ndarray, predicted: Predicted, problem: DownscalingProblem
 ) -> dict[str, float]:
     """Scores of a baseline; they are kept, since they do not follow the sliders."""
     kept = st.session_state.setdefault(Key.BASELINE_SCORES, {})
     mark = (key, name, int(np.isfinite(truth).sum()))
     if mark not in kept:
-        kept[mark] = score_field(truth, values, sd, area=problem.grid.area)
+        kept[mark] = score_field(truth, predicted, area=problem.grid.area)
     return kept[mark]
 
 
@@ -175,16 +176,16 @@ def reliability(key: str, problem: DownscalingProblem, spec: ModelSpec, view: Vi
     if problem.truth is None:
         return
     left, middle, right = st.columns(3)
-    truth, mean, sd, area = (view.thin(v) for v in (problem.truth, view.mean, view.sd, problem.grid.area))
+    truth, area, found = view.thin(problem.truth), view.thin(problem.grid.area), view.thinned
     with left:
-        shares = {spec.model.name: calibration(truth, mean, sd, LEVELS, weights=area).tolist()}
+        shares = {spec.model.name: calibration(truth, found, LEVELS, weights=area).tolist()}
         plotly_live(calibration_plot(LEVELS, shares, dark=is_dark()), "calibration")
         st.markdown(
             "Below the diagonal the uncertainty is too small: the model states its uncertainty as if the model were "
             "right."
         )
     with middle:
-        counts = pit(truth, mean, sd, weights=area).tolist()
+        counts = pit(truth, found, weights=area).tolist()
         plotly_live(pit_histogram(counts, model=spec.model.name, height=320, dark=is_dark()), "pit")
         st.markdown(
             "Flat: calibrated. High at both ends: the distribution is too narrow. High in the middle: it is too wide. "

@@ -5,6 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from deconditioning.downscaling.checks.interval_summary import verdict
+from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.spec import ModelSpec
@@ -22,6 +23,8 @@ from pages.downscaling import (
     sweep,
     trust,
 )
+from pages.downscaling.distribution import uncertainty, warp
+from pages.downscaling.distribution.view import View
 from pages.downscaling.essentials import ESSENTIALS
 from pages.downscaling.frames import ahead
 from pages.downscaling.frames.along import Standing
@@ -52,7 +55,7 @@ def body() -> None:
     """Controls in the sidebar, picture in the middle, numbers below."""
     said, hidden = descriptions.first_sentence()
     with st.sidebar:
-        choice = data.choose(hidden)
+        choice, wanted = warp.choose(data.choose(hidden))
     shows_draws = draws.switch(hidden)
     problem = data.problem_of(choice)
     with st.sidebar:
@@ -64,35 +67,37 @@ def body() -> None:
     maps = picture.Maps.of(problem)
     spec, view, stands = picture.posterior(choice, problem, start, maps)
     with st.sidebar:
-        how = learn.options(problem, spec.model)
+        how = learn.options(problem, spec.model) | {"warp": wanted}
         learn.learn_button(choice, problem, settings, spec, how)
-    learn.watch(choice, problem, spec)
+        shown_doubt = uncertainty.choose(problem)
+    learn.watch(choice, problem, spec, wanted)
     baselines = numbers.interpolations(choice.key, problem)
     panels = picture.panels_of(choice, settings, start, spec, view, maps)
-    cell = picture.draw_maps(choice, panels, view, maps, stands.told())
+    on_maps = shown_doubt.panels(panels, problem, maps.scale, view)
+    cell = picture.draw_maps(choice, on_maps, view, maps, stands.told())
     held, checked = trust.of_view(problem, view), learn.one_scale_up(choice, problem, spec)
-    doubts = trust.refusals(problem, view)
+    doubts = trust.refusals(problem, view, checked)
     with maps.places[picture.TRUST]:
         trust.panel(problem, view, held, baselines["bilinear"], doubts)
         trust.one_scale_up(spec, checked)
         learn.warn(choice, problem, spec, view)
-    _reservations(choice, problem, settings, stands, spec, view)
+    _reservations(choice, problem, settings, stands, spec, view, shown_doubt)
     numbers.hope(choice.key, problem, below=True)
     descriptions.what_it_shows(problem, spec, view)
     explore(choice, problem, spec, view, maps, shows_draws)
     numbers.one_cell(problem, view, cell)
-    scores(choice, problem, spec, view)
+    scores(choice, problem, spec, view, checked)
     trust.show_one_scale_up(problem, maps.scale, checked)
     result = verdict(problem, view.mean, held, baselines["bilinear"], doubts)
     shown = present.shown_now(choice, problem, spec, panels, result, checked)
     present.show(shown, view)
-    downloads.downloads(choice, problem, settings, spec, view, baselines, panels, held, checked, shown)
+    downloads.downloads(choice, problem, settings, spec, view, baselines, on_maps, held, checked, shown)
     notes(problem.notes)
 
 
 def _reservations(
     choice: data.Choice, problem: DownscalingProblem, settings: DownscaleSettings, stands: Standing, spec: ModelSpec,
-    view: picture.View,
+    view: View, doubt: uncertainty.Shown,
 ) -> None:  # fmt: skip
     """What is not exact yet, what was added to a diagonal, what the hyperparameters know of hidden cells; once nothing
     is missing, the maps along the sliders are computed.
@@ -101,7 +106,7 @@ def _reservations(
     """
     with st.container():
         picture.await_exact(choice, problem, spec, view)
-        ahead.show(choice, problem, replace(spec, others=()), view, stands)
+        ahead.show(choice, problem, replace(spec, others=()), view, stands, spread=doubt.is_sd)
         if view.jitter:
             st.warning(
                 f"{view.jitter:.1e} was added to the diagonal of a matrix to factorise it. Increase σ² to avoid this."
@@ -110,7 +115,7 @@ def _reservations(
 
 
 def explore(
-    choice: data.Choice, problem: DownscalingProblem, spec: ModelSpec, view: picture.View, maps: picture.Maps,
+    choice: data.Choice, problem: DownscalingProblem, spec: ModelSpec, view: View, maps: picture.Maps,
     shows_draws: bool,
 ) -> None:  # fmt: skip
     """What is shown only when it is asked for: joint draws, a grid of settings."""
@@ -120,14 +125,16 @@ def explore(
         sweep.offer(choice, problem, replace(spec, others=()))
 
 
-def scores(choice: data.Choice, problem: DownscalingProblem, spec: ModelSpec, view: picture.View) -> None:
+def scores(
+    choice: data.Choice, problem: DownscalingProblem, spec: ModelSpec, view: View, checked: OneScaleUp | None
+) -> None:  # fmt: skip
     """How good the map is, and what it rests on."""
     st.subheader("Scores", anchor=False)
     with st.container():
         numbers.scores(choice.key, problem, spec, view)
     numbers.reliability(choice.key, problem, spec, view)
     with st.container():
-        trust.show_assumptions(choice, problem, spec, view)
+        trust.show_assumptions(choice, problem, spec, view, checked)
     trust.show_local_scale(problem, view)
 
 

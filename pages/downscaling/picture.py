@@ -20,6 +20,7 @@ from deconditioning.downscaling import interactive
 from deconditioning.downscaling.interactive import Later
 from deconditioning.downscaling.prediction import matched_data
 from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.warping.physical_map import physical_map
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import (
@@ -42,6 +43,7 @@ from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
 from pages.downscaling import cell_selection
 from pages.downscaling.data import Choice, problem_of
+from pages.downscaling.distribution.view import View, mean_of
 from pages.downscaling.frames.along import Standing, standing
 from pages.downscaling.model import as_learned, begin, hyperparameters
 from pages.kit.chart.background import get_background, session_lane
@@ -61,37 +63,6 @@ _NOTABLE = 0.1
 FRAMES = "frames"
 _Along = Mapping[str, tuple[str, float]]
 _Shown = tuple[ModelSpec, "View", Standing]
-
-
-@dataclass(frozen=True)
-class View:
-    """What is on the maps: mean and sd of the pixels' values (H, W) in physical units, what is not exact about them.
-
-    ``sd_latent`` is the sd of the latent field where the exact picture has another one (ς² > 0), ``left_out`` the RMSE
-    (standardised) of the targets, each predicted from all others, ``scale`` the local scale κ. A preview holds for
-    every ``every``-th pixel each way (its sd for every ``sd_every``-th), the others repeat it.
-    """
-
-    mean: np.ndarray
-    sd_later: Later[np.ndarray]
-    said: tuple[str, ...]
-    evidence: float | None
-    jitter: float
-    exact: bool
-    every: int = 1
-    sd_every: int = 1
-    left_out: float | None = None
-    sd_latent: np.ndarray | None = None
-    scale: np.ndarray | None = None
-
-    @property
-    def sd(self) -> np.ndarray:
-        """Standard deviations (H, W); a preview computes them when they are first asked for."""
-        return self.sd_later()
-
-    def thin(self, values: np.ndarray) -> np.ndarray:
-        """A field (H, W) at the pixels for which this view holds."""
-        return values[:: self.every, :: self.every]
 
 
 @st.cache_resource(show_spinner=False)
@@ -140,11 +111,12 @@ def _exact_job(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
 
     def work(check: Callable[[], None]) -> View:
         result = interactive.exact(spec, data, problem, choice.key, store, picture, check)
-        mean, sd = problem.physical_mean(result.mean), problem.physical_sd(result.sd)
-        latent = problem.physical_sd(result.sd_latent) if spec.point_noise > 0 else None
+        found = physical_map(problem, result.parts)
+        latent = physical_map(problem, [(1.0, result.mean, result.sd_latent)]).sd if spec.point_noise > 0 else None
         scale = None if result.scale is None else problem.on_grid(result.scale)
         more: dict[str, Any] = {"left_out": result.left_out, "sd_latent": latent, "scale": scale}
-        return View(mean, Later(lambda: sd), result.told, result.evidence, result.jitter, exact=True, **more)
+        here = Later(lambda: found.mean), Later(lambda: found)
+        return View(*here, result.told, result.evidence, result.jitter, exact=True, **more)
 
     return get_background().request(spec_key(choice, spec), session_lane("exact"), work)
 
@@ -155,9 +127,18 @@ def quick_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
     look = _sketch(choice.key, problem)
     picture = picture_of(choice, problem, spec)
     preview = interactive.preview(spec, data, problem, choice.key, sums_store(), picture, look)
-    mean, sd = problem.physical_mean(preview.mean), Later(lambda: problem.physical_sd(preview.sd()))
+    found = Later(lambda: physical_map(problem, [(1.0, preview.mean, preview.sd())]))
     every, sd_every = look.mean_at.stride, look.sd_at.stride
-    return View(mean, sd, preview.approximations, None, 0.0, exact=False, every=every, sd_every=sd_every)
+    return View(
+        mean_of(problem, preview.mean, found),
+        found,
+        preview.approximations,
+        None,
+        0.0,
+        exact=False,
+        every=every,
+        sd_every=sd_every,
+    )
 
 
 def inputs_of_draws(

@@ -12,7 +12,7 @@ from deconditioning.models.spec import ModelSpec
 from deconditioning.slides.assembled import assembled
 from deconditioning.slides.deck import Shown, downscaling_deck
 from pages.downscaling.data import Choice, fields_of
-from pages.downscaling.picture import View
+from pages.downscaling.distribution.view import View
 from pages.kit.controls import level
 from pages.kit.record import page_record
 from pages.kit.tools import present

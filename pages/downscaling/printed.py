@@ -24,7 +24,7 @@ from deconditioning.metrics.intervals import Trust
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice
 from pages.downscaling.descriptions import hidden_cells, pixels_of_a_cell
-from pages.downscaling.picture import View
+from pages.downscaling.distribution.view import View
 from pages.kit.controls import widgets
 from pages.kit.controls.essential import group
 from pages.kit.state import offer_only

@@ -1,5 +1,6 @@
 """What page Downscaling offers to sweep: the hyperparameters of its model."""
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -25,9 +26,11 @@ def offer(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> None:
 def _sweepable(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> Sweepable:
     about = {"source": choice.source.to_dict(), "problem": choice.spec.to_dict()}
     bags = problem.data.bags.count
+    if choice.warp:
+        about["warp"] = json.loads(choice.warp)
 
     def fits(given: Mapping[str, Any]) -> bool:
-        same = all(given.get(name) == value for name, value in about.items())
+        same = all(given.get(name) == value for name, value in about.items()) and ("warp" in given) == ("warp" in about)
         return same and (given.get("model") or {}).get("model") == spec.model.name
 
     def controls(given: Mapping[str, Any], values: Mapping[str, float]) -> Mapping[str, Any]:

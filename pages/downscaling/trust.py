@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from deconditioning.downscaling.checks.assumptions import assumptions, intervals, refused
+from deconditioning.downscaling.checks.assumptions import assumptions, intervals, refused, warped_intervals
 from deconditioning.downscaling.checks.interval_summary import unchecked
 from deconditioning.downscaling.checks.scale_up_result import AVERAGE, OTHERS, OneScaleUp
 from deconditioning.downscaling.prediction import reads_bags
@@ -19,7 +19,8 @@ from deconditioning.metrics.intervals import LEVELS, RIGHT, Trust, trust
 from deconditioning.models.catalogue import MODELS
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice
-from pages.downscaling.picture import View, data_for
+from pages.downscaling.distribution.view import View
+from pages.downscaling.picture import data_for
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import MISSING, plain
 from pages.kit.layout.theme import is_dark
@@ -32,12 +33,13 @@ def of_view(problem: DownscalingProblem, view: View) -> Trust | None:
     if problem.truth is None:
         return None
     every = slice(None, None, max(view.every, view.sd_every))
-    truth, mean, sd, area = (v[every, every] for v in (problem.truth, view.mean, view.sd, problem.grid.area))
-    return trust(truth, mean, sd, weights=area)
+    return trust(problem.truth[every, every], view.predictive[every, every], weights=problem.grid.area[every, every])
 
 
-def refusals(problem: DownscalingProblem, view: View) -> tuple[str, ...]:
-    """Why a Gaussian's intervals can't be right here; nothing where they may be."""
+def refusals(problem: DownscalingProblem, view: View, checked: OneScaleUp | None) -> tuple[str, ...]:
+    """Why the intervals can't be right here; nothing where they may be."""
+    if problem.warp is not None:
+        return refused([warped_intervals(problem, None if checked is None else checked.held)])
     return refused([intervals(problem, view.mean, view.sd)])
 
 
@@ -63,11 +65,14 @@ def panel(
     )
 
 
-def show_assumptions(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: View) -> None:
+def show_assumptions(
+    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: View, checked: OneScaleUp | None
+) -> None:  # fmt: skip
     """What the exact map rests on, with the number behind each, what failed said in the title."""
     if not view.exact:
         return
-    result = assumptions(problem, spec, data_for(choice, problem, spec), view.mean, view.sd)
+    held = None if checked is None else checked.held
+    result = assumptions(problem, spec, data_for(choice, problem, spec), view.mean, view.sd, held)
     failed = [each.name for each in result if not each.holds]
     told = f"these fail: {', '.join(failed)}" if failed else "all hold"
     with st.expander(f"Assumptions of the map ({told})"):

@@ -36,6 +36,7 @@ class Key(StrEnum):
     LEARNED_OTHERS = "_learned_others"
     LEARNED_SLIDERS = "_learned_sliders"
     LEARNED_SPREAD = "_learned_spread"
+    LEARNED_WARP = "_learned_warp"
     LEVEL = "_level"
     LEVEL_PAGE = "_level-page"
     LIKELIHOOD_FREE_DATA = "_lf-data"

@@ -150,7 +150,7 @@ def sure(level: int, guess: Guess | None, dark: bool) -> Shown:
         outside = _map("Where the truth is outside the interval", solved.beyond(promised), KEY, dark, scale)
         outside["data"][0]["colorbar"] |= {"tickvals": [-0.85, 0, 0.85], "ticktext": ["below", "inside", "above"]}
         figures.insert(0, outside)
-        result = trust(solved.truth, solved.mean, solved.sd, weights=problem.grid.area)
+        result = trust(solved.truth, solved.predictive, weights=problem.grid.area)
         right = result.verdict == "about right"
         good, bad = ((result.sentence,), ()) if right else ((), (result.sentence,))
         lesson = (
@@ -206,7 +206,7 @@ A prime means minus the cell average; $h$ is the altitude, $a$ the area.
 
 def signs(solved: Solved, share: float, checked: OneScaleUp | None) -> tuple[list[str], list[str]]:
     """The three checks of the app, as sentences in green and in amber."""
-    held = trust(solved.truth, solved.mean, solved.sd, weights=solved.problem.grid.area)
+    held = trust(solved.truth, solved.predictive, weights=solved.problem.grid.area)
     result = [
         (share >= WEAK, f"Covariates explain {percent(share)} of the variation inside the cells."),
         (held.verdict == "about right", held.sentence),

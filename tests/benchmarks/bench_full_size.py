@@ -17,6 +17,7 @@ from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.metrics.field_scores import score_field
+from deconditioning.metrics.predictive import Predictive
 from tests.benchmarks.apart import output_of
 from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds
@@ -68,7 +69,7 @@ def _scores(problem: DownscalingProblem, model: str, seed: int) -> dict[str, flo
     learned, _ = learn_model(problem, settings)
     found = predict(learned.spec, problem.data, problem)
     mean, sd = problem.physical_mean(found.mean), problem.physical_sd(found.sd)
-    return score_field(problem.truth, mean, sd, area=problem.grid.area)
+    return score_field(problem.truth, Predictive(mean, sd), area=problem.grid.area)
 
 
 def _yardstick(problem: DownscalingProblem) -> tuple[float, str]:

@@ -185,16 +185,19 @@ def check_yardstick(epochs: int = 60, rate: float = 0.01, inducing: int = 200) -
     from deconditioning.fields.problem.baselines import bilinear
     from deconditioning.fields.spec import DownscalingSpec
     from deconditioning.metrics.field_scores import score_field
+    from deconditioning.metrics.predictive import Predictive
 
     problem = build_problem(Source("atmosphere-small"), DownscalingSpec.from_dict(find("atmosphere-small").default))
     area = problem.grid.area
-    print("bilinear", score_field(problem.truth, bilinear(problem), None, area=area)["rmse"])
+    print("bilinear", score_field(problem.truth, bilinear(problem), area=area)["rmse"])
     yardstick, begin = Yardstick(problem, rate=rate, inducing=inducing), time.process_time()
     for epoch in range(1, epochs + 1):
         losses = [yardstick.step() for _ in range(yardstick.steps_an_epoch)]
         if epoch % 20 == 0 or epoch == epochs:
             mean, sd = yardstick.predict()
-            scores = score_field(problem.truth, problem.physical_mean(mean), problem.physical_sd(sd), area=area)
+            scores = score_field(
+                problem.truth, Predictive(problem.physical_mean(mean), problem.physical_sd(sd)), area=area
+            )
             took = time.process_time() - begin
             print(f"epoch {epoch}: {took:.0f} CPU s, loss {sum(losses) / len(losses):.3f}, RMSE {scores['rmse']:.3f}")
 

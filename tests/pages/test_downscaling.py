@@ -105,7 +105,7 @@ def test_only_good_intervals_are_praised(held, verdict, widen, said):
     def shown(held, verdict, widen):
         from deconditioning.metrics.intervals import Trust
         from pages.downscaling import trust
-        from pages.downscaling.picture import View
+        from pages.downscaling.distribution.view import View
 
         view = View(None, None, ("preview: at every pixel",), None, 0.0, exact=False)
         trust.panel(None, view, Trust(held, verdict, widen), None)
@@ -121,7 +121,7 @@ def test_no_verdict_stands_where_intervals_are_refused():
     def shown():
         from deconditioning.metrics.intervals import Trust
         from pages.downscaling import trust
-        from pages.downscaling.picture import View
+        from pages.downscaling.distribution.view import View
 
         view = View(None, None, ("exact",), None, 0.0, exact=True)
         trust.panel(None, view, Trust((0.5, 0.9, 0.95), "about right", 1.0), None, ["Rain is never negative."])

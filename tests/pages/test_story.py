@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from deconditioning.datasets.one_dimension import LineSpec, make_line
 from deconditioning.downscaling.checks.scale_up_result import VALUES, OneScaleUp
 from deconditioning.fields.problem.baselines import bilinear, constant
+from deconditioning.metrics.predictive import Predictive
 from deconditioning.studies.story import mediated
 from deconditioning.studies.story.checked import SECRETS, Checked
 from deconditioning.studies.story.whole_map import Solved
@@ -27,7 +28,7 @@ def prepared(own_caches: None) -> None:
     for key in maps.LEVELS.values():
         problem = fields.problem_of(key)
         between = bilinear(problem)
-        solved = Solved(problem, between, np.full(problem.grid.shape, 0.15), constant(problem), between)
+        solved = Solved(problem, Predictive(between, np.full(problem.grid.shape, 0.15)), constant(problem), between)
         maps._kept("map", key)["found"] = solved
         values = {name: (0.0,) for name in VALUES}
         rmse = {"area_to_point_gp": 0.2, "bilinear": 0.4}

@@ -29,6 +29,10 @@ def add_delivery_options(group: Any) -> None:
     group.add_argument(
         "--quantiles", nargs="*", type=float, metavar="Q", help="quantiles of every pixel (0.05 0.25 0.5 0.75 0.95)"
     )
+    group.add_argument(
+        "--exceedance", nargs="+", type=float, metavar="VALUE",
+        help="probability that a pixel exceeds each value, in the target's units",
+    )  # fmt: skip
     group.add_argument("--float32", action="store_true", help="fields as float32 with _FillValue 1e20, not float64")
     group.add_argument(
         "--file-per-grid", action="store_true", help="OUT.nc for the fine grid and OUT_coarse.nc for the coarse one"
@@ -47,21 +51,28 @@ def add_delivery_options(group: Any) -> None:
 def delivery_of(options: argparse.Namespace) -> "Delivery":
     """The requested output; ``InputError`` if it is impossible, before long computations."""
     from deconditioning.fields.writing.delivery import Delivery, attributes_of_text
-    from deconditioning.fields.writing.quantiles_and_draws import QUANTILES
 
     if not options.drs:
         check_writable(options.output)
     elif not options.output or not Path(options.output).is_dir():
         raise InputError("`--drs` chooses the file name, and `--output` is not an existing folder: give a folder.")
-    levels = () if options.quantiles is None else tuple(options.quantiles) or QUANTILES
+    levels = quantile_levels(options)
     store = bool(options.output) and options.output.endswith(".zarr")
     requested = Delivery(
         options.draws or 0, levels, options.float32, options.file_per_grid, store,
         attributes_of_text(options.attributes or []), options.effective_resolution,
+        tuple(sorted(set(options.exceedance or ()))),
     )  # fmt: skip
     if requested != Delivery() and not options.output:
         raise InputError("Options for the output file were given without a file: add `--output`.")
     return requested
+
+
+def quantile_levels(options: argparse.Namespace) -> tuple[float, ...]:
+    """Levels of the requested quantiles, the usual ones where the option stands alone; empty without it."""
+    from deconditioning.fields.writing.quantiles_and_draws import QUANTILES
+
+    return () if options.quantiles is None else tuple(options.quantiles) or QUANTILES
 
 
 def save(

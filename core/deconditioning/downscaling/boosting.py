@@ -14,6 +14,7 @@ import numpy as np
 from deconditioning.errors import Check, InputError, never
 from deconditioning.fields.problem.baselines import bilinear
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.metrics.predictive import Predictive
 
 #: The most rounds, and by what share the means have to come nearer for another.
 ROUNDS, _NEARER = 12, 0.01
@@ -23,8 +24,8 @@ _LEAVES = 8
 _QUANTILES, _WIDTH = (0.025, 0.975), 2 * 1.959963984540054
 
 
-def gradient_boosting(problem: DownscalingProblem, check: Check = never) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and sd (H, W) in the target's units, from the visible cells alone; one thread.
+def gradient_boosting(problem: DownscalingProblem, check: Check = never) -> Predictive:
+    """Distributions (H, W) in the target's units, from the visible cells alone; one thread.
 
     Raises ``InputError`` if no pixel lies in a visible cell, and ``Cancelled``.
     """
@@ -56,7 +57,7 @@ def gradient_boosting(problem: DownscalingProblem, check: Check = never) -> tupl
             trees = _trees(problem.spec.seed, loss="quantile", quantile=quantile)
             ends.append(trees.fit(inputs[row], values[own], sample_weight=area).predict(inputs))
     sd = np.maximum(ends[1] - ends[0], 0.0) / _WIDTH
-    return problem.physical_mean(fine), problem.physical_sd(sd)
+    return Predictive(problem.physical_mean(fine), problem.physical_sd(sd))
 
 
 def _between(problem: DownscalingProblem, cells: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -50,7 +50,8 @@ class Prediction:
     algorithm of each term's sums; ``told`` describes approximations; ``left_out`` is the RMSE of the targets, each
     predicted from all others, None if they are too many; ``scale`` is the local scale κ of the sds (P,), None if the
     model has none; ``missed`` are the errors behind ``left_out``, None where only that is known; ``stations`` is
-    what the posterior says of these, None if there are none.
+    what the posterior says of these, None if there are none; ``parts`` are weights, means and sds (P,) of the models
+    of an average, whose mixture has this mean and sd; by default the one model's.
     """
 
     mean: Float[Tensor, " P"]
@@ -64,6 +65,11 @@ class Prediction:
     scale: Float[Tensor, " P"] | None = None
     missed: Float[Tensor, " M"] | None = None
     stations: StationPosterior | None = None
+    parts: tuple[tuple[float, Float[Tensor, " P"], Float[Tensor, " P"]], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            object.__setattr__(self, "parts", ((1.0, self.mean, self.sd),))
 
 
 def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = never) -> IndirectData:
@@ -268,6 +274,7 @@ def mixture(problem: DownscalingProblem, parts: Sequence[Prediction]) -> Predict
         evidence=sum(each.evidence for each in parts) / len(parts),
         routes=parts[0].routes,
         told=tuple(sentence for sentence in result.told if sentence not in alone) + together,
+        parts=(),
     )
 
 
@@ -296,7 +303,9 @@ def averaged(parts: Sequence[tuple[float, Prediction]]) -> Prediction:
         tuple(dict.fromkeys(sentence for part in each for sentence in part.told)),
         each[0].left_out if missed is None else float(missed.square().mean().sqrt()),
         total(w * scale for w, scale in zip(weights, scales, strict=True)) if len(scales) == len(each) else None,
-        missed, averaged_stations(weights, [part.stations for part in each]),
+        missed,
+        averaged_stations(weights, [part.stations for part in each]),
+        tuple((weight, part.mean, part.sd) for weight, part in parts),
     )  # fmt: skip
 
 

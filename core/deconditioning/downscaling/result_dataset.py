@@ -18,7 +18,8 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.writing.delivery import Delivery
 from deconditioning.fields.writing.export import to_dataset
 from deconditioning.fields.writing.file_names import drs_name
-from deconditioning.fields.writing.quantiles_and_draws import with_draws, with_quantiles
+from deconditioning.fields.writing.quantiles_and_draws import with_draws, with_exceedance, with_quantiles
+from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -34,15 +35,13 @@ class ResultDataset:
 
     problem: DownscalingProblem
     spec: ModelSpec
-    mean: np.ndarray
-    sd: np.ndarray
+    predictive: Predictive
     settings: dict[str, Any]
     sd_latent: np.ndarray | None = None
     local_scale: np.ndarray | None = None
     baselines: Mapping[str, np.ndarray] = field(default_factory=dict)
     checked: dict[str, Any] | None = None
     warnings: tuple[str, ...] = ()
-    quantile: Callable[[float], np.ndarray] | None = None
 
     def drawing(self, check: Check = never) -> Drawing:
         """Joint draws from newly computed sums; a page with cached sums has a faster way."""
@@ -70,10 +69,11 @@ class ResultDataset:
         if draws is not None and delivery.resolution is not None:
             damped = at_resolution(self.problem, draws, delivery.resolution)
             draws, ratio = damped, sd_ratio(self.problem, draws, damped)
-        sd = self.sd if ratio is None else self.sd * ratio
+        mean, sd = self.predictive.mean, self.predictive.sd
+        sd = sd if ratio is None else sd * ratio
         result = to_dataset(
             self.problem,
-            self.mean,
+            mean,
             sd,
             sd_latent=self.sd_latent if self.sd_latent is None or ratio is None else self.sd_latent * ratio,
             local_scale=self.local_scale,
@@ -87,7 +87,9 @@ class ResultDataset:
             method="; ".join(dict.fromkeys(each.model.source for _, each in self.spec.components)),
         )
         if delivery.quantiles:
-            result = with_quantiles(result, self.problem, self.mean, sd, delivery.quantiles, self._quantile(ratio))
+            result = with_quantiles(result, self.problem, self._quantiles(delivery.quantiles, ratio))
+        if delivery.thresholds:
+            result = with_exceedance(result, self.problem, self._exceedance(delivery.thresholds, ratio))
         if delivery.resolution is not None:
             result = result.assign_attrs(effective_resolution_km=delivery.resolution)
         if delivery.draws and draws is not None:
@@ -97,12 +99,21 @@ class ResultDataset:
             )  # fmt: skip
         return result
 
-    def _quantile(self, ratio: np.ndarray | None) -> Callable[[float], np.ndarray] | None:
-        """The quantiles that are not a Gaussian's, with their distances from the mean times ``ratio``; else None."""
-        quantile = self.quantile
-        if quantile is None or ratio is None:
-            return quantile
-        return lambda level: self.mean + ratio * (quantile(level) - self.mean)
+    def _quantiles(self, levels: tuple[float, ...], ratio: np.ndarray | None) -> dict[float, np.ndarray]:
+        """The quantiles (H, W) by level, their distances from the mean times ``ratio``."""
+        mean, each = self.predictive.mean, {level: self.predictive.quantile(level) for level in levels}
+        if ratio is None:
+            return each
+        low, high = self.predictive.limits or (-np.inf, np.inf)
+        return {level: np.clip(mean + ratio * (values - mean), low, high) for level, values in each.items()}
+
+    def _exceedance(self, thresholds: tuple[float, ...], ratio: np.ndarray | None) -> dict[float, np.ndarray]:
+        """Probabilities (H, W) that a pixel exceeds thresholds, distances from the mean taken times ``ratio``."""
+        found = self.predictive
+        if ratio is None:
+            return {value: found.exceedance(value) for value in thresholds}
+        away = np.where(ratio > 0, ratio, np.nan)
+        return {value: found.exceedance(found.mean + (value - found.mean) / away) for value in thresholds}
 
     @property
     def drs_name(self) -> str:

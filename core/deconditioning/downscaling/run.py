@@ -1,7 +1,6 @@
 """Downscaling from start to end: learn, condition, predict on the grid, score with baselines, export."""
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -19,12 +18,14 @@ from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import columns_of, completed, spec_to_settings, starting_spec
 from deconditioning.downscaling.stations.report import station_report
 from deconditioning.downscaling.warping.choice import choose_warp
-from deconditioning.downscaling.warping.physical_map import PhysicalMap, physical_map
+from deconditioning.downscaling.warping.physical_map import physical_map
 from deconditioning.engine.reporting import NoReport, Stopwatch, peak_mb
 from deconditioning.errors import Cancelled, Check, never
 from deconditioning.fields.problem.explained_variation import explained_share
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.printed.thumbnail import field_thumbnail
+from deconditioning.metrics.points import Predicted
+from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.learning.learning import Learned, learn
 from deconditioning.models.named_posterior import named_posterior
 from deconditioning.models.pseudo_targets import with_pseudo_targets
@@ -35,18 +36,17 @@ from deconditioning.models.spec import ModelSpec
 class DownscalingResult:
     """A finished downscaling.
 
-    ``mean`` and ``sd`` (H, W) are in physical units, with the sd of a single pixel; ``sd_latent`` is that of f, None if
-    it is the same (ς² = 0); ``local_scale`` κ (H, W) is part of both, None if the model has none. ``scores`` and
-    ``fields`` by model include the baselines; ``coarse_scores`` are those of withheld cells and of re-aggregation, if
-    they exist; ``spec`` is the model used; ``settings`` reproduce it; ``seconds`` (cpu, wall), ``peak_mb``;
-    ``warnings`` are messages; ``diagnostics`` contains ``leave_one_out`` (a `LearningCheck`), ``one_scale_up``
-    (`OneScaleUp`, None if it was not run), ``explained_share``, ``warp``, ``assumptions`` and, if there are any,
-    ``stations``. ``quantile`` gives the field (H, W) of a level in (0, 1); ``problem`` is the one that the model saw,
-    with the warp of its target.
+    ``predictive`` are the distributions (H, W) of the pixels' own values in the target's units, ``mean`` and ``sd``
+    their moments; ``sd_latent`` is the sd of f, None if it is the same (ς² = 0); ``local_scale`` κ (H, W) is part of
+    both, None if the model has none. ``scores`` and ``fields`` by model include the baselines; ``coarse_scores`` are
+    those of withheld cells and of re-aggregation, if they exist; ``spec`` is the model used; ``settings`` reproduce it;
+    ``seconds`` (cpu, wall), ``peak_mb``; ``warnings`` are messages; ``diagnostics`` contains ``leave_one_out`` (a
+    `LearningCheck`), ``one_scale_up`` (`OneScaleUp`, None if it was not run), ``explained_share``, ``warp``,
+    ``assumptions`` and, if there are any, ``stations``; ``problem`` is the one that the model saw, with the warp of its
+    target.
     """
 
-    mean: np.ndarray
-    sd: np.ndarray
+    predictive: Predictive
     scores: dict[str, dict[str, float]]
     fields: dict[str, np.ndarray]
     coarse_scores: dict[str, dict[str, float]]
@@ -58,8 +58,17 @@ class DownscalingResult:
     diagnostics: dict[str, Any] = field(default_factory=dict)
     sd_latent: np.ndarray | None = None
     local_scale: np.ndarray | None = None
-    quantile: Callable[[float], np.ndarray] | None = None
     problem: DownscalingProblem | None = None
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Posterior mean (H, W)."""
+        return self.predictive.mean
+
+    @property
+    def sd(self) -> np.ndarray:
+        """Posterior sd (H, W) of a single pixel."""
+        return self.predictive.sd
 
 
 def downscale(
@@ -89,7 +98,7 @@ def downscale(
     context.report(message=f"Predicting {problem.grid.area.size:,} pixels from {data.bags.count:,} cells")
     result = predict(spec, data, problem, device=device, check=context.check)
     context.report(message="Scoring the model and the baselines")
-    found = physical_map(problem, result.mean, result.sd)
+    found = physical_map(problem, result.parts)
     fields, scores = _score_all(problem, spec, found, context.check, settings.gradient_boosting)
     checked = None if guard is None else guard.one_scale_up
     rests_on = assumptions(problem, spec, data, found.mean, found.sd, None if checked is None else checked.held)
@@ -98,20 +107,18 @@ def downscale(
     diagnostics |= {"stations": stations} if (stations := station_report(problem, result, fields, found.sd)) else {}
     seconds = watch.seconds()
     return DownscalingResult(
-        mean=fields[spec.model.name],
-        sd=found.sd,
+        predictive=found,
         scores=scores,
         fields=fields,
-        coarse_scores=coarse_scores(problem, fields[spec.model.name]),
+        coarse_scores=coarse_scores(problem, found.mean),
         spec=spec,
         settings=spec_to_settings(settings, spec),
         seconds=seconds,
         peak_mb=peak_mb(device),
         warnings=guard.sentences + (() if best is None else best.warnings) + _warnings(result, rests_on),
         diagnostics=diagnostics | _diagnostics(problem, result, best, guard),
-        sd_latent=physical_map(problem, result.mean, result.sd_latent).sd if spec.point_noise > 0 else None,
+        sd_latent=physical_map(problem, [(1.0, result.mean, result.sd_latent)]).sd if spec.point_noise > 0 else None,
         local_scale=None if result.scale is None else problem.on_grid(result.scale),
-        quantile=found.quantile,
         problem=problem,
     )
 
@@ -148,7 +155,7 @@ def jitter_warning(prediction: Prediction) -> tuple[str, ...]:
 
 
 def _score_all(
-    problem: DownscalingProblem, spec: ModelSpec, found: PhysicalMap, check: Check = never,
+    problem: DownscalingProblem, spec: ModelSpec, found: Predictive, check: Check = never,
     boosting: bool = False,
 ) -> tuple[dict[str, np.ndarray], dict[str, dict[str, float]]]:  # fmt: skip
     """Fields and scores of the model and of every baseline (gradient ``boosting`` too), all seeing the same cells."""
@@ -156,33 +163,31 @@ def _score_all(
     from deconditioning.metrics.field_scores import score_field
 
     problem = problem.plain
-    fields = {spec.model.name: found.mean}
-    sds: dict[str, np.ndarray | None] = {spec.model.name: found.sd}
-    fields |= interpolations(problem)
-    if problem.mediator_columns and "centroid_gp" not in fields:
-        fields["centroid_gp"], sds["centroid_gp"] = centroid_baseline(problem, check)
+    predicted: dict[str, Predicted] = {spec.model.name: found, **interpolations(problem)}
+    if problem.mediator_columns and "centroid_gp" not in predicted:
+        predicted["centroid_gp"] = centroid_baseline(problem, check)
     if boosting:
-        fields["gradient_boosting"], sds["gradient_boosting"] = gradient_boosting(problem, check)
+        predicted["gradient_boosting"] = gradient_boosting(problem, check)
+    fields = {name: each.mean if isinstance(each, Predictive) else each for name, each in predicted.items()}
     scores = {}
     if problem.truth is not None:
         # every method is scored on the pixels that all of them predict
         shared = np.logical_and.reduce([np.isfinite(values) for values in fields.values()])
         truth = np.where(shared, problem.truth, np.nan)
-        for name, values in fields.items():
-            scores[name] = score_field(truth, values, sds.get(name), area=problem.grid.area)
-        scores[spec.model.name] |= found.scores_of_quantiles(truth)
+        scores = {name: score_field(truth, each, area=problem.grid.area) for name, each in predicted.items()}
     return fields, scores
 
 
-def centroid_baseline(problem: DownscalingProblem, check: Check = never) -> tuple[np.ndarray, np.ndarray]:
-    """Gaussian process regression on bag centroids with pseudo-targets, learned by its evidence: mean and sd (H, W)."""
+def centroid_baseline(problem: DownscalingProblem, check: Check = never) -> Predictive:
+    """Gaussian process regression on bag centroids with pseudo-targets, learned by its evidence, at the pixels."""
+    problem = problem.plain
     settings = completed(problem, DownscaleSettings(model="centroid_gp", restarts=1, point_noise=0.0))
     spec, columns, options = starting_spec(problem, settings), columns_of(problem), settings.learning()
     assert spec.mediator_kernel is not None
     data = with_pseudo_targets(spec.mediator_kernel, problem.data, columns, options, check=check)
     learned = learn(spec, data, columns, options, check=check)
     mean, variance = named_posterior(learned.spec, data, columns).mean_and_variance(problem.inputs)
-    return problem.physical_mean(mean), problem.physical_sd(learned.spec.value_sd(variance))
+    return Predictive(problem.physical_mean(mean), problem.physical_sd(learned.spec.value_sd(variance)))
 
 
 def coarse_scores(problem: DownscalingProblem, mean: np.ndarray) -> dict[str, dict[str, float]]:
@@ -195,7 +200,7 @@ def coarse_scores(problem: DownscalingProblem, mean: np.ndarray) -> dict[str, di
     for name, chosen in (("withheld", ~problem.observed), ("seen", problem.observed)):
         truth = np.where(chosen, problem.coarse_truth, np.nan)
         if (np.isfinite(truth) & np.isfinite(back)).sum() >= 2:
-            result = score_field(truth, back, None, area=problem.coarse_grid.area)
+            result = score_field(truth, back, area=problem.coarse_grid.area)
             scores[name] = {key: value for key, value in result.items() if not key.startswith("ssim")}
     return scores
 
@@ -212,7 +217,7 @@ def withheld_scores(problem: DownscalingProblem, fields: dict[str, np.ndarray]) 
     truth = np.where(shared, problem.coarse_truth, np.nan)
     if np.isfinite(truth).sum() < 2:
         return {}
-    result = {name: score_field(truth, values, None, area=problem.coarse_grid.area) for name, values in back.items()}
+    result = {name: score_field(truth, values, area=problem.coarse_grid.area) for name, values in back.items()}
     return {n: {k: v for k, v in scores.items() if not k.startswith("ssim")} for n, scores in result.items()}
 
 
@@ -221,12 +226,10 @@ def leaving(problem: DownscalingProblem, result: DownscalingResult) -> ResultDat
     return ResultDataset(
         result.problem or problem,
         result.spec,
-        result.mean,
-        result.sd,
+        result.predictive,
         settings={"problem": problem.spec.to_dict(), "model": result.settings.to_dict()},
         sd_latent=result.sd_latent,
         local_scale=result.local_scale,
-        quantile=result.quantile,
         baselines={name: values for name, values in result.fields.items() if name != result.spec.model.name},
         checked=result.diagnostics["one_scale_up"],
         warnings=result.warnings,
@@ -256,6 +259,8 @@ def learn_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     context.report(message=f"{problem.data.bags.count} bags, {len(problem.data.targets)} targets")
     choice = choose_warp(problem, chosen, context)
     problem, chosen = choice.problem, choice.settings
+    if problem.warp is not None:
+        context.report(message=problem.warp.sentence, warp=problem.warp.to_dict())
     learned = learn_model(problem, chosen, context, choice.checked) if chosen.learn else None
     if learned is not None:
         best, guard = learned

@@ -10,8 +10,10 @@ from deconditioning.downscaling import interactive
 from deconditioning.downscaling.interactive import traced_spec
 from deconditioning.downscaling.prediction import matched_data
 from deconditioning.downscaling.saved_map import THUMBNAIL
+from deconditioning.downscaling.warping.physical_map import physical_map, warped
 from deconditioning.errors import Check, never
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.problem.warp import Warp
 from deconditioning.figures.downscaled_maps import field_scale
 from deconditioning.figures.small_multiples import small_picture
 from deconditioning.figures.sweep import sweep_thumbnail
@@ -105,12 +107,12 @@ def _row(
     spec = traced_spec(start, problem, values)
     picture = interactive.picture_or_none(problem, spec)
     result = interactive.exact(spec, data.of(spec, check), problem, "sweep", store, picture, check)
-    mean, sd = problem.physical_mean(result.mean), problem.physical_sd(result.sd)
+    found = physical_map(problem, result.parts)
     row: dict[str, Any] = {"evidence": result.evidence, "left_out": result.left_out}
     if problem.truth is not None:
-        scores = score_field(problem.truth, mean, sd)
+        scores = score_field(problem.truth, found)
         row |= {name: scores[name] for name in SCORES if name in scores}
-    return row | {"picture": _small(problem, mean)}
+    return row | {"picture": _small(problem, found.mean)}
 
 
 def _small(problem: DownscalingProblem, mean: np.ndarray) -> dict[str, Any]:
@@ -124,12 +126,15 @@ def sweep_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     """The engine's task: every setting of the axes, stored as they are computed; ``rows`` of a stopped sweep are
     reused.
 
-    ``settings``: ``source``, ``problem``, ``model`` (a `ModelSpec`), ``axes``, ``rows``.
+    ``settings``: ``source``, ``problem``, ``model`` (a `ModelSpec`), ``axes``, ``rows``, ``warp`` where there
+    is one.
     """
     from deconditioning.downscaling.source import Source, build_problem
     from deconditioning.fields.spec import DownscalingSpec
 
     problem = build_problem(Source.from_dict(settings["source"]), DownscalingSpec.from_dict(settings["problem"]))
+    if settings.get("warp"):
+        problem = warped(problem, Warp.from_dict(settings["warp"]))
     spec, axes = ModelSpec.from_dict(settings["model"]), [Axis(**axis) for axis in settings["axes"]]
     rows = sweep(problem, spec, axes, settings.get("rows", ()), context.check)
     told = {"axes": settings["axes"], "units": problem.units, "model": spec.model.name}

@@ -16,12 +16,20 @@ from deconditioning.fields.problem.map_selection import number_of
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.style import DARK, LIGHT
+from deconditioning.metrics.predictive import Predictive
 
 #: Half-width of the interval on the map of uncertainty, in standard deviations.
 SPREADS = 2
 #: Share of the pixels within the limits of the error and the spread.
 _WITHIN = 0.98
 LONGEST_NAME = 34
+#: What the map of uncertainty may show.
+UNCERTAINTIES = {
+    "sd": f"{SPREADS} sd",
+    "low": "Lower end of the 95 % interval",
+    "high": "Upper end of the 95 % interval",
+    "above": "Probability of exceeding a value",
+}
 OBSERVED, MEAN, TRUTH, SPREAD, ERROR = "observed", "mean", "truth", "spread", "error"
 
 
@@ -159,6 +167,19 @@ def all_panels(
     if problem.truth is not None:
         panels.append(Panel(ERROR, "Error", mean - problem.truth, grid, error))
     return panels
+
+
+def uncertainty_panel(
+    problem: DownscalingProblem, scale: MapScale, found: Predictive, kind: str, threshold: float = 0.0
+) -> Panel:
+    """In place of the sd an end of the 95 % interval ("low", "high") on the field's ``scale``, or the probability that
+    a pixel exceeds a ``threshold`` ("above")."""
+    if kind != "above":
+        ends = dict(zip(("low", "high"), found.interval(0.95), strict=True))
+        return Panel(SPREAD, UNCERTAINTIES[kind], ends[kind], problem.grid, scale)
+    value = f"{threshold:g} {problem.units}".strip()
+    title, chance = f"Probability of more than {value}", MapScale("probability", "", "sequential", 0.0, 1.0)
+    return Panel(SPREAD, title, found.exceedance(threshold), problem.grid, chance)
 
 
 def heading(problem: DownscalingProblem) -> str:

@@ -1,11 +1,13 @@
 """All scores of one predicted field, with their names on the command line."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from deconditioning.metrics import pointwise, probabilistic
-from deconditioning.metrics.points import Points, scored_points
+from deconditioning.metrics.points import Points, Predicted, scored_points
+from deconditioning.metrics.predictive import Predictive
 from deconditioning.metrics.spatial import ssim
 
 _POINTWISE = ("rmse", "mae", "bias", "pearson")
@@ -15,17 +17,16 @@ _IN_FIELD_UNITS = {"rmse", "mae", "bias", "crps", "ssim_range", "interval_low", 
 
 def score_field(
     truth: np.ndarray,
-    mean: np.ndarray,
-    sd: np.ndarray | None = None,
+    predicted: Predicted,
     *,
     area: np.ndarray | None = None,
     data_range: float | None = None,
 ) -> dict[str, float]:
-    """Scores over the pixels where truth, mean (and sd) have values; the error is mean − truth.
+    """Scores over the pixels where truth and prediction have values; the error is prediction − truth.
 
     Parameters
     ----------
-    truth, mean, sd : (H, W) in one unit; without sd, crps and coverage are omitted.
+    truth, predicted : (H, W) in one unit; of a prediction without distributions, crps and coverage are omitted.
     area : (H, W) relative cell areas; every score except SSIM is then also given with area weights, under a name ending
         in ``_area``.
     data_range : range for SSIM (by default the span of the scored truth), returned as ``ssim_range``.
@@ -35,30 +36,28 @@ def score_field(
     rmse, mae, bias, pearson, crps, coverage50, coverage90, coverage95, coverage_2sd (and ``_area``), ssim, ssim_range.
         NaN if a score is undefined (correlation of a constant field). Raises `InputError` if no pixel has all values.
     """
-    z, m = np.asarray(truth, dtype=float), np.asarray(mean, dtype=float)
-    scores = _scores(scored_points(truth=z, mean=m, sd=sd))
+    z = np.asarray(truth, dtype=float)
+    points = scored_points(truth=z, predicted=predicted)
+    scores = _scores(points)
     if area is not None:
-        weighted = _scores(scored_points(truth=z, mean=m, sd=sd, weights=area))
+        weighted = _scores(scored_points(truth=z, predicted=predicted, weights=area))
         scores |= {f"{name}_area": value for name, value in weighted.items()}
-    there = np.isfinite(z) & np.isfinite(m)
-    if sd is not None:
-        there &= np.isfinite(np.asarray(sd, dtype=float))
-    value, span = ssim(truth=np.where(there, z, np.nan), mean=m, data_range=data_range)
+    mean = predicted.mean if isinstance(predicted, Predictive) else predicted
+    value, span = ssim(truth=np.where(points.there, z, np.nan), mean=mean, data_range=data_range)
     return scores | {"ssim": value, "ssim_range": span}
 
 
-def score_points(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray | None = None) -> dict[str, float]:
+def score_points(truth: np.ndarray, predicted: Predicted) -> dict[str, float]:
     """The scores of ``score_field`` that need no neighbours, for points without a grid; all (n,)."""
-    return _scores(scored_points(truth=truth, mean=mean, sd=sd))
+    return _scores(scored_points(truth=truth, predicted=predicted))
 
 
 def _scores(p: Points) -> dict[str, float]:
-    common = {"truth": p.truth, "mean": p.mean, "weights": p.weights}
-    scores = {name: getattr(pointwise, name)(**common) for name in _POINTWISE}
-    if p.sd is None:
+    scores = {name: getattr(pointwise, name)(truth=p.truth, mean=p.mean, weights=p.weights) for name in _POINTWISE}
+    if p.distributions is None:
         return scores
-    spread = {**common, "sd": p.sd}
-    scores["crps"] = probabilistic.crps_gaussian(**spread)
+    spread: dict[str, Any] = {"truth": p.truth, "predicted": p.distributions, "weights": p.weights}
+    scores["crps"] = probabilistic.crps(**spread)
     scores |= {name: probabilistic.coverage(**spread, level=level) for name, level in LEVELS.items()}
     scores["coverage_2sd"] = probabilistic.coverage_sd(**spread, width=2.0)
     return scores

@@ -7,6 +7,7 @@ import numpy as np
 
 from deconditioning.metrics.calibration import calibration
 from deconditioning.metrics.points import scored_points
+from deconditioning.metrics.predictive import Predictive
 
 Verdict = Literal["too narrow", "about right", "too wide"]
 LEVELS = (0.5, 0.9, 0.95)
@@ -25,7 +26,8 @@ class Trust:
     ----------
     held : (3,) shares of the truth within the 50, 90 and 95 % intervals (`LEVELS`).
     verdict : whether the 95 % intervals contain less than 90 %, up to 98 %, or more (in whole per cent).
-    widen : factor for every sd with which the 95 % intervals would contain 95 %; infinite if too many sds are 0.
+    widen : factor for the width of every interval (behind a warp, in its units) with which the 95 % intervals would
+        contain 95 %; infinite if too many sds are 0.
     """
 
     held: tuple[float, ...]
@@ -38,18 +40,17 @@ class Trust:
         return f"{100 * self.held[-1]:.0f} % of the 95 % intervals contain the truth: {self.verdict}."
 
 
-def trust(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray, *, weights: np.ndarray | None = None) -> Trust:
-    """Judge the intervals mean ± z·sd by the truth (arrays of one shape; NaN is ignored), with optional area weights.
+def trust(truth: np.ndarray, predicted: Predictive, *, weights: np.ndarray | None = None) -> Trust:
+    """Judge central intervals by the truth (arrays of one shape; NaN is ignored), with optional area weights.
 
-    ``widen`` is ``q / 1.96`` with q the weighted 95 % quantile of |truth − mean| / sd. Raises ``InputError`` if nothing
-    can be scored.
+    ``widen`` is ``q / 1.96`` with q the weighted 95 % quantile of the normal scores' sizes, |truth − mean| / sd of a
+    Gaussian. Raises ``InputError`` if nothing can be scored.
     """
-    held = tuple(float(share) for share in calibration(truth, mean, sd, LEVELS, weights=weights))
+    held = tuple(float(share) for share in calibration(truth, predicted, LEVELS, weights=weights))
     whole = round(100 * held[-1])
     verdict: Verdict = "too narrow" if whole < RIGHT[0] else "too wide" if whole > RIGHT[1] else "about right"
-    p = scored_points(truth=truth, mean=mean, sd=sd, weights=weights)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        off = np.nan_to_num(np.abs(p.truth - p.mean) / p.spread, nan=0.0, posinf=np.inf)  # 0/0: exactly right
+    p = scored_points(truth=truth, predicted=predicted, weights=weights)
+    off = np.abs(p.predictive.score(p.truth))
     order = np.argsort(off)
     at = np.searchsorted(np.cumsum(p.weights[order]), LEVELS[-1] * (1 - 1e-12))
     return Trust(held, verdict, float(off[order][min(at, len(order) - 1)]) / _PHI_95)

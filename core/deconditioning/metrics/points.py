@@ -5,38 +5,42 @@ from dataclasses import dataclass
 import numpy as np
 
 from deconditioning.errors import InputError
+from deconditioning.metrics.predictive import Predictive
+
+#: What is scored: a point prediction, or distributions.
+Predicted = np.ndarray | Predictive
 
 
 @dataclass(frozen=True)
 class Points:
-    """The n scored points: truth, mean, sd (None for a point prediction) and weights with sum one, each (n,)."""
+    """The n scored points: truth, mean and weights with sum one, each (n,); distributions, None of a point prediction.
+
+    ``there`` marks them among all.
+    """
 
     truth: np.ndarray
     mean: np.ndarray
-    sd: np.ndarray | None
     weights: np.ndarray
+    there: np.ndarray
+    distributions: Predictive | None = None
 
     @property
-    def spread(self) -> np.ndarray:
-        """The sd (n,); `InputError` for a point prediction."""
-        if self.sd is None:
-            raise InputError("This score needs `sd`, the standard deviation of the prediction: none was given.")
-        return self.sd
+    def predictive(self) -> Predictive:
+        """The distributions; `InputError` for a point prediction."""
+        if self.distributions is None:
+            raise InputError("This score needs the standard deviation of the prediction: none was given.")
+        return self.distributions
 
 
-def scored_points(
-    *,
-    truth: np.ndarray,
-    mean: np.ndarray,
-    sd: np.ndarray | None = None,
-    weights: np.ndarray | None = None,
-) -> Points:
-    """The points where truth, mean (and sd) are finite and the weight is positive, ``w_i ← w_i / Σ w``.
+def scored_points(*, truth: np.ndarray, predicted: Predicted, weights: np.ndarray | None = None) -> Points:
+    """The points where truth and prediction are finite and the weight is positive, ``w_i ← w_i / Σ w``.
 
-    Arrays have one shape; truth, mean and sd have the same unit. Raises `InputError` for different shapes, a negative
+    Arrays have one shape; truth and prediction have the same unit. Raises `InputError` for different shapes, a negative
     sd or weight, or no points left.
     """
-    arrays = {"truth": truth, "mean": mean, "sd": sd, "weights": weights}
+    spread = predicted.sd if isinstance(predicted, Predictive) else None
+    mean = predicted.mean if isinstance(predicted, Predictive) else predicted
+    arrays = {"truth": truth, "mean": mean, "sd": spread, "weights": weights}
     given = {name: np.asarray(a, dtype=float) for name, a in arrays.items() if a is not None}
     for name, array in given.items():
         if array.shape != given["truth"].shape:
@@ -54,5 +58,5 @@ def scored_points(
             "Truth and prediction have no pixels in common, so there is nothing to score: give the same grid."
         )
     w = given["weights"][there] if "weights" in given else np.ones(int(there.sum()))
-    spread = given["sd"][there] if "sd" in given else None
-    return Points(given["truth"][there], given["mean"][there], spread, w / w.sum())
+    own = predicted[there] if isinstance(predicted, Predictive) else None
+    return Points(given["truth"][there], given["mean"][there], w / w.sum(), there, own)

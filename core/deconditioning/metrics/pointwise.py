@@ -10,19 +10,19 @@ def rmse(*, truth: np.ndarray, mean: np.ndarray, weights: np.ndarray | None = No
 
     Source: Wilks 2019, *Statistical Methods in the Atmospheric Sciences*, eq. 9.33.
     """
-    p = scored_points(truth=truth, mean=mean, weights=weights)
+    p = scored_points(truth=truth, predicted=mean, weights=weights)
     return float(np.sqrt(np.sum(p.weights * (p.mean - p.truth) ** 2)))
 
 
 def mae(*, truth: np.ndarray, mean: np.ndarray, weights: np.ndarray | None = None) -> float:
     """Mean absolute error ``Σ w |m − z|``, in the field's units; 0 is best. Source: Willmott & Matsuura 2005, eq. 2."""
-    p = scored_points(truth=truth, mean=mean, weights=weights)
+    p = scored_points(truth=truth, predicted=mean, weights=weights)
     return float(np.sum(p.weights * np.abs(p.mean - p.truth)))
 
 
 def bias(*, truth: np.ndarray, mean: np.ndarray, weights: np.ndarray | None = None) -> float:
     """Mean error ``Σ w (m − z)``, prediction minus truth, in the field's units; 0 is best. Source: as `rmse`."""
-    p = scored_points(truth=truth, mean=mean, weights=weights)
+    p = scored_points(truth=truth, predicted=mean, weights=weights)
     return float(np.sum(p.weights * (p.mean - p.truth)))
 
 
@@ -31,7 +31,7 @@ def pearson(*, truth: np.ndarray, mean: np.ndarray, weights: np.ndarray | None =
 
     NaN if either field is constant. Source: Pearson 1895.
     """
-    p = scored_points(truth=truth, mean=mean, weights=weights)
+    p = scored_points(truth=truth, predicted=mean, weights=weights)
     m = p.mean - np.sum(p.weights * p.mean)
     z = p.truth - np.sum(p.weights * p.truth)
     scale = np.sqrt(np.sum(p.weights * m**2) * np.sum(p.weights * z**2))

@@ -50,7 +50,7 @@ def of_result(problem: DownscalingProblem, fields: Fields, result: DownscalingRe
     mean, sd = result.mean, result.sd
     reach = reaches(problem, mean, sd)
     panels = all_panels(problem, field_scale(problem), mean, sd, reach.steadied(reach))
-    held = None if problem.truth is None else trust(problem.truth, mean, sd, weights=problem.grid.area)
+    held = None if problem.truth is None else trust(problem.truth, result.predictive, weights=problem.grid.area)
     refusals = refused([Assumption(**each) for each in result.diagnostics["assumptions"]])
     found = verdict(problem, mean, held, result.fields["bilinear"], refusals)
     scores = result.scores or withheld_scores(problem, result.fields)

@@ -126,10 +126,8 @@ def _field(*scores: str) -> Callable[[Address], tuple[float, ...]]:
         from deconditioning.fields.problem.baselines import bilinear
         from deconditioning.metrics.field_scores import score_field
 
-        problem, mean, sd = _map(address)
-        result = score_field(problem.truth, mean, sd) | {
-            "bilinear": score_field(problem.truth, bilinear(problem), None)["rmse"]
-        }
+        problem, found = _map(address)
+        result = score_field(problem.truth, found) | {"bilinear": score_field(problem.truth, bilinear(problem))["rmse"]}
         return *(float(result[name]) for name in scores), 1.0
 
     return at
@@ -141,6 +139,7 @@ def _map(address: Address) -> Any:
     from deconditioning.downscaling.prediction import matched_data, predict
     from deconditioning.downscaling.presets import preset
     from deconditioning.downscaling.starting import completed, starting_spec
+    from deconditioning.downscaling.warping.physical_map import physical_map
     from deconditioning.fields.problem.coarsened import make_problem
     from deconditioning.fields.spec import DownscalingSpec
 
@@ -156,7 +155,7 @@ def _map(address: Address) -> Any:
     if noise.key in address:
         spec = replace(spec, noise=noise.read(address[noise.key]))
     result = predict(spec, matched_data(problem, spec), problem)
-    return problem, problem.physical_mean(result.mean), problem.physical_sd(result.sd)
+    return problem, physical_map(problem, result.parts)
 
 
 def _scored(study: str, *scores: str) -> Callable[[dict[str, Any]], tuple[float, ...]]:

@@ -14,6 +14,8 @@ from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.bag_sums.pixel_sums import Picture
 from deconditioning.downscaling import interactive
 from deconditioning.downscaling.frames import TOLERANCE, Family, family, sampled
+from deconditioning.downscaling.interactive import Later
+from deconditioning.downscaling.warping.physical_map import physical_map
 from deconditioning.errors import Cancelled, Check, InputError, never
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import ERROR, MEAN, SPREAD, SPREADS
@@ -21,9 +23,10 @@ from deconditioning.figures.map_frames import MapFamily, map_frames
 from deconditioning.figures.maps import thinned
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice
+from pages.downscaling.distribution.view import View, mean_of
 from pages.downscaling.frames.along import Standing
 from pages.downscaling.frames.movable import moved
-from pages.downscaling.picture import FRAMES, View, picture_of
+from pages.downscaling.picture import FRAMES, picture_of
 from pages.kit.chart.background import get_background, session_lane
 from pages.kit.chart.frames import Frames, frames_text, send_frames
 from pages.kit.record import page_record
@@ -62,10 +65,9 @@ def pictures_along(
     def preview(t: float) -> tuple[Callable[[], np.ndarray], Callable[[], np.ndarray]]:
         at = moved(spec, key, 10.0**t, problem.spec.covariates)
         result = interactive.preview(at, problem.data, problem, key, store, drawn, look)
-        return (
-            lambda: thinned(problem.physical_mean(result.mean), every).ravel(),
-            lambda: thinned(problem.physical_sd(result.sd()), sd_every).ravel(),
-        )
+        found = Later(lambda: physical_map(problem, [(1.0, result.mean, result.sd())]))
+        mean = mean_of(problem, result.mean, found)
+        return (lambda: thinned(mean(), every).ravel(), lambda: thinned(found().sd, sd_every).ravel())
 
     unit = float(np.nanmedian(preview((low + high) / 2)[1]())) or 1.0
     means, sds = sampled(preview, low, high, tolerance=TOLERANCE * unit, check=check)
@@ -76,9 +78,10 @@ def pictures_along(
 
 def frames_along(
     spec: ModelSpec, problem: DownscalingProblem, drawn: Drawn, key: str, at: float, ends: tuple[float, float],
-    check: Check,
+    check: Check, spread: bool = True,
 ) -> str:  # fmt: skip
-    """The same for the browser, between these ``ends`` of log10 of the slider's value, which is ``at`` now."""
+    """The same for the browser, between these ``ends`` of log10 of the slider's value, which is ``at`` now; without the
+    ``spread`` where its map shows something else."""
     found = pictures_along(spec, problem, drawn, key, ends[0] - at, ends[1] - at, check)
     grid, maps = problem.grid, {}
 
@@ -91,23 +94,28 @@ def frames_along(
         mean = maps[f"map-{MEAN}"] = map_of(found.mean, found.every, 1.0)
         if problem.truth is not None:
             maps[f"map-{ERROR}"] = replace(mean, centre=mean.centre - thinned(problem.truth, found.every))
-    if found.spread.error <= MOST_ERROR * found.unit:
+    if spread and found.spread.error <= MOST_ERROR * found.unit:
         maps[f"map-{SPREAD}"] = map_of(found.spread, found.sd_every, SPREADS)
     return frames_text(map_frames(maps)) if maps else ""
 
 
-def show(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: View, stands: Standing) -> None:
-    """Send what is known along the essential sliders; under an exact picture the rest is computed, one by one."""
+def show(
+    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: View, stands: Standing, *, spread: bool
+) -> None:
+    """Send what is known along the essential sliders; under an exact picture the rest is computed, one by one.
+
+    ``spread``: the map of uncertainty shows the sd.
+    """
     if not spec.model.reads(problem.data):
         return
-    wanted = {key: _job(stands, key) for key in page_record().essentials if key in stands.values}
+    wanted = {key: _job(stands, key, spread) for key in page_record().essentials if key in stands.values}
 
     @st.fragment
     def part() -> None:
         texts = {key: _text(name) for key, name in wanted.items()}
         missing = next((key for key, text in texts.items() if text is None), None)
         if view.exact and missing is not None:
-            _request(choice, problem, spec, stands, missing, wanted[missing])
+            _request(choice, problem, spec, stands, missing, wanted[missing], spread)
         known = [Frames(key, stands.contexts[key], text) for key, text in texts.items() if text]
         send_frames(known, more=view.exact and missing is not None)
 
@@ -118,8 +126,8 @@ def _middle(value: float) -> float:
     return STEP * round(math.log10(value) / STEP)
 
 
-def _job(stands: Standing, key: str) -> str:
-    return f"frames {stands.contexts[key]} {key} {_middle(stands.values[key]):g}"
+def _job(stands: Standing, key: str, spread: bool) -> str:
+    return f"frames {stands.contexts[key]} {key} {_middle(stands.values[key]):g}{'' if spread else ' mean'}"
 
 
 def _text(name: str) -> str | None:
@@ -134,8 +142,9 @@ def _text(name: str) -> str | None:
 
 
 def _request(
-    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, stands: Standing, key: str, name: str
-) -> None:
+    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, stands: Standing, key: str, name: str,
+    spread: bool,
+) -> None:  # fmt: skip
     at, (least, most), drawn = math.log10(stands.values[key]), stands.ends[key], picture_of(choice, problem, spec)
     begun: list[float] = []
 
@@ -149,7 +158,7 @@ def _request(
         for middle, reach in ((_middle(stands.values[key]), REACH), (at, _NEAR)):
             ends = max(middle - reach, least), min(middle + reach, most)
             with contextlib.suppress(InputError):
-                if text := frames_along(spec, problem, drawn, key, at, ends, lambda: bounded(check)):
+                if text := frames_along(spec, problem, drawn, key, at, ends, lambda: bounded(check), spread):
                     return text
         return ""
 

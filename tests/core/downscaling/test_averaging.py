@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from scipy.stats import norm
 from scipy.stats import t as student
 
 from deconditioning.bag_sums.cached_terms import SumsStore
@@ -17,6 +18,7 @@ from deconditioning.downscaling.run import downscale, export
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import averaged_with, completed, spec_to_settings, starting_spec
 from deconditioning.downscaling.stores.stored_model import condition_on_problem
+from deconditioning.downscaling.warping.physical_map import physical_map
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -78,9 +80,23 @@ def test_every_route_has_the_moments_of_the_mixture(average) -> None:
         assert found.sd.numpy() == pytest.approx(sd, rel=1e-6), name
     assert quick.mean.numpy() == pytest.approx(mean, abs=1e-5) and quick.sd().numpy() == pytest.approx(sd, rel=1e-3)
     stored = condition_on_problem(given, spec_to_settings(DownscaleSettings(), spec), ("m",), torch.device("cpu"))
-    read, _ = stored.read(given.inputs)
-    assert read["mean"] == pytest.approx(given.target_scale.backward(mean), abs=1e-6)
-    assert read["sd"] == pytest.approx(given.target_scale.sd * sd, rel=1e-5)
+    read = stored.read(given.inputs).predictive
+    assert read.mean == pytest.approx(given.target_scale.backward(mean), abs=1e-6)
+    assert read.sd == pytest.approx(given.target_scale.sd * sd, rel=1e-5)
+
+
+def test_quantiles_are_those_of_the_mixture_not_of_its_moments(average) -> None:
+    """Second route: the probability below a quantile, from each model predicted alone."""
+    given, spec = average
+    alone = [(weight, predict(each, matched_data(given, each), given)) for weight, each in spec.components]
+    scale = given.target_scale
+    quick = physical_map(given, predict(spec, matched_data(given, spec), given).parts)
+    stored = condition_on_problem(given, spec_to_settings(DownscaleSettings(), spec), ("m",), torch.device("cpu"))
+    for level in (0.05, 0.975):
+        for found in (quick.quantile(level).flat[given.pixel], stored.read(given.inputs).predictive.quantile(level)):
+            value = scale.forward(found)
+            below = sum(weight * norm.cdf(value, each.mean.numpy(), each.sd.numpy()) for weight, each in alone)
+            assert below == pytest.approx(level, abs=1e-6)
 
 
 def test_left_out_errors_are_averaged_with_the_weights(matched) -> None:

@@ -13,6 +13,7 @@ from deconditioning.fields.problem.baselines import bilinear
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.metrics.predictive import Predictive
 from tests.core.fields.samples import fields, runaway
 
 
@@ -22,7 +23,7 @@ def problem() -> DownscalingProblem:
 
 
 @pytest.fixture(scope="module")
-def found(problem) -> tuple[np.ndarray, np.ndarray]:
+def found(problem) -> Predictive:
     return gradient_boosting(problem)
 
 
@@ -31,7 +32,7 @@ def rmse(problem: DownscalingProblem, mean: np.ndarray) -> float:
 
 
 def test_it_uses_the_covariate_and_comes_nearer_to_the_cells_than_its_start(problem, found):
-    mean, _ = found
+    mean = found.mean
     assert rmse(problem, mean) < 0.8 * rmse(problem, bilinear(problem))
     missed = [np.nanstd(reaggregate(problem, each) - problem.coarse) for each in (mean, bilinear(problem))]
     assert missed[0] < missed[1]
@@ -41,7 +42,8 @@ def test_what_it_may_not_see_has_no_say_and_a_seed_makes_it_again(problem, found
     hidden = replace(
         problem, truth=np.flipud(problem.truth), coarse_truth=np.where(problem.observed, problem.coarse, 1e3)
     )
-    for first, second in zip(gradient_boosting(hidden), found, strict=True):
+    again = gradient_boosting(hidden)
+    for first, second in ((again.mean, found.mean), (again.sd, found.sd)):
         assert np.array_equal(first, second, equal_nan=True)
 
 
@@ -58,8 +60,8 @@ def test_its_intervals_are_quantiles_of_the_cells_values(problem, found):
         for q in (0.025, 0.975)
     ]  # fmt: skip
     width = np.clip(ends[1] - ends[0], 0, None) / (2 * 1.96)
-    assert np.nanmedian(np.abs(found[1].flat[problem.pixel] - width)) < 0.05 * np.median(width)
-    held = np.abs(found[0] - problem.truth)[~np.isnan(found[0])] < 1.96 * found[1][~np.isnan(found[1])]
+    assert np.nanmedian(np.abs(found.sd.flat[problem.pixel] - width)) < 0.05 * np.median(width)
+    held = np.abs(found.mean - problem.truth)[~np.isnan(found.mean)] < 1.96 * found.sd[~np.isnan(found.sd)]
     assert held.mean() > 0.5
 
 

@@ -188,7 +188,7 @@ def test_attributes_of_ones_own_are_checked():
 def test_noise_of_a_pixel_is_said_and_not_drawn(problem, result):
     from dataclasses import replace
 
-    noisy = ResultDataset(problem, replace(result.spec, point_noise=0.04), result.mean, result.sd, {})
+    noisy = ResultDataset(problem, replace(result.spec, point_noise=0.04), result.predictive, {})
     drawn = noisy.drawing()(3, 0)
     comment = noisy.dataset(Delivery(draws=3), lambda count, seed: drawn)["draws"].attrs["comment"]
     assert f"exclude the independent noise of each pixel, sd {0.2 * problem.target_scale.sd:.4g}" in comment

@@ -17,6 +17,7 @@ from deconditioning.fields.problem.coordinates import steps_in_km
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.writing.delivery import Delivery
 from deconditioning.figures.scores import power_spectra
+from deconditioning.metrics.predictive import Predictive
 from tests.core.downscaling.test_averaging import problem
 
 
@@ -29,7 +30,7 @@ def matched() -> DownscalingProblem:
 def leaving(matched) -> ResultDataset:
     spec = starting_spec(matched, DownscaleSettings(model="area_to_point_gp"))
     flat = np.where(matched.cell >= 0, 1.0, np.nan)
-    return ResultDataset(matched, spec, flat, flat, {})
+    return ResultDataset(matched, spec, Predictive(flat, flat), {})
 
 
 def test_steps_are_great_circles(matched) -> None:

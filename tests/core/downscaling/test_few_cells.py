@@ -55,9 +55,9 @@ def test_every_route_gives_the_mixture(problem: DownscalingProblem, learned: Mod
     stored = spec_to_settings(DownscaleSettings(), learned)
     assert starting_spec(problem, stored) == learned
     store = condition_on_problem(problem, stored, (), torch.device("cpu"))
-    values, _ = store.read(problem.inputs)
-    assert values["mean"] == pytest.approx(problem.target_scale.backward(found.mean.numpy()), abs=1e-6)
-    assert values["sd"] == pytest.approx(problem.target_scale.sd * found.sd.numpy(), rel=1e-5)
+    values = store.read(problem.inputs).predictive
+    assert values.mean == pytest.approx(problem.target_scale.backward(found.mean.numpy()), abs=1e-6)
+    assert values.sd == pytest.approx(problem.target_scale.sd * found.sd.numpy(), rel=1e-5)
 
 
 def test_export_reproduces_the_map_without_learning(problem: DownscalingProblem, learned: ModelSpec) -> None:

@@ -26,6 +26,7 @@ from deconditioning.engine.context import Context
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.two_files import make_problem_from_files
+from deconditioning.fields.problem.warp import Warp
 from deconditioning.fields.reading.zarr_reading import open_store
 from tests.core.downscaling.stores import COVARIATES, stored_model, write_store
 
@@ -83,6 +84,39 @@ def test_each_is_the_downscaling_of_each_step(store, tmp_path):
     alone = downscale(problem, stored.settings)
     assert np.abs(written(tmp_path / "out.zarr")[1] - alone.mean).max() < 1e-8
     assert np.abs(written(tmp_path / "out.zarr", "sd")[1] - alone.sd).max() < 1e-8
+
+
+def test_a_warped_target_has_the_map_and_the_quantiles_of_each_step(store, tmp_path):
+    """Second route: the step downscaled by itself; the cells' values are honoured in the store too."""
+    stored = stored_model(store, "bag_gp", matching="direct", mediators=())
+    stored = replace(stored, settings=stored.settings.replace(warp=Warp("box-cox").to_dict()))
+    more = {"condition": "each", "rows": 21, "steps": (1, 3), "quantiles": (0.975, 0.05)}
+    found = run(task(store, tmp_path / "out.zarr", stored, **more))
+    assert found["warnings"] == []
+    alone = downscale(make_problem(open_store(store), replace(stored.problem, select={"time": 2})), stored.settings)
+    spread = float(np.nanstd(alone.mean))
+    wanted = {"mean": alone.mean, "sd": alone.sd, "quantile_5": alone.predictive.quantile(0.05),
+              "quantile_97p5": alone.predictive.quantile(0.975)}  # fmt: skip
+    for name, values in wanted.items():
+        assert np.nanmax(np.abs(written(tmp_path / "out.zarr", name)[1] - values)) < 1e-6 * spread, name
+    assert "Values are modelled on a log scale" in open_store(tmp_path / "out.zarr").dataset.attrs["comment"]
+    once = run(task(store, tmp_path / "once.zarr", stored, steps=(0, 2)))
+    first = downscale(make_problem(open_store(store), stored.problem), stored.settings)
+    assert once["computed"] and np.nanmax(np.abs(written(tmp_path / "once.zarr")[0] - first.mean)) < 1e-6 * spread
+    assert np.isfinite(written(tmp_path / "once.zarr")[1]).all() and written(tmp_path / "once.zarr").min() > 0
+
+
+def test_a_step_outside_the_domain_of_the_warp_is_skipped_with_its_reason(tmp_path):
+    def colder(step: int, planet: Any) -> None:
+        if step == 1:
+            planet["cloud_top_temperature"] -= 300.0
+
+    other = write_store(tmp_path / "in.zarr", steps=2, change=colder)
+    stored = stored_model(other, "bag_gp", matching="direct", mediators=())
+    stored = replace(stored, settings=stored.settings.replace(warp=Warp("box-cox").to_dict()))
+    found = run(task(other, tmp_path / "out.zarr", stored, condition="each"))
+    assert len(found["warnings"]) == 1 and "Step 1 is skipped: The cells range from -" in found["warnings"][0]
+    assert "log(v) is not defined" in found["warnings"][0]
 
 
 def test_each_with_coarse_targets_of_their_own(store, tmp_path):

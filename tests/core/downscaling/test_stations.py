@@ -21,6 +21,7 @@ from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.tiles import evaluate
+from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.learning.objectives import exact_objective
 from deconditioning.models.learning.trainable import Trainable
 from deconditioning.models.spec import ModelSpec
@@ -147,7 +148,7 @@ def test_draws_have_the_posteriors_moments(joined: DownscalingProblem) -> None:
     spec = spec_of(joined)
     found = predict(spec, matched_data(joined, spec), joined)
     sd = joined.physical_sd(found.sd_latent)
-    result = ResultDataset(joined, spec, joined.physical_mean(found.mean), sd, {})
+    result = ResultDataset(joined, spec, Predictive(joined.physical_mean(found.mean), sd), {})
     draws = result.drawing()(600, 3).fields
     z = (draws.mean(axis=0) - joined.physical_mean(found.mean)) / (sd / np.sqrt(600))
     assert np.sqrt(np.nanmean(z**2)) < 1.5

@@ -20,6 +20,7 @@ from deconditioning.figures.downscaled_maps import field_scale
 from deconditioning.figures.small_multiples import small_map, small_multiples
 from deconditioning.figures.sweep import sweep_plot, table_of
 from deconditioning.metrics.field_scores import score_field
+from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.spec import ModelSpec
 from deconditioning.sweeps import Axis, optimum, settings_of
 
@@ -51,7 +52,7 @@ def test_each_setting_is_what_the_ordinary_route_says(problem, spec, rows) -> No
     for row in rows[::2]:
         found = predict(traced_spec(spec, problem, row["values"]), problem.data, problem)
         mean, sd = problem.physical_mean(found.mean), problem.physical_sd(found.sd)
-        scores = score_field(problem.truth, mean, sd)
+        scores = score_field(problem.truth, Predictive(mean, sd))
         assert row["evidence"] == pytest.approx(found.evidence, rel=1e-8)
         for name in ("rmse", "crps", "coverage95"):
             assert row[name] == pytest.approx(scores[name], rel=1e-6), name

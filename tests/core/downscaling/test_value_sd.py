@@ -72,12 +72,12 @@ def route_sds(problem: DownscalingProblem, spec: ModelSpec) -> dict[str, np.ndar
         local_scale=spec.local_scale,
     )  # fmt: skip
     conditioned = condition_on_problem(problem, settings, ("m",), torch.device("cpu"))
-    read, _ = conditioned.read(problem.inputs)
+    read = conditioned.read(problem.inputs)
     found = {
         "exact": predict(spec, data, problem).sd.numpy(),
         "page": interactive.exact(spec, data, problem, "key", store, picture).sd.numpy(),
         "preview": interactive.preview(spec, data, problem, "key", store, picture, look).sd().numpy(),
-        "stored": read["sd"] / problem.target_scale.sd,
+        "stored": read.predictive.sd / problem.target_scale.sd,
     }
     if spec.model.name in ("bag_gp", "shrinkage_cmp"):
         found["tiled"] = predict_tiled(spec, data, problem, problem.inputs).sd.numpy()

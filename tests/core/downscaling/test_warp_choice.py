@@ -74,11 +74,11 @@ def test_scores_of_known_log_normal_truths() -> None:
 
 def test_coverage_of_the_quantiles_counted_by_hand(lognormal: DownscalingProblem, results: dict) -> None:
     result = results["auto"]
-    low, high = result.quantile(0.025), result.quantile(0.975)
+    low, high = result.predictive.quantile(0.025), result.predictive.quantile(0.975)
     inside = np.mean((lognormal.truth >= low) & (lognormal.truth <= high))
     assert inside == pytest.approx(result.scores["regression_kriging"]["coverage95"], abs=1e-9)
     levels = np.arange(1, 100) / 100
-    off = [lognormal.truth - result.quantile(level) for level in levels]
+    off = [lognormal.truth - result.predictive.quantile(level) for level in levels]
     loss = np.mean([2 * np.maximum(level * o, (level - 1) * o) for level, o in zip(levels, off, strict=True)])
     assert loss == pytest.approx(result.scores["regression_kriging"]["crps"], rel=1e-6)
 
@@ -87,7 +87,12 @@ def test_rain_is_never_negative_and_averages_to_the_cells(lognormal: Downscaling
     result = results["auto"]
     seen, spread = lognormal.observed, float(lognormal.coarse[lognormal.observed].std())
     assert np.abs(reaggregate(lognormal, result.mean) - lognormal.coarse)[seen].max() < 1e-6 * spread
-    file = leaving(lognormal, result).dataset(Delivery(draws=4, quantiles=(0.001, 0.5)))
+    file = leaving(lognormal, result).dataset(Delivery(draws=4, quantiles=(0.001, 0.5), thresholds=(-1.0, 0.0, 2.0)))
+    chance = file["exceedance"]
+    assert chance.attrs["units"] == "1" and "standard_name" not in chance.attrs
+    assert chance.sel(threshold=-1.0).min() == 1.0
+    median = result.predictive.quantile(0.5)
+    assert np.array_equal(chance.sel(threshold=2.0).values > 0.5, median > 2.0)
     for values in (file["mean"], file["quantiles"], file["draws"], results["none"].mean):
         assert float(np.min(values)) >= 0.0
     for draw in file["draws"].values:
@@ -154,7 +159,7 @@ def test_a_share_stays_between_its_bounds() -> None:
     problem = problem_of(share, units="1", standard_name="cloud_area_fraction")
     result = downscale(problem, QUICK.replace(warp="logit"))
     assert result.diagnostics["warp"] == {"kind": "logit", "power": 0.0, "shift": 0.0, "low": 0.0, "high": 1.0}
-    for values in (result.mean, result.quantile(0.001), result.quantile(0.999)):
+    for values in (result.mean, result.predictive.quantile(0.001), result.predictive.quantile(0.999)):
         assert values.min() >= 0.0 and values.max() <= 1.0
 
 
@@ -169,7 +174,19 @@ def test_few_cells_and_mediators_go_through_a_warp_too(lognormal: DownscalingPro
     assert np.isfinite(unmatched.mean).all() and unmatched.mean.min() > 0
 
 
-def test_a_store_is_refused_with_a_sentence(lognormal: DownscalingProblem) -> None:
-    settings = QUICK.replace(learn=False, warp=Warp("box-cox").to_dict())
-    with pytest.raises(InputError, match="warp of its target"):
-        condition_on_problem(lognormal, settings, ("1",), torch.device("cpu"))
+def test_a_stored_model_has_the_same_distributions(lognormal: DownscalingProblem, results: dict) -> None:
+    result = results["auto"]
+    given = condition_on_problem(lognormal, result.settings, ("1",), torch.device("cpu"))
+    every = np.ones(lognormal.grid.shape, dtype=bool)
+    read = given.read(lognormal.inputs, shift=given.shift(slice(None), slice(None), every)).predictive
+    spread = float(result.mean.std())
+    for mine, theirs in (
+        (read.mean, result.mean), (read.sd, result.sd), (read.quantile(0.95), result.predictive.quantile(0.95))
+    ):  # fmt: skip
+        assert np.abs(mine - theirs.ravel()).max() < 1e-6 * spread
+
+
+def test_values_outside_the_domain_of_a_warp_are_refused(lognormal: DownscalingProblem) -> None:
+    settings = QUICK.replace(learn=False, warp=Warp("logit", high=1.0).to_dict())
+    with pytest.raises(InputError, match="where the logit between 0 and 1 is not defined"):
+        downscale(lognormal, settings)

@@ -62,7 +62,9 @@ def written(tmp_path_factory):
         path = tmp_path_factory.mktemp("out") / f"{kind}.nc"
         path.write_bytes(to_netcdf_bytes(data))
         sd, members = data["sd"].values, mean + np.arange(3)[:, None, None]
-        full = with_draws(with_quantiles(data, problem, mean, sd, (0.05, 0.95)), problem, members, seed=0, off=0.01)
+        full = with_draws(
+            with_quantiles(data, problem, {0.05: mean - sd, 0.95: mean + sd}), problem, members, seed=0, off=0.01
+        )
         delivered(full, Delivery(single=kind != "latlon", apart=True), path.with_name(f"{kind}-apart.nc"))
         found[kind] = (problem, path)
     return found

@@ -130,7 +130,7 @@ def moments_of(problem: DownscalingProblem, seed: int = 0) -> tuple[torch.Tensor
 def test_moments_of_a_logarithm_are_those_of_a_log_normal(rainy: DownscalingProblem) -> None:
     problem = replace(warped(rainy, LOG), matched=False)  # unmatched maps have no shift
     mean, sd = moments_of(problem)
-    found = physical_map(problem, mean, sd)
+    found = physical_map(problem, [(1.0, mean, sd)])
     m = problem.target_scale.backward(problem.on_grid(mean))
     s = problem.target_scale.sd * problem.on_grid(sd)
     assert found.mean == pytest.approx(np.exp(m + s**2 / 2), rel=1e-6)
@@ -142,7 +142,7 @@ def test_moments_of_a_logarithm_are_those_of_a_log_normal(rainy: DownscalingProb
 def test_the_mean_averages_to_the_cells_and_draws_stay_inside(rainy: DownscalingProblem, warp: Warp) -> None:
     problem = warped(rainy, warp)
     mean, sd = moments_of(problem)
-    found = physical_map(problem, mean, sd)
+    found = physical_map(problem, [(1.0, mean, sd)])
     spread, seen = float(rainy.coarse[rainy.observed].std()), rainy.observed
     assert np.abs(reaggregate(rainy, found.mean) - rainy.coarse)[seen].max() < 1e-6 * spread
     draw = physical_draw(problem, mean + sd)
@@ -155,8 +155,8 @@ def test_the_mean_averages_to_the_cells_and_draws_stay_inside(rainy: Downscaling
 def test_hidden_cells_are_shifted_as_their_neighbours_are(rainy: DownscalingProblem) -> None:
     problem = warped(rainy, LOG)
     mean, sd = moments_of(problem)
-    found = physical_map(problem, mean, sd)
-    shift = found.centre - problem.target_scale.backward(problem.on_grid(mean))
+    found = physical_map(problem, [(1.0, mean, sd)])
+    shift = found.parts[0][1] - problem.target_scale.backward(problem.on_grid(mean))
     of_cells = rainy.shares.mean(shift, rainy.grid.area).reshape(rainy.coarse_shape)
     seen, hidden = of_cells[rainy.observed], of_cells[~rainy.observed]
     assert hidden.min() >= seen.min() - 1e-9 and hidden.max() <= seen.max() + 1e-9
@@ -169,7 +169,7 @@ def test_a_straight_line_changes_nothing(rainy: DownscalingProblem) -> None:
     assert torch.allclose(problem.data.targets, rainy.data.targets, atol=1e-12)
     mean, sd = (part / 10 for part in moments_of(problem))
     unmatched = (replace(each, matched=False) for each in (problem, rainy))
-    found, usual = (physical_map(each, mean, sd) for each in unmatched)
+    found, usual = (physical_map(each, [(1.0, mean, sd)]) for each in unmatched)
     inside = usual.mean > 0.5  # a plain map ends at the limits
     assert found.mean[inside] == pytest.approx(usual.mean[inside], rel=1e-9)
     assert found.sd == pytest.approx(usual.sd, rel=1e-9)
@@ -178,10 +178,10 @@ def test_a_straight_line_changes_nothing(rainy: DownscalingProblem) -> None:
 def test_without_a_warp_the_map_is_as_it_was(rainy: DownscalingProblem) -> None:
     other = replace(rainy, standard_name="air_temperature", spec=replace(rainy.spec))
     mean, sd = moments_of(other)
-    found = physical_map(other, mean, sd)
+    found = physical_map(other, [(1.0, mean, sd)])
     assert np.array_equal(found.mean, other.physical_mean(mean)) and np.array_equal(found.sd, other.physical_sd(sd))
-    assert physical_map(rainy, mean, sd).mean.min() >= 0.0
-    assert physical_map(rainy, mean, sd).quantile(0.01).min() >= 0.0
+    assert physical_map(rainy, [(1.0, mean, sd)]).mean.min() >= 0.0
+    assert physical_map(rainy, [(1.0, mean, sd)]).quantile(0.01).min() >= 0.0
 
 
 def test_pixels_across_edges_share_the_shifts() -> None:
@@ -189,6 +189,6 @@ def test_pixels_across_edges_share_the_shifts() -> None:
     plain = across_edges()
     problem = warped(plain, LOG)
     mean, sd = moments_of(problem)
-    found = physical_map(problem, mean, sd)
+    found = physical_map(problem, [(1.0, mean, sd)])
     spread = float(plain.coarse[plain.observed].std())
     assert np.abs(reaggregate(plain, found.mean) - plain.coarse)[plain.observed].max() < 1e-6 * spread

@@ -8,7 +8,8 @@ from scores.functions import create_latitude_weights
 
 from deconditioning.metrics.field_scores import score_field, score_units
 from deconditioning.metrics.pointwise import rmse
-from deconditioning.metrics.probabilistic import crps_gaussian
+from deconditioning.metrics.predictive import Predictive
+from deconditioning.metrics.probabilistic import crps
 
 POINT = {"rmse", "mae", "bias", "pearson"}
 SPREAD = {"crps", "coverage50", "coverage90", "coverage95", "coverage_2sd"}
@@ -27,9 +28,9 @@ def test_names_with_and_without_sd_and_area():
     truth, mean, sd, area, _ = case()
     both = POINT | SPREAD
     assert set(score_field(truth, mean)) == POINT | {"ssim", "ssim_range"}
-    assert set(score_field(truth, mean, sd)) == both | {"ssim", "ssim_range"}
+    assert set(score_field(truth, Predictive(mean, sd))) == both | {"ssim", "ssim_range"}
     expected = both | {f"{n}_area" for n in both} | {"ssim", "ssim_range"}
-    scores = score_field(truth, mean, sd, area=area)
+    scores = score_field(truth, Predictive(mean, sd), area=area)
     assert set(scores) == expected and all(type(v) is float for v in scores.values())
 
 
@@ -37,10 +38,10 @@ def test_area_scores_against_the_package_and_equal_areas_change_nothing():
     truth, mean, sd, area, latitude = case()
     z, m = (xr.DataArray(a, dims=("lat", "lon"), coords={"lat": latitude}) for a in (truth, mean))
     other = float(scores_rmse(m, z, weights=create_latitude_weights(z.lat)))
-    scores = score_field(truth, mean, sd, area=area)
+    scores = score_field(truth, Predictive(mean, sd), area=area)
     assert scores["rmse_area"] == pytest.approx(other, rel=1e-10)
     assert scores["rmse_area"] != pytest.approx(scores["rmse"], rel=1e-4)
-    equal = score_field(truth, mean, sd, area=np.full(truth.shape, 7.0))
+    equal = score_field(truth, Predictive(mean, sd), area=np.full(truth.shape, 7.0))
     for name in POINT | SPREAD:
         assert equal[f"{name}_area"] == pytest.approx(equal[name], rel=1e-12)
 
@@ -52,16 +53,18 @@ def test_pixels_missing_in_any_array_are_left_out_of_all_scores():
         gap[i, i : i + 2] = True
     holes = [np.where(gap, np.nan, a) for gap, a in zip(gaps, (truth, mean, sd), strict=True)]
     there = ~gaps.any(axis=0)
-    scores = score_field(*holes, area=area)
+    scores = score_field(holes[0], Predictive(*holes[1:]), area=area)
     flat = {"truth": truth[there], "mean": mean[there]}
     assert scores["rmse"] == pytest.approx(rmse(**flat), rel=1e-12)
-    assert scores["crps_area"] == pytest.approx(crps_gaussian(**flat, sd=sd[there], weights=area[there]), rel=1e-12)
+    assert scores["crps_area"] == pytest.approx(
+        crps(truth=truth[there], predicted=Predictive(mean[there], sd[there]), weights=area[there]), rel=1e-12
+    )
     assert scores["ssim_range"] == pytest.approx(np.ptp(truth[there]))
 
 
 def test_bias_is_prediction_minus_truth_and_range_can_be_set():
     truth, _, sd, _, _ = case()
-    scores = score_field(truth, truth + 2.5, sd, data_range=80.0)
+    scores = score_field(truth, Predictive(truth + 2.5, sd), data_range=80.0)
     assert scores["bias"] == pytest.approx(2.5) and scores["ssim_range"] == 80.0
     assert scores["rmse"] == pytest.approx(2.5) and scores["pearson"] == pytest.approx(1.0)
 

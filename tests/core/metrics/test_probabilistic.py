@@ -8,14 +8,20 @@ from scipy.stats import norm
 from deconditioning.errors import InputError
 from deconditioning.metrics.calibration import calibration, pit
 from deconditioning.metrics.pointwise import mae
-from deconditioning.metrics.probabilistic import coverage, coverage_sd, crps_gaussian
+from deconditioning.metrics.predictive import Predictive
+from deconditioning.metrics.probabilistic import coverage, coverage_sd, crps
 
 
 def gaussian_case(seed=0, count=400, inflation=1.0):
     """Truth drawn from N(m, s²); the stated sd is s times ``inflation``."""
     rng = np.random.default_rng(seed)
     mean, sd = 280 + 5 * rng.standard_normal(count), rng.uniform(0.5, 3.0, count)
-    return {"truth": mean + sd * rng.standard_normal(count), "mean": mean, "sd": inflation * sd}
+    return {"truth": mean + sd * rng.standard_normal(count), "predicted": Predictive(mean, inflation * sd)}
+
+
+def triples(case):
+    """Truth, mean and sd, value by value."""
+    return zip(case["truth"], case["predicted"].mean, case["predicted"].sd, strict=True)
 
 
 def crps_by_integration(z, m, s):
@@ -28,27 +34,28 @@ def crps_by_integration(z, m, s):
 def test_crps_is_its_integral_with_weights():
     case = gaussian_case(count=12)
     w = np.random.default_rng(1).random(12)
-    brute = [crps_by_integration(z, m, s) for z, m, s in zip(case["truth"], case["mean"], case["sd"], strict=True)]
-    assert crps_gaussian(**case) == pytest.approx(np.mean(brute), rel=1e-8)
-    assert crps_gaussian(**case, weights=w) == pytest.approx(np.average(brute, weights=w), rel=1e-8)
+    brute = [crps_by_integration(z, m, s) for z, m, s in triples(case)]
+    assert crps(**case) == pytest.approx(np.mean(brute), rel=1e-8)
+    assert crps(**case, weights=w) == pytest.approx(np.average(brute, weights=w), rel=1e-8)
 
 
 def test_crps_of_a_sharp_prediction_is_the_absolute_error():
-    case = gaussian_case() | {"sd": np.zeros(400)}
-    error = mae(truth=case["truth"], mean=case["mean"])
-    assert crps_gaussian(**case) == pytest.approx(error, rel=1e-12)
-    assert crps_gaussian(**(case | {"sd": np.full(400, 1e-9)})) == pytest.approx(error, rel=1e-6)
+    case = gaussian_case()
+    truth, mean = case["truth"], case["predicted"].mean
+    error = mae(truth=truth, mean=mean)
+    assert crps(truth=truth, predicted=Predictive(mean, np.zeros(400))) == pytest.approx(error, rel=1e-12)
+    assert crps(truth=truth, predicted=Predictive(mean, np.full(400, 1e-9))) == pytest.approx(error, rel=1e-6)
 
 
 def test_true_prediction_has_the_best_expected_crps():
-    values = {f: crps_gaussian(**gaussian_case(count=20000, inflation=f)) for f in (0.5, 1.0, 2.0)}
+    values = {f: crps(**gaussian_case(count=20000, inflation=f)) for f in (0.5, 1.0, 2.0)}
     assert values[1.0] < min(values[0.5], values[2.0])
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
 def test_coverage_counts_truth_between_two_quantiles(level):
     case = gaussian_case()
-    low, high = (norm.ppf(q, case["mean"], case["sd"]) for q in ((1 - level) / 2, (1 + level) / 2))
+    low, high = (norm.ppf(q, case["predicted"].mean, case["predicted"].sd) for q in ((1 - level) / 2, (1 + level) / 2))
     inside = (low <= case["truth"]) & (case["truth"] <= high)
     w = np.random.default_rng(5).random(400)
     assert coverage(**case, level=level) == pytest.approx(inside.mean())
@@ -58,7 +65,7 @@ def test_coverage_counts_truth_between_two_quantiles(level):
 
 
 def test_coverage_within_two_sd():
-    assert coverage_sd(truth=np.array([0.0, 1.9, 2.0, 2.1]), mean=np.zeros(4), sd=np.ones(4)) == 0.75
+    assert coverage_sd(truth=np.array([0.0, 1.9, 2.0, 2.1]), predicted=Predictive(np.zeros(4), np.ones(4))) == 0.75
     assert coverage_sd(**gaussian_case(count=40000)) == pytest.approx(0.9545, abs=0.005)
 
 
@@ -82,25 +89,26 @@ def test_pit_counts_are_level_for_the_true_prediction_and_curved_otherwise():
 
 def test_pit_by_counting_quantiles_and_with_weights():
     case = gaussian_case()
-    edges = norm.ppf(np.linspace(0, 1, 6)[:, None], case["mean"], case["sd"])
+    edges = norm.ppf(np.linspace(0, 1, 6)[:, None], case["predicted"].mean, case["predicted"].sd)
     brute = [np.sum((edges[i] <= case["truth"]) & (case["truth"] < edges[i + 1])) for i in range(5)]
     np.testing.assert_array_equal(pit(**case, bins=5), brute)
     count = np.random.default_rng(6).integers(1, 4, 400)
-    repeated = {name: np.repeat(a, count) for name, a in case.items()}
+    every = np.repeat(np.arange(400), count)
+    repeated = {name: each[every] for name, each in case.items()}
     weighted = pit(**case, bins=5, weights=count)
     np.testing.assert_allclose(weighted / weighted.sum(), pit(**repeated, bins=5) / count.sum())
 
 
 def test_sd_of_zero_has_its_limits():
     z, m, s = np.array([1.0, 2.0, 3.0]), np.full(3, 2.0), np.zeros(3)
-    np.testing.assert_allclose(calibration(z, m, s, [0.1, 0.9]), [1 / 3, 1 / 3])
-    np.testing.assert_array_equal(pit(z, m, s, 3), [1, 1, 1])
+    np.testing.assert_allclose(calibration(z, Predictive(m, s), [0.1, 0.9]), [1 / 3, 1 / 3])
+    np.testing.assert_array_equal(pit(z, Predictive(m, s), 3), [1, 1, 1])
 
 
 def test_bad_input_is_a_sentence():
     case = gaussian_case(count=3)
     with pytest.raises(InputError, match="`sd` has a negative value"):
-        crps_gaussian(**(case | {"sd": np.array([1.0, -1.0, 1.0])}))
+        crps(truth=case["truth"], predicted=Predictive(np.zeros(3), np.array([1.0, -1.0, 1.0])))
     with pytest.raises(InputError, match="`level` is 95"):
         coverage(**case, level=95)
     with pytest.raises(InputError, match="`levels` runs from 0"):

@@ -6,6 +6,7 @@ from scipy.stats import norm
 
 from deconditioning.errors import InputError
 from deconditioning.metrics.intervals import trust
+from deconditioning.metrics.predictive import Predictive
 from deconditioning.metrics.probabilistic import coverage
 
 
@@ -19,21 +20,23 @@ def drawn():
     ("width", "verdict"), [(1.0, "about right"), (0.9, "about right"), (0.6, "too narrow"), (1.5, "too wide")]
 )
 def test_intervals_of_known_width_are_judged_as_such(drawn, width, verdict):
-    found = trust(drawn, 0 * drawn, np.full_like(drawn, width))
+    found = trust(drawn, Predictive(0 * drawn, np.full_like(drawn, width)))
     assert found.verdict == verdict and found.sentence.endswith(f"contain the truth: {verdict}.")
     assert found.widen == pytest.approx(1 / width, rel=1e-3)
     wider = np.full_like(drawn, width * found.widen)
-    assert coverage(truth=drawn, mean=0 * drawn, sd=wider, level=0.95) == pytest.approx(0.95, abs=1e-3)
+    assert coverage(truth=drawn, predicted=Predictive(0 * drawn, wider), level=0.95) == pytest.approx(0.95, abs=1e-3)
 
 
 def test_the_rule_is_a_fifth_of_the_width_either_way(drawn):
-    verdicts = [trust(drawn, 0 * drawn, np.full_like(drawn, width)).verdict for width in (0.82, 0.84, 1.2, 1.26)]
+    verdicts = [
+        trust(drawn, Predictive(0 * drawn, np.full_like(drawn, width))).verdict for width in (0.82, 0.84, 1.2, 1.26)
+    ]
     assert verdicts == ["too narrow", "about right", "about right", "too wide"]
 
 
 def test_weights_are_areas_and_gaps_are_left_out():
     truth, sd = np.array([0.0, 5.0, np.nan]), np.ones(3)
-    found = trust(truth, np.zeros(3), sd, weights=np.array([3.0, 1.0, 9.0]))
+    found = trust(truth, Predictive(np.zeros(3), sd), weights=np.array([3.0, 1.0, 9.0]))
     assert (
         found.held == (0.75, 0.75, 0.75)
         and found.sentence == "75 % of the 95 % intervals contain the truth: too narrow."
@@ -41,7 +44,7 @@ def test_weights_are_areas_and_gaps_are_left_out():
 
 
 def test_no_spread_at_all_cannot_be_widened_into_truth():
-    found = trust(np.array([0.0, 1.0]), np.zeros(2), np.zeros(2))
+    found = trust(np.array([0.0, 1.0]), Predictive(np.zeros(2), np.zeros(2)))
     assert found.verdict == "too narrow" and found.widen == np.inf
     with pytest.raises(InputError, match="no pixel"):
-        trust(np.array([np.nan]), np.zeros(1), np.ones(1))
+        trust(np.array([np.nan]), Predictive(np.zeros(1), np.ones(1)))

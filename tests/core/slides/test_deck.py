@@ -42,7 +42,7 @@ def shown() -> Shown:
     problem = problem_on("latlon")
     found = downscale(problem, {"learn": False})
     panels = all_panels(problem, field_scale(problem), found.mean, found.sd, reaches(problem, found.mean, found.sd))
-    held = trust(problem.truth, found.mean, found.sd, weights=problem.grid.area)
+    held = trust(problem.truth, found.predictive, weights=problem.grid.area)
     covariate = covariate_panel(problem, fields(region()).variables())
     return Shown(problem, found.spec.model, tuple(panels), found.scores, held, covariate=covariate)
 

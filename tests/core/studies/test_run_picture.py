@@ -17,6 +17,7 @@ from deconditioning.engine.records import Run, RunSpec
 from deconditioning.errors import InputError
 from deconditioning.figures.style import Figure
 from deconditioning.metrics.field_scores import score_points
+from deconditioning.metrics.predictive import Predictive
 from deconditioning.studies.one_dimension.settings import LineSettings
 from deconditioning.studies.picture_tasks import line_task, roll_task, sparse_task
 from deconditioning.studies.run_description import data_sentence, made_sentence, settings_beside_usual
@@ -50,7 +51,7 @@ def test_the_picture_has_the_scores_of_the_result(task: str, settings: dict, wor
     result = work(settings, context)
     figures = run_figures(task, settings, result)
     mean = drawn_mean(figures[0])
-    scores = score_points(truth(), mean, np.ones_like(mean))
+    scores = score_points(truth(), Predictive(mean, np.ones_like(mean)))
     assert scores["rmse"] == pytest.approx(result["scores"]["rmse"], rel=1e-4)
     assert context.files[THUMBNAIL] == run_sketch(task, settings, result)
     run = Run("r", RunSpec(task, settings), "done", 1.0, result=result)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.options import add_output_options
+from deconditioning.cli.output import quantile_levels
 from deconditioning.cli.talk import say, stdout_kept_clean
 from deconditioning.engine.engine import Engine
 from deconditioning.engine.records import Run, RunSpec
@@ -39,6 +40,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", nargs=2, type=int, metavar=("FIRST", "STOP"), help="only these steps, from 0")
     parser.add_argument("--region-rows", type=int, metavar="N", help="rows of a region, one chunk of OUT.zarr")
     parser.add_argument("--region-columns", type=int, metavar="N", help="columns of a region (all)")
+    parser.add_argument(
+        "--quantiles", nargs="*", type=float, metavar="Q",
+        help="also write quantiles of every pixel (0.05 0.25 0.5 0.75 0.95)",
+    )  # fmt: skip
     parser.add_argument("--double", action="store_true", help="write float64 instead of float32")
     parser.add_argument("--resume", action="store_true", help="compute the chunks missing in OUT.zarr")
     parser.add_argument(
@@ -86,6 +91,7 @@ def task_settings(options: argparse.Namespace, remote: bool = False) -> dict[str
         steps=tuple(options.steps) if options.steps else None,
         coarse=_absolute(options.coarse),
         mediator=_absolute(options.mediator),
+        quantiles=quantile_levels(options),
         resume=options.resume,
         double=options.double,
         token=secrets.token_hex(8),

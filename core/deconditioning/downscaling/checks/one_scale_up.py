@@ -29,12 +29,14 @@ from deconditioning.downscaling.starting import (
     other_candidate,
     starting_spec,
 )
-from deconditioning.downscaling.warping.physical_map import in_units, physical_values
+from deconditioning.downscaling.warping.physical_map import Parts, in_units, physical_values
 from deconditioning.engine.reporting import Stopwatch
 from deconditioning.errors import Cancelled, Check
 from deconditioning.fields.problem.baselines import bilinear_of_joined
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.metrics.calibration import calibration, pit
 from deconditioning.metrics.intervals import LEVELS
+from deconditioning.metrics.probabilistic import crps
 from deconditioning.metrics.stacking import stacking_weights
 from deconditioning.models.catalogue import REGRESSION_KRIGING
 from deconditioning.models.indirect_gp import condition_on_gram
@@ -102,7 +104,7 @@ def one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings, check
         begun = result[model][0]
     mean, variance = result[model][1]
     others = {"start": begun} | {name: each[1][0] for name, each in result.items() if name != model}
-    scored = _scored(problem, scene, model, (mean, np.sqrt(variance)), others, watch)
+    scored = _scored(problem, scene, model, [(1.0, mean, np.sqrt(variance))], others, watch)
     return replace(scored, chosen_over=chosen)
 
 
@@ -126,14 +128,13 @@ def _average(
     weights /= weights.sum()
     named = dict(zip(result, (float(weight) for weight in weights), strict=True))
     model = next(name for name, weight in named.items() if weight)
-    tensors = [(torch.from_numpy(mean), torch.from_numpy(var)) for mean, var in moments]
-    mean, variance = (each.numpy() for each in averaged_moments(weights.tolist(), tensors))
-    several = (weights > 0).sum() > 1
+    parts = [(named[name], mean, np.sqrt(var)) for name, (mean, var) in zip(named, moments, strict=True) if named[name]]
+    several = len(parts) > 1
     others = {"start": result[model][0]} | {
         name: each[1][0] for name, each in result.items() if several or name != model
     }
     own = AVERAGE if several else model
-    scored = _scored(problem, scene, own, (mean, np.sqrt(variance)), others, watch)
+    scored = _scored(problem, scene, own, parts, others, watch)
     return replace(scored, model=model, weights=named)
 
 
@@ -187,17 +188,17 @@ def _learned(
 
 
 def _scored(
-    problem: DownscalingProblem, scene: ProblemOneScaleUp, model: str, result: tuple[np.ndarray, np.ndarray],
-    others: dict[str, np.ndarray], watch: Stopwatch,
+    problem: DownscalingProblem, scene: ProblemOneScaleUp, model: str, parts: Parts, others: dict[str, np.ndarray],
+    watch: Stopwatch,
 ) -> OneScaleUp:  # fmt: skip
-    """Scores in the target's units of standardised means and sds, cells weighted by their area."""
+    """Scores in the target's units of a mixture of standardised means and sds, cells weighted by their area."""
     from deconditioning.metrics.pointwise import rmse
 
     joined, at = scene.targets, scene.joined
     cell = problem.target_cell[joined.item][at]
     known, area = problem.coarse.flat[cell], problem.coarse_grid.area.flat[cell]
     means = joined.mean(problem.coarse.flat[problem.target_cell])
-    found, own = physical_values(problem, result, joined, at, means), means[joined.group][at]
+    found, own = physical_values(problem, parts, joined, at, means), means[joined.group][at]
     mean, sd = found.mean, found.sd
     ways = {model: mean, "constant": own, "bilinear": bilinear_of_joined(problem, joined, means)[at]}
     ways |= {name: in_units(problem, problem.target_scale.backward(values)) for name, values in others.items()}
@@ -217,9 +218,9 @@ def _scored(
         watch.seconds()["cpu"],
         errors,
         apart,
-        found.crps(known, area),
-        tuple(float(share) for share in found.coverage(known, LEVELS, area)),
-        tuple(float(count) for count in found.pit(known, area)),
+        crps(truth=known, predicted=found, weights=area),
+        tuple(float(share) for share in calibration(known, found, LEVELS, weights=area)),
+        tuple(float(count) for count in pit(known, found, weights=area)),
         float(variances[0] / variances[1]) if variances[1] > 0 else None,
         {name: tuple(float(v) for v in row) for name, row in values.items()},
     )

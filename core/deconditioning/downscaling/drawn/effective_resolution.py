@@ -12,6 +12,7 @@ import numpy as np
 from deconditioning.downscaling.draws import Draws
 from deconditioning.fields.grids.blocks import reaggregate
 from deconditioning.fields.problem.coordinates import steps_in_km
+from deconditioning.fields.problem.physical_limits import limits_of
 from deconditioning.fields.problem.problem import DownscalingProblem
 
 #: Standard deviation of the Gaussian filter, in wavelengths of which it keeps half of the power: √(ln 2) / 2π.
@@ -32,7 +33,7 @@ def at_resolution(problem: DownscalingProblem, draws: Draws, kilometres: float) 
     width = [_WIDTH * kilometres / (draws.stride * step) for step in steps_in_km(problem.grid)]
     fields = np.stack([_damped(problem, field - draws.mean, width, draws.stride) for field in draws.fields])
     fields = draws.mean + fields
-    if problem.warp is not None:  # the draws stay inside the limits of the quantity
+    if problem.warp is not None or limits_of(problem) is not None:  # the draws stay inside the limits of the quantity
         fields = np.clip(fields, np.nanmin(draws.fields), np.nanmax(draws.fields))
     result = replace(draws, fields=fields)
     if draws.off is None or draws.stride > 1:

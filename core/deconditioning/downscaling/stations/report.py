@@ -10,7 +10,8 @@ from deconditioning.fields.footprints.station_data import StationTargets
 from deconditioning.fields.footprints.stations import EFFECTS
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.intervals import LEVELS, trust
-from deconditioning.metrics.probabilistic import crps_gaussian
+from deconditioning.metrics.predictive import Predictive
+from deconditioning.metrics.probabilistic import crps
 from deconditioning.models.posterior_moments import Moments
 
 
@@ -86,12 +87,13 @@ def _rmse(error: np.ndarray) -> float:
 
 
 def _scores(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> dict[str, float]:
-    held = trust(truth, mean, sd).held
+    found = Predictive(mean, sd)
+    held = trust(truth, found).held
     return {
         "count": len(truth),
         "rmse": _rmse(mean - truth),
         "bias": float(np.nanmean(mean - truth)),
-        "crps": crps_gaussian(truth=truth, mean=mean, sd=sd),
+        "crps": crps(truth=truth, predicted=found),
         **{f"inside_{100 * level:.0f}": share for level, share in zip(LEVELS, held, strict=True)},
     }
 

@@ -8,6 +8,7 @@ missing ones.
 
 import secrets
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,7 @@ import torch
 
 from deconditioning.device import choose
 from deconditioning.downscaling.stores.store_plan import Plan, StoreTask, make_plan, opened, problem_of
-from deconditioning.downscaling.stores.stored_model import Conditioned, condition_on_problem
+from deconditioning.downscaling.stores.stored_model import Conditioned, Values, condition_on_problem
 from deconditioning.engine.parallel import stream
 from deconditioning.engine.reporting import Stopwatch, peak_mb
 from deconditioning.errors import Cancelled, Check, InputError
@@ -91,12 +92,20 @@ def predict_chunk(
         inputs = given.inputs(grid.latitude[rows, columns][whole], grid.longitude[rows, columns][whole], values[whole])
         cells = given.cells(rows, columns, whole)
         cells = None if cells is None else cells.to(device)
-        read, directly = given.to(device).read(inputs.to(device), cells, check)
+        read = given.to(device).read(inputs.to(device), cells, check, given.shift(rows, columns, whole))
+        directly = read.directly
         for name, field in result.items():
-            field[whole] = read[name]
+            field[whole] = _field(read, name, task.levels)
     written = write_chunk(Path(task.output), plan.layout, chunk, result)
     done = {"pixels": int(whole.sum()), "read": values.nbytes, "written": written, "jitter": given.jitter}
     return {**row, **done, "directly": directly, "cpu": watch.seconds()["cpu"], "peak_mb": peak_mb(torch.device("cpu"))}
+
+
+def _field(read: Values, name: str, levels: Mapping[str, float]) -> np.ndarray:
+    """One of the fields of a plan, (P,)."""
+    if name in levels:
+        return read.predictive.quantile(levels[name])
+    return read.sd_latent if name == "sd_latent" else getattr(read.predictive, name)
 
 
 def _read_chunk(task: StoreTask, plan: Plan, given: Conditioned, chunk: Chunk) -> np.ndarray:

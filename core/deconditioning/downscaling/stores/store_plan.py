@@ -14,17 +14,19 @@ import deconditioning
 from deconditioning.downscaling.source import Source, build_problem, open_source
 from deconditioning.downscaling.starting import starting_spec
 from deconditioning.downscaling.stores.stored_model import StoredModel
+from deconditioning.downscaling.stores.wide_grid import check_grid
 from deconditioning.engine.visitors.uploads import UPLOAD
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
-from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.problem.warp import Warp
 from deconditioning.fields.reading.opening import open_fields
 from deconditioning.fields.reading.zarr_reading import chunks_of, is_url, open_store
 from deconditioning.fields.several import is_pattern, keys_of, together
 from deconditioning.fields.units import convert
 from deconditioning.fields.writing.citation import references_of
 from deconditioning.fields.writing.export import grid_coordinates, posterior_attributes
+from deconditioning.fields.writing.quantiles_and_draws import checked_levels
 from deconditioning.fields.writing.zarr_writing import Layout, about_store, create_store, missing_chunks
 from deconditioning.plain_data import changed, from_known
 from deconditioning.versions import SAME_NUMBERS_SINCE
@@ -32,8 +34,6 @@ from deconditioning.versions import SAME_NUMBERS_SINCE
 #: Pixels of a region where none is asked for.
 PIXELS = 1 << 16
 _FINGERPRINT, _TOKEN = "deconditioning_fingerprint", "deconditioning_run"
-#: How far apart the same coordinate may lie in two files, in steps of the grid.
-_SAME = 1e-2
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ class StoreTask:
     steps : (first, stop) of the steps to predict, from 0; ``None`` for all.
     coarse, mediator : with "each", files or stores of the coarse targets (and mediators) of all steps; without
         ``coarse`` the targets lie in ``store`` at high resolution and are made coarse, as in way (a).
+    quantiles : levels in (0, 1) of the quantiles that are written beside mean and sd.
     resume : whether an output that is there is continued; double : float64 on disk instead of float32.
     token : names the run, so that one that is started again after the loss of a worker knows its own output.
     """
@@ -65,6 +66,7 @@ class StoreTask:
     steps: tuple[int, int] | None = None
     coarse: str | None = None
     mediator: str | None = None
+    quantiles: tuple[float, ...] = ()
     resume: bool = False
     double: bool = False
     token: str = ""
@@ -77,6 +79,7 @@ class StoreTask:
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or value < 1):
                 raise InputError(f"`{name}` of a region is {value!r}: give a whole number from 1.")
+        object.__setattr__(self, "quantiles", checked_levels(self.quantiles))
         if self.condition == "once" and (self.coarse or self.mediator):
             raise InputError("`coarse` and `mediator` are used only with condition 'each': omit them.")
         if self.mediator and not self.coarse:
@@ -97,6 +100,11 @@ class StoreTask:
     def stored(self) -> StoredModel:
         """The model."""
         return StoredModel.from_dict(self.model)
+
+    @property
+    def levels(self) -> dict[str, float]:
+        """Level of each field of quantiles."""
+        return {f"quantile_{100 * level:g}".replace(".", "p"): level for level in self.quantiles}
 
     def select(self, step: int) -> dict[str, int | str]:
         """Index along every extra dimension at a step: the model's own, and the step."""
@@ -141,7 +149,7 @@ def problem_of(task: StoreTask, step: int | None) -> tuple[DownscalingProblem, t
 @dataclass(frozen=True)
 class Plan:
     """The work of a prediction: the output's layout, the index in the store of its first step, notes, and the fields to
-    write: ``mean``, ``sd`` and, if pixels have their own noise, ``sd_latent``.
+    write: ``mean``, ``sd``, ``sd_latent`` if pixels have their own noise, and quantiles.
     """
 
     layout: Layout
@@ -167,15 +175,18 @@ def make_plan(task: StoreTask) -> Plan:
     problem, units = problem_of(task, None if task.condition == "once" else first)
     for name, wanted in zip(names, units, strict=True):
         convert(np.zeros(1), fields.check(name).units, wanted, name)
-    notes = [*fields.notes, *_beside_notes(task, fields, count)]
+    _check_beside(task, fields, count)
+    notes = [*fields.notes]
     if task.condition == "once" or problem.spec.region:
-        _check_grid(problem, fields.grid)
+        check_grid(problem, fields.grid)
     if task.condition == "once":
         notes += [f"Conditioned on: {note}" for note in problem.notes]
     layout = Layout((stop - first, *fields.grid.shape), _region(task, fields, names), "<f8" if task.double else "<f4")
     notes += _cost_notes(fields, names, task.along)
     noisy = starting_spec(problem, task.stored.settings).point_noise > 0
-    plan = Plan(layout, first, tuple(dict.fromkeys(notes)), ("mean", "sd", *(["sd_latent"] if noisy else [])))
+    plan = Plan(
+        layout, first, tuple(dict.fromkeys(notes)), ("mean", "sd", *(["sd_latent"] if noisy else []), *task.levels)
+    )
     _claim(task, plan, fields, problem)
     return plan
 
@@ -195,7 +206,7 @@ def _steps_of(task: StoreTask, fields: Fields, names: tuple[str, ...]) -> int:
     return int(fields.dataset.sizes[task.along])
 
 
-def _beside_notes(task: StoreTask, fields: Fields, count: int) -> list[str]:
+def _check_beside(task: StoreTask, fields: Fields, count: int) -> None:
     """The coarse files must have the same steps; ``InputError`` where they do not."""
     for path in (task.coarse, task.mediator):
         if path is None:
@@ -214,44 +225,6 @@ def _beside_notes(task: StoreTask, fields: Fields, count: int) -> list[str]:
                     f"Step {differ[0]} is {times[0][differ[0]]!s:.10} in the store and "
                     f"{times[1][differ[0]]!s:.10} in {Path(path).name}: give both the same dates."
                 )
-    return []
-
-
-def _check_grid(problem: DownscalingProblem, grid: Grid) -> None:
-    """``InputError`` where a store's grid is not the model's, or reaches beyond its cells by more than one cell."""
-    own = problem.grid
-    if own.kind != grid.kind or own.mapping != grid.mapping:
-        raise InputError(
-            f"The store's grid is {grid.kind}, the model's {own.kind} (or their projections differ): bring the "
-            "covariates to the model's grid."
-        )
-    if own.kind == "curvilinear":
-        same = own.shape == grid.shape and np.allclose(own.latitude, grid.latitude, atol=1e-4)
-        if not (same and np.allclose(own.longitude, grid.longitude, atol=1e-4)):
-            raise InputError("The store's curvilinear grid is not the model's: bring the covariates to its grid.")
-        return
-    middle, period = 0.5 * (own.x_edges[0] + own.x_edges[-1]), 360.0 if own.kind in ("latlon", "rotated") else None
-    x = grid.x if period is None else middle + (grid.x - middle + 180.0) % period - 180.0
-    _check_axis(own.y, grid.y, problem.spec.block[0], "rows", False)
-    _check_axis(own.x, np.sort(x), problem.spec.block[1], "columns", own.wraps)
-
-
-def _check_axis(own: np.ndarray, other: np.ndarray, cell: int, what: str, around: bool) -> None:
-    step = float(np.median(np.diff(own)))
-    inside = other[(other >= own[0] - _SAME * step) & (other <= own[-1] + _SAME * step)]
-    nearest = np.abs(own[:, None] - inside[None, :]).min(axis=0) if len(inside) else np.array([np.inf])
-    finer = abs(float(np.median(np.diff(other))) - step) > _SAME * step
-    if finer or nearest.max() > _SAME * step:
-        raise InputError(
-            f"The store's {what} ({len(other)}, {other[0]:g} to {other[-1]:g}) differ from those of the model's grid "
-            f"({len(own)}, {own[0]:g} to {own[-1]:g}): bring the covariates to the model's grid."
-        )
-    beyond = max(own[0] - other[0], other[-1] - own[-1]) / step
-    if not around and beyond > cell + 0.5:
-        raise InputError(
-            f"The store's {what} reach {beyond:.0f} pixels beyond the model's cells, where only the prior is "
-            "available: crop the store to the model's region."
-        )
 
 
 def _region(task: StoreTask, fields: Fields, names: tuple[str, ...]) -> tuple[int, int]:
@@ -320,7 +293,8 @@ def _create(task: StoreTask, plan: Plan, fields: Fields, problem: DownscalingPro
             # how it was compressed there is no matter of ours, and perhaps of another format
             kept = {key: steps.encoding[key] for key in ("units", "calendar") if key in steps.encoding}
             coordinates[task.along] = xr.Variable(steps.dims, steps.values, steps.attrs, kept)
-    given = {name: {**words, **said} for name, words in posterior_attributes(problem, plan.fields).items()}
+    words = posterior_attributes(problem, plan.fields, task.levels)
+    given = {name: {**each, **said} for name, each in words.items()}
     model = task.stored
     about = {
         "Conventions": "CF-1.11",
@@ -329,12 +303,18 @@ def _create(task: StoreTask, plan: Plan, fields: Fields, problem: DownscalingPro
         f"from {fields.source}",
         "references": references_of(model.settings.kind.source),
         "licence": problem.licence,
-        "comment": _WORDS[task.condition],
+        "comment": " ".join([_WORDS[task.condition], *_of_warp(task)]),
         "settings": json.dumps(model.to_dict(), sort_keys=True),
         _FINGERPRINT: mark,
         _TOKEN: task.token,
     }
     create_store(Path(task.output), (task.along, *dims), plan.layout, given, coordinates, about)
+
+
+def _of_warp(task: StoreTask) -> list[str]:
+    """A sentence on the warp of the target, if there is one."""
+    given = task.stored.settings.warp
+    return [Warp.from_dict(given).sentence] if isinstance(given, Mapping) else []
 
 
 _WORDS = {

@@ -26,13 +26,18 @@ from deconditioning.downscaling.prediction import bags_inside, matched_data, rea
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source
 from deconditioning.downscaling.starting import columns_of, starting_spec
+from deconditioning.downscaling.stores.shifts import Shifts, shifts_on
 from deconditioning.downscaling.stores.wide_grid import WideGrid, wide_picture, widen
+from deconditioning.downscaling.warping.physical_map import in_target_units, warped
 from deconditioning.errors import Check, InputError, never
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.problem.coordinates import SPHERE, CoordinateSystem
+from deconditioning.fields.problem.physical_limits import limits_of
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.scaling import Scale, Scaling
+from deconditioning.fields.problem.warp import Warp
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.indirect_gp import IndirectPosterior, condition_on_gram
 from deconditioning.models.learning.integrate import members
 from deconditioning.models.named_posterior import named_posterior
@@ -99,6 +104,16 @@ def read_model(path: str | Path) -> StoredModel:
 
 
 @dataclass(frozen=True, eq=False)
+class Values:
+    """Distributions (P,) of the pixels' own values, ``sd_latent`` of f, and how many pixels were summed pair by pair
+    after all."""
+
+    predictive: Predictive
+    sd_latent: Float[np.ndarray, " P"]
+    directly: int
+
+
+@dataclass(frozen=True, eq=False)
 class Conditioned:
     """A posterior with the scales of its problem: all that is needed to read it in physical units.
 
@@ -107,12 +122,13 @@ class Conditioned:
     posterior : of standardised f.
     coordinates : the problem's coordinate system, ``None`` where coordinates do not join.
     covariates, units : names and units of the covariates.
-    scaling, target : of the inputs and of the target.
+    scaling, target : of the inputs and of the target, as the model sees it.
     wide : the grid that pixels are read on, ``None`` where it is not the model's own.
     sums : the bag sums' routes, ``None`` where the posterior is read from centroids or inducing points.
     scale : the local scale of the sd, ``None`` where the model has none.
-    others : the other models of an average, or the other sets of hyperparameters, conditioned on the same problem, and
-        their weights.
+    members : this model with each other set of its hyperparameters, where they are averaged over.
+    others : the other models of an average, conditioned on the same problem, and their weights.
+    warp, limits : of the target, None where there are none; ``shifts`` δ of the pixels, None without a warp.
     """
 
     posterior: IndirectPosterior | SparsePosterior
@@ -124,14 +140,18 @@ class Conditioned:
     wide: WideGrid | None = None
     sums: RegionSums | None = None
     scale: LocatedScale | None = None
+    members: "tuple[Conditioned, ...]" = ()
     others: "tuple[tuple[float, Conditioned], ...]" = ()
+    warp: Warp | None = None
+    limits: tuple[float, float] | None = None
+    shifts: Shifts | None = None
 
     @property
     def jitter(self) -> float:
         """What was added to a diagonal to factorise it."""
         given = self.posterior
         own = given.conditioning.factor.jitter if isinstance(given, IndirectPosterior) else given.factor.jitter
-        return max([own, *(each.jitter for _, each in self.others)])
+        return max([own, *(each.jitter for each in self.members), *(each.jitter for _, each in self.others)])
 
     def inputs(self, latitude: np.ndarray, longitude: np.ndarray, covariates: np.ndarray) -> Float[Tensor, "P d"]:
         """Scaled inputs of pixels at true positions (P,) with covariates (P, c) in ``units``."""
@@ -144,27 +164,56 @@ class Conditioned:
         return None if self.wide is None else self.wide.cells(rows, columns, kept)
 
     def read(
-        self, inputs: Float[Tensor, "P d"], cells: Cells | None = None, check: Check = never
-    ) -> tuple[dict[str, np.ndarray], int]:
-        """``mean``, ``sd`` (of a pixel's own value) and ``sd_latent`` (of f) at scaled inputs, in the target's units.
+        self, inputs: Float[Tensor, "P d"], cells: Cells | None = None, check: Check = never,
+        shift: Float[np.ndarray, " P"] | float = 0.0,
+    ) -> Values:  # fmt: skip
+        """The distributions at scaled inputs, in the target's units.
 
         ``mean = m + c(x)ᵀβ``, ``var = k(x, x) − ‖Aᵀc(x)‖²`` with c(x) summed once for both, tile by tile; ``cells``
-        (of ``cells``) spare most kernel values. The second is how many pixels were summed pair by pair after all.
-        An average of models has the moments of the mixture.
+        (of ``cells``) spare most kernel values. Behind a warp ``shift`` δ (of ``shift``) is added to the centres.
         """
-        mean, sds, fallen = self._moments(inputs, cells, check)
+        parts, fallen = self.standardised(inputs, cells, check)
+        own, latent = (
+            in_target_units(
+                tuple(
+                    (weight, self.target.backward(mean.cpu().numpy()) + shift, self.target.sd * sds[name].cpu().numpy())
+                    for weight, mean, sds in parts
+                ),
+                self.warp,
+                self.limits,
+            )
+            for name in ("sd", "sd_latent")
+        )
+        return Values(own, latent.sd, fallen)
+
+    def standardised(
+        self, inputs: Float[Tensor, "P d"], cells: Cells | None, check: Check
+    ) -> tuple[list[tuple[float, Tensor, dict[str, Tensor]]], int]:
+        """Weight, mean and sds of each model at scaled inputs, and the pixels that were summed pair by pair."""
+        mean, sds, fallen = self._averaged(inputs, cells, check)
         parts = [(1 - sum(weight for weight, _ in self.others), mean, sds)]
         for weight, each in self.others:
-            mean, sds, pairs = each._moments(inputs, cells, check)
+            mean, sds, pairs = each._averaged(inputs, cells, check)
             parts.append((weight, mean, sds))
             fallen += pairs
-        weights = [weight for weight, _, _ in parts]
-        result = {}
-        for name in ("sd", "sd_latent"):
-            moments = [(mean, sds[name].square()) for _, mean, sds in parts]
-            mean, variance = averaged_moments(weights, moments) if self.others else moments[0]
-            result[name] = self.target.sd * variance.sqrt().cpu().numpy()
-        return {"mean": self.target.backward(mean.cpu().numpy()), **result}, fallen
+        return parts, fallen
+
+    def _averaged(
+        self, inputs: Float[Tensor, "P d"], cells: Cells | None, check: Check
+    ) -> tuple[Tensor, dict[str, Tensor], int]:
+        """Moments over the sets of hyperparameters, and the pixels that were summed pair by pair."""
+        every = [each._moments(inputs, cells, check) for each in (self, *self.members)]
+        if len(every) == 1:
+            return every[0]
+        weights, sds = [1 / len(every)] * len(every), {}
+        for name in every[0][1]:
+            mean, variance = averaged_moments(weights, [(mean, each[name].square()) for mean, each, _ in every])
+            sds[name] = variance.sqrt()
+        return mean, sds, sum(pairs for _, _, pairs in every)
+
+    def shift(self, rows: slice, columns: slice, kept: np.ndarray) -> Float[np.ndarray, " P"] | float:
+        """δ of those pixels of a window of the store that are ``kept`` (h, w)."""
+        return 0.0 if self.shifts is None else self.shifts.at(rows, columns)[kept]
 
     def _moments(
         self, inputs: Float[Tensor, "P d"], cells: Cells | None, check: Check
@@ -191,8 +240,8 @@ class Conditioned:
         """The same on a device."""
         sums = None if self.sums is None else self.sums.to(device)
         others = tuple((weight, each.to(device)) for weight, each in self.others)
-        moved = _moved(self.posterior, device)
-        return replace(self, posterior=moved, sums=sums, scale=_moved(self.scale, device), others=others)
+        moved, own = _moved(self.posterior, device), tuple(each.to(device) for each in self.members)
+        return replace(self, posterior=moved, sums=sums, scale=_moved(self.scale, device), members=own, others=others)
 
 
 def _moved(value: Any, device: torch.device) -> Any:
@@ -219,20 +268,22 @@ def condition_on_problem(
     ``InputError`` as ``named_posterior`` does.
     """
     if isinstance(settings.warp, dict):
-        raise InputError(
-            "This model sees a warp of its target, which a store cannot be predicted with: learn it again with "
-            "`--warp none`."
-        )
+        problem = warped(problem, Warp.from_dict(settings.warp))
     spec = starting_spec(problem, settings)
-    every = [
-        (weight / len(sets), each)
-        for weight, single in spec.components
-        for sets in [members(single, problem.columns) if single.spread is not None else [single]]
-        for each in sets
-    ]
     wide = widen(problem.grid, grid or problem.grid)
-    parts = [(weight, _condition(problem, each, units, device, wide, check)) for weight, each in every]
-    return replace(parts[0][1], others=tuple(parts[1:]))
+    parts = []
+    for weight, single in spec.components:
+        first, *more = [
+            _condition(problem, each, units, device, wide, check) for each in members(single, problem.columns)
+        ]
+        parts.append((weight, replace(first, members=tuple(more))))
+    result = replace(parts[0][1], others=tuple(parts[1:]))
+    if problem.warp is None:
+        return replace(result, limits=limits_of(problem))
+    cells = None if wide is None else wide.own_cells(problem).to(device)
+    there, _ = result.to(device).standardised(problem.inputs.to(device), cells, check)
+    several = [(weight, mean, sds["sd"]) for weight, mean, sds in there]
+    return replace(result, warp=problem.warp, shifts=shifts_on(problem, several, grid or problem.grid))
 
 
 def _condition(

@@ -14,6 +14,7 @@ from deconditioning.bag_sums.pixel_sums import Picture
 from deconditioning.bag_sums.sphere import SphereLayout
 from deconditioning.downscaling.pictures.layouts import grid_layout, plane_layout, sphere_layout
 from deconditioning.downscaling.prediction import picture_of
+from deconditioning.errors import InputError
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.sphere import unit_vectors, wrap_longitude
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -21,6 +22,8 @@ from deconditioning.fields.problem.scaling import Scaling
 
 #: How far apart the same row or column may lie in both grids, in steps.
 _SAME = 1e-6
+#: How far apart the same coordinate may lie in a store and the model's own file, in steps of the grid.
+_NEAR = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +46,11 @@ class WideGrid:
         """The cells of the store's window of rows and columns, those that are ``kept`` (h, w)."""
         row, column = np.meshgrid(self.rows[rows], self.columns[columns], indexing="ij")
         return Cells(self.shape, torch.as_tensor(row[kept]), torch.as_tensor(column[kept]))
+
+    def own_cells(self, problem: DownscalingProblem) -> Cells:
+        """The cells of the problem's pixels."""
+        row, column = np.divmod(problem.pixel, problem.grid.area.shape[1])
+        return Cells(self.shape, torch.as_tensor(row + self.corner[0]), torch.as_tensor(column + self.corner[1]))
 
 
 def widen(own: Grid, other: Grid) -> WideGrid | None:
@@ -85,3 +93,40 @@ def _layout(problem: DownscalingProblem, wide: WideGrid) -> GridLayout | SphereL
     latitude, longitude = np.meshgrid(wide.y, wrap_longitude(wide.x), indexing="ij")
     scaling = Scaling(problem.columns[:3], problem.input_scaling.scales[:3])
     return sphere_layout(wide.x, scaling.forward(unit_vectors(latitude, longitude)), problem.inputs, cells)
+
+
+def check_grid(problem: DownscalingProblem, grid: Grid) -> None:
+    """``InputError`` where a store's grid is not the model's, or reaches beyond its cells by more than one cell."""
+    own = problem.grid
+    if own.kind != grid.kind or own.mapping != grid.mapping:
+        raise InputError(
+            f"The store's grid is {grid.kind}, the model's {own.kind} (or their projections differ): bring the "
+            "covariates to the model's grid."
+        )
+    if own.kind == "curvilinear":
+        same = own.shape == grid.shape and np.allclose(own.latitude, grid.latitude, atol=1e-4)
+        if not (same and np.allclose(own.longitude, grid.longitude, atol=1e-4)):
+            raise InputError("The store's curvilinear grid is not the model's: bring the covariates to its grid.")
+        return
+    middle, period = 0.5 * (own.x_edges[0] + own.x_edges[-1]), 360.0 if own.kind in ("latlon", "rotated") else None
+    x = grid.x if period is None else middle + (grid.x - middle + 180.0) % period - 180.0
+    _check_axis(own.y, grid.y, problem.spec.block[0], "rows", False)
+    _check_axis(own.x, np.sort(x), problem.spec.block[1], "columns", own.wraps)
+
+
+def _check_axis(own: np.ndarray, other: np.ndarray, cell: int, what: str, around: bool) -> None:
+    step = float(np.median(np.diff(own)))
+    inside = other[(other >= own[0] - _NEAR * step) & (other <= own[-1] + _NEAR * step)]
+    nearest = np.abs(own[:, None] - inside[None, :]).min(axis=0) if len(inside) else np.array([np.inf])
+    finer = abs(float(np.median(np.diff(other))) - step) > _NEAR * step
+    if finer or nearest.max() > _NEAR * step:
+        raise InputError(
+            f"The store's {what} ({len(other)}, {other[0]:g} to {other[-1]:g}) differ from those of the model's grid "
+            f"({len(own)}, {own[0]:g} to {own[-1]:g}): bring the covariates to the model's grid."
+        )
+    beyond = max(own[0] - other[0], other[-1] - own[-1]) / step
+    if not around and beyond > cell + 0.5:
+        raise InputError(
+            f"The store's {what} reach {beyond:.0f} pixels beyond the model's cells, where only the prior is "
+            "available: crop the store to the model's region."
+        )

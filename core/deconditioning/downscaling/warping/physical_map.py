@@ -1,127 +1,84 @@
-"""From a Gaussian posterior of a warped target to the target's own units, with the cells' means honoured.
+"""From a posterior of standardised values to predictive distributions in the target's units, cells' means honoured.
 
 With the warp g and a pixel's posterior N(m, s²) of g(v), quantiles of v are ``g⁻¹(m + δ + s Φ⁻¹(q))``; its mean and
 variance are integrals by Gauss-Hermite quadrature. The shift δ of each visible cell is such that the means of v average
-to the cell's value; other cells have a Gaussian mean of the shifts around them.
+to the cell's value; other cells have a Gaussian mean of the shifts around them. A mixture has one shift for all of its
+parts.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from scipy.special import ndtri
 
 from deconditioning.fields.problem.joined_cells import Joined
 from deconditioning.fields.problem.physical_limits import limits_of
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.scaling import fit_scale
 from deconditioning.fields.problem.warp import Warp
-from deconditioning.metrics.calibration import calibration, pit
-from deconditioning.metrics.probabilistic import crps_gaussian
+from deconditioning.metrics.predictive import Part, Predictive, moment_behind
 
-#: Nodes of the quadrature.
-_NODES = 21
 #: Newton steps for δ, and the error of a cell's mean, in sds of the cells, at which they end.
 _STEPS, _EXACT = 60, 1e-9
 #: Step of the difference quotient of a cell's mean, in sds of the warped cells.
 _STEP = 1e-4
 #: Sd of the Gaussian mean of shifts around hidden cells, in cells.
 _AROUND = 1.0
+#: Weights w_k, means and sds of standardised values, a part of a mixture each.
+Parts = Sequence[tuple[float, Any, Any]]
 
 
-@dataclass(frozen=True, eq=False)
-class PhysicalMap:
-    """``mean`` and ``sd`` (H, W) of pixels in the target's units.
-
-    ``centre`` and ``spread`` (H, W) are those of the Gaussian in units of the warp, the centre with its shift δ;
-    without a warp they are the mean and the sd.
-    """
-
-    problem: DownscalingProblem
-    mean: Float[np.ndarray, "H W"]
-    sd: Float[np.ndarray, "H W"]
-    centre: Float[np.ndarray, "H W"]
-    spread: Float[np.ndarray, "H W"]
-
-    def quantile(self, level: float) -> Float[np.ndarray, "H W"]:
-        """The quantile of every pixel, inside the target's physical limits."""
-        return in_units(self.problem, self.centre + self.spread * float(ndtri(level)))
-
-    def scores(self) -> dict[str, float]:
-        """The scores of ``score_field`` against the problem's truth."""
-        from deconditioning.metrics.field_scores import score_field
-
-        assert self.problem.truth is not None
-        scores = score_field(self.problem.truth, self.mean, self.sd, area=self.problem.grid.area)
-        return scores | self.scores_of_quantiles(self.problem.truth)
-
-    def scores_of_quantiles(self, truth: Float[np.ndarray, "H W"]) -> dict[str, float]:
-        """Those scores that a warp changes, CRPS and coverage; none without a warp."""
-        from deconditioning.metrics.field_scores import LEVELS
-
-        if self.problem.warp is None:
-            return {}
-        there = np.isfinite(self.centre) & np.isfinite(truth)
-        fields = (field[there] for field in (self.mean, self.sd, self.centre, self.spread))
-        values, known, scores = WarpedValues(self.problem, *fields), truth[there], {}
-        for ending, area in (("", None), ("_area", self.problem.grid.area[there])):
-            scores[f"crps{ending}"] = values.crps(known, area)
-            held = values.coverage(known, tuple(LEVELS.values()), area)
-            scores |= {f"{name}{ending}": float(share) for name, share in zip(LEVELS, held, strict=True)}
-        return scores
+def physical_map(problem: DownscalingProblem, parts: Parts) -> Predictive:
+    """Distributions (H, W) of the pixels' values, from standardised means and sds (P,)."""
+    several = in_warp_units(problem, parts)
+    if problem.warp is not None:
+        several = moved(several, shifts(problem, several))
+    return in_target_units(several, problem.warp, limits_of(problem))
 
 
-@dataclass(frozen=True, eq=False)
-class WarpedValues:
-    """Predictive distributions of some values (n,): as in `PhysicalMap`, without places."""
+def in_warp_units(problem: DownscalingProblem, parts: Parts) -> tuple[Part, ...]:
+    """Standardised means and sds (P,) as maps (H, W) in units of the warp."""
+    scale = problem.target_scale
+    return tuple(
+        (weight, scale.backward(problem.on_grid(mean)), scale.sd * problem.on_grid(sd)) for weight, mean, sd in parts
+    )
 
-    problem: DownscalingProblem
-    mean: Float[np.ndarray, " n"]
-    sd: Float[np.ndarray, " n"]
-    centre: Float[np.ndarray, " n"]
-    spread: Float[np.ndarray, " n"]
 
-    def _warped(self, known: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
-        """What is known, in units of the warp, where predictions are Gaussian."""
-        return known if self.problem.warp is None else self.problem.warp.forward(known)
+def in_target_units(
+    parts: tuple[Part, ...], warp: Warp | None, limits: tuple[float, float] | None = None
+) -> Predictive:
+    """Distributions of a mixture of Gaussians in units of the warp; without one the mean is moved into the limits."""
+    if warp is not None:
+        return Predictive.behind(warp, parts, (warp.low, warp.high))
+    _, mean, sd = parts[0]
+    if len(parts) > 1:
+        mean = np.sum([weight * centre for weight, centre, _ in parts], axis=0)
+        spread = np.sum([weight * (own**2 + (centre - mean) ** 2) for weight, centre, own in parts], axis=0)
+        sd = np.sqrt(spread)
+    return Predictive(mean if limits is None else np.clip(mean, *limits), sd, parts, limits=limits)
 
-    def coverage(
-        self, known: Float[np.ndarray, " n"], levels: Sequence[float], weights: Float[np.ndarray, " n"] | None
-    ) -> Float[np.ndarray, " L"]:
-        """Shares of what is known in the central intervals."""
-        return calibration(self._warped(known), self.centre, self.spread, levels, weights=weights)
 
-    def pit(self, known: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"] | None) -> Float[np.ndarray, " b"]:
-        """Counts of the probability integral transform."""
-        return pit(self._warped(known), self.centre, self.spread, weights=weights)
-
-    def crps(self, known: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"] | None) -> float:
-        """CRPS in the target's units; with a warp twice the mean quantile loss at 99 levels."""
-        if self.problem.warp is None:
-            return crps_gaussian(truth=known, mean=self.mean, sd=self.sd, weights=weights)
-        levels = np.arange(1, 100) / 100
-        losses = np.zeros_like(known)
-        for level, z in zip(levels, ndtri(levels), strict=True):
-            off = known - in_units(self.problem, self.centre + z * self.spread)
-            losses += 2 * np.maximum(level * off, (level - 1) * off) / len(levels)
-        return float(np.average(losses, weights=weights))
+def moved(parts: Sequence[Part], delta: Float[np.ndarray, "*n"]) -> tuple[Part, ...]:
+    """The Gaussians with δ added to their centres."""
+    return tuple((weight, centre + delta, spread) for weight, centre, spread in parts)
 
 
 def physical_values(
-    problem: DownscalingProblem, result: tuple[np.ndarray, np.ndarray], joined: Joined,
-    at: Int[np.ndarray, " n"], means: Float[np.ndarray, " G"],
-) -> WarpedValues:  # fmt: skip
-    """Values from standardised means and sds (n,) of members ``at`` of ``joined`` cells, whose ``means`` they honour.
+    problem: DownscalingProblem, parts: Parts, joined: Joined, at: Int[np.ndarray, " n"],
+    means: Float[np.ndarray, " G"],
+) -> Predictive:  # fmt: skip
+    """Distributions of values (n,), the members ``at`` of ``joined`` cells, whose ``means`` they honour.
 
-    The shift δ of all members of a joined cell makes their mean, weighted by their shares, that of the cell.
+    ``parts`` are standardised means and sds (n,) with their weights. The shift δ of all members of a joined cell makes
+    their mean, weighted by their shares, that of the cell.
     """
-    scale = problem.target_scale
-    centre, spread = scale.backward(result[0]), scale.sd * result[1]
-    if problem.warp is None:
-        return WarpedValues(problem, centre, spread, centre, spread)
+    scale, warp = problem.target_scale, problem.warp
+    several = tuple((weight, scale.backward(mean), scale.sd * sd) for weight, mean, sd in parts)
+    if warp is None:
+        return in_target_units(several, None)
     group, share = joined.group[at], joined.share[at]
     if problem.matched:
         mass = np.bincount(group, share, len(means))
@@ -131,12 +88,11 @@ def physical_values(
 
         delta = np.zeros(len(means))
         for _ in range(_STEPS):
-            value, above = (_moments(problem, centre + delta[group] + h, spread)[0] for h in (0.0, _STEP * scale.sd))
+            value, above = (moment_behind(warp, moved(several, delta[group] + h)) for h in (0.0, _STEP * scale.sd))
             off = np.where(mass > 0, means - averaged(value), 0.0)
             delta = delta + _newton(off, averaged(above - value), scale.sd)
-        centre = centre + delta[group]
-    first, second = _moments(problem, centre, spread)
-    return WarpedValues(problem, first, np.sqrt(np.maximum(second - first**2, 0.0)), centre, spread)
+        several = moved(several, delta[group])
+    return in_target_units(several, warp)
 
 
 def _newton(off: np.ndarray, above: np.ndarray, sd: float) -> np.ndarray:
@@ -145,23 +101,12 @@ def _newton(off: np.ndarray, above: np.ndarray, sd: float) -> np.ndarray:
     return np.clip(np.divide(off, slope, where=slope > 1e-12, out=np.zeros_like(off)), -sd, sd)
 
 
-def physical_map(problem: DownscalingProblem, mean: object, sd: object) -> PhysicalMap:
-    """The map of standardised posterior means and sds (P,)."""
-    scale = problem.target_scale
-    centre, spread = scale.backward(problem.on_grid(mean)), scale.sd * problem.on_grid(sd)
-    if problem.warp is None:
-        return PhysicalMap(problem, in_units(problem, centre), spread, centre, spread)
-    centre = centre + shifts(problem, centre, spread)
-    first, second = _moments(problem, centre, spread)
-    return PhysicalMap(problem, first, np.sqrt(np.maximum(second - first**2, 0.0)), centre, spread)
-
-
 def physical_draw(problem: DownscalingProblem, draw: object) -> Float[np.ndarray, "H W"]:
     """A draw of standardised values (P,) in the target's units, whose averages are the visible cells' values."""
     values = problem.target_scale.backward(problem.on_grid(draw))
     if problem.warp is None:
         return in_units(problem, values)
-    return in_units(problem, values + shifts(problem, values, np.zeros_like(values)))
+    return in_units(problem, values + shifts(problem, [(1.0, values, np.zeros_like(values))]))
 
 
 def in_units(problem: DownscalingProblem, values: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
@@ -175,9 +120,12 @@ def in_units(problem: DownscalingProblem, values: Float[np.ndarray, "*n"]) -> Fl
 def warped(problem: DownscalingProblem, warp: Warp, said: str = "") -> DownscalingProblem:
     """The problem whose model sees the standardised values of ``warp``, as if cells were means of the warped field.
 
-    ``said`` is a note on the choice. Raises ``InputError`` if the warped values are constant.
+    ``said`` is a note on the choice. Raises ``InputError`` if the values leave the warp's domain, or the warped ones
+    are constant.
     """
-    values = warp.forward(problem.coarse.flat[problem.target_cell])
+    values = problem.coarse.flat[problem.target_cell]
+    warp.check(values)
+    values = warp.forward(values)
     scale = fit_scale(values, problem.spec.target, "target")
     targets = torch.as_tensor(scale.forward(values)).to(problem.data.targets)
     return replace(
@@ -186,35 +134,17 @@ def warped(problem: DownscalingProblem, warp: Warp, said: str = "") -> Downscali
     )  # fmt: skip
 
 
-@cache
-def _nodes() -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights of the integral over a standard normal."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
-    return nodes, weights / weights.sum()
-
-
-def _moments(problem: DownscalingProblem, centre: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First and second moment of g⁻¹ of N(centre, spread²)."""
-    first, second = np.zeros_like(centre), np.zeros_like(centre)
-    for node, weight in zip(*_nodes(), strict=True):
-        value = in_units(problem, centre + node * spread)
-        first += weight * value
-        second += weight * value**2
-    return first, second
-
-
-def shifts(
-    problem: DownscalingProblem, centre: Float[np.ndarray, "H W"], spread: Float[np.ndarray, "H W"]
-) -> Float[np.ndarray, "H W"]:
+def shifts(problem: DownscalingProblem, parts: Sequence[Part]) -> Float[np.ndarray, "H W"]:
     """δ of every pixel: that of its cell, or the mean over its cells by their shares."""
-    if not problem.matched:  # the posterior does not honour the cells either
-        return np.zeros_like(centre)
+    warp = problem.warp
+    if not problem.matched or warp is None:  # unmatched, the posterior does not honour the cells either
+        return np.zeros_like(parts[0][1])
     row, shares = problem.shares_of_pixels()
     area, pixels = shares.areas(problem.grid.area), len(problem.pixel)
     part = np.maximum(np.bincount(row, shares.fraction, pixels), 1e-300)
     mass = np.bincount(shares.cell, area, shares.count)
     seen = problem.observed.ravel() & (mass > 0)
-    c, s = centre.flat[problem.pixel], spread.flat[problem.pixel]
+    at = [(weight, centre.flat[problem.pixel], spread.flat[problem.pixel]) for weight, centre, spread in parts]
     aim, sd = np.nan_to_num(problem.coarse.ravel()), problem.target_scale.sd
     tolerance = _EXACT * float(problem.coarse[problem.observed].std())
     delta, own = np.zeros(shares.count), np.zeros(pixels)
@@ -223,7 +153,7 @@ def shifts(
         return np.bincount(shares.cell, area * values[row], shares.count) / np.maximum(mass, 1e-300)
 
     for _ in range(_STEPS):
-        value, above = (_moments(problem, c + own + step, s)[0] for step in (0.0, _STEP * sd))
+        value, above = (moment_behind(warp, moved(at, own + step)) for step in (0.0, _STEP * sd))
         off = np.where(seen, aim - averaged(value), 0.0)
         if np.abs(off).max() <= tolerance:
             break

@@ -126,18 +126,18 @@ class DownscalingProblem:
         return self.target_scale.forward(values if self.warp is None else self.warp.forward(values))
 
     def physical_mean(self, mean: Any) -> np.ndarray:
-        """(H, W) posterior mean in the target's units, from standardised values (P,); of a warped target the median."""
-        values = self.target_scale.backward(self.on_grid(mean))
-        return values if self.warp is None else self.warp.backward(values)
+        """(H, W) posterior mean in the target's units, from standardised values (P,)."""
+        self._check_unwarped("mean", "sd")
+        return self.target_scale.backward(self.on_grid(mean))
 
     def physical_sd(self, sd: Any) -> np.ndarray:
-        """(H, W) posterior standard deviation in the target's units, from standardised values (P,).
-
-        That of a warped target depends on the mean too (`deconditioning.downscaling.warping.physical_map`).
-        """
-        if self.warp is not None:
-            raise ValueError("the sd of a warped target depends on the mean: use `physical_map`")
+        """(H, W) posterior standard deviation in the target's units, from standardised values (P,)."""
+        self._check_unwarped("sd", "mean")
         return self.target_scale.sd * self.on_grid(sd)
+
+    def _check_unwarped(self, moment: str, other: str) -> None:
+        if self.warp is not None:
+            raise ValueError(f"the {moment} of a warped target depends on the {other} too: use `physical_map`")
 
     @property
     def target_sd(self) -> float:

@@ -54,6 +54,15 @@ class Warp:
             base = np.exp(np.clip(np.log1p(np.maximum(self.power * warped, -1 + 1e-15)) / self.power, -700, 700))
         return np.clip(base - self.shift, self.low, self.high)
 
+    def check(self, values: Float[np.ndarray, " n"]) -> None:
+        """``InputError`` if values (n,) of cells lie outside the domain of g."""
+        low, high = float(values.min()), float(values.max())
+        if low < self.low or high > self.high or (self.kind == "box-cox" and low + self.shift <= 0):
+            raise InputError(
+                f"The cells range from {low:.4g} to {high:.4g}, where {self.formula} is not defined: learn the warp "
+                "again from these cells, or choose none."
+            )
+
     @property
     def formula(self) -> str:
         """g in words."""
@@ -63,6 +72,18 @@ class Warp:
         if self.power == 0:
             return f"log({shifted})"
         return f"the Box-Cox warp of {shifted}, λ = {self.power:.2f}"
+
+    @property
+    def scale(self) -> str:
+        """The scale on which values are modelled, in words."""
+        if self.kind == "logit":
+            return f"a logit scale between {self.low:g} and {self.high:g}"
+        return "a log scale" if self.power == 0 else f"a power scale (Box-Cox, λ = {self.power:.2f})"
+
+    @property
+    def sentence(self) -> str:
+        """What the model sees of the target, in words."""
+        return f"Values are modelled on {self.scale}: the model sees {self.formula} of them."
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; an infinite bound is None."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from deconditioning.errors import InputError
 from deconditioning.fields.writing.export import is_beside
+from deconditioning.fields.writing.quantiles_and_draws import checked_levels
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -39,6 +40,7 @@ class Delivery:
     resolution : effective resolution in km that the draws are given, and with them sd and quantiles; None for that of
         the model.
     attributes : global attributes of one's own, such as a ``doi``, a ``contact``, an ``institution``.
+    thresholds : values in the target's units, along ``threshold`` of the probabilities of exceeding them.
     """
 
     draws: int = 0
@@ -48,16 +50,14 @@ class Delivery:
     store: bool = False
     attributes: Mapping[str, str] = field(default_factory=dict)
     resolution: float | None = None
+    thresholds: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if self.resolution is not None and not 0 < self.resolution < np.inf:
             raise InputError(f"The effective resolution is {self.resolution:g} km: give a positive number.")
         if self.draws < 0 or self.draws == 1:
             raise InputError(f"{self.draws} draws cannot show the spread: request 0 or at least 2.")
-        levels = tuple(float(level) for level in self.quantiles)
-        if not all(0 < level < 1 for level in levels):
-            raise InputError(f"Quantiles lie between 0 and 1, got {', '.join(f'{v:g}' for v in levels)}: 0.05 is 5 %.")
-        object.__setattr__(self, "quantiles", tuple(sorted(set(levels))))
+        object.__setattr__(self, "quantiles", checked_levels(self.quantiles))
         for name in self.attributes:
             if name in _OURS or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
                 raise InputError(

@@ -1,6 +1,7 @@
 """A downscaled field as CF NetCDF: mean, standard deviation, coarse values, error, and how they came about."""
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -162,13 +163,24 @@ SPREADS = {
 }
 
 
-def posterior_attributes(problem: DownscalingProblem, names: tuple[str, ...]) -> dict[str, dict[str, str]]:
-    """CF attributes of a problem's ``mean``, ``sd`` and ``sd_latent``, those of them that are in ``names``."""
+#: What a quantile is, as its comment says it.
+QUANTILE = "of each pixel by itself, inside the target's physical limits"
+
+
+def posterior_attributes(
+    problem: DownscalingProblem, names: tuple[str, ...], levels: Mapping[str, float] | None = None
+) -> dict[str, dict[str, str]]:
+    """CF attributes of a problem's ``mean``, ``sd`` and ``sd_latent``, those of them that are in ``names``, and of
+    quantiles whose ``levels`` in (0, 1) are given by name."""
     words = Words(problem.long_name, problem.standard_name, problem.units)
     spreads = [name for name in SPREADS if name in names]
     beside = {"ancillary_variables": " ".join(spreads)} if spreads else {}
     result = {"mean": words.value("posterior mean of {}", **beside)}
-    return result | {name: words.spread(SPREADS[name][0], comment=SPREADS[name][1]) for name in spreads}
+    result |= {name: words.spread(SPREADS[name][0], comment=SPREADS[name][1]) for name in spreads}
+    return result | {
+        name: words.value(f"posterior quantile {level:g} of {{}}", comment=QUANTILE)
+        for name, level in (levels or {}).items()
+    }
 
 
 def grid_coordinates(

@@ -1,6 +1,6 @@
 """What a posterior leaves in a file beside its mean and sd: quantiles of every pixel and joint draws."""
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.target_metadata import methods_of
-from deconditioning.fields.writing.export import Words, fine_dimensions
+from deconditioning.fields.writing.export import QUANTILE, Words, fine_dimensions
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -17,26 +17,42 @@ if TYPE_CHECKING:
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
+def checked_levels(values: Sequence[float]) -> tuple[float, ...]:
+    """Levels of quantiles in order, each once; ``InputError`` if one is not in (0, 1)."""
+    levels = tuple(float(level) for level in values)
+    if not all(0 < level < 1 for level in levels):
+        raise InputError(f"Quantiles lie between 0 and 1, got {', '.join(f'{v:g}' for v in levels)}: 0.05 is 5 %.")
+    return tuple(sorted(set(levels)))
+
+
 def with_quantiles(
-    dataset: "xr.Dataset", problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray, levels: tuple[float, ...],
-    quantile: Callable[[float], np.ndarray] | None = None,
+    dataset: "xr.Dataset", problem: DownscalingProblem, quantiles: Mapping[float, np.ndarray]
 ) -> "xr.Dataset":  # fmt: skip
-    """The dataset with ``quantiles`` (Q, H, W) of every pixel's own value, ``mean + sd Φ⁻¹(q)``, along ``quantile``.
+    """The dataset with ``quantiles`` (Q, H, W) of every pixel's own value along ``quantile``.
 
-    ``mean`` and ``sd`` are (H, W) in the target's units; ``quantile`` gives the field (H, W) of a level where the
-    distribution is not that Gaussian.
+    They are given by their levels, (H, W) in the target's units.
     """
-    from scipy.special import ndtri
-
-    if quantile is None:
-        values = mean + sd * ndtri(np.asarray(levels))[:, None, None]
-        comment = "of each pixel by itself, of a Gaussian with the mean and the sd of this file"
-    else:
-        values = np.stack([quantile(level) for level in levels])
-        comment = "of each pixel by itself, inside the target's physical limits"
     about = {"long_name": "quantile level", "units": "1"}
-    return _along(dataset, problem, "quantiles", "quantile", np.asarray(levels, dtype=float), about, values,
-                  "posterior quantiles of {}", comment)  # fmt: skip
+    return _along(dataset, problem, "quantiles", "quantile", np.asarray(list(quantiles), dtype=float), about,
+                  np.stack(list(quantiles.values())), "posterior quantiles of {}", QUANTILE)  # fmt: skip
+
+
+def with_exceedance(
+    dataset: "xr.Dataset", problem: DownscalingProblem, chances: Mapping[float, np.ndarray]
+) -> "xr.Dataset":  # fmt: skip
+    """The dataset with ``exceedance`` (T, H, W), the probability that a pixel's own value exceeds each ``threshold``.
+
+    They are given by their thresholds in the target's units.
+    """
+    about = Words(problem.long_name, problem.standard_name, problem.units).value("threshold of {}")
+    line = np.asarray(list(chances), dtype=float)
+    long_name = "probability that {} exceeds the threshold"
+    values = np.stack(list(chances.values()))
+    result = _along(dataset, problem, "exceedance", "threshold", line, about, values, long_name, QUANTILE)
+    for name in ("standard_name", "units_metadata"):
+        result["exceedance"].attrs.pop(name, None)
+    result["exceedance"].attrs["units"] = "1"
+    return result
 
 
 def with_draws(

@@ -4,7 +4,6 @@ from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import Any
 
-import numpy as np
 import torch
 
 from deconditioning.device import choose
@@ -27,6 +26,8 @@ from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.fields.writing.delivery import Delivery
+from deconditioning.metrics.field_scores import score_field
+from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.catalogue import named
 from deconditioning.models.defaults import CANDIDATES
 from deconditioning.models.spec import ModelSpec
@@ -196,7 +197,6 @@ def problem_of(name: str, seed: int) -> DownscalingProblem:
 
 def _fit(item: dict[str, Any]) -> dict[str, Any]:
     from deconditioning.fields.problem.baselines import interpolations
-    from deconditioning.metrics.field_scores import score_field
     from deconditioning.metrics.pointwise import rmse
 
     problem = problem_of(item["case"], item["seed"])
@@ -205,8 +205,7 @@ def _fit(item: dict[str, Any]) -> dict[str, Any]:
         return {"status": "ok", "message": None, "seconds": None, "peak_mb": None, **_interpolated(problem)}
     watch = Stopwatch()
     if item["model"] == BOOSTING:
-        mean, sd = gradient_boosting(problem)
-        scores = score_field(problem.truth, mean, sd, area=problem.grid.area)
+        scores = score_field(problem.truth, gradient_boosting(problem), area=problem.grid.area)
         return {"status": "ok", "message": None, "warned": False, "scores": scores, "seconds": watch.seconds(),
                 "peak_mb": peak_mb(choose("cpu"))}  # fmt: skip
     row = _learned(problem, item)
@@ -228,7 +227,7 @@ def _learned(problem: DownscalingProblem, item: dict[str, Any]) -> dict[str, Any
     data = matched_data(problem, learned.spec)
     result = predict(learned.spec, data, problem, device=device)
     seconds = watch.seconds()
-    found = physical_map(problem, result.mean, result.sd)
+    found = physical_map(problem, result.parts)
     held = None if guard.one_scale_up is None else guard.one_scale_up.held
     guard = beside_bilinear(problem, learned.spec.model, result.left_out, bilinear_error(problem), guard)
     rests_on = assumptions(problem, learned.spec, data, found.mean, found.sd, held)
@@ -237,29 +236,29 @@ def _learned(problem: DownscalingProblem, item: dict[str, Any]) -> dict[str, Any
     if (checked := guard.one_scale_up) is not None:
         told["one_scale_up"] = {"rmse": checked.rmse, "t": checked.t, "held": checked.held, "cpu_s": checked.cpu_s}
         told |= {"claims": checked.claims, "weights": checked.weights}
+    assert problem.truth is not None
+    scores = score_field(problem.truth, found, area=problem.grid.area)
     told["warp"] = None if problem.warp is None else problem.warp.to_dict()
     if item["model"] == AUTO:
-        told["spectra"] = _spectra(problem, learned.spec, found.mean, found.sd)
-    return {**told, "scores": found.scores(), "seconds": seconds, "peak_mb": peak_mb(device)}
+        told["spectra"] = _spectra(problem, learned.spec, found)
+    return {**told, "scores": scores, "seconds": seconds, "peak_mb": peak_mb(device)}
 
 
-def _spectra(problem: DownscalingProblem, spec: ModelSpec, mean: np.ndarray, sd: np.ndarray) -> dict[str, Any] | None:
+def _spectra(problem: DownscalingProblem, spec: ModelSpec, found: Predictive) -> dict[str, Any] | None:
     """Power of the mean, of ten draws and of the truth in thirds of the wavenumbers; None for a very small grid."""
-    leaving = ResultDataset(problem, spec, mean, sd, settings={})
-    found = leaving.drawn(Delivery(draws=10))[1]
-    return None if found is None else found.to_dict()
+    spectra = ResultDataset(problem, spec, found, settings={}).drawn(Delivery(draws=10))[1]
+    return None if spectra is None else spectra.to_dict()
 
 
 def _interpolated(problem: DownscalingProblem) -> dict[str, Any]:
     """Scores of the interpolations: the row's own are bilinear's, all of them ride along under ``more``."""
     from deconditioning.fields.problem.baselines import interpolations, lapse_rate
-    from deconditioning.metrics.field_scores import score_field
 
     assert problem.truth is not None
     every = interpolations(problem)
     if (result := lapse_rate(problem)) is not None:
         every["lapse_rate"] = result
-    scores = {name: score_field(problem.truth, values, None, area=problem.grid.area) for name, values in every.items()}
+    scores = {name: score_field(problem.truth, values, area=problem.grid.area) for name, values in every.items()}
     return {"scores": scores["bilinear"], "more": scores}
 
 

@@ -50,8 +50,9 @@ class LineFit:
     def scores(self, line: Line) -> dict[str, float]:
         """RMSE, MAE, bias, coverage and CRPS of the noise-free f on the grid."""
         from deconditioning.metrics.field_scores import score_points
+        from deconditioning.metrics.predictive import Predictive
 
-        return score_points(line.truth.numpy(), self.mean.numpy(), self.sd.numpy())
+        return score_points(line.truth.numpy(), Predictive(self.mean.numpy(), self.sd.numpy()))
 
 
 def gaussian(column: str, lengthscale: float, variance: float) -> KernelSpec:

@@ -71,8 +71,9 @@ class Represented:
     def scores(self, toy: Toy) -> dict[str, float]:
         """RMSE, coverage and CRPS of f on the grid."""
         from deconditioning.metrics.field_scores import score_points
+        from deconditioning.metrics.predictive import Predictive
 
-        return score_points(toy.truth, self.mean, self.sd)
+        return score_points(toy.truth, Predictive(self.mean, self.sd))
 
 
 def true_model(toy: Toy, locations: np.ndarray) -> SparseRepresentation:

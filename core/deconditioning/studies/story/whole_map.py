@@ -11,6 +11,7 @@ from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.presets import preset
 from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.warping.physical_map import physical_map
 from deconditioning.errors import Check, InputError, never
 from deconditioning.fields.grids.blocks import reaggregate
 from deconditioning.fields.problem.baselines import bilinear, constant
@@ -18,20 +19,30 @@ from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.metrics.calibration import calibration
+from deconditioning.metrics.predictive import Predictive
 
 MODEL = "area_to_point_gp"
 
 
 @dataclass(frozen=True)
 class Solved:
-    """A worked example with its posterior ``mean`` and ``sd`` (H, W), its ``blocks`` (each pixel its cell's value) and
+    """A worked example with its predictive distributions (H, W), its ``blocks`` (each pixel its cell's value) and
     ``bilinear`` interpolation, all in the target's units."""
 
     problem: DownscalingProblem
-    mean: np.ndarray
-    sd: np.ndarray
+    predictive: Predictive
     blocks: np.ndarray
     bilinear: np.ndarray
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Posterior mean (H, W)."""
+        return self.predictive.mean
+
+    @property
+    def sd(self) -> np.ndarray:
+        """Posterior sd (H, W) of a single pixel."""
+        return self.predictive.sd
 
     @property
     def truth(self) -> np.ndarray:
@@ -54,14 +65,12 @@ class Solved:
 
     def held(self, level: float) -> float:
         """Share of the area whose truth lies in the central interval of that level."""
-        return float(calibration(self.truth, self.mean, self.sd, [level], weights=self.problem.grid.area)[0])
+        return float(calibration(self.truth, self.predictive, [level], weights=self.problem.grid.area)[0])
 
     def beyond(self, level: float) -> np.ndarray:
         """(H, W) where the truth lies outside that interval, as 1 above it, −1 below it, 0 inside."""
-        from scipy.special import ndtri
-
-        reach = float(ndtri(0.5 + level / 2)) * self.sd
-        return np.where(self.truth > self.mean + reach, 1.0, np.where(self.truth < self.mean - reach, -1.0, 0.0))
+        low, high = self.predictive.interval(level)
+        return np.where(self.truth > high, 1.0, np.where(self.truth < low, -1.0, 0.0))
 
 
 def example(key: str) -> DownscalingProblem:
@@ -80,8 +89,7 @@ def solve(key: str, problem: DownscalingProblem, check: Check = never) -> Solved
     if spec is None:
         raise InputError(f"No hyperparameters are stored for '{key}': choose a worked example.")
     result = predict(spec, matched_data(problem, spec, check), problem, check=check)
-    mean, sd = problem.physical_mean(result.mean), problem.physical_sd(result.sd)
-    return Solved(problem, mean, sd, constant(problem), bilinear(problem))
+    return Solved(problem, physical_map(problem, result.parts), constant(problem), bilinear(problem))
 
 
 def one_scale_above(problem: DownscalingProblem, check: Check = never) -> OneScaleUp:

@@ -236,8 +236,9 @@ def inducing_points(roll: SwissRoll, model: NamedModel, count: int, seed: int) -
 def score(roll: SwissRoll, mean: Tensor, sd: Tensor) -> dict[str, float]:
     """RMSE, MAE, bias, correlation, coverage and CRPS of the posterior of f against t at every point."""
     from deconditioning.metrics.field_scores import score_points
+    from deconditioning.metrics.predictive import Predictive
 
-    return score_points(roll.truth.numpy(), mean.numpy(), sd.numpy())
+    return score_points(roll.truth.numpy(), Predictive(mean.numpy(), sd.numpy()))
 
 
 def roll_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:

@@ -1,0 +1,203 @@
+"""The predictive distribution of values, each by itself: a Gaussian, a mixture of Gaussians, or either behind a warp.
+
+    g(v) ~ Σ_k w_k N(m_k, s_k²)
+
+with a monotone function g, the identity where there is no warp. Values beyond the limits of a quantity are moved onto
+them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+from jaxtyping import Float
+
+#: Weight w_k, centres m_k and spreads s_k of a Gaussian, in units of the warp.
+Part = tuple[float, Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]
+#: Nodes of the quadrature over a Gaussian.
+_NODES = 21
+#: Halvings of the interval that holds a mixture's quantile.
+_HALVINGS = 40
+#: Number of levels at which the quantile loss is averaged.
+_LEVELS = 99
+#: Values whose quantiles are held at once.
+_TILE = 1 << 16
+#: The least spread where one divides by it.
+_TINY = 1e-150
+
+
+class Warp(Protocol):
+    """A monotone increasing function g and its inverse."""
+
+    def forward(self, values: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
+        """g(v)."""
+        ...
+
+    def backward(self, warped: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
+        """g⁻¹."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Predictive:
+    """Predictive distributions of values v of one shape, NaN where there is none.
+
+    Parameters
+    ----------
+    mean, sd : of v, in its units.
+    parts : the Gaussians of g(v); by default the one with this mean and sd.
+    warp : g, None for the identity.
+    limits : the lowest and the highest value that v can have, None where neither is known.
+    """
+
+    mean: Float[np.ndarray, "*n"]
+    sd: Float[np.ndarray, "*n"]
+    parts: tuple[Part, ...] = ()
+    warp: Warp | None = None
+    limits: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            object.__setattr__(self, "parts", ((1.0, self.mean, self.sd),))
+
+    @staticmethod
+    def behind(warp: Warp, parts: tuple[Part, ...], limits: tuple[float, float] | None = None) -> "Predictive":
+        """The distribution of ``g⁻¹`` of Gaussians, its mean and sd by Gauss-Hermite quadrature."""
+        first, second = (moment_behind(warp, parts, power) for power in (1, 2))
+        return Predictive(first, np.sqrt(np.maximum(second - first**2, 0.0)), parts, warp, limits)
+
+    def __getitem__(self, index: Any) -> "Predictive":
+        """The distributions of some of the values."""
+        parts = tuple((weight, centre[index], spread[index]) for weight, centre, spread in self.parts)
+        return Predictive(self.mean[index], self.sd[index], parts, self.warp, self.limits)
+
+    def _in_units(self, warped: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
+        """Values from units of the warp, inside the limits."""
+        if self.warp is not None:
+            return self.warp.backward(warped)
+        return warped if self.limits is None else np.clip(warped, *self.limits)
+
+    def score(self, values: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
+        """Normal scores ``Φ⁻¹(F(v))``, those of a Gaussian ``(v − m)/s``; where s = 0 they are −∞, 0 or ∞.
+
+        A value at a limit, which has a probability of its own, counts as the median where it may be.
+        """
+        score = self._score(self._warped(values))
+        if self.limits is None:
+            return score
+        low, high = self.limits
+        score = np.where(values <= low, np.minimum(score, 0.0), score)
+        return np.where(values >= high, np.maximum(score, 0.0), score)
+
+    def _warped(self, values: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
+        return values if self.warp is None else self.warp.forward(values)
+
+    def _score(self, warped: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
+        from scipy.special import ndtr, ndtri
+
+        each = [(weight, _ratio(warped - centre, spread)) for weight, centre, spread in self.parts]
+        if len(each) == 1:
+            return each[0][1]
+        below, above = (np.sum([weight * ndtr(sign * z) for weight, z in each], axis=0) for sign in (1, -1))
+        return np.where(below < 0.5, ndtri(np.minimum(below, 0.5)), -ndtri(np.minimum(above, 0.5)))
+
+    def quantile(self, level: float) -> Float[np.ndarray, "*n"]:
+        """The value that v falls below with probability ``level`` in (0, 1), inside the limits."""
+        from scipy.special import ndtri
+
+        z = float(ndtri(level))
+        each = [centre + spread * z for _, centre, spread in self.parts]
+        if len(each) == 1:
+            return self._in_units(each[0])
+        low, high = np.minimum.reduce(each), np.maximum.reduce(each)  # the mixture's own lies between them
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            above = self._score(middle) > z
+            low, high = np.where(above, low, middle), np.where(above, middle, high)
+        return self._in_units(0.5 * (low + high))
+
+    def interval(self, level: float) -> tuple[Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]:
+        """The ends of the central interval that holds v with probability ``level``."""
+        return self.quantile((1 - level) / 2), self.quantile((1 + level) / 2)
+
+    def exceedance(self, threshold: float | Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
+        """``P(v > threshold)``, between 0 and 1; one threshold for all values, or one for each."""
+        from scipy.special import ndtr
+
+        low, high = self.limits or (-np.inf, np.inf)
+        at = np.broadcast_to(np.asarray(threshold, dtype=float), self.mean.shape)
+        inside = ndtr(-self._score(self._warped(np.clip(at, low, high))))
+        result = np.where(at < low, 1.0, np.where(at >= high, 0.0, inside))
+        return np.where(np.isfinite(self.mean), result, np.nan)
+
+    def crps(self, values: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        """Continuous ranked probability score of each value, ``∫ (F(t) − 1[t ≥ v])² dt``.
+
+        Closed for Gaussians, their mixtures, and a Gaussian between limits; else ``2 ∫ (1[v < q_u] − u)(q_u − v) du``,
+        twice the quantile loss at 99 levels u. Source: Gneiting and Raftery 2007, §4.2; Grimit et al. 2006; Laio and
+        Tamea 2007, eq. 4.
+        """
+        from scoringrules import crps_cnormal, crps_mixnorm, crps_normal
+
+        if self.warp is not None or (self.limits is not None and len(self.parts) > 1):
+            return self._quantile_loss(values)
+        weights, centres, spreads = zip(*self.parts, strict=True)
+        if len(weights) > 1:
+            m, s = np.stack(centres, axis=-1), np.maximum(np.stack(spreads, axis=-1), _TINY)
+            return crps_mixnorm(values, m, s, np.broadcast_to(np.array(weights), m.shape))
+        sharp, spread = spreads[0] == 0, np.where(spreads[0] == 0, 1.0, spreads[0])
+        wide = (
+            crps_normal(values, centres[0], spread)
+            if self.limits is None
+            else crps_cnormal(values, centres[0], spread, *self.limits)
+        )
+        return np.where(sharp, np.abs(values - self._in_units(centres[0])), wide)
+
+    def _quantile_loss(self, values: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        """The mean loss over levels of one part, or over the quantiles of all parts at their levels in the mixture."""
+        from scipy.special import ndtr, ndtri
+
+        if len(values) > _TILE:
+            parts = (slice(begin, begin + _TILE) for begin in range(0, len(values), _TILE))
+            return np.concatenate([self[part]._quantile_loss(values[part]) for part in parts])
+        count = -(-(_LEVELS + 1) // len(self.parts))
+        own = np.arange(1, count) / count if len(self.parts) == 1 else (np.arange(count) + 0.5) / count
+        nodes: Any = [centre + z * spread for _, centre, spread in self.parts for z in ndtri(own)]
+        levels, shares = own, np.full(len(own), 1 / len(own))
+        if len(self.parts) > 1:
+            nodes = np.sort(nodes, axis=0)
+            levels = np.stack([ndtr(self._score(node)) for node in nodes])
+            widths = np.gradient(levels, axis=0)
+            shares = widths / np.sum(widths, axis=0)
+        losses = np.zeros_like(values)
+        for node, level, share in zip(nodes, levels, shares, strict=True):
+            off = values - self._in_units(node)
+            losses += 2 * np.maximum(level * off, (level - 1) * off) * share
+        return losses
+
+
+def moment_behind(warp: Warp, parts: Sequence[Part], power: int = 1) -> Float[np.ndarray, "*n"]:
+    """``Σ_k w_k E[g⁻¹(m_k + s_k z)^power]`` with a standard normal z, by Gauss-Hermite quadrature."""
+    result = np.zeros_like(parts[0][1])
+    for weight, centre, spread in parts:
+        if not np.any(spread):
+            result += weight * warp.backward(centre) ** power
+            continue
+        for node, share in zip(*_nodes(), strict=True):
+            result += weight * share * warp.backward(centre + node * spread) ** power
+    return result
+
+
+@cache
+def _nodes() -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights of the integral over a standard normal."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+    return nodes, weights / weights.sum()
+
+
+def _ratio(off: Float[np.ndarray, "*n"], spread: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
+    """``off / spread``, 0 where both are 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where((off == 0) & (spread == 0), 0.0, off / spread)
