@@ -65,11 +65,12 @@ ALLOWED = {
     "engine": GROUND,
     "teaching": LIBRARY | {"engine", "downscaling", "studies"},
     "downscaling": LIBRARY | {"engine"},
+    "period": LIBRARY | {"engine", "downscaling"},
     "slides": {"errors", "fields", "metrics", "figures", "models", "downscaling"},
     "studies": LIBRARY | {"engine", "downscaling"},
-    "estimators": LIBRARY | {"engine", "downscaling", "studies"},
-    "cli": LIBRARY | {"engine", "downscaling", "studies", "slides", "teaching"},
-    "__main__": LIBRARY | {"engine", "downscaling", "studies", "slides", "teaching", "cli"},
+    "estimators": LIBRARY | {"engine", "downscaling", "studies", "period"},
+    "cli": LIBRARY | {"engine", "downscaling", "period", "studies", "slides", "teaching"},
+    "__main__": LIBRARY | {"engine", "downscaling", "period", "studies", "slides", "teaching", "cli"},
 }
 
 

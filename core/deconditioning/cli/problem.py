@@ -213,6 +213,12 @@ def open_input(options: argparse.Namespace) -> tuple["Fields", dict[str, Any]]:
     return fields, {"covariates": covariates}
 
 
+def files_given(options: argparse.Namespace) -> dict[str, Any]:
+    """The files of a command, for its JSON."""
+    given = {name: getattr(options, name) for name in ("input", "coarse", "mediator", "output")}
+    return given | chosen(options, ("polygons", "value", "stations", "score_stations", "station_value"))
+
+
 def source_of(options: argparse.Namespace) -> "Source":
     """The files that were given."""
     from deconditioning.downscaling.source import Source

@@ -194,7 +194,7 @@ def _pathwise(
     name, at = sums_key(key, spec), look.mean_at.chosen
     parts = [(term.scale, *quick_sums(term, problem, name, store, picture, look, place)) for term in spec.kernel.terms]
     given = condition_on_gram(spec, data, columns, total(scale * sums.gram for scale, sums, _ in parts))
-    prior, means = _priors(spec, problem, picture, at, len(given.weights), count, generator, check)
+    prior, means = prior_draws(spec, problem, picture, at, len(given.weights), count, generator, check)
     dual = pathwise_dual(spec, given, means, data.bags.contamination, generator)
 
     def across(weights: Float[Tensor, " n"]) -> Float[Tensor, " Q"]:
@@ -227,7 +227,7 @@ def _onto_cells(
     return wide - torch.stack([across(column) for column in back.T], dim=1)
 
 
-def _priors(
+def prior_draws(
     spec: ModelSpec, problem: DownscalingProblem, picture: Picture | PartedPicture, at: Tensor, rows: int, count: int,
     generator: torch.Generator, check: Check,
 ) -> tuple[Float[Tensor, "P D"], Float[Tensor, "n D"]]:  # fmt: skip

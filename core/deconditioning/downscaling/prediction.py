@@ -261,7 +261,7 @@ def predict(
     if not reads_bags(spec):
         return _predict_through(spec, data, problem, problem.inputs.to(device), check)
     if fits_in_memory(problem):
-        return predict_from_sums(spec, data, problem, _whole_sums(spec, problem, device, check))
+        return predict_from_sums(spec, data, problem, whole_sums(spec, problem, device, check))
     return predict_tiled(spec, data, problem, problem.inputs.to(device), check)
 
 
@@ -309,7 +309,7 @@ def averaged(parts: Sequence[tuple[float, Prediction]]) -> Prediction:
     )  # fmt: skip
 
 
-def _whole_sums(
+def whole_sums(
     spec: ModelSpec, problem: DownscalingProblem, device: torch.device, check: Check
 ) -> list[tuple[float, PictureSums]]:
     """The sums of the kernel, or of each of its parts that go through other bags."""

@@ -141,12 +141,11 @@ def _diagnostics(
 
 
 def _warnings(prediction: Prediction, rests_on: tuple[Assumption, ...]) -> tuple[str, ...]:
-    return jitter_warning(prediction) + prediction.told + refused(rests_on)
+    return jitter_sentence(prediction.jitter) + prediction.told + refused(rests_on)
 
 
-def jitter_warning(prediction: Prediction) -> tuple[str, ...]:
+def jitter_sentence(jitter: float) -> tuple[str, ...]:
     """A message with the jitter added to a diagonal; empty if none was."""
-    jitter = prediction.jitter
     if not jitter:
         return ()
     return (

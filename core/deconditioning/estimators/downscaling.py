@@ -4,6 +4,7 @@ The computation is that of page Downscaling and of ``deconditioning downscale``,
 """
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, Unpack
 
@@ -18,7 +19,8 @@ from deconditioning.downscaling.warping.choice import choose_warp
 from deconditioning.engine.reporting import NoReport
 from deconditioning.errors import InputError
 from deconditioning.estimators.base import Estimator
-from deconditioning.estimators.inputs import DataSettings, Gridded, problem_of
+from deconditioning.estimators.inputs import DataSettings, Gridded, request_of
+from deconditioning.estimators.period import of_times
 from deconditioning.fields.writing.delivery import Delivery
 from deconditioning.fields.writing.quantiles_and_draws import with_draws
 
@@ -115,7 +117,7 @@ class ModelEstimator(Estimator):
         Raises ``InputError`` if data or parameters cannot be used.
         """
         settings = self._settings()
-        problem = problem_of(coarse, covariates, mediator, self.seed, data)
+        problem = request_of(coarse, covariates, mediator, self.seed, data).problem()
         choice = choose_warp(problem, completed(problem, settings), NoReport())
         problem, start = choice.problem, choice.settings
         learned = learn_model(problem, start, NoReport(), choice.checked) if start.learn else None
@@ -279,7 +281,9 @@ class VariationalCMP(ModelEstimator):
 
 def downscale(
     coarse: Gridded, covariates: Gridded, *, mediator: Gridded | None = None, model: str = _DEFAULT.model.default,
-    baselines: bool = False, quantiles: tuple[float, ...] = (), draws: int = 0, **settings: Any,
+    baselines: bool = False, quantiles: tuple[float, ...] = (), draws: int = 0,
+    times: str | Sequence[str] | None = None, archive: Gridded | None = None,
+    period: str | Sequence[str] | None = None, **settings: Any,
 ) -> xr.Dataset:  # fmt: skip
     """Downscale a coarse field with high-resolution covariates: learn, then predict mean and sd of every pixel.
 
@@ -292,12 +296,17 @@ def downscale(
     baselines : whether the result includes bilinear interpolation and other baselines.
     quantiles : levels in (0, 1) of every pixel's quantiles.
     draws : number of joint draws, along ``realization``.
+    times : "all", dates or their beginning, or a stretch ("2019-03-01/2019-03-10"): many times are downscaled
+        together, with hyperparameters that they share (`deconditioning.period`); None for one time.
+    archive : with ``times``, the target at high resolution over a training period, whose climatology and covariance
+        are the prior (`deconditioning.period.archive`); ``period`` chooses its times, by default all others.
     settings : settings of the data (``target``, ``coarsen``, ``withhold``, ``select`` …, see `ModelEstimator.fit`) and
         of the model (``learn``, ``steps``, ``seed`` …, see `ModelEstimator`).
 
     Returns
     -------
-    The dataset of `ModelEstimator.predict`, with ``draws`` if requested.
+    The dataset of `ModelEstimator.predict`, with ``draws`` if requested; with ``times``, ``mean`` and ``sd`` of every
+    time.
 
     Raises ``InputError`` if data or settings cannot be used: what was found, what was expected, what to do.
     """
@@ -308,6 +317,12 @@ def downscale(
     if unknown:
         names = ", ".join(sorted({*known, *DataSettings.__annotations__} - {"model"}))
         raise InputError(f"The setting '{unknown[0]}' is unknown: choose among {names}.")
+    if times is not None or archive is not None or period is not None:
+        if baselines or quantiles or draws:
+            raise InputError("`baselines`, `quantiles` and `draws` are for one time: leave them out, or `times`.")
+        model_settings = Downscaler(model=model, **rest)._settings()
+        request = request_of(coarse, covariates, mediator, model_settings.seed, data)  # type: ignore[arg-type]
+        return of_times(request, model_settings, times, archive, period)
     fitted = Downscaler(model=model, **rest).fit(coarse, covariates, mediator, **data)  # type: ignore[typeddict-item]
     dataset = fitted.predict(baselines=baselines, quantiles=quantiles)
     return fitted._with_draws(dataset, draws) if draws else dataset

@@ -1,16 +1,16 @@
 """Converts the arguments of an estimator (xarray objects, files, open fields) to a downscaling problem."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
 import xarray as xr
 
+from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.errors import InputError, short
 from deconditioning.fields.gridded import Fields
-from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.fields.problem.two_files import make_problem_from_files
 from deconditioning.fields.reading.decoding import Decoded
 from deconditioning.fields.reading.opening import fields_from_decoded, is_large, lazily_decoded, open_fields
 from deconditioning.fields.spec import DownscalingSpec
@@ -39,12 +39,25 @@ class DataSettings(TypedDict, total=False):
     missing: Sequence[str]
 
 
-def problem_of(
-    coarse: Gridded, covariates: Gridded, mediator: Gridded | None, seed: int, data: DataSettings
-) -> DownscalingProblem:
-    """The downscaling problem of these fields, with the command line's defaults.
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What is to be downscaled: the problem's settings, and its fields under the keys of ``source``."""
 
-    Raises ``InputError`` if the fields have no grid or do not overlap, or if a name or a setting is unknown.
+    source: Source
+    spec: DownscalingSpec
+    fields: Mapping[str, Fields]
+
+    def problem(self) -> DownscalingProblem:
+        """The downscaling problem."""
+        return build_problem(self.source, self.spec, self.fields.__getitem__)
+
+
+def request_of(
+    coarse: Gridded, covariates: Gridded, mediator: Gridded | None, seed: int, data: DataSettings
+) -> Request:
+    """These fields as a request, with the command line's defaults.
+
+    Raises ``InputError`` if the fields have no grid, or if a name or a setting is unknown.
     """
     unknown = sorted(set(data) - set(DataSettings.__annotations__))
     if unknown:
@@ -59,13 +72,14 @@ def problem_of(
     names = _names(fine, data.get("covariate_names"), (target, *mediators))
     settings = {"withhold": 0.0, **_others(data)}
     spec = DownscalingSpec(target, tuple(names), tuple(mediators), seed=seed, **settings)
-    return make_problem_from_files(fine, rough, beside, spec)
+    fields = {"covariates": fine, "coarse": rough} | ({} if beside is None else {"mediator": beside})
+    return Request(Source("covariates", "coarse", None if beside is None else "mediator"), spec, fields)
 
 
 def _coarsened(
     coarse: Gridded, covariates: Gridded, mediator: Gridded | None, seed: int, data: DataSettings
-) -> DownscalingProblem:
-    """The problem of a target on the covariates' grid, averaged over blocks."""
+) -> Request:
+    """A target on the covariates' grid, averaged over blocks."""
     if mediator is not None or "block" in data:
         other = "mediator" if mediator is not None else "block"
         raise InputError(f"`{other}` applies to a target on its own coarse grid: omit it, or omit `coarsen`.")
@@ -73,7 +87,7 @@ def _coarsened(
     mediators = list(data.get("mediator_names", ()))
     names = _names(fields, data.get("covariate_names"), (target, *mediators))
     spec = DownscalingSpec(target, tuple(names), tuple(mediators), data["coarsen"], seed=seed, **_others(data))
-    return make_problem(fields, spec)
+    return Request(Source("covariates"), spec, {"covariates": fields})
 
 
 def _others(data: DataSettings) -> dict[str, Any]:

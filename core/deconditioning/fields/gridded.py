@@ -229,7 +229,7 @@ class Fields:
                 words, dated = [words_of(self.dataset.coords[dim].values[index]), *words], True
             else:
                 words.append(f"{_plain(dim)} {self.labels(dim)[index]}")
-        time = None if dated else self._time(name, select)
+        time = None if dated else self.time_of(name, select)
         words += [
             f"{_plain(str(key))} {value:g} {value.attrs.get('units', '')}".strip()
             for key, value in self.dataset[name].coords.items()
@@ -239,10 +239,10 @@ class Fields:
 
     def time_label(self, name: str, select: Mapping[str, int | str] | None = None) -> str | None:
         """The date and time of a field as text, ``None`` if the file gives none."""
-        time = self._time(name, select)
+        time = self.time_of(name, select)
         return None if time is None else text_of(time)
 
-    def _time(self, name: str, select: Mapping[str, int | str] | None = None) -> Any:
+    def time_of(self, name: str, select: Mapping[str, int | str] | None = None) -> Any:
         """The first time coordinate that the choice makes a single date: CF's own time first, that of a run last."""
         chosen = self.chosen(name, select or {})
         coordinates = self.dataset.coords.values()

@@ -163,9 +163,10 @@ class Several(Fields):
         """Whether the variable is static where it is the only one of its name."""
         return name not in self.rows and self.owners[name].is_static(name)
 
-    def _time(self, name: str, select: Select | None = None) -> Any:
+    def time_of(self, name: str, select: Select | None = None) -> Any:
+        """As the file says that holds what is chosen."""
         owner, chosen = self.at(name, select)
-        return owner._time(name, chosen)
+        return owner.time_of(name, chosen)
 
     def values(self, name: str, select: Select | None = None) -> np.ndarray:
         """(H, W) values on the first file's grid: overlap-weighted means of a finer one, interpolation of a coarser."""

@@ -10,11 +10,13 @@ from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.flags import add_flags
 from deconditioning.cli.options import Joined, add_output_options, chosen
 from deconditioning.cli.output import add_delivery_options, delivery_of, save
+from deconditioning.cli.period import add_times_options, hint_of_times, of_a_period, period_document
 from deconditioning.cli.problem import (
     add_data_options,
     add_footprint_options,
     check_files,
     check_selection,
+    files_given,
     open_input,
     problem_of_regions,
     problem_spec,
@@ -42,6 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     data_and_model_arguments(parser)
     add_footprint_options(parser.add_argument_group("regions and stations"))
+    add_times_options(parser.add_argument_group("times"))
     add_flags(parser.add_argument_group("learning"), LearningSettings, without=("seed",), given=True,
               defaults={"learn": LearningSettings.learn.default})  # fmt: skip
     out = parser.add_argument_group("output")
@@ -68,6 +71,9 @@ def run(options: argparse.Namespace) -> None:
     check_deck(options)
     delivery = delivery_of(options)
     check_files(options)
+    if of_a_period(options):
+        _run_times(options)
+        return
     with stdout_kept_clean():
         fields, default = open_input(options)
         seeds = options.seeds or [options.seed if options.seed is not None else default.get("seed", 0)]
@@ -99,9 +105,7 @@ def run(options: argparse.Namespace) -> None:
             _present(options, fields, problem, result, len(seeds))
         if len(failures) == len(seeds):
             raise failures[0]
-    given = {"input": options.input, "coarse": options.coarse, "mediator": options.mediator, "output": options.output}
-    given |= chosen(options, ("polygons", "value", "stations", "score_stations", "station_value"))
-    everything = {**given, "seeds": seeds, "problem": spec.to_dict(), "model": settings}
+    everything = {**files_given(options), "seeds": seeds, "problem": spec.to_dict(), "model": settings}
     write(document(options.command, everything, results, device=device), options.json)
 
 
@@ -138,18 +142,40 @@ def model_settings(options: argparse.Namespace) -> dict[str, Any]:
     return chosen(options, [name for name in DownscaleSettings.declared() if name != "seed"])
 
 
-def _problem(options: argparse.Namespace, fields: "Fields", spec: "DownscalingSpec") -> "DownscalingProblem":
-    from deconditioning.downscaling.source import build_problem
+def _opened(options: argparse.Namespace, fields: "Fields", spec: "DownscalingSpec") -> "dict[str, Fields]":
+    """The fields of all files that were given."""
     from deconditioning.fields.reading.opening import open_fields
 
-    if getattr(options, "polygons", None):
-        return with_stations_of(options, problem_of_regions(options, fields, spec))
     source, opened = source_of(options), {options.input: fields}
     for key in (source.coarse, source.mediator):
         if key:
             opened[key] = open_fields(key)
     check_selection(options, spec, list(opened.values()))
-    return with_stations_of(options, build_problem(source, spec, opened.__getitem__))
+    return opened
+
+
+def _problem(options: argparse.Namespace, fields: "Fields", spec: "DownscalingSpec") -> "DownscalingProblem":
+    from deconditioning.downscaling.source import build_problem
+
+    if getattr(options, "polygons", None):
+        return with_stations_of(options, problem_of_regions(options, fields, spec))
+    opened = _opened(options, fields, spec)
+    hint = hint_of_times(opened[options.coarse or options.input], spec)
+    if hint and not options.quiet:
+        say(f"Note: {hint}")
+    return with_stations_of(options, build_problem(source_of(options), spec, opened.__getitem__))
+
+
+def _run_times(options: argparse.Namespace) -> None:
+    """Downscale many times together."""
+    with stdout_kept_clean():
+        fields, default = open_input(options)
+        seed = options.seed if options.seed is not None else default.get("seed", 0)
+        spec = replace(problem_spec(options, default), seed=seed)
+        settings = model_settings(options) | {"seed": seed}
+        DownscaleSettings.from_dict(settings)
+        content = period_document(options, source_of(options), spec, settings, _opened(options, fields, spec))
+    write(content, options.json)
 
 
 def _results(problem: "DownscalingProblem", result: Any, seed: int) -> list[Result]:

@@ -1,6 +1,7 @@
 """Learning of hyperparameters: λ and ℓ by leave-one-bag-out, then k and the noise variances by the evidence."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,6 +26,7 @@ from deconditioning.models.learning.parameters import (
     log_parameter,
     log_prior,
 )
+from deconditioning.models.learning.repeats import Repeats, averaged_objective
 from deconditioning.models.learning.trainable import NOISES, Trainable
 from deconditioning.models.mediation import leave_one_bag_out
 from deconditioning.models.sparse.stochastic import StochasticOptions, fit_stochastic
@@ -106,6 +108,7 @@ def learn(
     check: Check = never,
     bag_gram: BagGram | None = None,
     held_to: KernelSpec | None = None,
+    repeats: Sequence[Repeats] = (),
 ) -> Learned:
     """Learn a model's hyperparameters from indirect data.
 
@@ -114,8 +117,9 @@ def learn(
     with W fixed. Other models have only the second stage; a model whose Σ depends on ℓ learns it jointly; sparse models
     maximise a lower bound on the evidence. K̄ comes from ``bag_gram`` if given (never for sparse models), otherwise
     from every pair of the bags' points. ``held_to`` is a kernel of the same structure with the centres of the priors of
-    k. ``report`` receives a dict per evaluation with the ``stage``, the ``quantity``, its ``value``, the ``best`` so
-    far and the hyperparameters; ``check`` may cancel.
+    k. With ``repeats`` the evidence is the mean over their times, and ``data`` only gives W of stage one. ``report``
+    receives a dict per evaluation with the ``stage``, the ``quantity``, its ``value``, the ``best`` so far and the
+    hyperparameters; ``check`` may cancel.
 
     ``value`` and ``best`` are ``factor`` times the loss: the loss is the negative log evidence per target, the reported
     values are for all targets.
@@ -124,7 +128,7 @@ def learn(
     means that mediators determine them exactly, and is not a warning.
     """
     options, model = options or LearningOptions(), spec.model
-    work = _Work(model.sees(data), columns, options, report, check, bag_gram, held_to)
+    work = _Work(model.sees(data), columns, options, report, check, bag_gram, held_to, tuple(repeats))
     stages: dict[str, Any] = {}
     warnings: list[str] = []
     cancelled = False
@@ -156,6 +160,7 @@ class _Work:
     check: Check
     bag_gram: BagGram | None = None
     held_to: KernelSpec | None = None
+    repeats: tuple[Repeats, ...] = ()
 
     @property
     def device(self) -> torch.device:
@@ -301,7 +306,9 @@ def _evidence_stage(spec: ModelSpec, work: _Work, *, joint: bool, label: str = "
         hold=options.hold,
         held_to=work.held_to,
     )
-    if trainable.model.sparse:
+    if work.repeats:
+        objective = averaged_objective(trainable, work.repeats, work.check)
+    elif trainable.model.sparse:
         objective = collapsed_objective(trainable, data, work.check)
     else:
         objective = exact_objective(trainable, data, work.check, work.bag_gram)

@@ -13,7 +13,7 @@ from deconditioning.downscaling.checks.learning_check import beside_bilinear, bi
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.result_dataset import ResultDataset
-from deconditioning.downscaling.run import jitter_warning
+from deconditioning.downscaling.run import jitter_sentence
 from deconditioning.downscaling.settings import AUTO, DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.downscaling.warping.choice import choose_warp
@@ -231,7 +231,7 @@ def _learned(problem: DownscalingProblem, item: dict[str, Any]) -> dict[str, Any
     held = None if guard.one_scale_up is None else guard.one_scale_up.held
     guard = beside_bilinear(problem, learned.spec.model, result.left_out, bilinear_error(problem), guard)
     rests_on = assumptions(problem, learned.spec, data, found.mean, found.sd, held)
-    sentences = [*guard.sentences, *learned.warnings, *jitter_warning(result), *result.told, *refused(rests_on)]
+    sentences = [*guard.sentences, *learned.warnings, *jitter_sentence(result.jitter), *result.told, *refused(rests_on)]
     told: dict[str, Any] = {"message": " ".join(sentences) or None, "warned": bool(sentences), "warnings": sentences}
     if (checked := guard.one_scale_up) is not None:
         told["one_scale_up"] = {"rmse": checked.rmse, "t": checked.t, "held": checked.held, "cpu_s": checked.cpu_s}

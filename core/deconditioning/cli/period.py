@@ -1,0 +1,188 @@
+"""``deconditioning downscale … --times``: many times of one target together."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from deconditioning.cli.document import Result, document
+from deconditioning.cli.options import Joined
+from deconditioning.cli.output import delivery_of
+from deconditioning.cli.problem import files_given
+from deconditioning.cli.talk import Progress, say
+from deconditioning.engine.context import Context
+from deconditioning.errors import InputError
+
+if TYPE_CHECKING:
+    from deconditioning.downscaling.source import Source
+    from deconditioning.fields.gridded import Fields
+    from deconditioning.fields.spec import DownscalingSpec
+    from deconditioning.period.run import PeriodResult
+    from deconditioning.period.series import Series
+    from deconditioning.period.statistics import PeriodStatistic
+
+#: Options of one time that have no meaning for several.
+_OF_ONE_TIME = (
+    "polygons",
+    "stations",
+    "score_stations",
+    "seeds",
+    "html",
+    "pptx",
+    "pdf",
+    "drs",
+    "draws",
+    "quantiles",
+    "effective_resolution",
+    "file_per_grid",
+)
+
+
+def add_times_options(group: Any) -> None:
+    """Add ``--times``, ``--archive`` and ``--period``."""
+    group.add_argument(
+        "--times", nargs="+", metavar="TIME",
+        help="downscale many times together: all, dates or their beginning (2019-03), a stretch "
+            "(2019-03-01/2019-03-10) or indices (#0/#99); hyperparameters are learned from at most 12 of them",
+    )  # fmt: skip
+    group.add_argument(
+        "--archive", nargs="+", action=Joined, metavar="FINE",
+        help="file of the target at high resolution over a training period, whose climatology and covariance are the "
+            "prior (with --times)",
+    )  # fmt: skip
+    group.add_argument(
+        "--period", nargs="+", metavar="TIME",
+        help="the training period of --archive, as for --times (default: its times that are not downscaled)",
+    )  # fmt: skip
+    group.add_argument(
+        "--statistics", nargs="+", metavar="NAME",
+        help="statistics of the period with their uncertainty, from joint draws: mean, month, season, max, min, trend, "
+            "above=VALUE, below=VALUE (counts of times)",
+    )  # fmt: skip
+    group.add_argument("--realizations", type=int, default=50, metavar="N", help="joint draws for --statistics (50)")
+
+
+def hint_of_times(fields: "Fields", spec: "DownscalingSpec") -> str | None:
+    """What to say if a target with several times is downscaled at one that nobody chose; None otherwise."""
+    from deconditioning.period.times import time_dimension
+
+    try:
+        dim = time_dimension(fields, spec.target)
+    except InputError:
+        return None
+    chosen = {**spec.select, **spec.coarse_select}
+    if dim in chosen or f"{spec.target}:{dim}" in chosen:
+        return None
+    labels = fields.check(spec.target).extra[dim]
+    return (
+        f"`{spec.target}` has {len(labels)} times and only one is downscaled: `--select {dim}=…` chooses it, and "
+        "`--times all` downscales all."
+    )
+
+
+def of_a_period(options: argparse.Namespace) -> bool:
+    """Whether many times are to be downscaled; ``InputError`` for options that cannot be combined with that."""
+    if options.period and not options.archive:
+        raise InputError("`--period` is the training period of `--archive`: add the file, or choose with `--times`.")
+    if options.archive and not options.times:
+        raise InputError("`--archive` is a prior for many times: choose them, `--times all` for all.")
+    if options.statistics and not options.output:
+        raise InputError("`--statistics` are written to the file: add `--output`.")
+    if not options.times:
+        if options.statistics:
+            raise InputError("`--statistics` are of many times: choose them, `--times all` for all.")
+        return False
+    given = [name for name in _OF_ONE_TIME if getattr(options, name, None)]
+    if given:
+        raise InputError(f"`--{given[0].replace('_', '-')}` is for one time: leave it out, or `--times`.")
+    return True
+
+
+def period_document(
+    options: argparse.Namespace, source: "Source", spec: "DownscalingSpec", settings: dict[str, Any],
+    opened: "dict[str, Fields]",
+) -> dict[str, Any]:  # fmt: skip
+    """Downscale the chosen times and write the dataset; the JSON with the scores."""
+    from deconditioning.period.series import read_series
+
+    delivery = delivery_of(options)
+    series = read_series(source, spec, opened.__getitem__, options.times)
+    _announce(series, options.quiet)
+    result = _downscaled(options, series, settings)
+    for warning in result.warnings:
+        say(f"Warning: {warning}")
+    statistics = _statistics(options, result)
+    _save(options, delivery, result, statistics)
+    given = {**files_given(options), **{name: getattr(options, name) for name in ("archive", "times", "period")}}
+    everything = {**given, "problem": spec.to_dict(), "model": settings}
+    device = str(result.diagnostics["device"])
+    return document(options.command, everything, _results(result, spec.seed), device=device)
+
+
+def _downscaled(options: argparse.Namespace, series: "Series", settings: dict[str, Any]) -> "PeriodResult":
+    """By cells alone, or with an archive."""
+    from deconditioning.period.run import downscale_series
+
+    context = Context(on_report=Progress(options.quiet))
+    if not options.archive:
+        return downscale_series(series, settings, context)
+    from deconditioning.fields.reading.opening import open_fields
+    from deconditioning.period.archive.run import downscale_with_archive
+    from deconditioning.period.archive.training import read_training
+
+    training = read_training(series, open_fields(options.archive), options.period or ())
+    if not options.quiet:
+        for note in training.notes:
+            say(f"Note: {note}")
+        say(f"The archive is known at {len(training)} times, {training.labels[0]} to {training.labels[-1]}.")
+    result = downscale_with_archive(series, training, settings, context)
+    if not options.quiet:
+        say(f"Note: the prior covariance is {result.diagnostics['mixture']}, as blocks of time left out show.")
+    return result
+
+
+def _announce(series: "Series", quiet: bool) -> None:
+    if quiet:
+        return
+    for note in (*series.problem.notes, *series.notes):
+        say(f"Note: {note}")
+    count = int(series.problem.observed.sum())
+    varying = "covariates change with time" if series.varying else "covariates are the same at all"
+    say(
+        f"{len(series)} times, {series.labels[0]} to {series.labels[-1]}: {count:,} cells, "
+        f"{series.problem.grid.area.size:,} pixels; {varying}."
+    )
+
+
+def _statistics(options: argparse.Namespace, result: "PeriodResult") -> "list[PeriodStatistic]":
+    """The statistics that are asked for."""
+    if not options.statistics:
+        return []
+    from deconditioning.period.statistics import period_statistics
+
+    return period_statistics(result, options.statistics, options.realizations, result.series.problem.spec.seed)
+
+
+def _save(
+    options: argparse.Namespace, delivery: Any, result: "PeriodResult", statistics: "list[PeriodStatistic]"
+) -> None:
+    if not options.output:
+        return
+    from pathlib import Path
+
+    from deconditioning.fields.writing.delivery import delivered
+    from deconditioning.period.dataset import period_dataset
+
+    for place in delivered(period_dataset(result, statistics), delivery, Path(options.output)):
+        if not options.quiet:
+            say(f"Wrote {place}.")
+
+
+def _results(result: "PeriodResult", seed: int) -> list[Result]:
+    from deconditioning.period.scores import bilinear_scores, series_scores
+
+    series, name = result.series, result.spec.model.name
+    units = series.problem.units or "1"
+    scores = series_scores(series, result.means.__getitem__, result.sd)
+    sentences = list(result.warnings) if scores else ["There is no truth at high resolution.", *result.warnings]
+    more = {"settings": result.settings.to_dict(), "diagnostics": result.diagnostics, "times": len(series)}
+    mine = Result(name, seed, scores, units, message=" ".join(sentences) or None, seconds=result.seconds, more=more)
+    return [mine, *([Result("bilinear", seed, bilinear_scores(series), units)] if scores else [])]

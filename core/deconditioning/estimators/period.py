@@ -1,0 +1,42 @@
+"""Many times of one request, for the function ``downscale``."""
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.errors import InputError
+from deconditioning.estimators.inputs import Gridded, Request, fields_of
+from deconditioning.period.archive.run import downscale_with_archive
+from deconditioning.period.archive.training import read_training
+from deconditioning.period.dataset import period_dataset
+from deconditioning.period.run import downscale_series
+from deconditioning.period.series import read_series
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def of_times(
+    request: Request, settings: DownscaleSettings, times: str | Sequence[str] | None, archive: Gridded | None,
+    period: str | Sequence[str] | None,
+) -> "xr.Dataset":  # fmt: skip
+    """The dataset of many times, with an archive as prior where there is one.
+
+    Raises ``InputError`` without times, and for a training period without an archive.
+    """
+    if times is None or (period is not None and archive is None):
+        raise InputError("`archive` needs `times`, and `period` needs both: give `times='all'`, or some of them.")
+    series = read_series(request.source, request.spec, request.fields.__getitem__, _words(times))
+    if archive is None:
+        result = downscale_series(series, settings)
+    else:
+        training = read_training(series, fields_of(archive, "archive"), _words(period or ()))
+        result = downscale_with_archive(series, training, settings)
+    for sentence in result.warnings:
+        warnings.warn(sentence, UserWarning, stacklevel=3)
+    return period_dataset(result)
+
+
+def _words(times: str | Sequence[str]) -> Sequence[str]:
+    return [times] if isinstance(times, str) else times

@@ -1,0 +1,74 @@
+"""The same cells measured at several times: their evidence, averaged over the times, as one objective of learning.
+
+Times of a series repeat one another. Summed, their log evidences count the same facts again and again, and the priors
+of the hyperparameters lose their weight; averaged, they count as one time that is known better.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from deconditioning import linalg
+from deconditioning.bag_sums.moving import BagGram
+from deconditioning.errors import Check
+from deconditioning.models.conditioning import observation_noise
+from deconditioning.models.learning.trainable import Trainable
+from deconditioning.models.term_bags import bag_gram_of
+from deconditioning.observations import IndirectData
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Targets (M, T) of T times at the cells of ``data``, NaN where missing, and K̄ of its bags if known.
+
+    The targets of ``data`` itself are not used.
+    """
+
+    data: IndirectData
+    targets: Float[Tensor, "M T"]
+    bag_gram: BagGram | None = None
+
+
+def gap_patterns(targets: Float[Tensor, "M T"]) -> list[tuple[Int[Tensor, " m"], Int[Tensor, " t"]]]:
+    """The times in groups that have values at the same cells: these cells, and the times; times without any are left
+    out.
+    """
+    known = ~targets.isnan()
+    patterns, group = torch.unique(known.T, dim=0, return_inverse=True)
+    every = ((pattern.nonzero()[:, 0], (group == k).nonzero()[:, 0]) for k, pattern in enumerate(patterns))
+    return [(rows, times) for rows, times in every if len(rows)]
+
+
+def log_densities(residual: Float[Tensor, "m t"], factor: linalg.Factor) -> Float[Tensor, " t"]:
+    """``log N(r_t; 0, A)`` of every column."""
+    fit = factor.half_solve(residual).square().sum(0)
+    return -0.5 * (fit + factor.log_determinant() + len(residual) * linalg.LOG_TWO_PI)
+
+
+def averaged_objective(trainable: Trainable, repeats: Sequence[Repeats], check: Check) -> Callable[[], Tensor]:
+    """``−(1/T) Σ_t log N(z̃_t; W_tᵀm̄, S_t) / M`` over all T times, each with the cells that have a value then."""
+    spec, model, place = trainable.spec, trainable.model, trainable.columns.place
+    parts = [(each, each.bag_gram or bag_gram_of(spec, each.data, place, check)) for each in repeats]
+    groups = [gap_patterns(each.targets) for each in repeats]
+    times = sum(len(columns) for group in groups for _, columns in group)
+
+    def loss() -> Tensor:
+        check()
+        total = trainable.noise.new_zeros(())
+        for (each, between), group in zip(parts, groups, strict=True):
+            weights, unknown = trainable.mediation(each.data)
+            if weights is None:
+                weights = torch.eye(len(each.targets), dtype=each.targets.dtype, device=each.targets.device)
+            noise = observation_noise(weights, trainable.noise, trainable.point_noise, model.contamination(each.data))
+            gram = between(trainable.kernel)
+            covariance = weights.T @ gram @ weights + (noise if unknown is None else noise + unknown(gram))
+            residual = each.targets - model.expected(weights, spec.mean)[:, None]
+            for rows, columns in group:
+                factor = linalg.cholesky(covariance[rows][:, rows], "covariance of the targets")
+                total = total + log_densities(residual[rows][:, columns], factor).sum()
+        return -total / times / len(repeats[0].targets)
+
+    return loss

@@ -1,0 +1,1 @@
+"""A period instead of a moment: many times downscaled together."""

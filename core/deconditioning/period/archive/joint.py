@@ -1,0 +1,82 @@
+"""Joint draws of the errors of a prediction with an archive, by Matheron's rule on the mixture of both covariances."""
+
+import math
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning import linalg
+from deconditioning.errors import never
+from deconditioning.kernels.families.draws import normal
+from deconditioning.period.archive.gain import NOISE, anomalies
+from deconditioning.period.archive.left_out import Choice, Method, half_scales, halves, mixed, spread_of
+from deconditioning.period.archive.setting import Setting
+from deconditioning.period.correlation import correlation_of_errors, days_of
+from deconditioning.period.joint import Residuals, kernel_draws
+
+
+def residuals_of_archive(setting: Setting, choice: Choice) -> Residuals:
+    """Errors of the mixture: a draw of the archive's tapered covariance and of the kernel, less what cells tell of it.
+
+    The archive's part is ``Σ_i r_i(x) g_i(cell(x)) / √N``, ``g_i ~ N(0, ρ)`` over the cells, independent for each time
+    i of the training period; its coarse values are ``Σ_i a_i g_i(cell) / √N``.
+    """
+    some = setting.some(1000, never)
+    method = mixed(choice, half_scales(setting.coarse, some))
+    errors, variance = halves(setting.coarse, some, method)
+    standard = (errors / spread_of(errors, variance)).cpu().numpy()
+    correlation = correlation_of_errors(standard, days_of(setting.training.dates))
+
+    def draw(count: int, generator: torch.Generator) -> Float[Tensor, "count P"]:
+        return _draw(setting, choice, method, count, generator)
+
+    return Residuals(draw, correlation, of_archive=True)
+
+
+def _draw(
+    setting: Setting, choice: Choice, method: Method, count: int, generator: torch.Generator
+) -> Float[Tensor, "count P"]:
+    coarse, every, device = setting.coarse, np.arange(len(setting.coarse.z)), setting.coarse.z.device
+    share, pixels = choice.mixture.share, len(setting.series.problem.pixel)
+    kernel, means = kernel_draws(setting.spec, setting.series.problem, count, generator)
+    scale = math.sqrt((1 - share) * choice.scale)
+    kernel, means = scale * kernel.to(device), scale * setting.project.T @ means.to(device)
+    amplitudes = _amplitudes(setting, choice, count, generator)
+    result, targets = torch.full((count, pixels), torch.nan, dtype=torch.float64), None
+    for place, fine in setting.tiles(never):
+        known = anomalies(coarse, fine, every)
+        part = math.sqrt(share / known.freedom)
+        if targets is None:
+            own = part * torch.stack([amplitudes(int(c)) @ known.a[:, j] for j, c in enumerate(coarse.cell)])
+            targets = means + own + _noise(setting, choice, known, count, generator)
+        prior = kernel[place].T.clone()
+        for cell in torch.unique(fine.cell):
+            inside = fine.cell == cell
+            prior[:, inside] += part * amplitudes(int(cell)) @ known.r[:, inside]
+        gain = method(coarse, fine, every)
+        result[:, torch.as_tensor(place)] = ((prior - targets.T @ gain.weights) / gain.variance.sqrt()).cpu()
+    return result
+
+
+def _noise(setting: Setting, choice: Choice, known, count: int, generator: torch.Generator) -> Float[Tensor, "M D"]:
+    """The noise of the coarse values that the gain assumes."""
+    share = choice.mixture.share
+    own = share * known.a.square().sum(0) / known.freedom + (1 - share) * choice.scale * setting.coarse.gram.diagonal()
+    draws = normal((len(own), count), generator).to(own)
+    return math.sqrt(NOISE * float(own.mean())) * draws
+
+
+def _amplitudes(setting: Setting, choice: Choice, count: int, generator: torch.Generator):
+    """g (count, N) of a coarse cell: the same in all cells without a taper."""
+    size = len(setting.coarse.z)
+    device = setting.coarse.z.device
+    if choice.mixture.reach is None:
+        same = normal((count, size), generator).to(device)
+        return lambda cell: same
+    distance = setting.coarse.distance
+    root = linalg.root(torch.exp(-0.5 * (distance / choice.mixture.reach) ** 2), "taper")
+    drawn = normal((len(root), count * size), generator).to(device)
+    values = (root @ drawn).reshape(len(root), count, size)
+    return lambda cell: values[cell]

@@ -1,0 +1,107 @@
+"""The kernel of anomalies, from the fine anomalies of a training period given the coarse ones.
+
+    Σ_t Σ_q log N(r_qt; c_qᵀ S⁻¹ a_t, k_qq − c_qᵀ S⁻¹ c_q)
+
+over some pixels q and times t, averaged over both and divided so that it counts as one time: a composite conditional
+likelihood, which sees what happens inside cells, as the evidence of the cells does not. Source: Vecchia 1988, *JRSS B*
+50; Varin, Reid and Firth 2011, *Statistica Sinica* 21.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning import linalg
+from deconditioning.bag_sums.blocks import sort_bags
+from deconditioning.bag_sums.direct import cross_with_gradient
+from deconditioning.device import choose
+from deconditioning.downscaling.learning_data import centre_of_priors
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.starting import columns_of, starting_spec
+from deconditioning.engine.reporting import NoReport
+from deconditioning.errors import Check
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.kernels.tiles import diagonal
+from deconditioning.models.conditioning import observation_noise
+from deconditioning.models.learning.optimise import minimise
+from deconditioning.models.learning.repeats import Repeats
+from deconditioning.models.learning.trainable import Trainable
+from deconditioning.models.spec import ModelSpec
+from deconditioning.period.learning import repeats_of
+
+#: Pixels and times of the composite likelihood, and kernel values of a step beyond which it takes too long.
+_PIXELS, _TIMES, _MOST_VALUES = 200, 24, 20_000_000
+
+
+def composite_fits(problem: DownscalingProblem, spec: ModelSpec) -> bool:
+    """Whether the composite likelihood is affordable, and the model reads the bags of the cells themselves."""
+    return len(problem.data.bags.inputs) * _PIXELS <= _MOST_VALUES and not spec.model.looks_at_footprints
+
+
+def composite_objective(
+    trainable: Trainable, known: Repeats, problem: DownscalingProblem, pixels: np.ndarray, r: Float[Tensor, "t q"],
+    check: Check,
+) -> Callable[[], Tensor]:  # fmt: skip
+    """The negative mean log density of fine anomalies ``r`` at ``pixels``, given the coarse ones of ``known``."""
+    device = r.device
+    bags, inputs = sort_bags(problem.data.bags.to(device)), problem.inputs[pixels].to(device)
+    model, between = trainable.model, known.bag_gram
+    assert between is not None
+
+    def loss() -> Tensor:
+        check()
+        weights, unknown = trainable.mediation(known.data)
+        if weights is None:
+            weights = torch.eye(len(known.targets), dtype=r.dtype, device=device)
+        noise = observation_noise(weights, trainable.noise, trainable.point_noise, model.contamination(known.data))
+        gram = between(trainable.kernel)
+        covariance = weights.T @ gram @ weights + (noise if unknown is None else noise + unknown(gram))
+        cross = weights.T @ cross_with_gradient(trainable.kernel, bags, inputs, check=check)
+        gain = linalg.cholesky(covariance, "covariance of the coarse anomalies").solve(cross)
+        left = diagonal(trainable.kernel, inputs) - (gain * cross).sum(0) + trainable.point_noise
+        left = left.clamp_min(1e-9)
+        error = r - known.targets.T @ gain
+        return 0.5 * (left.log() + error.square() / left + math.log(2 * math.pi)).mean()
+
+    return loss
+
+
+def learn_composite(
+    problem: DownscalingProblem, settings: DownscaleSettings, a: np.ndarray, r: np.ndarray, context: Any = None
+) -> ModelSpec:
+    """The hyperparameters that predict fine anomalies ``r`` (N, P) best from coarse ones ``a`` (N, M).
+
+    Both are in one unit, which should be near the sd of ``a``. Raises ``InputError``, ``Cancelled``.
+    """
+    context = context or NoReport()
+    start, columns, options = starting_spec(problem, settings), columns_of(problem), settings.learning()
+    rng = np.random.default_rng(settings.seed)
+    pixels = np.sort(rng.choice(r.shape[1], min(_PIXELS, r.shape[1]), replace=False))
+    times = np.unique(np.linspace(0, len(a) - 1, min(_TIMES, len(a))).round().astype(int))
+    device = choose(settings.device)
+    known = repeats_of(problem, start, torch.as_tensor(a[times].T.copy()), settings, context.check)
+    trainable = Trainable(
+        start, known.data, columns, hold=options.hold, held_to=centre_of_priors(problem, start, problem.data.bags)
+    )  # fmt: skip
+    seen = torch.as_tensor(r[np.ix_(times, pixels)]).to(device)
+    objective = composite_objective(trainable, known, problem, pixels, seen, context.check)
+    count = len(known.targets)
+
+    def tell(event: dict[str, Any]) -> None:
+        context.check()
+        context.report(
+            step=event["evaluation"], total=event["total"],
+            message=f"Learning the kernel of anomalies: {-count * event['loss']:.4g}",
+        )  # fmt: skip
+
+    minimise(
+        lambda: objective() - trainable.log_prior(options.prior_sd) / count, trainable.vector, method=options.method,
+        restarts=options.restarts, steps=options.steps, seed=options.seed, report=tell,
+    )  # fmt: skip
+    return replace(trainable.learned(), spread=None)

@@ -1,0 +1,116 @@
+"""What training times show of themselves when blocks of them are left out: the mixture, and the sd.
+
+The mixture of the archive's covariance and the kernel's is chosen by the CRPS on five blocks of time left out. The sd
+of a pixel comes from the errors when each half of the training period is predicted from the other, so that a drift
+shows: ``sd²(x) = (ν λ v(x) + Σ_t e_t²(x)) / (ν + N)``, with the stated variance v, ``λ = mean e² / mean v``, ν = 10.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning.errors import Check, never
+from deconditioning.period.archive.gain import CoarseSide, FineSide, Gain, Mixture, anomalies, gains, kernel_scale
+
+#: The mixtures that are tried.
+_SHARES, _REACHES = (0.25, 0.5, 0.75, 0.9, 0.97, 0.99), (4.0, None)
+_MIXTURES = (Mixture(0.0, None), *(Mixture(share, reach) for share in _SHARES for reach in _REACHES))
+#: Blocks of time that are left out in turn; the weight of the stated variance beside that of N times.
+_BLOCKS, _PRIOR_TIMES = 5, 10.0
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The ``mixture`` with the lowest left-out CRPS, the ``crps`` of each that was tried, by its words, and ``scale``
+    s² on all times.
+    """
+
+    mixture: Mixture
+    crps: dict[str, float]
+    scale: float
+
+
+def _blocks_of(count: int, parts: int = _BLOCKS) -> list[np.ndarray]:
+    """Times 0 … count − 1 in contiguous blocks."""
+    return np.array_split(np.arange(count), parts)
+
+
+def choose_mixture(coarse: CoarseSide, fine: FineSide, check: Check = never) -> Choice:
+    """The best mixture on blocks of time left out, everything but the kernel fitted again without each block."""
+    count = len(coarse.z)
+    errors = [torch.empty_like(fine.y) for _ in _MIXTURES]
+    variances = [torch.zeros_like(fine.prior) for _ in _MIXTURES]
+    for block in _blocks_of(count):
+        check()
+        rest = np.setdiff1d(np.arange(count), block)
+        known = anomalies(coarse, fine, rest)
+        scale = kernel_scale(coarse, fine, known)
+        for n, gain in enumerate(gains(coarse, fine, known, scale, _MIXTURES)):
+            errors[n][block] = fine.y[block] - gain.mean(coarse.design[block], coarse.z[block])
+            variances[n] += gain.variance / _BLOCKS
+    scores = [gaussian_crps(e, spread_of(e, v)) for e, v in zip(errors, variances, strict=True)]
+    best = int(np.argmin(scores))
+    everything = anomalies(coarse, fine, np.arange(count))
+    words = [mixture.words for mixture in _MIXTURES]
+    return Choice(_MIXTURES[best], dict(zip(words, scores, strict=True)), kernel_scale(coarse, fine, everything))
+
+
+#: A gain for some pixels from some training times.
+Method = Callable[[CoarseSide, FineSide, np.ndarray], Gain]
+
+
+def mixed(choice: Choice, scales: dict[int, float]) -> Method:
+    """The chosen mixture as a method; ``scales`` are s² by the first of the training times used (`half_scales`)."""
+
+    def gain(coarse: CoarseSide, fine: FineSide, rows: np.ndarray) -> Gain:
+        whole = len(rows) == len(coarse.z)
+        scale = choice.scale if whole else scales[int(rows[0])]
+        return gains(coarse, fine, anomalies(coarse, fine, rows), scale, [choice.mixture])[0]
+
+    return gain
+
+
+def half_scales(coarse: CoarseSide, fine: FineSide) -> dict[int, float]:
+    """s² of each half of the training period, by its first time."""
+    return {
+        int(rows[0]): kernel_scale(coarse, fine, anomalies(coarse, fine, rows)) for rows in _blocks_of(len(coarse.z), 2)
+    }
+
+
+def halves(coarse: CoarseSide, fine: FineSide, method: Method) -> tuple[Float[Tensor, "N p"], Float[Tensor, " p"]]:
+    """Errors of each half of the training period predicted from the other, and the variance stated on average."""
+    first, second = _blocks_of(len(coarse.z), 2)
+    errors, variance = torch.empty_like(fine.y), torch.zeros_like(fine.prior)
+    for known, other in ((first, second), (second, first)):
+        gain = method(coarse, fine, known)
+        errors[other] = fine.y[other] - gain.mean(coarse.design[other], coarse.z[other])
+        variance += 0.5 * gain.variance
+    return errors, variance
+
+
+def error_ratio(errors: Float[Tensor, "N p"], variance: Float[Tensor, " p"]) -> float:
+    """λ: the mean squared left-out error over the mean stated variance."""
+    return float(errors.square().mean() / variance.mean())
+
+
+def spread_of(
+    errors: Float[Tensor, "N p"], variance: Float[Tensor, " p"], ratio: float | None = None
+) -> Float[Tensor, " p"]:
+    """sd of each pixel from left-out errors, held to λ times the stated variance where times are few.
+
+    ``ratio`` is λ, by default that of these pixels.
+    """
+    stated = variance * (error_ratio(errors, variance) if ratio is None else ratio)
+    return ((_PRIOR_TIMES * stated + errors.square().sum(0)) / (_PRIOR_TIMES + len(errors))).sqrt()
+
+
+def gaussian_crps(error: Float[Tensor, "N p"], sd: Float[Tensor, " *p"]) -> float:
+    """Mean CRPS of Gaussians. Source: Gneiting and Raftery 2007, eq. 21."""
+    w = error / sd
+    density = torch.exp(-0.5 * w.square()) / math.sqrt(2 * math.pi)
+    return float((sd * (w * torch.erf(w / math.sqrt(2)) + 2 * density - 1 / math.sqrt(math.pi))).mean())

@@ -1,0 +1,118 @@
+"""Downscales a series with an archive: climatology, and anomalies by the archive's covariance mixed with a kernel's."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deconditioning.device import choose
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.starting import spec_to_settings
+from deconditioning.engine.reporting import NoReport, Stopwatch
+from deconditioning.errors import Check
+from deconditioning.fields.times import MONTHS
+from deconditioning.models.learning.repeats import gap_patterns
+from deconditioning.period.archive.day import DayFactor
+from deconditioning.period.archive.gain import FineSide
+from deconditioning.period.archive.joint import residuals_of_archive
+from deconditioning.period.archive.left_out import (
+    Choice,
+    choose_mixture,
+    error_ratio,
+    half_scales,
+    halves,
+    mixed,
+    spread_of,
+)
+from deconditioning.period.archive.seasons import regressed
+from deconditioning.period.archive.setting import Setting, prepare
+from deconditioning.period.archive.training import Training
+from deconditioning.period.run import PeriodResult, of_a_series
+from deconditioning.period.series import Series
+
+#: Pixels that the mixture is chosen on.
+_CHOSEN_ON = 4000
+
+
+def downscale_with_archive(
+    series: Series, training: Training, settings: DownscaleSettings | dict[str, Any], context: Any = None
+) -> PeriodResult:
+    """Predict every pixel of a series at every time from its coarse values and a training period.
+
+    ``mean = H_t c + G (z_t − H_t c_z)`` with the climatologies c and c_z of fine and coarse values and the gain G of
+    the mixture that predicts blocks of time left out best; the sd is that of the errors of either half of the training
+    period predicted from the other, times g(t). Raises ``InputError``, ``Cancelled``.
+    """
+    settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
+    context, settings = context or NoReport(), of_a_series(series, settings)
+    setting = prepare(series, training, settings, context)
+    watch = Stopwatch()
+    context.report(message="Choosing the mixture of the archive's covariance and the kernel on blocks of time left out")
+    some = setting.some(_CHOSEN_ON, context.check)
+    choice = choose_mixture(setting.coarse, some, context.check)
+    context.report(message=f"Predicting {series.problem.grid.area.size:,} pixels at {len(series)} times")
+    result = _predicted(setting, choice, some, context.check)
+    means, spreads = (setting.on_grid(rows) for rows in (result.means, result.spreads))
+    return PeriodResult(
+        series, setting.spec, spec_to_settings(settings, setting.spec), means, spreads, result.spread_of,
+        _factor(setting, result.squares), np.full(len(series), np.nan), watch.seconds(), _warnings(setting),
+        {
+            "device": str(choose(settings.device)), "jitter": 0.0, "mixture": choice.mixture.words,
+            "left_out_crps": {words: setting.unit * value for words, value in choice.crps.items()},
+            "training_times": len(training), "harmonics": [setting.seasons.annual, setting.seasons.diurnal],
+        },
+        residuals_of_archive(setting, choice),
+    )  # fmt: skip
+
+
+@dataclass(eq=False)
+class _Predicted:
+    """Arrays of the result, (T, P) and (G, P), and the squared standardised left-out errors (N,) behind g(t)."""
+
+    means: np.ndarray
+    spreads: np.ndarray
+    spread_of: np.ndarray
+    squares: np.ndarray
+
+
+def _predicted(setting: Setting, choice: Choice, some: FineSide, check: Check) -> _Predicted:
+    """Means and sds of all pixels, tile by tile."""
+    series, coarse, pixels = setting.series, setting.coarse, len(setting.series.problem.pixel)
+    z = setting.of_series()
+    design, method = setting.seasons.design(series.dates), mixed(choice, half_scales(coarse, some))
+    ratio = error_ratio(*halves(coarse, some, method))
+    groups, every = gap_patterns(z.T), np.arange(len(coarse.z))
+    result = _Predicted(np.full((len(series), pixels), np.nan), np.full((len(groups), pixels), np.nan),
+                        np.zeros(len(series), dtype=int), np.zeros(len(every)))  # fmt: skip
+    count = 0
+    for place, fine in setting.tiles(check):
+        errors, variance = halves(coarse, fine, method)
+        sd, whole = spread_of(errors, variance, ratio), method(coarse, fine, every)
+        result.squares += (errors / sd).square().sum(1).cpu().numpy()
+        count += len(place)
+        for n, (rows, times) in enumerate(groups):
+            all_there = len(rows) == len(coarse.cell)
+            gain = whole if all_there else method(coarse.of(rows), fine.of(rows), every)
+            at = times.cpu().numpy()
+            result.spread_of[at] = n
+            result.means[np.ix_(at, place)] = gain.mean(design[at], z[times][:, rows]).cpu().numpy()
+            more = ratio * (gain.variance - whole.variance).clamp_min(0)
+            result.spreads[n, place] = (sd.square() + more).sqrt().cpu().numpy()
+    result.squares /= count
+    return result
+
+
+def _factor(setting: Setting, squares: np.ndarray) -> np.ndarray:
+    """g(t) of the times of the series, from the squared errors of the training times."""
+    design, z = setting.seasons.design(setting.series.dates), setting.of_series().cpu().numpy()
+    known, known_z = setting.coarse.design, setting.coarse.z.cpu().numpy()
+    climate = regressed(known, known_z)
+    return DayFactor.fit(squares, known, known_z - known @ climate)(design, z - design @ climate)
+
+
+def _warnings(setting: Setting) -> tuple[str, ...]:
+    months = setting.seasons.unseen_months(setting.training.dates, setting.series.dates)
+    if not months:
+        return ()
+    named = ", ".join(MONTHS[month - 1] for month in months)
+    return (f"The training period has no {named}: the climatology of these months is extrapolated from others.",)

@@ -1,0 +1,143 @@
+"""A series with its training period, ready to predict: what all pixels share, and each pixel's fine side."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from scipy.spatial import cKDTree
+from torch import Tensor
+
+from deconditioning.device import choose
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.starting import columns_of, starting_spec
+from deconditioning.errors import Check, InputError
+from deconditioning.fields.grids.sphere import unit_vectors
+from deconditioning.fields.problem.scaling import Scale
+from deconditioning.models.indirect_gp import weights_and_noise
+from deconditioning.models.spec import ModelSpec
+from deconditioning.period.archive.gain import CoarseSide, FineSide
+from deconditioning.period.archive.kernel import composite_fits, learn_composite
+from deconditioning.period.archive.seasons import Seasons, regressed
+from deconditioning.period.archive.training import Training
+from deconditioning.period.learning import learn_pooled
+from deconditioning.period.posterior import PixelSums, pixel_sums
+from deconditioning.period.series import Series
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """A series with its training period, ready to predict any of its pixels.
+
+    Parameters
+    ----------
+    coarse : the coarse side of the training period, in units of ``unit``.
+    spec : the model whose kernel is mixed with the archive's covariance.
+    sums : its bag sums at the pixels; ``project`` (n, M) turns bag sums into those of the targets.
+    cell : (P,) the coarse cell of each pixel, the nearest one where it lies in none.
+    seasons : the harmonics of the climatology.
+    """
+
+    series: Series
+    training: Training
+    coarse: CoarseSide
+    spec: ModelSpec
+    sums: PixelSums
+    project: Float[Tensor, "n M"]
+    cell: np.ndarray
+    seasons: Seasons
+    unit: float
+
+    def fine(self, pixels: np.ndarray, cross: Float[Tensor, "n p"], prior: Float[Tensor, " p"]) -> FineSide:
+        """The fine side of some pixels, from the bag sums there."""
+        device = cross.device
+        y = torch.as_tensor(self.training.fine[:, pixels] / self.unit).to(device)
+        return FineSide(y, self.project.T @ cross, prior, torch.as_tensor(self.cell[pixels]).to(device))
+
+    def tiles(self, check: Check) -> Iterator[tuple[np.ndarray, FineSide]]:
+        """All pixels that the archive knows, a few at a time."""
+        known = np.isfinite(self.training.fine[0])
+        for part, cross, prior in self.sums.tiles(check):
+            pixels = np.arange(part.start, part.stop)
+            there = known[pixels]
+            if there.any():
+                mask = torch.as_tensor(there).to(cross.device)
+                yield pixels[there], self.fine(pixels[there], cross[:, mask], prior[mask])
+
+    def of_series(self) -> Float[Tensor, "T M"]:
+        """The coarse values of the series, in units of ``unit``, NaN where missing."""
+        values = self.series.coarse[:, self.series.problem.target_cell] / self.unit
+        return torch.as_tensor(values).to(self.coarse.z.device)
+
+    def on_grid(self, rows: np.ndarray) -> np.ndarray:
+        """(n, H, W) fields in the target's units from values (n, P) at the pixels."""
+        return self.unit * np.stack([self.series.problem.on_grid(row) for row in rows])
+
+    def some(self, most: int, check: Check) -> FineSide:
+        """At most ``most`` random pixels."""
+        known = np.flatnonzero(np.isfinite(self.training.fine[0]))
+        chosen = np.sort(np.random.default_rng(0).choice(known, min(most, len(known)), replace=False))
+        parts = []
+        for part, cross, prior in self.sums.tiles(check):
+            inside = chosen[(chosen >= part.start) & (chosen < part.stop)]
+            if len(inside):
+                rows = torch.as_tensor(inside - part.start).to(cross.device)
+                parts.append(self.fine(inside, cross[:, rows], prior[rows]))
+        join = (torch.cat([getattr(p, name) for p in parts], dim) for name, dim in
+                (("y", 1), ("cross", 1), ("prior", 0), ("cell", 0)))  # fmt: skip
+        return FineSide(*join)
+
+
+def prepare(series: Series, training: Training, settings: DownscaleSettings, context: Any) -> Setting:
+    """Learn the kernel of the anomalies and sum it over the cells."""
+    if series.varying is not None:
+        raise InputError(
+            "With an archive the covariates must not change with time: leave out those that do, or the archive."
+        )
+    problem, device = series.problem, choose(settings.device)
+    seasons = Seasons.of(training.dates)
+    design = seasons.design(training.dates)
+    cells = training.cells - design @ regressed(design, training.cells)
+    unit = float(cells.std()) or 1.0
+    spec = _kernel(series, training, settings, design, cells / unit, unit, context)
+    sums = pixel_sums(spec, problem, device, context.check)
+    weights, noise = weights_and_noise(spec, problem.data.to(device), columns_of(problem), sums.gram)
+    cells = problem.coarse_grid
+    centres = unit_vectors(cells.latitude.ravel(), cells.longitude.ravel())
+    width = float(np.median(cKDTree(centres).query(centres, k=[2])[0]))
+    places = torch.as_tensor(centres / width).to(device)
+    known = (torch.as_tensor(each / unit).to(device) for each in (training.coarse, training.cells))
+    target_cell = torch.as_tensor(problem.target_cell).to(device)
+    gram = weights.T @ sums.gram @ weights + noise
+    coarse = CoarseSide(design, *known, gram, target_cell, torch.cdist(places, places))
+    cell = problem.cell.flat[problem.pixel]
+    away = np.flatnonzero(cell < 0)
+    pixels = problem.pixel[away]
+    lost = unit_vectors(problem.grid.latitude.flat[pixels], problem.grid.longitude.flat[pixels])
+    cell = cell.copy()
+    cell[away] = cKDTree(centres).query(lost)[1] if len(away) else 0
+    return Setting(series, training, coarse, spec, sums, weights, cell, seasons, unit)
+
+
+def _kernel(
+    series: Series, training: Training, settings: DownscaleSettings, design: np.ndarray, a: np.ndarray, unit: float,
+    context: Any,
+) -> ModelSpec:  # fmt: skip
+    """The kernel as given, or learned from fine anomalies given coarse ones, from coarse ones where pixels are many."""
+    problem = series.problem
+    start = starting_spec(problem, settings)
+    if not settings.learn:
+        return start
+    known = np.isfinite(training.fine[0])
+    if composite_fits(problem, start) and known.all():
+        fine = training.fine / unit
+        return learn_composite(problem, settings, a, fine - design @ regressed(design, fine), context)
+    cells = np.full((len(training), series.coarse.shape[1]), np.nan)
+    cells[:, problem.target_cell] = a
+    coarse = replace(
+        series, problem=replace(problem, target_scale=Scale(0.0, 1.0)), coarse=cells, level=np.zeros(len(a)),
+        labels=training.labels, dates=training.dates, fine=None,
+    )  # fmt: skip
+    return learn_pooled(coarse, settings, context).learned.spec

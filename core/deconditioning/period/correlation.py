@@ -1,0 +1,107 @@
+"""How long errors last: their correlation in time, by which joint draws of a series are linked.
+
+    ρ(Δt) = Σ_j w_j exp(−|Δt| / τ_j) cos^p_j(2π Δt / 1 day),   w_j ≥ 0, Σ_j w_j = 1,
+
+with τ from nothing (errors of single times) to infinity (errors that stay), and p_j = 1 for those that return with the
+hour of the day. Every such sum is positive semidefinite.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from scipy.optimize import nnls
+from torch import Tensor
+
+from deconditioning import linalg
+from deconditioning.period.space_time import separable_evidence
+
+#: Times that a correlation is estimated from, at most, evenly spread.
+_MOST = 1500
+#: Weight of ρ(0) = 1 beside that of a lag seen once.
+_AT_ZERO = 1e4
+
+
+def days_of(dates: Sequence[Any]) -> np.ndarray:
+    """(T,) days since the first date; 0, 1, 2 … where there are no dates."""
+    if any(date is None for date in dates):
+        return np.arange(len(dates), dtype=float)
+    if isinstance(dates[0], np.datetime64):
+        return np.array([(date - dates[0]) / np.timedelta64(1, "s") for date in dates]) / 86400.0
+    return np.array([(date - dates[0]).total_seconds() for date in dates]) / 86400.0
+
+
+@dataclass(frozen=True)
+class TimeCorrelation:
+    """ρ as ``parts`` (w, τ in days, whether it returns daily); τ is 0 for errors of single times, ∞ for fixed ones."""
+
+    parts: tuple[tuple[float, float, bool], ...]
+
+    def matrix(self, days: np.ndarray) -> np.ndarray:
+        """(T, T) correlation between times in days."""
+        lag = np.abs(np.subtract.outer(days, days))
+        return sum((weight * _basis(lag, scale, daily) for weight, scale, daily in self.parts), np.zeros_like(lag))
+
+    @property
+    def fixed(self) -> float:
+        """The share of the variance that never changes."""
+        return sum(weight for weight, scale, daily in self.parts if math.isinf(scale) and not daily)
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Plain data."""
+        return [{"weight": w, "days": s if math.isfinite(s) else "fixed", "daily": d} for w, s, d in self.parts]
+
+
+#: Errors that never change, by which intervals of period statistics are widest.
+FIXED = TimeCorrelation(((1.0, math.inf, False),))
+
+
+def _basis(lag: np.ndarray, scale: float, daily: bool) -> np.ndarray:
+    decay = (lag == 0).astype(float) if scale == 0 else np.exp(-lag / scale)
+    return decay * np.cos(2 * np.pi * lag) if daily else decay
+
+
+def correlation_of_errors(errors: np.ndarray, days: np.ndarray) -> TimeCorrelation:
+    """ρ from standardised errors (N, p) of left-out times, their mean not removed, by non-negative least squares."""
+    some = np.unique(np.linspace(0, len(errors) - 1, min(_MOST, len(errors))).round().astype(int))
+    errors, days = errors[some], days[some]
+    gram = errors @ errors.T / errors.shape[1]
+    gram /= np.diag(gram).mean()
+    step = float(np.median(np.diff(days)))
+    upper = np.triu_indices(len(days), 1)
+    lags, place = np.unique(np.round((days[upper[1]] - days[upper[0]]) / step, 3), return_inverse=True)
+    count = np.bincount(place)
+    rho = np.bincount(place, gram[upper]) / count
+    lag, weight = np.concatenate([[0.0], lags * step]), np.sqrt(np.concatenate([[_AT_ZERO], count]))
+    scales = [0.0, *(step * 2.0 ** np.arange(-1, math.ceil(math.log2(len(days))))), math.inf]
+    candidates = [(scale, False) for scale in scales]
+    if step <= 0.25:
+        candidates += [(scale, True) for scale in scales if scale > 1]
+    design = np.stack([_basis(lag, scale, daily) for scale, daily in candidates], axis=1)
+    found, _ = nnls(design * weight[:, None], np.concatenate([[1.0], rho]) * weight)
+    parts = zip(found / found.sum(), candidates, strict=True)
+    return TimeCorrelation(tuple((float(w), float(scale), daily) for w, (scale, daily) in parts if w > 1e-6))
+
+
+def correlation_of_cells(
+    covariance: Float[Tensor, "M M"], targets: Float[Tensor, "M T"], noise: float, days: np.ndarray
+) -> TimeCorrelation:
+    """``exp(−|Δt|/τ)`` with the τ of the largest evidence ``log N(Z; 0, K̃ ⊗ K_t + σ²I)``, the space kernel held.
+
+    ``covariance`` is K̃ of the cells, ``targets`` are complete. Learned together with the space kernel, τ would go
+    wrong: hourly changes are rougher than the field.
+    """
+    values, vectors = linalg.eigen(covariance, "covariance of the cells")
+    step = float(np.median(np.diff(days)))
+
+    def evidence(log_scale: float) -> float:
+        between = TimeCorrelation(((1.0, step * math.exp(log_scale), False),)).matrix(days)
+        return separable_evidence(values, vectors, between, targets, noise)
+
+    grid = np.linspace(math.log(0.2), math.log(2.0 * len(days)), 25)
+    scores = [evidence(each) for each in grid]
+    best = int(np.argmax(scores))
+    return TimeCorrelation(((1.0, step * math.exp(grid[best]), False),))

@@ -1,0 +1,90 @@
+"""A downscaled series as CF dataset: mean and sd of every time, and the coarse values that they come from."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deconditioning import __version__
+from deconditioning.fields.writing.export import to_dataset
+from deconditioning.period.run import PeriodResult
+from deconditioning.period.series import Series
+from deconditioning.period.statistics import PeriodStatistic
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def period_dataset(result: PeriodResult, statistics: Sequence[PeriodStatistic] = ()) -> "xr.Dataset":
+    """CF-1.11 dataset with ``mean`` and ``sd`` (time, y, x), ``coarse`` and ``coarse_known`` (time, coarse y, coarse x)
+    and, if the truth is known, ``truth`` and ``error``; calendars are those of the file.
+
+    ``amplitude`` (time) is the factor in the sd of each time. Each of the ``statistics`` has a mean, a ``…_sd`` and the
+    ends of its 90 % interval, ``…_low`` and ``…_high``.
+    """
+    series = result.series
+    base = to_dataset(
+        series.problem, result.means[0], result.sd(0),
+        settings={"problem": series.problem.spec.to_dict(), "model": result.settings.to_dict()},
+        model=result.spec.model.name, seed=series.problem.spec.seed, version=__version__, warnings=result.warnings,
+        method=result.spec.model.source,
+    )  # fmt: skip
+    whole = _in_time(base, series, _arrays(result))
+    about = {"long_name": "factor of the time in the posterior standard deviation", "units": "1"}
+    whole = whole.assign(amplitude=((series.dim,), result.amplitude, about))
+    for each in statistics:
+        whole = _with_statistic(whole, each, base["mean"].dims)
+    return whole
+
+
+def _with_statistic(dataset: "xr.Dataset", given: PeriodStatistic, place: tuple[Any, ...]) -> "xr.Dataset":
+    """The dataset with a statistic, along a dimension of its own where it has several groups."""
+    statistic = given.statistic
+    grouped = len(statistic.groups) > 1 or bool(statistic.groups[0])
+    dims = (f"{statistic.name}_group", *place) if grouped else place
+    words = {
+        "": "mean over joint draws of the {}", "_sd": "posterior standard deviation of the {}",
+        "_low": "5 % quantile of the {}", "_high": "95 % quantile of the {}",
+        "_sd_if_fixed": "standard deviation of the {} if errors never change with time", "_truth": "true {}",
+    }  # fmt: skip
+    values = (given.mean, given.sd, given.low, given.high, given.sd_if_fixed, given.truth)
+    for (ending, sentence), rows in zip(words.items(), values, strict=True):
+        if rows is not None:
+            about = {"long_name": sentence.format(statistic.long_name), "units": statistic.units}
+            dataset[f"{statistic.name}{ending}"] = (dims, rows if grouped else rows[0], about)
+    return dataset.assign_coords({dims[0]: list(statistic.groups)}) if grouped else dataset
+
+
+def _arrays(result: PeriodResult) -> dict[str, np.ndarray]:
+    series, times = result.series, range(len(result.series))
+    known = series.coarse.reshape(len(series), *series.problem.coarse_shape)
+    arrays = {
+        "mean": result.means,
+        "sd": np.stack([result.sd(time) for time in times]),
+        "coarse_known": known,
+        "coarse": np.where(series.problem.observed, known, np.nan),
+    }
+    if series.fine is not None:
+        arrays["truth"] = np.stack([series.fine(time) for time in times])
+        arrays["error"] = arrays["mean"] - arrays["truth"]
+    return arrays
+
+
+def _in_time(base: "xr.Dataset", series: Series, arrays: dict[str, np.ndarray]) -> "xr.Dataset":
+    """The dataset of one time, of which some variables have the values (T, …) of all times."""
+    import xarray as xr
+
+    several = {
+        name: xr.Variable((series.dim, *base[name].dims), values, base[name].attrs) for name, values in arrays.items()
+    }
+    return base.assign(several).assign_coords({series.dim: _time_coordinate(series)})
+
+
+def _time_coordinate(series: Series) -> "xr.Variable":
+    """The dates of a series in their own calendar; its labels where the file has none."""
+    import xarray as xr
+
+    attributes: dict[str, Any] = {"standard_name": "time", "axis": "T", "long_name": "time"}
+    if any(date is None for date in series.dates):
+        return xr.Variable(series.dim, list(series.labels), {"long_name": series.dim})
+    return xr.Variable(series.dim, np.array(list(series.dates)), attributes)

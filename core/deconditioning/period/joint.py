@@ -1,0 +1,63 @@
+"""Joint draws of a series: fields of errors that are correlated in space as the posterior is, and in time."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning import linalg
+from deconditioning.downscaling.draws import prior_draws
+from deconditioning.downscaling.prediction import picture_for
+from deconditioning.errors import never
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.kernels.families.draws import normal
+from deconditioning.models.spec import ModelSpec
+from deconditioning.period.correlation import TimeCorrelation
+from deconditioning.period.posterior import PixelSums, Together
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """``draw`` gives (count, P) independent fields of standardised errors, of variance one at every pixel, from a
+    generator; ``correlation`` is ρ in time, ``of_archive`` if it comes from an archive's left-out errors.
+    """
+
+    draw: Callable[[int, torch.Generator], Float[Tensor, "count P"]]
+    correlation: TimeCorrelation
+    of_archive: bool
+
+
+def kernel_draws(
+    spec: ModelSpec, problem: DownscalingProblem, count: int, generator: torch.Generator
+) -> tuple[Float[Tensor, "P D"], Float[Tensor, "n D"]]:
+    """Prior draws of f at the pixels, and their bag means."""
+    at = torch.arange(len(problem.pixel))
+    rows = problem.data.bags.count
+    if spec.model.looks_at_footprints and problem.data.footprints is not None:
+        rows += problem.data.footprints.count
+    return prior_draws(spec, problem, picture_for(spec, problem), at, rows, count, generator, never)
+
+
+def residuals_of_kernel(
+    spec: ModelSpec, problem: DownscalingProblem, sums: PixelSums, group: Together, correlation: TimeCorrelation
+) -> Residuals:
+    """Errors of a posterior by Matheron's rule: ``f − c(x)ᵀ W S⁻¹ (Wᵀf̄ + e)``, over their sd.
+
+    Source: Wilson et al. 2020, *Efficiently sampling functions from GP posteriors*.
+    """
+    given = group.given
+    root = linalg.root(given.noise, "noise of the targets")
+
+    def draw(count: int, generator: torch.Generator) -> Float[Tensor, "count P"]:
+        prior, means = kernel_draws(spec, problem, count, generator)
+        noise = root @ normal((len(root), count), generator).to(root)
+        dual = given.weights @ given.factor.solve(given.weights.T @ means.to(root) + noise)
+        result = torch.empty(count, sums.pixels, dtype=torch.float64)
+        for part, cross, own in sums.tiles():
+            sd = given.variance(cross, own).sqrt().clamp_min(1e-12)
+            result[:, part] = ((prior[part].T.to(root) - dual.T @ cross) / sd).cpu()
+        return result
+
+    return Residuals(draw, correlation, of_archive=False)

@@ -1,0 +1,183 @@
+"""The posterior of many times from one factorisation: T solves, one sd.
+
+Times whose targets are known at the same cells share ``S = WᵀK̄W + Σ = F Fᵀ``: the mean of each is ``c(x)ᵀ W S⁻¹
+z̃_t``, and its sd the same field for all, times a factor of each time,
+
+    a_t² = (ν + z̃_tᵀ S⁻¹ z̃_t) / (ν + m),   ν = 10,
+
+the posterior mean of the variance of a time whose kernel is a_t² k, with an inverse-gamma prior of ν pseudo-targets.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from deconditioning.bag_sums.region_sums import RegionSums, region_sums
+from deconditioning.downscaling.checks.few_cells import widening
+from deconditioning.downscaling.checks.local_scale_inputs import local_scale_inputs
+from deconditioning.downscaling.prediction import (
+    bags_inside,
+    fits_in_memory,
+    reads_bags,
+    total,
+    whole_sums,
+)
+from deconditioning.downscaling.starting import columns_of
+from deconditioning.downscaling.stores.wide_grid import wide_picture, widen
+from deconditioning.errors import Check, InputError, never
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.kernels.tiles import diagonal
+from deconditioning.models.conditioning import Conditioning, condition
+from deconditioning.models.indirect_gp import weights_and_noise
+from deconditioning.models.learning.repeats import gap_patterns, log_densities
+from deconditioning.models.local_scale import MOST, Near, scale_of_squares
+from deconditioning.models.posterior_moments import tile_points
+from deconditioning.models.spec import ModelSpec
+
+#: Pseudo-targets of the prior of a time's variance, which is then one.
+_PSEUDO_TARGETS = 10.0
+
+
+@dataclass(frozen=True)
+class PixelSums:
+    """Bag sums at the pixels, tile by tile: K̄, and for each stretch of pixels c (n, p) and k(x, x) (p,)."""
+
+    gram: Float[Tensor, "n n"]
+    pixels: int
+    tile: Callable[[slice], tuple[Float[Tensor, "n p"], Float[Tensor, " p"]]]
+
+    def tiles(self, check: Check = never) -> Iterator[tuple[slice, Float[Tensor, "n p"], Float[Tensor, " p"]]]:
+        """All pixels, a few at a time."""
+        step = tile_points(len(self.gram))
+        for begin in range(0, self.pixels, step):
+            check()
+            part = slice(begin, min(begin + step, self.pixels))
+            yield part, *self.tile(part)
+
+
+def pixel_sums(spec: ModelSpec, problem: DownscalingProblem, device: torch.device, check: Check = never) -> PixelSums:
+    """The sums of a model's kernel over a problem's bags by the cheapest exact algorithm, kept where memory allows.
+
+    Raises ``InputError`` for models that do not read the bags' sums.
+    """
+    if not reads_bags(spec) or not bags_inside(problem):
+        raise InputError(
+            f"The model '{spec.model.name}' is not conditioned on several times at once: choose area_to_point_gp, "
+            "regression_kriging, partial_cmp, shrinkage_cmp, cmp or bag_gp, with bags inside the predicted region."
+        )
+    if fits_in_memory(problem):
+        parts = whole_sums(spec, problem, device, check)
+        gram, prior = (total(s * getattr(sums, name) for s, sums in parts) for name in ("gram", "prior"))
+        return PixelSums(
+            gram, len(prior), lambda part: (total(s * sums.cross.at(part) for s, sums in parts), prior[part])
+        )
+    if spec.model.looks_at_footprints:
+        raise InputError("The region is too large for partial_cmp over a period: choose another model, or a region.")
+    return _summed_by_region(spec, problem, device, check)
+
+
+def _summed_by_region(spec: ModelSpec, problem: DownscalingProblem, device: torch.device, check: Check) -> PixelSums:
+    wide = widen(problem.grid, problem.grid)
+    sums: RegionSums = region_sums(spec.kernel, wide_picture(problem, wide).to(device), check=check)
+    kernel = spec.kernel.build(problem.columns).to(device)
+    inputs, shape = problem.inputs.to(device), problem.grid.shape
+    rows, columns = torch.as_tensor(problem.pixel) // shape[1], torch.as_tensor(problem.pixel) % shape[1]
+
+    def tile(part: slice) -> tuple[Tensor, Tensor]:
+        cells = None
+        if wide is not None:
+            first, last = int(rows[part][0]), int(rows[part][-1]) + 1
+            kept = torch.zeros(last - first, shape[1], dtype=torch.bool)
+            kept[rows[part] - first, columns[part]] = True
+            cells = wide.cells(slice(first, last), slice(0, shape[1]), kept.numpy()).to(device)
+        return sums.at(inputs[part], cells, check)[0], diagonal(kernel, inputs[part])
+
+    return PixelSums(sums.gram(check), len(inputs), tile)
+
+
+@dataclass(frozen=True)
+class Together:
+    """Times with values at the same cells: ``rows`` (m,) of the targets, ``times`` (t,) as columns of these, what they
+    share (``given``), ``residual`` (m, t), ``duals`` W S⁻¹ r (n, t).
+    """
+
+    rows: Int[Tensor, " m"]
+    times: Int[Tensor, " t"]
+    given: Conditioning
+    residual: Float[Tensor, "m t"]
+    duals: Float[Tensor, "n t"]
+
+    @property
+    def evidence(self) -> Float[Tensor, " t"]:
+        """``log N(z̃_t; Wᵀm̄, S)`` of each time."""
+        return log_densities(self.residual, self.given.factor)
+
+    @property
+    def amplitude(self) -> Float[Tensor, " t"]:
+        """a_t of each time."""
+        fit = self.given.factor.half_solve(self.residual).square().sum(0)
+        return ((_PSEUDO_TARGETS + fit) / (_PSEUDO_TARGETS + len(self.residual))).sqrt()
+
+    @property
+    def left_out(self) -> tuple[Float[Tensor, "m t"], Float[Tensor, " m"]]:
+        """Error of every target predicted from the others of its time, and the variance of that prediction."""
+        precision = self.given.factor.inverse_diagonal()
+        return self.given.factor.solve(self.residual) / precision[:, None], 1 / precision
+
+
+def condition_times(
+    spec: ModelSpec, problem: DownscalingProblem, targets: Float[Tensor, "M t"], gram: Float[Tensor, "n n"]
+) -> list[Together]:
+    """Condition f of every time on its targets, NaN where missing; times without any are in none of the results."""
+    data = problem.data.to(gram.device)
+    targets = targets.to(gram.device)
+    weights, noise = weights_and_noise(spec, data, columns_of(problem), gram)
+    residual, result = targets - spec.model.expected(weights, spec.mean)[:, None], []
+    for rows, times in gap_patterns(targets):
+        own = residual[rows][:, times]
+        given = condition(gram, weights[:, rows], noise[rows][:, rows], own[:, 0])
+        result.append(Together(rows, times, given, own, given.weights @ given.factor.solve(own)))
+    return result
+
+
+def moments_of_times(
+    sums: PixelSums, groups: Sequence[Together], count: int, check: Check = never
+) -> tuple[Float[Tensor, "t P"], list[Float[Tensor, " P"]]]:
+    """Posterior mean minus prior mean of ``count`` times (NaN where no target is known), and var f of each group."""
+    device = sums.gram.device
+    means = torch.full((count, sums.pixels), torch.nan, dtype=torch.float64)
+    variances = [torch.empty(sums.pixels, dtype=torch.float64, device=device) for _ in groups]
+    with torch.no_grad():
+        for part, cross, prior in sums.tiles(check):
+            for group, variance in zip(groups, variances, strict=True):
+                means[group.times.cpu(), part] = (group.duals.T @ cross).cpu()
+                variance[part] = group.given.variance(cross, prior)
+    return means, variances
+
+
+def pooled_scale(
+    spec: ModelSpec, problem: DownscalingProblem, groups: Sequence[Together]
+) -> Float[Tensor, " P"] | None:
+    """The local scale κ at the pixels from the residuals of left-out targets of all times, each in units of a_t.
+
+    The squares of a cell are averaged over its times, which therefore count as one: they repeat one another. None if
+    the model has no local scale or there are too many cells.
+    """
+    count = len(problem.data.targets)
+    if not spec.local_scale or count > MOST:
+        return None
+    device = groups[0].residual.device
+    squares, seen = (torch.zeros(count, dtype=torch.float64, device=device) for _ in range(2))
+    for group in groups:
+        error, variance = group.left_out
+        relative = error.square() / variance[:, None] / group.amplitude.square()
+        squares[group.rows] += relative.sum(1)
+        seen[group.rows] += len(group.times)
+    known, where = seen > 0, local_scale_inputs(problem)
+    own = where.of(problem.target_cell[known.cpu().numpy()]).to(device)
+    scale = widening(scale_of_squares(squares[known] / seen[known], own, where.places.to(device)), count)
+    near = where.pixels
+    return scale.at(Near(near.cell.to(device), near.weight.to(device)))

@@ -1,0 +1,163 @@
+"""Downscales a series: learn once, factorise once, predict every time."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from deconditioning.device import choose
+from deconditioning.downscaling.run import jitter_sentence
+from deconditioning.downscaling.settings import AUTO, DownscaleSettings
+from deconditioning.downscaling.starting import completed, spec_to_settings, starting_spec
+from deconditioning.engine.reporting import NoReport, Stopwatch
+from deconditioning.errors import InputError
+from deconditioning.models.spec import ModelSpec
+from deconditioning.period.correlation import TimeCorrelation, correlation_of_cells, days_of
+from deconditioning.period.joint import Residuals, residuals_of_kernel
+from deconditioning.period.learning import learn_pooled, spread_times
+from deconditioning.period.posterior import (
+    PixelSums,
+    Together,
+    condition_times,
+    moments_of_times,
+    pixel_sums,
+    pooled_scale,
+)
+from deconditioning.period.series import Block, Series
+
+#: Times that the correlation in time is learned from.
+_LINKED_BY = 500
+#: Bytes of the means of all times that may be held in memory.
+MOST_BYTES = 4_000_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodResult:
+    """A downscaled series, in the target's units.
+
+    Parameters
+    ----------
+    series : what was downscaled.
+    spec, settings : the model, and the settings that reproduce it.
+    means : (T, H, W) posterior means.
+    spreads : (G, H, W) posterior sds of a pixel's value for an amplitude of one, ``spread_of`` (T,) which of them each
+        time has.
+    amplitude : (T,) the factor a_t of each time's sd.
+    evidence : (T,) log evidence of each time, standardised.
+    seconds : CPU and wall time after learning; ``warnings`` are messages.
+    residuals : joint draws of the errors; None if covariates change with time.
+    """
+
+    series: Series
+    spec: ModelSpec
+    settings: DownscaleSettings
+    means: np.ndarray
+    spreads: np.ndarray
+    spread_of: np.ndarray
+    amplitude: np.ndarray
+    evidence: np.ndarray
+    seconds: dict[str, float]
+    warnings: tuple[str, ...] = ()
+    diagnostics: dict[str, Any] = field(default_factory=dict)
+    residuals: Residuals | None = None
+
+    def sd(self, time: int) -> np.ndarray:
+        """(H, W) posterior sd of a pixel's value at a time."""
+        return self.amplitude[time] * self.spreads[self.spread_of[time]]
+
+
+def downscale_series(series: Series, settings: DownscaleSettings | dict[str, Any], context: Any = None) -> PeriodResult:
+    """Learn a model from the series (if requested) and predict mean and sd of every pixel at every time.
+
+    Raises ``InputError`` for models without bag sums, a requested warp, and series that do not fit into memory;
+    ``Cancelled``.
+    """
+    settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
+    context, device = context or NoReport(), choose(settings.device)
+    settings = of_a_series(series, settings)
+    warnings: tuple[str, ...] = ()
+    if settings.learn:
+        learned = learn_pooled(series, settings, context)
+        spec, warnings = learned.learned.spec, learned.sentences
+        told = {"left_out_start": learned.start, "left_out_learned": learned.after}
+    else:
+        spec, told = starting_spec(series.problem, settings), {}
+    watch = Stopwatch()
+    filled = _Filled.of(series)
+    context.report(message=f"Predicting {series.problem.grid.area.size:,} pixels at {len(series)} times")
+    for block in series.blocks():
+        sums = pixel_sums(spec, block.problem, device, context.check)
+        groups = condition_times(spec, block.problem, block.targets, sums.gram)
+        means, variances = moments_of_times(sums, groups, len(block.times), context.check)
+        scale = pooled_scale(spec, block.problem, groups)
+        sds = [spec.value_sd(v if scale is None else scale.square() * v) for v in variances]
+        filled.add(series, block, groups, (means + spec.mean).numpy(), [sd.cpu().numpy() for sd in sds])
+    jitter = filled.jitter
+    return PeriodResult(
+        series, spec, spec_to_settings(settings, spec), filled.means, np.stack(filled.spreads), filled.spread_of,
+        filled.amplitude, filled.evidence, watch.seconds(), warnings + jitter_sentence(jitter),
+        {"device": str(device), "jitter": jitter, "learned_from": len(spread_times(series)), **told},
+        _residuals(series, spec, sums, groups) if series.varying is None else None,
+    )  # fmt: skip
+
+
+def of_a_series(series: Series, settings: DownscaleSettings) -> DownscaleSettings:
+    """The settings of one model of a series, without what is of one time alone."""
+    if isinstance(settings.warp, dict) or settings.warp not in (AUTO, "none"):
+        raise InputError("A period is downscaled without a warp of the target: leave `warp` out, or one time at once.")
+    settings = completed(series.problem, settings.replace(average=False, choose=False, warp="none"))
+    needed = 8 * len(series) * series.problem.grid.area.size
+    if needed > MOST_BYTES:
+        raise InputError(
+            f"{len(series)} times of {series.problem.grid.area.size:,} pixels need {needed / 1e9:.1f} GB: choose fewer "
+            "times or a region, or use `deconditioning predict-store`, which writes a Zarr store piece by piece."
+        )
+    return settings.replace(integrate=False) if settings.learn else settings
+
+
+@dataclass(eq=False)
+class _Filled:
+    """The result's arrays, filled block by block."""
+
+    means: np.ndarray
+    spread_of: np.ndarray
+    amplitude: np.ndarray
+    evidence: np.ndarray
+    spreads: list[np.ndarray] = field(default_factory=list)
+    jitter: float = 0.0
+
+    @staticmethod
+    def of(series: Series) -> "_Filled":
+        count, nothing = len(series), np.full(len(series), math.nan)
+        means = np.full((count, *series.problem.grid.shape), math.nan)
+        return _Filled(means, np.zeros(count, dtype=int), nothing.copy(), nothing.copy())
+
+    def add(
+        self, series: Series, block: Block, groups: Sequence[Together], means: np.ndarray, sds: list[np.ndarray]
+    ) -> None:
+        for column, time in enumerate(block.times):
+            self.means[time] = series.level[time] + series.scale * block.problem.on_grid(means[column])
+        for group, sd in zip(groups, sds, strict=True):
+            times = block.times[group.times.cpu().numpy()]
+            self.spread_of[times] = len(self.spreads)
+            self.spreads.append(series.scale * block.problem.on_grid(sd))
+            self.amplitude[times] = group.amplitude.cpu().numpy()
+            self.evidence[times] = group.evidence.cpu().numpy()
+            self.jitter = max(self.jitter, group.given.factor.jitter)
+
+
+def _residuals(series: Series, spec: ModelSpec, sums: PixelSums, groups: Sequence[Together]) -> Residuals:
+    """Joint draws of the errors, as long-lived as the evidence of the cells has them."""
+    largest = max(groups, key=lambda group: len(group.times))
+    given, times = largest.given, largest.times.cpu().numpy()
+    constant = sum(term.scale for term in spec.kernel.terms if all(f.family == "constant" for f in term.factors))
+    covariance = given.weights.T @ (sums.gram - constant) @ given.weights + given.noise
+    some = times[np.unique(np.linspace(0, len(times) - 1, min(_LINKED_BY, len(times))).round().astype(int))]
+    days = days_of([series.dates[time] for time in some])
+    correlation = TimeCorrelation(((1.0, 0.0, False),))
+    if len(some) > 2:
+        targets = series.targets(some)[largest.rows.cpu()].to(covariance)
+        correlation = correlation_of_cells(covariance, targets, 1e-6, days)
+    return residuals_of_kernel(spec, series.problem, sums, largest, correlation)

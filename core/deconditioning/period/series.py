@@ -1,0 +1,250 @@
+"""Targets of many times on one grid: a downscaling problem whose cells and kernel sums all times share."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.errors import InputError
+from deconditioning.fields.gridded import Fields
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.problem.scaling import Scale
+from deconditioning.fields.several import Several
+from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.period.times import chosen_times, time_dimension
+from deconditioning.period.varying import ProblemsInTime, varying_problems
+
+#: Opens the fields of a key.
+Opener = Callable[[str], Fields]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Times with the same cells, pixels and covariates: a ``problem``, the ``times`` (t,) as places in the series, and
+    ``targets`` (M, t), standardised as `Series.targets` says, NaN where missing.
+    """
+
+    problem: DownscalingProblem
+    times: np.ndarray
+    targets: Float[Tensor, "M t"]
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesFile:
+    """All times of the target's file: their ``labels``, and what reads the ``coarse`` values (cells,) at an index."""
+
+    labels: tuple[str, ...]
+    coarse: Callable[[int], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """T times of a target on one grid.
+
+    Parameters
+    ----------
+    problem : the problem whose cells, pixels and weights all times share; its target is the mean over the times. Its
+        target scale is (0, s), where s² is the mean over the times of the variance between the cells.
+    dim : the dimension of the times in the target's file.
+    labels, dates : (T,) each time as text, and as the file has it (`numpy.datetime64`, `cftime`, or None).
+    coarse : (T, cells) all known coarse values in physical units, NaN where missing.
+    level : (T,) mean of each time's visible cells in physical units, removed before conditioning.
+    fine : gives the target (H, W) at high resolution at a time, None if it is unknown.
+    file : the other times of the same file.
+    varying : the problem of each time, if covariates or mediators change with time, otherwise None.
+    notes : what was left out, and how.
+    """
+
+    problem: DownscalingProblem
+    dim: str
+    labels: tuple[str, ...]
+    dates: tuple[Any, ...]
+    coarse: np.ndarray
+    level: np.ndarray
+    fine: Callable[[int], np.ndarray] | None
+    file: SeriesFile
+    varying: ProblemsInTime | None = None
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def scale(self) -> float:
+        """s, the sd between cells that all times share, in the target's units."""
+        return self.problem.target_scale.sd
+
+    def targets(self, times: Sequence[int] | np.ndarray, problem: DownscalingProblem | None = None) -> Tensor:
+        """(M, t) standardised targets ``(z_t − mean of the cells of t) / s``, NaN where missing."""
+        cell = (problem or self.problem).target_cell
+        times = np.asarray(times, dtype=int)
+        return torch.as_tensor((self.coarse[times][:, cell] - self.level[times, None]).T / self.scale)
+
+    def blocks(self, times: Sequence[int] | np.ndarray | None = None) -> Iterator[Block]:
+        """All times, or some, in as few blocks as possible: one unless covariates change with time."""
+        chosen = np.arange(len(self)) if times is None else np.asarray(times, dtype=int)
+        if self.varying is None:
+            yield Block(self.problem, chosen, self.targets(chosen))
+            return
+        for time in chosen:
+            problem = self.at(time)
+            yield Block(problem, chosen[chosen == time], self.targets([time], problem))
+
+    def at(self, time: int) -> DownscalingProblem:
+        """The problem of one time, as conditioning at that time alone has it, with the scales of the series."""
+        problem = self.problem if self.varying is None else self.varying(time)
+        scale = Scale(float(self.level[time]), self.scale)
+        coarse = self.coarse[time].reshape(problem.coarse_shape)
+        return replace(
+            problem,
+            target_scale=scale,
+            coarse=np.where(problem.observed, coarse, np.nan),
+            coarse_truth=coarse,
+            observed=problem.observed & np.isfinite(coarse),
+            truth=None if self.fine is None else self.fine(time),
+            data=replace(problem.data, targets=self.targets([time], problem)[:, 0]),
+        )
+
+
+def read_series(source: Source, spec: DownscalingSpec, opener: Opener, words: Sequence[str]) -> Series:
+    """The series of the times that ``words`` mean (`chosen_times`) of a source's target; others are not read.
+
+    One file: cells are means of its target over blocks, which stays as truth. Two files: cells are those of the coarse
+    file. Times without any value are left out, with a note. Raises ``InputError`` as `make_problem` does, and if the
+    target has no times.
+    """
+    owner = opener(source.coarse or source.fields).with_missing(spec.missing)
+    dim = time_dimension(owner, spec.target)
+    labels = owner.check(spec.target).extra[dim]
+    wanted = chosen_times(labels, words)
+    read = _Reader(owner, spec.target, dim, {**spec.select, **spec.coarse_select})
+    shape = owner.grid.shape
+    numbered = np.arange(np.prod(shape), dtype=float).reshape(shape)
+    place = _problem_of(source, spec, opener, dim, numbered)
+    cells = _cell_reader(place)
+    coarse, mean = _all_cells(read, cells, wanted)
+    problem = _problem_of(source, spec, opener, dim, mean)
+    seen = coarse[:, problem.target_cell]
+    there = np.flatnonzero(np.isfinite(seen).any(axis=1))
+    level, scale = _scale_of(seen[there], spec.target, len(wanted))
+    chosen = [wanted[n] for n in there]
+    series = Series(
+        replace(problem, target_scale=Scale(0.0, scale)), dim, tuple(labels[n] for n in chosen),
+        tuple(read.date(n) for n in chosen), coarse[there], level,
+        None if place.truth is None else _truth(place.truth, read, chosen),
+        SeriesFile(labels, lambda index: cells(read(index))), notes=_notes(labels, wanted, chosen),
+    )  # fmt: skip
+    varying = varying_problems(source, spec, opener, dim, series.labels)
+    return series if varying is None else replace(series, varying=varying, problem=varying.shared(series.problem))
+
+
+def _all_cells(
+    read: "_Reader", cells: Callable[[np.ndarray], np.ndarray], wanted: list[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Coarse values (T, cells) of the chosen times, and the mean (H, W) of the file's field over them."""
+    total, count, rows = np.zeros(read.fields.grid.shape), np.zeros(read.fields.grid.shape), []
+    for index in wanted:
+        values = read(index)
+        rows.append(cells(values))
+        total += np.nan_to_num(values)
+        count += np.isfinite(values)
+    with np.errstate(invalid="ignore"):
+        return np.stack(rows), np.where(count > 0, total / count, np.nan)
+
+
+def _scale_of(seen: np.ndarray, target: str, times: int) -> tuple[np.ndarray, float]:
+    """The mean (T,) of each time's visible cells, and s; ``InputError`` without values or variation."""
+    if not len(seen):
+        raise InputError(f"`{target}` has no value at any of the {times} times: choose other times.")
+    level = np.nanmean(seen, axis=1)
+    scale = float(np.sqrt(np.nanmean(np.nanvar(seen, axis=1))))
+    if not scale > 1e-7 * max(float(np.abs(level).max()), 1e-30):
+        raise InputError(f"The target `{target}` is the same in all cells at every time: choose another target.")
+    return level, scale
+
+
+def _notes(labels: Sequence[str], wanted: list[int], there: list[int]) -> tuple[str, ...]:
+    gone = [labels[n] for n in wanted if n not in set(there)]
+    if not gone:
+        return ()
+    return (f"{len(gone)} of {len(wanted)} times have no visible value and are left out, the first {gone[0]}.",)
+
+
+@dataclass(frozen=True, eq=False)
+class _Reader:
+    """The target (H, W) of a file at the time with an index, and its date; NaN everywhere where it has no value."""
+
+    fields: Fields
+    target: str
+    dim: str
+    select: Mapping[str, int | str]
+
+    def at(self, index: int) -> dict[str, int | str]:
+        """The selection of a time."""
+        others = {key: value for key, value in self.select.items() if key.rpartition(":")[2] != self.dim}
+        return {**others, self.dim: index}
+
+    def date(self, index: int) -> Any:
+        """The date as the file has it, None if it has none."""
+        return self.fields.time_of(self.target, self.at(index))
+
+    def __call__(self, index: int) -> np.ndarray:
+        try:
+            return self.fields.values(self.target, self.at(index))
+        except InputError as error:
+            if "only missing values" in str(error):
+                return np.full(self.fields.grid.shape, np.nan)
+            raise
+
+
+def _with_field(fields: Fields, name: str, values: np.ndarray) -> Fields:
+    """The same fields, of which ``name`` has these values (H, W) and no further dimension."""
+    if isinstance(fields, Several):
+        owners = {**fields.owners, name: _with_field(fields.owners[name], name, values)}
+        return replace(fields, owners=owners, rows={key: row for key, row in fields.rows.items() if key != name})
+    import xarray as xr
+
+    packing = ("valid_range", "valid_min", "valid_max", "missing_value", "_FillValue", "scale_factor", "add_offset")
+    attributes = {word: value for word, value in fields.attributes(name).items() if word not in packing}
+    dims = (fields.grid.y_name, fields.grid.x_name)
+    return replace(fields, dataset=fields.dataset.assign({name: xr.Variable(dims, values, attributes)}))
+
+
+def _problem_of(
+    source: Source, spec: DownscalingSpec, opener: Opener, dim: str, values: np.ndarray
+) -> DownscalingProblem:
+    """The problem of the source with other values of the target, without its times."""
+    key = source.coarse or source.fields
+
+    def open_with(each: str) -> Fields:
+        fields = opener(each)
+        return _with_field(fields, spec.target, values) if each == key else fields
+
+    if source.coarse == source.fields:
+        raise InputError(
+            "The coarse file is also the file of the covariates: give the coarse target a file of its own."
+        )
+    own = {name: value for name, value in spec.coarse_select.items() if name.rpartition(":")[2] != dim}
+    marks = [mark.partition("=")[::2] if "=" in mark else ("", mark) for mark in spec.missing]
+    others = (*spec.covariates, *spec.mediators)  # numbers of cells are no marks of missing values
+    kept = tuple(f"{name}={mark}" for held, mark in marks for name in others if held in ("", name))
+    return build_problem(source, replace(spec, coarse_select=own, missing=kept), open_with)
+
+
+def _cell_reader(place: DownscalingProblem) -> Callable[[np.ndarray], np.ndarray]:
+    """Coarse values (cells,) from a field of the target's file, where ``place`` is the problem of numbered values."""
+    if place.truth is None:
+        number = place.coarse_truth.ravel().astype(int)
+        return lambda values: values.flat[number]
+    pixels = place.truth.astype(int)
+    return lambda values: place.shares.mean(values.flat[pixels], place.grid.area)
+
+
+def _truth(numbers: np.ndarray, read: _Reader, chosen: list[int]) -> Callable[[int], np.ndarray]:
+    pixels = numbers.astype(int)
+    return lambda time: read(chosen[time]).flat[pixels]

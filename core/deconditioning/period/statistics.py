@@ -1,0 +1,161 @@
+"""Statistics of a period with honest uncertainty: of each joint draw, then over the draws.
+
+The sd of a mean over N times is not sd/√N, because errors last, nor the mean of the sds, because not all do. Without an
+archive the cells cannot show which share of the errors never changes: the sd is then given twice, for errors that last
+as the coarse values do, and for errors that never change (``if_fixed``); the truth lies between.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from deconditioning import linalg
+from deconditioning.errors import InputError
+from deconditioning.fields.times import MONTHS
+from deconditioning.period.correlation import FIXED, TimeCorrelation, days_of
+from deconditioning.period.run import PeriodResult
+from deconditioning.period.series import Series
+
+#: What may be asked for; ``above`` and ``below`` with a threshold.
+WORDS = ("mean", "month", "season", "max", "min", "trend", "above=VALUE", "below=VALUE")
+#: Ends of the central 90 % interval.
+_LOW, _HIGH = 0.05, 0.95
+_SEASONS = {"DJF": (12, 1, 2), "MAM": (3, 4, 5), "JJA": (6, 7, 8), "SON": (9, 10, 11)}
+_DAYS_A_YEAR = 365.2425
+
+
+@dataclass(frozen=True, eq=False)
+class Statistic:
+    """``of`` gives (G, P) values from fields (T, P), one for each of ``groups``."""
+
+    name: str
+    long_name: str
+    units: str
+    groups: tuple[str, ...]
+    of: Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodStatistic:
+    """A statistic's posterior (G, H, W): ``mean``, ``sd``, ends of the 90 % interval; ``sd_if_fixed`` where the cells
+    cannot show how long errors last; ``truth`` if it is known.
+    """
+
+    statistic: Statistic
+    mean: np.ndarray
+    sd: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    sd_if_fixed: np.ndarray | None
+    truth: np.ndarray | None
+
+
+def period_draws(
+    result: PeriodResult, count: int, seed: int, correlation: TimeCorrelation | None = None
+) -> Iterator[np.ndarray]:
+    """``count`` joint draws (T, P) of the series at the prediction pixels, in the target's units, one after another.
+
+    ``mean + sd · u`` with ``u ~ N(0, ρ ⊗ R)``, R the correlation in space of the posterior's errors and ρ that in time,
+    by default the result's own. Raises ``InputError`` if covariates change with time.
+    """
+    residuals = result.residuals
+    if residuals is None:
+        raise InputError("There are no joint draws where covariates change with time: leave out the statistics.")
+    between = (correlation or residuals.correlation).matrix(days_of(result.series.dates))
+    root = linalg.root(torch.as_tensor(between), "correlation in time")
+    chosen = result.series.problem.pixel
+    means = result.means.reshape(len(result.series), -1)[:, chosen]
+    sds = np.stack([result.sd(time).flat[chosen] for time in range(len(result.series))])
+    generator = torch.Generator().manual_seed(seed)
+    for _ in range(count):
+        yield means + sds * (root @ residuals.draw(len(root), generator)).numpy()
+
+
+def statistics_named(words: Sequence[str], series: Series) -> list[Statistic]:
+    """The statistics that are asked for (`WORDS`); ``InputError`` for others, and for months without dates."""
+    return [_named(word, series) for word in words]
+
+
+def _named(word: str, series: Series) -> Statistic:
+    units, target = series.problem.units or "1", series.problem.long_name
+    name, _, value = word.partition("=")
+    if name in ("month", "season"):
+        return _grouped(name, series)
+    if name == "trend" and len(series) > 2:
+        days = days_of(series.dates)
+        slope = (days - days.mean()) / np.sum((days - days.mean()) ** 2) * _DAYS_A_YEAR
+        return Statistic(name, f"linear trend of {target}", f"{units} year-1", ("",), lambda f: (slope @ f)[None])
+    if name in ("above", "below"):
+        try:
+            limit = float(value)
+        except ValueError:
+            raise InputError(f"`{word}` needs a threshold in {units}: write {name}=300, for example.") from None
+        sign, key = (1 if name == "above" else -1), value.replace(".", "_").replace("-", "minus_")
+        return Statistic(
+            f"times_{name}_{key}", f"number of times with {target} {name} {limit:g} {units}", "1", ("",),
+            lambda f: (sign * (f - limit) > 0).sum(0, dtype=float)[None],
+        )  # fmt: skip
+    plain: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "max": np.max, "min": np.min}
+    if name not in plain or value:
+        raise InputError(f"The statistic '{word}' is unknown: choose among {', '.join(WORDS)}.")
+    return Statistic(f"period_{name}", f"{name} of {target} over the period", units, ("",),
+                     lambda f: plain[name](f, axis=0)[None])  # fmt: skip
+
+
+def _grouped(kind: str, series: Series) -> Statistic:
+    """Means of the months or seasons that occur."""
+    if any(date is None for date in series.dates):
+        raise InputError(f"The times have no dates, so there is no mean of a {kind}: choose another statistic.")
+    months = np.array([int(label[5:7]) for label in series.labels])
+    sets = {name: (number + 1,) for number, name in enumerate(MONTHS)} if kind == "month" else _SEASONS
+    rows = {name: np.flatnonzero(np.isin(months, chosen)) for name, chosen in sets.items()}
+    rows = {name: chosen for name, chosen in rows.items() if len(chosen)}
+    return Statistic(
+        f"{kind}_mean", f"mean of {series.problem.long_name} by {kind}", series.problem.units or "1", tuple(rows),
+        lambda f: np.stack([f[chosen].mean(0) for chosen in rows.values()]),
+    )  # fmt: skip
+
+
+def period_statistics(
+    result: PeriodResult, words: Sequence[str], count: int = 50, seed: int = 0
+) -> list[PeriodStatistic]:
+    """The statistics of ``count`` joint draws. Raises ``InputError`` as `statistics_named` and `period_draws` do."""
+    series = result.series
+    asked = statistics_named(words, series)
+    if count < 2:
+        raise InputError(f"{count} draws cannot show the spread of a statistic: request at least 2.")
+    own = _over_draws(result, asked, count, seed)
+    widest = None
+    if result.residuals is not None and not result.residuals.of_archive:
+        widest = _over_draws(result, asked, count, seed, fixed=True)
+    return [_summary(series, each, own[n], None if widest is None else widest[n]) for n, each in enumerate(asked)]
+
+
+def _over_draws(
+    result: PeriodResult, asked: list[Statistic], count: int, seed: int, fixed: bool = False
+) -> list[np.ndarray]:
+    """(D, G, P) values of each statistic in every draw."""
+    values: list[list[np.ndarray]] = [[] for _ in asked]
+    for draw in period_draws(result, count, seed, FIXED if fixed else None):
+        for kept, statistic in zip(values, asked, strict=True):
+            kept.append(statistic.of(draw))
+    return [np.stack(kept) for kept in values]
+
+
+def _summary(series: Series, statistic: Statistic, values: np.ndarray, widest: np.ndarray | None) -> PeriodStatistic:
+    problem = series.problem
+
+    def on_grid(rows: np.ndarray) -> np.ndarray:
+        return np.stack([problem.on_grid(row) for row in rows])
+
+    truth = None
+    if series.fine is not None:
+        fields = np.stack([series.fine(time).flat[problem.pixel] for time in range(len(series))])
+        truth = on_grid(statistic.of(fields))
+    low, high = (on_grid(np.quantile(values, level, axis=0)) for level in (_LOW, _HIGH))
+    return PeriodStatistic(
+        statistic, on_grid(values.mean(0)), on_grid(values.std(0, ddof=1)), low, high,
+        None if widest is None else on_grid(widest.std(0, ddof=1)), truth,
+    )  # fmt: skip

@@ -1,0 +1,69 @@
+"""The times of a field: along which dimension they lie, and which of them a text means."""
+
+import re
+from collections.abc import Sequence
+
+from deconditioning.errors import InputError
+from deconditioning.fields.gridded import Fields
+from deconditioning.fields.selecting import is_dated, what_there_is
+
+#: An index, or a stretch of indices with both ends.
+_INDEX = re.compile(r"#\s*(\d+)")
+ALL = "all"
+
+
+def time_dimension(fields: Fields, name: str) -> str:
+    """The dimension of a field that holds its times: the one with several dates, or the one called ``time``.
+
+    Raises ``InputError`` if there is none.
+    """
+    extra = {dim: labels for dim, labels in fields.check(name).extra.items() if len(labels) > 1}
+    dated = [dim for dim, labels in extra.items() if is_dated(labels)]
+    result = [dim for dim in dated if dim in ("time", "valid_time")] or dated or [dim for dim in extra if dim == "time"]
+    if not result:
+        dims = ", ".join(f"`{dim}`" for dim in extra) or "none"
+        raise InputError(
+            f"`{name}` of {fields.name} has no dimension of several times (dimensions with several values: {dims}): "
+            "leave the times out to downscale one field."
+        )
+    return result[0]
+
+
+def chosen_times(labels: Sequence[str], words: Sequence[str]) -> list[int]:
+    """The indices, ascending, of the times that ``words`` mean; each is one of
+
+    ``all``; the beginning of dates, ``2019-03`` or ``2019-03-04T12``; both ends of a stretch, ``2019-03-01/2019-03-10``
+    (either may be empty); an index ``#5``, or a stretch of indices ``#0/#9``. Both ends are included.
+
+    Raises ``InputError`` if a word means none of the ``labels``, which are dates as `fields.times.labels_of` writes
+    them.
+    """
+    result: set[int] = set()
+    for word in words:
+        chosen = _meant(labels, word.strip())
+        if not chosen:
+            raise InputError(
+                f"No time matches '{word}': there are {what_there_is(labels)}. Give {ALL}, dates such as "
+                f"{labels[0][:10]}, a stretch such as {labels[0][:10]}/{labels[-1][:10]}, or indices such as "
+                f"#0/#{len(labels) - 1}."
+            )
+        result.update(chosen)
+    return sorted(result)
+
+
+def _meant(labels: Sequence[str], word: str) -> list[int]:
+    if word == ALL:
+        return list(range(len(labels)))
+    begin, stretch, end = (part.strip() for part in word.partition("/"))
+    indices = [_INDEX.fullmatch(part) for part in (begin, end if stretch else begin)]
+    if all(indices):
+        first, last = (int(index[1]) for index in indices if index)
+        return [n for n in range(first, last + 1) if n < len(labels)]
+    if not is_dated(labels) or not (begin or end):
+        return [n for n, label in enumerate(labels) if label == word]
+    low, high = _as_label(begin), _as_label(end if stretch else begin)
+    return [n for n, label in enumerate(labels) if label >= low and (not high or label[: len(high)] <= high)]
+
+
+def _as_label(word: str) -> str:
+    return re.sub(r"(?<=\d)[T_](?=\d)", " ", word).removesuffix("Z")

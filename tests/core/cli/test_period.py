@@ -1,0 +1,87 @@
+"""``deconditioning downscale --times``: files in, files out."""
+
+import json
+from pathlib import Path
+
+import cftime
+import numpy as np
+import pytest
+import xarray as xr
+
+from deconditioning.cli.program import main
+from tests.core.period.made import made_dataset
+
+FIXED = ["--model", "area_to_point_gp", "--no-learn", "--quiet"]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "made.nc"
+    made_dataset(60).to_netcdf(path, engine="h5netcdf")
+    return path
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: object) -> dict:
+    assert main(["downscale", *map(str, words)]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def options(file: Path, *more: object) -> list[object]:
+    return [file, "--target", "t", "--covariates", "orog", "--block", 4, 4, "--withhold", 0, *FIXED, *more]
+
+
+def test_all_times_are_written_with_their_calendar(file: Path, tmp_path: Path, capsys) -> None:
+    with xr.open_dataset(file) as dataset:
+        moved = dataset.load()
+    dates = cftime.num2date(np.arange(60), "days since 2001-02-20", calendar="360_day")
+    moved = moved.assign_coords(time=("time", dates))
+    moved.to_netcdf(tmp_path / "months.nc", engine="h5netcdf")
+    out = tmp_path / "out.nc"
+    given = run(capsys, *options(tmp_path / "months.nc", "--times", "2001-02", "--output", out))
+    assert given["results"][0]["times"] == 11 and given["settings"]["times"] == ["2001-02"]
+    with xr.open_dataset(out) as result:
+        assert result.sizes["time"] == 11 and result.time.values[-1].calendar == "360_day"
+        assert str(result.time.values[-1])[:10] == "2001-02-30"
+        assert set(result["mean"].dims) == {"time", "lat", "lon"} and result["sd"].shape == (11, 16, 20)
+        weights = np.broadcast_to(np.cos(np.radians(result.lat.values))[:, None], result.error.shape)
+        error = float(np.sqrt(np.average(result.error.values**2, weights=weights)))
+        assert given["results"][0]["scores"]["rmse"] == pytest.approx(error, rel=1e-3)
+        assert given["results"][1]["model"] == "bilinear"
+
+
+def test_an_archive_and_statistics_go_through_the_command(file: Path, tmp_path: Path, capsys) -> None:
+    out = tmp_path / "out.zarr"
+    words = ["--times", "#48/#59", "--archive", file, "--statistics", "month", "above=280", "--realizations", 4]
+    given = run(capsys, *options(file, *words, "--output", out))
+    alone = run(capsys, *options(file, "--times", "#48/#59"))
+    scores = [each["results"][0]["scores"] for each in (given, alone)]
+    assert scores[0]["crps"] < 0.9 * scores[1]["crps"]
+    assert given["results"][0]["diagnostics"]["training_times"] == 48
+    with xr.open_zarr(out, consolidated=True) as result:
+        assert list(result.month_mean_group.values) == ["February", "March"]
+        assert result.month_mean_sd.shape == (2, 16, 20) and "month_mean_sd_if_fixed" not in result
+        assert result.times_above_280_truth.max() <= 12 and result.times_above_280.attrs["units"] == "1"
+
+
+def test_one_time_of_several_says_how_to_have_all(file: Path, capsys) -> None:
+    words = [each for each in options(file) if each != "--quiet"]
+    assert main(["downscale", *map(str, words)]) == 0
+    assert "has 60 times and only one is downscaled" in capsys.readouterr().err
+    assert main(["downscale", *map(str, words), "--select", "time=#3"]) == 0
+    assert "only one is downscaled" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--archive", "x.nc"], "`--times all` for all"),
+        (["--times", "all", "--period", "all"], "`--period` is the training period"),
+        (["--times", "all", "--draws", "5", "--output", "o.nc"], "`--draws` is for one time"),
+        (["--times", "all", "--statistics", "mean"], "add `--output`"),
+        (["--times", "1999"], "No time matches '1999'"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(file: Path, capsys, words, sentence, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["downscale", *map(str, options(file, *words))]) != 0
+    assert sentence in capsys.readouterr().err

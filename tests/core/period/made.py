@@ -1,0 +1,52 @@
+"""A small made-up series: temperature over orography, with weather below the cells and covariates that can move."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from deconditioning.fields.from_dataset import fields_from_dataset
+from deconditioning.fields.gridded import Fields
+from deconditioning.fields.spec import DownscalingSpec
+
+SPEC = DownscalingSpec("t", ("orog",), block=(4, 4), withhold=0.0)
+
+
+def _smooth(rng: np.random.Generator, shape: tuple[int, int], power: float) -> np.ndarray:
+    wave = np.hypot(np.fft.fftfreq(shape[0])[:, None], np.fft.fftfreq(shape[1])[None]) * max(shape)
+    field = np.fft.ifft2(np.fft.fft2(rng.normal(size=shape)) * (1 + wave**2) ** (-power / 2)).real
+    return (field - field.mean()) / field.std()
+
+
+def made_dataset(times: int = 6, shape: tuple[int, int] = (16, 20), seed: int = 0) -> xr.Dataset:
+    """``t`` (time, lat, lon) over ``orog`` (lat, lon), a fixed pattern that no covariate explains, and a covariate
+    ``wind`` (time, lat, lon) that moves.
+    """
+    rng = np.random.default_rng(seed)
+    orog = 400 * np.maximum(_smooth(rng, shape, 1.5), -0.5)
+    fixed, day = _smooth(rng, shape, 1.0), np.arange(times)
+    wind = np.stack([_smooth(rng, shape, 1.5) for _ in day])
+    weather, fields = _smooth(rng, shape, 2.0), []
+    for n in day:
+        weather = 0.8 * weather + 0.6 * _smooth(rng, shape, 2.0)
+        season = 8 * np.cos(2 * np.pi * n / 365.25)
+        fields.append(280 + season - 0.006 * orog + 0.6 * fixed + weather + 0.5 * wind[n])
+    dates = pd.date_range("2001-01-01", periods=times, freq="D")
+    lat, lon = 50 - 0.25 * np.arange(shape[0]), 5 + 0.25 * np.arange(shape[1])
+    place = ("lat", "lon")
+    return xr.Dataset(
+        {
+            "t": (("time", *place), np.stack(fields), {"units": "K", "standard_name": "air_temperature"}),
+            "orog": (place, orog, {"units": "m"}),
+            "wind": (("time", *place), wind, {"units": "m s-1"}),
+        },
+        {
+            "time": dates,
+            "lat": ("lat", lat, {"units": "degrees_north"}),
+            "lon": ("lon", lon, {"units": "degrees_east"}),
+        },
+    )
+
+
+def made_fields(times: int = 6, **more: object) -> Fields:
+    """The same as fields."""
+    return fields_from_dataset(made_dataset(times, **more), source="made.nc")  # type: ignore[arg-type]

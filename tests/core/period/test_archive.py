@@ -1,0 +1,223 @@
+"""An archive as prior: its gain against dense matrices, what drops out, what is refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.source import Source
+from deconditioning.downscaling.starting import columns_of, starting_spec
+from deconditioning.engine.reporting import NoReport
+from deconditioning.errors import InputError, never
+from deconditioning.fields.gridded import Fields
+from deconditioning.kernels.tiles import evaluate
+from deconditioning.models.learning.trainable import Trainable
+from deconditioning.period import posterior
+from deconditioning.period.archive.day import DayFactor
+from deconditioning.period.archive.gain import Mixture, anomalies, gains, kernel_scale
+from deconditioning.period.archive.kernel import composite_objective
+from deconditioning.period.archive.left_out import choose_mixture, gaussian_crps, spread_of
+from deconditioning.period.archive.run import downscale_with_archive
+from deconditioning.period.archive.setting import Setting, prepare
+from deconditioning.period.archive.training import Training, read_training
+from deconditioning.period.learning import repeats_of
+from deconditioning.period.run import downscale_series, of_a_series
+from deconditioning.period.scores import series_scores
+from deconditioning.period.series import Series, read_series
+from tests.core.period.made import SPEC, made_fields
+
+FIXED = DownscaleSettings(model="area_to_point_gp", learn=False, local_scale=False)
+
+
+@pytest.fixture(scope="module")
+def fields() -> Fields:
+    return made_fields(60)
+
+
+@pytest.fixture(scope="module")
+def series(fields: Fields) -> Series:
+    return read_series(Source("x"), SPEC, lambda key: fields, ["#48/#59"])
+
+
+@pytest.fixture(scope="module")
+def training(fields: Fields, series: Series) -> Training:
+    return read_training(series, fields)
+
+
+@pytest.fixture(scope="module")
+def setting(series: Series, training: Training) -> Setting:
+    return prepare(series, training, of_a_series(series, FIXED), NoReport())
+
+
+def test_the_training_period_is_what_is_not_downscaled(fields: Fields, series: Series, training: Training) -> None:
+    assert (
+        len(training) == 48
+        and np.array_equal(training.cells, training.coarse)
+        and training.labels[0] == "2001-01-01 00:00"
+    )
+    truth = fields.values("t", {"time": 7})
+    np.testing.assert_array_equal(training.fine[7], truth.ravel())
+    weights = series.problem.grid.area * (series.problem.cell == 3)
+    assert training.coarse[7, 3] == pytest.approx(np.average(truth, weights=weights))
+
+
+@pytest.mark.parametrize("mixture", [Mixture(0.0, None), Mixture(0.5, 1.5), Mixture(0.9, None)])
+def test_the_gain_is_that_of_dense_matrices(series: Series, training: Training, setting: Setting, mixture) -> None:
+    problem = series.problem
+    kernel = evaluate(setting.spec.kernel.build(problem.columns), problem.inputs, problem.inputs).detach().numpy()
+    area = problem.grid.area.ravel()
+    average = (np.arange(20)[:, None] == problem.cell.ravel()) * area
+    average /= average.sum(1, keepdims=True)
+    rows = np.arange(5, 40)
+    y, z = training.fine[rows] / setting.unit, training.coarse[rows] / setting.unit
+    h = setting.coarse.design[rows]
+    fit = np.linalg.inv(h.T @ h) @ h.T
+    r, a = y - h @ fit @ y, z - h @ fit @ z
+    within = average @ kernel @ average.T + setting.spec.noise * np.eye(20)
+    between = average @ kernel
+    alone = np.linalg.solve(within + 1e-4 * np.trace(within) / 20 * np.eye(20), between)
+    scale = np.mean((r - a @ alone) ** 2) / np.mean(np.diag(kernel) - (alone * between).sum(0))
+    lat, lon = np.radians(problem.coarse_grid.latitude.ravel()), np.radians(problem.coarse_grid.longitude.ravel())
+    angle = np.arccos(np.clip(np.sin(lat)[:, None] * np.sin(lat) + np.cos(lat)[:, None] * np.cos(lat)
+                              * np.cos(lon[:, None] - lon), -1, 1))  # fmt: skip
+    chord = 2 * np.sin(angle / 2)
+    width = np.median(np.where(chord < 1e-7, np.inf, chord).min(1))
+    reach, w, free = mixture.reach or np.inf, mixture.share, len(rows) - h.shape[1]
+    rho = np.exp(-0.5 * (chord / width / reach) ** 2)
+    gram = w * a.T @ a / free * rho + (1 - w) * scale * within
+    cross = w * a.T @ r / free * rho[:, problem.cell.ravel()] + (1 - w) * scale * between
+    gain = np.linalg.solve(gram + 1e-4 * np.trace(gram) / 20 * np.eye(20), cross)
+    variance = w * (r**2).sum(0) / free + (1 - w) * scale * np.diag(kernel) - (gain * cross).sum(0)
+    fine = setting.some(10**6, never)
+    known = anomalies(setting.coarse, fine, rows)
+    assert kernel_scale(setting.coarse, fine, known) == pytest.approx(scale, rel=1e-6)
+    (mine,) = gains(setting.coarse, fine, known, scale, [mixture])
+    np.testing.assert_allclose(mine.weights, gain, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(mine.variance, variance, rtol=0, atol=1e-7)
+    new, new_z = setting.coarse.design[:3], training.coarse[:3] / setting.unit
+    expected = new @ fit @ y + (new_z - new @ fit @ z) @ gain
+    np.testing.assert_allclose(mine.mean(new, torch.as_tensor(new_z)), expected, rtol=0, atol=1e-6)
+
+
+def test_the_archive_beats_cells_alone_and_returns_the_cells(series: Series, training: Training) -> None:
+    mine, alone = downscale_with_archive(series, training, FIXED), downscale_series(series, FIXED)
+    better, plain = (series_scores(series, each.means.__getitem__, each.sd) for each in (mine, alone))
+    assert better["crps"] < 0.9 * plain["crps"] and 0.85 < better["coverage95"] <= 1
+    problem = series.problem
+    back = [problem.shares.mean(mean, problem.grid.area) for mean in mine.means]
+    apart = np.abs(np.array(back) - series.coarse).mean()
+    assert apart < 0.1 * np.abs(alone.means - np.stack([series.fine(t) for t in range(12)])).mean()
+
+
+def test_a_bias_of_another_models_climatology_drops_out(series: Series, training: Training) -> None:
+    bias = 3 + np.arange(20) / 7
+    moved = replace(series, coarse=series.coarse + bias, fine=None)
+    plain = downscale_with_archive(series, training, FIXED)
+    biased = downscale_with_archive(moved, replace(training, coarse=training.coarse + bias), FIXED)
+    np.testing.assert_allclose(biased.means, plain.means, atol=1e-7)
+    np.testing.assert_allclose(biased.spreads, plain.spreads, atol=1e-7)
+
+
+def test_a_coarse_model_of_wrong_variance_is_corrected_and_a_trend_followed(series: Series, training: Training) -> None:
+    """Coarse anomalies twice as large, in training and after: the covariance with the fine ones knows it."""
+    plain = downscale_with_archive(series, training, FIXED)
+    level = training.coarse.mean(0)
+    doubled = replace(training, coarse=level + 2 * (training.coarse - level))
+    cells = series.problem.target_cell
+    coarse = series.coarse.copy()
+    coarse[:, cells] = level + 2 * (series.coarse[:, cells] - level)
+    other = downscale_with_archive(replace(series, coarse=coarse), doubled, FIXED)
+    rmse = [series_scores(series, each.means.__getitem__)["rmse"] for each in (plain, other)]
+    assert rmse[1] < 1.35 * rmse[0]
+    warmer = downscale_with_archive(replace(series, coarse=series.coarse + 2.0), training, FIXED)
+    assert (warmer.means - plain.means).mean() == pytest.approx(2.0, abs=0.1)
+
+
+def test_missing_cells_leave_the_others_and_a_wider_sd(series: Series, training: Training, setting: Setting) -> None:
+    coarse = series.coarse.copy()
+    coarse[2, 7] = np.nan
+    result, whole = (downscale_with_archive(each, training, FIXED) for each in (replace(series, coarse=coarse), series))
+    others = np.arange(12) != 2
+    np.testing.assert_allclose(result.means[others], whole.means[others], atol=1e-9)
+    fine, chosen = setting.some(10**6, never), torch.as_tensor(np.delete(np.arange(20), 7))
+    mixture = next(m for m in [Mixture(w, r) for w in (0.0, 0.25, 0.5, 0.75, 0.9, 0.97, 0.99) for r in (4.0, None)]
+                   if m.words == result.diagnostics["mixture"])  # fmt: skip
+    every = np.arange(48)
+    known = anomalies(setting.coarse, fine, every)
+    scale = kernel_scale(setting.coarse, fine, known)
+    part = anomalies(setting.coarse.of(chosen), fine.of(chosen), every)
+    (gain,) = gains(setting.coarse.of(chosen), fine.of(chosen), part, scale, [mixture])
+    z = torch.as_tensor(np.delete(series.coarse[2], 7) / setting.unit)[None]
+    mean = setting.unit * gain.mean(setting.seasons.design(series.dates)[2:3], z)[0]
+    np.testing.assert_allclose(result.means[2].ravel(), mean, atol=1e-6)
+    inside = series.problem.cell == 7
+    assert (result.sd(2)[inside] / result.amplitude[2] > whole.sd(2)[inside] / whole.amplitude[2]).all()
+
+
+def test_tiles_do_not_matter(series: Series, training: Training, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = downscale_with_archive(series, training, FIXED)
+    monkeypatch.setattr(posterior, "tile_points", lambda bags: 37)
+    again = downscale_with_archive(series, training, FIXED)
+    np.testing.assert_allclose(again.means, whole.means, atol=1e-9)
+    np.testing.assert_allclose(again.sd(3), whole.sd(3), rtol=1e-9)
+
+
+def test_the_mixture_is_the_one_with_the_lowest_left_out_crps(setting: Setting) -> None:
+    fine = setting.some(100, never)
+    choice = choose_mixture(setting.coarse, fine)
+    assert choice.crps[choice.mixture.words] == min(choice.crps.values()) and len(choice.crps) == 13
+    errors, variance = torch.zeros_like(fine.y), torch.zeros_like(fine.prior)
+    for block in np.array_split(np.arange(48), 5):
+        known = anomalies(setting.coarse, fine, np.setdiff1d(np.arange(48), block))
+        scale = kernel_scale(setting.coarse, fine, known)
+        (gain,) = gains(setting.coarse, fine, known, scale, [choice.mixture])
+        errors[block] = fine.y[block] - gain.mean(setting.coarse.design[block], setting.coarse.z[block])
+        variance += gain.variance / 5
+    assert gaussian_crps(errors, spread_of(errors, variance)) == pytest.approx(choice.crps[choice.mixture.words])
+
+
+def test_the_composite_likelihood_is_that_of_dense_matrices(series: Series) -> None:
+    problem = series.problem
+    settings = of_a_series(series, FIXED)
+    spec = starting_spec(problem, settings)
+    rng = np.random.default_rng(0)
+    a, r, pixels = rng.normal(size=(20, 5)), rng.normal(size=(5, 9)), np.arange(0, 270, 30)
+    known = repeats_of(problem, spec, torch.as_tensor(a), settings.replace(points=100), never)
+    trainable = Trainable(spec, known.data, columns_of(problem), hold=("noise", "point_noise"))
+    loss = composite_objective(trainable, known, problem, pixels, torch.as_tensor(r), never)()
+    kernel = evaluate(spec.kernel.build(problem.columns), problem.inputs, problem.inputs).detach().numpy()
+    area = problem.grid.area.ravel()
+    average = (np.arange(20)[:, None] == problem.cell.ravel()) * area
+    average /= average.sum(1, keepdims=True)
+    covariance = average @ kernel @ average.T + spec.noise * np.eye(20)
+    cross = (average @ kernel)[:, pixels]
+    gain = np.linalg.solve(covariance, cross)
+    left = np.diag(kernel)[pixels] - (gain * cross).sum(0) + spec.point_noise
+    densities = -0.5 * (np.log(2 * np.pi * left) + (r - a.T @ gain) ** 2 / left)
+    assert float(loss.detach()) == pytest.approx(-densities.mean(), abs=1e-5)
+    loss.backward()
+    assert all(p.raw.grad is not None and bool(p.raw.grad.isfinite().all()) for p in trainable.vector.parameters)
+
+
+def test_the_factor_of_a_time_finds_what_makes_times_bad() -> None:
+    rng = np.random.default_rng(1)
+    size = np.exp(rng.normal(size=400))
+    a = rng.normal(size=(400, 30)) * size[:, None]
+    squares = size**2 * rng.chisquare(50, 400) / 50
+    factor = DayFactor.fit(squares, np.ones((400, 1)), a)
+    g = factor(np.ones((400, 1)), a)
+    assert np.corrcoef(np.log(g), np.log(size))[0, 1] > 0.9
+    assert np.mean(squares / g**2) == pytest.approx(1.0)
+    assert factor(np.ones((1, 1)), 1e6 * np.ones((1, 30)))[0] <= g.max() * (1 + 1e-9)
+
+
+def test_what_cannot_be_used_is_refused(fields: Fields, series: Series, training: Training) -> None:
+    with pytest.raises(InputError, match="at least 20"):
+        read_training(series, fields, ["#0/#9"])
+    with pytest.raises(InputError, match="has no variable `t`"):
+        read_training(series, replace(fields, dataset=fields.dataset.drop_vars(["t", "wind"])))
+    moving = replace(series, varying=object())
+    with pytest.raises(InputError, match="must not change with time"):
+        downscale_with_archive(moving, training, FIXED)

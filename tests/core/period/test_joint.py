@@ -1,0 +1,196 @@
+"""Joint draws in space and time, and the statistics of a period that come from them."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.source import Source
+from deconditioning.engine.reporting import NoReport
+from deconditioning.errors import InputError, never
+from deconditioning.fields.gridded import Fields
+from deconditioning.kernels.tiles import evaluate
+from deconditioning.period.archive.gain import NOISE, Mixture, anomalies
+from deconditioning.period.archive.joint import residuals_of_archive
+from deconditioning.period.archive.left_out import choose_mixture
+from deconditioning.period.archive.run import downscale_with_archive
+from deconditioning.period.archive.setting import Setting, prepare
+from deconditioning.period.archive.training import read_training
+from deconditioning.period.correlation import (
+    FIXED,
+    TimeCorrelation,
+    correlation_of_cells,
+    correlation_of_errors,
+    days_of,
+)
+from deconditioning.period.run import PeriodResult, downscale_series, of_a_series
+from deconditioning.period.series import Series, read_series
+from deconditioning.period.statistics import period_draws, period_statistics, statistics_named
+from tests.core.period.made import SPEC, made_fields
+
+SETTINGS = DownscaleSettings(model="area_to_point_gp", learn=False, local_scale=False)
+
+
+@pytest.fixture(scope="module")
+def fields() -> Fields:
+    return made_fields(60)
+
+
+@pytest.fixture(scope="module")
+def series(fields: Fields) -> Series:
+    return read_series(Source("x"), SPEC, lambda key: fields, ["#48/#59"])
+
+
+@pytest.fixture(scope="module")
+def result(series: Series) -> PeriodResult:
+    return downscale_series(series, SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def setting(series: Series, fields: Fields) -> Setting:
+    return prepare(series, read_training(series, fields), of_a_series(series, SETTINGS), NoReport())
+
+
+def averages(series: Series) -> np.ndarray:
+    area = series.problem.grid.area.ravel()
+    average = (np.arange(20)[:, None] == series.problem.cell.ravel()) * area
+    return average / average.sum(1, keepdims=True)
+
+
+def gram_of(series: Series, result: PeriodResult) -> np.ndarray:
+    problem = series.problem
+    kernel = result.spec.kernel.build(problem.columns)
+    return evaluate(kernel, problem.inputs, problem.inputs).detach().numpy()
+
+
+def test_errors_have_the_posteriors_correlation_and_leave_the_cells(series: Series, result: PeriodResult) -> None:
+    kernel, average = gram_of(series, result), averages(series)
+    inner = average @ kernel @ average.T + result.spec.noise * np.eye(20)
+    posterior = kernel - kernel @ average.T @ np.linalg.solve(inner, average @ kernel)
+    sd = np.sqrt(np.diag(posterior))
+    draws = result.residuals.draw(1500, torch.Generator().manual_seed(0)).numpy()
+    np.testing.assert_allclose(draws.std(0), 1, atol=0.12)
+    np.testing.assert_allclose(np.corrcoef(draws.T), posterior / np.outer(sd, sd), atol=0.17)
+    assert np.abs((draws * sd) @ average.T).max() < 0.1 * sd.mean()
+
+
+@pytest.mark.parametrize("mixture", [Mixture(0.7, None), Mixture(0.7, 2.0), Mixture(1.0, 2.0)])
+def test_errors_of_an_archive_have_the_mixtures_covariance(series, result, setting: Setting, mixture) -> None:
+    fine = setting.some(10**6, never)
+    choice = replace(choose_mixture(setting.coarse, fine), mixture=mixture)
+    draws = residuals_of_archive(setting, choice).draw(1500, torch.Generator().manual_seed(0)).numpy()
+    every = np.arange(48)
+    known = anomalies(setting.coarse, fine, every)
+    r, a, w = known.r.numpy(), known.a.numpy(), mixture.share
+    cell = series.problem.cell.ravel()
+    rho = np.exp(-0.5 * (setting.coarse.distance.numpy() / (mixture.reach or np.inf)) ** 2)
+    kernel, average = gram_of(series, result), averages(series)
+    prior = w * r.T @ r / known.freedom * rho[cell][:, cell] + (1 - w) * choice.scale * kernel
+    gram = w * a.T @ a / known.freedom * rho + (1 - w) * choice.scale * average @ kernel @ average.T
+    gram += NOISE * np.trace(gram) / 20 * np.eye(20)
+    cross = w * a.T @ r / known.freedom * rho[:, cell] + (1 - w) * choice.scale * average @ kernel
+    posterior = prior - cross.T @ np.linalg.solve(gram, cross)
+    sd = np.sqrt(np.diag(posterior))
+    np.testing.assert_allclose(draws.std(0), 1, atol=0.15)
+    apart = np.abs(np.corrcoef(draws.T) - posterior / np.outer(sd, sd))
+    assert apart.max() < 0.25 and apart.mean() < 0.03
+
+
+def test_draws_have_the_series_mean_and_sd_and_are_linked_in_time(series: Series, result: PeriodResult) -> None:
+    correlation = TimeCorrelation(((0.6, 5.0, False), (0.4, math.inf, False)))
+    draws = np.stack(list(period_draws(result, 300, 1, correlation)))
+    sds = np.stack([result.sd(time).ravel() for time in range(12)])
+    standard = (draws - result.means.reshape(12, -1)) / sds
+    assert np.abs(standard.mean(0)).max() < 0.35
+    rho = np.einsum("dtp,dup->tu", standard, standard) / standard[:, 0].size
+    expected = correlation.matrix(days_of(series.dates))
+    np.testing.assert_allclose(rho, expected, atol=0.06)
+    np.testing.assert_allclose(expected[0, 5], 0.6 * np.exp(-1) + 0.4)
+    again = next(period_draws(result, 1, 1, correlation))
+    np.testing.assert_array_equal(again, draws[0])
+
+
+def test_the_sd_of_a_mean_is_that_of_linked_errors(series: Series, result: PeriodResult) -> None:
+    """Fixed errors have the mean of the sds, unlinked ones the root of the sum of squares over T."""
+    single = TimeCorrelation(((1.0, 0.0, False),))
+    sds = np.stack([result.sd(time).ravel() for time in range(12)])
+    for correlation, expected in ((FIXED, sds.mean(0)), (single, np.sqrt((sds**2).sum(0)) / 12)):
+        own = replace(result, residuals=replace(result.residuals, correlation=correlation, of_archive=True))
+        (mean,) = period_statistics(own, ["mean"], 400, 0)
+        ratio = mean.sd[0].ravel() / expected
+        assert np.abs(ratio - 1).max() < 0.2 and abs(ratio.mean() - 1) < 0.06 and mean.sd_if_fixed is None
+    (mean,) = period_statistics(result, ["mean"], 100, 0)
+    assert (mean.sd_if_fixed > mean.sd).mean() > 0.9
+
+
+def test_statistics_are_those_of_each_draw(series: Series, result: PeriodResult) -> None:
+    words = ["mean", "max", "min", "month", "season", "trend", "above=280", "below=280.5"]
+    asked = statistics_named(words, series)
+    field = next(period_draws(result, 1, 0))
+    values = [each.of(field) for each in asked]
+    np.testing.assert_allclose(values[0][0], field.mean(0))
+    np.testing.assert_array_equal(values[1][0], field.max(0))
+    february = np.array([label[5:7] == "02" for label in series.labels])
+    np.testing.assert_allclose(values[3][asked[3].groups.index("February")], field[february].mean(0))
+    assert asked[4].groups == ("DJF", "MAM")
+    slope = np.polyfit(np.arange(12.0), field, 1)[0] * 365.2425
+    np.testing.assert_allclose(values[5][0], slope, rtol=1e-8)
+    np.testing.assert_array_equal(values[6][0], (field > 280).sum(0))
+    np.testing.assert_array_equal(values[7][0], (field < 280.5).sum(0))
+    with pytest.raises(InputError, match="unknown"):
+        statistics_named(["median"], series)
+    with pytest.raises(InputError, match="needs a threshold"):
+        statistics_named(["above=x"], series)
+
+
+def test_an_archives_period_means_hold_the_truth(series: Series, fields: Fields) -> None:
+    result = downscale_with_archive(series, read_training(series, fields), SETTINGS)
+    (mean,) = period_statistics(result, ["mean"], 60, 0)
+    held = (mean.low <= mean.truth) & (mean.truth <= mean.high)
+    assert 0.75 < held.mean() <= 1 and mean.sd_if_fixed is None
+    sds = np.stack([result.sd(time) for time in range(12)])
+    assert (mean.sd[0] < sds.mean(0) * 1.1).mean() > 0.9
+
+
+def test_the_correlation_of_errors_is_found_again() -> None:
+    rng = np.random.default_rng(0)
+    true = TimeCorrelation(((0.3, 0.0, False), (0.4, 4.0, False), (0.3, math.inf, False)))
+    days = np.arange(200.0)
+    root = np.linalg.cholesky(true.matrix(days) + 1e-12 * np.eye(200))
+    found = correlation_of_errors(root @ rng.normal(size=(200, 400)), days)
+    np.testing.assert_allclose(found.matrix(days)[0, :50], true.matrix(days)[0, :50], atol=0.05)
+    assert found.fixed == pytest.approx(0.3, abs=0.08)
+    assert np.linalg.eigvalsh(found.matrix(days)).min() > -1e-9
+    assert sum(weight for weight, _, _ in found.parts) == pytest.approx(1)
+
+
+def test_errors_that_return_every_day_are_found() -> None:
+    rng = np.random.default_rng(0)
+    days = np.arange(240) / 24
+    phase = 2 * np.pi * days[:, None]
+    errors = np.cos(phase) * rng.normal(size=(1, 500)) + np.sin(phase) * rng.normal(size=(1, 500))
+    found = correlation_of_errors(errors, days)
+    np.testing.assert_allclose(found.matrix(days)[0], np.cos(2 * np.pi * days), atol=0.1)
+
+
+def test_the_time_scale_of_cells_is_found_again() -> None:
+    rng = np.random.default_rng(0)
+    places = rng.uniform(size=(30, 2))
+    space = np.exp(-np.linalg.norm(places[:, None] - places[None], axis=-1) / 0.5)
+    days = np.arange(120.0)
+    time = np.exp(-np.abs(np.subtract.outer(days, days)) / 6)
+    targets = np.linalg.cholesky(space) @ rng.normal(size=(30, 120)) @ np.linalg.cholesky(time).T
+    found = correlation_of_cells(torch.as_tensor(space), torch.as_tensor(targets), 1e-6, days)
+    assert found.parts[0][1] == pytest.approx(6, rel=0.35)
+
+
+def test_days_are_those_of_every_calendar() -> None:
+    import cftime
+
+    noleap = [cftime.DatetimeNoLeap(2000, 2, 28), cftime.DatetimeNoLeap(2000, 3, 1, 12)]
+    np.testing.assert_allclose(days_of(noleap), [0, 1.5])
+    np.testing.assert_allclose(days_of([np.datetime64("2000-02-28"), np.datetime64("2000-03-01T12")]), [0, 2.5])
+    np.testing.assert_allclose(days_of([None, None, None]), [0, 1, 2])

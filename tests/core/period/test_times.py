@@ -1,0 +1,37 @@
+"""Words for times."""
+
+import pytest
+
+from deconditioning.errors import InputError
+from deconditioning.period.times import chosen_times
+
+HOURS = [f"2019-03-{day:02d} {hour:02d}:00" for day in (1, 2, 3) for hour in (0, 6, 12, 18)]
+
+
+@pytest.mark.parametrize(
+    ("words", "indices"),
+    [
+        (["all"], range(12)),
+        (["2019-03-02"], range(4, 8)),
+        (["2019-03-02T12"], [6]),
+        (["2019-03-01T12:00Z", "#0"], [0, 2]),
+        (["2019-03-02/2019-03-03T06"], range(4, 10)),
+        (["/2019-03-01"], range(4)),
+        (["2019-03-03/"], range(8, 12)),
+        (["#3/#5"], [3, 4, 5]),
+        (["2018/2020"], range(12)),
+    ],
+)
+def test_words_mean_times(words, indices) -> None:
+    assert chosen_times(HOURS, words) == list(indices)
+
+
+@pytest.mark.parametrize("word", ["2020", "#40", "", "/", "noon", "2019-03-03/2019-03-01"])
+def test_words_that_mean_no_time_are_refused(word) -> None:
+    with pytest.raises(InputError, match="No time matches"):
+        chosen_times(HOURS, [word])
+
+
+def test_labels_that_are_no_dates_are_matched_whole() -> None:
+    assert chosen_times(["0", "1", "2"], ["1"]) == [1]
+    assert chosen_times(["0", "1", "2"], ["#1/#2"]) == [1, 2]
