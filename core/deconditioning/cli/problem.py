@@ -45,6 +45,9 @@ def add_data_options(group: Any) -> None:
     ways = [way for way in _CELLS.matching.options if way != _CELLS.matching.default]
     group.add_argument("--matching", choices=ways, help=f"how bags and targets are matched ({_CELLS.matching.about})")
     group.add_argument("--no-coordinates", action="store_true", help="do not use the coordinates as covariates")
+    group.add_argument(
+        "--weights", metavar="NAME", help="field by which cell means are weighted beside area, such as a population"
+    )
     group.add_argument("--reweigh", action="store_true", help=_CELLS.reweigh.about)
     _add_cell_options(group)
 
@@ -129,7 +132,8 @@ def problem_spec(options: argparse.Namespace, default: dict[str, Any]) -> "Downs
     from deconditioning.fields.problem.cells import cells_of_text
     from deconditioning.fields.spec import DownscalingSpec
 
-    names = ("target", "covariates", "mediators", "block", "withhold", "matching", "seed", "region", "missing")
+    names = ("target", "covariates", "mediators", "block", "withhold", "matching", "seed", "region", "missing",
+             "weights")  # fmt: skip
     given = chosen(options, names)
     given |= {name: cells_of_text(".".join(cells)) for name, cells in chosen(options, ("hide", "reveal")).items()}
     if options.no_coordinates:

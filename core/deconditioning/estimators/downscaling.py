@@ -38,8 +38,8 @@ class ModelEstimator(Estimator):
     structure : how these two kernels are combined, "sum" or "product".
     linear_mean : whether f has an unknown prior mean that is linear in the covariates.
     local_slopes : whether slopes of the covariates vary from place to place; None: no.
-    regularisation, noise, point_noise : λ of the mediation, σ² of a target and ς² of a single pixel, the last two as
-        variances of the standardised target; None for the starting values.
+    regularisation, noise, point_noise, representativeness : λ of the mediation, σ² of a target, ς² of a single pixel
+        and τ² of a station, the last three as variances of the standardised target; None for the starting values.
     hold : noise variances that are not learned, from "noise" and "point_noise".
     inducing, placement : number of inducing points of a sparse model, and "kmeans" or "grid".
     learn : whether ``fit`` learns the hyperparameters.
@@ -72,6 +72,7 @@ class ModelEstimator(Estimator):
     regularisation: float | None = _DEFAULT.regularisation.default
     noise: float | None = _DEFAULT.noise.default
     point_noise: float | None = _DEFAULT.point_noise.default
+    representativeness: float | None = _DEFAULT.representativeness.default
     hold: tuple[str, ...] | None = _DEFAULT.hold.default
     inducing: Any = _DEFAULT.inducing.default
     placement: str = _DEFAULT.placement.default

@@ -13,7 +13,7 @@ from deconditioning.plain_data import check_seed
 USUAL = CellSettings()
 Matching = Literal["direct", "indirect"]
 #: Settings of a person's hand on the map, and later ones, without which a problem is what it was before there were any.
-BY_HAND = ("hide", "reveal", "region", "reweigh", "coarse_select", "missing")
+BY_HAND = ("hide", "reveal", "region", "reweigh", "coarse_select", "missing", "weights")
 
 
 def _names(values: Any, role: str) -> tuple[str, ...]:
@@ -69,6 +69,8 @@ class DownscalingSpec:
         (`deconditioning.fields.problem.matching`).
     missing : numbers that count as missing, as text: "-999.9" in every field, "t=-999.9" in one.
     region : (first row, last row, first column, last column) of the coarse cells to keep; ``None`` for all.
+    weights : a field of the pixels by which cell means are weighted beside area, such as a population or a land
+        fraction; ``None`` for area alone.
     """
 
     target: str
@@ -86,6 +88,7 @@ class DownscalingSpec:
     reweigh: bool = USUAL.reweigh
     coarse_select: Mapping[str, int | str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
+    weights: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.target, str) or not self.target:
@@ -95,6 +98,8 @@ class DownscalingSpec:
             object.__setattr__(self, role, names)
             if self.target in names:
                 raise InputError(f"The target `{self.target}` is among the {role}: remove it from them.")
+        if self.weights is not None and not (isinstance(self.weights, str) and self.weights):
+            raise InputError(f"`weights` must be the name of a variable, got {self.weights!r}.")
         object.__setattr__(self, "block", _block(self.block))
         object.__setattr__(self, "missing", checked_missing(self.missing))
         self._check_numbers()

@@ -39,7 +39,7 @@ class Regions:
     notes: tuple[str, ...] = ()
     cell: np.ndarray | None = None
 
-    def centroids(self) -> tuple[np.ndarray, np.ndarray]:
+    def middles(self) -> tuple[np.ndarray, np.ndarray]:
         """(n,) latitudes and longitudes of the regions' middles."""
         import shapely
 

@@ -10,6 +10,7 @@ from deconditioning.fields.gridded import Fields, Variable
 from deconditioning.fields.grids.grid import Grid, make_grid
 from deconditioning.fields.grids.pixel_shares import LEAST_SHARE, Shares
 from deconditioning.fields.problem.assemble import Sides, assemble
+from deconditioning.fields.problem.cell_weights import weighted, weights_note
 from deconditioning.fields.problem.chosen_cells import KeptCells
 from deconditioning.fields.problem.coarsened import all_finite
 from deconditioning.fields.problem.coordinates import CoordinateSystem, needs_sphere
@@ -28,23 +29,18 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
     if a variable is missing.
     """
     if spec.indirect or spec.region is not None:
-        raise InputError(
-            "Regions with outlines are matched directly and all of them are used: omit mediators and region."
-        )
+        raise InputError("Regions are matched directly, and all of them are used: omit mediators and `region`.")
     covariates = covariates.with_missing(spec.missing)
-    raw = [covariates.values(name, spec.select) for name in spec.covariates]
-    grid = covariates.grid
+    raw, grid = [covariates.values(name, spec.select) for name in spec.covariates], covariates.grid
     whole = all_finite(raw, grid.shape)
     inside = pixels_inside(grid, regions.geometry)
-    number, shape = _table(*regions.centroids())
-    size = shape[0] * shape[1]
-    shares = _shares(inside, number, size)
-    values = np.full(size, np.nan)
-    values[number] = regions.value
-    usable = np.zeros(size, dtype=bool)
-    usable[number] = _covered(grid, inside, whole) >= LEAST_SHARE * (1 - 1e-9)
-    with_data = np.isfinite(values) & usable
-    kept = KeptCells.of(shape, None)
+    number, shape = _table(*regions.middles())
+    regions, size = replace(regions, cell=number), shape[0] * shape[1]
+    shares = weighted(_shares(inside, number, size), covariates, spec, (slice(None), slice(None)))
+    usable = _of_cells(number, size, _covered(grid, inside, whole)) >= LEAST_SHARE * (1 - 1e-9)
+    usable &= shares.valid_area(whole, grid.area)[0] > 0
+    values = _of_cells(number, size, regions.value)
+    kept, with_data = KeptCells.of(shape, None), np.isfinite(values) & usable
     withheld = kept.withhold(with_data, spec)
     targets = np.flatnonzero(with_data & ~withheld.cells)
     cells = _cells(regions, number, shape, np.bincount(shares.cell, shares.areas(grid.area), size))
@@ -58,15 +54,18 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
         query_coordinates=places, truth=None,
     )  # fmt: skip
     target = Variable(spec.target, spec.target, regions.units, "", {})
-    notes = [
-        *covariates.notes,
-        *_notes(covariates, spec),
-        *regions.notes,
-        *_said(regions, inside, usable[number], shares),
-    ]
+    notes = [*covariates.notes, *_notes(covariates, spec), *regions.notes, *weights_note(spec)]
+    notes += _said(regions, inside, usable[number], shares)
     source = f"target: {regions.source}; covariates: {covariates.source}"
     made = assemble(spec, sides, target, (source, covariates.licence), (*notes, *withheld.notes))
-    return kept.told(replace(made, regions=replace(regions, cell=number)), withheld)
+    return kept.told(replace(made, regions=regions), withheld)
+
+
+def _of_cells(number: np.ndarray, size: int, values: np.ndarray) -> np.ndarray:
+    """(size,) the regions' values (n,) at their places in the table, NaN elsewhere."""
+    result = np.full(size, np.nan)
+    result[number] = values
+    return result
 
 
 def _table(latitude: np.ndarray, longitude: np.ndarray) -> tuple[np.ndarray, tuple[int, int]]:
@@ -106,7 +105,7 @@ def _main(shares: Shares, grid: Grid) -> np.ndarray:
 def _cells(regions: Regions, number: np.ndarray, shape: tuple[int, int], area: np.ndarray) -> Grid:
     """The regions' middles and areas as a grid; empty places of the table lie beside the last of their band."""
     places = []
-    for values in regions.centroids():
+    for values in regions.middles():
         table = np.full(shape[0] * shape[1], np.nan)
         table[number] = values
         table = table.reshape(shape)

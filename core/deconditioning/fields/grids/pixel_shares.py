@@ -4,7 +4,7 @@ Cell means are sums over these shares, ``z_c = Σ_p f_cp a_p v_p / Σ_p f_cp a_p
 its share ``f_cp`` in the cell. Source: Jones 1999, *First- and Second-Order Conservative Remapping Schemes*.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -29,12 +29,14 @@ class Shares:
     fraction : (n,) share of the pixel's area in that cell, above 0 and at most 1; the shares of a pixel sum to at most
         one.
     count : number of cells.
+    weight : (n,) weight of the pixel in cell means beside its area; None for one.
     """
 
     pixel: np.ndarray
     cell: np.ndarray
     fraction: np.ndarray
     count: int
+    weight: np.ndarray | None = None
 
     @staticmethod
     def whole(cell: np.ndarray, count: int) -> "Shares":
@@ -50,7 +52,7 @@ class Shares:
     def kept(self, number: np.ndarray, count: int) -> "Shares":
         """The shares in some of the cells: ``number`` (cells,) is their new number, −1 for cells that are left out."""
         cell = number[self.cell]
-        return Shares(self.pixel[cell >= 0], cell[cell >= 0], self.fraction[cell >= 0], count)
+        return replace(self._some(cell >= 0), cell=cell[cell >= 0], count=count)
 
     def window(self, shape: tuple[int, int], rows: slice, columns: slice) -> "Shares":
         """The shares of the pixels in a slice of the grid's rows and columns, counted there."""
@@ -58,11 +60,17 @@ class Shares:
         part = place[rows, columns]
         part[...] = np.arange(part.size).reshape(part.shape)
         inside = place.flat[self.pixel] >= 0
-        return Shares(place.flat[self.pixel[inside]], self.cell[inside], self.fraction[inside], self.count)
+        return replace(self._some(inside), pixel=place.flat[self.pixel[inside]])
+
+    def _some(self, chosen: np.ndarray) -> "Shares":
+        """Some of the shares, by index or mask."""
+        weight = None if self.weight is None else self.weight[chosen]
+        return Shares(self.pixel[chosen], self.cell[chosen], self.fraction[chosen], self.count, weight)
 
     def areas(self, area: np.ndarray) -> np.ndarray:
-        """(n,) area of each share, of pixels with areas (H, W)."""
-        return area.flat[self.pixel] * self.fraction
+        """(n,) area of each share, of pixels with areas (H, W), times its weight."""
+        areas = area.flat[self.pixel] * self.fraction
+        return areas if self.weight is None else areas * self.weight
 
     def valid_area(self, valid: np.ndarray, area: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(count,) area of the valid pixels (H, W) in every cell, and of all its pixels."""
@@ -82,13 +90,13 @@ class Shares:
         """The shares of some pixels (P,) of ``size``: which of these each belongs to (m,), and they themselves."""
         row = _numbers(pixel, size)[self.pixel]
         there = row >= 0
-        return row[there], Shares(self.pixel[there], self.cell[there], self.fraction[there], self.count)
+        return row[there], self._some(there)
 
     def bags(self, chosen: np.ndarray, pixel: np.ndarray, size: int) -> tuple[np.ndarray, "Shares"]:
         """`of` in the ``chosen`` cells alone, numbered in their order and sorted by it: rows of bags."""
         row, result = self.kept(_numbers(chosen, self.count), len(chosen)).of(pixel, size)
         order = np.argsort(result.cell, kind="stable")
-        return row[order], Shares(result.pixel[order], result.cell[order], result.fraction[order], result.count)
+        return row[order], result._some(order)
 
 
 def _numbers(chosen: np.ndarray, count: int) -> np.ndarray:

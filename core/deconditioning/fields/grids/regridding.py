@@ -1,5 +1,7 @@
 """Regridding of fields: area means onto coarser cells, interpolation onto finer ones."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from deconditioning.fields.gridded import Fields
@@ -65,7 +67,7 @@ def _between_centres(grid: Grid, values: np.ndarray, latitude: np.ndarray, longi
 
 def cover(grid: Grid, valid: np.ndarray, shares: Shares, onto: Grid) -> np.ndarray:
     """(cells,) share of each cell of ``onto`` that lies under the valid pixels (H, W) of ``grid``."""
-    return shares.valid_area(valid, grid.steradians())[0] / onto.steradians().ravel()
+    return replace(shares, weight=None).valid_area(valid, grid.steradians())[0] / onto.steradians().ravel()
 
 
 def facing(fields: Fields, centre: float) -> tuple[Grid, np.ndarray]:

@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 
 from deconditioning.errors import InputError
-from deconditioning.fields.gridded import Fields
+from deconditioning.fields.gridded import Fields, Variable
 from deconditioning.fields.grids.blocks import block_index, coarse_grid, whole_blocks
 from deconditioning.fields.grids.pixel_shares import Shares, mostly
 from deconditioning.fields.grids.regridding import how_sampled
 from deconditioning.fields.problem.assemble import Sides, assemble
+from deconditioning.fields.problem.cell_weights import as_density, weighted, weights_note
 from deconditioning.fields.problem.chosen_cells import KeptCells
 from deconditioning.fields.problem.coordinates import CoordinateSystem, needs_sphere
 from deconditioning.fields.problem.matching import apart_in_time
@@ -37,10 +38,10 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     kept = KeptCells.of(_cells_in(window, spec), spec.region)
     window = kept.pixels(spec.block)
     grid = fields.grid.window(*window)
-    raw = {name: fields.values(name, spec.select)[window] for name in names}
+    raw, target, densities = _raw(fields, spec, names, window)
     cell, cells = block_index(grid.shape, spec.block), coarse_grid(grid, spec.block)
     count = cells.y.size * cells.x.size
-    blocks = Shares.whole(cell, count)
+    blocks = weighted(Shares.whole(cell, count), fields, spec, window)
     coarse, *mediators = (blocks.mean(raw[n], grid.area) for n in (spec.target, *spec.mediators))
     with_data = all_finite([coarse, *mediators], (count,))
     whole = all_finite([raw[n] for n in spec.covariates], grid.shape)
@@ -63,12 +64,22 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     )  # fmt: skip
     notes += (
         _taken(fields, spec, names)
+        + densities
         + kept.notes
         + withheld.notes
         + _cell_notes(with_data, withheld.cells, bags, targets, whole, spec)
     )
-    made = assemble(spec, sides, fields.check(spec.target), (fields.source, fields.licence), (*fields.notes, *notes))
+    made = assemble(spec, sides, target, (fields.source, fields.licence), (*fields.notes, *notes))
     return kept.told(replace(made, **beside_values(fields, spec.target, spec.select)), withheld)
+
+
+def _raw(
+    fields: Fields, spec: DownscalingSpec, names: tuple[str, ...], window: tuple[slice, slice]
+) -> tuple[dict[str, np.ndarray], Variable, list[str]]:
+    """The fields' values by name, the target's names and units, and notes on sums and weights."""
+    raw = {name: fields.values(name, spec.select)[window] for name in names}
+    raw[spec.target], target, notes = as_density(fields, spec, raw[spec.target], fields.grid.window(*window))
+    return raw, target, notes + weights_note(spec)
 
 
 def _taken(fields: Fields, spec: DownscalingSpec, names: tuple[str, ...]) -> list[str]:

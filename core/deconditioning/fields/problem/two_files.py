@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deconditioning.errors import InputError
-from deconditioning.fields.gridded import Fields
+from deconditioning.fields.gridded import Fields, Variable
 from deconditioning.fields.grids.blocks import block_index, coarse_grid, whole_blocks
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.interpolate import locate
 from deconditioning.fields.grids.pixel_shares import Shares, mostly, shares_between
 from deconditioning.fields.grids.regridding import box_around, cover, facing, sample
 from deconditioning.fields.problem.assemble import Sides, assemble
+from deconditioning.fields.problem.cell_weights import as_density, weighted, weights_note
 from deconditioning.fields.problem.chosen_cells import KeptCells
 from deconditioning.fields.problem.coarsened import all_finite
 from deconditioning.fields.problem.coordinates import CoordinateSystem, needs_sphere
@@ -25,7 +26,8 @@ from deconditioning.fields.units import convert
 
 @dataclass(frozen=True, eq=False)
 class _Place:
-    """Where the two grids meet: fine grid, coarse grid and values, coarse cell and shares of every pixel."""
+    """Where the two grids meet: fine grid, coarse grid and values, coarse cell and shares of every pixel; the target's
+    names and units."""
 
     grid: Grid
     window: tuple[slice, slice]
@@ -36,6 +38,7 @@ class _Place:
     part: tuple[np.ndarray, slice, slice]
     notes: list[str]
     kept: KeptCells
+    target: Variable
 
     def of_coarse(self, values: np.ndarray) -> np.ndarray:
         """(cells,) values of the coarse file's grid on the kept cells."""
@@ -60,13 +63,14 @@ def make_problem_from_files(
     or fewer than eight cells are left on either side.
     """
     covariates = covariates.with_missing(spec.missing)
-    target, (coarse, mediator) = coarse.check(spec.target), matched(covariates, coarse, mediator, spec)
+    coarse, mediator = matched(covariates, coarse, mediator, spec)
     raw = [covariates.values(name, spec.select) for name in spec.covariates]
     place = _cut(_place(covariates, coarse, spec), covariates, spec)
+    place = replace(place, shares=weighted(place.shares, covariates, spec, place.window))
     fine = [values[place.window] for values in raw]
     whole = all_finite(fine, place.grid.shape)
     notes = _said(covariates, coarse, mediator, spec) + place.notes
-    blocks, pixels = _blocks(place, spec)
+    blocks, pixels = _blocks(place, covariates, spec)
     bag_values, query_values, said = _mediators(covariates, coarse, mediator, spec, place, blocks, pixels)
     notes += said + unfound(spec.missing, [*notes, *said])
     with_data = np.isfinite(np.column_stack([place.coarse, query_values])).all(axis=1)
@@ -79,25 +83,13 @@ def make_problem_from_files(
     if spec.indirect:
         bag_cell = locate(place.cells, blocks.latitude.ravel()[bags], blocks.longitude.ravel()[bags])
     sides = Sides(
-        grid=place.grid,
-        covariates=np.stack(fine, axis=-1) if fine else None,
-        whole=whole,
-        system=system,
-        blocks=pixels,
-        bag_block=np.flatnonzero(bags),
-        bag_cell=bag_cell,
-        bag_mediators=bag_values[bags],
-        bag_coordinates=_centres(system, blocks)[bags],
-        cell=place.cell,
-        shares=place.shares,
-        coarse_grid=place.cells,
-        coarse=place.coarse,
-        target_cell=np.flatnonzero(targets),
-        query_mediators=query_values[targets],
-        query_coordinates=_centres(system, place.cells)[targets],
-        truth=None,
-    )
-    problem = assemble(spec, sides, target, _sources(covariates, coarse, mediator), tuple(notes))
+        grid=place.grid, covariates=np.stack(fine, axis=-1) if fine else None, whole=whole, system=system,
+        blocks=pixels, bag_block=np.flatnonzero(bags), bag_cell=bag_cell, bag_mediators=bag_values[bags],
+        bag_coordinates=_centres(system, blocks)[bags], cell=place.cell, shares=place.shares, coarse_grid=place.cells,
+        coarse=place.coarse, target_cell=np.flatnonzero(targets), query_mediators=query_values[targets],
+        query_coordinates=_centres(system, place.cells)[targets], truth=None,
+    )  # fmt: skip
+    problem = assemble(spec, sides, place.target, _sources(covariates, coarse, mediator), tuple(notes))
     return place.kept.told(replace(problem, **beside_values(coarse, spec.target, spec.select)), withheld)
 
 
@@ -106,12 +98,13 @@ def cells_of_files(covariates: Fields, coarse: Fields, spec: DownscalingSpec) ->
     return _place(covariates, matched(covariates, coarse, None, spec)[0], spec).cells.shape
 
 
-def _blocks(place: _Place, spec: DownscalingSpec) -> tuple[Grid, Shares]:
+def _blocks(place: _Place, covariates: Fields, spec: DownscalingSpec) -> tuple[Grid, Shares]:
     """The candidate bags, which are the coarse cells where these are matched, and the pixels in them."""
     if not spec.indirect:
         return place.cells, place.shares
     blocks = coarse_grid(place.grid, spec.block)
-    return blocks, Shares.whole(block_index(place.grid.shape, spec.block), blocks.area.size)
+    pixels = Shares.whole(block_index(place.grid.shape, spec.block), blocks.area.size)
+    return blocks, weighted(pixels, covariates, spec, place.window)
 
 
 def _sides(
@@ -126,6 +119,7 @@ def _sides(
     """Which blocks are bags and which coarse cells are targets."""
     if not spec.indirect:
         both = observed & (cover(place.grid, whole, pixels, blocks) >= 0.5)
+        both &= pixels.valid_area(whole, place.grid.area)[0] > 0
         return both, both
     return mostly(*pixels.valid_area(whole, place.grid.area)) & mediated, observed
 
@@ -158,7 +152,8 @@ def _place(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> _Place:
         notes.append("The files are matched directly: the bag of a coarse cell consists of the pixels inside it.")
     grid = covariates.grid.window(*window)
     cells, order = facing(coarse, grid.centre_longitude())
-    values = coarse.values(spec.target, spec.select)[:, order]
+    values, target, said = as_density(coarse, spec, coarse.values(spec.target, spec.select), coarse.grid)
+    values, notes = values[:, order], notes + said
     cell = locate(cells, grid.latitude, grid.longitude)
     rows, columns = slice(None), slice(None)
     if not (cell >= 0).any():
@@ -181,7 +176,7 @@ def _place(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> _Place:
             "area inside."
         )
     part, kept = (order, rows, columns), KeptCells.of(cells.shape, None)
-    return _Place(grid, window, cells, values[rows, columns].ravel(), cell, shares, part, notes, kept)
+    return _Place(grid, window, cells, values[rows, columns].ravel(), cell, shares, part, notes, kept, target)
 
 
 def _within(grid: Grid, cells: Grid, cell: np.ndarray) -> tuple[np.ndarray, Shares]:
@@ -223,6 +218,7 @@ def _cut(place: _Place, covariates: Fields, spec: DownscalingSpec) -> _Place:
         (order, after[0], after[1]),
         place.notes + kept.notes,
         kept,
+        place.target,
     )
 
 
@@ -248,6 +244,7 @@ def _said(covariates: Fields, coarse: Fields, mediator: Fields | None, spec: Dow
     """Notes of every file, marked by its role, and the times and levels taken."""
     notes = [f"Covariates: {n}" for n in covariates.notes] + [f"Target: {n}" for n in coarse.notes]
     notes += [f"Mediator: {n}" for n in mediator.notes] if mediator else []
+    notes += weights_note(spec)
     for name in spec.covariates:
         notes += covariates.selection_notes(name, spec.select) + covariates.remarks(name, spec.select)
     notes += coarse.selection_notes(spec.target, spec.select) + coarse.remarks(spec.target, spec.select)

@@ -1,0 +1,60 @@
+"""Cell means weighted by a field, and sums over cells as densities."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+
+from deconditioning.errors import InputError
+from deconditioning.fields.gridded import Fields, Variable
+from deconditioning.fields.grids.grid import Grid
+from deconditioning.fields.grids.pixel_shares import Shares
+from deconditioning.fields.grids.sphere import EARTH_KM
+from deconditioning.fields.spec import DownscalingSpec
+
+#: ``area: sum``, ``lat: lon: sum``, but not ``time: sum``.
+_SUM = re.compile(
+    r"\b(?:(?:area|y|x|[rn]?lat|[rn]?lon|(?:grid_)?(?:latitude|longitude)|projection_[xy]_coordinate)\s*:\s*)+sum\b"
+)
+
+
+def weighted(shares: Shares, fields: Fields, spec: DownscalingSpec, window: tuple[slice, slice]) -> Shares:
+    """The shares with the weights of ``spec.weights``, a field of the pixels' file: means are ``Σ f a w v / Σ f a w``.
+
+    A pixel without a weight has none. Raises ``InputError`` for negative weights, or if they are nowhere positive.
+    """
+    if spec.weights is None:
+        return shares
+    values = np.nan_to_num(fields.values(spec.weights, spec.select)[window].ravel())
+    if values.min() < 0 or values.max() <= 0:
+        raise InputError(
+            f"The weights `{spec.weights}` go from {values.min():g} to {values.max():g}: give a field that is not "
+            "negative, such as a population or a land fraction."
+        )
+    return replace(shares, weight=values[shares.pixel] / values.max())
+
+
+def weights_note(spec: DownscalingSpec) -> list[str]:
+    """What the means are weighted by, in a sentence; none for areas."""
+    return [f"Cell means are weighted by area times `{spec.weights}`."] if spec.weights is not None else []
+
+
+def as_density(
+    fields: Fields, spec: DownscalingSpec, values: np.ndarray, grid: Grid
+) -> tuple[np.ndarray, Variable, list[str]]:
+    """The target's values (H, W) on a grid, its name and units, and a note; a sum over a cell is divided by its area.
+
+    Sums are those whose ``cell_methods`` say so for the area, as ``area: sum`` does (CF conventions, section 7.3).
+    """
+    target = fields.check(spec.target)
+    owner, _ = fields.at(spec.target, spec.select)
+    methods = str(owner.dataset.variables[spec.target].attrs.get("cell_methods", ""))
+    if not _SUM.search(methods):
+        return values, target, []
+    units = f"{target.units} km-2".strip()
+    note = (
+        f"`{spec.target}` is a sum over each cell (cell_methods: {methods}) and is divided by the cell's area: the map "
+        f"is in {units}."
+    )
+    about = replace(target, units=units, standard_name="", long_name=f"{target.long_name} per area")
+    return values / (grid.steradians() * EARTH_KM**2), about, [note]
