@@ -1,5 +1,6 @@
 """Estimates the duration of a downscaling or of a sweep before it starts."""
 
+from deconditioning.downscaling.checks.patches import some_cells
 from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings
 from deconditioning.downscaling.stages import has_two_ways
 from deconditioning.downscaling.starting import averaged_with, completed
@@ -33,7 +34,9 @@ def _learning_seconds(problem: DownscalingProblem, settings: DownscaleSettings) 
     Every model of an average is learned.
     """
     settings = completed(problem, settings)
-    model, bags = settings.kind, problem.data.bags
+    model = settings.kind
+    problem = some_cells(problem, settings.seed) if model.on_bags else problem
+    bags = problem.data.bags
     points = min(len(bags.inputs), settings.points * bags.count) if model.on_bags else bags.count
     adam = settings.method == "adam"
     stages = 2 if model.learns_mediation_first("leave_one_bag_out") else 1

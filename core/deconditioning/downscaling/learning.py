@@ -13,6 +13,7 @@ from deconditioning.device import choose
 from deconditioning.downscaling.checks.few_cells import integrates
 from deconditioning.downscaling.checks.learning_check import LearningCheck, better_of
 from deconditioning.downscaling.checks.one_scale_up import one_scale_up
+from deconditioning.downscaling.checks.patches import some_cells
 from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 from deconditioning.downscaling.learning_data import centre_of_priors, learning_gram, thinned
 from deconditioning.downscaling.prediction import matched_data, reads_bags
@@ -110,12 +111,15 @@ def _learned_average(
 
 def _learned(problem: DownscalingProblem, settings: DownscaleSettings, context: Any) -> tuple[Learned, LearningCheck]:
     start, columns, options = starting_spec(problem, settings), columns_of(problem), settings.learning()
+    whole_map, problem = problem, some_cells(problem, settings.seed) if settings.kind.on_bags else problem
     matched = matched_data(problem, start, context.check)
     small = thinned(matched, settings.points, settings.seed).to(choose(settings.device))
     every, whole, check = None, False, context.check
     if settings.every_pixel:
         every, whole = learning_gram(problem, start, small, matched, check)
     looked_at = _looked_at(matched.bags, small.bags, every is not None, whole)
+    some, of = len(problem.data.targets), len(whole_map.data.targets)
+    looked_at = looked_at if some == of else "; ".join(filter(None, [f"{some:,} of {of:,} cells", looked_at]))
     if every is None and reads_bags(start):
         every = bag_gram_of(start, small, columns.place, check, over_many)
     report = learning_reporter(context, start.model, options, looked_at)

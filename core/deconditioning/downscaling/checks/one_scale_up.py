@@ -15,6 +15,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from deconditioning.downscaling.checks.few_cells import integrates
+from deconditioning.downscaling.checks.patches import some_cells
 from deconditioning.downscaling.checks.problem_one_scale_up import ProblemOneScaleUp, problem_one_scale_up
 from deconditioning.downscaling.checks.scale_up_result import AVERAGE, OTHERS, VALUES, OneScaleUp, standard_errors
 from deconditioning.downscaling.checks.sums_one_scale_up import Cells, cells_of
@@ -77,9 +78,11 @@ def one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings, check
     """Learn from merged cells, downscale them to the known cells, and score the model and the other methods.
 
     If the settings let learning ``choose``, the more accurate of the two models for the problem is scored. None for
-    models on centroids or with inducing points, and where `problem_one_scale_up` is None. Raises ``Cancelled``.
+    models on centroids or with inducing points, and where `problem_one_scale_up` is None; very many cells are tested in
+    patches (`some_cells`). Raises ``Cancelled``.
     """
     watch, settings = Stopwatch(), completed(problem, settings)
+    problem = some_cells(problem, settings.seed)
     if not settings.kind.on_bags or len(problem.data.targets) > MOST_TARGETS:
         return None
     scene = problem_one_scale_up(problem, settings)
