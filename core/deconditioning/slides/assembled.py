@@ -47,6 +47,7 @@ def assembled(
 
 def of_result(problem: DownscalingProblem, fields: Fields, result: DownscalingResult, *, command: str = "") -> Shown:
     """The same of a finished downscaling, as the page shows its run; ``command`` is what made it."""
+    problem = result.problem or problem
     mean, sd = result.mean, result.sd
     reach = reaches(problem, mean, sd)
     panels = all_panels(problem, field_scale(problem), mean, sd, reach.steadied(reach))

@@ -177,7 +177,7 @@ def _slides(shown: Shown) -> list[dict[str, Any]]:
         | {"hatch": {"field": SPREAD, "above": _least_known(shown)}},
         _checks(shown),
         {"key": "method", "kind": "words", "title": "Method", "sentence": _method(shown),
-         "lines": [["Model", f"{shown.model.title} ({shown.model.source})"],
+         "lines": [["Model", f"{shown.model.title} ({shown.model.source})"], *_scale(problem),
                    ["Learn more", _REFERENCES]]},
         {"key": "credits", "kind": "words", "title": "Credits", "sentence": "Data, sources and software.",
          "lines": credits(shown)},
@@ -193,6 +193,11 @@ def _map(
         "key": key, "kind": "map", "title": title, "sentence": sentence, "right": right, "left": left,
         "labels": list(labels), "alt": both + sentence, "printed": printed or sentence,
     }  # fmt: skip
+
+
+def _scale(problem: DownscalingProblem) -> list[list[str]]:
+    """On which scale values are modelled, where that is not their own."""
+    return [] if problem.warp is None else [["Scale", problem.warp.sentence]]
 
 
 def _hidden(problem: DownscalingProblem) -> str:
