@@ -76,7 +76,9 @@ def show(
         steps = _steps(name)
         work, words = _drawing(choice, problem, spec, steps), f"Drawing {COUNT} fields …"
         made = awaited(name, "draws", work, words, steps.share)
-        result, spectra = (None, None) if made is None else _shown(name, kilometres, problem, made)
+        result, spectra = (None, None)
+        if made is not None:
+            result, spectra = _shown(name, kilometres, problem, made.around(problem, view.mean))
         if result is not None:
             _book(problem, result, maps.scale)
     if result is not None:

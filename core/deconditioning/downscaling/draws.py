@@ -43,6 +43,8 @@ _TILE = 4096
 class Draws:
     """``fields`` (D, H, W) and their ``mean`` (H, W), in the target's units, NaN where the problem has no pixel.
 
+    Behind a warp ``mean`` is the field of the mean of the warped values until the posterior mean is given (`around`).
+
     ``off`` is the largest distance of any draw's cell average from the mean's at a measured cell, in the same units;
     None if cells are matched only through mediators. ``stride``: the fields contain every stride-th pixel in each
     direction. ``seed`` is that of the random numbers.
@@ -53,6 +55,10 @@ class Draws:
     off: float | None
     stride: int
     seed: int = SEED
+
+    def around(self, problem: DownscalingProblem, mean: np.ndarray) -> "Draws":
+        """The draws with the posterior mean (H, W) of a warped target, which is not the middle one of its values."""
+        return self if problem.warp is None else replace(self, mean=mean[:: self.stride, :: self.stride])
 
 
 @one_thread()

@@ -49,7 +49,8 @@ class ResultDataset:
         def draw(count: int, seed: int) -> Draws:
             data = matched_data(self.problem, self.spec, check)
             sums, store = picture_or_none(self.problem, self.spec), SumsStore()
-            return exact_draws(self.spec, data, self.problem, "", store, sums, count=count, seed=seed, check=check)
+            draws = exact_draws(self.spec, data, self.problem, "", store, sums, count=count, seed=seed, check=check)
+            return draws.around(self.problem, self.predictive.mean)
 
         return draw
 

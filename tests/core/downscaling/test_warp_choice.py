@@ -23,6 +23,9 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.warp import Warp
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.fields.writing.delivery import Delivery
+from deconditioning.figures.downscaled_maps import MEAN
+from deconditioning.slides.assembled import of_result
+from deconditioning.slides.deck import downscaling_deck
 from tests.core.fields.test_warp import field_of
 
 QUICK = DownscaleSettings("regression_kriging", steps=30)
@@ -95,6 +98,11 @@ def test_rain_is_never_negative_and_averages_to_the_cells(lognormal: Downscaling
     assert np.array_equal(chance.sel(threshold=2.0).values > 0.5, median > 2.0)
     for values in (file["mean"], file["quantiles"], file["draws"], results["none"].mean):
         assert float(np.min(values)) >= 0.0
+    drawing, spectra = leaving(lognormal, result).drawn(Delivery(draws=4))
+    assert np.array_equal(drawing(4, 0).mean, result.mean) and spectra is not None
+    shown = of_result(lognormal, fields_from_dataset(field_of(lognormal.truth)), result)
+    assert float(shown.panel(MEAN).values.min()) >= 0.0
+    assert any(line[0] == "Scale" and "scale" in line[1] for line in downscaling_deck(shown)["slides"][-2]["lines"])
     for draw in file["draws"].values:
         assert np.abs(reaggregate(lognormal, draw) - lognormal.coarse)[seen].max() < 1e-6 * spread
 
