@@ -2,6 +2,8 @@
 
 import re
 
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 
 def duration(seconds: float) -> str:
     """A duration in the units a person would choose: "12 ms", "0.4 s", "8.1 s", "29 s", "30 min 14 s", "2 h 5 min".
@@ -47,6 +49,16 @@ def signed(value: float | None, places: int) -> str:
     if value is None:
         return "unknown"
     return f"{value:,.{places}f}".replace("-", "−")
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number in a sentence, to so many significant digits and without computers' exponents: "0.065", "2,150",
+    "3.1 × 10⁻⁷"."""
+    mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
+    if exponent and 0 <= int(exponent) < 7:
+        mantissa, exponent = f"{float(f'{mantissa}e{exponent}'):,.0f}", ""
+    power = f" × 10{str(int(exponent)).translate(_RAISED)}" if exponent else ""
+    return f"{mantissa}{power}".replace("-", "−")
 
 
 def slider_text(value: float) -> str:

@@ -136,7 +136,10 @@ def _settings_table(runs: Sequence[Run]) -> None:
     with st.expander(label, expanded=len(runs) > 1):
         heads = [name_of(run) if len(runs) == 1 else described(run) for run in runs]
         table = [
-            {"Setting": setting_name(name), **dict(zip(heads, map(setting_text, values), strict=True))}
+            {
+                "Setting": setting_name(name),
+                **dict(zip(heads, [setting_text(value, name) for value in values], strict=True)),
+            }
             for name, values in rows
         ]
         st.dataframe(cells(table), hide_index=True, width="stretch", placeholder=MISSING)

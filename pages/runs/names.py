@@ -2,11 +2,14 @@
 
 import time
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from deconditioning.engine.records import Run
 from deconditioning.errors import InputError
 from deconditioning.figures.colours import MODEL_NAMES
+from deconditioning.kernels.families.registry import FAMILIES
+from deconditioning.wording import number
 
 STATES = {
     "queued": ("Waiting", "gray"),
@@ -70,7 +73,9 @@ _WORDS = {
     "problem.coordinates": "Uses location",
     "model": "Model", "seed": "Seed", "kernel.terms": "Kernel k", "mediator_kernel.terms": "Kernel ℓ of the mediators",
     "regularisation": "Regularisation λ", "noise": "Noise variance σ²",
-    "point_noise": "Noise variance ς² of a pixel", "local_scale": "Sd varies from place to place",
+    "point_noise": "Noise variance ς² of a pixel",
+    "representativeness": "Variance τ² between a station and its pixel", "locations": "Locations of the points",
+    "local_scale": "Sd varies from place to place",
     "structure": "Kernels are combined as a", "linear_mean": "Prior mean linear in the covariates",
     "spatial": "Kernel family of the location", "choose": "Chooses the model one scale up",
     "gradient_boosting": "Compares with gradient boosting", "learn": "Learns hyperparameters",
@@ -88,9 +93,9 @@ def setting_name(name: str) -> str:
     return _WORDS.get(short) or plain_name[:1].upper() + plain_name[1:]
 
 
-def setting_text(value: Any) -> str:
-    """A setting's value in words: terms of a kernel as their sum, models by their titles, what is nested part by
-    part."""
+def setting_text(value: Any, name: str = "") -> str:
+    """A setting's value in words: terms of a kernel as their sum, models by their titles, a choice as its control has
+    it, what is nested part by part. ``name`` is that of the setting."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
@@ -99,8 +104,16 @@ def setting_text(value: Any) -> str:
         terms = [_term(part) for part in value if isinstance(part, Mapping) and {"scale", "factors"} <= part.keys()]
         return " + ".join(terms) if terms else ", ".join(map(setting_text, value))
     if isinstance(value, str):
-        return MODEL_NAMES.get(value, value)
-    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+        return _choices().get(name.rpartition(".")[2], {}).get(value) or MODEL_NAMES.get(value, value)
+    return "" if value is None else number(value, 6) if isinstance(value, float) else str(value)
+
+
+@cache
+def _choices() -> dict[str, Mapping[str, str]]:
+    """What the controls of a downscaling call the options of each choice."""
+    from deconditioning.downscaling.settings import DownscaleSettings
+
+    return {name: getattr(one, "options", {}) for name, one in DownscaleSettings.declared().items()}
 
 
 def _term(term: Mapping[str, Any]) -> str:
@@ -114,7 +127,8 @@ def _factor(factor: Mapping[str, Any]) -> str:
     if scales := factor.get("lengthscales"):
         said.append(f"lengthscale {setting_text(scales)}")
     said += [f"{name.replace('_', ' ')} {setting_text(part)}" for name, part in numbers.items()]
-    return f"{str(factor.get('family', '')).replace('_', ' ')} ({'; '.join(said)})"
+    family = FAMILIES.get(str(factor.get("family")))
+    return f"{'' if family is None else family.title} ({'; '.join(said)})".strip()
 
 
 def is_given(value: Any) -> bool:

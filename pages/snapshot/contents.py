@@ -11,7 +11,12 @@ from deconditioning.engine.records import Run
 from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
 from deconditioning.figures.style import Figure
-from deconditioning.studies.run_description import data_sentence, made_sentence, settings_beside_usual
+from deconditioning.studies.run_description import (
+    data_sentence,
+    learned_beside_start,
+    made_sentence,
+    settings_beside_usual,
+)
 from deconditioning.studies.run_picture import run_figures
 from deconditioning.studies.sweep_content import TASKS
 from pages.kit.chart.plotly_live import plotly_live
@@ -80,8 +85,15 @@ def _pictures(run: Run) -> bool:
 
 
 def _settings(run: Run) -> None:
-    """Those that are not the defaults; behind a fold the others that hold something."""
+    """What was learned; settings that are not the defaults; behind a fold the others that hold something."""
+    learned = learned_beside_start(run)
+    if learned:
+        st.subheader("Learned hyperparameters", anchor=False)
+        starts = [(name, value, "the model's default" if start is None else start) for name, value, start in learned]
+        _table(starts, "Learned hyperparameters", ("Learned", "Start"))
+    starting = {f"settings.{name}" for name, _, _ in learned}
     rows = [row for row in settings_beside_usual(run) if is_given(row[1]) or is_given(row[2])]
+    rows = [row for row in rows if row[0] not in starting]
     rows = list({(setting_name(row[0]), setting_text(row[1])): row for row in reversed(rows)}.values())[::-1]
     chosen = [row for row in rows if row[1] != row[2]]
     st.subheader("Settings", anchor=False)
@@ -95,12 +107,13 @@ def _settings(run: Run) -> None:
             _table(others, "Settings that are the defaults")
 
 
-def _table(rows: Sequence[tuple[str, Any, Any]], name: str) -> None:
+def _table(rows: Sequence[tuple[str, Any, Any]], name: str, heads: tuple[str, str] = ("Value", "Default")) -> None:
     body = "".join(
-        f'<tr><th scope="row">{escape(setting_name(setting))}</th><td>{escape(setting_text(value))}</td>'
-        f"<td>{escape(setting_text(usual))}</td></tr>"
+        f'<tr><th scope="row">{escape(setting_name(setting))}</th><td>{escape(setting_text(value, setting))}</td>'
+        f"<td>{escape(setting_text(usual, setting))}</td></tr>"
         for setting, value, usual in rows
     )
-    table = f"<table><thead><tr><th></th><th>Value</th><th>Default</th></tr></thead><tbody>{body}</tbody></table>"
+    first, second = heads
+    table = f"<table><thead><tr><th></th><th>{first}</th><th>{second}</th></tr></thead><tbody>{body}</tbody></table>"
     scroll = f'<div class="lab-scroll" data-name="{name}" tabindex="0">{table}</div>'
     st.html(f'<div class="lab-table lab-words">{scroll}</div>')

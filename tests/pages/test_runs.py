@@ -270,8 +270,9 @@ def test_settings_are_said_in_words() -> None:
         {"scale": 0.5, "factors": [{"family": "rbf", "columns": ["grid_latitude"], "lengthscales": [2.0, 3.0]}]},
         {"scale": 1.0, "factors": [{"family": "linear", "columns": ["altitude"], "lengthscales": [], "alpha": 1.1}]},
     ]
-    assert setting_text(kernel) == "0.5 × rbf (grid latitude; lengthscale 2, 3) + 1 × linear (altitude; alpha 1.1)"
+    assert setting_text(kernel) == "0.5 × Gaussian (grid latitude; lengthscale 2, 3) + 1 × Linear (altitude; alpha 1.1)"
     assert setting_text("area_to_point_gp") == "Area-to-point GP" and setting_text(True) == "yes"
+    assert setting_text("kmeans", "settings.placement") == "k-means" and setting_text(3.2e-7) == "3.2 × 10⁻⁷"
     assert setting_text({"a_b": [1, 2.5]}) == "a b 1, 2.5" and setting_text(None) == ""
     assert setting_name("settings.point_noise") == "Noise variance ς² of a pixel"
     assert setting_name("toy.own_part") == "Toy, own part"

@@ -58,7 +58,8 @@ def test_a_run_is_shown_and_nothing_changes_it(open_page, runs_folder: Path, run
     assert not [*page.button, *page.text_input, *page.selectbox, *page.slider, *page.toggle]
     assert any("RMSE" in html.proto.body for html in page.get("html"))
     tables = [html.proto.body for html in page.get("html") if "lab-table lab-words" in html.proto.body]
-    chosen, usual = (re.findall(r'scope="row">([^<]*)<', table) for table in tables)
+    learned, chosen, usual = (re.findall(r'scope="row">([^<]*)<', table) for table in tables)
+    assert {"Kernel k", "Locations of the points", "Noise variance σ²"} == set(learned)
     assert set(chosen) >= {"Toy, noise", "Toy, points", "Points"} and "Device" not in chosen
     assert "Device" in usual and not set(chosen) & set(usual)
     words = told(page)

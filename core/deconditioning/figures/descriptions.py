@@ -1,10 +1,11 @@
 """What a picture shows in words and numbers, for those who cannot see it: computed from what is drawn."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from deconditioning.figures.colours import model_name
+from deconditioning.figures.colours import MODEL_NAMES, model_name
+from deconditioning.wording import number
 
 #: The ninths of a map, rows from its foot.
 _NINTHS = (
@@ -26,7 +27,19 @@ def course(x: np.ndarray, values: np.ndarray) -> str:
 def off_by(curves: Mapping[str, np.ndarray], truth: np.ndarray) -> str:
     """Root mean square distance of each curve (n,) or path (n, d) from the truth, by name, the nearest first."""
     far = {name: float(np.sqrt(np.nanmean((values - truth) ** 2))) for name, values in curves.items()}
-    return ", ".join(f"{model_name(name)} {value:.3g}" for name, value in sorted(far.items(), key=lambda one: one[1]))
+    return ", ".join(
+        f"{_in_sentence(model_name(name))} {value:.3g}" for name, value in sorted(far.items(), key=lambda one: one[1])
+    )
+
+
+def _in_sentence(name: str) -> str:
+    """A name inside a sentence: "random points", but "GP on all data"."""
+    return name[:1].lower() + name[1:] if name[1:2].islower() else name
+
+
+def legend_name(name: str, names: Mapping[str, str]) -> str:
+    """The name of a curve as the legend has it, on one line."""
+    return names.get(name, model_name(name)).replace("<br>", " ")
 
 
 def held(mean: np.ndarray, sd: np.ndarray, truth: np.ndarray) -> str:
@@ -41,9 +54,15 @@ def together(first: np.ndarray, second: np.ndarray) -> str:
     return f"correlation {np.corrcoef(first, second)[0, 1]:.2f}"
 
 
-def ends(curves: Mapping[str, np.ndarray]) -> str:
-    """First and last value of each curve, by name: "cmp 3 to 1.2, vbagg 4 to 2"."""
-    return ", ".join(f"{name} {values[0]:.3g} to {values[-1]:.3g}" for name, values in curves.items())
+def ends(curves: Mapping[str, Sequence[float] | np.ndarray], names: Mapping[str, str] = MODEL_NAMES) -> str:
+    """First and last value of each curve, by the legend's names: "CMP 3 to 1.2, VBAgg 4 to 2,100"; one number where
+    both are written the same."""
+    return ", ".join(f"{legend_name(name, names)} {_from_to(values[0], values[-1])}" for name, values in curves.items())
+
+
+def _from_to(first: float, last: float) -> str:
+    both = dict.fromkeys((number(first), number(last)))
+    return " to ".join(both)
 
 
 def extremes(values: np.ndarray) -> str:

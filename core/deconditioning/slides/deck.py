@@ -163,7 +163,7 @@ def _slides(shown: Shown) -> list[dict[str, Any]]:
     cells, pixels = int(problem.observed.sum()), f"{len(problem.pixel):,}".replace(",", "\u202f")
     name, hidden = short_name(problem), _hidden(problem)
     covariates = ", ".join(problem.spec.covariates).replace("_", " ")
-    doubt = f"2\u00a0sd exceeds {_with_units(_least_known(shown), problem.units)} there."
+    doubt = f"2\u00a0sd exceeds {_with_units(_least_known(shown), problem.units)}."
     return [
         _map("data", "Known at high resolution", f"{covariates.capitalize()}, at all {pixels} pixels.", _COVARIATE)
         | {"given": True},

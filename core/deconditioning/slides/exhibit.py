@@ -79,17 +79,13 @@ def exhibit_slides(shown: Exhibit) -> list[Slide]:
         for at, (caption, rows) in enumerate(shown.tables)
     ]  # fmt: skip
     differ = [list(pair) for pair in shown.settings]
-    sentence = (
-        ("Settings that differ from the defaults of the page.")
-        if differ
-        else "All settings are the defaults of the page."
-    )
+    sentence = "Settings that differ from the defaults of the page."
     contents = "; ".join(drawn.title for drawn in shown.figures)
     return [
         _words("question", shown.title, shown.question, [["On these slides", contents]] if contents else []),
         *figures,
         *tables,
-        _words("settings", "Settings", sentence, differ),
+        *([_words("settings", "Settings", sentence, differ)] if differ else []),
         *([_words("method", "Method", shown.method, [["Learn more", shown.source]])] if shown.method else []),
         _words("credits", "Credits", "How these slides were made, and where to find the page.", _credits(shown)),
     ]

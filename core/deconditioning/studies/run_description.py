@@ -13,6 +13,11 @@ from deconditioning.wording import duration
 
 #: Tasks whose data this software draws, from the part of the settings of that name.
 _DRAWN = {"sparse-representation": "toy", "one-dimension": "line", "swiss-roll": "roll"}
+#: What learning changes, as results name it.
+HYPERPARAMETERS = (
+    "kernel.terms", "mediator_kernel.terms", "regularisation", "noise", "point_noise", "representativeness",
+    "locations",
+)  # fmt: skip
 _ENDINGS = {
     "done": "",
     "cancelled": " It was cancelled; this is the best result before that.",
@@ -30,6 +35,17 @@ def settings_beside_usual(run: Run) -> list[tuple[str, Any, Any]]:
     rows = [(name, value, usual.get(name)) for name, value in flatten(run.spec.settings).items()]
     rows.insert(0, ("seed", run.spec.seed, 0))
     return sorted(rows, key=lambda row: row[1] == row[2] or row[0] not in {"seed", *usual})
+
+
+def learned_beside_start(run: Run) -> list[tuple[str, Any, Any]]:
+    """Rows ``(hyperparameter, learned value, value where learning started)`` of a run that learned; a start of None was
+    the model's own default."""
+    learned, given = (run.result or {}).get("learned"), run.spec.settings.get("settings")
+    given = given if isinstance(given, Mapping) else {}
+    if not isinstance(learned, Mapping) or given.get("learn") is False:
+        return []
+    values, start = flatten(learned), flatten(given)
+    return [(name, values[name], start.get(name)) for name in HYPERPARAMETERS if values.get(name)]
 
 
 def _usual(run: Run) -> dict[str, Any]:

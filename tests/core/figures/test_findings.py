@@ -9,6 +9,7 @@ from deconditioning.fields.grids.grid import make_grid
 from deconditioning.figures import descriptions
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
+from deconditioning.figures.studies.against_size import scores_against
 from deconditioning.figures.studies.filtering import plane_plot
 from deconditioning.figures.studies.one_dimension import function_plot, weights_plot
 from tests.core.figures.test_marks import FIGURES
@@ -33,9 +34,25 @@ def test_a_course_has_its_ends() -> None:
 
 def test_curves_are_told_by_their_distance_the_nearest_first() -> None:
     figure = function_plot(X, X + 1, np.full(5, 0.6), {"truth": X, "impute": X + 3}, title="f", model="cmp")
-    assert "RMSE CMP 1, Impute 3; ±2 sd contain 100 % of the truth" in alt(figure)
+    assert "RMSE of CMP 1, impute 3; ±2 sd contain 100 % of the truth" in alt(figure)
     narrow = function_plot(X, X + 1, np.full(5, 0.4), {"truth": X}, title="f", model="cmp")
     assert "contain 0 % of the truth" in alt(narrow)
+
+
+def test_ends_have_the_names_of_the_legend_and_no_computers_exponents() -> None:
+    curves = {"kbr_printed": [1.96, 2154.0], "ekf": [0.06501, 0.06499], "cmp": [3.1e-7, 12.0]}
+    said = descriptions.ends(curves, {"kbr_printed": "Rule,<br>as printed"})
+    assert said == "Rule, as printed 1.96 to 2,150, EKF 0.065, CMP 3.1 × 10⁻⁷ to 12"
+    figure = scores_against(
+        {name: {1.0: [first], 2.0: [last]} for name, (first, last) in curves.items()}, title="t", labels=("n", "e"),
+        names={"kbr_printed": "Rule,<br>as printed"},
+    )  # fmt: skip
+    assert said in alt(figure)
+
+
+def test_the_truth_lies_on_top() -> None:
+    figure = function_plot(X, X + 1, None, {"truth": X, "impute": X + 3}, title="f", model="cmp")
+    assert [trace["name"] for trace in figure["data"]][-1] == "Truth"
 
 
 def test_a_map_tells_where_it_is_low_and_high() -> None:

@@ -61,17 +61,16 @@ def test_the_order_of_the_slides_and_what_they_say() -> None:
     assert [slide["key"] for slide in slides] == keys
     found = {slide["key"]: slide for slide in slides}
     assert found["question"]["title"] == "One dimension" and found["question"]["sentence"] == "Can f be found?"
-    assert "RMSE" in found["figure-0"]["sentence"] and "RMSE DME 0.1" in found["figure-0"]["sentence"]
+    assert "RMSE" in found["figure-0"]["sentence"] and "RMSE of DME 0.1" in found["figure-0"]["sentence"]
     assert "DME 0.5" in found["figure-1"]["sentence"], "root mean square of what was added to f"
     assert found["figure-1"]["sentence"].startswith("From −2.00 to 2.00")
     assert found["settings"]["lines"] == [["λ", "0.01"]] and found["method"]["sentence"] == "W spreads ỹ."
     assert ["Address", ADDRESS] in found["credits"]["lines"]
 
 
-def test_where_nothing_differs_it_is_said_and_nothing_is_made_up() -> None:
+def test_there_is_no_slide_of_settings_where_none_differs() -> None:
     slides = exhibit_slides(Exhibit("T", "Q?", ()))
-    assert [slide["key"] for slide in slides] == ["question", "settings", "credits"]
-    assert slides[1]["sentence"] == "All settings are the defaults of the page." and slides[1]["lines"] == []
+    assert [slide["key"] for slide in slides] == ["question", "credits"]
 
 
 def test_the_page_that_works_offline_holds_the_figures_numbers(told: Presented) -> None:
@@ -172,7 +171,7 @@ def test_the_words_and_numbers_of_the_report_are_those_of_the_slides(told: Prese
         assert any(cell in line for line in words), cell
     assert any(f"Address: {ADDRESS}" in line for line in words)
     finding = " ".join(words)
-    assert "RMSE DME" in finding and "Hsu and Ramos 2019" in finding
+    assert "RMSE of DME" in finding and "Hsu and Ramos 2019" in finding
 
 
 def words_of(pdf: bytes) -> list[str]:

@@ -20,7 +20,12 @@ from deconditioning.metrics.field_scores import score_points
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.studies.one_dimension.settings import LineSettings
 from deconditioning.studies.picture_tasks import line_task, roll_task, sparse_task
-from deconditioning.studies.run_description import data_sentence, made_sentence, settings_beside_usual
+from deconditioning.studies.run_description import (
+    data_sentence,
+    learned_beside_start,
+    made_sentence,
+    settings_beside_usual,
+)
 from deconditioning.studies.run_picture import run_figures, run_sketch, sweep_sketch
 from deconditioning.studies.sparse_representation.study import SparseSettings
 from deconditioning.studies.swiss_roll.study import RollSettings
@@ -82,6 +87,18 @@ def test_settings_that_are_not_the_usual_ones_come_first() -> None:
     assert all(value == usual for _, value, usual in rows[3:])
     odd = Run("r", RunSpec("downscale", {"source": {"fields": "gone"}, "problem": 3}), "failed", 1.0)
     assert ("problem", 3, None) in settings_beside_usual(odd)
+
+
+def test_learned_values_stand_beside_those_where_learning_started() -> None:
+    start = {"terms": [{"scale": 1.0, "factors": []}]}
+    end = {"terms": [{"scale": 4.189, "factors": []}]}
+    given = {"kernel": start, "noise": None, "learn": True, "steps": 3}
+    run = Run("r", RunSpec("downscale", {"settings": given}), "done", 1.0)
+    run = replace(run, result={"learned": given | {"kernel": end, "noise": 0.2, "point_noise": 0.0}})
+    assert learned_beside_start(run) == [("kernel.terms", end["terms"], start["terms"]), ("noise", 0.2, None)]
+    assert learned_beside_start(replace(run, result=None)) == []
+    kept = replace(run, spec=RunSpec("downscale", {"settings": given | {"learn": False}}))
+    assert learned_beside_start(kept) == []
 
 
 def test_a_downscaling_is_compared_with_its_worked_example_and_names_its_source() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from deconditioning.figures import descriptions
 from deconditioning.figures.colours import hue, model_colour, model_name
 from deconditioning.figures.style import INK, Figure, axis, compact, layout, log_axis
 
@@ -44,7 +45,10 @@ def scores_against(
             {"type": "scatter", "mode": "lines", "x": compact(x, "f8"), "y": compact(y, "f8"), "name": name,
              "line": line, "hoverinfo": "skip"}
         )  # fmt: skip
-    return {"data": traces, "layout": _layout(scores, title, labels, len(traces), now, height, dark)}
+    picture = _layout(scores, title, labels, len(traces), now, height, dark)
+    ends = {method: [np.mean(runs) for _, runs in sorted(by_size.items())] for method, by_size in scores.items()}
+    picture["meta"]["alt"] = f"{title}: {descriptions.ends(ends, names or {})}."
+    return {"data": traces, "layout": picture}
 
 
 def _error(runs: np.ndarray) -> float:
@@ -70,9 +74,4 @@ def _layout(
     if now is not None:
         rule = {"dash": "dot", "color": hue("grey", dark)}
         picture["shapes"] = [{"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1, "line": rule}]
-    ends = ", ".join(
-        f"{model_name(method)} {np.mean(by_size[min(by_size)]):.3g} to {np.mean(by_size[max(by_size)]):.3g}"
-        for method, by_size in scores.items()
-    )
-    picture["meta"]["alt"] = f"{title}: {ends}."
     return picture

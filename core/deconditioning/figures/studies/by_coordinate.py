@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from deconditioning.figures.colours import MODEL_NAMES, model_colour, model_name
+from deconditioning.figures import descriptions
+from deconditioning.figures.colours import MODEL_NAMES, model_colour
 from deconditioning.figures.style import INK, Figure, axis, compact, layout, legend_beside
 
 _SPREAD = 0.5  # of the room between two coordinates
@@ -48,7 +49,7 @@ def coordinates_plot(
     picture["xaxis"] = axis("coordinate of X", dark, automargin=False, **ticks)
     picture["yaxis"] = axis("posterior mean", dark, automargin=False)
     near = {name: float(np.linalg.norm(values - exact)) for name, values in estimates.items()}
-    told = ", ".join(f"{model_name(name)} {value:.2f}" for name, value in near.items())
+    told = ", ".join(f"{descriptions.legend_name(name, names)} {value:.2f}" for name, value in near.items())
     picture["meta"]["alt"] = f"{title}. Distances from the exact mean: {told}."
     return {"data": traces, "layout": picture}
 

@@ -154,7 +154,7 @@ def risk_plot(
     picture["xaxis"] = axis(label, dark, automargin=False, **(log_axis(across) | ticks))
     heights = np.concatenate(every)
     picture["yaxis"] = axis("posterior risk", dark, automargin=False, **log_axis(heights)) | _decimals(heights)
-    says = ", ".join(f"{model_name(m)} {means[0]:.3g} to {means[-1]:.3g}" for m, (_, means, _) in curves.items())
+    says = descriptions.ends({model: means for model, (_, means, _) in curves.items()})
     picture["meta"]["alt"] = f"{title}: {says}."
     return {"data": traces, "layout": picture}
 

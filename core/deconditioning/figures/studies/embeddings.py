@@ -49,7 +49,7 @@ def bag_regression_plot(
     others = {_ESTIMATES[name]: values for name, values in lines.items() if name != "truth"}
     picture["meta"]["alt"] = (
         f"{len(x)} points in {len(sizes)} groups, each at its label y; {descriptions.together(labels[bag], x)}. "
-        f"Conditional mean of x given y; RMSE against y sin y: {descriptions.off_by(others, lines['truth'])}."
+        f"Conditional mean of x given y; RMSE against y sin y of {descriptions.off_by(others, lines['truth'])}."
     )
     return {"data": traces, "layout": picture}
 
@@ -177,7 +177,7 @@ def rate_plot(
     picture["yaxis"] = axis(label, dark, automargin=False, **log_axis(np.concatenate([known.ravel(), *lines.values()])))
     measured = {"measured": np.median(known, axis=1)} if known.size else {}
     said = descriptions.ends(measured | dict(lines))
-    picture["meta"]["alt"] = f"{title} against M from {targets[0]:.0f} to {targets[-1]:.0f}: {said}."
+    picture["meta"]["alt"] = f"{title} against M from {targets[0]:,.0f} to {targets[-1]:,.0f}: {said}."
     return {"data": [points, *drawn] if known.size else drawn, "layout": picture}
 
 
@@ -205,8 +205,9 @@ def grid_plot(
     picture["margin"] = picture["margin"] | {"t": 74}
     picture["xaxis"] = axis(along, dark, automargin=False, **log_axis(samples))
     picture["yaxis"] = axis(label, dark, automargin=False, **log_axis(np.concatenate(list(curves.values()))))
-    ends = ", ".join(f"{name} {values[0]:.3g} to {values[-1]:.3g}" for name, values in curves.items())
-    picture["meta"]["alt"] = f"{title} against {letter} from {samples[0]:.0f} to {samples[-1]:.0f}: {ends}."
+    picture["meta"]["alt"] = (
+        f"{title} against {letter} from {samples[0]:,.0f} to {samples[-1]:,.0f}: {descriptions.ends(curves)}."
+    )
     return {"data": traces, "layout": picture}
 
 

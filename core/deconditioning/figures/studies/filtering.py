@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from deconditioning.figures import descriptions
 from deconditioning.figures.colours import hue, model_colour, model_name, series_colour
 from deconditioning.figures.style import INK, Figure, axis, compact, filled, layout, legend_beside
 
@@ -34,10 +35,10 @@ def plane_plot(
     traces = [] if sample is None else _weighted(*sample, signs, dark)
     if track is not None:
         faint = {"color": hue("grey", dark), "width": 1.2}
-        traces.append(_points(track, "track", {}) | {"mode": "lines", "line": faint, "showlegend": False})
+        traces.append(_points(track, "track", {}) | {"mode": "lines", "line": faint})
     trail = truth[max(0, step - TRAIL) : step + 1]
     line = {"color": INK[dark], "width": 1.4, "dash": "dot"}
-    traces.append(_points(trail, "path so far", {}) | {"mode": "lines", "line": line, "showlegend": False})
+    traces.append(_points(trail, "path so far", {}) | {"mode": "lines", "line": line})
     if seen is not None:
         mark = {"size": 12, "symbol": "x", "color": hue("grey", dark)}
         traces.append(_points(seen[step : step + 1], "seen: noisy observation", mark))
@@ -55,7 +56,8 @@ def plane_plot(
         picture["yaxis"] |= {"scaleanchor": "x", "range": list(limits)}
     at = truth[step]
     far = {name: float(np.linalg.norm(values[step] - at)) for name, values in means.items()}
-    said = ", ".join(f"{model_name(name)} {value:.2g}" for name, value in sorted(far.items(), key=lambda one: one[1]))
+    nearest = sorted(far.items(), key=lambda one: one[1])
+    said = ", ".join(f"{descriptions.legend_name(name, names)} {value:.2g}" for name, value in nearest)
     known = f"truth at ({at[0]:.2f}, {at[1]:.2f}); distances from it: {said}" if np.isfinite(at).all() else "no truth"
     picture["meta"]["alt"] = f"Step {step + 1}: {known}."
     return {"data": traces, "layout": picture}
@@ -99,7 +101,7 @@ def errors_plot(
         )  # fmt: skip
     picture = over_steps("Mean square error of the estimates so far", "mean square error", step, height, dark)
     picture["yaxis"] |= {"rangemode": "tozero"}
-    said = ", ".join(f"{model_name(name)} {error:.3g}" for name, error in last.items())
+    said = ", ".join(f"{descriptions.legend_name(name, names)} {error:.3g}" for name, error in last.items())
     picture["meta"]["alt"] = f"Mean square error so far over {len(steps)} steps; at the end: {said}."
     return {"data": traces, "layout": picture}
 
@@ -124,7 +126,7 @@ def column_plot(
     ]  # fmt: skip
     picture = over_steps(f"{name}, hidden, and its estimates", name, step, height, dark)
     error = {key: float(np.sqrt(np.mean((values - truth) ** 2))) for key, values in means.items()}
-    said = ", ".join(f"{model_name(key)} {value:.3g}" for key, value in error.items())
+    said = ", ".join(f"{descriptions.legend_name(key, names)} {value:.3g}" for key, value in error.items())
     picture["meta"]["alt"] = f"{name} over {len(truth)} steps; root mean square errors: {said}."
     return {"data": traces, "layout": picture}
 

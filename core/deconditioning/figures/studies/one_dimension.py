@@ -27,6 +27,7 @@ from deconditioning.figures.style import (
     literal,
     log_axis,
 )
+from deconditioning.wording import number
 
 _DASHES = {"impute": "dash", "cascade": "dot", "truth": "dot"}
 #: Ticks of an evidence picture: by how much the log evidence lies below its best.
@@ -84,10 +85,13 @@ def function_plot(
                 "marker": {"size": 3, "color": hue("grey", dark)}, "name": "data", "hoverinfo": "skip",
             }
         )  # fmt: skip
-    for other, values in lines.items():
-        ink = model_colour(other, dark)
-        traces.append(line(grid, values, names.get(other, other), ink, _DASHES.get(other, "solid"), 1.8))
-    traces.append(line(grid, mean, name or f"{model_name(model)} ±2 sd", colour, "solid", 2.4))
+    drawn = {
+        other: line(grid, values, names.get(other, other), model_colour(other, dark), _DASHES.get(other, "solid"), 1.8)
+        for other, values in lines.items()
+    }
+    truth = [drawn.pop("truth")] if "truth" in drawn else []
+    mean_line = line(grid, mean, name or f"{model_name(model)} ±2 sd", colour, "solid", 2.4)
+    traces += [*drawn.values(), mean_line, *truth]
     picture = frame(title, labels, height, dark, legend=False)
     if legend:
         legend_beside(picture)
@@ -115,7 +119,7 @@ def _said(
     if truth is None:
         return descriptions.course(grid, mean)
     others = {name: values for name, values in lines.items() if name != "truth"}
-    near = f"RMSE {descriptions.off_by({model: mean} | others, truth)}"
+    near = f"RMSE of {descriptions.off_by({model: mean} | others, truth)}"
     return near if sd is None else f"{near}; {descriptions.held(mean, sd, truth)}"
 
 
@@ -231,8 +235,7 @@ def curves_plot(
     if now is not None:
         ink = {"dash": "dot", "color": hue("grey", dark)}
         picture["shapes"] = [{"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1, "line": ink}]
-    ends = ", ".join(f"{name} {values[0]:.2g} to {values[-1]:.2g}" for name, values in curves.items())
-    picture["meta"]["alt"] = f"{title}: {ends}."
+    picture["meta"]["alt"] = f"{title}: {descriptions.ends(curves)}."
     return {"data": traces, "layout": picture}
 
 
@@ -249,8 +252,8 @@ def shares_plot(
     picture["xaxis"] |= log_axis(at)
     picture["yaxis"] |= {"range": list(reach)}
     picture["shapes"] = [_rule(1.0, INK[dark]), _rule(0.0, hue("grey", dark))]
-    ends = ", ".join(f"{key} {values[0]:.2g} to {values[-1]:.2g}" for key, values in shares.items())
-    picture["meta"]["alt"] = f"{title}, from {at[0]:.0e} to {at[-1]:.0e}: {ends}."
+    ends = descriptions.ends(shares, names)
+    picture["meta"]["alt"] = f"{title}, from {number(at[0], 1)} to {number(at[-1], 1)}: {ends}."
     return {"data": traces, "layout": picture}
 
 
