@@ -153,6 +153,7 @@ class IndirectData:
     importance : (B,) weight of each bag in the regression on mediators, with mean one, if targets and bags have
         different mediators (`deconditioning.mediator_shift`); equal weights if not given.
     points : the errors of the last targets, if these are measured at points; all are means over cells if not given.
+    errors : (M,) known variances of the targets' own errors beside the noise; none if not given.
     """
 
     bags: Bags
@@ -163,6 +164,7 @@ class IndirectData:
     footprints: Bags | None = None
     importance: Float[Tensor, " B"] | None = None
     points: PointErrors | None = None
+    errors: Float[Tensor, " M"] | None = None
 
     def __post_init__(self) -> None:
         if len(self.mediators) != self.bags.count:
@@ -197,6 +199,8 @@ class IndirectData:
             )
         if self.points is not None and len(self.points.variance) > len(self.targets):
             raise InputError(f"There are {len(self.points.variance)} points among {len(self.targets)} targets.")
+        if self.errors is not None and (self.errors.shape != self.targets.shape or not bool((self.errors >= 0).all())):
+            raise InputError("`errors` must be one variance, not negative, per target.")
         for name in ("mediators", "query_mediators", "targets"):
             if not bool(torch.isfinite(getattr(self, name)).all()):
                 raise InputError(f"`{name}` contains missing or infinite values: remove those rows first.")
@@ -227,7 +231,9 @@ class IndirectData:
         )
         mediators = torch.nn.functional.pad(self.mediators, (0, 0, 0, count))
         carried = None if self.covariance is None else torch.nn.functional.pad(self.covariance, (0, count, 0, count))
-        return IndirectData(joined, mediators, mediators, torch.cat([self.targets, targets]), carried, points=errors)
+        own = None if self.errors is None else torch.nn.functional.pad(self.errors, (0, count))
+        targets = torch.cat([self.targets, targets])
+        return IndirectData(joined, mediators, mediators, targets, carried, points=errors, errors=own)
 
     def to(self, device: torch.device | str) -> "IndirectData":
         """The same data on another device; matching is kept."""
@@ -237,6 +243,8 @@ class IndirectData:
         footprints = None if self.footprints is None else self.footprints.to(device)
         importance = None if self.importance is None else self.importance.to(device)
         points = None if self.points is None else self.points.to(device)
+        errors = None if self.errors is None else self.errors.to(device)
         return IndirectData(
-            self.bags.to(device), mediators, query, self.targets.to(device), covariance, footprints, importance, points
-        )
+            self.bags.to(device), mediators, query, self.targets.to(device), covariance, footprints, importance,
+            points, errors,
+        )  # fmt: skip

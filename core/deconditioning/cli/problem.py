@@ -48,6 +48,10 @@ def add_data_options(group: Any) -> None:
     group.add_argument(
         "--weights", metavar="NAME", help="field by which cell means are weighted beside area, such as a population"
     )
+    group.add_argument(
+        "--error", metavar="NAME",
+        help="field of the coarse file, or attribute of the regions, with the standard deviation of each value's error",
+    )  # fmt: skip
     group.add_argument("--reweigh", action="store_true", help=_CELLS.reweigh.about)
     _add_cell_options(group)
 
@@ -110,7 +114,7 @@ def problem_of_regions(
         raise InputError("`--polygons` and `--coarse` both give the target: use one of them.")
     check_selection(options, spec, [fields])
     return make_problem_from_regions(
-        fields, read_regions(options.polygons, spec.target, options.value_units or ""), spec
+        fields, read_regions(options.polygons, spec.target, options.value_units or "", spec.error), spec
     )
 
 
@@ -133,7 +137,7 @@ def problem_spec(options: argparse.Namespace, default: dict[str, Any]) -> "Downs
     from deconditioning.fields.spec import DownscalingSpec
 
     names = ("target", "covariates", "mediators", "block", "withhold", "matching", "seed", "region", "missing",
-             "weights")  # fmt: skip
+             "weights", "error")  # fmt: skip
     given = chosen(options, names)
     given |= {name: cells_of_text(".".join(cells)) for name, cells in chosen(options, ("hide", "reveal")).items()}
     if options.no_coordinates:

@@ -13,7 +13,7 @@ from deconditioning.plain_data import check_seed
 USUAL = CellSettings()
 Matching = Literal["direct", "indirect"]
 #: Settings of a person's hand on the map, and later ones, without which a problem is what it was before there were any.
-BY_HAND = ("hide", "reveal", "region", "reweigh", "coarse_select", "missing", "weights")
+BY_HAND = ("hide", "reveal", "region", "reweigh", "coarse_select", "missing", "weights", "error")
 
 
 def _names(values: Any, role: str) -> tuple[str, ...]:
@@ -71,6 +71,7 @@ class DownscalingSpec:
     region : (first row, last row, first column, last column) of the coarse cells to keep; ``None`` for all.
     weights : a field of the pixels by which cell means are weighted beside area, such as a population or a land
         fraction; ``None`` for area alone.
+    error : the field of the coarse file with the standard deviation of each target's error; ``None`` for none.
     """
 
     target: str
@@ -89,6 +90,7 @@ class DownscalingSpec:
     coarse_select: Mapping[str, int | str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     weights: str | None = None
+    error: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.target, str) or not self.target:
@@ -98,8 +100,9 @@ class DownscalingSpec:
             object.__setattr__(self, role, names)
             if self.target in names:
                 raise InputError(f"The target `{self.target}` is among the {role}: remove it from them.")
-        if self.weights is not None and not (isinstance(self.weights, str) and self.weights):
-            raise InputError(f"`weights` must be the name of a variable, got {self.weights!r}.")
+        for name in ("weights", "error"):
+            if (value := getattr(self, name)) is not None and not (isinstance(value, str) and value):
+                raise InputError(f"`{name}` must be the name of a variable, got {value!r}.")
         object.__setattr__(self, "block", _block(self.block))
         object.__setattr__(self, "missing", checked_missing(self.missing))
         self._check_numbers()

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from deconditioning import linalg
-from deconditioning.observations import PointErrors
+from deconditioning.observations import IndirectData, PointErrors
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Conditioning:
     f(x) = var[f(x) | z̃] + aᵀCa`` with ``a = S⁻¹Wᵀc(x)``: ``A Aᵀ`` becomes ``A diag(signs) Aᵀ`` with the eigenvalues of
     ``I − F⁻¹CF⁻ᵀ`` in A, whose ``signs`` (M,) are negative where C is larger than S; None without C.
 
-    The last targets, those with ``points``, are measured at points.
+    The last targets, those with ``points``, are measured at points. ``alike``: Σ is made of σ² and ς² alone.
     """
 
     weights: Float[Tensor, "B M"]
@@ -34,6 +34,7 @@ class Conditioning:
     carried: Float[Tensor, "M M"] | None = None
     signs: Float[Tensor, " M"] | None = None
     points: PointErrors | None = None
+    alike: bool = True
 
     @property
     def cells(self) -> int:
@@ -82,15 +83,17 @@ def observation_noise(
     return noise * identity + point_noise * (weights.T * contamination) @ weights
 
 
-def with_points(
-    covariance: Float[Tensor, "M M"], points: PointErrors | None, noise: float | Tensor,
-    representativeness: float | Tensor,
-) -> Float[Tensor, "M M"]:  # fmt: skip
-    """Σ with the errors of the targets at ``points``, from Σ as if all targets were means over cells."""
-    if points is None:
+def with_errors(
+    covariance: Float[Tensor, "M M"], data: IndirectData, noise: float | Tensor, representativeness: float | Tensor
+) -> Float[Tensor, "M M"]:
+    """Σ with the known errors of the targets and those of targets at points, from Σ as if all were alike."""
+    if data.errors is not None:
+        covariance = covariance + torch.diag(data.errors)
+    if data.points is None:
         return covariance
-    before = len(covariance) - len(points.variance)
-    return covariance + torch.nn.functional.pad(points.covariance(noise, representativeness), (before, 0, before, 0))
+    before = len(covariance) - len(data.points.variance)
+    more = data.points.covariance(noise, representativeness)
+    return covariance + torch.nn.functional.pad(more, (before, 0, before, 0))
 
 
 def log_evidence(
@@ -110,7 +113,6 @@ def condition(
     noise: Float[Tensor, "M M"],
     residual: Float[Tensor, " M"],
     carried: Float[Tensor, "M M"] | None = None,
-    points: PointErrors | None = None,
 ) -> Conditioning:
     """Condition the bag means on the targets: ``S = Wᵀ K̄ W + Σ = F Fᵀ``, ``β = W S⁻¹ r``, ``A = W F⁻ᵀ``.
 
@@ -128,4 +130,4 @@ def condition(
         values, vectors = linalg.eigen(kept, "covariance of the pseudo-targets")
         root, signs = root @ (vectors * values.abs().sqrt()), torch.sign(values)
     evidence = linalg.log_normal_density(residual, factor)
-    return Conditioning(weights, noise, residual, factor, dual, root, evidence, carried, signs, points)
+    return Conditioning(weights, noise, residual, factor, dual, root, evidence, carried, signs)

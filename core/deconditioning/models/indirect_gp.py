@@ -1,7 +1,7 @@
 """The exact model of indirect data: builds W and Σ, conditions, and evaluates the posterior at any inputs."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import gpytorch
 import torch
@@ -15,7 +15,7 @@ from deconditioning.errors import Check, InputError, never
 from deconditioning.kernels.fourier import PriorDraw, draw_prior
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.kernels.tiles import diagonal, evaluate
-from deconditioning.models.conditioning import Conditioning, condition, observation_noise, with_points
+from deconditioning.models.conditioning import Conditioning, condition, observation_noise, with_errors
 from deconditioning.models.mediation import MediatorGrams
 from deconditioning.models.posterior_moments import POINTS, Moments, read_moments, tile_points
 from deconditioning.models.spec import ModelSpec
@@ -72,7 +72,7 @@ def weights_and_noise(
         model = spec.model
         weights = model.weights(grams, spec.regularisation)
         noise = observation_noise(weights, spec.noise, spec.point_noise, model.contamination(data))
-        noise = with_points(noise, data.points, spec.noise, spec.representativeness)
+        noise = with_errors(noise, data, spec.noise, spec.representativeness)
         unknown = model.unknown(grams, weights, spec.regularisation)
         if unknown is None:
             return weights, noise
@@ -85,6 +85,10 @@ def check_matching(spec: ModelSpec, data: IndirectData) -> None:
     if data.points is not None and not spec.model.takes_points:
         raise InputError(
             f"The model '{spec.model.name}' cannot use stations: choose area_to_point_gp, regression_kriging or bag_gp."
+        )
+    if data.errors is not None and not spec.model.takes_errors:
+        raise InputError(
+            f"The model '{spec.model.name}' cannot use an error for each cell: choose a model without inducing points."
         )
     if spec.model.partial and not spec.model.reads(data):
         raise InputError(
@@ -104,7 +108,9 @@ def condition_on_gram(
     """Condition with a given K̄, which a page caches while λ, σ and ς change."""
     weights, noise = weights_and_noise(spec, data, columns, bag_gram)
     residual = data.targets - spec.model.expected(weights, spec.mean)
-    return condition(bag_gram, weights, noise, residual, data.covariance, data.points)
+    given = condition(bag_gram, weights, noise, residual, data.covariance)
+    alike = data.points is None and data.errors is None and not spec.model.knows_unknown
+    return replace(given, points=data.points, alike=alike)
 
 
 def refuse_dense(points: int) -> None:
@@ -232,7 +238,7 @@ def pathwise_dual(
     rows, draws = means.shape
     fine = _normal(rows * draws, generator, means).reshape(draws, rows).T
     coarse = _normal(len(given.residual) * draws, generator, means).reshape(draws, -1).T
-    if spec.model.knows_unknown or given.points is not None:
+    if not given.alike:
         fine, coarse = torch.zeros_like(fine), linalg.cholesky(given.noise, "noise of the targets").lower @ coarse
     else:
         fine = fine * (contamination * spec.point_noise).sqrt()[:, None]

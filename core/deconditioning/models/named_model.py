@@ -121,6 +121,11 @@ class NamedModel:
         """Whether targets may be measured at points, each a bag of its own without mediators."""
         return self.on_bags and not (self.mediated or self.partial)
 
+    @property
+    def takes_errors(self) -> bool:
+        """Whether every target may have an error of its own."""
+        return not self.sparse
+
     def takes(self, data: IndirectData) -> bool:
         """Whether the data suffice as they are or with a pseudo-target for each bag."""
         return self.reads(data) or not (self.mediated or self.partial)

@@ -32,7 +32,7 @@ def with_pseudo_targets(
         return data
     fitted, _, _ = fit_target_gp(kernel, data, columns, options or LearningOptions(), report, check)
     query = data.query_mediators
-    regression = IndirectData(singletons(query), query, query, data.targets)
+    regression = IndirectData(singletons(query), query, query, data.targets, errors=data.errors)
     g = posterior(fitted, regression, Columns(columns.mediators))
     with torch.no_grad():
         targets = g.mean(data.mediators)
@@ -40,4 +40,6 @@ def with_pseudo_targets(
         if len(targets) <= DENSE_LIMIT:
             noise = fitted.noise * torch.eye(len(targets), dtype=targets.dtype, device=targets.device)
             covariance = g.covariance(data.mediators) + noise
-    return replace(data, query_mediators=data.mediators, targets=targets, covariance=covariance, footprints=None)
+    return replace(
+        data, query_mediators=data.mediators, targets=targets, covariance=covariance, footprints=None, errors=None
+    )

@@ -1,5 +1,6 @@
 """Stations beside cells: against dense algebra, against conditioning in two steps, and what is refused."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 import torch
 import xarray as xr
 
+from deconditioning.bundled import bundled
 from deconditioning.downscaling.prediction import matched_data, predict, predict_tiled
 from deconditioning.downscaling.result_dataset import ResultDataset
 from deconditioning.downscaling.run import downscale
@@ -25,6 +27,8 @@ from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.learning.objectives import exact_objective
 from deconditioning.models.learning.trainable import Trainable
 from deconditioning.models.spec import ModelSpec
+from deconditioning.observations import PointErrors
+from tests.benchmarks.stations_case import station_case
 from tests.core.fields.samples import rectilinear
 
 ERROR, OFFSET = 0.3, 1.5
@@ -111,6 +115,31 @@ def test_evidence_map_effects_and_scored_values_are_those_of_dense_algebra(joine
         noise = spec.point_noise + spec.representativeness + joined.scored.errors.variance
         assert torch.allclose(found.stations.scored[0], value, atol=1e-8)
         assert torch.allclose(found.stations.scored[1], variance.diagonal() + noise, atol=1e-8)
+
+
+def test_shares_of_the_sources_and_the_gain_of_one_more_station_are_those_of_posteriors_with_and_without(
+    joined: DownscalingProblem,
+) -> None:
+    spec = spec_of(joined)
+    found = predict(spec, matched_data(joined, spec), joined).stations.sources
+    alone, rows = replace(joined, stations=None), found.rows
+    by_cells = predict(spec, matched_data(alone, spec), alone).sd_latent.square()[rows].mean()
+    both = predict(spec, matched_data(joined, spec), joined).sd_latent.square()[rows].mean()
+    prior = Dense(joined, spec).k.diagonal()[rows].mean()
+    assert found.left == pytest.approx(float(both), abs=1e-8)
+    assert found.cells == pytest.approx(float(prior - by_cells), abs=1e-8)
+    assert found.stations == pytest.approx(float(by_cells - both), abs=1e-8)
+    for place in (0, len(rows) // 3, int(found.gain.argmax())):
+        row = int(rows[place])
+        seen, errors = joined.stations, joined.stations.errors
+        more = PointErrors(
+            torch.cat([errors.variance, torch.zeros(1).double()]),
+            torch.cat([errors.effects, torch.zeros(1, errors.effects.shape[1]).double()]), errors.prior,
+        )  # fmt: skip
+        targets = torch.cat([seen.targets, torch.zeros(1)])
+        further = replace(joined, stations=replace(seen, row=np.append(seen.row, row), targets=targets, errors=more))
+        less = predict(spec, matched_data(further, spec), further).sd_latent.square()[rows].mean()
+        assert float(found.gain[place]) == pytest.approx(float(both - less), abs=1e-8)
 
 
 def test_leaving_one_station_out_is_conditioning_on_all_others(joined: DownscalingProblem) -> None:
@@ -253,3 +282,15 @@ def test_the_command_takes_both_files(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "20 stations are targets beside the cells" in said and "At the stations that nothing saw" in said
     with xr.open_dataset(out, engine="h5netcdf") as made:
         assert made["mean"].shape == (24, 32)
+
+
+def test_the_stored_gain_of_both_sources_is_computed_again() -> None:
+    """50 stations and 16 cells together against each alone, at 300 stations that neither saw."""
+    table = json.loads((bundled("benchmarks") / "stations.json").read_text())
+    row = table["rows"][2]
+    scored = downscale(station_case(row["seed"]), {}).diagnostics["stations"]["scored"]
+    assert scored["rmse"] == pytest.approx(row["both"], rel=0.02)
+    assert scored["inside_95"] == pytest.approx(row["inside_95"], abs=0.02)
+    mean = {name: np.mean([each[name] for each in table["rows"]]) for name in table["mean"]}
+    assert mean == pytest.approx(table["mean"]) and 0.93 < mean["inside_95"] < 0.975
+    assert mean["both"] < 0.85 * min(mean["cells"], mean["stations"])

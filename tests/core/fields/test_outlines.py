@@ -154,3 +154,44 @@ def test_two_curvilinear_grids_share_areas_across_the_date_line() -> None:
     there, across = (overlap(sheet(turn, 0.5, 30, 40), sheet(turn, 2.0, 6, 8)) for turn in (10.0, 180.0))
     assert there.shared.nnz == across.shared.nnz > 300
     assert np.allclose(there.shared.toarray(), across.shared.toarray(), atol=1e-12)
+
+
+def swath() -> tuple[xr.Dataset, np.ndarray, np.ndarray]:
+    """Turned cells of about a degree with corners, the mean latitude of each by points inside, and unequal errors."""
+    i, j = np.meshgrid(np.arange(9), np.arange(11), indexing="ij")
+    north, east = 44.0 + 0.85 * i - 0.3 * j, 4.5 + 0.4 * i + 1.1 * j
+    corners = [(slice(0, -1), slice(0, -1)), (slice(0, -1), slice(1, None)), (slice(1, None), slice(1, None)),
+               (slice(1, None), slice(0, -1))]  # fmt: skip
+    v_lat, v_lon = (np.stack([each[at] for at in corners], axis=-1) for each in (north, east))
+    u = (np.arange(40) + 0.5) / 40
+    up, right = np.meshgrid(u, u, indexing="ij")
+    weight = np.stack([(1 - up) * (1 - right), (1 - up) * right, up * right, up * (1 - right)]).reshape(4, -1)
+    points = v_lat @ weight
+    mass = np.cos(np.deg2rad(points))
+    means = (points * mass).sum(axis=-1) / mass.sum(axis=-1)
+    error = np.where((np.arange(means.size) % 3 == 0).reshape(means.shape), 0.3, 0.01)
+    dims = ("line", "pixel")
+    data = xr.Dataset(
+        {"t": (dims, means, {"units": "K"}), "t_error": (dims, error, {"units": "K"}),
+         "lat_c": ((*dims, "corner"), v_lat), "lon_c": ((*dims, "corner"), v_lon)},
+        {"lat": (dims, v_lat.mean(axis=-1), {"units": "degrees_north", "bounds": "lat_c"}),
+         "lon": (dims, v_lon.mean(axis=-1), {"units": "degrees_east", "bounds": "lon_c"})},
+    )  # fmt: skip
+    return data, means, error
+
+
+def test_a_ramp_seen_by_a_swath_is_not_moved() -> None:
+    data, *_ = swath()
+    y, x = lines(43, 50, 0.25), lines(5, 15, 0.25)
+    latitude = np.broadcast_to(y[:, None], (len(y), len(x)))
+    rough = np.random.default_rng(3).standard_normal(latitude.shape)
+    fine = xr.Dataset({"rough": (("lat", "lon"), rough)}, {"lat": ("lat", y, {"units": "degrees_north"}),
+                                                           "lon": ("lon", x, {"units": "degrees_east"})})  # fmt: skip
+    spec = DownscalingSpec("t", ("rough",), withhold=0.0, error="t_error")
+    found = make_problem_from_files(fields_from_dataset(fine), fields_from_dataset(data), None, spec)
+    sds = np.sqrt(found.data.errors.numpy()) * found.target_scale.sd
+    assert np.allclose(np.sort(np.unique(sds)), [0.01, 0.3]) and len(found.target_cell) > 40
+    result = downscale(found, {"learn": False})
+    inner = np.zeros(latitude.shape, dtype=bool)
+    inner[8:-8, 8:-8] = True
+    assert abs(np.mean((result.mean - latitude)[inner & (found.cell >= 0)])) < 2e-3

@@ -71,7 +71,8 @@ def moments(
         mean, variance = given.moments(across[:, scene.scored], prior[scene.scored])
         if spec.local_scale:
             variance = scene.scale(problem, given).square() * variance
-        return spec.mean + mean, variance + spec.noise + spec.point_noise * scene.cells.contamination[scene.scored]
+        noise = spec.noise + spec.point_noise * scene.cells.contamination[scene.scored] + scene.errors(problem)
+        return spec.mean + mean, variance + noise
 
 
 def one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings, check: Check) -> OneScaleUp | None:

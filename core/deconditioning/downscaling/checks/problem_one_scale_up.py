@@ -50,6 +50,12 @@ class ProblemOneScaleUp:
     bags: Bags
     points: Int[Tensor, " N"]
 
+    def errors(self, problem: DownscalingProblem) -> Float[Tensor, " C"] | float:
+        """Known variances of the errors of the scored cells' values; 0 if there are none."""
+        if problem.data.errors is None:
+            return 0.0
+        return problem.data.errors[torch.as_tensor(self.targets.item[self.joined])].to(self.shares.device)
+
     def scale(self, problem: DownscalingProblem, given: Conditioning) -> Float[Tensor, " C"]:
         """The local scale κ of a posterior of the larger cells, at the scored cells."""
         where, device = local_scale_inputs(problem), self.shares.device
@@ -127,7 +133,9 @@ def _larger(
     queries = mediators if problem.matched else average.T @ data.query_mediators
     footprints = None if own is None else _larger_bags(cells, own)
     bags = _larger_bags(cells, shares)
-    larger = IndirectData(bags, mediators, queries, _targets(problem, targets, average), footprints=footprints)
+    errors = None if data.errors is None else average.square().T @ data.errors
+    means = _targets(problem, targets, average)
+    larger = IndirectData(bags, mediators, queries, means, footprints=footprints, errors=errors)
     return larger if data.importance is None else reweighted(larger)
 
 

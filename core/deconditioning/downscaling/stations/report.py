@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from deconditioning.downscaling.prediction import Prediction
+from deconditioning.downscaling.stations.sources import Sources
 from deconditioning.fields.footprints.station_data import StationTargets
 from deconditioning.fields.footprints.stations import EFFECTS
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -21,7 +22,9 @@ def station_report(
     """What stations say, as plain data; empty without any.
 
     ``targets``: their number, ``offset`` and its sd, ``per_100_m`` of altitude (if known) and its sd,
-    ``representativeness`` (an sd), and ``left_out``, the scores of each predicted from all cells and other stations.
+    ``representativeness`` (an sd), ``left_out``, the scores of each predicted from all cells and other stations,
+    ``explained``, the shares of the prior variance of the map that cells and then stations take away, and ``next``, the
+    place where one more station would take most from what is left, and its share.
     ``scored``: scores at the stations that nothing saw, and the RMSE there of every one of the maps (H, W) in
     ``fields``, the first of which has this ``sd``. ``sentences`` say the same.
     """
@@ -52,7 +55,26 @@ def _targets(problem: DownscalingProblem, prediction: Prediction, said: list[str
     if found.left_out is not None:
         result["left_out"] = _scores(seen.stations.value, *_physical(problem, found.left_out))
         said.append(_sentence("Each station predicted from all cells and other stations", result["left_out"], units))
+    result |= _sources(problem, found.sources, said)
     return result
+
+
+def _sources(problem: DownscalingProblem, found: Sources, said: list[str]) -> dict[str, Any]:
+    """What each source adds, and the best place for one more station."""
+    prior = found.left + found.cells + found.stations
+    best = int(found.gain.argmax())
+    pixel = int(problem.pixel[int(found.rows[best])])
+    latitude, longitude = float(problem.grid.latitude.flat[pixel]), float(problem.grid.longitude.flat[pixel])
+    share = float(found.gain[best]) / max(found.left, 1e-300)
+    said.append(
+        f"Of the map's prior variance the cells take away {100 * found.cells / prior:.0f} % and the stations a further "
+        f"{100 * found.stations / prior:.1f} %. One more station would take most from the rest at {latitude:.2f}°, "
+        f"{longitude:.2f}°: {100 * share:.1f} %."
+    )
+    return {
+        "explained": {"cells": found.cells / prior, "stations": found.stations / prior},
+        "next": {"latitude": latitude, "longitude": longitude, "share": share},
+    }
 
 
 def _scored(

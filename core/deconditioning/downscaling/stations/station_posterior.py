@@ -1,12 +1,13 @@
 """What a posterior says of stations: their common effects, each station from all others, places that it did not see."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
+from deconditioning.downscaling.stations.sources import AtPixels, Sources, averaged_sources, sources_of
 from deconditioning.fields.footprints.station_data import StationTargets
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.conditioning import Conditioning
@@ -21,20 +22,21 @@ class StationPosterior:
 
     ``effects`` of the coefficients b (q,) that all stations share; ``left_out`` of each station's value from all other
     targets (S,), None if they are too many; ``scored`` of the values at stations that the posterior did not see (T,),
-    None if there are none. ``representativeness`` τ².
+    None if there are none. ``representativeness`` τ². ``sources``: what cells and stations add to the map.
     """
 
     effects: Moments
     left_out: Moments | None
     scored: Moments | None
     representativeness: float
+    sources: Sources
 
 
 def station_posterior(
     spec: ModelSpec,
     given: Conditioning,
     problem: DownscalingProblem,
-    at: Callable[[Int[Tensor, " n"]], tuple[Moments, Float[Tensor, "B n"]]],
+    at: AtPixels,
     scale: Float[Tensor, " P"] | None,
 ) -> StationPosterior | None:
     """The posterior of stations, from that of f; ``at`` gives its moments and the bag sums c at some pixels.
@@ -63,7 +65,8 @@ def station_posterior(
             kappa = 1.0 if scale is None else scale[rows].square()
             places = mean + columns @ coefficients, (kappa * (variance + more)).clamp_min(0) + noise
         left = _left_out(spec, given, seen, scale)
-        return StationPosterior((coefficients, spread.diagonal()), left, places, spec.representativeness)
+        effects, sources = (coefficients, spread.diagonal()), sources_of(spec, given, problem, at)
+        return StationPosterior(effects, left, places, spec.representativeness, sources)
 
 
 def _columns(scored: StationTargets, seen: StationTargets) -> Float[Tensor, "T q"]:
@@ -101,4 +104,5 @@ def averaged_stations(weights: Sequence[float], parts: Sequence[StationPosterior
     effects = mixed("effects")
     assert effects is not None
     noise = sum(weight * part.representativeness for weight, part in zip(weights, there, strict=True))
-    return StationPosterior(effects, mixed("left_out"), mixed("scored"), noise)
+    sources = averaged_sources(weights, [part.sources for part in there])
+    return StationPosterior(effects, mixed("left_out"), mixed("scored"), noise, sources)

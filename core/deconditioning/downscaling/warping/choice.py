@@ -44,9 +44,9 @@ def choose_warp(problem: DownscalingProblem, settings: DownscaleSettings, contex
     Raises ``InputError`` if the values do not allow a requested kind, and ``Cancelled``.
     """
     wanted = settings.warp
-    if problem.stations is not None and problem.warp is None:
+    if (problem.stations is not None or problem.data.errors is not None) and problem.warp is None:
         if wanted not in (AUTO, "none"):
-            raise InputError("Stations join only a target that is not warped: omit the warp, or score the stations.")
+            raise InputError("Stations and errors are of a target that is not warped: omit the warp, or them.")
         return WarpChoice(problem, settings.replace(warp="none"))
     if problem.warp is not None:
         return WarpChoice(problem, settings.replace(warp=problem.warp.to_dict()))

@@ -28,6 +28,7 @@ class Regions:
     units : of the values; "" if they are not known.
     source : name of the file.
     notes : sentences on how it was read.
+    error : (n,) standard deviation of each value's error; None for none.
     cell : (n,) place of each among the cells of a problem, row by row; None before there is one.
     """
 
@@ -37,6 +38,7 @@ class Regions:
     units: str = ""
     source: str = "the regions"
     notes: tuple[str, ...] = ()
+    error: np.ndarray | None = None
     cell: np.ndarray | None = None
 
     def middles(self) -> tuple[np.ndarray, np.ndarray]:

@@ -20,8 +20,8 @@ _NAMES = ("name", "region", "label", "title", "id", "code", "nuts_id", "gid", "f
 _GEOJSON = (".json", ".geojson")
 
 
-def read_regions(path: str | Path, value: str, units: str = "") -> Regions:
-    """The regions of a file, with the numbers in their attribute ``value``.
+def read_regions(path: str | Path, value: str, units: str = "", error: str | None = None) -> Regions:
+    """The regions of a file, with the numbers in their attribute ``value``, and sds of their errors in ``error``.
 
     GeoJSON is in degrees unless it names another coordinate system, as a shapefile or a GeoPackage does. Raises
     ``InputError`` if the file or the attribute cannot be used.
@@ -38,7 +38,7 @@ def read_regions(path: str | Path, value: str, units: str = "") -> Regions:
     geometry, said = _checked(geometry, path.name)
     return Regions(
         geometry, _numbers(attributes, value, path.name), _names(attributes, len(geometry)), units, path.name,
-        tuple(notes + said),
+        tuple(notes + said), None if error is None else _numbers(attributes, error, path.name),
     )  # fmt: skip
 
 

@@ -40,7 +40,8 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
     usable = _of_cells(number, size, _covered(grid, inside, whole)) >= LEAST_SHARE * (1 - 1e-9)
     usable &= shares.valid_area(whole, grid.area)[0] > 0
     values = _of_cells(number, size, regions.value)
-    kept, with_data = KeptCells.of(shape, None), np.isfinite(values) & usable
+    error = np.zeros(size) if regions.error is None else _of_cells(number, size, regions.error)
+    kept, with_data = KeptCells.of(shape, None), np.isfinite(values + error) & usable
     withheld = kept.withhold(with_data, spec)
     targets = np.flatnonzero(with_data & ~withheld.cells)
     cells = _cells(regions, number, shape, np.bincount(shares.cell, shares.areas(grid.area), size))
@@ -51,7 +52,7 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
         grid=grid, covariates=np.stack(raw, axis=-1) if raw else None, whole=whole, system=system, blocks=shares,
         bag_block=targets, bag_cell=targets, bag_mediators=nothing, bag_coordinates=places, cell=_main(shares, grid),
         shares=shares, coarse_grid=cells, coarse=values, target_cell=targets, query_mediators=nothing,
-        query_coordinates=places, truth=None,
+        query_coordinates=places, truth=None, error=error,
     )  # fmt: skip
     target = Variable(spec.target, spec.target, regions.units, "", {})
     notes = [*covariates.notes, *_notes(covariates, spec), *regions.notes, *weights_note(spec)]

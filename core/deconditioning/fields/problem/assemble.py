@@ -11,7 +11,7 @@ from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.pixel_shares import Shares, mostly
 from deconditioning.fields.problem.coordinates import CoordinateSystem
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.fields.problem.scaling import Scaling, fit_coordinate_scaling, fit_scale, fit_scaling
+from deconditioning.fields.problem.scaling import Scale, Scaling, fit_coordinate_scaling, fit_scale, fit_scaling
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.mediator_shift import reweighted
 from deconditioning.observations import Bags, IndirectData
@@ -28,7 +28,7 @@ class Sides:
     ``cell`` (H, W) numbers the coarse cells, with the pixels' ``shares`` in them; ``target_cell`` (M,) picks those
     with a visible target.
     ``covariates`` (H, W, c) or ``None``; mediators and coordinates have one row a bag or target;
-    ``coarse`` (cells,) all known values.
+    ``coarse`` (cells,) all known values, ``error`` (cells,) their sds where they are known.
     """
 
     grid: Grid
@@ -48,6 +48,7 @@ class Sides:
     query_mediators: np.ndarray
     query_coordinates: np.ndarray
     truth: np.ndarray | None
+    error: np.ndarray | None = None
 
 
 def assemble(
@@ -61,8 +62,7 @@ def assemble(
     place = fit_coordinate_scaling(coordinates, sides.system.names)
     inputs, scaling = _inputs(spec, sides, coordinates, place, pixel, np.unique(row))
     scale = fit_scale(sides.coarse[sides.target_cell], spec.target, "target")
-    targets = scale.forward(sides.coarse[sides.target_cell])
-    data = _data(spec, sides, inputs, pixel, (row, bags), _mediators(spec, sides, place), targets)
+    data = _data(spec, sides, inputs, pixel, (row, bags), _mediators(spec, sides, place), scale)
     shape = sides.coarse_grid.shape
     observed = np.isin(np.arange(sides.coarse.size), sides.target_cell).reshape(shape)
     return DownscalingProblem(
@@ -145,15 +145,22 @@ def _data(
     pixel: np.ndarray,
     rows: tuple[np.ndarray, Shares],
     mediators: tuple[np.ndarray, np.ndarray],
-    targets: np.ndarray,
+    scale: Scale,
 ) -> IndirectData:
     """The bags in order, their rows in pixel order, weighted by area."""
     bags = _bags(inputs, rows, sides.grid)
     mediating = torch.as_tensor(np.ascontiguousarray(mediators[0]))
     queries = torch.as_tensor(np.ascontiguousarray(mediators[1])) if spec.indirect else mediating
     footprints = _footprints(sides, inputs, pixel) if spec.indirect and spec.coordinates else None
-    data = IndirectData(bags, mediating, queries, torch.as_tensor(targets), footprints=footprints)
+    targets, errors = torch.as_tensor(scale.forward(sides.coarse[sides.target_cell])), _errors(sides, scale)
+    data = IndirectData(bags, mediating, queries, targets, footprints=footprints, errors=errors)
     return reweighted(data) if spec.reweigh else data
+
+
+def _errors(sides: Sides, scale: Scale) -> torch.Tensor | None:
+    """(M,) variances of the standardised targets' own errors; None if none has any."""
+    error = np.zeros(1) if sides.error is None else sides.error[sides.target_cell]
+    return torch.as_tensor((error / scale.sd) ** 2) if error.any() else None
 
 
 def _footprints(sides: Sides, inputs: np.ndarray, pixel: np.ndarray) -> Bags | None:

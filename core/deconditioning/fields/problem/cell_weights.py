@@ -11,6 +11,7 @@ from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.pixel_shares import Shares
 from deconditioning.fields.grids.sphere import EARTH_KM
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.fields.units import convert
 
 #: ``area: sum``, ``lat: lon: sum``, but not ``time: sum``.
 _SUM = re.compile(
@@ -39,6 +40,32 @@ def weights_note(spec: DownscalingSpec) -> list[str]:
     return [f"Cell means are weighted by area times `{spec.weights}`."] if spec.weights is not None else []
 
 
+def own_errors(coarse: Fields, spec: DownscalingSpec) -> np.ndarray:
+    """(H, W) standard deviations of the errors of a coarse file's values, in the target's units; 0 without.
+
+    Raises ``InputError`` for negative ones, or units of another kind.
+    """
+    if spec.error is None:
+        return np.zeros(coarse.grid.shape)
+    values = coarse.values(spec.error, spec.select)
+    if np.nanmin(values, initial=0.0) < 0:
+        raise InputError(f"`{spec.error}` has negative values: name a field of standard deviations.")
+    units, wanted = coarse.check(spec.error).units, coarse.check(spec.target).units
+    shift = convert(np.zeros(1), units, wanted, spec.error)[0]
+    values = convert(values, units, wanted, spec.error)[0] - shift
+    return values / _areas(coarse.grid) if _SUM.search(_methods(coarse, spec)) else values
+
+
+def _methods(fields: Fields, spec: DownscalingSpec) -> str:
+    owner, _ = fields.at(spec.target, spec.select)
+    return str(owner.dataset.variables[spec.target].attrs.get("cell_methods", ""))
+
+
+def _areas(grid: Grid) -> np.ndarray:
+    """(H, W) km²."""
+    return grid.steradians() * EARTH_KM**2
+
+
 def as_density(
     fields: Fields, spec: DownscalingSpec, values: np.ndarray, grid: Grid
 ) -> tuple[np.ndarray, Variable, list[str]]:
@@ -46,9 +73,7 @@ def as_density(
 
     Sums are those whose ``cell_methods`` say so for the area, as ``area: sum`` does (CF conventions, section 7.3).
     """
-    target = fields.check(spec.target)
-    owner, _ = fields.at(spec.target, spec.select)
-    methods = str(owner.dataset.variables[spec.target].attrs.get("cell_methods", ""))
+    target, methods = fields.check(spec.target), _methods(fields, spec)
     if not _SUM.search(methods):
         return values, target, []
     units = f"{target.units} km-2".strip()
@@ -57,4 +82,4 @@ def as_density(
         f"is in {units}."
     )
     about = replace(target, units=units, standard_name="", long_name=f"{target.long_name} per area")
-    return values / (grid.steradians() * EARTH_KM**2), about, [note]
+    return values / _areas(grid), about, [note]

@@ -12,7 +12,7 @@ from deconditioning.fields.grids.interpolate import locate
 from deconditioning.fields.grids.pixel_shares import Shares, mostly, shares_between
 from deconditioning.fields.grids.regridding import box_around, cover, facing, sample
 from deconditioning.fields.problem.assemble import Sides, assemble
-from deconditioning.fields.problem.cell_weights import as_density, weighted, weights_note
+from deconditioning.fields.problem.cell_weights import as_density, own_errors, weighted, weights_note
 from deconditioning.fields.problem.chosen_cells import KeptCells
 from deconditioning.fields.problem.coarsened import all_finite
 from deconditioning.fields.problem.coordinates import CoordinateSystem, needs_sphere
@@ -27,7 +27,7 @@ from deconditioning.fields.units import convert
 @dataclass(frozen=True, eq=False)
 class _Place:
     """Where the two grids meet: fine grid, coarse grid and values, coarse cell and shares of every pixel; the target's
-    names and units."""
+    names and units, and the sds of its errors."""
 
     grid: Grid
     window: tuple[slice, slice]
@@ -39,6 +39,7 @@ class _Place:
     notes: list[str]
     kept: KeptCells
     target: Variable
+    error: np.ndarray
 
     def of_coarse(self, values: np.ndarray) -> np.ndarray:
         """(cells,) values of the coarse file's grid on the kept cells."""
@@ -73,7 +74,7 @@ def make_problem_from_files(
     blocks, pixels = _blocks(place, covariates, spec)
     bag_values, query_values, said = _mediators(covariates, coarse, mediator, spec, place, blocks, pixels)
     notes += said + unfound(spec.missing, [*notes, *said])
-    with_data = np.isfinite(np.column_stack([place.coarse, query_values])).all(axis=1)
+    with_data = np.isfinite(np.column_stack([place.coarse, query_values])).all(axis=1) & np.isfinite(place.error)
     withheld = place.kept.withhold(with_data, spec)
     observed = with_data & ~withheld.cells
     bags, targets = _sides(spec, place, whole, pixels, blocks, observed, np.isfinite(bag_values).all(axis=1))
@@ -87,7 +88,7 @@ def make_problem_from_files(
         blocks=pixels, bag_block=np.flatnonzero(bags), bag_cell=bag_cell, bag_mediators=bag_values[bags],
         bag_coordinates=_centres(system, blocks)[bags], cell=place.cell, shares=place.shares, coarse_grid=place.cells,
         coarse=place.coarse, target_cell=np.flatnonzero(targets), query_mediators=query_values[targets],
-        query_coordinates=_centres(system, place.cells)[targets], truth=None,
+        query_coordinates=_centres(system, place.cells)[targets], truth=None, error=place.error,
     )  # fmt: skip
     problem = assemble(spec, sides, place.target, _sources(covariates, coarse, mediator), tuple(notes))
     return place.kept.told(replace(problem, **beside_values(coarse, spec.target, spec.select)), withheld)
@@ -153,7 +154,7 @@ def _place(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> _Place:
     grid = covariates.grid.window(*window)
     cells, order = facing(coarse, grid.centre_longitude())
     values, target, said = as_density(coarse, spec, coarse.values(spec.target, spec.select), coarse.grid)
-    values, notes = values[:, order], notes + said
+    values, error, notes = values[:, order], own_errors(coarse, spec)[:, order], notes + said
     cell = locate(cells, grid.latitude, grid.longitude)
     rows, columns = slice(None), slice(None)
     if not (cell >= 0).any():
@@ -176,7 +177,8 @@ def _place(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> _Place:
             "area inside."
         )
     part, kept = (order, rows, columns), KeptCells.of(cells.shape, None)
-    return _Place(grid, window, cells, values[rows, columns].ravel(), cell, shares, part, notes, kept, target)
+    values, error = (each[rows, columns].ravel() for each in (values, error))
+    return _Place(grid, window, cells, values, cell, shares, part, notes, kept, target, error)
 
 
 def _within(grid: Grid, cells: Grid, cell: np.ndarray) -> tuple[np.ndarray, Shares]:
@@ -219,6 +221,7 @@ def _cut(place: _Place, covariates: Fields, spec: DownscalingSpec) -> _Place:
         place.notes + kept.notes,
         kept,
         place.target,
+        place.error.reshape(kept.shape)[kept.part].ravel(),
     )
 
 

@@ -288,7 +288,7 @@ def fit_target_gp(
 ) -> Stage:
     """Fit ``g ~ GP(0, ℓ)`` to ``z̃ = g(ỹ) + e`` by its evidence; the result is a model specification with kernel ℓ."""
     query = data.query_mediators
-    regression = IndirectData(singletons(query), query, query, data.targets)
+    regression = IndirectData(singletons(query), query, query, data.targets, errors=data.errors)
     work = _Work(regression, Columns(columns.mediators), replace(options, hold=()), report, check)
     return _evidence_stage(ModelSpec(BAG_GP, kernel, noise=0.1), work, joint=False, label="GP of z̃ on ỹ")
 

@@ -1,0 +1,67 @@
+"""What each source adds to the certainty of a map, and what one more station would."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.kernels.tiles import evaluate
+from deconditioning.models.conditioning import Conditioning
+from deconditioning.models.posterior_moments import Moments
+from deconditioning.models.spec import ModelSpec
+
+#: Pixels, evenly spread over the map's, at which variances are averaged and a station is tried.
+_PIXELS = 900
+#: Moments of f and the bag sums c at some pixels.
+AtPixels = Callable[[Int[Tensor, " n"]], tuple[Moments, Float[Tensor, "B n"]]]
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Variances of f, standardised and averaged over some pixels, the ``rows`` (n,) of the prediction pixels.
+
+    ``left`` is the posterior's, ``cells`` what cells alone take from the prior's, ``stations`` what stations take from
+    the rest; ``gain`` (n,) is what ``left`` would fall by with a further station at each of the pixels.
+    """
+
+    rows: Int[Tensor, " n"]
+    left: float
+    cells: float
+    stations: float
+    gain: Float[Tensor, " n"]
+
+
+def sources_of(spec: ModelSpec, given: Conditioning, problem: DownscalingProblem, at: AtPixels) -> Sources:
+    """Of a posterior with W = I whose targets are cells and, behind them, stations.
+
+    With ``S = F Fᵀ`` the squares of ``F⁻¹c(x)`` add up to the reduction of the variance; those of the first rows are
+    that by the cells, since the first rows of F are the factor of their own covariance. A station at x′ takes
+    ``cov(f(x), f(x′))² / (var f(x′) + ς² + τ²)`` from the variance at x. Source: Rasmussen and Williams 2006, eq. 2.26;
+    Krause, Singh and Guestrin 2008, *JMLR* 9, for the choice of a place.
+    """
+    with torch.no_grad():
+        count = len(problem.pixel)
+        places = np.unique(np.linspace(0, count - 1, min(_PIXELS, count)).astype(int))
+        rows = torch.as_tensor(places).to(given.residual.device)
+        (_, variance), sums = at(rows)
+        seen = given.root.T @ sums
+        taken = seen.square()
+        inputs = problem.inputs[rows.cpu()].to(sums.device)
+        between = evaluate(spec.kernel.build(problem.columns).to(sums.device), inputs, inputs) - seen.T @ seen
+        gain = between.square().mean(0) / (variance + spec.point_noise + spec.representativeness).clamp_min(1e-12)
+        cells, stations = (float(part.sum(0).mean()) for part in (taken[: given.cells], taken[given.cells :]))
+        return Sources(rows.cpu(), float(variance.mean()), cells, stations, gain.cpu())
+
+
+def averaged_sources(weights: Sequence[float], parts: Sequence[Sources]) -> Sources:
+    """The mean over several posteriors at the same pixels."""
+
+    def mean(name: str) -> float:
+        return float(sum(weight * getattr(part, name) for weight, part in zip(weights, parts, strict=True)))
+
+    gain = torch.stack([weight * part.gain for weight, part in zip(weights, parts, strict=True)]).sum(0)
+    return Sources(parts[0].rows, mean("left"), mean("cells"), mean("stations"), gain)
