@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -97,7 +97,7 @@ class Inference:
     answers: dict[str, Answer]
     refused: dict[str, str]
 
-    @property
+    @cached_property
     def exact(self) -> Exact | None:
         """The exact posterior, where it is known."""
         return self.problem.exact(self.problem.observed) if self.problem.exact else None
