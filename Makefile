@@ -22,7 +22,7 @@ export STREAMLIT_SERVER_HEADLESS := true
 endif
 endif
 
-.PHONY: run serve test check format docs teach-offline bench bench-latency bench-load soak bench-swiss-roll bench-downscaling bench-trust fuzz audit clean
+.PHONY: run serve test check format docs teach-offline bench bench-latency bench-load soak bench-swiss-roll bench-downscaling bench-trust bench-peers fuzz audit clean
 
 run:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
@@ -119,6 +119,12 @@ bench-trust:
 	$(VENV) -m deconditioning benchmark trust $(ARGS)
 	$(VENV) -m deconditioning benchmark real-fields $(if $(FIELDS),--fields "$(FIELDS)")
 	$(VENV) -m deconditioning benchmark few-cells $(if $(FIELDS),--fields "$(FIELDS)")
+
+# The default beside other tools (gridpp, scikit-learn), on real fields: those of the project and those of FIELDS.
+bench-peers:
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh
+	$(VENV) -m pip install --quiet --disable-pip-version-check -r requirements-peers.txt
+	$(VENV) -m deconditioning benchmark peers $(if $(FIELDS),--fields "$(FIELDS)") $(ARGS)
 
 # Two thousand malformed files through the locked-in reader, in some minutes. More: make fuzz ARGS="--count 9000 --seed 3".
 fuzz:

@@ -61,10 +61,10 @@ def test_the_papers_tables_are_asked_for_with_words_that_the_command_knows() -> 
     from deconditioning.studies.downscaling.benchmark import OWN, DownscalingBenchmark
 
     asked = []
-    for target in ("bench-swiss-roll", "bench-downscaling", "bench-trust"):
+    for target in ("bench-swiss-roll", "bench-downscaling", "bench-trust", "bench-peers"):
         for words in re.findall(r"-m deconditioning (.*)", made("-n", target)):
             asked.append(make_parser().parse_args(shlex.split(words)).name)
-    assert asked == ["swiss-roll", "downscaling", "mediation", "trust", "real-fields", "few-cells"]
+    assert asked == ["swiss-roll", "downscaling", "mediation", "trust", "real-fields", "few-cells", "peers"]
     for settings in ({}, OWN["mediation"]):
         items = DownscalingBenchmark.from_dict({**settings, "seeds": [0]}).items()
         assert len({item["case"] for item in items}) == 6 and len({item["model"] for item in items}) > 3

@@ -13,6 +13,7 @@ from deconditioning.models.defaults import usual_model
 from deconditioning.studies.benchmark_table import table_rows
 from deconditioning.studies.downscaling.benchmark import BOOSTING, REAL_MATCHED, REAL_MEDIATED, SINGLE, expanded, picked
 from deconditioning.studies.downscaling.trust_summary import headline, trust_summary
+from pages.benchmarks.peers import show_peers
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import MISSING
 from pages.kit.layout.theme import is_dark
@@ -62,6 +63,7 @@ def show_trust() -> None:
         width="stretch",
         placeholder=MISSING,
     )
+    show_peers()
     with st.expander("All models, and what the columns mean"):
         _everything(kept, [line for line in lines if line])
 

@@ -24,6 +24,7 @@ BENCHMARKS = {
     "mediation": ("downscaling-benchmark", "mediation.json"),
     "real-fields": ("downscaling-benchmark", "real_fields.json"),
     "few-cells": ("downscaling-benchmark", "few_cells.json"),
+    "peers": ("downscaling-benchmark", "peers.json"),
 }
 FOLDER = bundled("benchmarks")
 
@@ -36,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cases", nargs="+", metavar="CASE", help="only these cases (benchmarks of fields)")
     parser.add_argument("--resume", metavar="FILE", help="reuse the rows of this file and compute the missing ones")
     parser.add_argument(
-        "--fields", metavar="FOLDER", help="folder of the given fields (benchmarks real-fields, few-cells)"
+        "--fields", metavar="FOLDER", help="folder of the given fields (benchmarks real-fields, few-cells, peers)"
     )
     parser.add_argument("--output", metavar="FILE", help="file for the results (data/benchmarks/…)")
 

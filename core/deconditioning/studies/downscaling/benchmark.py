@@ -1,5 +1,6 @@
 """The downscaling benchmarks: models × cases × seeds, matched through a mediator (the paper's Table 2) or directly."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import Any
@@ -13,7 +14,7 @@ from deconditioning.downscaling.checks.learning_check import beside_bilinear, bi
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.result_dataset import ResultDataset
-from deconditioning.downscaling.run import jitter_sentence
+from deconditioning.downscaling.run import coarse_scores, jitter_sentence
 from deconditioning.downscaling.settings import AUTO, DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.downscaling.warping.choice import choose_warp
@@ -38,6 +39,7 @@ from deconditioning.studies.downscaling.given_fields import (
     FieldNotThereError,
     given_problem,
 )
+from deconditioning.studies.downscaling.optimal_interpolation import optimal_interpolation
 
 EXACT = ("shrinkage_cmp", "cmp", "bag_gp", "centroid_gp")
 _VARIATIONAL = ("variational_cmp", "vbagg", "variational_gp")
@@ -53,8 +55,11 @@ _OTHER_WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     CHOSEN: ("shrinkage_cmp", {"stage_one": "choose"}),
     _MOST_PROBABLE: ("area_to_point_gp", {"integrate": False}),
 }
-#: The peer that is no Gaussian process.
-BOOSTING = "gradient_boosting"
+#: Peers that are no Gaussian process.
+BOOSTING, _INTERPOLATION = "gradient_boosting", "optimal_interpolation"
+_PEERS: dict[str, Callable[[DownscalingProblem], Predictive]] = {
+    BOOSTING: gradient_boosting, _INTERPOLATION: optimal_interpolation,
+}  # fmt: skip
 #: Case → data set and the changes to its own settings: matched through a mediator. ``planets``: (rows, columns) of
 #: made-up planets, another one for each seed; ``seeds``: how many seeds it has at most.
 MEDIATED: dict[str, dict[str, Any]] = {
@@ -118,8 +123,17 @@ TRUST: dict[str, Any] = {
     "seeds": tuple(range(5)),
     "settings": {},
 }
+#: The default and kriging of residuals beside what other tools offer, on matched cells of real fields.
+PEERS: dict[str, Any] = {
+    "models": (AUTO, "regression_kriging", *_PEERS),
+    "cases": REAL_MATCHED,
+    "seeds": (0, 1),
+    "settings": {},
+}
 #: What a benchmark runs that is not the paper's, by its name.
-OWN = {"trust": TRUST, "mediation": MEDIATION, "real-fields": REAL_FIELDS, "few-cells": FEW_CELLS}
+OWN = {
+    "trust": TRUST, "mediation": MEDIATION, "real-fields": REAL_FIELDS, "few-cells": FEW_CELLS, "peers": PEERS,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -133,7 +147,7 @@ class DownscalingBenchmark:
 
     def __post_init__(self) -> None:
         for model in self.models:
-            if model not in (BOOSTING, AUTO):
+            if model not in (*_PEERS, AUTO):
                 named(_OTHER_WAYS.get(model, (model, {}))[0])
         unknown = [case for case in self.cases if case not in CASES]
         if unknown:
@@ -204,10 +218,11 @@ def _fit(item: dict[str, Any]) -> dict[str, Any]:
     if item["model"] == "interpolation":
         return {"status": "ok", "message": None, "seconds": None, "peak_mb": None, **_interpolated(problem)}
     watch = Stopwatch()
-    if item["model"] == BOOSTING:
-        scores = score_field(problem.truth, gradient_boosting(problem), area=problem.grid.area)
+    if item["model"] in _PEERS:
+        made = _PEERS[item["model"]](problem)
+        scores = score_field(problem.truth, made, area=problem.grid.area)
         return {"status": "ok", "message": None, "warned": False, "scores": scores, "seconds": watch.seconds(),
-                "peak_mb": peak_mb(choose("cpu"))}  # fmt: skip
+                "reaggregated": _reaggregated(problem, made.mean), "peak_mb": peak_mb(choose("cpu"))}  # fmt: skip
     row = _learned(problem, item)
     errors = {name: rmse(truth=problem.truth, mean=each) for name, each in interpolations(problem).items()}
     best = min(errors, key=errors.__getitem__)
@@ -241,7 +256,14 @@ def _learned(problem: DownscalingProblem, item: dict[str, Any]) -> dict[str, Any
     told["warp"] = None if problem.warp is None else problem.warp.to_dict()
     if item["model"] == AUTO:
         told["spectra"] = _spectra(problem, learned.spec, found)
+    told["reaggregated"] = _reaggregated(problem, found.mean)
     return {**told, "scores": scores, "seconds": seconds, "peak_mb": peak_mb(device)}
+
+
+def _reaggregated(problem: DownscalingProblem, mean: np.ndarray) -> float | None:
+    """RMSE of the map averaged back over the visible cells against their values, as a share of these values' sd."""
+    seen = coarse_scores(problem.plain, mean).get("seen")
+    return None if seen is None else seen["rmse"] / float(np.std(problem.plain.coarse[problem.observed]))
 
 
 def _spectra(problem: DownscalingProblem, spec: ModelSpec, found: Predictive) -> dict[str, Any] | None:

@@ -1,0 +1,44 @@
+"""The default model beside other tools, on the same cells of real fields."""
+
+import streamlit as st
+
+from deconditioning.downscaling.settings import AUTO
+from deconditioning.figures.colours import model_name
+from deconditioning.studies.downscaling.benchmark import expanded
+from deconditioning.studies.downscaling.peer_summary import PeerSummary, peer_summaries
+from pages.kit.layout.escaping import MISSING
+from pages.kit.runs.stored_results import FOLDER, stored
+
+_FILE = "peers.json"
+
+
+def show_peers() -> None:
+    """One line a method; nothing where it was not measured."""
+    if not (FOLDER / _FILE).is_file():
+        return
+    kept = stored(_FILE)
+    summaries = peer_summaries(expanded(kept["rows"]), AUTO)
+    st.markdown(f"**Beside other tools**, on {summaries[0].fields} real fields with half of the cells hidden:")
+    st.dataframe([_line(each) for each in summaries], hide_index=True, width="stretch", placeholder=MISSING)
+    st.caption(
+        "Errors are geometric means relative to the default model (below 1: more accurate). Closure: RMSE of the map "
+        "averaged back over the cells that it was given, in standard deviations of their values. Optimal interpolation "
+        "is gridpp's, of what a regression on the covariates leaves; boosting is scikit-learn's. Area-to-point kriging "
+        "of pyinterpolate is not listed: it predicts inside a block without that block's value. "
+        f"Stored; made by `{kept['command']}`."
+    )
+
+
+def _line(each: PeerSummary) -> dict[str, str | None]:
+    def number(value: float | None, digits: str = ".2f") -> str | None:
+        return None if value is None else format(value, digits)
+
+    return {
+        "Method": "Default model" if each.model == AUTO else model_name(each.model),
+        "RMSE": number(each.rmse_ratio),
+        "CRPS": number(each.crps_ratio),
+        "More accurate on": "" if each.model == AUTO else f"{each.better} of {each.fields}",
+        "In 95 % intervals": None if each.coverage is None else f"{100 * each.coverage:.0f} %",
+        "Closure": number(each.reaggregated, ".1g"),
+        "CPU time, s": number(each.cpu_s, ".1f"),
+    }
