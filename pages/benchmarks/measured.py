@@ -63,7 +63,7 @@ TOPICS = (
     Topic("Files", ("files", "two_grids"), headlines.files),
     Topic("Waiting", ("latency",), headlines.waiting),
     Topic("Start-up and memory", ("start_up",), headlines.starting),
-    Topic("A room", ("load", "lesson", "soak"), headlines.room),
+    Topic("A class of thirty", ("load", "lesson", "soak"), headlines.room),
 )
 
 
@@ -95,15 +95,14 @@ def _topic(topic: Topic, measurements: list[Measured]) -> None:
     if plain and (ratios := _ratios(measurements, single=False)):
         plotly_live(ratio_dots(ratios, dark=is_dark()), "ratios")
     rows = sum(len(each.rows) for each in measurements)
-    with st.expander(
-        f"All {rows} measurements, with {measurements[0].date if len(measurements) == 1 else 'dates'} and commands"
-    ):
+    when = f" ({measurements[0].date})" if len(measurements) == 1 else ""
+    with st.expander(f"All {rows} measurements{when}, with commands"):
         if plain and (single := _ratios(measurements, single=True)):
             plotly_live(ratio_dots(single, dark=is_dark()), "ratios-all")
             st.markdown(
-                "Each dot is one problem size. It shows how many times more CPU time the plain implementation (the "
-                "yardstick) needs than this software for the same result, on the same machine and in the same process. "
-                "The table gives the difference between the two results."
+                "Each dot is one problem size. It shows how many times more CPU time a plain implementation needs than "
+                "this software for the same result, on the same machine and in the same process. The table gives the "
+                "difference between the two results."
             )
         _scale(measurements)
         _table(measurements)

@@ -208,9 +208,8 @@ def table(result: Comparison, scores: dict[str, Validated], how: ValidationSetti
         rows, columns=("posterior_risk", "r2", "r2_low", "r2_high", "noise", "ms"), caption=_caption(how)
     )  # fmt: skip
     for route in result.routes:
-        st.caption(
-            ("Sums over measurements by ") + ROUTES[route.route].format(nodes=route.nodes, error=route.error) + "."
-        )
+        how_summed = ROUTES[route.route].format(nodes=route.nodes, error=route.error)
+        st.caption(f"Kernel sums over the measurements: {how_summed}.")
     if result.embeddings is not None:
         st.caption(_shrinkage(*result.embeddings))
     if result.drawn is not None:
@@ -231,13 +230,14 @@ def _shrinkage(scale: float, smallest: float, largest: float) -> str:
 
 def _caption(how: ValidationSettings) -> str:
     learned = (
-        "kernel and noise learned in every fold"
+        "kernel and noise are learned in every fold"
         if how.nested
-        else "with these hyperparameters; if they were learned here, all outcomes were used"
+        else "hyperparameters that were learned here have seen all outcomes"
     )
-    partitions = f"{how.repeats} partitions; the interval is over the partitions only"
-    many = f", {partitions}" if how.repeats > 1 else ", one partition"
-    return f"R² of 5-fold cross-validation{many}, of the full-rank fit, {learned}"
+    times = "one partition"
+    if how.repeats > 1:
+        times = f"{how.repeats} partitions (the interval is over the partitions only)"
+    return f"R² of the full-rank fit from 5-fold cross-validation on {times}; {learned}"
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)

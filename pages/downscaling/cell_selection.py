@@ -127,7 +127,7 @@ def knows_too_much(problem: DownscalingProblem, learned_from: DownscalingSpec | 
         cells = "a cell that is" if count == 1 else f"{count} cells that are"
         st.caption(
             f"The hyperparameters on the sliders were learned from data that include the value of {cells} now hidden. "
-            "Press Learn to learn them again without it."
+            "Press Learn hyperparameters to learn them again without it."
         )
 
 

@@ -159,7 +159,7 @@ def _coarse_table(problem: DownscalingProblem, view: View) -> None:
     parts = []
     if "seen" in result:
         parts.append(
-            f"averaged over the cells it saw, the mean differs from their values by RMSE {result['seen']['rmse']:.3g} "
+            f"re-aggregated to the observed cells, the mean differs from them by RMSE {result['seen']['rmse']:.3g} "
             f"{units} (re-aggregation, plain block means)"
         )
     if "withheld" in result:

@@ -32,13 +32,13 @@ _VALIDATED = "kernel_bayes_validated.json"
 TITLES = {
     "kbr": "Kernel Bayes' rule",
     "kbr_a": "Kernel Bayes' rule, weights on the prior's draws",
-    "cme": "Conditional kernel mean",
-    "kde": "Densities + importance weights",
+    "cme": "Conditional mean",
+    "kde": "Density estimation, importance weights",
     "abc": "Rejection ABC",
     THEOREM: "Kernel Bayes' rule, theorem's ε and δ",
     PRINTED: "Kernel Bayes' rule, μ̂ as printed",
     FOLDED: "Kernel Bayes' rule, lengthscales by 10 folds",
-    LEAST_SQUARES: "Densities, bandwidth by cross-validation",
+    LEAST_SQUARES: "Density estimation, bandwidth by cross-validation",
 }
 #: What theorem 3.6 promises of the mean square error over y, for an i.i.d. sample of the prior.
 _PROMISED = -1 / 3

@@ -132,11 +132,13 @@ def table(inference: Inference) -> None:
             rows[method] = {
                 "mean": mean, "from": low, "to": high,
                 "width / exact": (high - low) / float(np.diff(exact.interval[index])[0]) if exact else None,
-                "weights' sum": answer.total if answer else None, "ms": 1000 * answer.seconds if answer else None,
+                "sum of weights": answer.total if answer else None, "ms": 1000 * answer.seconds if answer else None,
             }  # fmt: skip
-        columns = ("mean", "from", "to", "width / exact", "weights' sum", "ms")
+        columns = ("mean", "from", "to", "width / exact", "sum of weights", "ms")
         with places[index % len(places)]:
-            score_table(rows, columns=columns, names=TITLES, caption=f"{name}: mean and middle 95 % interval", digits=4)
+            score_table(
+                rows, columns=columns, names=TITLES, caption=f"{name}: mean and central 95 % interval", digits=4
+            )
 
 
 def equation(inference: Inference, gap: float) -> None:

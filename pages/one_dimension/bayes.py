@@ -121,8 +121,8 @@ def _pictures(spec: LineSpec, posterior: Posterior, at: float) -> None:
 def _equation(spec: LineSpec, lam: float, epsilon: float) -> None:
     n, _ = spec.counts
     explain(
-        "No density is evaluated: samples of the simulation represent the likelihood, samples of the prior represent "
-        "the evidence, and the deconditional operator turns x into a weighted sample of y. The posterior can have a "
+        "No density is evaluated: simulated pairs represent the likelihood, samples of y represent the prior, and "
+        "the deconditional operator turns x into a weighted sample of y. The posterior can have a "
         "mode wherever the curve r crosses x and the prior is not negligible.",
         rf"""
 $$\hat\mu_{{Y|X=x}} = \hat D k_x = \sum_j w_j\,\ell(\tilde y_j, \cdot),\qquad

@@ -106,8 +106,8 @@ def _pictures(line: Line, result: RoundTrip, known: bool) -> None:
     left, right = st.columns([5, 3])
     with left:
         figure = function_plot(
-            line.grid.numpy(), result.back, None, {"truth": result.function}, title="f before, and there and back",
-            model="task_transformed_gp", name="there and back", height=420, dark=dark,
+            line.grid.numpy(), result.back, None, {"truth": result.function}, title="f before and after the round trip",
+            model="task_transformed_gp", name="after the round trip", height=420, dark=dark,
         )  # fmt: skip
         plotly_live(figure, "t-function")
     with right:

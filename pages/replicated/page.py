@@ -21,7 +21,7 @@ from pages.kit.controls import widgets
 from pages.kit.layout.page_layout import page_header, refusals
 from pages.replicated.entry import counted, show
 
-SHORT = {"chau": "Chau et al. 2021", "slides": "Talk on it", "hsu": "Hsu, Ramos 2019",
+SHORT = {"chau": "Chau et al. 2021", "slides": "Talk on the paper", "hsu": "Hsu, Ramos 2019",
          "fukumizu": "Fukumizu et al. 2013", "tang": "Tang et al."}  # fmt: skip
 EVERY = "all"
 _CSS = Path(__file__).with_name("replicated.css")

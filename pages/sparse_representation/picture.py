@@ -77,21 +77,21 @@ def opening(toy: Toy, here: Represented, shown: dict[str, Represented]) -> str:
     data, count = f"{toy.spec.data:,}", len(here.locations)
     best = min((name for name in shown if name in LEARNABLE), key=lambda n: _rmse(shown[n], toy), default=None)
     own = (
-        f"{data} noisy data of a function that {toy.spec.points} points represent exactly. {count} points at the "
-        f"sliders' values miss it by RMSE **{_rmse(here, toy):.3g}**"
+        f"{data} noisy data of a function that {toy.spec.points} points represent exactly. With the "
+        f"sliders' values, {count} points represent it with RMSE **{_rmse(here, toy):.3g}**"
     )
     if best is None:
         return f"{own}. Press **Learn the points** to see how well {count} learned points can represent it."
     return (
-        f"{own}, {count} learned points by **{_rmse(shown[best], toy):.3g}**{_all_data(toy, count)}, {count} points of "
-        f"a variational GP by {_rmse(shown['variational_gp'], toy):.3g}."
+        f"{own}, {count} learned points with **{_rmse(shown[best], toy):.3g}**, {count} points of a variational GP "
+        f"with {_rmse(shown['variational_gp'], toy):.3g}{_all_data(toy, count)}."
     )
 
 
 def _all_data(toy: Toy, count: int) -> str:
     """The error of a GP on all data; nothing where these are too many."""
     try:
-        return f", a GP on all data by {_rmse(fitted(toy.spec, 'exact_gp', count), toy):.3g}"
+        return f", a GP on all data with {_rmse(fitted(toy.spec, 'exact_gp', count), toy):.3g}"
     except InputError:
         return ""
 
@@ -105,7 +105,7 @@ def _here(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Repres
     with st.sidebar:
         places, values = choose_values()
     represented = _at_values(toy, count, places, values, kept)
-    title = f"f by {len(represented.locations)} {places} points, values of the sliders"
+    title = f"Posterior of f from {len(represented.locations)} {places} points at the sliders' values"
     _draw(toy, "random", title, represented, "s-here", height=420)
     count = len(represented.locations)
     st.markdown(f"The log evidence of these {count} {places} points is **{signed(represented.evidence, 1)}**.")

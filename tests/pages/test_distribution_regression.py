@@ -30,7 +30,7 @@ def words(page: AppTest) -> str:
 
 
 def scores(page: AppTest) -> str:
-    return next(block.proto.body for block in page.get("html") if "R² of 5-fold" in block.proto.body)
+    return next(block.proto.body for block in page.get("html") if "5-fold cross-validation" in block.proto.body)
 
 
 def test_it_opens_finished_beside_the_stored_risks(page):
@@ -41,7 +41,7 @@ def test_it_opens_finished_beside_the_stored_risks(page):
 
 
 def test_folds_that_learn_anew_say_so(page):
-    assert "all outcomes were used" in scores(page)
+    assert "have seen all outcomes" in scores(page)
     before = scores(page)
     page.toggle(key="d-nested").set_value(True).run()
     words(page)

@@ -49,7 +49,7 @@ def test_it_opens_where_the_rule_is_nearest_and_says_when_it_is_not_worth_it(ope
     assert words(opened) == before  # another observation moves the picture, not the errors over all of them
     tables = [block.proto.body for block in opened.get("html")]
     table = next(body for body in tables if "the distance at the observation shown" in body)
-    assert all(name in table for name in ("400 simulations", "20,000 simulations", "Densities"))
+    assert all(name in table for name in ("400 simulations", "20,000 simulations", "Density estimation"))
     moved(opened, "k-beta", 0.3)
     assert words(opened) != before
 
@@ -70,7 +70,7 @@ def test_at_the_opening_the_rule_is_nearest_for_every_seed():
 def test_one_dimension_has_every_rule_beside_the_exact_mean(page):
     assert "exactly it is" in words(page)
     table = next(block.proto.body for block in page.get("html") if "from the exact one" in block.proto.body)
-    assert all(name in table for name in ("Kernel Bayes", "Rejection ABC", "Densities"))
+    assert all(name in table for name in ("Kernel Bayes", "Rejection ABC", "Density estimation"))
 
 
 def test_every_slider_moves_the_answer(page):

@@ -33,7 +33,7 @@ def test_it_opens_with_every_method_beside_the_exact_posterior(page):
     assert "The deconditional embedding estimates θ as" in words(page)
     assert "exponential waiting times, at 100 values of their rate θ" in words(page)
     assert "the exact one (mean 0.106, 0.0971 to 0.116)" in words(page)
-    table = next(block.proto.body for block in page.get("html") if "middle 95 % interval" in block.proto.body)
+    table = next(block.proto.body for block in page.get("html") if "central 95 % interval" in block.proto.body)
     assert all(name in table for name in ("Exact posterior", "Deconditional", "Kernel Bayes", "Conditional", "ABC"))
 
 
@@ -65,7 +65,7 @@ def test_observation_prior_and_number_of_simulations_move_it(page):
 def test_gaussian_in_three_dimensions_and_other_methods(page):
     page.selectbox(key="lf-problem").set_value("gaussian").run()
     page.slider(key="lf-d").set_value(3).run()
-    tables = [block for block in page.get("html") if "middle 95 % interval" in block.proto.body]
+    tables = [block for block in page.get("html") if "central 95 % interval" in block.proto.body]
     assert len(tables) == 3
     page.segmented_control(key="lf-shown").set_value("abc").run()
     assert "Rejection ABC estimates θ₁ as" in words(page)

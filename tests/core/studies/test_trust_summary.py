@@ -54,8 +54,12 @@ def test_counts_of_made_up_rows() -> None:
     assert summary.asked == {"bilinear": 4, "regression_kriging": 1}
     assert summary.crps_ratio == pytest.approx((0.8 + 1.5) / 2) and summary.worst_ratio == 1.5
     said = headline("Matched", summary)
-    assert "in 2 of 4 runs" in said and "2 are more than 2 % worse" in said and "1 with a warning and 1 without" in said
-    assert "in 4 of 5 comparisons and is right in 2" in said
+    assert (
+        "in 2 of 4 runs" in said
+        and "2 of 4 were more than 2 % less accurate" in said
+        and "1 of them with a warning" in said
+    )
+    assert "in 4 of 5 comparisons, 2 times correctly" in said
     assert trust_summary(ROWS, "bag_gp") is None
 
 

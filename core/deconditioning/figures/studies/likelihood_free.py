@@ -41,7 +41,7 @@ def marginal_plot(
     names: Mapping[str, str] = MODEL_NAMES, legend: bool = True, height: int = 380, dark: bool = False,
 ) -> Figure:  # fmt: skip
     """Herded samples (S,) of one parameter as a histogram with the prior and the exact density; below, every method's
-    mean and middle 95 % interval (low, mean, high) on the same axis.
+    mean and central 95 % interval (low, mean, high) on the same axis.
 
     ``prior`` and ``exact`` are (places, densities); ``truth`` is drawn as a rule; ``names`` are those of the methods.
     """
@@ -83,7 +83,7 @@ def marginal_plot(
         f"{descriptions.legend_name(n, names)} {m:.3g} [{low:.3g}, {high:.3g}]"
         for n, (low, m, high) in intervals.items()
     )
-    picture["meta"]["alt"] = f"Posterior of {variable}, means and middle 95 % intervals: {said}."
+    picture["meta"]["alt"] = f"Posterior of {variable}, means and central 95 % intervals: {said}."
     return {"data": traces, "layout": picture}
 
 

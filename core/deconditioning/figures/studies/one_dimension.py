@@ -142,7 +142,7 @@ def error_band_plot(
     colour = model_colour(model, dark)
     share = float(np.mean(np.abs(error) <= 2 * sd))
     traces = [_band(grid, -2 * sd, 2 * sd, colour), line(grid, error, "error", colour, "solid", 2)]
-    picture = frame("Error inside ±2 sd", ("x", "mean − truth"), height, dark, legend=False)
+    picture = frame("Error and ±2 sd band", ("x", "mean − truth"), height, dark, legend=False)
     reach = 1.08 * max(float(np.quantile(2 * sd, 0.97)), float(np.abs(error).max()), 1e-9)
     picture["yaxis"] |= {"range": [-reach, reach], "zeroline": True, "zerolinecolor": INK[dark]}
     picture["meta"]["alt"] = f"Error of the mean over x; {100 * share:.0f} % of it is within two sd."

@@ -6,9 +6,8 @@ from typing import Any
 
 from deconditioning.figures.colours import clear, hue, model_colour, model_name
 from deconditioning.figures.style import INK, Figure, axis, layout, literal
+from deconditioning.metrics.intervals import AIM
 
-#: Coverage of 95 % intervals that counts as right.
-_NOMINAL = (0.90, 0.97)
 _LINE = 46
 #: From the foot to the top of a panel, behind its dots.
 _ENDS = {"y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
@@ -48,10 +47,10 @@ def coverage(rows: Sequence[Measured], usual: str, *, dark: bool = False) -> Fig
     said = f"{model_name(usual)}: {', '.join(own)}."
     picture = _picture(rows, "Coverage of 95 % intervals", "share of the truth inside them", said, dark)
     picture["xaxis"] |= {"range": [min(0.85, *places.values()) - 0.02, 1.005], "tickformat": ".0%"}
-    band = {"type": "rect", "x0": _NOMINAL[0], "x1": _NOMINAL[1], "line": {"width": 0}}
+    band = {"type": "rect", "x0": AIM[0], "x1": AIM[1], "line": {"width": 0}}
     picture["shapes"] = [band | {"fillcolor": clear(hue("teal", dark), 0.14)} | _ENDS]
-    words = f"about right: {100 * _NOMINAL[0]:.0f} to {100 * _NOMINAL[1]:.0f} %"
-    picture["annotations"] = [_above(words, sum(_NOMINAL) / 2)]
+    words = f"aim: {100 * AIM[0]:.0f} to {100 * AIM[1]:.0f} %"
+    picture["annotations"] = [_above(words, sum(AIM) / 2)]
     return {"data": _dots(rows, places, usual, "coverage %{x:.0%}", dark), "layout": picture}
 
 

@@ -28,14 +28,14 @@ def ratio_dots(rows: Sequence[tuple[str, str, float]], *, dark: bool = False) ->
     values = np.array([1.0, *(ratio for _, _, ratio in rows)])
     picture = layout("", height=64 + _LINE * max(len(whats), 1), dark=dark)
     picture["margin"] = {"l": 8, "r": 56, "t": 6, "b": 48}
-    picture["xaxis"] = axis("times faster than the yardstick", dark, automargin=False) | log_axis(values)
+    picture["xaxis"] = axis("times faster than a plain implementation", dark, automargin=False) | log_axis(values)
     picture["yaxis"] = axis("", dark, automargin=False, showticklabels=False, showgrid=False, zeroline=False)
     picture["yaxis"] |= {"range": [len(whats) - 0.4, -0.75], "fixedrange": True}
     picture["annotations"] = [_label(what, index, dark) for index, what in enumerate(whats)]
     picture["shapes"] = [_same(dark)]
     told = ", ".join(f"{what} {plain_ratio(best[what])}" for what in whats)
     picture["meta"]["alt"] = (
-        f"Ratios of the time of the yardstick to ours on a log scale, the largest of each task: {told}."
+        f"Ratios of the time of a plain implementation to ours on a log scale, the largest of each task: {told}."
     )
     marks: dict[str, Any] = {
         "type": "scatter", "mode": "markers+text", "x": [ratio for _, _, ratio in rows],

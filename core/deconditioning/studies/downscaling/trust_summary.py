@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-#: Coverage of 95 % intervals that counts as right.
-_NOMINAL = (0.90, 0.97)
+from deconditioning.metrics.intervals import AIM
+
 #: By what share an RMSE may be above that of the best interpolation.
 _TOLERATED = 0.02
 Row = Mapping[str, Any]
@@ -18,7 +18,7 @@ class TrustSummary:
 
     Parameters
     ----------
-    runs, inside : runs, and those whose 95 % intervals contain `_NOMINAL` shares of the truth.
+    runs, inside : runs, and those whose 95 % intervals contain the share `AIM` of the truth.
     coverage : mean coverage of the 95 % intervals.
     lost_warned, lost_silent : runs whose RMSE is more than `_TOLERATED` above the best interpolation's, with and
         without a warning that names interpolation.
@@ -59,7 +59,7 @@ def trust_summary(rows: Sequence[Row], model: str, candidates: Sequence[str] = (
 
     return TrustSummary(
         len(mine),
-        sum(_NOMINAL[0] <= row["scores"]["coverage95"] <= _NOMINAL[1] for row in mine),
+        sum(AIM[0] <= row["scores"]["coverage95"] <= AIM[1] for row in mine),
         fmean(row["scores"]["coverage95"] for row in mine),
         warned,
         len(lost) - warned,
@@ -104,16 +104,19 @@ def _beside_best(
 def headline(name: str, summary: TrustSummary) -> str:
     """The three numbers in words, over the runs that ``name`` says."""
     lost = summary.lost_warned + summary.lost_silent
-    told = f"{lost} are" if lost != 1 else "1 is"
+    worse = f"more than {100 * _TOLERATED:.0f} % less accurate than the best interpolation"
+    losses = f"No run was {worse}." if not lost else (
+        f"{lost} of {summary.runs} were {worse}, {summary.lost_warned} of them with a warning."
+    )  # fmt: skip
     right, claimed, asked = (sum(each.values()) for each in (summary.right, summary.claimed, summary.asked))
     conscience = (
-        f" Without a truth, the test one scale up claims an order of two methods in {claimed} of {asked} comparisons "
-        f"and is right in {right}."
+        f" Without a truth, the test one scale up ranked two methods in {claimed} of {asked} comparisons, "
+        f"{'each time' if right == claimed else f'{right} times'} correctly."
         if asked
         else ""
     )
+    low, high = (f"{100 * each:.0f}" for each in AIM)
     return (
-        f"{name}: in {summary.inside} of {summary.runs} runs the 95 % intervals contain 90 to 97 % of the truth "
-        f"({100 * summary.coverage:.0f} % on average). {told} more than {100 * _TOLERATED:.0f} % worse than the best "
-        f"interpolation, {summary.lost_warned} with a warning and {summary.lost_silent} without.{conscience}"
+        f"{name}: in {summary.inside} of {summary.runs} runs the 95 % intervals contain {low} to {high} % of the truth "
+        f"({100 * summary.coverage:.0f} % on average). {losses}{conscience}"
     )

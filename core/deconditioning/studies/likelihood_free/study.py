@@ -160,7 +160,7 @@ def rows_of(inference: Inference, seed: int, wall: float | None = None) -> Itera
 
 def _against_truth(inference: Inference, answer: Answer) -> dict[str, float]:
     """Of the samples in u, where the true u* is known, averaged over the parameters: ``distance`` |mean − u*|,
-    ``holds`` u* inside the middle 95 % interval, ``share`` of the prior's such interval that is as wide."""
+    ``holds`` u* inside the central 95 % interval, ``share`` of the prior's such interval that is as wide."""
     prior, truth = inference.problem.prior, inference.problem.truth
     if truth is None:
         return {}
