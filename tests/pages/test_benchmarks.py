@@ -37,8 +37,8 @@ def test_it_opens_on_headlines_and_everything_else_is_folded(page: AppTest):
     assert not any(block.proto.expanded for block in page.expander)
     kept = json.loads((ROOT / "data" / "benchmarks" / "downscaling.json").read_text())["rows"]
     seeds = [len({row["seed"] for row in kept if row["case"] == case}) for case in MEDIATED]
-    assert len(page.dataframe) > 3 and list(page.dataframe[2].value["Seeds"]) == seeds and min(seeds) >= 2
-    assert len(page.dataframe) == 2 + sum(len(folded.dataframe) for folded in page.expander[:2])
+    assert len(page.dataframe) > 3 and list(page.dataframe[3].value["Seeds"]) == seeds and min(seeds) >= 2
+    assert len(page.dataframe) == 3 + sum(len(folded.dataframe) for folded in page.expander[:2])
     said = " ".join(block.value for block in page.caption)
     assert "made by `deconditioning benchmark downscaling" in said
     table = page.expander[1].dataframe[0].value
@@ -117,7 +117,7 @@ def test_the_accuracy_headline_is_that_of_the_stored_rows(page: AppTest):
     interpolated = by_model.pop("interpolation")
     plain = min(mean(row["more"][name]["rmse"] for row in interpolated) for name in ("bilinear", "bicubic"))
     best = min(by_model.values(), key=lambda found: mean(row["scores"]["rmse"] for row in found))
-    line = page.dataframe[2].value.iloc[0]
+    line = page.dataframe[3].value.iloc[0]
     assert line["RMSE"].startswith(f"{mean(row['scores']['rmse'] for row in best):.3g} ±")
     assert line["its RMSE"].startswith(f"{plain:.3g} ±")
     assert line["In 95 %"] == f"{100 * mean(row['scores']['coverage95'] for row in best):.0f} %"

@@ -41,7 +41,9 @@ def test_length_and_sd_are_those_of_the_best_validation(monkeypatch: pytest.Monk
     design = np.column_stack([np.ones(len(values)), bags.mean(bags.inputs[:, names])])
     slopes = np.linalg.solve(design.T @ design, design.T @ values)
     left = values - design @ slopes
-    assert np.allclose(np.nanmax(predictive.sd), given.physical_sd(np.full(len(given.pixel), np.sqrt(np.mean(left**2)))).max())
+    assert np.allclose(
+        np.nanmax(predictive.sd), given.physical_sd(np.full(len(given.pixel), np.sqrt(np.mean(left**2)))).max()
+    )
     pixels = np.column_stack([np.ones(len(given.pixel)), given.inputs[:, names].numpy()]) @ slopes
     assert np.allclose(predictive.mean, given.physical_mean(pixels), equal_nan=True)
 

@@ -226,6 +226,7 @@ TODAY: dict[str, Callable[[], Iterator[Row]]] = {
     "mediation": lambda: _fields("mediation", "mediator-0.5-0.5", ("interpolation",), 4),
     "one_dimension": _one_dimension,
     "one_dimension_free": lambda: iter([_line("dme", 200, 0, tied=False)]),
+    "peers": lambda: _fields("peers", "era5-t2m-matched", ("interpolation", "gradient_boosting"), 0),
     "real_fields": lambda: _fields("real_fields", "era5-t2m-matched", ("interpolation", "auto"), 0),
     "shrinkage_rates": _shrinkage_rates,
     "smoothing": _smoothing,

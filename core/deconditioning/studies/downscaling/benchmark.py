@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import torch
 
 from deconditioning.device import choose
