@@ -10,6 +10,8 @@ from pages.kit.layout.escaping import MISSING
 from pages.kit.runs.stored_results import FOLDER, stored
 
 _FILE = "peers.json"
+#: Names of what has no colour in charts.
+_NAMES = {AUTO: "Default model", "optimal_interpolation": "Optimal interpolation"}
 
 
 def show_peers() -> None:
@@ -34,7 +36,7 @@ def _line(each: PeerSummary) -> dict[str, str | None]:
         return None if value is None else format(value, digits)
 
     return {
-        "Method": "Default model" if each.model == AUTO else model_name(each.model),
+        "Method": _NAMES.get(each.model) or model_name(each.model),
         "RMSE": number(each.rmse_ratio),
         "CRPS": number(each.crps_ratio),
         "More accurate on": "" if each.model == AUTO else f"{each.better} of {each.fields}",
