@@ -24,6 +24,7 @@ _OF_ONE_TIME = (
     "polygons",
     "stations",
     "score_stations",
+    "error",
     "seeds",
     "html",
     "pptx",

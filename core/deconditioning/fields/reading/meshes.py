@@ -29,7 +29,7 @@ def no_rows_and_columns(dataset: "xr.Dataset") -> str | None:
     if kind in _STATIONS or roles & {"timeseries_id", "profile_id", "trajectory_id"}:
         return (
             f"The file holds {dataset.sizes[dim]:,} stations or points (`{name}` along `{dim}`), not a gridded field: "
-            "give a field on rows and columns."
+            "give a field on rows and columns, and these beside it as stations (`--stations`)."
         )
     return (
         f"The fields lie on an unstructured mesh (`{name}` along `{dim}`, {dataset.sizes[dim]:,} cells), which has no "
