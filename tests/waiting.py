@@ -17,3 +17,14 @@ def wait_for(truth: Callable[[], Any], what: str = "what was waited for", every:
         assert time.monotonic() < end, f"{what} did not come in {HANG_S:.0f} s"
         time.sleep(every)
     return found
+
+
+def wait_for_value(read: Callable[[], Any], wanted: Any, what: str = "a value") -> None:
+    """Wait until ``read()`` equals ``wanted``; fail with what it was last when it never does.
+
+    For what a test reads of a page between two of its runs: one look may come too early.
+    """
+    end = time.monotonic() + HANG_S
+    while (value := read()) != wanted:
+        assert time.monotonic() < end, f"{what}: {value!r} after {HANG_S:.0f} s, not {wanted!r}"
+        time.sleep(0.02)

@@ -4,7 +4,7 @@
 page, through the navigation. `choose_level`: of controls. `give`: a file, in `give_to_dialog`
 on page Downscaling. `pick`: from a list. `press_until`: keys
 that a redraw may swallow. `move_slider`: by keyboard. `open_expanders`: every one. `unfolded`: tabs and `popovers`
-too. `revision`, `redrawn`: which picture a chart holds.
+too. `revision`, `redrawn`: which picture a chart holds. `fits`: nothing is too wide.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from playwright.sync_api import TimeoutError as NotYet
 
 from pages.kit.controls.level import COOKIE
 from pages.kit.pages import GROUPS
-from tests.waiting import HANG_MS, wait_for
+from tests.waiting import HANG_MS, wait_for, wait_for_value
 
 #: Page One dimension with few data, page Downscaling with large cells, and with six by six of them: what a page does is
 #: tested with these, not how well it fits.
@@ -202,6 +202,11 @@ def redrawn(page: Page, key: str, before: str) -> str:
 def overflow(page: Page) -> int:
     """By how many pixels the page is wider than its window."""
     return page.evaluate(OVERFLOW)
+
+
+def fits(page: Page) -> None:
+    """Wait until nothing is wider than the window."""
+    wait_for_value(lambda: overflow(page), 0, "pixels beyond the window")
 
 
 def darkness(page: Page) -> float:

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.steps import CELLS, SMALL_LINE, go_to, move_slider, opened, settled
+from tests.waiting import wait_for_value
 
 SHOWN = """() => [...document.querySelectorAll('[data-testid=stSlider]')].map(slider =>
   slider.closest('[class*=st-key-]').className.match(/st-key-(\\S+)/)[1] + ' ' +
@@ -32,7 +33,8 @@ def test_back_finds_a_page_as_it_was_left(page: Page, link: str, slider: str, sa
     page.wait_for_url(address)
     expect(page.get_by_role("slider", name=re.compile(slider)).first).to_be_visible()
     settled(page)
-    assert page.url == address and page.evaluate(SHOWN) == shown and not page.errors
+    wait_for_value(lambda: page.evaluate(SHOWN), shown, "the sliders")
+    assert page.url == address and not page.errors
 
 
 def test_a_reload_keeps_what_undo_goes_back_to_and_another_window_has_its_own(new_page: Callable[..., Page]) -> None:

@@ -2,7 +2,8 @@
 
 from playwright.sync_api import Page
 
-from tests.browser.steps import opened, overflow
+from tests.browser.steps import fits, opened
+from tests.waiting import wait_for
 
 HEIGHT = "() => document.querySelector('[data-testid=stMain]').scrollHeight"
 DRAWN = '[data-key="{}"] .main-svg'
@@ -16,9 +17,13 @@ def test_it_is_short_and_unfolds_to_whole_charts(page: Page) -> None:
                          ("commands", "scale")):  # fmt: skip
         folded = page.locator("details:not([open])", has=page.locator("summary", has_text=words))
         folded.first.locator("summary").first.click()
-        drawn = page.locator(DRAWN.format(chart)).first
-        drawn.wait_for(state="visible")
-        room = page.locator(f'[data-key="{chart}"]').bounding_box()
-        seen = drawn.bounding_box()
-        assert room and seen and 0.95 * room["width"] <= seen["width"] <= room["width"] + 1 and seen["height"] > 150
-    assert overflow(page) == 0
+        page.locator(DRAWN.format(chart)).first.wait_for(state="visible")
+        wait_for(lambda chart=chart: is_whole(page, chart), f"chart {chart}, whole")
+    fits(page)
+
+
+def is_whole(page: Page, chart: str) -> bool:
+    """Whether a chart is as wide as its place and high enough to be read."""
+    room = page.locator(f'[data-key="{chart}"]').bounding_box()
+    seen = page.locator(DRAWN.format(chart)).first.bounding_box()
+    return bool(room and seen) and 0.95 * room["width"] <= seen["width"] <= room["width"] + 1 and seen["height"] > 150

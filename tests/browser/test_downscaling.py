@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.maps import field, view, where
 from tests.browser.serving import running_app
 from tests.browser.steps import CELLS, exceptions, move_slider, opened, redrawn, revision, settled
-from tests.waiting import wait_for
+from tests.waiting import wait_for, wait_for_value
 
 QUICK = f"{CELLS}&steps=10&points=3&restarts=1"
 MAP = "map-mean"
@@ -42,9 +42,7 @@ def zoomed_in(page: Page) -> list[float]:
     (x0, x1), (y0, y1) = view(page, MAP).values()
     page.mouse.move(*where(page, MAP, (x0 + x1) / 2, (y0 + y1) / 2))
     page.mouse.wheel(0, -350)
-    zoomed = posterior_map(page)["x"]
-    assert zoomed != before
-    return zoomed
+    return wait_for(lambda: (now := posterior_map(page)["x"]) != before and now, "a zoom")
 
 
 def test_the_whole_path(new_page, server: str, runs: Path, tmp_path: Path) -> None:
@@ -56,14 +54,14 @@ def test_the_whole_path(new_page, server: str, runs: Path, tmp_path: Path) -> No
     redrawn(page, MAP, picture)
     expect(page).to_have_url(re.compile("l1="))
     exact(page)
-    assert abs(posterior_map(page)["sum"] - before) > 1e-3
-    assert posterior_map(page)["x"] == zoomed, "the zoom was lost"
+    wait_for(lambda: abs(posterior_map(page)["sum"] - before) > 1e-3, "another posterior mean")
+    wait_for_value(lambda: posterior_map(page)["x"], zoomed, "the zoom after a new picture")
 
     page.get_by_role("button", name="Learn hyperparameters").click()
     page.get_by_text(re.compile(r"^Learned in")).wait_for()
     exact(page)
+    page.wait_for_url(lambda url: "run=" in url and "s0=" in url)
     learned = page.url
-    assert "run=" in learned and "s0=" in learned
     expect(page.get_by_text(re.compile("^Learned values: one scale up")).first).to_be_visible()
     page.get_by_text("One scale up: a test without a fine truth").click()
     for title in ("Joined cells", "Downscaled to the cells", "Known cells"):

@@ -2,10 +2,11 @@
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.maps import colour, field, where
 from tests.browser.steps import ALL_CELLS, exceptions, opened, redrawn, revision, settled
+from tests.waiting import wait_for_value
 
 OBSERVED = '[data-key="map-observed"]'
 EDGES = """key => { const { x, y } = document.querySelector(`[data-key="${key}"]`).chart.cells; return { x, y }; }"""
@@ -24,15 +25,14 @@ def middle(page: Page, key: str, row: int, column: int) -> tuple[float, float]:
     return x, y
 
 
-def is_grey(page: Page, row: int, column: int) -> bool:
-    """Whether the observation's map has no value at the middle of a cell, in its data and in its colour."""
+def missing_and_grey(page: Page, row: int, column: int) -> tuple[bool, bool]:
+    """Whether the observation's map has no value at the middle of a cell, and whether it is grey there."""
     x, y = middle(page, "map-observed", row, column)
     drawn = field(page, "map-observed")
     at = [int((c - drawn[name][0]) / (drawn[name][1] - drawn[name][0]) * drawn[n]) for c, name, n in
           ((y, "y", "rows"), (x, "x", "columns"))]  # fmt: skip
     missing = drawn["z"][at[0] * drawn["columns"] + at[1]] is None
-    assert missing == (colour(page, "map-observed", x, y) == MISSING_RGBA)
-    return missing
+    return missing, colour(page, "map-observed", x, y) == MISSING_RGBA
 
 
 def choose(page: Page, what: str) -> None:
@@ -41,27 +41,34 @@ def choose(page: Page, what: str) -> None:
     settled(page)
 
 
-def told(page: Page) -> str:
-    """What a screen reader hears of the cell under the cursor."""
-    return page.locator(f"{OBSERVED} .live-cells [aria-live]").inner_text()
+def announced(page: Page) -> Locator:
+    """What a screen reader says of the cell under the cursor."""
+    return page.locator(f"{OBSERVED} .live-cells [aria-live]")
+
+
+def top_of(page: Page) -> float:
+    """How far down the window the observation's map begins."""
+    box = page.locator(OBSERVED).bounding_box()
+    return box["y"] if box else float("nan")
 
 
 def test_cells_are_hidden_and_a_region_is_drawn_on_the_maps(new_page) -> None:
     page = opened(new_page(), ALL_CELLS)  # 11 × 10 cells
     choose(page, "Hide or reveal a cell")
     before = revision(page, "map-mean")
-    place = page.locator(OBSERVED).bounding_box()
+    top = top_of(page)
     page.mouse.click(*cell(page, "map-observed", 5, 4))
     hidden = redrawn(page, "map-mean", before)
     expect(page).to_have_url(re.compile(r"hide=5-4\b"))
     settled(page)
-    assert is_grey(page, 5, 4) and not is_grey(page, 5, 5)
-    assert page.locator(OBSERVED).bounding_box()["y"] == place["y"], "the maps stay under the pointer"
-    assert re.fullmatch(r"Row 5, column 4: \d+\.\d+ K, hidden from the model by hand", told(page))
+    wait_for_value(lambda: missing_and_grey(page, 5, 4), (True, True), "the hidden cell")
+    wait_for_value(lambda: missing_and_grey(page, 5, 5), (False, False), "the cell beside it")
+    wait_for_value(lambda: top_of(page), top, "how far down the maps are under the pointer")
+    expect(announced(page)).to_have_text(re.compile(r"^Row 5, column 4: \d+\.\d+ K, hidden from the model by hand$"))
 
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowUp")
-    assert re.fullmatch(r"Row 6, column 5: \d+\.?\d* K, seen by the model", told(page))
+    expect(announced(page)).to_have_text(re.compile(r"^Row 6, column 5: \d+\.?\d* K, seen by the model$"))
     page.keyboard.press("Enter")
     page.keyboard.press("ArrowRight")
     page.keyboard.press(" ")  # at once: neither is lost
@@ -86,7 +93,7 @@ def test_cells_are_hidden_and_a_region_is_drawn_on_the_maps(new_page) -> None:
     expect(page).not_to_have_url(re.compile("cell-rows"))
     expect(page.get_by_text("2 cells hidden (×) by hand")).to_be_visible()
     settled(page)
-    assert cell(page, "map-mean", 0, 0)[0] == whole[0]
+    wait_for_value(lambda: cell(page, "map-mean", 0, 0)[0], whole[0], "the first cell's place")
     page.get_by_role("button", name="As drawn by the seed").click()
     expect(page).not_to_have_url(re.compile("hide="))
     settled(page)

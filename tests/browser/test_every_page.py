@@ -111,8 +111,7 @@ def wrong(page: Page, address: str) -> list[str]:
             found += barriers(page, without=() if address in POPOVERS else [CONTRAST])
         elif where.startswith("popover") and address in POPOVERS:
             found += barriers(page, within="[data-testid=stPopoverBody]", without=[CONTRAST])
-    if (equations := page.locator(EXPANDERS).count()) != EXPECTED[address]:
-        found.append(f"{equations} equations, not {EXPECTED[address]}")
+    expect(page.locator(EXPANDERS)).to_have_count(EXPECTED[address])
     if first:
         found += look(turned_dark(page), "dark")
     page.set_viewport_size({"width": 390, "height": 844})
@@ -133,7 +132,8 @@ def test_everything_on_the_page_is_as_it_should_be(page: Page, address: str) -> 
     expect(page.get_by_text("computing the exact maps …")).to_have_count(0, timeout=HANG_MS)
     settled(page)  # expanders come with the exact maps, and a click on one closes an open popover
     title = next((one.title for one in PAGES if address.startswith(f"/{one.url_path}")), PAGES[0].title)
-    assert page.title() == title and page.locator("h1").count() == 1
+    expect(page).to_have_title(title)
+    expect(page.locator("h1")).to_have_count(1)
     assert not (found := wrong(page, address)), "\n".join(found)
 
 

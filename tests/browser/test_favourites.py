@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import opened, overflow, settled
+from tests.browser.steps import fits, opened, settled
 
 
 def learned(page: Page, address: str) -> None:
@@ -29,7 +29,7 @@ def test_a_favourite_is_kept_by_keyboard_and_opened_from_runs(new_page: Callable
     name.fill("Noisy seven")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Kept.")).to_be_visible()
-    assert overflow(page) == 0
+    fits(page)
     page.keyboard.press("Escape")
     settled(page)
     page.get_by_role("button", name="Presets", exact=True).click()
@@ -39,7 +39,8 @@ def test_a_favourite_is_kept_by_keyboard_and_opened_from_runs(new_page: Callable
     page.get_by_test_id("stBaseButton-primary").filter(has_text="Open").click()
     page.wait_for_url(re.compile("/sparse.*s-noise=0.5"))
     expect(page.get_by_role("heading", name="Sparse representation")).to_be_visible()
-    assert overflow(page) == 0 and not page.errors
+    fits(page)
+    assert not page.errors
 
 
 def test_a_snapshot_is_read_only(new_page: Callable[..., Page]) -> None:
@@ -54,5 +55,6 @@ def test_a_snapshot_is_read_only(new_page: Callable[..., Page]) -> None:
     expect(other.locator("[data-key^=snapshot-]")).to_be_visible()
     expect(other.get_by_text(re.compile("^Made by the task"))).to_be_visible()
     main = other.get_by_test_id("stMain")
-    assert main.locator("[data-testid^=stBaseButton]:visible, input:visible, textarea:visible").count() == 0
-    assert overflow(other) == 0 and not other.errors and not page.errors
+    expect(main.locator("[data-testid^=stBaseButton]:visible, input:visible, textarea:visible")).to_have_count(0)
+    fits(other)
+    assert not other.errors and not page.errors

@@ -4,11 +4,11 @@ word."""
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 from tests.browser.maps import centre, colour, field, shade, where
 from tests.browser.steps import CELLS, opened, settled
-from tests.waiting import wait_for
+from tests.waiting import wait_for, wait_for_value
 
 THERE = "() => (document.documentElement.dataset.labFrames || '').split(' ').includes('l0')"
 BLENDED = 'key => Number(document.querySelector(`[data-key="${key}"]`).dataset.blended || 0)'
@@ -46,16 +46,17 @@ PLACE = """() => {
 STANDS = "() => document.querySelector('[data-key=\"map-mean\"]').chart.along.l0[1]"
 
 
-@pytest.fixture
-def ahead(new_page: Callable[..., Page]) -> Page:
-    """Page Downscaling once the maps along its lengthscale are there."""
+def test_maps_are_blended_while_a_slider_is_held(new_page: Callable[..., Page]) -> None:
     page = opened(new_page(), CELLS)
     page.wait_for_function(THERE)
     settled(page)
-    return page
+    every_frame_is_painted_in_the_colours_of_its_values_and_goes_when_the_page_rests(page)
+    maps_of_another_state_of_the_page_are_never_shown(page)
+    a_dragged_slider_blends_and_the_picture_of_the_server_is_the_last_word(page)
+    assert not page.errors
 
 
-def test_every_frame_is_painted_in_the_colours_of_its_values_and_goes_when_the_page_rests(ahead: Page) -> None:
+def every_frame_is_painted_in_the_colours_of_its_values_and_goes_when_the_page_rests(ahead: Page) -> None:
     assert ahead.evaluate(MOVED, ["l0", 0.8, FRAMES]) >= FRAMES - 4
     assert ahead.evaluate(BLENDED, "map-error") > 0
     shown = ahead.evaluate(BLEND, "map-mean")
@@ -65,7 +66,7 @@ def test_every_frame_is_painted_in_the_colours_of_its_values_and_goes_when_the_p
     at = max(known, key=lambda i: abs(shown["z"][i] - last["z"][i]))
     ahead.mouse.move(*where(ahead, "map-mean", *centre(shown, *divmod(at, shown["columns"]))))
     tip = ahead.locator('[data-key="map-mean"] .live-tip b')
-    assert float(tip.inner_text().split()[0]) == pytest.approx(shown["z"][at], rel=1e-4)
+    wait_for_value(lambda: first_number(tip), pytest.approx(shown["z"][at], rel=1e-4), "the tip")
     for row, column in ((5, 9), (40, 60), (70, 20)):
         value = shown["z"][row * shown["columns"] + column]
         assert colour(ahead, "map-mean", *centre(shown, row, column))[:3] == pytest.approx(shade(shown, value), abs=2)
@@ -73,18 +74,25 @@ def test_every_frame_is_painted_in_the_colours_of_its_values_and_goes_when_the_p
     ahead.wait_for_function(f"() => ({BLEND})('map-mean') === null")  # no run has begun: the server's picture holds
     assert abs(shown["z"][at] - last["z"][at]) > 1e-4 * abs(last["z"][at])  # seen in the five digits of a tip
     now = pytest.approx(last["z"][at], rel=2e-5)
-    wait_for(lambda: float(tip.inner_text().split()[0]) == now, "the value of the server's picture")
-    assert not ahead.errors
+    wait_for_value(lambda: first_number(tip), now, "the tip on the server's picture")
 
 
-def test_maps_of_another_state_of_the_page_are_never_shown(ahead: Page) -> None:
-    ahead.evaluate("() => { window.__labFrames.get('l0').context = 'another'; }")
+def first_number(tip: Locator) -> float:
+    """The value that a tip gives."""
+    return float((tip.inner_text().split() or ["nan"])[0])
+
+
+def maps_of_another_state_of_the_page_are_never_shown(ahead: Page) -> None:
+    context = ahead.evaluate("() => window.__labFrames.get('l0').context")
+    relabel = "context => { window.__labFrames.get('l0').context = context; }"
+    ahead.evaluate(relabel, "another")
     before = ahead.evaluate(BLENDED, "map-mean")
     ahead.evaluate(MOVED, ["l0", 0.8, 5])
     assert ahead.evaluate(BLENDED, "map-mean") == before and ahead.evaluate(BLEND, "map-mean") is None
+    ahead.evaluate(relabel, context)
 
 
-def test_a_dragged_slider_blends_and_the_picture_of_the_server_is_the_last_word(ahead: Page) -> None:
+def a_dragged_slider_blends_and_the_picture_of_the_server_is_the_last_word(ahead: Page) -> None:
     x, y, width = ahead.evaluate(PLACE)
     before, value = ahead.evaluate(BLENDED, "map-mean"), ahead.evaluate(STANDS)
     ahead.mouse.move(x, y)
@@ -95,6 +103,6 @@ def test_a_dragged_slider_blends_and_the_picture_of_the_server_is_the_last_word(
     ahead.mouse.up()
     ahead.wait_for_function(f"() => ({BLEND})('map-mean') === null && ({STANDS})() < {value}")
     settled(ahead)
-    text = ahead.locator(".st-key-l0 input[type=range]").get_attribute("aria-valuetext")
-    assert float(text or "nan") == pytest.approx(ahead.evaluate(STANDS), rel=1e-3)
-    assert not ahead.errors
+    slider = ahead.locator(".st-key-l0 input[type=range]")
+    wait_for(lambda: float(slider.get_attribute("aria-valuetext") or "nan")
+             == pytest.approx(ahead.evaluate(STANDS), rel=1e-3), "the value of the slider in the map")  # fmt: skip

@@ -3,7 +3,7 @@
 from playwright.sync_api import Page, expect
 
 from tests.browser.steps import SMALL_LINE, move_slider, opened, settled
-from tests.waiting import HANG_MS
+from tests.waiting import HANG_MS, wait_for_value
 
 TEXT = """() => [...document.querySelectorAll('[data-testid=stMain] :is(p, li, th)')]
   .filter(block => block.checkVisibility()).map(block => block.textContent).join('\\n')"""
@@ -35,7 +35,7 @@ def told_to_keyboard_and_pointer(page: Page) -> None:
     page.keyboard.press("Enter")
     link = page.get_by_role("link", name="In the glossary")
     expect(link).to_be_focused()
-    assert link.get_attribute("href") == "glossary?g-word=evidence"
+    expect(link).to_have_attribute("href", "glossary?g-word=evidence")
     page.keyboard.press("Escape")
     expect(tip).to_be_hidden()
     expect(word).to_be_focused()
@@ -56,4 +56,5 @@ def changed_as_opened_anew(page: Page) -> None:
     after = followed(page)
     opened(page, page.url)
     page.wait_for_function(LOOKED)
-    assert followed(page) == after and "evidence" in after
+    wait_for_value(lambda: followed(page), after, "the texts of the page")
+    assert "evidence" in after

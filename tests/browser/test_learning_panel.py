@@ -8,24 +8,33 @@ from playwright.sync_api import Locator, Page, expect
 
 from pages.kit.controls.level import ALL
 from tests.browser.steps import ALL_CELLS, SMALL_LINE, click_while_there, opened, settled
+from tests.waiting import wait_for, wait_for_value
 
 PANEL = ".st-key-lab-learning"
 WINDOW = {"width": 1280, "height": 800}
 
 
+def stays(page: Page, chart: str, top: float) -> None:
+    """Wait until a chart begins where it began before."""
+    wait_for_value(lambda: top_of(page, chart), pytest.approx(top, abs=1), f"where {chart} begins")
+
+
 def top_of(page: Page, chart: str) -> float:
     """How far below the page's own beginning a chart is."""
-    box = page.locator(f'[data-key="{chart}"]').bounding_box()
-    assert box is not None
+    box = page.locator(f'[data-key="{chart}"]').bounding_box() or {"y": float("nan")}
     return box["y"] + page.get_by_test_id("stMain").evaluate("element => element.scrollTop")
+
+
+def comes_whole(page: Page, panel: Locator) -> None:
+    """Wait until all of it is in the window."""
+    wait_for(lambda: is_whole(page, panel), "the whole panel of learning")
 
 
 def is_whole(page: Page, panel: Locator) -> bool:
     """Whether all of it is in the window and nothing lies on its middle."""
     size = page.viewport_size or WINDOW
     box = panel.bounding_box()
-    assert box is not None
-    inside = box["y"] >= 0 and box["y"] + box["height"] <= size["height"] + 1
+    inside = box is not None and box["y"] >= 0 and box["y"] + box["height"] <= size["height"] + 1
     return inside and panel.evaluate(
         """element => {
           const { x, y, width, height } = element.getBoundingClientRect();
@@ -47,14 +56,15 @@ def test_the_panel_is_in_view_wherever_the_sidebar_stands_and_the_picture_keeps_
     panel.wait_for()
     for place in (0, 100_000):
         page.get_by_test_id("stSidebarContent").evaluate("(element, top) => element.scrollTo(0, top)", place)
-        assert is_whole(page, panel)
-    assert top_of(page, chart) == pytest.approx(before, abs=1)
+        comes_whole(page, panel)
+    stays(page, chart, before)
     click_while_there(panel.get_by_role("button", name="Cancel"), done)
     expect(done).to_be_visible()
     settled(page)
-    assert top_of(page, chart) == pytest.approx(before, abs=1)
+    stays(page, chart, before)
     page.get_by_test_id("stSidebarContent").evaluate("element => element.scrollTo(0, 0)")
-    assert is_whole(page, panel) and not page.errors
+    comes_whole(page, panel)
+    assert not page.errors
 
 
 def test_on_a_phone_the_panel_stands_in_the_sheet_of_controls_below_the_picture(new_page: Callable[..., Page]) -> None:
@@ -64,5 +74,5 @@ def test_on_a_phone_the_panel_stands_in_the_sheet_of_controls_below_the_picture(
     panel = page.locator(PANEL)
     panel.wait_for()
     page.get_by_test_id("stSidebarContent").evaluate("element => element.scrollTo(0, 0)")
-    assert is_whole(page, panel)
+    comes_whole(page, panel)
     click_while_there(panel.get_by_role("button", name="Cancel"), panel.get_by_text(re.compile("^(Learned|Cancelled)")))

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 from playwright.sync_api import Page, expect
 
 from pages.kit.controls.level import ALL, COOKIE, ESSENTIAL, KEY
-from tests.browser.steps import go_to, opened, overflow, revision, settled
+from tests.browser.steps import fits, go_to, opened, revision, settled
 from tests.waiting import wait_for
 
 #: Labels of everything that can be set and is seen, but for the switch and the tools.
@@ -19,12 +19,11 @@ SEEN = """() => [...document.querySelectorAll('[data-testid=stElementContainer]'
 
 def seen(page: Page, count: int) -> list[str]:
     """Those labels, once there are so many of them."""
-    wait_for(lambda: len(page.evaluate(SEEN)) == count, f"{count} controls")
-    return page.evaluate(SEEN)
+    return wait_for(lambda: len(labels := page.evaluate(SEEN)) == count and labels, f"{count} controls")
 
 
-def query(page: Page) -> dict[str, list[str]]:
-    return parse_qs(urlsplit(page.url).query)
+def query(url: str) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(url).query)
 
 
 def switch_by_keyboard(page: Page, to: str) -> None:
@@ -43,12 +42,14 @@ def test_a_new_visitor_sees_four_controls_and_the_choice_is_kept(new_page: Calla
     switch_by_keyboard(page, ALL)
     every = seen(page, 9)
     assert any("σ²" in label for label in every)
-    assert query(page) == {"s-size": ["3"], KEY: [ALL]} and revision(page, "s-here") == shown
+    page.wait_for_url(lambda url: query(url) == {"s-size": ["3"], KEY: [ALL]})
+    assert revision(page, "s-here") == shown
     go_to(page, "One dimension")
     page.locator("[data-key=o-function]").wait_for()
     page.wait_for_url(re.compile(f"/line.{KEY}={ALL}"))
     opened(page, "/sparse")  # a visit later on: the browser has kept the choice
-    assert seen(page, 9) == every and query(page) == {KEY: [ALL]}
+    assert seen(page, 9) == every
+    page.wait_for_url(lambda url: query(url) == {KEY: [ALL]})
     opened(page, f"/sparse?{KEY}={ESSENTIAL}&s-size=3")  # a link as it was shared
     assert seen(page, 4) == few and revision(page, "s-here") == shown
     page.get_by_role("button", name="show all").click()
@@ -65,5 +66,6 @@ def test_the_switch_is_at_the_head_of_the_controls_of_a_phone(new_page: Callable
     switch.get_by_text(ALL, exact=True).click()
     settled(page)
     expect(page.get_by_test_id("stSidebar").get_by_role("slider", name="λ").first).to_be_visible()
-    assert overflow(page) == 0
-    assert {one["value"] for one in page.context.cookies() if one["name"] == COOKIE} == {ALL} and not page.errors
+    fits(page)
+    level = [one["value"] for one in page.context.cookies() if one["name"] == COOKIE]
+    assert level == [ALL] and not page.errors

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import opened, overflow, pick, settled
+from tests.browser.steps import fits, opened, pick, settled
 from tests.core.engine.made import write_run
 
 
@@ -38,6 +38,6 @@ def test_runs_are_named_found_compared_deleted_and_brought_back(page: Page, runs
     assert not page.errors
     page.set_viewport_size({"width": 390, "height": 844})
     settled(page)
-    assert overflow(page) == 0
+    fits(page)
     for folder in (first, second):
         shutil.rmtree(folder)

@@ -1,6 +1,7 @@
 """A map on its canvas: colours of values, the value pointed at, zoom of a group, keys, pinch, PNG, dark, sharp."""
 
 import math
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from io import BytesIO
@@ -85,11 +86,11 @@ def test_the_value_pointed_at_is_read_on_all_maps_of_the_group(maps: Page) -> No
     (x, y), value = centre(shown, 2, 7), shown["z"][2 * 40 + 7]
     tip = maps.locator('[data-key="even"] .live-tip')
     expect(tip.locator("b")).to_have_text(f"{written(value)} K")
-    assert tip.locator("span").inner_text() == f"{y:.2f}° N, {x:.2f}° E"
+    expect(tip.locator("span")).to_have_text(f"{y:.2f}° N, {x:.2f}° E")
     other = field(maps, "uneven")
-    here = maps.locator('[data-key="uneven"] .live-tip b').inner_text()
     column = int(np.searchsorted([0.5, 2, 4.5, 8], x))
-    assert here == f"{written(other['z'][int(y + 0.5) * 5 + column])} m"
+    here = maps.locator('[data-key="uneven"] .live-tip b')
+    expect(here).to_have_text(f"{written(other['z'][int(y + 0.5) * 5 + column])} m")
     maps.mouse.move(*where(maps, "even", *centre(shown, 3, 5)))
     expect(tip.locator("b")).to_have_text("missing")
     maps.mouse.move(2, 2)
@@ -101,8 +102,10 @@ def test_the_place_pointed_at_on_a_rotated_grid_is_its_true_one(maps: Page) -> N
                      mapping={"grid_north_pole_latitude": 37.5, "grid_north_pole_longitude": 177.5})  # fmt: skip
     maps.mouse.move(*where(maps, "rotated", float(grid.x[25]), float(grid.y[4])))
     lat, lon = float(grid.latitude[4, 25]), float(grid.longitude[4, 25])
-    said = maps.locator('[data-key="rotated"] .live-tip span').inner_text()
-    north, east = (float(part.split("°")[0]) * (-1 if part[-1] in "SW" else 1) for part in said.split(", "))
+    tip = maps.locator('[data-key="rotated"] .live-tip span')
+    expect(tip).to_have_text(re.compile("° [NS], .*° [EW]$"))
+    place = tip.inner_text().split(", ")
+    north, east = (float(part.split("°")[0]) * (-1 if part[-1] in "SW" else 1) for part in place)
     assert (north, east) == pytest.approx((lat, (lon + 180) % 360 - 180), abs=0.02)
 
 
@@ -184,7 +187,7 @@ def test_the_picture_saved_is_the_view_with_its_words(maps: Page) -> None:
 def test_maps_are_named_reachable_and_no_plotly_is_fetched_for_them(maps: Page) -> None:
     picture = maps.locator('[data-key="even"]').get_by_role("img", name="Map, Temperature in June")
     expect(picture).to_have_attribute("tabindex", "0")
-    assert maps.locator('[data-key="even"]').get_attribute("data-engine") == "canvas"
+    expect(maps.locator('[data-key="even"]')).to_have_attribute("data-engine", "canvas")
     assert maps.evaluate("() => window.Plotly === undefined")
     maps.get_by_text("A curve too").click()
     maps.locator('[data-key="curve"][data-engine="plotly"][data-revision]').wait_for()

@@ -1,12 +1,14 @@
 """As each page opens: a header of two lines, the main picture whole, its essential controls and Learn, no scrolling."""
 
+import math
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from pages.kit.pages import PAGES
-from tests.browser.steps import opened, overflow
+from tests.browser.steps import fits, opened
+from tests.waiting import wait_for, wait_for_value
 
 #: Pixels: the title with its question and the tools, what stands above the first picture, also on a phone.
 HEADER, ABOVE, ABOVE_ON_PHONE = 100, 320, 560
@@ -23,18 +25,32 @@ BOXES = """() => {
 STUDIES = [page.url_path for page in PAGES if page.study]
 
 
+def top_of_pictures(boxes: dict[str, list]) -> float:
+    return min((top for top, _ in boxes["pictures"]), default=math.inf)
+
+
+def off_the_screen(boxes: dict[str, list]) -> list[str]:
+    """Which of them do not stand where a window of 800 pixels shows them at once."""
+    first, last = boxes["header"]
+    right = {
+        "the header": last - first <= HEADER,
+        "the top of the pictures": top_of_pictures(boxes) < ABOVE,
+        "the first picture": boxes["pictures"] and boxes["pictures"][0][1] <= 800,
+        "the controls": boxes["controls"] and all(bottom <= 800 for _, bottom in boxes["controls"]),
+        "Learn": all(bottom <= 800 for _, bottom in boxes["learn"]),
+    }
+    return [name for name, holds in right.items() if not holds]
+
+
 @pytest.mark.parametrize("path", STUDIES)
 def test_picture_controls_and_learn_are_on_the_screen(new_page: Callable[..., Page], path: str) -> None:
     page = opened(new_page(width=1280, height=800, level=""), f"/{path}")
     expect(page.locator(".live-chart[data-revision]").first).to_be_visible()
-    boxes = page.evaluate(BOXES)
-    first, last = boxes["header"]
-    assert last - first <= HEADER
-    assert min(top for top, _ in boxes["pictures"]) < ABOVE and boxes["pictures"][0][1] <= 800
-    assert boxes["controls"] and all(bottom <= 800 for _, bottom in boxes["controls"] + boxes["learn"])
+    wait_for_value(lambda: off_the_screen(page.evaluate(BOXES)), [], "what is not on the screen")
     assert page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollTop") == 0
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_function("() => document.querySelector('[data-testid=stSidebar]')?.dataset.collapsed !== 'false'")
-    assert overflow(page) == 0 and min(top for top, _ in page.evaluate(BOXES)["pictures"]) <= ABOVE_ON_PHONE
+    fits(page)
+    wait_for(lambda: top_of_pictures(page.evaluate(BOXES)) <= ABOVE_ON_PHONE, "a picture near the top of a phone")
     expect(page.get_by_test_id("stExpandSidebarButton")).to_be_in_viewport()
     assert not page.errors

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.steps import exceptions, give, opened, overflow, pick, revision, settled
+from tests.browser.steps import exceptions, fits, give, opened, pick, revision, settled
 from tests.core.fields.own_files import coarse_months, fine_heights, projected, reanalysis, rubbish
 from tests.core.fields.samples import netcdf
 from tests.waiting import wait_for
@@ -58,7 +58,8 @@ def test_from_a_file_to_its_map_in_a_minute_and_three_clicks(new_page: Callable[
     assert time.monotonic() - begun < max(LONGEST_S, LONGEST_SHARE * (begun - asked))
     assert page.evaluate("window.clicks") <= MOST_CLICKS
     settled(page)
-    assert overflow(page) == 0 and not exceptions(page) and not page.errors
+    fits(page)
+    assert not exceptions(page) and not page.errors
     place = page.get_by_test_id("stSidebar").get_by_label(control, exact=True).first
     expect(place).to_be_attached()
     if kind.startswith("rean"):

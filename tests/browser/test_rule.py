@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.steps import SMALL_LINE, opened, redrawn, revision, settled
+from tests.waiting import wait_for
 
 LINE = """key => {
   const plot = document.querySelector(`[data-key="${key}"] .live-plot`), { xaxis, yaxis } = plot._fullLayout;
@@ -37,5 +38,5 @@ def test_a_dragged_rule_moves_the_observation(
     redrawn(page, shown, before)
     expect(page.locator(f"[data-key={shown}]")).to_be_visible()
     settled(page)
-    _, now, _ = page.evaluate(LINE, key)
-    assert 0.1 * height < now - y < 0.3 * height and not page.errors
+    wait_for(lambda: 0.1 * height < page.evaluate(LINE, key)[1] - y < 0.3 * height, "the line where it was let go")
+    assert not page.errors

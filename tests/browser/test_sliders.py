@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Mouse, Page, expect
 
 from tests.browser.steps import ALL_CELLS, SMALL_LINE, opened, redrawn, revision, settled
-from tests.waiting import wait_for
+from tests.waiting import wait_for, wait_for_value
 
 LAMBDA = f"{SMALL_LINE}&o-view=Bayes%27+rule"
 FOUND = re.compile("^Hidden: y. Seen: x = ")
@@ -38,17 +38,14 @@ def said(page: Page, name: str) -> str:
     """What a screen reader says; it is what stands at the handle."""
     slider = handle(page, name)
     box = page.locator("[data-testid=stSlider]").filter(has=slider)
-    text = slider.get_attribute("aria-valuetext")
-    expect(box.get_by_test_id("stSliderThumbValue")).to_have_text(text)
-    return text
+    value = box.get_by_test_id("stSliderThumbValue")
+    return wait_for(
+        lambda: (text := slider.get_attribute("aria-valuetext")) == value.inner_text() and text, f"one value of {name}"
+    )
 
 
 def asked_in(url: str) -> dict[str, list[str]]:
     return parse_qs(urlsplit(url).query)
-
-
-def asked(page: Page) -> dict[str, list[str]]:
-    return asked_in(page.url)
 
 
 def test_one_key_press_is_one_step_and_the_value_is_read_said_and_kept_in_the_address(
@@ -63,16 +60,16 @@ def test_one_key_press_is_one_step_and_the_value_is_read_said_and_kept_in_the_ad
     settled(page)
     now = said(page, "λ, of the simulation")
     assert 1.05 < float(now) / float(first) < 1.2
-    assert asked(page)["b-lam"] == [now]
+    page.wait_for_url(lambda url: asked_in(url)["b-lam"] == [now])
     found = page.get_by_text(FOUND).inner_text()
 
     again = opened(new_page(), urlsplit(page.url)._replace(scheme="", netloc="").geturl())
     assert said(again, "λ, of the simulation") == now
-    assert again.get_by_text(FOUND).inner_text() == found
+    expect(again.get_by_text(FOUND)).to_have_text(found)
 
     page.keyboard.press("ArrowLeft")
     page.wait_for_url(lambda url: "b-lam" not in url)  # the default is not written
-    assert said(page, "λ, of the simulation") == first
+    expect(handle(page, "λ, of the simulation")).to_have_attribute("aria-valuetext", first)
 
 
 def test_an_address_beyond_an_end_is_clipped_with_a_sentence(page: Page) -> None:
@@ -154,7 +151,8 @@ def dragged(page: Page, name: str, chart: str, pointer: Mouse | Finger, look: Ca
     now = slider.get_attribute("aria-valuetext")
     pointer.up()
     settled(page)
-    assert said(page, name) == now != before
+    assert now != before
+    wait_for_value(lambda: said(page, name), now, f"{name} when it was let go")
     return now
 
 
@@ -195,8 +193,8 @@ def test_after_a_drag_the_picture_is_that_of_the_address(page: Page, new_page: C
     opened(page, SMALL_LINE)
     now = dragged(page, "Lengthscale of k", "o-function", page.mouse)
     again = opened(new_page(), urlsplit(page.url)._replace(scheme="", netloc="").geturl())
-    assert said(again, "Lengthscale of k") == now
-    assert revision(again, "o-function") == revision(page, "o-function")
+    wait_for_value(lambda: said(again, "Lengthscale of k"), now, "the slider of the address")
+    wait_for_value(lambda: revision(again, "o-function"), revision(page, "o-function"), "the picture of the address")
 
 
 #: Counts the runs that the page is told of, when they end.

@@ -4,14 +4,14 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.steps import move_slider, opened, overflow, redrawn, revision, settled
+from tests.browser.steps import fits, move_slider, opened, redrawn, revision, settled
+from tests.waiting import wait_for
 
 #: Where a row of a table lies in the window, by its place among those away from the mediator.
 WHERE = """([key, at]) => {
   const node = document.querySelector(`[data-key="${key}"]`), plot = node.querySelector('.live-plot');
   const { xaxis, yaxis } = plot._fullLayout, box = plot.getBoundingClientRect(), { x, y } = plot._fullData[0];
   return [box.x + xaxis._offset + xaxis.d2p(x[at]), box.y + yaxis._offset + yaxis.d2p(y[at])]; }"""
-STEP = re.compile(r"[?&]step=(\d+)")
 
 
 def on_step(page: Page, number: int, of: int = 9) -> None:
@@ -36,14 +36,14 @@ def test_the_story_is_told_by_keys_dots_and_guesses(page: Page) -> None:
     page.get_by_role("button", name="Step 6: There and back").click()
     on_step(page, 6)
     settled(page)
-    assert STEP.search(page.url)[1] == "6"
+    page.wait_for_url(re.compile(r"[?&]step=6\b"))
     page.reload()
     on_step(page, 6)
     revision(page, "story-s6-0")
     page.get_by_role("button", name="Step 1: Cells hide").click()
     on_step(page, 1)
     expect(page.get_by_text("you guessed")).to_be_visible()  # the guess is kept, in no address
-    assert "guess" not in page.url
+    page.wait_for_url(lambda url: "guess" not in url)
     page.get_by_role("button", name="Guess again").click()
     expect(page.get_by_role("button", name="Reveal")).to_be_visible()
     settled(page)
@@ -52,7 +52,7 @@ def test_the_story_is_told_by_keys_dots_and_guesses(page: Page) -> None:
     expect(page.get_by_role("button", name="Reveal")).to_be_visible()
     page.set_viewport_size({"width": 390, "height": 844})
     settled(page)
-    assert overflow(page) == 0
+    fits(page)
     expect(page.get_by_role("button", name="Step 9: Where it fails")).to_be_in_viewport()
     assert not page.errors and not page.foreign
 
@@ -69,7 +69,7 @@ def test_rows_of_the_mediator_step_are_dragged_and_the_sentence_follows(page: Pa
     page.get_by_role("button", name="Points as generated").click()
     expect(told).to_have_text(before)
     settled(page)
-    assert "s5-" not in page.url
+    page.wait_for_url(lambda url: "s5-" not in url)
     page.set_viewport_size({"width": 1920, "height": 1080})  # a projector's window is zoomed
     settled(page)
     drag_first_row(page, told, before)
@@ -81,7 +81,7 @@ def drag_first_row(page: Page, told: Locator, before: str) -> None:
     for key in ("story-s5-0", "story-s5-1"):
         revision(page, key)
     x, y = page.evaluate(WHERE, ["story-s5-0", 0])
-    rule = page.locator('[data-key="story-s5-0"] .shapelayer path').first.bounding_box()
+    rule = wait_for(page.locator('[data-key="story-s5-0"] .shapelayer path').first.bounding_box, "the mediator's line")
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x, y + 20, steps=2)

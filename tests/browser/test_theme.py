@@ -7,9 +7,19 @@ from playwright.sync_api import Page
 from deconditioning.figures.colours import HUES
 from tests.browser.contrast import pale_words
 from tests.browser.steps import SHOWN, SMALL_LINE, opened, redrawn, revision, turned_dark
+from tests.waiting import wait_for, wait_for_value
 
 #: A picture of page One dimension that holds data only: others change when baselines arrive.
 PICTURE = "o-first"
+#: The colour of the style sheet's variable of this name.
+VARIABLE = """name => {
+  const mark = document.createElement('i');
+  mark.style.color = `var(--lab-${name})`;
+  document.querySelector('[data-testid=stMain]').append(mark);
+  const colour = getComputedStyle(mark).color;
+  mark.remove();
+  return colour;
+}"""
 COLOUR = "mark => getComputedStyle(mark).backgroundColor"
 
 
@@ -26,9 +36,11 @@ def test_the_look_finds_pale_words_and_style_sheets_hold_the_palette(page: Page)
         + '<svg height="20"><text y="15" fill="#999">drawn</text></svg>'
         + '<button disabled style="color:#bbb">off</button>')"""
     )
-    assert [words.partition(": ")[2] for words in pale_words(page)] == [
-        "almost 4.5", "sixty per cent", "dark on dark", "on half a shade", "drawn",
-    ]  # fmt: skip
+    wait_for_value(
+        lambda: [words.partition(": ")[2] for words in pale_words(page)],
+        ["almost 4.5", "sixty per cent", "dark on dark", "on half a shade", "drawn"],
+        "pale words",
+    )
 
 
 def test_pictures_change_colour_with_the_theme(new_page: Callable[..., Page]) -> None:
@@ -40,7 +52,7 @@ def test_pictures_change_colour_with_the_theme(new_page: Callable[..., Page]) ->
     colour = swatch.evaluate(COLOUR)
     turned_dark(page)
     assert redrawn(page, PICTURE, light) == want
-    assert swatch.evaluate(COLOUR) != colour
+    wait_for(lambda: swatch.evaluate(COLOUR) != colour, "another colour of the legend's mark")
 
 
 def holds_the_palette(page: Page) -> None:
@@ -49,16 +61,7 @@ def holds_the_palette(page: Page) -> None:
         page.emulate_media(color_scheme=theme)
         page.wait_for_function(SHOWN, arg=theme)
         for name, pair in HUES.items():
-            shown = page.evaluate(
-                """name => {
-                  const mark = document.createElement('i');
-                  mark.style.color = `var(--lab-${name})`;
-                  document.querySelector('[data-testid=stMain]').append(mark);
-                  const colour = getComputedStyle(mark).color;
-                  mark.remove();
-                  return colour;
-                }""",
-                name,
-            )
             red, green, blue = (int(pair[theme == "dark"][i : i + 2], 16) for i in (1, 3, 5))
-            assert shown == f"rgb({red}, {green}, {blue})", (theme, name)
+            wait_for_value(
+                lambda name=name: page.evaluate(VARIABLE, name), f"rgb({red}, {green}, {blue})", f"{name}, {theme}"
+            )
