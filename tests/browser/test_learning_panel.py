@@ -64,11 +64,13 @@ def test_the_panel_is_in_view_wherever_the_sidebar_stands_and_the_picture_keeps_
     stays(page, chart, before)
     page.get_by_test_id("stSidebarContent").evaluate("element => element.scrollTo(0, 0)")
     comes_whole(page, panel)
+    if path == SMALL_LINE:
+        on_a_phone_it_stands_in_the_sheet_of_controls(page)
     assert not page.errors
 
 
-def test_on_a_phone_the_panel_stands_in_the_sheet_of_controls_below_the_picture(new_page: Callable[..., Page]) -> None:
-    page = opened(new_page(width=390, height=844, level=""), SMALL_LINE)
+def on_a_phone_it_stands_in_the_sheet_of_controls(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
     page.get_by_test_id("stExpandSidebarButton").click()
     page.get_by_role("button", name="Learn hyperparameters").click()
     panel = page.locator(PANEL)

@@ -80,7 +80,7 @@ def test_the_picture_comes_first_and_the_page_follows_once(new_page, least: str)
     assert not page.errors
 
 
-def test_the_page_follows_by_itself(new_page, least: str) -> None:
+def test_the_page_follows_by_itself_loses_no_click_and_says_what_is_refused(new_page, least: str) -> None:
     page = opened(new_page(url=least))
     at_height(page, 5)
     before = runs(page)
@@ -88,11 +88,12 @@ def test_the_page_follows_by_itself(new_page, least: str) -> None:
     expect(page.get_by_text("The page was run for height 9.")).to_be_visible()
     settled(page)
     assert before < runs(page) <= before + 4  # at most one for each key
+    a_click_is_not_lost_where_the_page_follows_just_then(page)
+    what_the_picture_refuses_the_page_says(page)
+    assert not page.errors
 
 
-def test_a_click_is_not_lost_where_the_page_follows_just_then(new_page, least: str) -> None:
-    page = opened(new_page(url=least))
-    at_height(page, 5)
+def a_click_is_not_lost_where_the_page_follows_just_then(page: Page) -> None:
     for count in (1, 2, 3):
         page.evaluate(
             """() => {
@@ -101,12 +102,9 @@ def test_a_click_is_not_lost_where_the_page_follows_just_then(new_page, least: s
             }"""
         )
         expect(page.get_by_text(f"Pressed: {count}.")).to_be_visible()
-    assert not page.errors
 
 
-def test_what_the_picture_refuses_the_page_says(new_page, least: str) -> None:
-    page = opened(new_page(url=least))
-    at_height(page, 5)
+def what_the_picture_refuses_the_page_says(page: Page) -> None:
     move_slider(page, "Height", key="End")
     expect(page.get_by_text("Height 20 is too high: choose at most 15.")).to_be_visible()
     settled(page)
@@ -114,7 +112,6 @@ def test_what_the_picture_refuses_the_page_says(new_page, least: str) -> None:
     at_height(page, 0)
     expect(page.get_by_text("The page was run for height 0.")).to_be_visible()
     expect(page.get_by_text("is too high")).to_have_count(0)
-    assert not page.errors
 
 
 def test_a_run_of_the_page_ends_a_drawing_that_is_under_way(least: str, folder: Path) -> None:

@@ -80,7 +80,6 @@ def test_an_address_beyond_an_end_is_clipped_with_a_sentence(page: Page) -> None
     ).to_be_visible()
     expect(page.get_by_text("b-herd=9999, which is outside the limits. The page uses 500.")).to_be_visible()
     page.wait_for_url(lambda url: "b-lam=1" in url and "b-herd=500" in url)
-    page.reload()
     opened(page, urlsplit(page.url)._replace(scheme="", netloc="").geturl())
     assert said(page, "λ, of the simulation") == "1" and not page.errors
 
@@ -156,8 +155,15 @@ def dragged(page: Page, name: str, chart: str, pointer: Mouse | Finger, look: Ca
     return now
 
 
+#: Counts the runs that the page is told of, when they end.
+COUNT_RUNS = """() => {
+  const app = document.querySelector('[data-testid=stApp]');
+  window.runs = 0;
+  const count = () => { window.runs += app.dataset.testScriptState === 'notRunning'; };
+  new MutationObserver(count).observe(app, { attributeFilter: ['data-test-script-state'] });
+}"""
+#: Pages on which a drag moves a map, and the whole page; in the test below these, a picture.
 CASES = {
-    "a picture": (SMALL_LINE, "Lengthscale of k", "o-k-scale", "o-function"),
     "a map": (ALL_CELLS, "Lengthscale: surface altitude", "l1", "map-mean"),
     "a whole page": ("/simulate", "ℓ, in sd of near parameters", "lf-len", "lf-marginal-0"),
 }
@@ -168,8 +174,41 @@ def test_pictures_follow_a_dragged_handle_and_the_drag_is_one_step(
     page: Page, path: str, name: str, key: str, chart: str
 ) -> None:
     opened(page, path)
-    before, entries = said(page, name), page.evaluate("() => history.length")
-    now = dragged(page, name, chart, page.mouse)
+    before = said(page, name)
+    now = dragged_in_one_step(page, name, key, chart)
+    goes_back_and_forth(page, name, before, now)
+    assert not page.errors
+
+
+def test_a_drag_lays_out_the_page_once_and_ends_on_the_page_of_its_address(
+    page: Page, new_page: Callable[..., Page]
+) -> None:
+    opened(page, SMALL_LINE)
+    before = said(page, "Lengthscale of k")
+    page.evaluate(COUNT_RUNS)
+    runs: list[int] = []
+    now = dragged_in_one_step(
+        page, "Lengthscale of k", "o-k-scale", "o-function", lambda: runs.append(page.evaluate("() => window.runs"))
+    )
+    assert runs == [1]  # while the handle was held
+    again = opened(new_page(), urlsplit(page.url)._replace(scheme="", netloc="").geturl())
+    wait_for_value(lambda: said(again, "Lengthscale of k"), now, "the slider of the address")
+    expect(page.get_by_text("recovers f with RMSE")).to_have_text(
+        again.get_by_text("recovers f with RMSE").inner_text()
+    )
+    for chart in ("o-function", "o-first", "o-weights", "o-error"):
+        wait_for(lambda chart=chart: revision(page, chart) == revision(again, chart), f"the same {chart}")
+    goes_back_and_forth(page, "Lengthscale of k", before, now)
+    assert not page.errors
+
+
+def dragged_in_one_step(page: Page, name: str, key: str, chart: str, look: Callable[[], None] = lambda: None) -> str:
+    """Drag a handle: the address has its value, the history no entry more, and other pictures heard of each value.
+
+    Returns the value.
+    """
+    entries = page.evaluate("() => history.length")
+    now = dragged(page, name, chart, page.mouse, look)
     page.wait_for_url(lambda url: asked_in(url).get(key) == [now])
     assert page.evaluate("() => history.length") == entries
     events = page.evaluate("() => window.told")
@@ -178,7 +217,11 @@ def test_pictures_follow_a_dragged_handle_and_the_drag_is_one_step(
     assert {detail["key"] for _, detail in events} == {key}
     assert events[-1][1]["text"] == now and events[-1][1]["value"] == float(now)
     assert all(0 <= detail["fraction"] <= 1 for _, detail in events)
+    return now
 
+
+def goes_back_and_forth(page: Page, name: str, before: str, now: str) -> None:
+    """One Undo takes the drag back, one Redo does it again."""
     undo = page.locator(".st-key-lab-undo button").first
     undo.click()
     expect(handle(page, name)).to_have_attribute("aria-valuetext", before)
@@ -186,42 +229,6 @@ def test_pictures_follow_a_dragged_handle_and_the_drag_is_one_step(
     expect(undo).to_be_disabled()
     page.locator(".st-key-lab-redo button").first.click()
     expect(handle(page, name)).to_have_attribute("aria-valuetext", now)
-    assert not page.errors
-
-
-def test_after_a_drag_the_picture_is_that_of_the_address(page: Page, new_page: Callable[..., Page]) -> None:
-    opened(page, SMALL_LINE)
-    now = dragged(page, "Lengthscale of k", "o-function", page.mouse)
-    again = opened(new_page(), urlsplit(page.url)._replace(scheme="", netloc="").geturl())
-    wait_for_value(lambda: said(again, "Lengthscale of k"), now, "the slider of the address")
-    wait_for_value(lambda: revision(again, "o-function"), revision(page, "o-function"), "the picture of the address")
-
-
-#: Counts the runs that the page is told of, when they end.
-COUNT_RUNS = """() => {
-  const app = document.querySelector('[data-testid=stApp]');
-  window.runs = 0;
-  const count = () => { window.runs += app.dataset.testScriptState === 'notRunning'; };
-  new MutationObserver(count).observe(app, { attributeFilter: ['data-test-script-state'] });
-}"""
-
-
-def test_a_handle_that_is_held_lays_out_the_page_once_and_its_release_says_all_of_it(
-    page: Page, new_page: Callable[..., Page]
-) -> None:
-    opened(page, SMALL_LINE)
-    page.evaluate(COUNT_RUNS)
-    runs: list[int] = []
-    dragged(
-        page, "Lengthscale of k", "o-function", page.mouse, look=lambda: runs.append(page.evaluate("() => window.runs"))
-    )
-    assert runs == [1]
-    again = opened(new_page(), urlsplit(page.url)._replace(scheme="", netloc="").geturl())
-    sentence = again.get_by_text("recovers f with RMSE").inner_text()
-    expect(page.get_by_text("recovers f with RMSE")).to_have_text(sentence)
-    for chart in ("o-first", "o-weights", "o-error"):
-        wait_for(lambda chart=chart: revision(page, chart) == revision(again, chart), f"the same {chart}")
-    assert not page.errors
 
 
 def test_where_the_server_does_not_answer_a_drag_each_value_makes_a_run(page: Page) -> None:

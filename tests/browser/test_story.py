@@ -55,10 +55,14 @@ def test_the_story_is_told_by_keys_dots_and_guesses(page: Page) -> None:
     fits(page)
     expect(page.get_by_role("button", name="Step 9: Where it fails")).to_be_in_viewport()
     assert not page.errors and not page.foreign
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.get_by_role("button", name=re.compile("^Step 5: ")).click()
+    rows_of_the_mediator_step_are_dragged_and_the_sentence_follows(page)
 
 
-def test_rows_of_the_mediator_step_are_dragged_and_the_sentence_follows(page: Page) -> None:
-    opened(page, "/story?step=5")
+def rows_of_the_mediator_step_are_dragged_and_the_sentence_follows(page: Page) -> None:
+    on_step(page, 5)
+    settled(page)
     told = page.get_by_text(re.compile(r"the first table has \d+ rows?, mean input"))
     before = told.inner_text()
     drag_first_row(page, told, before)
