@@ -28,7 +28,8 @@ def barriers(page: Page, rules: Sequence[str] = (), within: str = "body", withou
     """
     found = _violations(page, rules, within, without)
     if found:  # what has just been redrawn fades in for a moment
-        settled(page)
+        if page.get_by_test_id("stApp").count():
+            settled(page)
         found = _violations(page, rules, within, without)
     return found
 
