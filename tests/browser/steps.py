@@ -3,13 +3,13 @@
 `opened`, `settled`: a page is there, nothing runs. `click_while_there`: a button that goes away by itself. `go_to`: a
 page, through the navigation. `choose_level`: of controls. `give`: a file, in `give_to_dialog`
 on page Downscaling. `pick`: from a list. `press_until`: keys
-that a redraw may swallow. `move_slider`: by keyboard. `open_expanders`: every one. `unfolded`: tabs and `popovers`
-too. `revision`, `redrawn`: which picture a chart holds. `fits`: nothing is too wide.
+that a redraw may swallow. `move_slider`: by keyboard. `open_expanders`: every one. `unfolded`: tabs too.
+`popovers`: one after the other. `revision`, `redrawn`: which picture a chart holds. `fits`: nothing is too wide.
 """
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from playwright.sync_api import BrowserContext, Locator, Page, expect
@@ -242,8 +242,8 @@ def pressed(press: Callable[[], None], body: Locator, state: Literal["visible", 
     wait_for(done, f"what is to be {state}")
 
 
-def unfolded(page: Page, with_popovers: bool = True) -> Iterator[str]:
-    """Open every expander of the page, then every tab and popover one at a time; what is open now is named."""
+def unfolded(page: Page) -> Iterator[str]:
+    """Open every expander of the page, then every tab, one at a time; what is open now is named."""
     open_expanders(page)
     yield "the page"
     for tab in page.get_by_role("tab").all():
@@ -251,14 +251,14 @@ def unfolded(page: Page, with_popovers: bool = True) -> Iterator[str]:
         settled(page)
         open_expanders(page)
         yield f"tab {tab.inner_text()}"
-    if with_popovers:
-        yield from popovers(page)
 
 
-def popovers(page: Page) -> Iterator[str]:
-    """Open every popover of the page, one at a time, with its expanders."""
+def popovers(page: Page, without: Sequence[str] = ()) -> Iterator[str]:
+    """Open every popover of the page, one at a time, with its expanders; but for those of these labels."""
     # Streamlit measures a popover's button with a tooltip by an invisible twin
     for button in page.locator("[data-testid=stPopover] button:visible").all():
+        if any(label in button.inner_text() for label in without):
+            continue
         body = page.locator("[data-testid=stPopoverBody]")
         pressed(button.click, body, "visible")
         settled(page)  # what is in it is drawn by a run, which takes it away for a moment

@@ -76,8 +76,10 @@ LOOK = r"""async () => {
       .filter(e => !e.querySelector('.katex-display')).map(e => e.innerText.slice(0, 80)),
   };
 }"""
-#: The pages whose popovers axe-core looks at, too: the line of tools is the same on all, page Downscaling has its own.
+#: The pages whose popovers axe-core looks at, too: page Downscaling has its own.
 POPOVERS = ("/line", "/downscale")
+#: Popovers that are the same on all pages, and looked at on these.
+TOOLS = ("Star", "Link")
 #: A fault counts when it is there so many times, each after the page has settled.
 LOOKS = 6
 EXPANDERS = "[data-testid=stExpander]:has(.katex-display):not(:has([data-testid=stExpander]))"
@@ -105,11 +107,13 @@ def wrong(page: Page, address: str) -> list[str]:
     Of a page that has been looked at already, another view is looked at without popovers, and dark only where narrow.
     """
     found, first = [] if darkness(page) < 0.5 else ["not light"], "?" not in address
-    for where in unfolded(page, with_popovers=first):
+    for where in unfolded(page):
         found += look(page, where)
         if first and where == "the page":
             found += barriers(page, without=() if address in POPOVERS else [CONTRAST])
-        elif where.startswith("popover") and address in POPOVERS:
+    for where in popovers(page, without=() if address in POPOVERS else TOOLS) if first else ():
+        found += look(page, where)
+        if address in POPOVERS:
             found += barriers(page, within="[data-testid=stPopoverBody]", without=[CONTRAST])
     expect(page.locator(EXPANDERS)).to_have_count(EXPECTED[address])
     if first:
