@@ -36,6 +36,11 @@ def files(*patterns: str) -> list[Path]:
     return sorted({path for pattern in patterns for path in ROOT.glob(pattern)})
 
 
+def named(path: Path) -> str:
+    """A file of the project as a reader finds it."""
+    return str(path.relative_to(ROOT))
+
+
 @cache
 def tree_of(path: Path) -> ast.Module:
     """A file of the project, read as Python once for all rules."""
@@ -70,31 +75,37 @@ def is_stub(node: ast.ClassDef | Function) -> bool:
     return isinstance(body, ast.Expr) and isinstance(body.value, ast.Constant) and body.value.value is ...
 
 
-@pytest.mark.parametrize("path", files(*CODE), ids=lambda path: str(path.relative_to(ROOT)))
-def test_functions_and_files_are_short(path: Path) -> None:
-    source = path.read_text()
-    long = {f.name: body_length(f) for f in functions(tree_of(path)) if body_length(f) > LONGEST_FUNCTION}
-    assert not long, f"longer than {LONGEST_FUNCTION} lines: {long}"
-    assert source.count("\n") <= LONGEST_FILE, f"{source.count(chr(10))} lines: split the file by ideas"
+def test_functions_are_short() -> None:
+    lengths = {f"{named(path)}: {f.name}": body_length(f) for path in files(*CODE) for f in functions(tree_of(path))}
+    assert len(lengths) > 1000
+    long = {name: length for name, length in lengths.items() if length > LONGEST_FUNCTION}
+    assert not long, f"longer than {LONGEST_FUNCTION} lines"
+
+
+def test_files_are_short() -> None:
+    lengths = {named(path): path.read_text().count("\n") for path in files(*CODE)}
+    long = {name: length for name, length in lengths.items() if length > LONGEST_FILE}
+    assert not long, f"more than {LONGEST_FILE} lines: split the file by ideas"
 
 
 def test_folders_are_small() -> None:
     counted = Counter(path.parent for path in files("core/**/*.py", "pages/**/*.py"))
-    large = {str(folder.relative_to(ROOT)): count for folder, count in counted.items() if count > MOST_FILES}
+    large = {named(folder): count for folder, count in counted.items() if count > MOST_FILES}
     assert not large, f"folders of more than {MOST_FILES} files: {large}"
 
 
-@pytest.mark.parametrize("path", files("core/deconditioning/**/*.py"), ids=lambda path: str(path.relative_to(ROOT)))
-def test_public_names_of_core_have_docstrings(path: Path) -> None:
-    tree = tree_of(path)
-    assert not undocumented(tree)
-    assert path.name == "__init__.py" or ast.get_docstring(tree), "the module says what it is for"
+def test_modules_and_public_names_of_core_have_docstrings() -> None:
+    core = files("core/deconditioning/**/*.py")
+    assert [f"{named(path)}: {name}" for path in core for name in undocumented(tree_of(path))] == []
+    modules = [path for path in core if path.name != "__init__.py"]
+    assert [named(path) for path in modules if not ast.get_docstring(tree_of(path))] == []
 
 
-@pytest.mark.parametrize("page", files("pages/*/page.py"), ids=lambda path: path.parent.name)
-def test_every_page_has_an_apptest(page: Path) -> None:
-    tests = [path.read_text() for path in files(f"tests/pages/test_{page.parent.name}*.py")]
-    assert any("AppTest" in text for text in tests), f"write tests/pages/test_{page.parent.name}.py with an AppTest"
+def test_every_page_has_an_apptest() -> None:
+    """In ``tests/pages/test_FOLDER*.py``."""
+    folders = [page.parent.name for page in files("pages/*/page.py")]
+    tests = {folder: [path.read_text() for path in files(f"tests/pages/test_{folder}*.py")] for folder in folders}
+    assert [folder for folder in folders if not any("AppTest" in text for text in tests[folder])] == []
 
 
 def test_only_linalg_factorises() -> None:
@@ -103,7 +114,7 @@ def test_only_linalg_factorises() -> None:
         r"torch\.(linalg\.(?!solve_triangular|\w*norm)\w+|(cholesky(?!_solve|_inverse)|svd|inverse|pinverse|lu|qr)\b)"
     )
     wrong = [
-        f"{path.relative_to(ROOT)}: {found.group()}"
+        f"{named(path)}: {found.group()}"
         for path in files("core/deconditioning/**/*.py", "pages/**/*.py")
         if path != ROOT / "core/deconditioning/linalg.py"
         for found in elsewhere.finditer(path.read_text())
@@ -114,7 +125,7 @@ def test_only_linalg_factorises() -> None:
 def test_nothing_is_left_for_later() -> None:
     mark = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "X" * 3)) + r")\b")
     paths = files(*CODE, "tests/**/*.py", *PROSE)
-    left = [str(path.relative_to(ROOT)) for path in paths if mark.search(path.read_text())]
+    left = [named(path) for path in paths if mark.search(path.read_text())]
     assert not left
 
 
@@ -145,7 +156,7 @@ def test_nothing_is_kept_for_tests_alone() -> None:
     written = "\n".join(path.read_text() for path in files(*CODE, "core/deconditioning/NOTATION.md", "pages/**/*.js"))
     words = Counter(re.findall(r"\w+", written))
     defined = {
-        node.name: str(path.relative_to(ROOT))
+        node.name: named(path)
         for path in files("core/deconditioning/**/*.py", "pages/**/*.py")
         for node in tree_of(path).body
         if isinstance(node, Function | ast.ClassDef) and not node.name.startswith("_")
@@ -164,9 +175,9 @@ def test_what_one_module_alone_uses_is_private() -> None:
         re.findall(r"\w+", "\n".join(path.read_text() for path in files(*PROSE, "docs/**/*.md", "docs/**/*.ipynb")))
     )
     lone = [
-        f"{path.relative_to(ROOT)}: {name}"
+        f"{named(path)}: {name}"
         for path in files("core/deconditioning/**/*.py", "pages/**/*.py")
-        for name in public_names(ast.parse(path.read_text()))
+        for name in public_names(tree_of(path))
         if times[name] == 1 and name not in prose
     ]
     assert not lone
