@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from deconditioning.datasets.entries import catalogue
+from tests.browser.blending import maps_are_blended_while_a_slider_is_held
 from tests.browser.maps import field, view, where
 from tests.browser.steps import CELLS, opened, settled
 from tests.waiting import wait_for_value
@@ -42,8 +43,9 @@ def data_sets_can_be_told_apart(page: Page) -> None:
     page.wait_for_function(FIT, arg=[entry.title for entry in catalogue() if entry.kind != "folder"])
 
 
-def test_six_places_the_words_of_their_bars_and_of_a_place_pointed_at(new_page) -> None:
+def test_six_places_the_words_of_their_bars_and_of_a_place_pointed_at_and_a_held_slider(new_page) -> None:
     page = with_maps(new_page())
+    maps_are_blended_while_a_slider_is_held(page)
     data_sets_can_be_told_apart(page)
     wait_for_value(lambda: rows_and_columns(page), ([["observed", "mean", "truth"], ["spread", "error", "trust"]], 3))
     for key in ("spread", "error"):

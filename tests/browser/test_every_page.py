@@ -141,9 +141,8 @@ def test_everything_on_the_page_is_as_it_should_be(page: Page, address: str) -> 
     assert not (found := wrong(page, address)), "\n".join(found)
 
 
-@pytest.mark.parametrize("address", ["/", CELLS])
-def test_a_page_opens_narrow_and_dark(new_page, address: str) -> None:
-    page = opened(new_page(width=390, dark=True), address)
+def test_a_page_opens_narrow_and_dark(new_page) -> None:
+    page = opened(new_page(width=390, dark=True), CELLS)
     assert darkness(page) > 0.5 and not look(page, "at once") and not page.errors and not page.foreign
 
 
@@ -157,8 +156,8 @@ def test_every_equation_is_opened_here() -> None:
     assert calls == set(PLACES)
 
 
-def test_the_looks_find_what_is_wrong(page: Page) -> None:
-    opened(page)
+def looks_find_what_is_wrong(page: Page) -> None:
+    """`test_theme` says so on its page."""
     page.evaluate(
         r"""() => document.querySelector('[data-testid=stMain] h1').insertAdjacentHTML('afterend',
         '<p>$$ x = \\frac{1}{2} $$</p><p>\\bar K</p><p>n^−0.5</p><p class="katex-error">x</p>'

@@ -1,4 +1,7 @@
-"""A picture is drawn before its page, and the page always follows: on the least page, and on a real one."""
+"""A picture is drawn before its page, and the page always follows: on the least page.
+
+On a real one: tests/browser/test_glossary.py.
+"""
 
 import asyncio
 import re
@@ -10,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.serving import ROOT, running_app
-from tests.browser.steps import SMALL_LINE, move_slider, opened, settled
+from tests.browser.steps import move_slider, opened, settled
 from tests.visitor import Visitor, visit
 
 #: The hand rests when the test says so: the timer after which the chart asks for its page never ends by itself.
@@ -128,16 +131,3 @@ def test_a_run_of_the_page_ends_a_drawing_that_is_under_way(least: str, folder: 
     visitor = visit(quick())
     assert "The page was run for height 12." in visitor.texts and not visitor.troubles
     assert "Error" not in (folder / "log.txt").read_text()
-
-
-def test_a_moved_slider_ends_on_the_page_that_its_address_opens(new_page) -> None:
-    page = opened(new_page(), SMALL_LINE)
-    sentence = page.get_by_text(re.compile("recovers f with RMSE"))
-    for _ in range(3):
-        before = sentence.inner_text()
-        move_slider(page, "σ²")
-        expect(sentence).not_to_have_text(before)
-    settled(page)
-    other = opened(new_page(), page.url)
-    expect(other.get_by_text(re.compile("recovers f with RMSE"))).to_have_text(sentence.inner_text())
-    assert not page.errors and not other.errors

@@ -60,11 +60,6 @@ def test_a_server_listens_on_this_machine_alone(server: str) -> None:
     assert listens_on(server) == {"127.0.0.1"}
 
 
-def test_without_sharing_there_is_no_cookie(page: Page) -> None:
-    opened(page)
-    assert COOKIE not in [cookie["name"] for cookie in page.context.cookies()]
-
-
 def test_runs_are_those_of_the_browser(new_page, room: tuple[str, Path]) -> None:
     url, runs = room
     alice = opened(new_page(url=url, person="alice"), SMALL_LINE)

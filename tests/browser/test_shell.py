@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Page, expect
 
 from pages.kit.pages import GROUPS, PAGES
+from pages.kit.visitor import COOKIE
 from tests.browser.steps import go_to, opened
 
 
@@ -22,6 +23,7 @@ def test_the_navigation_holds_the_pages_and_a_page_at_its_own_address_finds_its_
         "/_stcore/stream",
     }
     assert not page.errors
+    assert COOKIE not in [cookie["name"] for cookie in page.context.cookies()]  # of a server for one person
     addresses = []
     for group in GROUPS:
         page.get_by_test_id("stTopNav").get_by_role("button", name=group).click()

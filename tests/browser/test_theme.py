@@ -7,6 +7,7 @@ from playwright.sync_api import Page
 from deconditioning.figures.colours import HUES
 from tests.browser.contrast import pale_words
 from tests.browser.steps import SHOWN, SMALL_LINE, opened, redrawn, revision, turned_dark
+from tests.browser.test_every_page import looks_find_what_is_wrong
 from tests.waiting import wait_for, wait_for_value
 
 #: A picture of page One dimension that holds data only: others change when baselines arrive.
@@ -41,6 +42,7 @@ def test_the_look_finds_pale_words_and_style_sheets_hold_the_palette(page: Page)
         ["almost 4.5", "sixty per cent", "dark on dark", "on half a shade", "drawn"],
         "pale words",
     )
+    looks_find_what_is_wrong(page)
 
 
 def test_pictures_change_colour_with_the_theme(new_page: Callable[..., Page]) -> None:

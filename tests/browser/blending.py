@@ -1,13 +1,11 @@
 """While a slider is held its maps are blended from what was sent ahead: at every frame, and the server's has the last
 word."""
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import Locator, Page
 
 from tests.browser.maps import centre, colour, field, shade, where
-from tests.browser.steps import CELLS, opened, settled
+from tests.browser.steps import settled
 from tests.waiting import wait_for, wait_for_value
 
 THERE = "() => (document.documentElement.dataset.labFrames || '').split(' ').includes('l0')"
@@ -46,8 +44,7 @@ PLACE = """() => {
 STANDS = "() => document.querySelector('[data-key=\"map-mean\"]').chart.along.l0[1]"
 
 
-def test_maps_are_blended_while_a_slider_is_held(new_page: Callable[..., Page]) -> None:
-    page = opened(new_page(), CELLS)
+def maps_are_blended_while_a_slider_is_held(page: Page) -> None:
     page.wait_for_function(THERE)
     settled(page)
     every_frame_is_painted_in_the_colours_of_its_values_and_goes_when_the_page_rests(page)
