@@ -8,12 +8,15 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from deconditioning.models.catalogue import MODELS
+from pages.kit.controls.level import ALL, KEY
 from pages.kit.pages import FOLDER, PAGES
 from tests.browser.accessible import CONTRAST, LOOKS_RULES, barriers
 from tests.browser.contrast import pale_words
+from tests.browser.one_view import is_on_a_phone, is_on_the_screen
 from tests.browser.steps import CELLS, darkness, exceptions, opened, overflow, popovers, settled, turned_dark, unfolded
 from tests.waiting import HANG_MS
 
+STUDIES = [f"/{page.url_path}" for page in PAGES if page.study]
 ADDRESSES = ("/", *(f"/{page.url_path}" for page in PAGES[1:]))
 #: Every place of the pages that gives an equation, and where to read it.
 PLACES = {
@@ -120,6 +123,8 @@ def wrong(page: Page, address: str) -> list[str]:
         found += look(turned_dark(page), "dark")
     page.set_viewport_size({"width": 390, "height": 844})
     found += look(turned_dark(page), "narrow and dark")
+    if address in STUDIES:
+        is_on_a_phone(page)
     if darkness(page) < 0.5:
         found.append("not dark")
     if first:
@@ -131,14 +136,26 @@ def wrong(page: Page, address: str) -> list[str]:
 
 
 @pytest.mark.parametrize("address", EXPECTED)
-def test_everything_on_the_page_is_as_it_should_be(page: Page, address: str) -> None:
-    opened(page, address)
+def test_everything_on_the_page_is_as_it_should_be(new_page, address: str) -> None:
+    page = as_a_new_visitor_sees_it(new_page, address) if address in STUDIES else opened(new_page(), address)
     expect(page.get_by_text("computing the exact maps …")).to_have_count(0, timeout=HANG_MS)
     settled(page)  # expanders come with the exact maps, and a click on one closes an open popover
     title = next((one.title for one in PAGES if address.startswith(f"/{one.url_path}")), PAGES[0].title)
     expect(page).to_have_title(title)
     expect(page.locator("h1")).to_have_count(1)
     assert not (found := wrong(page, address)), "\n".join(found)
+
+
+def as_a_new_visitor_sees_it(new_page, address: str) -> Page:
+    """A page of a study, looked at as it opens for a new visitor, then with all controls."""
+    page = opened(new_page(height=800, level=""), address)
+    is_on_the_screen(page)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    level = page.locator(f".st-key-{KEY}")
+    level.get_by_text(ALL, exact=True).click()
+    expect(level.get_by_role("radio", name=ALL)).to_be_checked()
+    settled(page)
+    return page
 
 
 def test_a_page_opens_narrow_and_dark(new_page) -> None:

@@ -1,13 +1,10 @@
 """As each page opens: a header of two lines, the main picture whole, its essential controls and Learn, no scrolling."""
 
 import math
-from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from pages.kit.pages import PAGES
-from tests.browser.steps import fits, opened
+from tests.browser.steps import fits
 from tests.waiting import wait_for, wait_for_value
 
 #: Pixels: the title with its question and the tools, what stands above the first picture, also on a phone.
@@ -22,7 +19,6 @@ BOXES = """() => {
     learn: boxes('[data-testid=stSidebarContent] [data-testid=stBaseButton-primary]'),
   };
 }"""
-STUDIES = [page.url_path for page in PAGES if page.study]
 
 
 def top_of_pictures(boxes: dict[str, list]) -> float:
@@ -42,15 +38,16 @@ def off_the_screen(boxes: dict[str, list]) -> list[str]:
     return [name for name, holds in right.items() if not holds]
 
 
-@pytest.mark.parametrize("path", STUDIES)
-def test_picture_controls_and_learn_are_on_the_screen(new_page: Callable[..., Page], path: str) -> None:
-    page = opened(new_page(width=1280, height=800, level=""), f"/{path}")
+def is_on_the_screen(page: Page) -> None:
+    """A new visitor's page in a window of 1280 × 800."""
     expect(page.locator(".live-chart[data-revision]").first).to_be_visible()
     wait_for_value(lambda: off_the_screen(page.evaluate(BOXES)), [], "what is not on the screen")
     assert page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollTop") == 0
-    page.set_viewport_size({"width": 390, "height": 844})
+
+
+def is_on_a_phone(page: Page) -> None:
+    """In a window of 390 × 844 the controls are behind a bar at the foot, and the picture is near the top."""
     page.wait_for_function("() => document.querySelector('[data-testid=stSidebar]')?.dataset.collapsed !== 'false'")
     fits(page)
     wait_for(lambda: top_of_pictures(page.evaluate(BOXES)) <= ABOVE_ON_PHONE, "a picture near the top of a phone")
     expect(page.get_by_test_id("stExpandSidebarButton")).to_be_in_viewport()
-    assert not page.errors
