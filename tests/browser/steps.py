@@ -2,7 +2,7 @@
 
 `opened`, `settled`: a page is there, nothing runs. `click_while_there`: a button that goes away by itself. `go_to`: a
 page, through the navigation. `choose_level`: of controls. `give`: a file, in `give_to_dialog`
-on page Downscaling. `pick`: from a list. `press_until`: keys
+on page Downscaling. `pick`: from a list. `downloaded`: a file. `press_until`: keys
 that a redraw may swallow. `move_slider`: by keyboard. `open_expanders`: every one. `unfolded`: tabs too.
 `popovers`: one after the other. `revision`, `redrawn`: which picture a chart holds. `fits`: nothing is too wide.
 """
@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Download, Locator, Page, expect
 from playwright.sync_api import TimeoutError as NotYet
 
 from pages.kit.controls.level import COOKIE
@@ -184,6 +184,19 @@ def pick(page: Page, box: Locator, option: Locator) -> None:
         return False
 
     wait_for(picked, "an option of a list")
+
+
+def downloaded(page: Page, button: Locator) -> Download:
+    """Press a button that gives a file; again where the page was drawn anew at that moment and nothing heard of it."""
+
+    def begun() -> Download | None:
+        with contextlib.suppress(NotYet):
+            with page.expect_download(timeout=HANG_MS / 10) as waiting:
+                button.click()
+            return waiting.value
+        return None
+
+    return wait_for(begun, "a file")
 
 
 def revision(page: Page, key: str) -> str:

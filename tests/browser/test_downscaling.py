@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.maps import field, view, where
 from tests.browser.serving import running_app
-from tests.browser.steps import CELLS, exceptions, move_slider, opened, redrawn, revision, settled
+from tests.browser.steps import CELLS, downloaded, exceptions, move_slider, opened, redrawn, revision, settled
 from tests.waiting import wait_for, wait_for_value
 
 QUICK = f"{CELLS}&steps=10&points=3&restarts=1"
@@ -91,9 +91,7 @@ def test_the_whole_path(new_page, server: str, runs: Path, tmp_path: Path) -> No
 
 def is_taken_home(page: Page) -> None:
     """As NetCDF, with its units and settings."""
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="NetCDF").click()
-    data = Path(waiting.value.path()).read_bytes()
+    data = Path(downloaded(page, page.get_by_role("button", name="NetCDF")).path()).read_bytes()
     fields = xr.open_dataset(BytesIO(data), engine="h5netcdf")
     assert {"mean", "sd", "coarse", "error"} <= set(fields.data_vars)
     assert fields["mean"].attrs["units"] == "K" and {"settings", "one_scale_up"} <= fields.attrs.keys()

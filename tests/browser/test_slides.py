@@ -8,15 +8,13 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Page, expect
 
 from tests.browser.accessible import barriers
-from tests.browser.steps import CELLS, opened
+from tests.browser.steps import CELLS, downloaded, opened
 
 
 def test_slides_by_keyboard_and_the_same_in_a_file(new_page: Callable[..., Page], tmp_path: Path) -> None:
     page = opened(new_page(), CELLS)
-    with page.expect_download() as saved:  # its button is there once the picture is exact
-        page.get_by_role("button", name="One page, HTML").click()
-    file = tmp_path / "page.html"
-    saved.value.save_as(file)
+    file = tmp_path / "page.html"  # its button is there once the picture is exact
+    downloaded(page, page.get_by_role("button", name="One page, HTML")).save_as(file)
     page.keyboard.press("p")
     deck = page.locator("dialog[open] .deck")
     expect(deck).to_have_attribute("data-slide", "data")
@@ -55,10 +53,8 @@ def walk(page: Page, deck) -> None:
 
 def test_a_study_is_walked_by_keyboard_and_the_same_in_a_file(new_page: Callable[..., Page], tmp_path: Path) -> None:
     page = opened(new_page(), "/sparse")
-    with page.expect_download() as saved:
-        page.get_by_role("button", name="One page, HTML").click()
     file = tmp_path / "page.html"
-    saved.value.save_as(file)
+    downloaded(page, page.get_by_role("button", name="One page, HTML")).save_as(file)
     page.keyboard.press("p")
     deck = page.locator("dialog[open] .deck")
     drawn = walk_study(page, deck)
