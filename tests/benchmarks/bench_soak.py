@@ -46,7 +46,7 @@ TASKS = [
 PLACES = [*((path, "") for path in PATHS), *LESSON, *TASKS]
 SMOKE = {
     "PEOPLE": 2,
-    "SECONDS": 4.0,
+    "SECONDS": 0.0,
     "PAGES_BETWEEN": 1,
     "MOVES": 2,
     "LEFT_S": 1.0,
