@@ -8,6 +8,7 @@ import pytest
 import torch
 import xarray as xr
 
+from deconditioning.downscaling.checks import patches
 from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.result_dataset import ResultDataset
 from deconditioning.downscaling.run import downscale
@@ -74,6 +75,16 @@ def test_precise_cells_are_followed_and_others_hardly() -> None:
     rmse = [np.sqrt(np.nanmean((each.mean - truth) ** 2)) for each in (with_errors, without)]
     assert rmse[0] < 0.7 * rmse[1]
     assert with_errors.diagnostics["one_scale_up"]["cells"] > 8
+
+
+def test_patches_of_many_cells_keep_the_errors_of_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patches, "MOST", 40)
+    monkeypatch.setattr(patches, "_SIDE", 2)
+    found = problem()
+    some = patches.some_cells(found)
+    assert len(found.target_cell) == 48 and len(some.target_cell) == len(some.data.errors) == 40
+    of = dict(zip(found.target_cell.tolist(), found.data.errors.tolist(), strict=True))
+    assert some.data.errors.tolist() == [of[cell] for cell in some.target_cell.tolist()]
 
 
 def test_draws_have_the_posteriors_sd() -> None:

@@ -23,7 +23,7 @@ _SIDE = 8
 def some_cells(problem: DownscalingProblem, seed: int = 0) -> DownscalingProblem:
     """The problem with at most ``MOST`` of its visible cells, in patches drawn by the ``seed``.
 
-    Cells that are matched through mediators, and those with stations among them, are left as they are.
+    Cells that are matched through mediators are left as they are; stations are all kept.
     """
     data = problem.data
     alone = (data.covariance, data.footprints, data.importance, data.points) == (None,) * 4
@@ -49,10 +49,12 @@ def _only(problem: DownscalingProblem, chosen: Int[np.ndarray, " m"]) -> Downsca
     seen = np.zeros(problem.observed.size, dtype=bool)
     seen[problem.target_cell[chosen]] = True
     observed = problem.observed & seen.reshape(problem.observed.shape)
-    mediators = data.mediators[rows]
+    mediators, errors = data.mediators[rows], None if data.errors is None else data.errors[rows]
     return replace(
         problem,
-        data=replace(data, bags=bags, mediators=mediators, query_mediators=mediators, targets=data.targets[rows]),
+        data=replace(
+            data, bags=bags, mediators=mediators, query_mediators=mediators, targets=data.targets[rows], errors=errors
+        ),
         bag_cell=problem.bag_cell[chosen],
         target_cell=problem.target_cell[chosen],
         bag_pixel=problem.bag_pixel[np.isin(data.bags.bag.cpu().numpy(), chosen)],
