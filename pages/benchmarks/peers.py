@@ -41,6 +41,6 @@ def _line(each: PeerSummary) -> dict[str, str | None]:
         "CRPS": number(each.crps_ratio),
         "More accurate on": "" if each.model == AUTO else f"{each.better} of {each.fields}",
         "In 95 % intervals": None if each.coverage is None else f"{100 * each.coverage:.0f} %",
-        "Closure": number(each.reaggregated, ".1g"),
+        "Closure": "< 0.001" if (each.reaggregated or 1) < 0.001 else number(each.reaggregated),
         "CPU time, s": number(each.cpu_s, ".1f"),
     }
