@@ -46,7 +46,9 @@ def scores_against(
              "line": line, "hoverinfo": "skip"}
         )  # fmt: skip
     picture = _layout(scores, title, labels, len(traces), now, height, dark)
-    ends = {method: [np.mean(runs) for _, runs in sorted(by_size.items())] for method, by_size in scores.items()}
+    ends = {
+        method: np.array([np.mean(runs) for _, runs in sorted(by_size.items())]) for method, by_size in scores.items()
+    }
     picture["meta"]["alt"] = f"{title}: {descriptions.ends(ends, names or {})}."
     return {"data": traces, "layout": picture}
 
