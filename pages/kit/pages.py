@@ -45,6 +45,7 @@ GROUPS: Mapping[str, tuple[Listed, ...]] = {
     ),
     "Downscale": (
         Listed("downscaling", "Downscaling", ":material/grid_on:", "downscale", study=True),
+        Listed("period", "Period", ":material/calendar_month:", "period"),
         Listed("runs", "Runs", ":material/monitoring:", "all-runs"),
     ),
     "Methods": (

@@ -83,7 +83,8 @@ def test_the_gain_is_that_of_dense_matrices(series: Series, training: Training, 
     angle = np.arccos(np.clip(np.sin(lat)[:, None] * np.sin(lat) + np.cos(lat)[:, None] * np.cos(lat)
                               * np.cos(lon[:, None] - lon), -1, 1))  # fmt: skip
     chord = 2 * np.sin(angle / 2)
-    width = np.median(np.where(chord < 1e-7, np.inf, chord).min(1))
+    edges = np.radians(50.125 - np.arange(5))  # of the rows of cells
+    width = np.sqrt(np.median(np.repeat(np.radians(1.0) * -np.diff(np.sin(edges)), 5)))
     reach, w, free = mixture.reach or np.inf, mixture.share, len(rows) - h.shape[1]
     rho = np.exp(-0.5 * (chord / width / reach) ** 2)
     gram = w * a.T @ a / free * rho + (1 - w) * scale * within

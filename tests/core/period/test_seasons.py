@@ -29,6 +29,14 @@ def test_there_are_as_many_as_the_dates_determine(known, annual, diurnal) -> Non
     assert Seasons.of(known) == Seasons(annual, diurnal)
 
 
+def test_a_season_is_not_continued_beyond_its_own_dates() -> None:
+    summer = dates("2001-06-01", 92, "D")
+    assert Seasons.of(summer, dates("2009-08-20", 20, "D")) == Seasons(1, 0)
+    assert Seasons.of(summer, dates("2009-08-20", 40, "D")) == Seasons(0, 0)
+    assert Seasons.of(dates("2001-12-01", 90, "D"), dates("2003-11-25", 9, "D")) == Seasons(1, 0)
+    assert Seasons.of(dates("2001-01-01", 330, "D"), dates("2003-12-20", 9, "D")) == Seasons(2, 0)
+
+
 @pytest.mark.parametrize("calendar", ["standard", "noleap", "360_day"])
 def test_a_wave_of_the_calendars_own_year_is_found_again(calendar) -> None:
     known = list(cftime.num2date(np.arange(0, 1800, 5), "days since 2001-01-01", calendar=calendar))

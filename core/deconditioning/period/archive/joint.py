@@ -11,7 +11,7 @@ from deconditioning import linalg
 from deconditioning.errors import never
 from deconditioning.kernels.families.draws import normal
 from deconditioning.period.archive.gain import NOISE, anomalies
-from deconditioning.period.archive.left_out import Choice, Method, half_scales, halves, mixed, spread_of
+from deconditioning.period.archive.left_out import Choice, Method, left_out_errors, mixed, spread_of
 from deconditioning.period.archive.setting import Setting
 from deconditioning.period.correlation import correlation_of_errors, days_of
 from deconditioning.period.joint import Residuals, kernel_draws
@@ -24,8 +24,8 @@ def residuals_of_archive(setting: Setting, choice: Choice) -> Residuals:
     i of the training period; its coarse values are ``Σ_i a_i g_i(cell) / √N``.
     """
     some = setting.some(1000, never)
-    method = mixed(choice, half_scales(setting.coarse, some))
-    errors, variance = halves(setting.coarse, some, method)
+    method = mixed(choice, setting.coarse, some, setting.parts)
+    errors, variance = left_out_errors(setting.coarse, some, method, setting.parts)
     standard = (errors / spread_of(errors, variance)).cpu().numpy()
     correlation = correlation_of_errors(standard, days_of(setting.training.dates))
 

@@ -27,6 +27,7 @@ from deconditioning.downscaling.starting import columns_of, starting_spec
 from deconditioning.engine.reporting import NoReport
 from deconditioning.errors import Check
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.kernels.spec import KernelSpec
 from deconditioning.kernels.tiles import diagonal
 from deconditioning.models.conditioning import observation_noise
 from deconditioning.models.learning.optimise import minimise
@@ -35,8 +36,20 @@ from deconditioning.models.learning.trainable import Trainable
 from deconditioning.models.spec import ModelSpec
 from deconditioning.period.learning import repeats_of
 
+#: Variance of a mean of anomalies over everything, beside that of their fields, whose squared sd is about one.
+_MEAN_VARIANCE = 0.01
 #: Pixels and times of the composite likelihood, and kernel values of a step beyond which it takes too long.
 _PIXELS, _TIMES, _MOST_VALUES = 200, 24, 20_000_000
+
+
+def _of_anomalies(problem: DownscalingProblem, settings: DownscaleSettings) -> ModelSpec:
+    """Where learning starts: as for one time, but anomalies have mean zero, so that their mean varies as they do."""
+    start = starting_spec(problem, settings)
+    terms = (
+        replace(term, scale=_MEAN_VARIANCE) if all(f.family == "constant" for f in term.factors) else term
+        for term in start.kernel.terms
+    )
+    return replace(start, kernel=KernelSpec(tuple(terms))) if settings.learn else start
 
 
 def composite_fits(problem: DownscalingProblem, spec: ModelSpec) -> bool:
@@ -80,7 +93,7 @@ def learn_composite(
     Both are in one unit, which should be near the sd of ``a``. Raises ``InputError``, ``Cancelled``.
     """
     context = context or NoReport()
-    start, columns, options = starting_spec(problem, settings), columns_of(problem), settings.learning()
+    start, columns, options = _of_anomalies(problem, settings), columns_of(problem), settings.learning()
     rng = np.random.default_rng(settings.seed)
     pixels = np.sort(rng.choice(r.shape[1], min(_PIXELS, r.shape[1]), replace=False))
     times = np.unique(np.linspace(0, len(a) - 1, min(_TIMES, len(a))).round().astype(int))

@@ -2,7 +2,8 @@
 
 The mixture of the archive's covariance and the kernel's is chosen by the CRPS on five blocks of time left out. The sd
 of a pixel comes from the errors when each half of the training period is predicted from the other, so that a drift
-shows: ``sd²(x) = (ν λ v(x) + Σ_t e_t²(x)) / (ν + N)``, with the stated variance v, ``λ = mean e² / mean v``, ν = 10.
+shows; from five blocks if a half lacks seasons that the other has. With the stated variance v, ``λ = mean e² / mean v``
+and ν = 10, ``sd²(x) = (ν λ v(x) + Σ_t e_t²(x)) / (ν + N)``.
 """
 
 import math
@@ -35,19 +36,13 @@ class Choice:
     scale: float
 
 
-def _blocks_of(count: int, parts: int = _BLOCKS) -> list[np.ndarray]:
-    """Times 0 … count − 1 in contiguous blocks."""
-    return np.array_split(np.arange(count), parts)
-
-
 def choose_mixture(coarse: CoarseSide, fine: FineSide, check: Check = never) -> Choice:
     """The best mixture on blocks of time left out, everything but the kernel fitted again without each block."""
     count = len(coarse.z)
     errors = [torch.empty_like(fine.y) for _ in _MIXTURES]
     variances = [torch.zeros_like(fine.prior) for _ in _MIXTURES]
-    for block in _blocks_of(count):
+    for block, rest in folds(count, _BLOCKS):
         check()
-        rest = np.setdiff1d(np.arange(count), block)
         known = anomalies(coarse, fine, rest)
         scale = kernel_scale(coarse, fine, known)
         for n, gain in enumerate(gains(coarse, fine, known, scale, _MIXTURES)):
@@ -64,32 +59,35 @@ def choose_mixture(coarse: CoarseSide, fine: FineSide, check: Check = never) -> 
 Method = Callable[[CoarseSide, FineSide, np.ndarray], Gain]
 
 
-def mixed(choice: Choice, scales: dict[int, float]) -> Method:
-    """The chosen mixture as a method; ``scales`` are s² by the first of the training times used (`half_scales`)."""
+def mixed(choice: Choice, coarse: CoarseSide, some: FineSide, parts: int) -> Method:
+    """The chosen mixture as a method; s² of every set of training times is that of ``some`` pixels."""
+    count = len(coarse.z)
+    scales = {
+        int(rows.sum()): kernel_scale(coarse, some, anomalies(coarse, some, rows)) for _, rows in folds(count, parts)
+    }
+    scales[int(np.arange(count).sum())] = choice.scale
 
     def gain(coarse: CoarseSide, fine: FineSide, rows: np.ndarray) -> Gain:
-        whole = len(rows) == len(coarse.z)
-        scale = choice.scale if whole else scales[int(rows[0])]
-        return gains(coarse, fine, anomalies(coarse, fine, rows), scale, [choice.mixture])[0]
+        return gains(coarse, fine, anomalies(coarse, fine, rows), scales[int(rows.sum())], [choice.mixture])[0]
 
     return gain
 
 
-def half_scales(coarse: CoarseSide, fine: FineSide) -> dict[int, float]:
-    """s² of each half of the training period, by its first time."""
-    return {
-        int(rows[0]): kernel_scale(coarse, fine, anomalies(coarse, fine, rows)) for rows in _blocks_of(len(coarse.z), 2)
-    }
+def folds(count: int, parts: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Contiguous blocks of times, each with all other times."""
+    every = np.arange(count)
+    return [(block, np.setdiff1d(every, block)) for block in np.array_split(every, parts)]
 
 
-def halves(coarse: CoarseSide, fine: FineSide, method: Method) -> tuple[Float[Tensor, "N p"], Float[Tensor, " p"]]:
-    """Errors of each half of the training period predicted from the other, and the variance stated on average."""
-    first, second = _blocks_of(len(coarse.z), 2)
+def left_out_errors(
+    coarse: CoarseSide, fine: FineSide, method: Method, parts: int
+) -> tuple[Float[Tensor, "N p"], Float[Tensor, " p"]]:
+    """Errors of each of the ``parts`` of the training period predicted from the others, and the variance stated."""
     errors, variance = torch.empty_like(fine.y), torch.zeros_like(fine.prior)
-    for known, other in ((first, second), (second, first)):
-        gain = method(coarse, fine, known)
-        errors[other] = fine.y[other] - gain.mean(coarse.design[other], coarse.z[other])
-        variance += 0.5 * gain.variance
+    for block, rest in folds(len(coarse.z), parts):
+        gain = method(coarse, fine, rest)
+        errors[block] = fine.y[block] - gain.mean(coarse.design[block], coarse.z[block])
+        variance += gain.variance / parts
     return errors, variance
 
 

@@ -19,8 +19,7 @@ from deconditioning.period.archive.left_out import (
     Choice,
     choose_mixture,
     error_ratio,
-    half_scales,
-    halves,
+    left_out_errors,
     mixed,
     spread_of,
 )
@@ -79,14 +78,14 @@ def _predicted(setting: Setting, choice: Choice, some: FineSide, check: Check) -
     """Means and sds of all pixels, tile by tile."""
     series, coarse, pixels = setting.series, setting.coarse, len(setting.series.problem.pixel)
     z = setting.of_series()
-    design, method = setting.seasons.design(series.dates), mixed(choice, half_scales(coarse, some))
-    ratio = error_ratio(*halves(coarse, some, method))
+    design, method = setting.seasons.design(series.dates), mixed(choice, coarse, some, setting.parts)
+    ratio = error_ratio(*left_out_errors(coarse, some, method, setting.parts))
     groups, every = gap_patterns(z.T), np.arange(len(coarse.z))
     result = _Predicted(np.full((len(series), pixels), np.nan), np.full((len(groups), pixels), np.nan),
                         np.zeros(len(series), dtype=int), np.zeros(len(every)))  # fmt: skip
     count = 0
     for place, fine in setting.tiles(check):
-        errors, variance = halves(coarse, fine, method)
+        errors, variance = left_out_errors(coarse, fine, method, setting.parts)
         sd, whole = spread_of(errors, variance, ratio), method(coarse, fine, every)
         result.squares += (errors / sd).square().sum(1).cpu().numpy()
         count += len(place)

@@ -9,6 +9,8 @@ import numpy as np
 #: Harmonics of the year where nearly all months are known, and where a season is; of the day; months that are nearly
 #: all, and a season; hours that make a day.
 _YEAR, _SEASON, _DAY, _MOST_MONTHS, _SEASON_MONTHS, _HOURS = 2, 1, 2, 9, 3, 4
+#: How far a date may lie from the nearest known one for a season's wave, as a share of the year.
+_BEYOND = 10 / 365
 #: Times for each column of the design below which harmonics are left out.
 _TIMES_A_COLUMN = 4
 
@@ -21,17 +23,20 @@ class Seasons:
     diurnal: int
 
     @staticmethod
-    def of(dates: Sequence[Any]) -> "Seasons":
-        """As many harmonics as these dates determine.
+    def of(dates: Sequence[Any], used: Sequence[Any] = ()) -> "Seasons":
+        """As many harmonics as these dates determine for those that they are ``used`` for.
 
-        Two of the year from nine months on, one from three months on (a season), none for annual values; two of the
-        day if there are at least four hours of it; none if there are fewer than four times for each column.
+        Two of the year from nine months on, one from three months on (a season) if it holds all dates of use, for
+        beyond its own dates a wave goes astray; none for annual values; two of the day if there are at least four
+        hours of it; none if there are fewer than four times for each column.
         """
-        if any(date is None for date in dates):
+        if any(date is None for date in (*dates, *used)):
             return Seasons(0, 0)
         parts = [_parts(date) for date in dates]
         months, hours = (len({part[k] for part in parts}) for k in (0, 1))
         annual = _YEAR if months >= _MOST_MONTHS else _SEASON if months >= _SEASON_MONTHS else 0
+        if annual == _SEASON and _farthest([part[2] for part in parts], [_parts(d)[2] for d in used]) > _BEYOND:
+            annual = 0
         diurnal = min(_DAY, (hours - 1) // 2) if hours >= _HOURS else 0
         while annual + diurnal and _TIMES_A_COLUMN * (1 + 2 * (annual + diurnal)) > len(dates):
             annual, diurnal = (annual - 1, diurnal) if annual >= diurnal else (annual, diurnal - 1)
@@ -66,6 +71,14 @@ def _parts(date: Any) -> tuple[int, float, float, float]:
     day = (date.hour + date.minute / 60 + date.second / 3600) / 24
     length = date.replace(month=12, day=30 if date.calendar == "360_day" else 31).dayofyr
     return int(date.month), round(24 * day, 6), (date.dayofyr - 1 + day) / length, day
+
+
+def _farthest(known: Sequence[float], used: Sequence[float]) -> float:
+    """How far, as a share of the year, a date of use lies from the nearest known one, at most."""
+    if not len(used):
+        return 0.0
+    apart = np.abs(np.subtract.outer(np.asarray(used), np.asarray(known)))
+    return float(np.minimum(apart, 1 - apart).min(axis=1).max())
 
 
 def regressed(design: np.ndarray, values: np.ndarray) -> np.ndarray:

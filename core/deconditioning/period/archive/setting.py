@@ -38,6 +38,7 @@ class Setting:
     sums : its bag sums at the pixels; ``project`` (n, M) turns bag sums into those of the targets.
     cell : (P,) the coarse cell of each pixel, the nearest one where it lies in none.
     seasons : the harmonics of the climatology.
+    parts : blocks of the training period whose errors make the sd: two, or five where a half lacks seasons.
     """
 
     series: Series
@@ -49,6 +50,7 @@ class Setting:
     cell: np.ndarray
     seasons: Seasons
     unit: float
+    parts: int = 2
 
     def fine(self, pixels: np.ndarray, cross: Float[Tensor, "n p"], prior: Float[Tensor, " p"]) -> FineSide:
         """The fine side of some pixels, from the bag sums there."""
@@ -97,7 +99,7 @@ def prepare(series: Series, training: Training, settings: DownscaleSettings, con
             "With an archive the covariates must not change with time: leave out those that do, or the archive."
         )
     problem, device = series.problem, choose(settings.device)
-    seasons = Seasons.of(training.dates)
+    seasons = Seasons.of(training.dates, series.dates)
     design = seasons.design(training.dates)
     cells = training.cells - design @ regressed(design, training.cells)
     unit = float(cells.std()) or 1.0
@@ -106,19 +108,27 @@ def prepare(series: Series, training: Training, settings: DownscaleSettings, con
     weights, noise = weights_and_noise(spec, problem.data.to(device), columns_of(problem), sums.gram)
     cells = problem.coarse_grid
     centres = unit_vectors(cells.latitude.ravel(), cells.longitude.ravel())
-    width = float(np.median(cKDTree(centres).query(centres, k=[2])[0]))
+    width = float(np.sqrt(np.median(cells.steradians())))
     places = torch.as_tensor(centres / width).to(device)
-    known = (torch.as_tensor(each / unit).to(device) for each in (training.coarse, training.cells))
+    z, truth = (torch.as_tensor(each / unit).to(device) for each in (training.coarse, training.cells))
     target_cell = torch.as_tensor(problem.target_cell).to(device)
     gram = weights.T @ sums.gram @ weights + noise
-    coarse = CoarseSide(design, *known, gram, target_cell, torch.cdist(places, places))
+    coarse = CoarseSide(design, z, truth, gram, target_cell, torch.cdist(places, places))
     cell = problem.cell.flat[problem.pixel]
     away = np.flatnonzero(cell < 0)
     pixels = problem.pixel[away]
     lost = unit_vectors(problem.grid.latitude.flat[pixels], problem.grid.longitude.flat[pixels])
     cell = cell.copy()
     cell[away] = cKDTree(centres).query(lost)[1] if len(away) else 0
-    return Setting(series, training, coarse, spec, sums, weights, cell, seasons, unit)
+    return Setting(series, training, coarse, spec, sums, weights, cell, seasons, unit, _parts(training, seasons))
+
+
+def _parts(training: Training, seasons: Seasons) -> int:
+    """Two halves if each has the harmonics of the whole, also for the other; else five blocks."""
+    middle = len(training) // 2
+    first, second = training.dates[:middle], training.dates[middle:]
+    both = (Seasons.of(first, second), Seasons.of(second, first))
+    return 2 if all(each.annual >= seasons.annual for each in both) else 5
 
 
 def _kernel(

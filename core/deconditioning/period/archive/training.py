@@ -126,8 +126,9 @@ def _with_coarse(
             f"Only {len(chosen)} times of the training period have all coarse values; at least {_LEAST_TIMES} are "
             "needed: choose another period."
         )
-    fine, at = np.where(gaps, np.nan, fine[chosen]), (tuple(each[n] for n in chosen) for each in (labels, dates))
-    return Training(*at, fine, coarse, cells[chosen], tuple(notes))
+    kept_labels, kept_dates = tuple(labels[n] for n in chosen), tuple(dates[n] for n in chosen)
+    fine = np.where(gaps, np.nan, fine[chosen])
+    return Training(kept_labels, kept_dates, fine, coarse, cells[chosen], tuple(notes))
 
 
 def _cell_means(series: Series, fine: np.ndarray) -> np.ndarray:

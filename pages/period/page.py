@@ -1,0 +1,37 @@
+"""Page Period: many times of a coarse field become fine together, with an archive as prior where there is one."""
+
+import streamlit as st
+
+from pages.kit.layout.page_layout import explain, notes, page_header, refusals
+from pages.period import controls, maps, place, words
+
+
+def main() -> None:
+    """Choose a series, downscale all its times, play them."""
+    page_header("Period", "Coarse values are known for many times: how does the fine field move?")
+    with refusals():
+        body()
+
+
+def body() -> None:
+    """Controls in the sidebar; the maps in step, the series at a place, how good it is."""
+    with st.sidebar:
+        choice = controls.choose()
+    shown = controls.downscaled(choice)
+    words.sentence(shown)
+    maps.show(shown)
+    place.show(shown)
+    words.table(shown)
+    explain(
+        "All times share the hyperparameters and one factorisation; each costs one solve. With an archive, its "
+        "climatology is taken out and its covariance is mixed with the kernel's.",
+        "With the climatologies $c$ of fine and $c_z$ of coarse values, harmonics $H_t$ and the covariance of fine "
+        "with coarse anomalies $C = w\\,(r^\\top a/N)\\circ\\rho + (1-w)\\,s^2 k$, the mean of time $t$ is\n\n"
+        "$$H_t c + C\\,(K + \\epsilon I)^{-1}(z_t - H_t c_z),$$\n\n"
+        "where $w$ and the reach of the taper $\\rho$ are those that predict blocks of time left out best.",
+        "docs/period.md",
+    )
+    notes((*shown.result.series.problem.notes, *shown.result.series.notes, *shown.notes))
+
+
+main()

@@ -1,0 +1,42 @@
+"""What the page says of its series, and how good it is."""
+
+import streamlit as st
+
+from pages.kit.layout.escaping import plain
+from pages.kit.layout.page_layout import refusal
+from pages.period.controls import Shown
+
+
+def sentence(shown: Shown) -> None:
+    """How many times, from what, and the warnings."""
+    series, result = shown.result.series, shown.result
+    cells, pixels = int(series.problem.observed.sum()), series.problem.grid.area.size
+    known = (
+        f"The fine truth of {shown.training} earlier times is the prior: {result.diagnostics['mixture']}."
+        if shown.training
+        else "Nothing fine is known."
+    )
+    st.markdown(
+        f"{len(series)} times, {series.labels[0]} to {series.labels[-1]}: {cells:,} coarse cells become {pixels:,} "
+        f"pixels. {known}"
+    )
+    for warning in result.warnings:
+        refusal(warning)
+
+
+def table(shown: Shown) -> None:
+    """Scores over all pixels and times, where the truth is known."""
+    if not shown.scores:
+        st.caption("There is no fine truth, so there are no scores.")
+        return
+    st.subheader("Scores", anchor=False)
+    names = {"rmse": "RMSE", "crps": "CRPS", "coverage50": "in 50 % interval", "coverage95": "in 95 % interval",
+             "tendency": "change from time to time, over the truth's"}  # fmt: skip
+    rows = {"this map": shown.scores, "bilinear": shown.bilinear}
+    shown_rows = [
+        {"": title, **{label: scores.get(name) for name, label in names.items()}} for title, scores in rows.items()
+    ]
+    formats = {label: st.column_config.NumberColumn(format="%.3g") for label in names.values()}
+    st.dataframe(shown_rows, hide_index=True, column_config=formats)
+    units = plain(shown.result.series.problem.units)
+    st.caption(f"Over all pixels of all times, weighted by area; RMSE and CRPS in {units}.")

@@ -1,0 +1,42 @@
+"""Page Period in AppTest: it opens on a finished example, and an archive makes it better."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.pages.conftest import session
+
+
+@pytest.fixture(scope="module")
+def page() -> AppTest:
+    """The page as it opens, with few times."""
+    page = session("period", **{"p-first": "2002-04-01 00:00"})
+    assert not page.exception and [each.value for each in page.error] == []
+    return page
+
+
+def scores(page: AppTest) -> dict[str, dict[str, float]]:
+    table = page.dataframe[0].value
+    return {row[""]: row for row in table.to_dict("records")}
+
+
+def test_it_opens_on_a_finished_series(page: AppTest) -> None:
+    said = next(each.value for each in page.markdown if "coarse cells become" in each.value)
+    assert "16 coarse cells become 1,024 pixels" in said and "455 earlier times is the prior" in said
+    found = scores(page)
+    assert found["this map"]["RMSE"] < 0.6 * found["bilinear"]["RMSE"]
+    assert 0.85 < found["this map"]["in 95 % interval"] <= 1
+    assert "The band holds the truth" in " ".join(each.value for each in page.caption)
+
+
+def test_without_the_archive_it_is_worse(page: AppTest) -> None:
+    before = scores(page)["this map"]
+    page.toggle(key="p-archive").set_value(False).run()
+    assert not page.exception and "Nothing fine is known" in " ".join(each.value for each in page.markdown)
+    after = scores(page)["this map"]
+    assert after["CRPS"] > 1.2 * before["CRPS"]
+
+
+def test_the_place_and_the_difference_move_without_computing_again(page: AppTest) -> None:
+    page.slider(key="p-row").set_value(3)
+    page.toggle(key="p-difference").set_value(True).run()
+    assert not page.exception and page.slider(key="p-row").value == 3
