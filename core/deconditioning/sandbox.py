@@ -11,6 +11,7 @@ import json
 import logging
 import math
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -240,10 +241,17 @@ _NO_MEMORY = (
 )  # fmt: skip
 
 
+#: What HDF5 says of a file that ends before its end: the bytes there, and the bytes that it should have.
+_CUT = re.compile(r"truncated file: eof = (\d+), .*stored_eof = (\d+)")
+
+
 def _sentence(name: str, error: BaseException) -> str:
     if isinstance(error, InputError):
         return one_line(str(error))
     if isinstance(error, MemoryError) or any(words in str(error).lower() for words in _NO_MEMORY):
         return f"{name} needs more memory than a file may use here: cut out the region and variables you need first."
+    if cut := _CUT.search(str(error)):
+        kept, whole = (max(1, round(int(cut[at]) / 1000)) for at in (1, 2))
+        return f"{name} is incomplete ({kept:,} of {whole:,} kB): download or copy it again."
     why = short(error).rstrip(" .")
     return f"{name} could not be read, it looks damaged or truncated ({why}): copy or download it again."

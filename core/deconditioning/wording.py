@@ -2,6 +2,9 @@
 
 import re
 
+_LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+#: A kernel and the number of its term, such as k1, with which a hyperparameter's name begins.
+_TERM = re.compile(r"^([kℓ])(\d+)\b")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -59,6 +62,14 @@ def number(value: float, digits: int = 3) -> str:
         mantissa, exponent = f"{float(f'{mantissa}e{exponent}'):,.0f}", ""
     power = f" × 10{str(int(exponent)).translate(_RAISED)}" if exponent else ""
     return f"{mantissa}{power}".replace("-", "−")
+
+
+def hyperparameter_name(name: str) -> str:
+    """A hyperparameter as learning names it, for people: "k1 lengthscale [grid_latitude+grid_longitude]" is
+    "k₁ lengthscale (grid latitude, grid longitude)"."""
+    words, _, columns = name.partition(" [")
+    words = _TERM.sub(lambda term: term[1] + term[2].translate(_LOWERED), words)
+    return f"{words} ({columns.removesuffix(']').replace('+', ', ').replace('_', ' ')})" if columns else words
 
 
 def slider_text(value: float) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from deconditioning.datasets.entries import title_of
 from deconditioning.downscaling import interactive
 from deconditioning.downscaling.checks.few_cells import INTEGRATED
 from deconditioning.downscaling.checks.learning_check import beside_bilinear, bilinear_error
@@ -19,13 +20,14 @@ from deconditioning.fields.several import keys_of
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.figures.downscaled_maps import field_scale, mean_panel
 from deconditioning.figures.maps import field_map
+from deconditioning.figures.trace_lines import best_objective
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models.catalogue import named
 from deconditioning.models.defaults import usual_model
 from deconditioning.models.learning.initial import Start
 from deconditioning.models.named_model import NamedModel
 from deconditioning.models.spec import ModelSpec
-from deconditioning.studies.run_content import hyperparameters, learned_downscaling, number_in, one_scale_up_in
+from deconditioning.studies.run_content import hyperparameters, learned_downscaling, one_scale_up_in
 from deconditioning.wording import signed
 from pages.downscaling import cell_selection
 from pages.downscaling.data import Choice, cell_values, problem_of
@@ -52,6 +54,7 @@ from pages.kit.runs.run_panel import (
     trace_charts,
 )
 from pages.kit.session import Key
+from pages.kit.state import get_engine
 
 _LEARNING = LearningSettings
 #: Which noises learning leaves alone, by the control's value.
@@ -128,7 +131,7 @@ def learn_button(
             "settings": start.to_dict(),
         },
         choice.spec.seed,
-        f"{spec.model.title}: {choice.spec.target.replace('_', ' ')} from {choice.source.fields}",
+        f"{spec.model.title}: {choice.spec.target.replace('_', ' ')}, {title_of(choice.source.fields)}",
     )
     begin_run(task)
 
@@ -298,6 +301,6 @@ def _ended(run: Run, problem: DownscalingProblem) -> None:
     told = [note for note in (run.result or {}).get("notes", ()) if note not in problem.notes]
     for note in told:
         st.caption(sentence_of(str(note)))
-    evidence = number_in(run.result, "diagnostics", "log_evidence")
-    more = f" · log evidence {signed(evidence, 2)}" if evidence is not None else ""
+    best = best_objective(get_engine().trace(run.id))
+    more = f" · best {best[0]} {signed(best[1], 2)}" if best is not None else ""
     show_learned(run, more=more)

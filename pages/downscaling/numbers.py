@@ -23,6 +23,7 @@ from deconditioning.figures.map_panel import plain_number
 from deconditioning.figures.scores import calibration_plot, error_histogram, pit_histogram
 from deconditioning.metrics.calibration import calibration, pit
 from deconditioning.metrics.field_scores import score_field
+from deconditioning.metrics.intervals import calibration_sentence
 from deconditioning.metrics.points import Predicted
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.spec import ModelSpec
@@ -180,10 +181,7 @@ def reliability(key: str, problem: DownscalingProblem, spec: ModelSpec, view: Vi
     with left:
         shares = {spec.model.name: calibration(truth, found, LEVELS, weights=area).tolist()}
         plotly_live(calibration_plot(LEVELS, shares, dark=is_dark()), "calibration")
-        st.markdown(
-            "Below the diagonal the uncertainty is too small: the model states its uncertainty as if the model were "
-            "right."
-        )
+        st.markdown(calibration_sentence(LEVELS, shares[spec.model.name]))
     with middle:
         counts = pit(truth, found, weights=area).tolist()
         plotly_live(pit_histogram(counts, model=spec.model.name, height=320, dark=is_dark()), "pit")

@@ -140,7 +140,10 @@ def _limits(operators: Operators, texts: tuple[str, str], lam: float, epsilon: f
     with third:
         y = torch.linspace(-operators.line.spec.half_width, operators.line.spec.half_width, 300, dtype=torch.float64)
         forth, back = both_ways(operators, at, y)
-        lines = {"D̂ k_x, with ỹ = y": forth, "Ĉ of Y|X, k_x": back}
+        lines = {
+            "by the deconditional<br>operator, with ỹ = y": forth,
+            "by the reverse<br>conditional mean operator": back,
+        }
         title = f"Embedding of Y given X = {at:.2f}"
         plotly_live(embeddings_plot(y.numpy(), lines, title=title, height=300, dark=dark), "t-both")
     now = float(np.interp(np.log(lam), np.log(_LAMBDAS), reverse))

@@ -6,7 +6,6 @@ from functools import cache
 from typing import Any
 
 from deconditioning.engine.records import Run
-from deconditioning.errors import InputError
 from deconditioning.figures.colours import MODEL_NAMES
 from deconditioning.kernels.families.registry import FAMILIES
 from deconditioning.wording import number
@@ -41,13 +40,10 @@ def data_of(run: Run) -> str:
 
 def data_title(run: Run) -> str:
     """The data set of a run as page Downscaling calls it, its key where it is none of ours."""
-    from deconditioning.datasets.entries import find
+    from deconditioning.datasets.entries import title_of
 
     key = data_of(run)
-    try:
-        return find(key).title if key else ""
-    except InputError:
-        return key
+    return title_of(key) if key else ""
 
 
 def model_title(name: str) -> str:

@@ -9,6 +9,8 @@ FILE = """netcdf ukv {
   surface_altitude (lat, lon)
   rotated_pole
 }"""
+#: The same as HTML: a long name breaks behind its underscores only.
+_BREAKABLE = escape(FILE).replace("_", "_<wbr>")
 STEPS = (
     ("File", "A NetCDF file from a satellite, a model or your own disk.", None, "Header of a NetCDF file"),
     ("Fields", "Known at high resolution: here the altitude of the ground.", "covariate", "Map of altitude"),
@@ -23,7 +25,7 @@ def walk() -> str:
     """The five steps as figures; each lifts in turn, unless the reader prefers no motion."""
     figures = []
     for index, (title, words, picture, alt) in enumerate(STEPS):
-        inside = f'<img src="app/static/walk/{picture}.png" alt="{alt}">' if picture else f"<pre>{escape(FILE)}</pre>"
+        inside = f'<img src="app/static/walk/{picture}.png" alt="{alt}">' if picture else f"<pre>{_BREAKABLE}</pre>"
         caption = f"<figcaption><b>{title}</b>{escape(words)}</figcaption>"
         figures.append(f'<figure style="--i:{index}"><div>{inside}</div>{caption}</figure>')
     return f'<div class="walk" role="group" aria-label="From a file to a map">{"".join(figures)}</div>'

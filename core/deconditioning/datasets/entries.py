@@ -176,3 +176,11 @@ def find(key: str) -> Entry:
     if key not in entries:
         raise InputError(f"There is no data set `{key}`: choose one of {', '.join(entries)}.")
     return entries[key]
+
+
+def title_of(key: str) -> str:
+    """What pages call a data set; the key itself where there is none of that key on this machine."""
+    try:
+        return find(key).title
+    except InputError:
+        return key

@@ -15,7 +15,7 @@ Figure = dict[str, Any]
 INK = {dark: hue("ink", dark) for dark in (False, True)}
 #: Quiet words and rules on paper.
 QUIET, RULE = "#55646e", "#9aa7af"
-FAINT = {dark: clear(INK[dark], 0.14) for dark in (False, True)}
+_FAINT = {dark: clear(INK[dark], 0.14) for dark in (False, True)}
 MISSING = {False: "#c9cdd1", True: "#4b545a"}
 #: Lines and marks over maps, whose colours run from dark to light: a light line on a dark one, or a dark on a light.
 LIGHT, DARK = "#ffffff", "#10161c"
@@ -67,7 +67,7 @@ def rimmed_frame(x0: float, x1: float, y0: float, y1: float, **more: Any) -> lis
 
 def axis(title: str = "", dark: bool = False, **more: Any) -> dict[str, Any]:
     """A quiet axis: faint grid, no box, its title with units."""
-    line = FAINT[dark]
+    line = _FAINT[dark]
     base = {"gridcolor": line, "linecolor": line, "zerolinecolor": line, "ticks": "", "automargin": True}
     heading = {"text": literal(title), "font": {"size": 12}, "standoff": 6}
     return base | {"title": heading, "tickfont": {"size": 11}} | more

@@ -1,13 +1,14 @@
 """A trace as curves: the objective of each stage, and every hyperparameter."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 _NOT_VALUES = {"time", "step", "total", "attempt", "restart", "evaluation"}
 #: The name of the best value so far, beside a quantity's own.
 BEST = "best so far"
 _OBJECTIVES = ("evidence", "loss")
-Stage = tuple[list[int], dict[str, list[float | None]]]
+Stage = tuple[list[float], dict[str, list[float | None]]]
 
 
 def trace_series(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Stage], Stage]:
@@ -16,22 +17,43 @@ def trace_series(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Stage], S
     Steps count the rows that hold values, 1…T. ``objectives`` has one entry a ``stage`` (they differ in what is
     maximised or minimised; ``""`` where none is named): ``value`` and ``best`` under the name of their ``quantity``
     where the task reported them so, else the evidence, else the losses, else every other number. ``hyperparameters``
-    holds what was reported in nested dicts, where positive. What is missing is None.
+    holds what was reported in nested dicts, where positive. What is missing is None. Where another fit begins, of
+    another model say, the task's own ``step`` begins anew: a row without values, half a step before, parts the two.
     """
-    stages: dict[str, list[tuple[int, dict[str, float]]]] = {}
-    nested: list[tuple[int, dict[str, float]]] = []
-    step = 0
+    stages: dict[str, list[tuple[float, dict[str, float]]]] = {}
+    nested: list[tuple[float, dict[str, float]]] = []
+    step, before = 0, 0.0
     for row in rows:
         plain = {str(name): float(value) for name, value in row.items() if name not in _NOT_VALUES and _number(value)}
         inner = [value for value in row.values() if isinstance(value, Mapping)]
         parameters = {str(n): float(v) for values in inner for n, v in values.items() if _number(v) and v > 0}
         step += bool(plain or parameters)
+        if (plain or parameters) and _number(row.get("step")):
+            if row["step"] < before:
+                for lines in (*stages.values(), nested):
+                    lines.append((step - 0.5, {}))
+            before = row["step"]
         if plain:
             plain = _named(row.get("quantity"), plain)
             stages.setdefault(str(row.get("stage") or ""), []).append((step, plain))
         if parameters:
             nested.append((step, parameters))
-    return {stage: _lines(_objective(result)) for stage, result in stages.items()}, _lines(nested)
+    return {stage: _lines(_objective(_inner(result))) for stage, result in stages.items()}, _lines(_inner(nested))
+
+
+def _inner(rows: list[tuple[float, dict[str, float]]]) -> list[tuple[float, dict[str, float]]]:
+    """The rows up to the last one with values, and of gaps in a row only the last."""
+    return [row for row, after in pairwise([*rows, (0.0, {})]) if row[1] or after[1]]
+
+
+def best_objective(rows: Sequence[Mapping[str, Any]]) -> tuple[str, float] | None:
+    """The quantity that the last stage of learning climbed or descended, and its best value; None where the trace has
+    none."""
+    for lines in reversed([lines for _, lines in trace_series(rows)[0].values() if BEST in lines]):
+        name = next(name for name in lines if name != BEST)
+        known = [value for value in lines[BEST] if value is not None]
+        return name.split(" (")[0], (min if "loss" in name else max)(known)
+    return None
 
 
 def _named(quantity: Any, plain: dict[str, float]) -> dict[str, float]:
@@ -41,7 +63,7 @@ def _named(quantity: Any, plain: dict[str, float]) -> dict[str, float]:
     return {quantity: plain["value"], **({BEST: plain["best"]} if "best" in plain else {})}
 
 
-def _objective(rows: list[tuple[int, dict[str, float]]]) -> list[tuple[int, dict[str, float]]]:
+def _objective(rows: list[tuple[float, dict[str, float]]]) -> list[tuple[float, dict[str, float]]]:
     names = {name for _, row in rows for name in row}
     if BEST in names:
         return rows
@@ -52,7 +74,7 @@ def _objective(rows: list[tuple[int, dict[str, float]]]) -> list[tuple[int, dict
     return rows
 
 
-def _lines(rows: list[tuple[int, dict[str, float]]]) -> Stage:
+def _lines(rows: list[tuple[float, dict[str, float]]]) -> Stage:
     names = dict.fromkeys(name for _, row in rows for name in row)
     return [step for step, _ in rows], {name: [row.get(name) for _, row in rows] for name in names}
 

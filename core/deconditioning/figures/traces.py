@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from deconditioning.figures.colours import SERIES, series_colour
+from deconditioning.figures.colours import SERIES, hue, series_colour
 from deconditioning.figures.style import Figure, axis, compact, layout, literal
 from deconditioning.figures.trace_lines import BEST
+from deconditioning.wording import hyperparameter_name
 
 MOST_POINTS = 300
 FEW_POINTS = 12  # up to here every evaluation is marked: a line through one point shows nothing
@@ -42,7 +43,8 @@ def trace_plot(
     step : (T,) step numbers, ascending.  series : name → (T,) values in the units of `label`.
     log : logarithmic axis, for positive hyperparameters of different size.  height : pixels without a legend below.
     """
-    chosen = thin(len(step))
+    parted = _parted(step, series)
+    chosen = np.union1d(thin(len(step)), np.flatnonzero(np.isin(step, parted)))
     at = np.asarray(step, dtype=float)[chosen]
     traces: list[dict[str, Any]] = []
     for index, (name, values) in enumerate(series.items()):
@@ -52,16 +54,29 @@ def trace_plot(
     rows = len(series) if below else 0
     picture = layout(title, height=height + _LEGEND_ROW * rows, dark=dark, showlegend=len(series) > 1)
     picture["hovermode"] = "x unified"
+    picture["shapes"] = [_divider(place, dark) for place in parted]
     on_top = len(series) > 1 and not below
     picture["margin"] = {"l": 52, "r": 8, "t": (52 if on_top else 34) if title else 24, "b": 40}
     if below:
         picture["legend"] |= {"yref": "container", "y": 0, "maxheight": _LEGEND_ROW * (rows + 1)}
-    picture["xaxis"] = axis("Step", dark, showgrid=False, automargin=False, rangemode="nonnegative")
+    picture["xaxis"] = axis("Step", dark, showgrid=False, automargin=below, rangemode="nonnegative")
     picture["xaxis"] |= {"dtick": 1} if len(at) and np.ptp(at) < 6 else {"nticks": 8}
     picture["yaxis"] = axis(label, dark, **(_decades(series) if log else {}))
     last = ", ".join(f"{name} {_last(values)}" for name, values in series.items())
-    picture["meta"]["alt"] = f"{title or label or 'Trace'} against the step, {len(step)} steps; last value {last}."
+    fits = f" in {len(parted) + 1} fits" if parted else ""
+    many = f"{len(step) - len(parted)} steps{fits}"
+    picture["meta"]["alt"] = f"{title or label or 'Trace'} against the step, {many}; last value {last}."
     return {"data": traces, "layout": picture}
+
+
+def _parted(step: Sequence[float], series: Mapping[str, Sequence[float | None]]) -> list[float]:
+    """The steps at which no curve has a value: there another fit begins."""
+    return [at for at, *row in zip(step, *series.values(), strict=True) if all(value is None for value in row)]
+
+
+def _divider(at: float, dark: bool) -> dict[str, Any]:
+    ink = {"dash": "dot", "width": 1, "color": hue("grey", dark)}
+    return {"type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1, "line": ink}
 
 
 def objective_trace(
@@ -80,10 +95,11 @@ def objective_trace(
     title = stage[:1].upper() + stage[1:] or "Objective"
     quantity = next(iter(lines), "").split(" (")[0]
     figure = trace_plot(step, lines, title=title, label=quantity, height=height, dark=dark)
+    _break_names(figure)
     if lines and (reach := _reach(lines)) is not None:
         low, high, beyond, side = reach
         figure["layout"]["yaxis"] |= {"range": [low, high], "autorange": False}
-        words = f"{beyond} of {len(step)} evaluations lie {side} this range"
+        words = f"{beyond} of {len(step) - len(_parted(step, lines))} evaluations lie {side} this range"
         corner = {"xref": "paper", "yref": "paper", "x": 1, "y": float(side == "above"), "showarrow": False}
         figure["layout"]["annotations"] = [
             *figure["layout"].get("annotations", ()),
@@ -91,6 +107,16 @@ def objective_trace(
         ]
         figure["layout"]["meta"]["alt"] += f" {words}."
     return figure
+
+
+def _break_names(figure: Figure) -> None:
+    """Break what a legend says in brackets into lines, and put the legend below the axes where the chart is narrow."""
+    for trace in figure["data"]:
+        trace["name"] = trace["name"].replace(" (", "<br>(").replace(", ", ",<br>")
+    breaks = max((trace["name"].count("<br>") for trace in figure["data"]), default=0)
+    figure["layout"]["margin"]["t"] += _LEGEND_ROW * breaks
+    figure["layout"]["height"] += _LEGEND_ROW * breaks
+    figure["layout"]["meta"]["legend"] = "beside"
 
 
 def _reach(lines: Mapping[str, Sequence[float | None]]) -> tuple[float, float, int, str] | None:
@@ -128,7 +154,8 @@ def hyperparameter_trace(
     step: Sequence[float], values: Mapping[str, Sequence[float | None]], *, height: int = 260, dark: bool = False
 ) -> Figure:
     """Every hyperparameter against the step, on one logarithmic axis (all are positive)."""
-    return trace_plot(step, values, title="Hyperparameters", label="Value", log=True, height=height, dark=dark)
+    named = {hyperparameter_name(name): lines for name, lines in values.items()}
+    return trace_plot(step, named, title="Hyperparameters", label="Value", log=True, height=height, dark=dark)
 
 
 def _line(x: np.ndarray, y: np.ndarray, name: str, index: int, dark: bool) -> dict[str, Any]:

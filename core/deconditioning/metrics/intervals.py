@@ -1,9 +1,11 @@
 """Judges whether intervals have their nominal coverage, without assumptions on the dependence of errors."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy.stats import norm
 
 from deconditioning.metrics.calibration import calibration
 from deconditioning.metrics.points import scored_points
@@ -17,6 +19,7 @@ LEVELS = (0.5, 0.9, 0.95)
 RIGHT = (90, 98)
 #: What benchmarks aim at: stricter above, where intervals could be sharper.
 AIM = (0.90, 0.97)
+_FIFTH = 1.2
 _PHI_95 = 1.959964
 
 
@@ -40,6 +43,27 @@ class Trust:
     def sentence(self) -> str:
         """The verdict in words, with its number."""
         return f"{100 * self.held[-1]:.0f} % of the 95 % intervals contain the truth: {self.verdict}."
+
+
+def calibration_sentence(levels: Sequence[float], shares: Sequence[float]) -> str:
+    """What a curve of coverage shows, by all of its levels: too wide, too narrow, or about right.
+
+    An interval is about right if a Gaussian one of the wanted coverage would be at most a fifth wider or narrower, as
+    for `RIGHT`: Φ⁻¹((1 + share)/2) / Φ⁻¹((1 + level)/2) is between 1/1.2 and 1.2.
+    """
+    ratio = norm.ppf((1 + np.asarray(shares)) / 2) / norm.ppf((1 + np.asarray(levels)) / 2)
+    wide, narrow = ratio > _FIFTH, ratio < 1 / _FIFTH
+    if not (wide | narrow).any():
+        return "The curve follows the diagonal: the intervals are about right at every level."
+    off = np.where(wide | narrow, np.abs(np.asarray(shares) - np.asarray(levels)), -1)
+    worst = int(off.argmax())
+    example = f"{100 * levels[worst]:.0f} % intervals contain {100 * shares[worst]:.0f} % of the truth"
+    if wide.any() and narrow.any():
+        words = "The curve crosses the diagonal: intervals of some levels are too wide, those of others too narrow"
+        return f"{words}; {example}."
+    side, verdict = ("above", "wide") if wide.any() else ("below", "narrow")
+    which = "" if (wide | narrow).all() else f" at {int((wide | narrow).sum())} of {len(ratio)} levels"
+    return f"The curve lies {side} the diagonal{which}: the intervals are too {verdict}; {example}."
 
 
 def trust(truth: np.ndarray, predicted: Predictive, *, weights: np.ndarray | None = None) -> Trust:

@@ -54,14 +54,6 @@ def readable_runs(runs: Iterable[Run], task: str) -> list[Run]:
     return result
 
 
-def number_in(result: Mapping[str, Any] | None, *names: str) -> float | None:
-    """A finite number somewhere in a result, ``number_in(result, "diagnostics", "log_evidence")``, or None."""
-    found: Any = result
-    for name in names:
-        found = found.get(name) if isinstance(found, Mapping) else None
-    return float(found) if _is_number(found) else None
-
-
 def one_scale_up_in(result: Mapping[str, Any] | None, cells: int) -> "OneScaleUp | None":
     """What a downscaling run found one scale up on so many coarse cells; None where it did not look or is damaged."""
     from deconditioning.downscaling.checks.scale_up_result import OneScaleUp

@@ -70,7 +70,7 @@ def _upload() -> list[str]:
         if answer.startswith(UPLOAD):
             keys, refused = [*keys, answer], []
         elif file.file_id in st.session_state.get(Key.NEW_UPLOADS, new):
-            refused.append(f"{file.name}: {answer}")
+            refused.append(answer if answer.startswith(file.name) else f"{file.name}: {answer}")
     for sentence in refused:
         refusal(sentence)
     return list(dict.fromkeys(keys))

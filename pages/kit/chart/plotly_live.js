@@ -41,8 +41,19 @@ const heightFor = (layout, width) => {
 };
 
 // A legend beside the axes goes below them where the chart is narrow.
-const NARROW = 540, BELOW = { orientation: 'h', x: 0, xanchor: 'left', y: -0.2, yanchor: 'top' };
-const placedLegend = (layout, width) => layout.meta?.legend === 'beside' ? { legend: width < NARROW ? { ...layout.legend, ...BELOW } : layout.legend } : {};
+const NARROW = 540, BELOW = { orientation: 'h', x: 0, xanchor: 'left', yanchor: 'top' }, UNDER_TICKS = 70;
+const placedLegend = (layout, width) => {
+  if (layout.meta?.legend !== 'beside') return {};
+  const { height, margin } = layout, y = -Math.max(0.2, UNDER_TICKS / (height - margin.t - margin.b));
+  return { legend: width < NARROW ? { ...layout.legend, ...BELOW, y } : layout.legend };
+};
+
+// A scene in space is seen from further away where the chart is upright, so that its axes' names stay inside.
+const FURTHER = 1.35;
+const placedCamera = (layout, width) => {
+  const eye = layout.scene?.camera?.eye;
+  if (eye && width < layout.height) for (const side of ['x', 'y', 'z']) eye[side] *= FURTHER;
+};
 
 // A picture for a lecture hall has larger words, thicker lines and more height where the window is a projector's.
 const HALL = matchMedia('(min-width: 1700px)'), LARGER = 1.25;
@@ -176,6 +187,7 @@ const draw = (node, data) => {
   node.style.height = `${chart.size[1]}px`;
   [layout.width, layout.height] = chart.size;
   Object.assign(layout, placedLegend(layout, layout.width));
+  placedCamera(layout, layout.width);
   const start = performance.now();
   chart.silent = true;
   chart.config ??= config(node, P, data.config); // one object: another one makes plotly build the chart anew

@@ -59,7 +59,7 @@ const roleOf = wide => (wide.matches('.lab-scroll') ? 'region' : 'group'); // a 
 const nameOf = wide => wide.dataset.name || (wide.matches('pre') ? 'Text' : 'Formula');
 
 const sayMore = wide => {
-  const room = wide.scrollWidth - wide.clientWidth, place = wide.closest('.lab-table, [data-testid=stDataFrame]');
+  const room = wide.scrollWidth - wide.clientWidth, place = wide.closest('.lab-table, [data-testid=stDataFrame], .katex-display');
   const more = room < 2 ? '' : wide.scrollLeft >= room - 2 ? 'left' : wide.scrollLeft > 2 ? 'both' : 'right';
   if (place && place.dataset.more !== more) place.dataset.more = more;
   if (wide.classList.contains('dvn-scroller')) return; // a data frame brings its own keys and words

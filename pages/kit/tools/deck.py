@@ -20,7 +20,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const close = () => window_.close();
   const asked = data.asked, again = window_.open && window_.dataset.stamp === data.stamp;
   window_.onclose = () => {
-    if (!window_.keyed) document.activeElement?.blur(); // opened with a pointer: no frame round its button after Escape
+    document.querySelector('.st-key-lab-present button')?.focus({ preventScroll: true }); // it opened them
     setTriggerValue('closed', asked);
   };
   if (again || (!window_.open && window_.dataset.asked === String(asked))) return;
@@ -28,10 +28,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const root = document.createElement('div'), first = window_.show_?.index || 0;
   window_.replaceChildren(root);
   root.dataset.dark = data.dark;
-  if (!window_.open) {
-    window_.keyed = document.activeElement?.matches(':focus-visible');
-    window_.showModal();
-  }
+  if (!window_.open) window_.showModal();
   window_.show_ = showDeck(root, JSON.parse(data.deck), { close, first, plotly: () => window.__labPlotly });
 }
 """

@@ -10,7 +10,8 @@ from deconditioning.engine.compare import compare_settings, flatten, run_model, 
 from deconditioning.engine.engine import Engine
 from deconditioning.engine.records import Run, RunSpec
 from deconditioning.engine.store import Store
-from deconditioning.figures.trace_lines import BEST, trace_series
+from deconditioning.figures.trace_lines import BEST, best_objective, trace_series
+from deconditioning.figures.traces import objective_trace
 
 
 def made(seed: int, scores, **settings) -> Run:
@@ -83,6 +84,24 @@ def test_series_of_a_trace() -> None:
     assert trace_series([{"evidence": -1, "loss": 2.0}])[0] == {"": ([1], {"evidence": [-1.0]})}
     assert trace_series([{"reached": 2}, {"message": "x"}])[0] == {"": ([1], {"reached": [2.0]})}
     assert trace_series([]) == ({}, ([], {}))
+
+
+def test_another_fit_is_parted_from_the_one_before() -> None:
+    """A capped step that stays is the same fit; the best of each starts anew."""
+    values = [(1, 1.0, 1.0), (2, 3.0, 3.0), (2, 2.0, 3.0), (1, -1.0, -1.0), (2, 0.5, 0.5)]
+    rows = [
+        {"step": step, "stage": "evidence", "quantity": "log evidence (every pixel)", "value": value, "best": best,
+         "hyperparameters": {"λ": 0.1}}
+        for step, value, best in values
+    ]  # fmt: skip
+    objectives, parameters = trace_series([*rows, {"message": "Predicting"}])
+    steps, lines = objectives["evidence"]
+    assert steps == [1, 2, 3, 3.5, 4, 5] == parameters[0] and parameters[1]["λ"][3] is None
+    assert lines[BEST] == [1.0, 3.0, 3.0, None, -1.0, 0.5]
+    assert best_objective(rows) == ("log evidence", 3.0) and best_objective([{"message": "x"}]) is None
+    figure = objective_trace("evidence", steps, lines)
+    assert [shape["x0"] for shape in figure["layout"]["shapes"]] == [3.5]
+    assert "5 steps in 2 fits" in figure["layout"]["meta"]["alt"]
 
 
 def test_the_model_of_a_run() -> None:

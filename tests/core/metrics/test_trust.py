@@ -1,11 +1,13 @@
 """The verdict on intervals, from draws whose intervals are known to be right, narrow or wide."""
 
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 from scipy.stats import norm
 
 from deconditioning.errors import InputError
-from deconditioning.metrics.intervals import trust
+from deconditioning.metrics.intervals import calibration_sentence, trust
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.metrics.probabilistic import coverage
 
@@ -48,3 +50,22 @@ def test_no_spread_at_all_cannot_be_widened_into_truth():
     assert found.verdict == "too narrow" and found.widen == np.inf
     with pytest.raises(InputError, match="no pixel"):
         trust(np.array([np.nan]), Predictive(np.zeros(1), np.ones(1)))
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"), [(1.0, "about right"), (1.1, "about right"), (1.5, "above"), (0.6, "below")]
+)
+def test_a_calibration_curve_is_judged_by_all_of_its_levels(factor: float, words: str) -> None:
+    """Intervals of a standard normal that are ``factor`` as wide as they should be."""
+    levels = [0.1, 0.3, 0.5, 0.7, 0.9]
+    shares = [2 * NormalDist().cdf(factor * NormalDist().inv_cdf((1 + p) / 2)) - 1 for p in levels]
+    said = calibration_sentence(levels, shares)
+    assert words in said and ("too wide" in said) == (factor > 1.2) and ("too narrow" in said) == (factor < 1 / 1.2)
+    if factor == 1.5:
+        share = max(zip(levels, shares, strict=True), key=lambda pair: abs(pair[1] - pair[0]))
+        assert f"{100 * share[0]:.0f} % intervals contain {100 * share[1]:.0f} % of the truth" in said
+
+
+def test_a_curve_may_cross_or_leave_the_diagonal_at_some_levels() -> None:
+    assert "crosses" in calibration_sentence([0.5, 0.95], [0.8, 0.8])
+    assert "above the diagonal at 1 of 2 levels" in calibration_sentence([0.5, 0.95], [0.8, 0.95])

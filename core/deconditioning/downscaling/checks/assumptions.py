@@ -174,14 +174,15 @@ def _reach(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> Ass
     if holds and surely > _NOTABLE and outside:
         sentence += f"; the farthest pixel is {_contrast(problem, at)}"
     if not holds:
+        name = _named(problem, worst)[0] if worst else ""
         where = (
-            f", where `{worst}` lies {outside[worst]:.2g} times the range of the cell means outside that range"
+            f", where {name} lies {outside[worst]:.2g} times the range of the cell means outside that range"
             if far
             else f", at a pixel that is {_contrast(problem, at)}"
             if outside
             else ""
         )
-        advice = f"leave `{worst}` out, or check its values there" if far else "check the covariates there"
+        advice = f"leave {name} out, or check its values there" if far else "check the covariates there"
         sentence += f": it extrapolates too far{where}, with no cell to support it; {advice}"
     return Assumption("reach", beyond, holds, f"{sentence}.")
 
@@ -193,8 +194,15 @@ def _contrast(problem: DownscalingProblem, at: int) -> str:
     off = inputs[at] - inputs[cell == cell[at]].mean(axis=0)
     worst = int(np.abs(off).argmax())
     scale = problem.input_scaling.scales[columns[worst]]
-    name, way = problem.spec.covariates[worst], "above" if off[worst] > 0 else "below"
-    return f"{abs(off[worst]) * scale.sd:.3g} {way} the mean of its cell in `{name}`"
+    way, (name, units) = "above" if off[worst] > 0 else "below", _named(problem, problem.spec.covariates[worst])
+    return f"{abs(off[worst]) * scale.sd:.3g}{units} {way} the mean of its cell in {name}"
+
+
+def _named(problem: DownscalingProblem, name: str) -> tuple[str, str]:
+    """A covariate's long name, and its units after a space where they are known."""
+    known = problem.covariates.get(name)
+    words = (known.long_name if known else "") or name
+    return words.replace("_", " "), f" {known.units}" if known and known.units not in ("", "1") else ""
 
 
 def _outside(problem: DownscalingProblem, name: str, at: int) -> float:

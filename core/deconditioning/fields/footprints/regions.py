@@ -15,6 +15,7 @@ from deconditioning.fields.problem.chosen_cells import KeptCells
 from deconditioning.fields.problem.coarsened import all_finite
 from deconditioning.fields.problem.coordinates import CoordinateSystem, needs_sphere
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.problem.target_metadata import covariates_of
 from deconditioning.fields.spec import DownscalingSpec
 
 
@@ -59,7 +60,8 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
     notes += _said(regions, inside, usable[number], shares)
     source = f"target: {regions.source}; covariates: {covariates.source}"
     made = assemble(spec, sides, target, (source, covariates.licence), (*notes, *withheld.notes))
-    return kept.told(replace(made, regions=regions), withheld)
+    named = covariates_of(covariates, spec.covariates)
+    return kept.told(replace(made, regions=regions, covariates=named), withheld)
 
 
 def _of_cells(number: np.ndarray, size: int, values: np.ndarray) -> np.ndarray:

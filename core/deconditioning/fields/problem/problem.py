@@ -1,5 +1,6 @@
 """A downscaling problem: the model's data, and the arrays that a map needs."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,6 +12,7 @@ from torch import Tensor
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.region_data import Regions
 from deconditioning.fields.footprints.station_data import StationTargets
+from deconditioning.fields.gridded import Variable
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.pixel_shares import Shares
 from deconditioning.fields.problem.scaling import Scale, Scaling
@@ -53,6 +55,7 @@ class DownscalingProblem:
     origin : the same as coordinates, with the target's cell methods and origin, for exported files.
     warp : the function of the target whose standardised values the model sees, None if it sees the target itself.
     unwarped : the same problem without the warp, None where there is none.
+    covariates : long names and units of the covariates, by name.
     regions : the outlines of the cells, where these are no grid's.
     stations : targets measured at points beside the cells, in one posterior; ``scored``: those that are only scored.
     """
@@ -92,6 +95,7 @@ class DownscalingProblem:
     origin: Origin = field(default_factory=Origin)
     warp: Warp | None = None
     unwarped: "DownscalingProblem | None" = None
+    covariates: Mapping[str, Variable] = field(default_factory=dict)
     regions: Regions | None = None
     stations: StationTargets | None = None
     scored: StationTargets | None = None

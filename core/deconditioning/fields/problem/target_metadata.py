@@ -1,12 +1,12 @@
 """Metadata of a target from its file: date, level, member, cell methods and origin."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from deconditioning.fields.gridded import Fields
+from deconditioning.fields.gridded import Fields, Variable
 from deconditioning.fields.grids.bounds import bounds_of
 from deconditioning.fields.grids.roles import role
 from deconditioning.fields.store import plain_words
@@ -61,9 +61,19 @@ def _origin_of(fields: Fields, name: str, select: Mapping[str, int | str]) -> Or
     return Origin(coordinates, bounds, methods, attributes)
 
 
-def beside_values(fields: Fields, name: str, select: Mapping[str, int | str]) -> dict[str, Any]:
-    """What a problem says of its target beside the values: date and level in words, and its `Origin`."""
-    return {"when_and_where": fields.when_and_where(name, select), "origin": _origin_of(fields, name, select)}
+def covariates_of(fields: Fields, names: Sequence[str]) -> dict[str, Variable]:
+    """Long names and units of a problem's covariates, by name."""
+    known = fields.variables()
+    return {name: known[name] for name in names if name in known}
+
+
+def beside_values(
+    fields: Fields, name: str, select: Mapping[str, int | str], covariates: Sequence[str] = ()
+) -> dict[str, Any]:
+    """What a problem says of its target beside the values: date and level in words, and its `Origin`; and of
+    ``covariates`` in the same fields their names and units."""
+    named = {"covariates": covariates_of(fields, covariates)} if covariates else {}
+    return {"when_and_where": fields.when_and_where(name, select), "origin": _origin_of(fields, name, select)} | named
 
 
 def methods_of(origin: Origin, more: str = "area: mean") -> str:

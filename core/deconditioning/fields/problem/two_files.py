@@ -18,7 +18,7 @@ from deconditioning.fields.problem.coarsened import all_finite
 from deconditioning.fields.problem.coordinates import CoordinateSystem, needs_sphere
 from deconditioning.fields.problem.matching import apart_in_time, matched
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.fields.problem.target_metadata import beside_values
+from deconditioning.fields.problem.target_metadata import beside_values, covariates_of
 from deconditioning.fields.reading.validity import unfound
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.fields.units import convert
@@ -91,7 +91,8 @@ def make_problem_from_files(
         query_coordinates=_centres(system, place.cells)[targets], truth=None, error=place.error,
     )  # fmt: skip
     problem = assemble(spec, sides, place.target, _sources(covariates, coarse, mediator), tuple(notes))
-    return place.kept.told(replace(problem, **beside_values(coarse, spec.target, spec.select)), withheld)
+    named = replace(problem, covariates=covariates_of(covariates, spec.covariates))
+    return place.kept.told(replace(named, **beside_values(coarse, spec.target, spec.select)), withheld)
 
 
 def cells_of_files(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> tuple[int, int]:

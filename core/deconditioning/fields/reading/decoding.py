@@ -54,7 +54,7 @@ def _engine_of(path: Path) -> str:
     if not head:
         raise InputError("The file is empty: give a NetCDF file.")
     what = next((words for start, words in _KINDS.items() if head.startswith(start)), "not a NetCDF file")
-    raise InputError(f"The file is {what} (it begins with {_readable(head[:4])}): give NetCDF 3 or NetCDF 4.")
+    raise InputError(f"The file is {what} (it begins with {_readable(head[:4])}): give NetCDF or GRIB.")
 
 
 def _readable(head: bytes) -> str:

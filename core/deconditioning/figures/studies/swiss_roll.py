@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from deconditioning.figures.colours import Colours, hue, mark_scale, model_colour, model_name
-from deconditioning.figures.style import FAINT, INK, Figure, axis, compact, layout
+from deconditioning.figures.style import INK, MISSING, Figure, axis, compact, layout
 
 _CAMERA = {"eye": {"x": 0.98, "y": -1.62, "z": 0.64}, "center": {"x": 0, "y": 0, "z": -0.12}}
 
@@ -46,8 +46,10 @@ def roll_in_space(
         "hovertemplate": label + " %{marker.color:.3f}<br>height %{z:.2f}<extra></extra>",
     }  # fmt: skip
     picture = layout(title, height=height, dark=dark)
-    bare = {"showbackground": False, "gridcolor": FAINT[dark], "zeroline": False, "tickfont": {"size": 14}, "nticks": 4,
-            "showticklabels": bar}  # fmt: skip
+    bare = {
+        "showbackground": False, "gridcolor": MISSING[dark], "linecolor": MISSING[dark], "showline": True,
+        "zeroline": False, "tickfont": {"size": 14}, "nticks": 4, "showticklabels": bar,
+    }  # fmt: skip
     picture["scene"] = {
         "xaxis": bare | {"title": {"text": "x"}}, "yaxis": bare | {"title": {"text": "width"}},
         "zaxis": bare | {"title": {"text": "height"}}, "camera": _CAMERA, "aspectmode": "cube", "uirevision": "roll",
