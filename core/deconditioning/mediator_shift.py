@@ -17,11 +17,11 @@ from deconditioning.observations import IndirectData
 
 #: Lengthscales that are tried, in median distances, and ridges; the pair that predicts left-out samples best is taken.
 _WIDTHS = (0.25, 0.5, 1.0, 2.0)
-RIDGES = (1e-3, 1e-2, 1e-1, 1.0)
+_RIDGES = (1e-3, 1e-2, 1e-1, 1.0)
 _CENTRES = 100
 _FOLDS = 5
 #: No bag counts for less than this share of the mean: W must stay defined.
-LEAST = 1e-3
+_LEAST = 1e-3
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,11 @@ def mediator_shift(bags: Float[Tensor, "B r"], targets: Float[Tensor, "M r"]) ->
     centres = targets[torch.linspace(0, len(targets) - 1, min(_CENTRES, len(targets)), device=targets.device).long()]
     near, far = (torch.cdist(side, centres).square() for side in (bags, targets))
     median = float(near.median().sqrt().clamp_min(1e-6))
-    tried = [(median * width, ridge) for width in _WIDTHS for ridge in RIDGES]
+    tried = [(median * width, ridge) for width in _WIDTHS for ridge in _RIDGES]
     width, ridge = min(tried, key=lambda one: _left_out(_features(near, one[0]), _features(far, one[0]), one[1]))
     here, there = _features(near, width), _features(far, width)
     ratio = (here @ _solve(here, there, ridge)).clamp_min(0)
-    ratio = (ratio / ratio.mean()).clamp_min(LEAST) if float(ratio.sum()) > 0 else torch.ones_like(ratio)
+    ratio = (ratio / ratio.mean()).clamp_min(_LEAST) if float(ratio.sum()) > 0 else torch.ones_like(ratio)
     return MediatorShift(ratio / ratio.mean(), _reached(bags, targets))
 
 

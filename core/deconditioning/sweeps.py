@@ -10,7 +10,7 @@ import numpy as np
 from deconditioning.errors import Check, InputError
 
 #: Settings of one sweep.
-MOST_CELLS = 100
+_MOST_CELLS = 100
 Row = Mapping[str, Any]
 Values = dict[str, float]
 
@@ -35,8 +35,8 @@ class Axis:
         if not ends or (self.log and self.low <= 0):
             wanted = "0 < low < high" if self.log else "low < high"
             raise InputError(f"The axis {self.name} runs from {self.low:g} to {self.high:g}: give {wanted}.")
-        if not 2 <= self.count <= MOST_CELLS:
-            raise InputError(f"The axis {self.name} has {self.count} values: give 2 to {MOST_CELLS}.")
+        if not 2 <= self.count <= _MOST_CELLS:
+            raise InputError(f"The axis {self.name} has {self.count} values: give 2 to {_MOST_CELLS}.")
 
     @property
     def values(self) -> list[float]:
@@ -84,8 +84,8 @@ def check_axes(axes: Sequence[Axis], offered: Sequence[str]) -> None:
     for axis in axes:
         if axis.name not in offered:
             raise InputError(f"There is no setting `{axis.name}` to sweep: choose one of {', '.join(offered)}.")
-    if (cells := cells_of(axes)) > MOST_CELLS:
-        raise InputError(f"The axes make {cells} settings; the limit is {MOST_CELLS}: choose fewer values.")
+    if (cells := cells_of(axes)) > _MOST_CELLS:
+        raise InputError(f"The axes make {cells} settings; the limit is {_MOST_CELLS}: choose fewer values.")
 
 
 def cells_of(axes: Sequence[Axis]) -> int:

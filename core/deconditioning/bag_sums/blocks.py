@@ -9,7 +9,7 @@ from torch import Tensor
 from deconditioning.observations import Bags
 
 #: Points of a block: a tile of a block with another, 800 kB in float64, stays in a core's cache through its passes.
-POINTS = 320
+_POINTS = 320
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class SortedBags:
         return self.bags.inputs[block.start : block.stop]
 
 
-def sort_bags(bags: Bags, points: int = POINTS) -> SortedBags:
+def sort_bags(bags: Bags, points: int = _POINTS) -> SortedBags:
     """Sort points by bag and cut them into blocks; a bag with more than ``points`` points is a block of its own."""
     order = torch.argsort(bags.bag, stable=True)
     sorted_bags = replace(bags, inputs=bags.inputs[order], bag=bags.bag[order], weights=bags.weights[order])

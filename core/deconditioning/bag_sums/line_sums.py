@@ -49,7 +49,7 @@ def sorted_gram(line: SortedLine, kernel: Decay, check: Check = never) -> Float[
     """``K̄_ij = Σ_{l∈i, r∈j} w_l w_r k(x_l, x_r)`` at unit variance.
 
     Points are taken in cells of ``CELL`` neighbours: pairs inside a cell directly, pairs of different cells through the
-    moments that the cells on the left send on.
+    the moments that the cells on the left send on.
     """
     z, bag, weights = _cells(line, kernel.rate)
     below = z.new_zeros(line.count, line.count)  # pairs of different cells, the row's point on the right

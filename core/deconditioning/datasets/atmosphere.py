@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _FINEST_DEGREE = 240
 # Noises in the order in which they are drawn, with the knee (degree) and decay of their spectra.
-NOISES = {
+_NOISES = {
     "land": (3, 1.9),
     "ridge": (5, 1.8),
     "weather": (7, 4 / 3),
@@ -98,9 +98,9 @@ def make_atmosphere(shape: tuple[int, int] = (360, 720), seed: int = 0, explaine
     y, x = harmonics.cell_centres((rows, columns))
     latitude = y[:, None]
     basis = harmonics.legendre(y, min(_FINEST_DEGREE, 8 * rows // 9, 4 * columns // 9))
-    coefficients = harmonics.draw_coefficients(np.random.default_rng(seed), len(NOISES) + 1, _FINEST_DEGREE)
-    power = np.stack([harmonics.red_spectrum(_FINEST_DEGREE, *s)[: len(basis)] for s in NOISES.values()])
-    noise = dict(zip(NOISES, harmonics.synthesise(coefficients[:-1], power, (rows, columns), basis), strict=True))
+    coefficients = harmonics.draw_coefficients(np.random.default_rng(seed), len(_NOISES) + 1, _FINEST_DEGREE)
+    power = np.stack([harmonics.red_spectrum(_FINEST_DEGREE, *s)[: len(basis)] for s in _NOISES.values()])
+    noise = dict(zip(_NOISES, harmonics.synthesise(coefficients[:-1], power, (rows, columns), basis), strict=True))
 
     altitude = planet.relief(noise, latitude)
     cover, albedo = planet.cloud(noise, planet.ascent(noise, altitude, latitude))

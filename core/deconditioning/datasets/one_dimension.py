@@ -22,9 +22,9 @@ from deconditioning.plain_data import check_seed, from_known
 
 INPUT, MEDIATOR = "x", "y"
 #: What the problem is where nothing else is given.
-USUAL = LineProblem()
+_USUAL = LineProblem()
 #: The central share of the x over which f is shown and scored, and at how many points.
-_SHARE, POINTS = 0.95, 400
+_SHARE, _POINTS = 0.95, 400
 MOST = 2000
 #: So many pairs of both data sets are drawn by one random stream.
 _TOGETHER = 200
@@ -43,16 +43,16 @@ class LineSpec:
     first_edits, second_edits : pairs (y, x) and (ỹ, z̃) changed by hand after the draw, as ``Edits.text``.
     """
 
-    n: int = USUAL.n
-    m: int = USUAL.m
-    simulation: str = USUAL.simulation
-    target: str = USUAL.target
-    input_noise: float = USUAL.input_noise
-    target_noise: float = USUAL.target_noise
+    n: int = _USUAL.n
+    m: int = _USUAL.m
+    simulation: str = _USUAL.simulation
+    target: str = _USUAL.target
+    input_noise: float = _USUAL.input_noise
+    target_noise: float = _USUAL.target_noise
     half_width: float = 6.0
-    seed: int = USUAL.seed
-    first_edits: str = USUAL.first_edits
-    second_edits: str = USUAL.second_edits
+    seed: int = _USUAL.seed
+    first_edits: str = _USUAL.first_edits
+    second_edits: str = _USUAL.second_edits
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
@@ -121,7 +121,7 @@ class Line:
         low, high = torch.quantile(self.inputs, ends).tolist()
         if high - low < 1e-9:
             low, high = low - 1, high + 1
-        return torch.linspace(low, high, POINTS, dtype=torch.float64)
+        return torch.linspace(low, high, _POINTS, dtype=torch.float64)
 
     @cached_property
     def truth(self) -> Float[Tensor, " P"]:

@@ -22,11 +22,11 @@ from deconditioning.distribution_regression.landmarks import LandmarkSums
 from deconditioning.errors import Check, InputError, never
 from deconditioning.kernels.spec import KernelSpec
 
-DRAWS, _BURN_IN = 200, 40
+_DRAWS, _BURN_IN = 200, 40
 #: Posteriors under other kernels that are remembered.
 KEPT = 16
 #: Directions that no subject's embedding has, as a share of the largest: there the weights keep their prior.
-CUT = 1e-12
+_CUT = 1e-12
 
 
 class UncertainSums(LandmarkSums):
@@ -98,7 +98,7 @@ class BdrPosterior:
 
 def fit_bdr(
     spec: RegressionSpec, sums: UncertainSums, outcomes: Float[Tensor, " n"], covariates: Float[Tensor, "n q"], *,
-    rows: Tensor | None = None, noise_prior: NoisePrior | None = None, draws: int = DRAWS, burn_in: int = _BURN_IN,
+    rows: Tensor | None = None, noise_prior: NoisePrior | None = None, draws: int = _DRAWS, burn_in: int = _BURN_IN,
     seed: int = 0, check: Check = never,
 ) -> BdrPosterior:  # fmt: skip
     """The posterior by Gibbs draws at the spec's σ², or with σ² drawn too under a ``noise_prior``.
@@ -129,7 +129,7 @@ def fit_bdr(
 def _basis(spanning: Float[Tensor, "k q"]) -> Float[Tensor, "k s"]:
     """An orthonormal basis of the span of the columns."""
     values, vectors = linalg.eigen(spanning @ spanning.T, "span of the embeddings")
-    return vectors[:, values > CUT**2 * values[0]]
+    return vectors[:, values > _CUT**2 * values[0]]
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ import numpy as np
 from deconditioning.distribution_regression.subjects import Subjects
 from deconditioning.errors import InputError
 
-FUNCTIONS = 10
+_FUNCTIONS = 10
 _PENALTIES = np.logspace(-8, 4, 49)
 
 
-def curve_features(subjects: Subjects, functions: int = FUNCTIONS) -> np.ndarray:
+def curve_features(subjects: Subjects, functions: int = _FUNCTIONS) -> np.ndarray:
     """``∫ B_k(t) x_i(t) dt`` (n, K·d): means of measure times spline, time running from 0 to 1 over a subject's own."""
     from sklearn.preprocessing import SplineTransformer
 

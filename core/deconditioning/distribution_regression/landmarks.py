@@ -19,9 +19,9 @@ from deconditioning.errors import InputError
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.kernels.tiles import evaluate
 
-PRIORS = ("weights", "function")
+_PRIORS = ("weights", "function")
 #: Directions of K_uu below this share of the largest are rounding, and left out.
-CUT = 1e-12
+_CUT = 1e-12
 
 
 def spread_landmarks(subjects: Subjects, count: int, seed: int = 0) -> Float[Tensor, "r d"]:
@@ -47,8 +47,8 @@ class LandmarkSums:
     """The sums of the kernel that the landmarks span, ``K̃(s, t) = K(s, u) A K(u, t)``, A the weights' covariance."""
 
     def __init__(self, sums: KernelSums, landmarks: Float[Tensor, "r d"], prior: str = "weights") -> None:
-        if prior not in PRIORS:
-            raise InputError(f"The landmarks' prior '{prior}' is unknown: choose {' or '.join(PRIORS)}.")
+        if prior not in _PRIORS:
+            raise InputError(f"The landmarks' prior '{prior}' is unknown: choose {' or '.join(_PRIORS)}.")
         self.base, self._name = sums, prior
         self.landmarks = landmarks.to(sums.bags.inputs)
         self._last: tuple[KernelSpec, Float[Tensor, "n r"]] | None = None
@@ -92,5 +92,5 @@ class LandmarkSums:
             identity = torch.eye(len(self.landmarks), dtype=self.landmarks.dtype, device=self.landmarks.device)
             return identity / kernel.variance**0.5
         values, vectors = linalg.eigen(self.base.prior(kernel, self.landmarks, self.landmarks), "landmarks' kernel")
-        kept = values > CUT * values[0]
+        kept = values > _CUT * values[0]
         return vectors[:, kept] / values[kept].sqrt()

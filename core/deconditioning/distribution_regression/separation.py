@@ -17,7 +17,7 @@ from deconditioning.distribution_regression.simulate import Function, draw_distr
 from deconditioning.errors import InputError
 
 #: Nodes of integrals over [0, 1].
-NODES = 200
+_NODES = 200
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Separation:
 
 def moments(function: Function) -> tuple[float, float]:
     """``E_μ f`` and ``E_μ f²`` over the uniform distribution on [0, 1], by Gauss-Legendre."""
-    x, weights = np.polynomial.legendre.leggauss(NODES)
+    x, weights = np.polynomial.legendre.leggauss(_NODES)
     values = function(0.5 * (x + 1))
     return float(0.5 * weights @ values), float(0.5 * weights @ values**2)
 

@@ -12,7 +12,7 @@ from deconditioning.plain_data import check_seed
 Function = Callable[[np.ndarray], np.ndarray]
 #: Concentration of the Dirichlet process, variance of the outcome's noise, and sticks of a draw in units of the
 #: concentration: what is left after them is about e^{−40}, below rounding.
-_CONCENTRATION, NOISE, _STICKS = 25.0, 0.01, 40
+_CONCENTRATION, _NOISE, _STICKS = 25.0, 0.01, 40
 #: The most measures of all subjects together.
 _MOST_MEASURES = 5_000_000
 
@@ -82,7 +82,7 @@ def simulate(spec: SimulationSpec, function_of: Callable[[int], Function] | None
         shares, atoms = draw_distribution(rng, spec.spread)
         function = regression_function if function_of is None else function_of(i)
         expected[i] = shares @ function(atoms)
-        outcomes[i] = expected[i] + NOISE**0.5 * rng.standard_normal()
+        outcomes[i] = expected[i] + _NOISE**0.5 * rng.standard_normal()
         count = spec.measures if not spec.unequal else int(rng.integers(max(1, spec.measures // 4), spec.measures + 1))
         edges = shares.cumsum()
         drawn = atoms[np.searchsorted(edges, rng.random(count) * edges[-1], side="right").clip(max=len(atoms) - 1)]

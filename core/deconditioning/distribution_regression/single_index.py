@@ -17,7 +17,7 @@ from deconditioning import linalg
 from deconditioning.errors import Check, InputError, never
 
 #: Bandwidth in standard deviations of the index: where it starts and its bounds, in logarithms.
-START, BOUNDS = np.log(0.3), (np.log(0.05), np.log(5.0))
+_START, _BOUNDS = np.log(0.3), (np.log(0.05), np.log(5.0))
 STEPS, STARTS = 60, 4
 
 
@@ -92,9 +92,9 @@ def fit_single_index(
         (slope,) = torch.autograd.grad(loss, at)
         return float(loss.detach()), slope.numpy(force=True)
 
-    bounds = [(None, None)] * z.shape[1] + [BOUNDS]
+    bounds = [(None, None)] * z.shape[1] + [_BOUNDS]
     found = [
-        minimize(objective, np.r_[w / max(np.linalg.norm(w), 1e-12), START], jac=True, method="L-BFGS-B",
+        minimize(objective, np.r_[w / max(np.linalg.norm(w), 1e-12), _START], jac=True, method="L-BFGS-B",
                  bounds=bounds, options={"maxiter": STEPS})
         for w in starts
     ]  # fmt: skip

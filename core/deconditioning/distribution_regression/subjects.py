@@ -13,7 +13,7 @@ from torch import Tensor
 from deconditioning.errors import InputError
 from deconditioning.observations import Bags
 
-FEWEST = 2
+_FEWEST = 2
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ def make_subjects(
 
 
 def _check(values: np.ndarray, owner: np.ndarray, y: np.ndarray, extra: np.ndarray, names: tuple[str, ...]) -> None:
-    if len(y) < FEWEST:
-        raise InputError(f"There is {len(y)} subject: a regression needs at least {FEWEST}, preferably more than 20.")
+    if len(y) < _FEWEST:
+        raise InputError(f"There is {len(y)} subject: a regression needs at least {_FEWEST}, preferably more than 20.")
     if len(names) != len(y):
         raise InputError(f"`names` has {len(names)} entries for {len(y)} outcomes: give one name per subject.")
     if len(owner) != len(values) or (len(owner) and (owner.min() < 0 or owner.max() >= len(y))):

@@ -23,7 +23,7 @@ _MOST_BYTES = 64 * 2**20  # no JSON of ours is larger; larger ones are somebody 
 _LARGEST = 2**63 - 1  # larger whole numbers are none of ours; tables and floats cannot hold them
 #: Deleted runs that can be brought back: their folders' names begin so, so many are kept, so many seconds.
 _ASIDE, _KEPT_ASIDE, _KEPT_S = ".deleted-", 20, 24 * 3600.0
-PARTS = ("spec.json", "status.json", "trace.jsonl", "result.json", "label.json")
+_PARTS = ("spec.json", "status.json", "trace.jsonl", "result.json", "label.json")
 
 
 class Store:
@@ -107,7 +107,7 @@ class Store:
     def parts(self, run_id: str) -> dict[str, bytes]:
         """Settings, status, trace, result and files of a run as they lie on disk, by their path in its folder."""
         folder, result = self.folder(run_id), {}
-        for path in (*PARTS, *(f"files/{name}" for name in _files(folder))):
+        for path in (*_PARTS, *(f"files/{name}" for name in _files(folder))):
             where, _, name = f"./{path}".rpartition("/")
             try:
                 result[path] = disk.read(folder / where, name)

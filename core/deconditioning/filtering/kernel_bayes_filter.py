@@ -23,7 +23,7 @@ from deconditioning.kernels.tiles import evaluate
 #: Fewer training steps say nothing of a transition.
 FEWEST = 10
 #: Below this largest similarity to any training observation there is "no training data near here".
-NEAR = 1e-3
+_NEAR = 1e-3
 
 #: Kernel values between observations and training that are held at once.
 MOST_NEAR = 4_000_000
@@ -228,7 +228,7 @@ class KernelBayesFilter:
     def _started(self, near: Tensor) -> FilterState:
         weights = self.from_observation(near)
         none = torch.zeros(len(near), dtype=torch.bool, device=near.device)
-        return FilterState(weights, torch.ones_like(near[:, 0]), none, near.amax(1) < NEAR)
+        return FilterState(weights, torch.ones_like(near[:, 0]), none, near.amax(1) < _NEAR)
 
     def start_from(self, prior: KernelMean, observation: Float[Tensor, "S q"]) -> FilterState:
         """The state after the first observation, from a prior of the state."""
@@ -253,7 +253,7 @@ class KernelBayesFilter:
         lost = lost | self._massless(weights)
         if bool(lost.any()):
             weights = torch.where(lost[:, None], self.from_observation(near), weights)
-        return FilterState(weights, mass, lost, near.amax(1) < NEAR)
+        return FilterState(weights, mass, lost, near.amax(1) < _NEAR)
 
     @cached_property
     def has_mass(self) -> bool:

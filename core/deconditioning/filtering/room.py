@@ -11,7 +11,7 @@ from deconditioning.errors import InputError
 from deconditioning.plain_data import check_seed
 
 #: Rays cast at once.
-BATCH = 200_000
+_BATCH = 200_000
 #: Walls by the axis they stand on: ahead and behind, left and right, ceiling and floor.
 _WALLS = ("ahead", "behind", "left", "right", "ceiling", "floor")
 #: Saturation and brightness of each wall's ground.
@@ -92,8 +92,8 @@ class Room:
         """RGB in [0, 1] (…, 3) that is seen along unit directions of the room (…, 3)."""
         flat = directions.reshape(-1, 3)
         colours = np.empty_like(flat)
-        for start in range(0, len(flat), BATCH):
-            colours[start : start + BATCH] = self._look(flat[start : start + BATCH])
+        for start in range(0, len(flat), _BATCH):
+            colours[start : start + _BATCH] = self._look(flat[start : start + _BATCH])
         return colours.reshape(directions.shape)
 
     def _look(self, directions: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from deconditioning.errors import InputError
 
-SYSTEMS: dict[str, dict[str, float]] = {
+_SYSTEMS: dict[str, dict[str, float]] = {
     "a": {"eta": 0.3, "b": 0.0, "waves": 8},
     "b": {"eta": 0.4, "b": 0.4, "waves": 8},
 }
@@ -46,9 +46,9 @@ class RotationSystem:
     @staticmethod
     def named(name: str, generator: str = "M") -> "RotationSystem":
         """System "a" (a plain circle) or "b" (a wavy one)."""
-        if name not in SYSTEMS:
-            raise InputError(f"The system '{name}' is unknown: choose {' or '.join(SYSTEMS)}.")
-        return RotationSystem(**SYSTEMS[name], generator=generator)  # type: ignore[arg-type]
+        if name not in _SYSTEMS:
+            raise InputError(f"The system '{name}' is unknown: choose {' or '.join(_SYSTEMS)}.")
+        return RotationSystem(**_SYSTEMS[name], generator=generator)  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

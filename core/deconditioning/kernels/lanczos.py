@@ -9,7 +9,7 @@ from torch import Tensor
 from deconditioning import linalg
 
 #: Steps between two looks at whether the last coefficients still matter.
-LOOK = 5
+_LOOK = 5
 #: Share of all coefficients below which the last end the steps; the smaller δ, the smaller it must be.
 ACCURACY = 1e-5
 
@@ -46,7 +46,7 @@ def lanczos_update(
         turned = weights * image
         diagonal.append(image @ turned)
         rest = turned - diagonal[-1] * basis[-1] - before
-        if len(basis) % LOOK == 0:
+        if len(basis) % _LOOK == 0:
             coefficients = _coefficients(diagonal, sizes, regularisation)
             if bool(coefficients[-2:].norm() <= accuracy * coefficients.norm()):
                 return torch.stack(basis, dim=1) @ coefficients

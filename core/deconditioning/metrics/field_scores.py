@@ -11,7 +11,7 @@ from deconditioning.metrics.predictive import Predictive
 from deconditioning.metrics.spatial import ssim
 
 _POINTWISE = ("rmse", "mae", "bias", "pearson")
-LEVELS = {"coverage50": 0.50, "coverage90": 0.90, "coverage95": 0.95}
+_LEVELS = {"coverage50": 0.50, "coverage90": 0.90, "coverage95": 0.95}
 _IN_FIELD_UNITS = {"rmse", "mae", "bias", "crps", "ssim_range", "interval_low", "interval_high", "posterior_mean"}
 
 
@@ -58,7 +58,7 @@ def _scores(p: Points) -> dict[str, float]:
         return scores
     spread: dict[str, Any] = {"truth": p.truth, "predicted": p.distributions, "weights": p.weights}
     scores["crps"] = probabilistic.crps(**spread)
-    scores |= {name: probabilistic.coverage(**spread, level=level) for name, level in LEVELS.items()}
+    scores |= {name: probabilistic.coverage(**spread, level=level) for name, level in _LEVELS.items()}
     scores["coverage_2sd"] = probabilistic.coverage_sd(**spread, width=2.0)
     return scores
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from deconditioning.errors import InputError
 
-FEWEST = 6
+_FEWEST = 6
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ def _compare(first: str, a: dict[Any, float], second: str, b: dict[Any, float]) 
     difference = np.array([a[seed] - b[seed] for seed in seeds])
     middle = float(np.median(difference)) if seeds else math.nan
     differing = difference[difference != 0]
-    if len(differing) < FEWEST:
-        note = f"{len(differing)} common seeds with a difference: at least {FEWEST} are needed for a test."
+    if len(differing) < _FEWEST:
+        note = f"{len(differing)} common seeds with a difference: at least {_FEWEST} are needed for a test."
         return Comparison(first, second, len(seeds), middle, math.nan, math.nan, math.nan, note)
     test = wilcoxon(differing)
     return Comparison(first, second, len(seeds), middle, float(test.statistic), float(test.pvalue), math.nan)

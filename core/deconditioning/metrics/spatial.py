@@ -4,11 +4,11 @@ import numpy as np
 
 from deconditioning.errors import InputError
 
-WINDOW = 7
+_WINDOW = 7
 
 
 def ssim(
-    *, truth: np.ndarray, mean: np.ndarray, data_range: float | None = None, window: int = WINDOW
+    *, truth: np.ndarray, mean: np.ndarray, data_range: float | None = None, window: int = _WINDOW
 ) -> tuple[float, float]:
     """Mean structural similarity of two (H, W) fields, and the data range R that was used; 1 is best.
 

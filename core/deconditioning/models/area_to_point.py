@@ -23,8 +23,8 @@ MEAN_VARIANCE = 9.0
 #: lengthscale (in cells), variance and exponent of the rough one; inverse sds of local slopes, which vary over as many
 #: cells.
 INVERSE_SLOPE, INVERSE_LOCAL_SLOPE = 2.0, 7.0
-SMOOTH, _SMOOTH_VARIANCE = 1.5, 0.0225
-CELLS, _ROUGH_VARIANCE, _EXPONENT = 4.0, 0.09, 0.9
+_SMOOTH, _SMOOTH_VARIANCE = 1.5, 0.0225
+_CELLS, _ROUGH_VARIANCE, _EXPONENT = 4.0, 0.09, 0.9
 #: Family of the correlation of local slopes: as rough as the exponential, so that they may differ inside a cell.
 _LOCAL = "matern12"
 
@@ -102,7 +102,7 @@ def _begun(factor: Factor, place: tuple[str, ...], across: float, inverse_slope:
     if factor.kind.slopes_for_scales:
         scale = inverse_slope
     else:
-        scale = CELLS * across if set(factor.columns) & set(place) else SMOOTH
+        scale = _CELLS * across if set(factor.columns) & set(place) else _SMOOTH
     own = {"alpha": _EXPONENT} if factor.family == "powered_exponential" else {}
     return Factor(factor.family, factor.columns, (scale,) * len(factor.lengthscales), own)
 

@@ -36,7 +36,7 @@ class TermBags:
         return gpytorch.kernels.AdditiveKernel(*(kernel.kernels[index] for index in self.terms))
 
 
-def of_place(kernel: KernelSpec, place: tuple[str, ...]) -> tuple[int, ...]:
+def _of_place(kernel: KernelSpec, place: tuple[str, ...]) -> tuple[int, ...]:
     """The terms that look at nothing but columns of the ``place``."""
     return tuple(index for index, term in enumerate(kernel.terms) if sees_only(term, place))
 
@@ -44,7 +44,7 @@ def of_place(kernel: KernelSpec, place: tuple[str, ...]) -> tuple[int, ...]:
 def separate_bags(spec: ModelSpec, place: tuple[str, ...], bags: Bags, footprints: Bags) -> tuple[TermBags, TermBags]:
     """What goes through the bags, and the terms of the place, which go through the footprints; ``InputError`` where
     either is nothing."""
-    own = of_place(spec.kernel, place)
+    own = _of_place(spec.kernel, place)
     rest = tuple(index for index in range(len(spec.kernel.terms)) if index not in own)
     if not (own and rest):
         raise InputError(

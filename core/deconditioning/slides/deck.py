@@ -23,13 +23,13 @@ from deconditioning.slides.presented import Presented, Slide
 #: Share of the map that is hatched: what is known least well of it.
 _LEAST_KNOWN = 0.25
 #: Characters of all fields together that keep a file within 5 MB.
-ROOM = 4_200_000
+_ROOM = 4_200_000
 _COVARIATE = "covariate"
 #: Share of a range of altitudes below zero from which on sea floor is drawn, not only low land.
 _BELOW_SEA = 0.1
 DPI = 220
 #: Each weighted by area.
-SCORES = ("rmse_area", "crps_area", "coverage95_area")
+_SCORES = ("rmse_area", "crps_area", "coverage95_area")
 _REFERENCES = (
     "Chau, Bouabid and Sejdinovic 2021, Deconditional Downscaling with Gaussian Processes; "
     "Hsu and Ramos 2019, Bayesian Deconditional Kernel Mean Embeddings"
@@ -107,7 +107,7 @@ def presented(shown: Shown) -> Presented:
 
     def picture(slide: Slide) -> bytes | None:
         """The maps of a divider side by side."""
-        panels = [panel for key in fields_of(slide) if (panel := shown.panel(key)) is not None]
+        panels = [panel for key in _fields_of(slide) if (panel := shown.panel(key)) is not None]
         return publication_figure(panels, shown.problem.grid, dpi=DPI) if panels else None
 
     slides, badge = _downscaling_slides(shown), _trust_badge(shown)
@@ -117,7 +117,7 @@ def presented(shown: Shown) -> Presented:
 def downscaling_deck(shown: Shown) -> dict[str, Any]:
     """The slides as plain JSON data, for deck.js; ``thinned`` says that only every so many-th pixel is in it."""
     slides = _downscaling_slides(shown)
-    result = {key: shown.panel(key) for slide in slides for key in fields_of(slide)}
+    result = {key: shown.panel(key) for slide in slides for key in _fields_of(slide)}
     panels = {key: panel for key, panel in result.items() if panel is not None}
     stride = stride_for(list(panels.values()))
     fine = shown.problem.grid.shape
@@ -130,16 +130,16 @@ def downscaling_deck(shown: Shown) -> dict[str, Any]:
 
 def _downscaling_slides(shown: Shown) -> list[dict[str, Any]]:
     """What each slide says, and by their keys which maps it draws; slides without their maps are left out."""
-    return [slide for slide in _slides(shown) if all(shown.panel(key) is not None for key in fields_of(slide))]
+    return [slide for slide in _slides(shown) if all(shown.panel(key) is not None for key in _fields_of(slide))]
 
 
-def fields_of(slide: Mapping[str, Any]) -> list[str]:
+def _fields_of(slide: Mapping[str, Any]) -> list[str]:
     """The keys of the maps that a slide draws: left of the divider, right of it, what is hatched."""
     hatched = (slide.get("hatch") or {}).get("field")
     return [key for key in (slide.get("left"), slide.get("right"), hatched) if key]
 
 
-def stride_for(panels: list[Panel], room: int = ROOM) -> int:
+def stride_for(panels: list[Panel], room: int = _ROOM) -> int:
     """Every how many-th pixel may be written so that all fields fit into so many characters of base64."""
     stride = 1
     while sum(8 / 3 * np.prod([-(-n // stride) for n in panel.values.shape]) for panel in panels) > room:
@@ -244,7 +244,7 @@ def score_rows(shown: Shown) -> list[list[str]]:
     units = f", {shown.problem.units}" if shown.problem.units else ""
     rows = [["", f"RMSE{units}", f"CRPS{units}", "In 95 %"]]
     for name, row in shown.scores.items():
-        rmse, crps, held = (row.get(score) for score in SCORES)
+        rmse, crps, held = (row.get(score) for score in _SCORES)
         share = "–" if held is None else f"{100 * held:.0f} %"
         rows.append([model_name(name), *("–" if v is None else f"{v:.3g}" for v in (rmse, crps)), share])
     return rows

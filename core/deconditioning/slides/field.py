@@ -15,9 +15,9 @@ from deconditioning.figures.projection import graticule_on
 #: A code 0 is a missing value; 1 … 65535 lie evenly between the least and the most value of the field.
 CODES = 65534
 #: Mean radius of the Earth (IUGG).
-EARTH_KM = 6371.0088
+_EARTH_KM = 6371.0088
 #: Longest part of a map's width that the bar of its scale takes.
-LONGEST = 0.28
+_LONGEST = 0.28
 
 
 def field_data(panel: Panel, stride: int = 1) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def scale_bar(grid: Grid) -> dict[str, Any]:
     row = grid.latitude.shape[0] // 2
     points = sphere.unit_vectors(grid.latitude[row], grid.longitude[row])
     steps = np.arcsin(np.clip(np.linalg.norm(np.diff(points, axis=0), axis=1) / 2, 0, 1))
-    width = float(2 * EARTH_KM * steps.sum()) * len(points) / max(len(points) - 1, 1)
-    decade = 10.0 ** math.floor(math.log10(LONGEST * width))
-    length = max(step * decade for step in (1, 2, 5) if step * decade <= LONGEST * width)
+    width = float(2 * _EARTH_KM * steps.sum()) * len(points) / max(len(points) - 1, 1)
+    decade = 10.0 ** math.floor(math.log10(_LONGEST * width))
+    length = max(step * decade for step in (1, 2, 5) if step * decade <= _LONGEST * width)
     return {"share": length / width, "text": f"{plain_number(length)} km"}

@@ -15,10 +15,10 @@ PAGE = (13.333, 7.5)
 _STAGE = (0.6, 1.25, 7.6, 5.5)
 _ASIDE = (8.5, 1.6, 4.3, 4.8)
 #: Of a slide without one: the room of its sentence, the letters of a line of that and of its facts, inches of names.
-_ABOVE, WIDE, LONG, NAMES = (0.6, 1.3, 12.1, 1.0), 86, 112, 2.6
+_ABOVE, _WIDE, _LONG, _NAMES = (0.6, 1.3, 12.1, 1.0), 86, 112, 2.6
 #: Letters of a sentence from which it is written smaller beside a picture.
 _MUCH = 240
-INK = "1e2a32"
+_INK = "1e2a32"
 
 
 def powerpoint(told: Presented, check: Check = never) -> bytes:
@@ -55,7 +55,7 @@ def _write(
     size: float,
     *,
     bold: bool = False,
-    colour: str = INK,
+    colour: str = _INK,
     link: str = "",
 ) -> None:
     from pptx.dml.color import RGBColor
@@ -105,12 +105,12 @@ def _words(page: "Page", slide: Slide) -> None:
 
 def _below(slide: Slide) -> float:
     """Where a slide of words goes on below its sentence, in inches from the top."""
-    return _ABOVE[1] + 0.4 * (1 + len(sentence_of(slide)) // WIDE) + 0.35
+    return _ABOVE[1] + 0.4 * (1 + len(sentence_of(slide)) // _WIDE) + 0.35
 
 
 def _height(text: str) -> float:
     """Of a fact in 14 points, with the gap below it, in inches."""
-    return 0.29 * (1 + len(text) // LONG) + 0.2
+    return 0.29 * (1 + len(text) // _LONG) + 0.2
 
 
 def _shrunk(slide: Slide, top: float) -> float:

@@ -14,7 +14,7 @@ from deconditioning.wording import duration
 #: Tasks whose data this software draws, from the part of the settings of that name.
 _DRAWN = {"sparse-representation": "toy", "one-dimension": "line", "swiss-roll": "roll"}
 #: What learning changes, as results name it.
-HYPERPARAMETERS = (
+_HYPERPARAMETERS = (
     "kernel.terms", "mediator_kernel.terms", "regularisation", "noise", "point_noise", "representativeness",
     "locations",
 )  # fmt: skip
@@ -45,7 +45,7 @@ def learned_beside_start(run: Run) -> list[tuple[str, Any, Any]]:
     if not isinstance(learned, Mapping) or given.get("learn") is False:
         return []
     values, start = flatten(learned), flatten(given)
-    return [(name, values[name], start.get(name)) for name in HYPERPARAMETERS if values.get(name)]
+    return [(name, values[name], start.get(name)) for name in _HYPERPARAMETERS if values.get(name)]
 
 
 def _usual(run: Run) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class Way:
 def verdict_at(exercise: Exercise, address: Address, check: Check = never) -> Verdict:
     """What the numbers say at the settings of an address; raises ``InputError`` where one is refused."""
     check()
-    way = WAYS[exercise.key]
+    way = _WAYS[exercise.key]
     result = way.numbers(address) if way.study is None else way.numbers(_settings_at(way, address))
     numbers: Numbers = dict(zip(exercise.needs, result, strict=True))
     verdict = exercise.verdict(numbers)
@@ -51,14 +51,14 @@ def _settings_at(way: Way, address: Address) -> dict[str, Any]:
 
 def opens_on(exercise: Exercise) -> str:
     """What the exercise is about, such as "One dimension: there and back"."""
-    study = WAYS[exercise.key].study
+    study = _WAYS[exercise.key].study
     return "Downscaling" if study is None else study_of(study).title
 
 
 def solution_words(exercise: Exercise) -> str:
     """What the solution changes of the settings that the exercise opens with, such as "λ = 0.002"."""
     changed = {key: text for key, text in exercise.solution.items() if exercise.opening.get(key) != text}
-    study = WAYS[exercise.key].study
+    study = _WAYS[exercise.key].study
     if study is None:
         names: Mapping[str, str] = _FIELD
     else:
@@ -163,7 +163,7 @@ def _scored(study: str, *scores: str) -> Callable[[dict[str, Any]], tuple[float,
     return lambda given: tuple(float(result[name]) for result in [study_of(study).row(given)] for name in scores)
 
 
-WAYS = {
+_WAYS = {
     "band": Way("one-dimension", _band),
     "evidence": Way("one-dimension", _evidence),
     "trip": Way("there-and-back", _scored("there-and-back", "comes_back")),

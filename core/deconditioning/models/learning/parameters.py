@@ -12,7 +12,7 @@ from torch import Tensor
 from deconditioning.kernels.spec import Factor, KernelSpec
 
 #: Bounds of variances for standardised columns and targets; those of a family's parameters are its own.
-SCALE = (1e-3, 1e3)
+_SCALE = (1e-3, 1e3)
 NOISE = (1e-6, 1e1)
 
 
@@ -69,7 +69,7 @@ def kernel_parameters(
         if (index == 0 and fix_first_scale) or term.keeps_scale:
             part.raw_outputscale.requires_grad_(False)
         else:
-            low, high = (math.log(v) for v in SCALE)
+            low, high = (math.log(v) for v in _SCALE)
             result.append(Parameter((f"{label} variance",), part.raw_outputscale, low, high))
         for factor, kernel_factor in zip(term.factors, part.base_kernel.kernels, strict=True):
             result.extend(_factor_parameters(label, factor, kernel_factor))

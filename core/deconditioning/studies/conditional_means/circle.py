@@ -24,9 +24,9 @@ from deconditioning.errors import InputError
 #: Draws whose features are held at a time: moments add up, so memory does not grow with N.
 CHUNK = 1 << 15
 #: By how much the coefficients of the range assumption decay faster than they must for their sum to stay finite.
-MARGIN = 0.1
+_MARGIN = 0.1
 #: Frequencies of the circle: flat features (b infinite), and features of polynomial decay.
-FLAT, _GRADED = 2, 16
+_FLAT, _GRADED = 2, 16
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Circle:
     spread : sd of x around y.
     astray : the share of x that lie anywhere instead, where it is above 0; the rest are y itself. All frequencies are
         damped alike then, so that as many as one likes can be told.
-    most : the largest frequency, where it is not ``FLAT`` or ``_GRADED``.
+    most : the largest frequency, where it is not ``_FLAT`` or ``_GRADED``.
 
     Source: Chau et al. 2021, definition D.3 and theorem D.4; ℋ_ℓ is finite-dimensional, as the theorem asks.
     """
@@ -71,7 +71,7 @@ class Circle:
     @property
     def frequencies(self) -> int:
         """Largest frequency k."""
-        return self.most or (FLAT if math.isinf(self.b) else _GRADED)
+        return self.most or (_FLAT if math.isinf(self.b) else _GRADED)
 
     @cached_property
     def _orders(self) -> tuple[Tensor, Tensor]:
@@ -84,7 +84,7 @@ class Circle:
     def mediator_scales(self) -> Float[Tensor, " q"]:
         """``a_n``."""
         rank = self._orders[1]
-        return torch.ones_like(rank) if math.isinf(self.b) else rank ** (-(self.b * self.c + 1 + MARGIN) / 2)
+        return torch.ones_like(rank) if math.isinf(self.b) else rank ** (-(self.b * self.c + 1 + _MARGIN) / 2)
 
     @cached_property
     def input_scales(self) -> Float[Tensor, " q"]:

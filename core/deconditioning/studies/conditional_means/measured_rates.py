@@ -20,7 +20,7 @@ from deconditioning.studies.conditional_means.settings import TheoremSettings
 
 #: The constant in front of the theorem's powers for λ and ε, which it leaves open, and the fewest M of a curve.
 _CONSTANT = 0.1
-FEWEST = 20
+_FEWEST = 20
 #: The most samples of one draw that a curve may ask for.
 _MOST_SAMPLES = 5_000_000
 
@@ -99,12 +99,12 @@ def schedule(settings: RateSettings) -> list[tuple[int, int]]:
     """The sizes (M, N) of a curve; ``InputError`` where even the most samples leave fewer than three."""
     power = samples_exponent(settings.a, settings.difficulty)
     most = settings.largest ** (1 / power)
-    sizes = np.unique(np.geomspace(FEWEST, max(most, FEWEST), settings.sizes).round().astype(int))
+    sizes = np.unique(np.geomspace(_FEWEST, max(most, _FEWEST), settings.sizes).round().astype(int))
     pairs = [(int(m), math.ceil(float(m) ** power)) for m in sizes if m <= most]
     if len(pairs) < 3:
         raise InputError(
             f"At a = {settings.a:.3g} the first stage grows as M^{power:.1f}: {settings.largest:,} samples allow fewer "
-            f"than three sizes from M = {FEWEST}; choose a smaller a, a larger N, or larger c′ and ι."
+            f"than three sizes from M = {_FEWEST}; choose a smaller a, a larger N, or larger c′ and ι."
         )
     return pairs
 

@@ -20,7 +20,7 @@ from deconditioning.observations import Bags
 from deconditioning.plain_data import check_seed
 from deconditioning.studies.conditional_means.settings import PAPER_PER_BAG, PAPER_REGULARISATION, BagSettings
 
-SPREAD = 0.5
+_SPREAD = 0.5
 #: The most points a layout may hold, and the most for which the N×N estimator is computed as written.
 MOST_POINTS = 100_000
 MOST_DENSE = 5000
@@ -126,7 +126,7 @@ def sample_bags(layout: BagLayout) -> BagSample:
         share = torch.rand(layout.bags, generator=generator, dtype=torch.float64) ** 3
         sizes = 1 + _shared_out(layout.points - layout.bags, share, generator)
     bag = torch.repeat_interleave(torch.arange(layout.bags), sizes)
-    x = conditional_mean(y[bag]) + SPREAD * normal(len(bag))
+    x = conditional_mean(y[bag]) + _SPREAD * normal(len(bag))
     bags = sort_bags(Bags(x[:, None], bag, layout.bags))
     k = _gaussian("x", x, layout.input_scale)
     return BagSample(bags, y[:, None], k, _gaussian("y", y, layout.mediator_scale))
@@ -142,7 +142,7 @@ def true_embedding(x: Float[Tensor, " P"], y: Float[Tensor, " G"], lengthscale: 
 
     A Gaussian smoothed by a Gaussian: ``s/√(s² + v) · exp(−(x − m)²/(2(s² + v)))``.
     """
-    width = lengthscale**2 + SPREAD**2
+    width = lengthscale**2 + _SPREAD**2
     square = (x[:, None] - conditional_mean(y)) ** 2
     return lengthscale / math.sqrt(width) * torch.exp(-square / (2 * width))
 

@@ -26,7 +26,7 @@ WAYS: dict[str, float | None] = {"pooled": 1.0, "separate": 0.0, "exchangeable":
 #: The simulation that is clustered.
 SIMULATION = SimulationSpec(ClusterSettings.subjects.default, ClusterSettings.measures.default)
 #: Points at which functions are drawn.
-POINTS = 121
+_POINTS = 121
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Clustered:
 
     def curve(self, way: str, cluster: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Points, mean and sd of f_c."""
-        at = np.linspace(0.0, 1.0, POINTS)
+        at = np.linspace(0.0, 1.0, _POINTS)
         mean, variance = self.posteriors[way][cluster].moments(torch.from_numpy(at)[:, None])
         return at, mean.numpy(), variance.sqrt().numpy()
 

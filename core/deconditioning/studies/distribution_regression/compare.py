@@ -28,7 +28,7 @@ from deconditioning.studies.distribution_regression.study import (
 )
 
 #: Points at which f is drawn, and subjects whose densities are.
-POINTS, RIDGES = 161, 14
+_POINTS, _RIDGES = 161, 14
 
 
 class Prepared:
@@ -65,9 +65,9 @@ class Prepared:
     def grid(self) -> tuple[np.ndarray, np.ndarray]:
         """Points (P, d) along the first column at the others' medians, and that column (P,)."""
         low, high = range_of(self.subjects)
-        line = np.linspace(low[0], high[0], POINTS)
+        line = np.linspace(low[0], high[0], _POINTS)
         middle = self.subjects.measures.median(0).values.numpy(force=True)
-        points = np.repeat(middle[None], POINTS, axis=0)
+        points = np.repeat(middle[None], _POINTS, axis=0)
         points[:, 0] = line
         return points, line
 
@@ -159,7 +159,7 @@ def _shared(settings: MethodSettings, subjects: Subjects) -> RegressionSpec:
     return replace(spec, kernel=replace(spec.kernel, terms=(replace(term, factors=(factor,)),)))
 
 
-def ridges(subjects: Subjects, count: int = RIDGES) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def ridges(subjects: Subjects, count: int = _RIDGES) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Grid (g,), densities (k, g) of the first column and indices (k,) of subjects spread over the outcome's ranks."""
     order = np.argsort(subjects.outcomes.numpy(force=True), kind="stable")
     chosen = order[np.unique(np.linspace(0, len(order) - 1, count).round().astype(int))]

@@ -32,7 +32,7 @@ BOTH = "gpdr_flr"
 #: What has few features.
 PREDICTORS = ("gpdr", "kde", "landmark10", "landmark50", "flr", BOTH)
 #: Shares w of the distribution in the prior that are looked at.
-SHARES = (1e-3, 1 - 1e-3)
+_SHARES = (1e-3, 1 - 1e-3)
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def fit_parts(
     def loss(share: float) -> float:
         return -_fit(parts, (share, 1 - share), outcomes, design).evidence
 
-    share = float(minimize_scalar(loss, bounds=SHARES, method="bounded", options={"xatol": 1e-3}).x)
+    share = float(minimize_scalar(loss, bounds=_SHARES, method="bounded", options={"xatol": 1e-3}).x)
     return _fit(parts, (share, 1 - share), outcomes, design)
 
 

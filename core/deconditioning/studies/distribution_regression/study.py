@@ -38,7 +38,7 @@ LANDMARKS = {
     "bdr10": (10, "weights", True), "bdr50": (50, "weights", True), "shrunk": (50, "function", True),
 }  # fmt: skip
 #: Nodes of the integral over [0, 1] in a posterior risk.
-NODES = 64
+_NODES = 64
 _GIBBS_DRAWS = 500
 
 Posterior = Fitted | SpectralPosterior | BdrPosterior
@@ -145,7 +145,7 @@ def _regress_uncertain(
 @lru_cache(maxsize=1)
 def nodes() -> tuple[np.ndarray, np.ndarray]:
     """Gauss-Legendre points and weights on [0, 1]."""
-    x, w = np.polynomial.legendre.leggauss(NODES)
+    x, w = np.polynomial.legendre.leggauss(_NODES)
     return 0.5 * (x + 1), 0.5 * w
 
 

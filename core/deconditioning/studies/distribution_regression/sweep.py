@@ -18,7 +18,7 @@ from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
 #: Points of a small picture.
-POINTS = 50
+_POINTS = 50
 
 
 @lru_cache(maxsize=2)
@@ -53,7 +53,7 @@ def row(given: dict[str, Any]) -> dict[str, Any]:
         told |= {"evidence": result.evidence, "left_out": float(missed.square().mean().sqrt())}
     elif isinstance(result, SpectralPosterior) and drawn is None and settings.rank is None:
         told["evidence"] = log_evidence(result.spectrum, 1.0, result.spec.noise)
-    x = np.linspace(0, 1, POINTS)
+    x = np.linspace(0, 1, _POINTS)
     mean, variance = result.moments(torch.from_numpy(x)[:, None].to(result.outcomes), centred=settings.intercept)
     truth = regression_function(x)
     error = mean.numpy(force=True) - truth

@@ -21,7 +21,7 @@ from deconditioning.studies.distribution_regression.settings import FUNCTION_NAM
 from deconditioning.studies.distribution_regression.study import MethodSettings, sums_of
 
 #: Points at which f is drawn.
-POINTS = 121
+_POINTS = 121
 #: Invertible transformations of [0, 1] onto itself.
 _FORMULAS: tuple[Function, ...] = (
     lambda x: x, lambda x: x**2, lambda x: x**0.5, lambda x: 1 - x,
@@ -29,7 +29,7 @@ _FORMULAS: tuple[Function, ...] = (
 )  # fmt: skip
 TRANSFORMS: dict[str, Function] = dict(zip(TRANSFORM_NAMES, _FORMULAS, strict=True))
 #: Ways to take the measures, on the measures and on their transforms.
-WAYS = ("gpdr", "kde")
+_WAYS = ("gpdr", "kde")
 #: Functions whose averages are looked at; ``waves`` says how many waves the last has.
 _BY_WAVES: tuple[Callable[[int], Function], ...] = (
     lambda waves: regression_function, lambda waves: _centred, lambda waves: lambda x: np.sin(2 * np.pi * waves * x),
@@ -79,10 +79,10 @@ def transformed(spec: SimulationSpec, transform: str, settings: MethodSettings) 
     if transform not in TRANSFORMS:
         raise InputError(f"The transformation '{transform}' is unknown: choose among {', '.join(TRANSFORMS)}.")
     h, subjects = TRANSFORMS[transform], simulate(spec).subjects
-    at = np.linspace(0.0, 1.0, POINTS)
+    at = np.linspace(0.0, 1.0, _POINTS)
     truth, sides = regression_function(at), {False: subjects, True: with_measures(subjects, h(_values(subjects)))}
     means, sds, fitted = {}, {}, {}
-    for way in WAYS:
+    for way in _WAYS:
         for changed, each in sides.items():
             result = _fit(way, each, settings, h(at) if changed else at)
             means[way, changed], sds[way, changed], fitted[way, changed] = result
@@ -92,7 +92,7 @@ def transformed(spec: SimulationSpec, transform: str, settings: MethodSettings) 
         means,
         sds,
         {key: _rms(mean - truth) for key, mean in means.items()},
-        {way: _rms(fitted[way, True] - fitted[way, False]) for way in WAYS},
+        {way: _rms(fitted[way, True] - fitted[way, False]) for way in _WAYS},
         float(subjects.outcomes.std()),
         float(np.abs(_fit("gpdr", shuffled(subjects, spec.seed), settings, at)[0] - means["gpdr", False]).max()),
     )

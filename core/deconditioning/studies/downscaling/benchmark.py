@@ -42,7 +42,7 @@ from deconditioning.studies.downscaling.given_fields import (
 )
 from deconditioning.studies.downscaling.optimal_interpolation import optimal_interpolation
 
-EXACT = ("shrinkage_cmp", "cmp", "bag_gp", "centroid_gp")
+_EXACT = ("shrinkage_cmp", "cmp", "bag_gp", "centroid_gp")
 _VARIATIONAL = ("variational_cmp", "vbagg", "variational_gp")
 #: The shrinkage CMP with ℓ and λ learned by the evidence with everything else, not from the bags left out.
 JOINT = "shrinkage_joint"
@@ -104,7 +104,7 @@ REAL_FIELDS: dict[str, Any] = {
     "settings": {},
 }
 #: Coverage from few cells: hyperparameters integrated out, and the most probable ones taken as known.
-FEW_CELLS: dict[str, Any] = {
+_FEW_CELLS: dict[str, Any] = {
     "models": ("area_to_point_gp", _MOST_PROBABLE),
     "cases": tuple(GIVEN_FEW),
     "seeds": tuple(range(10)),
@@ -133,7 +133,7 @@ PEERS: dict[str, Any] = {
 }
 #: What a benchmark runs that is not the paper's, by its name.
 OWN = {
-    "trust": TRUST, "mediation": MEDIATION, "real-fields": REAL_FIELDS, "few-cells": FEW_CELLS, "peers": PEERS,
+    "trust": TRUST, "mediation": MEDIATION, "real-fields": REAL_FIELDS, "few-cells": _FEW_CELLS, "peers": PEERS,
 }  # fmt: skip
 
 
@@ -141,7 +141,7 @@ OWN = {
 class DownscalingBenchmark:
     """What to run; ``settings`` change the model's defaults (``DownscaleSettings``)."""
 
-    models: tuple[str, ...] = (*CANDIDATES, *EXACT, *_VARIATIONAL)
+    models: tuple[str, ...] = (*CANDIDATES, *_EXACT, *_VARIATIONAL)
     cases: tuple[str, ...] = tuple(MEDIATED)
     seeds: tuple[int, ...] = tuple(range(10))
     settings: dict[str, Any] = field(default_factory=dict)

@@ -10,8 +10,8 @@ from deconditioning.filtering.kernel_bayes_filter import SMOOTHING
 from deconditioning.studies.filtering.study import FilterProblem, FilterSettings, Trained, estimates, mse, train
 
 #: δ of the smoother that are compared; the first is the filter's own, 2ε.
-OWN = "the filter's"
-_DELTAS: tuple[str | float, ...] = (OWN, 1e-3, SMOOTHING, 1e-1)
+_OWN = "the filter's"
+_DELTAS: tuple[str | float, ...] = (_OWN, 1e-3, SMOOTHING, 1e-1)
 
 
 @one_thread()
@@ -31,7 +31,7 @@ def compare_smoothers(
         ("kbr_ahead", None): torch.cat([kept.estimate(steps[0].weights), kept.estimate(ahead, ahead=True)]),
     }
     for delta in deltas:
-        value = 2 * trained.regularisation if delta == OWN else float(delta)
+        value = 2 * trained.regularisation if delta == _OWN else float(delta)
         result["kbr_smoothed", delta] = kept.estimate(torch.cat(kept.smooth(steps, value)))
     return [_row(name, delta, means, problem, seed, trained) for (name, delta), means in result.items()]
 

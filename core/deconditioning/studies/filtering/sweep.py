@@ -26,7 +26,7 @@ STEPS = 60
 
 
 @lru_cache(maxsize=4)
-def problem_at(system: RotationSystem, train: int, test: int, seed: int) -> FilterProblem:
+def _problem_at(system: RotationSystem, train: int, test: int, seed: int) -> FilterProblem:
     """Both series, kept while only the filter moves; no other filters."""
     return replace(rotation_problem(system, train, test, seed), others={})
 
@@ -34,7 +34,7 @@ def problem_at(system: RotationSystem, train: int, test: int, seed: int) -> Filt
 def _settings_at(given: dict[str, Any]) -> tuple[FilterProblem, FilterSettings]:
     """The series and the filter of these settings."""
     settings = SweptSettings(**given)
-    problem = problem_at(system_of(settings), settings.train, settings.test, settings.seed)
+    problem = _problem_at(system_of(settings), settings.train, settings.test, settings.seed)
     return problem, FilterSettings(settings.scale, settings.regularisation, settings.tolerance)
 
 

@@ -7,7 +7,7 @@ from deconditioning.settings.settings import Settings
 
 #: Dimensions in which one chosen observation is answered and drawn; where the page opens; all others.
 FEW, _SEVERAL = (1, 2), 6
-MANY = range(max(FEW) + 1, 10_000)
+_MANY = range(max(FEW) + 1, 10_000)
 #: Observations of one problem in several dimensions, each with its own exact posterior.
 OBSERVATIONS = 50
 
@@ -24,7 +24,7 @@ class KernelBayesSettings(Settings):
                 otherwise={"dimension": {1: {"title": "Observed y"}}},
                 plain="Observation", plain_help="y (in two dimensions its first coordinate).")  # fmt: skip
     y2 = Linear("Observed y₂", 4.0, low=-8.0, high=8.0, step=0.1, only={"dimension": FEW[1:]}, address="k-y1")
-    observation = Integer("Observation", 5, low=1, high=OBSERVATIONS, least=1, sweep=False, only={"dimension": MANY},
+    observation = Integer("Observation", 5, low=1, high=OBSERVATIONS, least=1, sweep=False, only={"dimension": _MANY},
                           address="k-obs", plain="Which observation",
                           plain_help="One of fifty, each with its own exact posterior.")  # fmt: skip
     pairs = Integer("Pairs (X, Y)", 200, first=4, low=10, high=500, step=10, least=4, symbol="n", log=True, draws=True,

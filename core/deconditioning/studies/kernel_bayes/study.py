@@ -32,7 +32,7 @@ PRINTED = "kbr_printed"
 #: Nothing but the samples chooses, as in §5.1: the densities' bandwidth by least-squares cross-validation; the rule's
 #: lengthscales by 10 folds, distances measured in one kernel for all candidates, or in each candidate's own (§4.2).
 LEAST_SQUARES, FOLDED, FOLDED_OWN = "kde_lscv", "kbr_cv", "kbr_cv_own"
-OTHERS = (THEOREM, PRINTED, LEAST_SQUARES, FOLDED, FOLDED_OWN)
+_OTHERS = (THEOREM, PRINTED, LEAST_SQUARES, FOLDED, FOLDED_OWN)
 #: Draws kept by rejection ABC, the best given the truth, and how many are simulated unless told otherwise.
 KEPT, SIMULATIONS = (10, 30, 100, 300, 1000), ComparisonSettings.simulations.default
 #: Bandwidths that density estimation may choose from (the paper's).
@@ -292,9 +292,9 @@ def compare_rules(
 
     ``rule``: ``scale``, ``epsilon`` (0.01/n) and ``delta`` (2ε) of the rules ``kbr`` and ``kbr_printed``.
     """
-    unknown = [name for name in methods if name not in (*METHODS, *OTHERS)]
+    unknown = [name for name in methods if name not in (*METHODS, *_OTHERS)]
     if unknown:
-        raise InputError(f"The method '{unknown[0]}' is unknown: choose among {', '.join((*METHODS, *OTHERS))}.")
+        raise InputError(f"The method '{unknown[0]}' is unknown: choose among {', '.join((*METHODS, *_OTHERS))}.")
     problem, rows = make_gaussian(spec), []
     exact = problem.posterior(problem.tests)[0]
     for name in methods:

@@ -26,7 +26,7 @@ from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
 #: Points of a small picture.
-POINTS = 60
+_POINTS = 60
 
 
 @lru_cache(maxsize=4)
@@ -60,7 +60,7 @@ def _one(problem: GaussianProblem, rule: KernelBayes, settings: KernelBayesSetti
     if problem.spec.dimension > 1:
         return told
     reach = 3.2 * float(np.sqrt(problem.xx[0, 0]))
-    grid = np.linspace(-reach, reach, POINTS)[:, None]
+    grid = np.linspace(-reach, reach, _POINTS)[:, None]
     lines = {
         "embedding": sample.at(torch.from_numpy(grid)).numpy(),
         "exact": exact_embedding(problem, y, grid, lengthscale_of(rule.kernel)),

@@ -20,7 +20,7 @@ from deconditioning.sweeps import Score
 #: What q̄ sets unless one of them is swept.
 HYPERPARAMETERS = tuple(KernelSettings.declared())
 #: Levels of the quantiles in a small picture.
-LEVELS = np.linspace(0.02, 0.98, 49)
+_LEVELS = np.linspace(0.02, 0.98, 49)
 
 
 @lru_cache(maxsize=4)
@@ -65,13 +65,13 @@ def _log_q(inference: Inference) -> float:
 
 def _quantiles(inference: Inference, method: str) -> dict[str, Any]:
     """Quantiles of the first parameter: of the herded samples, and exact ones where they are known."""
-    lines = {"samples": np.quantile(inference.answers[method].samples[:, 0], LEVELS)}
+    lines = {"samples": np.quantile(inference.answers[method].samples[:, 0], _LEVELS)}
     if inference.exact is not None:
-        lines["exact"] = np.asarray(inference.exact.marginals[0].ppf(LEVELS), dtype=float)
-    return small_lines(LEVELS, lines)
+        lines["exact"] = np.asarray(inference.exact.marginals[0].ppf(_LEVELS), dtype=float)
+    return small_lines(_LEVELS, lines)
 
 
-def by_hand(given: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def _by_hand(given: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Hyperparameters no longer follow q̄ where one of them is swept."""
     return given | {"by_q": given["by_q"] and not set(names) & set(HYPERPARAMETERS)}
 
@@ -86,6 +86,6 @@ SWEEP = Study(
         "covers": Score("Intervals that contain the exact mean", ""),
     },
     row,
-    by_hand,
+    _by_hand,
     setting_s=0.1,
 )

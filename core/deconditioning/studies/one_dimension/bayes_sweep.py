@@ -10,7 +10,7 @@ from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
 #: Points of a small picture, of the grid's 400.
-THIN = 8
+_THIN = 8
 
 
 def row(given: dict[str, Any]) -> dict[str, Any]:
@@ -19,12 +19,12 @@ def row(given: dict[str, Any]) -> dict[str, Any]:
         line_at(line_spec(given)), str(given["prior"]), given["x"], kernel_at(given, "k", "x"),
         kernel_at(given, "l", "y"), given["regularisation"], given["second_regularisation"], given["herded"],
     )  # fmt: skip
-    lines = {"embedding": posterior.embedding[::THIN], "exact": posterior.exact[::THIN]}
+    lines = {"embedding": posterior.embedding[::_THIN], "exact": posterior.exact[::_THIN]}
     told: dict[str, Any] = {"distance": posterior.distance, "negative": posterior.mean.negative}
     if "herded" in posterior.moments:
         (mean, sd), (right, wide) = posterior.moments["herded"], posterior.moments["exact"]
         told |= {"mean_error": abs(mean - right), "sd_error": abs(sd - wide)}
-    return told | {"picture": small_lines(posterior.y[::THIN], lines)}
+    return told | {"picture": small_lines(posterior.y[::_THIN], lines)}
 
 
 SWEEP = Study(

@@ -21,7 +21,7 @@ TITLES = {
     "cascade": "Cascade",
 }
 #: How a kernel's lengthscale is called in plain words.
-SMOOTH = (
+_SMOOTH = (
     "How smooth the function is",
     "The lengthscale of the kernel k: how far apart two values of x can be and still have nearly the same f(x). A "
     "short lengthscale gives a wiggly function.",
@@ -110,7 +110,7 @@ class RecoverSettings(LineProblem):
     """The hidden function recovered, at given hyperparameters."""
 
     method = LineSettings.method.copy()
-    k_family, k_scale, k_size = kernel("o", "k", "x", 1.0, 2.1, plain=SMOOTH)
+    k_family, k_scale, k_size = kernel("o", "k", "x", 1.0, 2.1, plain=_SMOOTH)
     l_family, l_scale, l_size = kernel("o", "ℓ", "y", 0.4, 2.0, only={"method": ("task_transformed_gp",)})
     regularisation = Log("λ", 1e-3, low=1e-9, high=1.0, symbol="λ", address="o-lam", first=2,
                          help=lambda line: f"Enters as nλ, n = {line.counts[0]}.")  # fmt: skip
@@ -141,7 +141,7 @@ class TripSettings(LineProblem):
 
     drawn = Switch("f is a draw from k", False, address=None, sweep=False)
     draw = Integer("Draw", 0, low=0, high=9999, typed=True, address="t-draw", sweep=False)
-    k_family, k_scale, k_size = kernel("t", "k", "x", 0.8, 1.0, plain=SMOOTH, sized=False)
+    k_family, k_scale, k_size = kernel("t", "k", "x", 0.8, 1.0, plain=_SMOOTH, sized=False)
     l_family, l_scale, l_size = kernel("t", "ℓ", "y", 0.5, 1.0, family="matern12", sized=False)
     regularisation = Log("λ, of the first stage", 1e-6, low=1e-14, high=1.0, symbol="λ", address="t-lam", first=1)
     second_regularisation = Log(

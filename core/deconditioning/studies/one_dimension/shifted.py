@@ -21,17 +21,17 @@ from deconditioning.studies.one_dimension.problem import COLUMNS, START, gaussia
 SHIFTS = (0.0, 1.0, 2.0, 3.0, 4.0)
 #: How ℓ comes about: learned by leaving pairs out, or held at this multiple of the start's lengthscale.
 WAYS: dict[str, float | None] = {"learned": None, "held, far too smooth": 8.0}
-COUNT, _QUESTIONS = 100, 200
+_COUNT, _QUESTIONS = 100, 200
 _BAGS_SD, _TARGETS_SD = 2.0, 1.0
 
 
 def shifted_line(shift: float, seed: int) -> Line:
     """The drawn problem; no ``y`` beyond the half-width of the usual one is drawn."""
-    spec, rng = LineSpec(n=COUNT, m=COUNT, seed=seed), np.random.default_rng(seed)
-    y, query = rng.normal(0, _BAGS_SD, COUNT), rng.normal(shift, _TARGETS_SD, COUNT)
-    x = spec.r(y) + spec.input_noise * rng.standard_normal(COUNT)
-    hidden = spec.r(query) + spec.input_noise * rng.standard_normal(COUNT)
-    z = spec.f(hidden) + spec.target_noise * rng.standard_normal(COUNT)
+    spec, rng = LineSpec(n=_COUNT, m=_COUNT, seed=seed), np.random.default_rng(seed)
+    y, query = rng.normal(0, _BAGS_SD, _COUNT), rng.normal(shift, _TARGETS_SD, _COUNT)
+    x = spec.r(y) + spec.input_noise * rng.standard_normal(_COUNT)
+    hidden = spec.r(query) + spec.input_noise * rng.standard_normal(_COUNT)
+    z = spec.f(hidden) + spec.target_noise * rng.standard_normal(_COUNT)
     return Line(spec, *(torch.from_numpy(values) for values in (x, y, query, z)))
 
 

@@ -11,7 +11,7 @@ from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
 #: Points of a small picture.
-POINTS = 50
+_POINTS = 50
 
 
 @lru_cache(maxsize=4)
@@ -25,7 +25,7 @@ def row(given: dict[str, Any]) -> dict[str, Any]:
     toy = toy_at(ToySpec(given["data"], given["made_of"], given["data_noise"], given["seed"]))
     places = places_of(toy, given["points"], str(given["places"]))
     result = read(toy, at_hyperparameters(toy, places, given["k_scale"], given["k_size"], given["noise"]))
-    scores, thin = result.scores(toy), max(1, len(result.mean) // POINTS)
+    scores, thin = result.scores(toy), max(1, len(result.mean) // _POINTS)
     lines = {"mean": result.mean[::thin], "truth": toy.truth[::thin]}
     return {
         "evidence": result.evidence,

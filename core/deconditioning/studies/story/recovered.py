@@ -26,7 +26,7 @@ NOISE = 1e-8
 SLOPE = 10.0
 #: Lengths in km among which the evidence chooses.
 LENGTHS = tuple(float(f"{length:.3g}") for length in np.geomspace(2.0, 400.0, 28))
-PLACE, HEIGHT = "km", "altitude"
+_PLACE, _HEIGHT = "km", "altitude"
 #: Families of the kernel along the line: as rough as such fields are, and smoother.
 ROUGH, SMOOTH = "matern12", "matern32"
 
@@ -87,7 +87,7 @@ class Recovered:
         terms = tuple(replace(term, scale=term.scale * self.scale) for term in spec.kernel.terms)
         scaled = replace(spec, kernel=KernelSpec(terms), noise=spec.noise * self.scale)
         given = posterior(
-            scaled, _data(self.transect, self.cells, HEIGHT in self.given.columns.inputs), self.given.columns
+            scaled, _data(self.transect, self.cells, _HEIGHT in self.given.columns.inputs), self.given.columns
         )
         centre, unit = self._unit
         draws = given.sample(self._inputs, count, torch.Generator().manual_seed(seed))
@@ -111,10 +111,10 @@ def recover(
 ) -> Recovered:
     """The posterior from averages over ``size`` places, with a kernel of that ``family`` and ``length`` in km."""
     cells = through_cells(transect, size)
-    columns = Columns((PLACE, HEIGHT) if told_altitude else (PLACE,))
-    terms = [Term((Factor(family, (PLACE,), (length,)),), 1.0)]
+    columns = Columns((_PLACE, _HEIGHT) if told_altitude else (_PLACE,))
+    terms = [Term((Factor(family, (_PLACE,), (length,)),), 1.0)]
     if told_altitude:
-        terms.append(Term((Factor("linear", (HEIGHT,), (1.0,)),), SLOPE))
+        terms.append(Term((Factor("linear", (_HEIGHT,), (1.0,)),), SLOPE))
     spec = ModelSpec(BAG_GP, KernelSpec(tuple(terms)), noise=NOISE)
     given = posterior(spec, _data(transect, cells, told_altitude), columns)
     residual, count = given.conditioning.residual, len(cells.means)

@@ -246,10 +246,10 @@ def roll_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     roll = make_swiss_roll(RollSpec(**settings["roll"]))
     chosen = RollSettings.from_dict(settings["settings"])
     context.report(message=f"{roll.data.bags.count} bags, {len(roll.data.targets)} targets")
-    return summary_of(fit_roll(roll, chosen, context))
+    return _summary_of(fit_roll(roll, chosen, context))
 
 
-def summary_of(roll_fit: RollFit) -> dict[str, Any]:
+def _summary_of(roll_fit: RollFit) -> dict[str, Any]:
     """What is kept of a fit: everything but the fields, which the learned model gives again in closed form."""
     return {
         "cancelled": roll_fit.cancelled,

@@ -18,7 +18,7 @@ from deconditioning.studies.swiss_roll.study import conditioned, data_for, induc
 from deconditioning.sweeps import Score
 
 #: Parts of the sheet over whose points a small picture averages.
-PARTS = 40
+_PARTS = 40
 _SUMS = SumsStore(100_000_000)
 
 
@@ -52,7 +52,7 @@ def row(given: dict[str, Any]) -> dict[str, Any]:
 
 def _along(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> dict[str, Any]:
     """Mean prediction and mean sd over parts of the sheet of as many points each, against their mean t."""
-    parts = np.array_split(np.argsort(truth, kind="stable"), PARTS)
+    parts = np.array_split(np.argsort(truth, kind="stable"), _PARTS)
     t, m, s = (np.array([values[part].mean() for part in parts]) for values in (truth, mean, sd))
     return small_lines(t, {"mean": m, "truth": t}, s)
 
