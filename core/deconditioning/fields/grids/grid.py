@@ -10,7 +10,7 @@ from deconditioning.fields.grids import sphere
 from deconditioning.fields.grids.missing_positions import LEAST_PLACED, fill_positions, placed
 
 Kind = Literal["latlon", "rotated", "projected", "curvilinear"]
-MOST_CELLS = 8_000_000
+_MOST_CELLS = 8_000_000
 #: Relative differences of widths that come from rounding their coordinates.
 _ROUNDING = 1e-10
 
@@ -191,9 +191,9 @@ def make_grid(
 
     Raises ``InputError`` above eight million cells, before any (H, W) array is allocated.
     """
-    if len(y) * len(x) > MOST_CELLS:
+    if len(y) * len(x) > _MOST_CELLS:
         raise InputError(
-            f"The grid has {len(y):,} × {len(x):,} cells; the limit is {MOST_CELLS:,}. Crop to a region first."
+            f"The grid has {len(y):,} × {len(x):,} cells; the limit is {_MOST_CELLS:,}. Crop to a region first."
         )
     y, x = np.asarray(y, dtype=float), np.asarray(x, dtype=float)
     spherical = kind in ("latlon", "rotated")

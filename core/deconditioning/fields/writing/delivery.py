@@ -106,7 +106,7 @@ def _plainly_named(dataset: "xr.Dataset") -> "xr.Dataset":
     return result
 
 
-def encoding_of(dataset: "xr.Dataset", single: bool) -> dict[Any, dict[str, Any]]:
+def _encoding_of(dataset: "xr.Dataset", single: bool) -> dict[Any, dict[str, Any]]:
     """How variables are written: fields with NaN as fill value, or in ``single`` precision with 1e20; others as is."""
     fields = [name for name, v in dataset.data_vars.items() if v.ndim >= 2 and not is_beside(str(name))]
     kind = {"dtype": "float32", "_FillValue": FILL} if single else {"_FillValue": np.nan}
@@ -115,7 +115,7 @@ def encoding_of(dataset: "xr.Dataset", single: bool) -> dict[Any, dict[str, Any]
 
 def to_netcdf_bytes(dataset: "xr.Dataset", *, single: bool = False) -> bytes:
     """The dataset as NetCDF 4 bytes, compressed; fields in ``single`` precision where asked for."""
-    encoding = encoding_of(dataset, single)
+    encoding = _encoding_of(dataset, single)
     packed = {"zlib": True, "complevel": 4, "shuffle": True}
     encoding = {name: {**said, **(packed if dataset[name].ndim >= 2 else {})} for name, said in encoding.items()}
     buffer = BytesIO()
@@ -131,7 +131,7 @@ def _to_zarr_folder(dataset: "xr.Dataset", path: Path, *, single: bool = False) 
     if path.exists():
         raise InputError(f"{path} already exists: choose another name for the new store.")
     try:
-        dataset.to_zarr(path, zarr_format=2, consolidated=True, encoding=encoding_of(dataset, single))
+        dataset.to_zarr(path, zarr_format=2, consolidated=True, encoding=_encoding_of(dataset, single))
     except OSError as error:
         shutil.rmtree(path, ignore_errors=True)
         raise InputError(f"{path} cannot be written ({error.strerror}): choose another location.") from None
