@@ -19,7 +19,7 @@ RUNS = [
     ("era5-t2m", 11, "bag_gp", 1.8, 5.8),
     ("era5-t2m", None, "auto", 4.7, 19.2),
     ("ukv-645m", None, "bag_gp", 3.2, 20.2),
-    ("ukv-645m", 6, "bag_gp", 24.9, 101.3),
+    ("ukv-645m", 6, "bag_gp", 24.9, 49.1),
     ("gdas-ttop", None, "bag_gp", 3.4, 33.1),
     ("atmosphere-small", None, "auto", 3.7, 18.8),
     ("atmosphere-small", None, "cmp", 2.7, 43.4),

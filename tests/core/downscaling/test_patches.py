@@ -31,6 +31,7 @@ def problem() -> DownscalingProblem:
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr(patches, "FROM", 300)
     monkeypatch.setattr(patches, "MOST", 200)
     return 200
 
@@ -80,7 +81,7 @@ def test_the_map_takes_all_cells(problem: DownscalingProblem, few: int, monkeypa
     spread, seen = float(np.nanstd(problem.coarse)), problem.observed
     assert np.abs(reaggregate(problem, result.mean) - problem.coarse)[seen].max() < 0.05 * spread
     short = about_seconds(problem, QUICK)
-    monkeypatch.setattr(patches, "MOST", 10_000)
+    monkeypatch.setattr(patches, "FROM", 10_000)
     whole = downscale(problem, QUICK)
     names = ("rmse", "crps")
     ours, theirs = (each.scores["regression_kriging"] for each in (result, whole))

@@ -15,7 +15,7 @@ from jaxtyping import Int
 from deconditioning.fields.problem.problem import DownscalingProblem
 
 #: Visible cells beyond which some of them are taken, and how many these are at most.
-MOST = 1000
+FROM, MOST = 1000, 500
 #: Cells that a patch is high and wide: an even number, so that patches consist of whole larger cells.
 _SIDE = 8
 
@@ -27,7 +27,7 @@ def some_cells(problem: DownscalingProblem, seed: int = 0) -> DownscalingProblem
     """
     data = problem.data
     alone = (data.covariance, data.footprints, data.importance, data.points) == (None,) * 4
-    if not problem.matched or not alone or len(data.targets) <= MOST:
+    if not problem.matched or not alone or len(data.targets) <= FROM:
         return problem
     return _only(problem, _chosen(problem, seed))
 
