@@ -9,6 +9,7 @@ import torch
 from deconditioning.datasets.one_dimension import Line, LineSpec
 from deconditioning.figures.studies.one_dimension import curves_plot, function_plot, pairs_plot
 from deconditioning.figures.studies.posteriors import embeddings_plot
+from deconditioning.figures.style import legend_beside
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.studies.one_dimension.round_trip import (
     Operators,
@@ -107,7 +108,7 @@ def _pictures(line: Line, result: RoundTrip, known: bool) -> None:
     with left:
         figure = function_plot(
             line.grid.numpy(), result.back, None, {"truth": result.function}, title="f before and after the round trip",
-            model="task_transformed_gp", name="after the round trip", height=420, dark=dark,
+            model="dme", name="after the round trip", height=420, dark=dark,
         )  # fmt: skip
         plotly_live(figure, "t-function")
     with right:
@@ -145,7 +146,9 @@ def _limits(operators: Operators, texts: tuple[str, str], lam: float, epsilon: f
             "by the reverse<br>conditional mean operator": back,
         }
         title = f"Embedding of Y given X = {at:.2f}"
-        plotly_live(embeddings_plot(y.numpy(), lines, title=title, height=300, dark=dark), "t-both")
+        figure = embeddings_plot(y.numpy(), lines, title=title, height=340, dark=dark)
+        legend_beside(figure["layout"])
+        plotly_live(figure, "t-both")
     now = float(np.interp(np.log(lam), np.log(_LAMBDAS), reverse))
     missed = float(np.interp(np.log(epsilon), np.log(EPSILONS), inverse["ĈD̂Ĉψ against Ĉψ"]))
     st.markdown(
