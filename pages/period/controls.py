@@ -18,6 +18,7 @@ from deconditioning.period.scores import bilinear_scores, series_scores
 from deconditioning.period.series import read_series
 from deconditioning.period.times import time_dimension
 from pages.kit.controls import widgets
+from pages.kit.layout.escaping import plain
 from pages.kit.visitor import listed
 
 MADE = "made-up region"
@@ -78,14 +79,20 @@ def choose() -> Choice:
     covariates = tuple(guess.value for guess in static_covariates(fields, target))
     block = int(widgets.select_slider("Pixels along a cell", [2, 4, 8, 16], value=8, key="p-block"))
     labels = fields.check(target).extra[time_dimension(fields, target)]
-    usual = labels[max(1, 3 * len(labels) // 4)]
-    first = widgets.select_slider("Downscale from", labels[1:], value=usual, key="p-first")
+    last = len(labels) - 1
+    first = int(
+        widgets.slider(
+            "Times before the downscaled ones", 1, max(2, last), max(1, 3 * len(labels) // 4), key="p-first",
+            help="All times after them are downscaled; these are what the archive is made of.",
+        )
+    )  # fmt: skip
+    st.caption(f"Downscaled from {plain(labels[min(first, last)])} on.")
     archive = widgets.toggle(
         "The fine truth before is known", value=True, key="p-archive",
         help="The times before the first one are an archive at high resolution: climatology and covariance come from "
         "it. Off: only the coarse values of the downscaled times are used.",
     )  # fmt: skip
-    return Choice(key, target, covariates, block, labels.index(first), bool(archive))
+    return Choice(key, target, covariates, block, min(first, last), bool(archive))
 
 
 @st.cache_resource(show_spinner="Downscaling all times …", max_entries=8)

@@ -35,6 +35,7 @@ PLACES = {
     "filtering/camera.py": "/follow?f-system=camera",
     "filtering/words.py": "/follow",
     "kernel_bayes/prior.py": "/bayes?k-more=what+is+left+of+the+prior",
+    "period/page.py": "/period",
     "one_dimension/bayes.py": "/line?o-view=Bayes%27+rule",
     "one_dimension/recover.py": "/line",
     "one_dimension/trip.py": "/line?o-view=There+and+back",
