@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from deconditioning import downscale
 from deconditioning.downscaling.prediction import predict
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source
@@ -196,3 +197,15 @@ def test_spec_is_that_of_one_problem(fields: Fields) -> None:
     series = series_of(fields)
     spec = starting_spec(series.problem, completed(series.problem, FIXED))
     assert downscale_series(series, FIXED).spec == spec and columns_of(series.problem).inputs[-1] == "orog"
+
+
+def test_the_function_downscale_takes_times_and_an_archive() -> None:
+    dataset = made_dataset(30)
+    settings = {"model": "area_to_point_gp", "learn": False, "coarsen": (4, 4), "withhold": 0.0}
+    fine = dataset[["t", "orog"]]
+    result = downscale(fine, fine, target="t", covariate_names=["orog"], times="#24/#29", archive=fine, **settings)
+    assert result["mean"].shape == (6, 16, 20) and result["mean"].dims[0] == "time"
+    np.testing.assert_array_equal(result.time.values, dataset.time.values[24:])
+    assert np.sqrt((result.error**2).mean()) < 1.5
+    with pytest.raises(InputError, match="needs `times`"):
+        downscale(fine, fine, target="t", archive=fine, **settings)
