@@ -25,9 +25,9 @@ class StationPosterior:
     None if there are none. ``representativeness`` τ². ``sources``: what cells and stations add to the map.
     """
 
-    effects: Moments
-    left_out: Moments | None
-    scored: Moments | None
+    effects: tuple[Float[Tensor, " q"], Float[Tensor, " q"]]
+    left_out: tuple[Float[Tensor, " S"], Float[Tensor, " S"]] | None
+    scored: tuple[Float[Tensor, " T"], Float[Tensor, " T"]] | None
     representativeness: float
     sources: Sources
 
