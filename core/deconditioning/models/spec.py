@@ -95,7 +95,7 @@ class ModelSpec:
         """The models of which the posterior is the average ``Σ_k w_k p_k``, with their weights w: itself first."""
         if not self.others:
             return ((1.0, self),)
-        return ((1 - sum(weight for weight, _ in self.others), replace(self, others=())), *self.others)
+        return ((1.0 - sum(weight for weight, _ in self.others), replace(self, others=())), *self.others)
 
     def value_sd(self, variance: Tensor) -> Tensor:
         """Sd of a single pixel ``y = f(x) + e``, ``e ~ N(0, ς²)``, from the variance of f: ``√(var f + ς²)``.

@@ -84,6 +84,7 @@ def test_every_flag_reaches_the_settings() -> None:
     given = {
         "model": "cmp", "kernel": "matern12", "mediator_kernel": "matern32", "spatial": "rbf", "structure": "product",
         "linear_mean": True, "local_slopes": False, "regularisation": 0.5, "noise": 0.25, "point_noise": 0.125,
+        "representativeness": 0.0625,
         "inducing": 30,
         "placement": "grid", "local_scale": False, "gradient_boosting": True, "device": "cpu", "learn": False,
         "choose": False, "stage_one": "target_gp", "method": "adam", "restarts": 3, "steps": 4, "bound": "stochastic",

@@ -61,6 +61,7 @@ ELSEWHERE = {
     "kernel_bayes": "tests/pages/test_kernel_bayes.py",
     "kernel_bayes_sizes": "tests/pages/test_kernel_bayes.py",
     "likelihood_free": "tests/pages/test_likelihood_free.py",
+    "stations": "tests/core/downscaling/test_stations.py",
 }
 Row = dict[str, Any]
 TIMES = ("ms_per_step",)

@@ -191,7 +191,7 @@ class Conditioned:
     ) -> tuple[list[tuple[float, Tensor, dict[str, Tensor]]], int]:
         """Weight, mean and sds of each model at scaled inputs, and the pixels that were summed pair by pair."""
         mean, sds, fallen = self._averaged(inputs, cells, check)
-        parts = [(1 - sum(weight for weight, _ in self.others), mean, sds)]
+        parts = [(1.0 - sum(weight for weight, _ in self.others), mean, sds)]
         for weight, each in self.others:
             mean, sds, pairs = each._averaged(inputs, cells, check)
             parts.append((weight, mean, sds))
