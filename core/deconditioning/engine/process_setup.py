@@ -13,7 +13,7 @@ _NICE = 10
 _watchers: set[Any] = set()
 
 
-def _setup_under(app: int) -> Callable[[Any], None]:
+def setup_under(app: int) -> Callable[[Any], None]:
     """Set up this new scheduler, nanny or worker process; returns what Dask is to call with its server.
 
     ``app`` is the process id of the app, which may have ended since it started this process. A worker's parent is its
