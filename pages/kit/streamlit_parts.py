@@ -153,7 +153,8 @@ SCRIPT_PARTS = tuple(
 #: ``data-testid`` of Streamlit's elements, in our style sheets, scripts and browser tests.
 TEST_IDS = tuple(
     """stAlertContentError stApp stBaseButton stButtonGroup stCaptionContainer stCheckbox stCode stColumn stDataFrame
-    stElementContainer stException stExpandSidebarButton stExpander stFileUploader stHorizontalBlock stHtml
+    stElementContainer stElementToolbar stException stExpandSidebarButton stExpander stFileUploader
+    stHorizontalBlock stHtml
     stLayoutWrapper stMain stMainBlockContainer stMarkdownContainer stMultiSelectTagsContainer stPageLink stPopover
     stPopoverBody stSelectbox stSidebar stSidebarCollapseButton stSidebarContent stSidebarHeader stSidebarNav
     stSidebarNavItems stSidebarNavLink stSlider stSliderThumbValue stToast stTopNav stWidgetLabel

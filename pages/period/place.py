@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 
+from deconditioning.fields.grids.place import place_words
 from deconditioning.figures.studies.one_dimension import function_plot
 from deconditioning.period.correlation import days_of
 from pages.kit.chart.plotly_live import plotly_live
@@ -35,7 +36,7 @@ def show(shown: Shown) -> None:
     latitude, longitude = (float(getattr(series.problem.grid, name)[row, column]) for name in ("latitude", "longitude"))
     across, up = f"days since {series.labels[0]}", series.problem.units
     figure = function_plot(
-        days_of(series.dates), mean, sd, lines, title=f"At {latitude:.2f}° N, {longitude:.2f}° E",
+        days_of(series.dates), mean, sd, lines, title=f"At {place_words(latitude, longitude)}",
         model=result.spec.model.name, name="mean ± 2 sd", labels=(across, up),
         names={"coarse": "coarse value", "truth": "truth"}, dark=is_dark(),
     )  # fmt: skip

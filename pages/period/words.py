@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.kit.layout.escaping import plain
+from pages.kit.layout.escaping import MISSING, plain
 from pages.kit.layout.page_layout import refusal
 from pages.period.controls import Shown
 
@@ -37,6 +37,6 @@ def table(shown: Shown) -> None:
         {"": title, **{label: scores.get(name) for name, label in names.items()}} for title, scores in rows.items()
     ]
     formats = {label: st.column_config.NumberColumn(format="%.3g") for label in names.values()}
-    st.dataframe(shown_rows, hide_index=True, column_config=formats)
+    st.dataframe(shown_rows, hide_index=True, column_config=formats, placeholder=MISSING)
     units = plain(shown.result.series.problem.units)
     st.caption(f"Over all pixels of all times, weighted by area; RMSE and CRPS in {units}.")

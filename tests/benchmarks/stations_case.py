@@ -99,13 +99,17 @@ def main() -> None:
     """Compute every row and store the table."""
     import json
 
+    from deconditioning import __version__
     from deconditioning.bundled import bundled
 
     rows = [{"seed": seed, **station_scores(seed)} for seed in SEEDS]
     about = {"pixels": SIZE, "cell": BLOCK, "seen": SEEN, "scored": SCORED, "K_per_m": LAPSE, "rough_sd": ROUGH}
     about |= {"range": RANGE, "error": ERROR, "own": OWN}
     mean = {name: float(np.mean([row[name] for row in rows])) for name in ("both", "cells", "stations", "inside_95")}
-    table = {"command": "python -m tests.benchmarks.stations_case", "case": about, "rows": rows, "mean": mean}
+    table = {
+        "command": "python -m tests.benchmarks.stations_case", "version": __version__, "case": about, "rows": rows,
+        "mean": mean,
+    }  # fmt: skip
     (bundled("benchmarks") / "stations.json").write_text(json.dumps(table, indent=1) + "\n")
 
 

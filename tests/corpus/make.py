@@ -250,7 +250,7 @@ def _tables() -> Iterator[Case]:
         yield Case(f"table-{name}.csv", data, refused, read, reader="table")
     series = xr.Dataset({"x": ("time", np.arange(5.0)), "y": ("time", np.ones(5))})
     yield Case("table-series.nc", netcdf(series), read="x y", reader="table")
-    yield Case("table-cut.nc", netcdf(series)[:3000], "damaged or truncated", reader="table")
+    yield Case("table-cut.nc", netcdf(series)[:3000], "is incomplete", reader="table")
     yield Case("table-scalar.nc", netcdf(xr.Dataset({"x": 1.0})), "no variable along a dimension", reader="table")
 
 

@@ -212,7 +212,7 @@ class LearningSettings(Settings):
     )  # fmt: skip
     hold = OrNone(
         Several(
-            "Noises", USUAL.hold, options={"noise": "σ²", "point_noise": "ς²"},
+            "Noises", USUAL.hold, options={"noise": "σ²", "point_noise": "ς²", "representativeness": "τ²"},
             about="noises that learning leaves as they are; the flag alone frees both",
             help="Coarse values barely distinguish noise from variation of the field inside the cells. If both noise "
             "variances are learned freely, they absorb what the kernel should explain.",

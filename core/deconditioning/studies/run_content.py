@@ -98,7 +98,7 @@ def benchmark_rows(rows: Any, group: str) -> list[dict[str, Any]]:
 
 def learned_downscaling(learned: Mapping[str, Any]) -> ModelSpec:
     """The model that a downscaling run learned, from its settings; errors of any kind where they are none."""
-    stored = {field.name: learned[field.name] for field in fields(ModelSpec) if field.name in learned}
+    stored = {field.name: learned[field.name] for field in fields(ModelSpec) if learned.get(field.name) is not None}
     points, spread = stored.get("inducing", {}), learned.get("integrate")
     stored["spread"] = spread if isinstance(spread, Mapping) else None
     if isinstance(average := learned.get("average"), Mapping):
