@@ -78,6 +78,7 @@ def test_precise_cells_are_followed_and_others_hardly() -> None:
 
 
 def test_patches_of_many_cells_keep_the_errors_of_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patches, "FROM", 40)
     monkeypatch.setattr(patches, "MOST", 40)
     monkeypatch.setattr(patches, "_SIDE", 2)
     found = problem()
