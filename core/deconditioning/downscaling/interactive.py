@@ -49,8 +49,6 @@ _DRAWN = 100_000
 _PRODUCTS = 4_000_000_000
 _MOST_POINTS = 50_000
 _TOGETHER = 2048
-#: Sums of a preview that are kept: those of two models of two terms each on the largest planet.
-_QUICK_BYTES = MOST_BYTES
 Value = TypeVar("Value")
 
 
@@ -93,7 +91,7 @@ class Sketch:
 
     def __init__(self, mean_at: Thinned, sd_at: Thinned, *bags: Bags) -> None:
         self.mean_at, self.sd_at = mean_at, sd_at
-        self.kept = SumsStore(_QUICK_BYTES)
+        self.kept = SumsStore()
         self._bags = bags
         self._few: dict[int, FewPoints] = {}
         self._for_sd: WeakKeyDictionary[PictureSums, Tensor] = WeakKeyDictionary()

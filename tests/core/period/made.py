@@ -4,10 +4,13 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.spec import DownscalingSpec
 
+#: The model as it begins: nothing is learned.
+UNLEARNED = DownscaleSettings(model="area_to_point_gp", learn=False, local_scale=False)
 SPEC = DownscalingSpec("t", ("orog",), block=(4, 4), withhold=0.0)
 
 

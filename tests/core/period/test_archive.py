@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from deconditioning.downscaling.settings import DownscaleSettings
-from deconditioning.downscaling.source import Source
 from deconditioning.downscaling.starting import columns_of, starting_spec
-from deconditioning.engine.reporting import NoReport
 from deconditioning.errors import InputError, never
 from deconditioning.fields.gridded import Fields
 from deconditioning.kernels.tiles import evaluate
@@ -20,35 +17,13 @@ from deconditioning.period.archive.gain import Mixture, anomalies, gains, kernel
 from deconditioning.period.archive.kernel import composite_objective
 from deconditioning.period.archive.left_out import choose_mixture, gaussian_crps, spread_of
 from deconditioning.period.archive.run import downscale_with_archive
-from deconditioning.period.archive.setting import Setting, prepare
+from deconditioning.period.archive.setting import Setting
 from deconditioning.period.archive.training import Training, read_training
 from deconditioning.period.learning import repeats_of
 from deconditioning.period.run import downscale_series, of_a_series
 from deconditioning.period.scores import series_scores
-from deconditioning.period.series import Series, read_series
-from tests.core.period.made import SPEC, made_fields
-
-FIXED = DownscaleSettings(model="area_to_point_gp", learn=False, local_scale=False)
-
-
-@pytest.fixture(scope="module")
-def fields() -> Fields:
-    return made_fields(60)
-
-
-@pytest.fixture(scope="module")
-def series(fields: Fields) -> Series:
-    return read_series(Source("x"), SPEC, lambda key: fields, ["#48/#59"])
-
-
-@pytest.fixture(scope="module")
-def training(fields: Fields, series: Series) -> Training:
-    return read_training(series, fields)
-
-
-@pytest.fixture(scope="module")
-def setting(series: Series, training: Training) -> Setting:
-    return prepare(series, training, of_a_series(series, FIXED), NoReport())
+from deconditioning.period.series import Series
+from tests.core.period.made import UNLEARNED
 
 
 def test_the_training_period_is_what_is_not_downscaled(fields: Fields, series: Series, training: Training) -> None:
@@ -103,7 +78,7 @@ def test_the_gain_is_that_of_dense_matrices(series: Series, training: Training, 
 
 
 def test_the_archive_beats_cells_alone_and_returns_the_cells(series: Series, training: Training) -> None:
-    mine, alone = downscale_with_archive(series, training, FIXED), downscale_series(series, FIXED)
+    mine, alone = downscale_with_archive(series, training, UNLEARNED), downscale_series(series, UNLEARNED)
     better, plain = (series_scores(series, each.means.__getitem__, each.sd) for each in (mine, alone))
     assert better["crps"] < 0.9 * plain["crps"] and 0.85 < better["coverage95"] <= 1
     problem = series.problem
@@ -115,31 +90,33 @@ def test_the_archive_beats_cells_alone_and_returns_the_cells(series: Series, tra
 def test_a_bias_of_another_models_climatology_drops_out(series: Series, training: Training) -> None:
     bias = 3 + np.arange(20) / 7
     moved = replace(series, coarse=series.coarse + bias, fine=None)
-    plain = downscale_with_archive(series, training, FIXED)
-    biased = downscale_with_archive(moved, replace(training, coarse=training.coarse + bias), FIXED)
+    plain = downscale_with_archive(series, training, UNLEARNED)
+    biased = downscale_with_archive(moved, replace(training, coarse=training.coarse + bias), UNLEARNED)
     np.testing.assert_allclose(biased.means, plain.means, atol=1e-7)
     np.testing.assert_allclose(biased.spreads, plain.spreads, atol=1e-7)
 
 
 def test_a_coarse_model_of_wrong_variance_is_corrected_and_a_trend_followed(series: Series, training: Training) -> None:
     """Coarse anomalies twice as large, in training and after: the covariance with the fine ones knows it."""
-    plain = downscale_with_archive(series, training, FIXED)
+    plain = downscale_with_archive(series, training, UNLEARNED)
     level = training.coarse.mean(0)
     doubled = replace(training, coarse=level + 2 * (training.coarse - level))
     cells = series.problem.target_cell
     coarse = series.coarse.copy()
     coarse[:, cells] = level + 2 * (series.coarse[:, cells] - level)
-    other = downscale_with_archive(replace(series, coarse=coarse), doubled, FIXED)
+    other = downscale_with_archive(replace(series, coarse=coarse), doubled, UNLEARNED)
     rmse = [series_scores(series, each.means.__getitem__)["rmse"] for each in (plain, other)]
     assert rmse[1] < 1.35 * rmse[0]
-    warmer = downscale_with_archive(replace(series, coarse=series.coarse + 2.0), training, FIXED)
+    warmer = downscale_with_archive(replace(series, coarse=series.coarse + 2.0), training, UNLEARNED)
     assert (warmer.means - plain.means).mean() == pytest.approx(2.0, abs=0.1)
 
 
 def test_missing_cells_leave_the_others_and_a_wider_sd(series: Series, training: Training, setting: Setting) -> None:
     coarse = series.coarse.copy()
     coarse[2, 7] = np.nan
-    result, whole = (downscale_with_archive(each, training, FIXED) for each in (replace(series, coarse=coarse), series))
+    result, whole = (
+        downscale_with_archive(each, training, UNLEARNED) for each in (replace(series, coarse=coarse), series)
+    )
     others = np.arange(12) != 2
     np.testing.assert_allclose(result.means[others], whole.means[others], atol=1e-9)
     fine, chosen = setting.some(10**6, never), torch.as_tensor(np.delete(np.arange(20), 7))
@@ -158,9 +135,9 @@ def test_missing_cells_leave_the_others_and_a_wider_sd(series: Series, training:
 
 
 def test_tiles_do_not_matter(series: Series, training: Training, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = downscale_with_archive(series, training, FIXED)
+    whole = downscale_with_archive(series, training, UNLEARNED)
     monkeypatch.setattr(posterior, "tile_points", lambda bags: 37)
-    again = downscale_with_archive(series, training, FIXED)
+    again = downscale_with_archive(series, training, UNLEARNED)
     np.testing.assert_allclose(again.means, whole.means, atol=1e-9)
     np.testing.assert_allclose(again.sd(3), whole.sd(3), rtol=1e-9)
 
@@ -181,7 +158,7 @@ def test_the_mixture_is_the_one_with_the_lowest_left_out_crps(setting: Setting) 
 
 def test_the_composite_likelihood_is_that_of_dense_matrices(series: Series) -> None:
     problem = series.problem
-    settings = of_a_series(series, FIXED)
+    settings = of_a_series(series, UNLEARNED)
     spec = starting_spec(problem, settings)
     rng = np.random.default_rng(0)
     a, r, pixels = rng.normal(size=(20, 5)), rng.normal(size=(5, 9)), np.arange(0, 270, 30)
@@ -221,4 +198,4 @@ def test_what_cannot_be_used_is_refused(fields: Fields, series: Series, training
         read_training(series, replace(fields, dataset=fields.dataset.drop_vars(["t", "wind"])))
     moving = replace(series, varying=object())
     with pytest.raises(InputError, match="must not change with time"):
-        downscale_with_archive(moving, training, FIXED)
+        downscale_with_archive(moving, training, UNLEARNED)

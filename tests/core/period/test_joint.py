@@ -7,9 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from deconditioning.downscaling.settings import DownscaleSettings
-from deconditioning.downscaling.source import Source
-from deconditioning.engine.reporting import NoReport
 from deconditioning.errors import InputError, never
 from deconditioning.fields.gridded import Fields
 from deconditioning.kernels.tiles import evaluate
@@ -17,7 +14,7 @@ from deconditioning.period.archive.gain import NOISE, Mixture, anomalies
 from deconditioning.period.archive.joint import residuals_of_archive
 from deconditioning.period.archive.left_out import choose_mixture
 from deconditioning.period.archive.run import downscale_with_archive
-from deconditioning.period.archive.setting import Setting, prepare
+from deconditioning.period.archive.setting import Setting
 from deconditioning.period.archive.training import read_training
 from deconditioning.period.correlation import (
     FIXED,
@@ -26,32 +23,15 @@ from deconditioning.period.correlation import (
     correlation_of_errors,
     days_of,
 )
-from deconditioning.period.run import PeriodResult, downscale_series, of_a_series
-from deconditioning.period.series import Series, read_series
+from deconditioning.period.run import PeriodResult, downscale_series
+from deconditioning.period.series import Series
 from deconditioning.period.statistics import period_draws, period_statistics, statistics_named
-from tests.core.period.made import SPEC, made_fields
-
-SETTINGS = DownscaleSettings(model="area_to_point_gp", learn=False, local_scale=False)
-
-
-@pytest.fixture(scope="module")
-def fields() -> Fields:
-    return made_fields(60)
-
-
-@pytest.fixture(scope="module")
-def series(fields: Fields) -> Series:
-    return read_series(Source("x"), SPEC, lambda key: fields, ["#48/#59"])
+from tests.core.period.made import UNLEARNED
 
 
 @pytest.fixture(scope="module")
 def result(series: Series) -> PeriodResult:
-    return downscale_series(series, SETTINGS)
-
-
-@pytest.fixture(scope="module")
-def setting(series: Series, fields: Fields) -> Setting:
-    return prepare(series, read_training(series, fields), of_a_series(series, SETTINGS), NoReport())
+    return downscale_series(series, UNLEARNED)
 
 
 def averages(series: Series) -> np.ndarray:
@@ -147,7 +127,7 @@ def test_statistics_are_those_of_each_draw(series: Series, result: PeriodResult)
 
 
 def test_an_archives_period_means_hold_the_truth(series: Series, fields: Fields) -> None:
-    result = downscale_with_archive(series, read_training(series, fields), SETTINGS)
+    result = downscale_with_archive(series, read_training(series, fields), UNLEARNED)
     (mean,) = period_statistics(result, ["mean"], 60, 0)
     held = (mean.low <= mean.truth) & (mean.truth <= mean.high)
     assert 0.75 < held.mean() <= 1 and mean.sd_if_fixed is None
