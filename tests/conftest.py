@@ -13,6 +13,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 #: Processes that tests start use this tree, wherever the installed package lies.
 os.environ["PYTHONPATH"] = os.pathsep.join((str(ROOT / "core"), str(ROOT)))
+#: Workers that tests start share the cores with the tests: at a lower priority a busy machine would starve them.
+os.environ["DECONDITIONING_NICE"] = "0"
 SLOW = [hypothesis.HealthCheck.too_slow]
 TESTS = ROOT / "tests"
 BROWSER = TESTS / "browser"
