@@ -190,7 +190,7 @@ def test_a_drag_does_not_lay_out_the_page_for_each_picture_and_ends_on_the_page_
     now = dragged_in_one_step(
         page, "Lengthscale of k", "o-k-scale", "o-function", lambda: runs.append(page.evaluate("() => window.runs"))
     )
-    assert runs[0] < ON_THE_WAY  # while the handle was held: not one a picture, as a busy machine may end an earlier one
+    assert runs[0] < ON_THE_WAY  # while the handle was held: not once a picture
     again = opened(new_page(), urlsplit(page.url)._replace(scheme="", netloc="").geturl())
     wait_for_value(lambda: said(again, "Lengthscale of k"), now, "the slider of the address")
     expect(page.get_by_text("recovers f with RMSE")).to_have_text(
