@@ -112,6 +112,15 @@ def eigen(matrix: Float[Tensor, "n n"], name: str = "matrix") -> tuple[Float[Ten
     return values.flip(0), vectors.flip(1)
 
 
+def singular(
+    matrix: Float[Tensor, "m n"], name: str = "matrix"
+) -> tuple[Float[Tensor, "m k"], Float[Tensor, " k"], Float[Tensor, "k n"]]:
+    """``A = U diag(s) Vᵀ`` with ``k = min(m, n)``, the largest singular value first; ``InputError`` if not finite."""
+    _refuse_infinite(matrix, name)
+    left, values, right = torch.linalg.svd(matrix, full_matrices=False)
+    return left, values, right
+
+
 def root(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Float[Tensor, "n n"]:
     """A matrix C with ``C Cᵀ = A`` for a positive semidefinite A, singular or not; negative rounding errors are set to
     zero.

@@ -56,6 +56,15 @@ def test_a_root_of_a_singular_matrix_is_one():
         linalg.root(torch.full((2, 2), torch.nan, dtype=torch.float64))
 
 
+def test_singular_values_give_the_matrix_back():
+    matrix = torch.outer(torch.arange(1.0, 4.0).double(), torch.ones(5).double())
+    left, values, right = linalg.singular(matrix)
+    assert torch.allclose(left * values @ right, matrix, atol=1e-14) and values.shape == (3,)
+    assert values.tolist() == pytest.approx([70**0.5, 0, 0], abs=1e-14)
+    with pytest.raises(InputError, match="infinite or missing"):
+        linalg.singular(matrix / 0.0)
+
+
 def test_hopeless_matrices_are_refused_with_a_remedy():
     with pytest.raises(InputError, match="raise the noise"):
         linalg.cholesky(-spd())

@@ -13,10 +13,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from deconditioning.bag_sums.blocks import SortedBags, sort_bags
-from deconditioning.bag_sums.certified import certify
 from deconditioning.bag_sums.chebyshev import interpolate_kernel
 from deconditioning.bag_sums.cross_sums import CrossSums, Product, Written
 from deconditioning.bag_sums.direct import TILE
+from deconditioning.bag_sums.low_rank.choice import few_features
 from deconditioning.bag_sums.offsets import GridLayout
 from deconditioning.bag_sums.routes import Layout, Route, routes_of
 from deconditioning.errors import Check, never
@@ -25,11 +25,6 @@ from deconditioning.kernels.spec import KernelSpec, Term
 from deconditioning.kernels.tiles import diagonal, evaluate, features_of, in_column
 from deconditioning.observations import Bags
 
-#: Columns of a low-rank route at once.
-_COLUMNS = 2048
-#: Half of what a kernel value costs, in multiplications of a product of matrices: a route through few points has to
-#: promise half the direct one's cost.
-_WORTH = 16
 #: Kernel values below which the direct route takes no time worth saving.
 FEW = 20_000_000
 
@@ -156,15 +151,6 @@ def is_cheap(term: Term, picture: Picture) -> bool:
     return routes_of(term, picture.layout, picture.names)[0].cheap
 
 
-def most_points(bags: int, evaluations: float) -> int:
-    """The most points a low-rank route is worth where the direct one takes so many kernel values a pixel.
-
-    Rank r costs about ``3 r² + B r`` multiplications a pixel: features are made three times until the bound holds.
-    """
-    half = bags / 6
-    return int((half**2 + _WORTH * evaluations / 3) ** 0.5 - half)
-
-
 def _add(total: Tensor, term: Term, picture: Picture, check: Check) -> str:
     """Add a term's sums, with its scale, to ``total`` (B, P); the route taken."""
     kernel = KernelSpec((replace(term, scale=1.0),)).build(picture.names).to(picture.inputs.device)
@@ -213,28 +199,16 @@ def _interpolated(term: Term, kernel, picture: Picture) -> tuple[Float[Tensor, "
     return None if interpolation is None else (interpolation.weights(picture.inputs[:, column]), interpolation.gram)
 
 
-def _add_certified(total: Tensor, term: Term, kernel, picture: Picture, check: Check) -> bool:
-    count, pixels = total.shape
-    points = len(picture.points)
+def _add_few_features(total: Tensor, term: Term, kernel, picture: Picture, check: Check) -> bool:
+    pixels, points, bags = len(picture.inputs), len(picture.points), picture.bags
     evaluations = points * (pixels - points // 2)
     if evaluations < FEW:
         return False
-    most = most_points(count, evaluations / pixels)
-    result = certify(kernel, picture.inputs, most, check=check) if most else None
-    if result is None:
+    known = few_features(term, picture.names, picture.inputs, bags.count, evaluations / pixels, check=check)
+    if known is None:
         return False
-    bags, means = picture.bags, total.new_zeros(count, result.rank)
-    for part in _parts(points):
-        check()
-        means.index_add_(0, bags.bag[part], (result.features(bags.inputs[part]) * bags.weights[part]).T)
-    for part in _parts(pixels):
-        check()
-        total[:, part].addmm_(means, result.features(picture.inputs[part]), alpha=term.scale)
+    known.add_sums(total, known.bag_means(bags, check), picture.inputs, term.scale, check)
     return True
-
-
-def _parts(count: int) -> list[slice]:
-    return [slice(begin, min(begin + _COLUMNS, count)) for begin in range(0, count, _COLUMNS)]
 
 
 def _add_direct(total: Tensor, term: Term, kernel, picture: Picture, check: Check) -> bool:
@@ -313,6 +287,6 @@ _ADDED = {
     Route.OFFSETS: _add_windows,
     Route.LONGITUDES: _add_windows,
     Route.CHEBYSHEV: _add_interpolated,
-    Route.FEW_POINTS: _add_certified,
+    Route.FEW_POINTS: _add_few_features,
     Route.DIRECT: _add_direct,
 }

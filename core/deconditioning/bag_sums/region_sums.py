@@ -1,7 +1,7 @@
 """Bag sums ``c_j(x)`` at the pixels of any region, with the algorithms of ``pixel_sums`` prepared once for all regions.
 
 A region may have other covariates than the picture with the bags (those of a later time step, for example). Terms of
-the coordinates need only the region's cells on the grid. A smooth term uses the points that were certified on the
+the coordinates need only the region's cells on the grid. A smooth term uses the features that were certified on the
 picture; a new pixel that violates their bound is summed directly. In both cases the result is exact to 1e-10.
 """
 
@@ -13,31 +13,30 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from deconditioning.bag_sums.blocks import SortedBags, sort_bags
-from deconditioning.bag_sums.certified import BOUND, Certified, certify
 from deconditioning.bag_sums.direct import cross, gram
+from deconditioning.bag_sums.low_rank.certified import BOUND, TILE, Certified
+from deconditioning.bag_sums.low_rank.choice import few_features
+from deconditioning.bag_sums.low_rank.separable import Separable
 from deconditioning.bag_sums.offsets import Cells, find_boxes
-from deconditioning.bag_sums.pixel_sums import FEW, Picture, most_points
+from deconditioning.bag_sums.pixel_sums import FEW, Picture
 from deconditioning.bag_sums.routes import Layout, Route, routes_of
 from deconditioning.bag_sums.sphere import SphereLayout
 from deconditioning.errors import Check, never
 from deconditioning.kernels.spec import KernelSpec, Term
-from deconditioning.kernels.tiles import diagonal, features_of
+from deconditioning.kernels.tiles import features_of
 
 #: How far the inputs of a cell may lie from where the layout has it.
 _SAME = 1e-11
-#: Columns of a low-rank route at once.
-_COLUMNS = 2048
 #: Open to a term that knows its place on the grid alone, and to one that few points can stand for.
 _SMOOTH = {Route.CHEBYSHEV, Route.FEW_POINTS}
 
 
 @dataclass(frozen=True)
-class FewPoints:
-    """A smooth term through few points: those points Z (r, d), T⁻¹ (r, r), and the bag means of φ, (B, r)."""
+class FewFeatures:
+    """A smooth term, its few features at unit scale, and their bag means (B, r)."""
 
     term: Term
-    points: Float[Tensor, "r d"]
-    inverse: Float[Tensor, "r r"]
+    known: Certified | Separable
     means: Float[Tensor, "B r"]
 
 
@@ -63,13 +62,13 @@ class RegionSums:
     layout: Layout | None
     placed: tuple[Term, ...]
     degenerate: tuple[Features, ...]
-    few: tuple[FewPoints, ...]
+    few: tuple[FewFeatures, ...]
     direct: tuple[Term, ...]
 
     def to(self, device: torch.device) -> "RegionSums":
         """The same on another device."""
         bags = replace(self.bags, bags=self.bags.bags.to(device), order=self.bags.order.to(device))
-        few = (FewPoints(f.term, *(v.to(device) for v in (f.points, f.inverse, f.means))) for f in self.few)
+        few = (FewFeatures(f.term, f.known.to(device), f.means.to(device)) for f in self.few)
         degenerate = tuple(Features(f.term, f.means.to(device)) for f in self.degenerate)
         layout = None if self.layout is None else self.layout.to(device)
         return replace(
@@ -103,7 +102,7 @@ class RegionSums:
         bags = self.bags.bags
         with torch.no_grad():
             total = bags.inputs.new_zeros(bags.count, bags.count)
-            parts: tuple[Features | FewPoints, ...] = (*self.degenerate, *self.few)
+            parts: tuple[Features | FewFeatures, ...] = (*self.degenerate, *self.few)
             for low_rank in parts:
                 total.addmm_(low_rank.means, low_rank.means.T, alpha=low_rank.term.scale)
             if self.layout is not None:
@@ -147,19 +146,19 @@ class RegionSums:
                 check()
                 total[bag].add_(window, alpha=term.scale)
 
-    def _add_few(self, total: Tensor, few: FewPoints, inputs: Tensor, check: Check) -> int:
+    def _add_few(self, total: Tensor, few: FewFeatures, inputs: Tensor, check: Check) -> int:
         """Add a smooth term; the number of pixels its bound does not hold for, which are summed directly."""
-        kernel = self._kernel(replace(few.term, scale=1.0))
-        known, left = Certified(kernel, few.points, few.inverse, BOUND), []
-        for begin in range(0, len(inputs), _COLUMNS):
+        left = []
+        for begin in range(0, len(inputs), TILE):
             check()
-            tile = inputs[begin : begin + _COLUMNS]
-            features = known.features(tile)
-            left.append(diagonal(kernel, tile) - features.square().sum(0))
+            tile = inputs[begin : begin + TILE]
+            left.append(few.known.left_out(tile))
+            features = few.known.features(tile)
             features[:, left[-1].abs() > BOUND] = 0
-            total[:, begin : begin + _COLUMNS].addmm_(few.means, features, alpha=few.term.scale)
+            total[:, begin : begin + TILE].addmm_(few.means, features, alpha=few.term.scale)
         above = torch.nonzero(torch.cat(left).abs() > BOUND)[:, 0] if left else self.cell[:0]
         if len(above):
+            kernel = self._kernel(replace(few.term, scale=1.0))
             sums = cross(kernel, self.bags, inputs[above], check=check)
             total.index_add_(1, above, sums, alpha=few.term.scale)
         return len(above)
@@ -183,7 +182,7 @@ def region_sums(kernel: KernelSpec, picture: Picture, *, check: Check = never) -
                 degenerate.append(Features(term, bags.bags.mean(features_of(built, bags.bags.inputs))))
             elif any(route.by_grid for route in routes):
                 placed.append(term)
-            elif routes & _SMOOTH and (result := _few_points(term, picture, bags, check)) is not None:
+            elif routes & _SMOOTH and (result := _few_features(term, picture, bags, check)) is not None:
                 few.append(result)
             else:
                 direct.append(term)
@@ -192,18 +191,9 @@ def region_sums(kernel: KernelSpec, picture: Picture, *, check: Check = never) -
     )  # fmt: skip
 
 
-def _few_points(term: Term, picture: Picture, bags: SortedBags, check: Check) -> FewPoints | None:
+def _few_features(term: Term, picture: Picture, bags: SortedBags, check: Check) -> FewFeatures | None:
     points, count = len(bags.bags.inputs), bags.bags.count
     if points * len(picture.inputs) < FEW:
         return None
-    kernel = KernelSpec((replace(term, scale=1.0),)).build(picture.names).to(picture.inputs.device)
-    most = most_points(count, points)
-    result = certify(kernel, picture.inputs, most, check=check) if most else None
-    if result is None:
-        return None
-    means = picture.inputs.new_zeros(count, result.rank)
-    for begin in range(0, points, _COLUMNS):
-        check()
-        part = slice(begin, begin + _COLUMNS)
-        means.index_add_(0, bags.bags.bag[part], (result.features(bags.bags.inputs[part]) * bags.bags.weights[part]).T)
-    return FewPoints(term, result.points, result.inverse, means)
+    known = few_features(term, picture.names, picture.inputs, count, points, check=check)
+    return None if known is None else FewFeatures(term, known, known.bag_means(bags.bags, check))

@@ -43,7 +43,7 @@ def routes_of(term: Term, layout: Layout | None = None, names: tuple[str, ...] =
 
     ``names`` are the columns of the layout's axes. A degenerate term is a product of few features. In one column,
     smooth terms are interpolated and polynomials times an exponential are summed by sorting; smooth terms of several
-    columns use few points.
+    columns use few points, or products of the features of few points of each column.
     """
     kinds = [factor.kind for factor in term.factors]
     columns = len({name for factor in term.factors for name in factor.columns})

@@ -3,10 +3,11 @@
 import pytest
 import torch
 
-from deconditioning.bag_sums import pixel_sums, region_sums
+from deconditioning.bag_sums import region_sums
 from deconditioning.bag_sums.blocks import sort_bags
 from deconditioning.bag_sums.direct import cross
 from deconditioning.bag_sums.direct import gram as gram_of_pairs
+from deconditioning.bag_sums.low_rank import choice
 from deconditioning.bag_sums.offsets import Cells
 from deconditioning.bag_sums.pixel_sums import Picture
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
@@ -28,7 +29,7 @@ REGIONS = [(slice(0, 12), slice(0, 18)), (slice(3, 5), slice(2, 9)), (slice(11, 
 @pytest.fixture(autouse=True)
 def few_points_always(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(region_sums, "FEW", 0)
-    monkeypatch.setattr(pixel_sums, "_WORTH", 1e6)
+    monkeypatch.setattr(choice, "_WORTH", 1e6)
 
 
 def later(picture: Picture, window: tuple[slice, slice], covariates: int) -> tuple[torch.Tensor, Cells]:

@@ -7,8 +7,9 @@ import torch
 
 from deconditioning.bag_sums import pixel_sums
 from deconditioning.bag_sums.blocks import sort_bags
-from deconditioning.bag_sums.certified import BOUND, certify
 from deconditioning.bag_sums.cross_sums import Product, Windowed, Written
+from deconditioning.bag_sums.low_rank import choice
+from deconditioning.bag_sums.low_rank.certified import BOUND, certify
 from deconditioning.bag_sums.offsets import Cells, GridLayout
 from deconditioning.bag_sums.pixel_sums import Picture, picture_sums, term_sums
 from deconditioning.bag_sums.sphere import SphereLayout
@@ -150,7 +151,7 @@ def test_the_bound_of_few_points_holds_for_every_pair():
 
 def test_few_points_give_the_sums_written_out(monkeypatch):
     monkeypatch.setattr(pixel_sums, "FEW", 0)
-    monkeypatch.setattr(pixel_sums, "_WORTH", 1e6)
+    monkeypatch.setattr(choice, "_WORTH", 1e6)
     kernel = KernelSpec((replace(SMOOTH.terms[0], scale=0.7),))
     picture = planet(0.1)
     found = picture_sums(kernel, picture)
@@ -192,7 +193,7 @@ def test_fused_tiles_are_the_kernel(terms):
 @pytest.mark.parametrize("make", [planet, grid_picture])
 def test_routes_give_the_same_on_a_gpu(make, monkeypatch):
     monkeypatch.setattr(pixel_sums, "FEW", 0)
-    monkeypatch.setattr(pixel_sums, "_WORTH", 1e6)
+    monkeypatch.setattr(choice, "_WORTH", 1e6)
     picture = make(0.1)
     first, last = picture.names[:2], picture.names[-1]
     terms = (

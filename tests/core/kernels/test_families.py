@@ -12,6 +12,7 @@ from deconditioning.bag_sums.cross_sums import Product
 from deconditioning.bag_sums.direct import gram
 from deconditioning.bag_sums.gradients import in_one_pass
 from deconditioning.bag_sums.line_sums import sort_line, sorted_cross, sorted_gram
+from deconditioning.bag_sums.low_rank import choice
 from deconditioning.bag_sums.moving import over_pairs
 from deconditioning.bag_sums.pixel_sums import is_cheap, picture_sums, term_sums
 from deconditioning.bag_sums.region_sums import region_sums
@@ -100,7 +101,7 @@ def test_gradients_of_bag_sums_are_central_differences(name):
 @pytest.mark.parametrize("name", FAMILIES)
 def test_bag_sums_of_any_picture_are_those_written_out(name, monkeypatch):
     monkeypatch.setattr(pixel_sums, "FEW", 0)
-    monkeypatch.setattr(pixel_sums, "_WORTH", 1e6)
+    monkeypatch.setattr(choice, "_WORTH", 1e6)
     family = FAMILIES[name]
     few = "features" if family.degenerate else None
     for columns, picture, route in (

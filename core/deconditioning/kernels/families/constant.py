@@ -18,7 +18,7 @@ class Constant(Family):
     """
 
     name, title = "constant", "Constant"
-    stationary, smooth, degenerate, without_scales = True, True, True, True
+    stationary, smooth, columnwise, degenerate, without_scales = True, True, True, True, True
 
     def build(self, factor: Parameters, active: tuple[int, ...]) -> gpytorch.kernels.Kernel:
         """Build the kernel, which has no parameters."""

@@ -103,6 +103,7 @@ class Family(ABC):
     stationary : k is a function of ``x − x′``.
     isotropic : k is a function of the scaled distance alone.
     smooth : k is analytic, so that few points can represent all.
+    columnwise : k is the product of kernels of the same family on each column.
     degenerate : k is an inner product of a few features, given by ``features``.
     order : order of the Matérn kernel with equally rough sample paths, ``inf`` if smooth; None if there is none.
     slopes_for_scales : the lengthscales are inverse sds of slopes.
@@ -115,6 +116,7 @@ class Family(ABC):
     stationary: ClassVar[bool] = False
     isotropic: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
+    columnwise: ClassVar[bool] = False
     degenerate: ClassVar[bool] = False
     order: ClassVar[float | None] = None
     slopes_for_scales: ClassVar[bool] = False

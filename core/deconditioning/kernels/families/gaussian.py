@@ -17,7 +17,7 @@ class Gaussian(Radial):
     """``exp(−s/2)``, also called squared exponential or RBF kernel."""
 
     name, title = "rbf", "Gaussian"
-    smooth, order = True, math.inf
+    smooth, columnwise, order = True, True, math.inf
 
     def kernel(self, **shared: Any) -> gpytorch.kernels.Kernel:
         """gpytorch's kernel."""

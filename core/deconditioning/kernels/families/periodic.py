@@ -22,7 +22,7 @@ class Periodic(Stationary):
 
     name, title = "periodic", "Periodic"
     own = (Own("period", "p", 1.0, 1e-3, 1e3, "After this the function repeats.", "period_length", learned=False),)
-    smooth, order = True, math.inf
+    smooth, columnwise, order = True, True, math.inf
 
     def kernel(self, **shared: Any) -> gpytorch.kernels.Kernel:
         """gpytorch's kernel."""
