@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import functools
 import json
 import pickle
 import subprocess
@@ -23,6 +24,7 @@ FLAGS = {field.name for field in fields(NamedModel) if field.type in (bool, "boo
 LOOK_UPS = 10
 
 
+@functools.cache
 def outside() -> dict[str, ast.Module]:
     """The parsed files of library and pages that are not in the package of the models."""
     paths = [*ROOT.glob("core/deconditioning/**/*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "app.py"]
