@@ -1,8 +1,9 @@
-"""Every benchmark target of the Makefile still runs: once, at a small size, with its rows kept as they come.
+"""Benchmarks can be imported, with a small size for each of their constants; commands know the papers' tables.
 
-Those that need a browser: `tests/browser/test_benchmarks_run.py`.
+Whether all of them run: `make bench-smoke`.
 """
 
+import importlib
 import os
 import re
 import shlex
@@ -12,9 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDER = ROOT / "tests" / "benchmarks"
-#: Functions of `make bench-latency`, `make bench-load` and `make soak`.
-ELSEWHERE = {"bench_latency", "bench_start_up", "bench_load", "bench_lesson", "bench_soak"}
+BENCHMARKS = ROOT / "tests" / "benchmarks"
 
 
 def made(*target: str, **environment: str) -> str:
@@ -28,31 +27,15 @@ def made(*target: str, **environment: str) -> str:
 
 def benchmarks() -> set[str]:
     """Names of all benchmark functions."""
-    files = FOLDER.glob("bench_*.py")
+    files = BENCHMARKS.glob("bench_*.py")
     return {name for path in files for name in re.findall(r"^def (bench_\w+)", path.read_text(), re.MULTILINE)}
 
 
-@pytest.mark.slow
-def test_make_bench_runs_every_benchmark_that_needs_no_browser() -> None:
-    """One row at least for each, none of them stored."""
-    before = {path: path.stat().st_mtime_ns for path in (FOLDER / "results").glob("*.json")}
-    said = made("bench", "ARGS=--smoke")
-    without_gpu = int(found[1]) if (found := re.search(r"(\d+) skipped", said)) else 0
-    assert int(re.search(r"(\d+) passed", said)[1]) + without_gpu == len(benchmarks() - ELSEWHERE)
-    assert without_gpu <= 1
-    assert "make run" not in said and "measured" in said
-    assert {path: path.stat().st_mtime_ns for path in (FOLDER / "results").glob("*.json")} == before
-
-
-@pytest.mark.slow
-def test_make_soak_compares_memory_before_and_after() -> None:
-    stored = FOLDER / "results" / "soak.json"
-    before = stored.read_bytes() if stored.is_file() else None
-    said = made("soak", "ARGS=--smoke")
-    assert int(re.search(r"(\d+) passed", said)[1]) == 1
-    for role in ("all processes", "page process", "worker"):
-        assert re.search(rf"^Memory when all have left, {role} .* MB \(before they came\)", said, re.MULTILINE), role
-    assert (stored.read_bytes() if stored.is_file() else None) == before
+@pytest.mark.parametrize("name", sorted(path.stem for path in BENCHMARKS.glob("bench_*.py")))
+def test_a_benchmark_has_a_small_size_of_what_it_names(name: str) -> None:
+    module = importlib.import_module(f"tests.benchmarks.{name}")
+    assert module.SMOKE and [constant for constant in module.SMOKE if not hasattr(module, constant)] == []
+    assert [function for function in benchmarks() if callable(getattr(module, function, None))]
 
 
 def test_the_papers_tables_are_asked_for_with_words_that_the_command_knows() -> None:

@@ -84,7 +84,7 @@ def test_draws_are_of_all_members_and_keep_the_cells(problem: DownscalingProblem
 
 def test_one_scale_up_is_the_mixtures_too(problem: DownscalingProblem) -> None:
     wide = make_problem(fields(region(32, 32)), DownscalingSpec("t", ("orog",), block=(4, 4), withhold=0.2))
-    settings = DownscaleSettings("area_to_point_gp", steps=10)
+    settings = DownscaleSettings("area_to_point_gp", steps=3)
     checks = [learn_model(wide, settings.replace(integrate=on))[1].one_scale_up for on in (True, False)]
     assert all(check is not None for check in checks)
     assert checks[0].values["sd"] != checks[1].values["sd"]

@@ -53,7 +53,7 @@ def test_moments_of_the_hyperparameters_agree_with_quadrature(
     """The prior of the slope's scale and of α is so narrow that two hyperparameters are left: a grid gives their
     posterior.
     """
-    monkeypatch.setattr(module, "MEMBERS", 500)
+    monkeypatch.setattr(module, "MEMBERS", 300)
     free = ("k1 variance", "k1 lengthscale [a]")
 
     def widths(vector: ParameterVector, sd: float) -> np.ndarray:
@@ -65,7 +65,7 @@ def test_moments_of_the_hyperparameters_agree_with_quadrature(
     assert result.spread is not None
     rows = np.array(result.spread.offsets)[:, :2]
     assert result.spread.names[:2] == ("k1 variance", "k1 lengthscale [a]")
-    axis = np.linspace(-4, 4, 25)
+    axis = np.linspace(-4, 4, 17)
     logs = np.array([[float(posterior(spec(lengthscale=math.exp(b), variance=math.exp(a)), data, COLUMNS).evidence)
                       - (a**2 + b**2) / 2 for b in axis if math.exp(b) <= 10] for a in axis])  # fmt: skip
     weight = np.exp(logs - logs.max())

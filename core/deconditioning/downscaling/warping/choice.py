@@ -27,6 +27,11 @@ _SKEWED = 0.5
 _FOR_LIMITS = 1.02
 #: Share of the visible cells at a limit, such as dry cells, beyond which no warp is tried.
 _MOST_AT_LIMIT = 0.1
+#: Where a warp would be tried, were there no errors or stations.
+_NOT_WARPED = (
+    "No warp of this skewed target was tried, because stations and errors of cells are given on its own scale: "
+    "intervals may be wrong at its limits."
+)
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,9 @@ def choose_warp(problem: DownscalingProblem, settings: DownscaleSettings, contex
     if (problem.stations is not None or problem.data.errors is not None) and problem.warp is None:
         if wanted not in (AUTO, "none"):
             raise InputError("Stations and errors are of a target that is not warped: omit the warp, or them.")
-        return WarpChoice(problem, settings.replace(warp="none"))
+        could = wanted == AUTO and settings.learn and candidates(problem)[0]
+        note = _NOT_WARPED if could else ""
+        return WarpChoice(_noted(problem, note), settings.replace(warp="none"))
     if problem.warp is not None:
         return WarpChoice(problem, settings.replace(warp=problem.warp.to_dict()))
     if isinstance(wanted, Mapping):
