@@ -1,5 +1,6 @@
 """A distribution as a weighted sample in a feature space, the result of every rule in this library."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -9,6 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from deconditioning.errors import InputError
+from deconditioning.kernels.families.family import scaled
 from deconditioning.kernels.families.gaussian import Gaussian
 from deconditioning.kernels.tiles import evaluate
 
@@ -156,13 +158,23 @@ def _herd(kernel: gpytorch.kernels.Kernel, mean: Tensor, among: Tensor, count: i
     columns: dict[int, Tensor] = {}
     score, chosen = mean.clone(), []
     with torch.no_grad():
+        column_of = _columns(kernel, among)
         for _ in range(count):
             best = int(score.argmax())
             chosen.append(best)
             if best not in columns:
-                columns[best] = evaluate(kernel, among[best : best + 1], among)[0]
-            score = score + mean - columns[best]
+                columns[best] = column_of(best)
+            score.add_(mean).sub_(columns[best])
     return torch.tensor(chosen, device=among.device)
+
+
+def _columns(kernel: gpytorch.kernels.Kernel, among: Float[Tensor, "c d"]) -> Callable[[int], Float[Tensor, " c"]]:
+    """The kernel's columns by index; those of one Gaussian from points that are scaled once, to the same bits."""
+    if not _is_gaussian(kernel) or len(kernel.kernels[0].base_kernel.kernels) > 1:
+        return lambda index: evaluate(kernel, among[index : index + 1], among)[0]
+    (term,) = kernel.kernels
+    points, scale = scaled(term.base_kernel.kernels[0], among), term.outputscale
+    return lambda index: (points - points[index]).square_().sum(1).mul_(-0.5).exp_().mul_(scale)
 
 
 def empirical(points: Float[Tensor, "n d"], kernel: gpytorch.kernels.Kernel) -> KernelMean:
