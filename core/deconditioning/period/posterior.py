@@ -93,7 +93,7 @@ def _summed_by_region(spec: ModelSpec, problem: DownscalingProblem, device: torc
             kept = torch.zeros(last - first, shape[1], dtype=torch.bool)
             kept[rows[part] - first, columns[part]] = True
             cells = wide.cells(slice(first, last), slice(0, shape[1]), kept.numpy()).to(device)
-        return sums.at(inputs[part], cells, check)[0], diagonal(kernel, inputs[part])
+        return sums.at(inputs[part], cells, check)[0], diagonal(kernel, inputs[part]).detach()
 
     return PixelSums(sums.gram(check), len(inputs), tile)
 

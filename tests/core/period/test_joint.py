@@ -10,6 +10,7 @@ import torch
 from deconditioning.errors import InputError, never
 from deconditioning.fields.gridded import Fields
 from deconditioning.kernels.tiles import evaluate
+from deconditioning.period import posterior
 from deconditioning.period.archive.gain import NOISE, Mixture, anomalies
 from deconditioning.period.archive.joint import residuals_of_archive
 from deconditioning.period.archive.left_out import choose_mixture
@@ -55,6 +56,14 @@ def test_errors_have_the_posteriors_correlation_and_leave_the_cells(series: Seri
     np.testing.assert_allclose(draws.std(0), 1, atol=0.12)
     np.testing.assert_allclose(np.corrcoef(draws.T), posterior / np.outer(sd, sd), atol=0.17)
     assert np.abs((draws * sd) @ average.T).max() < 0.1 * sd.mean()
+
+
+def test_errors_of_a_field_that_does_not_fit_into_memory_are_the_same(
+    series: Series, result: PeriodResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = next(period_draws(result, 1, 3))
+    monkeypatch.setattr(posterior, "fits_in_memory", lambda problem: False)
+    np.testing.assert_allclose(next(period_draws(downscale_series(series, UNLEARNED), 1, 3)), whole, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("mixture", [Mixture(0.7, None), Mixture(0.7, 2.0), Mixture(1.0, 2.0)])
