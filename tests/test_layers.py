@@ -61,6 +61,7 @@ ALLOWED = {
     "tables": FIELDS,
     "datasets": FIELDS,
     "metrics": {"errors"},
+    "verification": {"errors", "metrics"},
     "figures": {"wording", "errors", "fields", "metrics"},
     "engine": GROUND,
     "teaching": LIBRARY | {"engine", "downscaling", "studies"},
@@ -69,8 +70,8 @@ ALLOWED = {
     "slides": {"errors", "fields", "metrics", "figures", "models", "downscaling"},
     "studies": LIBRARY | {"engine", "downscaling"},
     "estimators": LIBRARY | {"engine", "downscaling", "studies", "period"},
-    "cli": LIBRARY | {"engine", "downscaling", "period", "studies", "slides", "teaching"},
-    "__main__": LIBRARY | {"engine", "downscaling", "period", "studies", "slides", "teaching", "cli"},
+    "cli": LIBRARY | {"engine", "downscaling", "period", "verification", "studies", "slides", "teaching"},
+    "__main__": LIBRARY | {"engine", "downscaling", "period", "verification", "studies", "slides", "teaching", "cli"},
 }
 
 

@@ -12,7 +12,10 @@ from deconditioning.metrics.spatial import ssim
 
 _POINTWISE = ("rmse", "mae", "bias", "pearson")
 _LEVELS = {"coverage50": 0.50, "coverage90": 0.90, "coverage95": 0.95}
-_IN_FIELD_UNITS = {"rmse", "mae", "bias", "crps", "ssim_range", "interval_low", "interval_high", "posterior_mean"}
+_IN_FIELD_UNITS = {
+    "rmse", "mae", "bias", "crps", "ssim_range", "interval_low", "interval_high", "posterior_mean", "wasserstein",
+    "q01", "q05", "q50", "q95", "q99",
+}  # fmt: skip
 
 
 def score_field(

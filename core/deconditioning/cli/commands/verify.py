@@ -1,0 +1,114 @@
+"""``deconditioning verify``: scores of a downscaled series against its truth, beside interpolation and other files."""
+
+import argparse
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deconditioning.cli.document import Result, check_writable, document, table, write, write_bytes
+from deconditioning.cli.options import add_output_options
+from deconditioning.cli.talk import say
+from deconditioning.errors import InputError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from deconditioning.verification.report import Verification
+
+HELP = "verify a downscaled field or series against its truth"
+#: Scores of the printed table.
+_SHOWN = ("rmse", "bias", "crps", "coverage95", "spread_skill", "correlation_inside", "variance_inside", "ralsd")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument("input", metavar="PREDICTION", help="NetCDF file or Zarr store with `mean` and perhaps `sd`")
+    parser.add_argument("--truth", metavar="FILE", help="file of the true field (default: `truth` of PREDICTION)")
+    parser.add_argument("--variable", metavar="NAME", help="its variable, where the file has several")
+    parser.add_argument(
+        "--against", nargs="+", metavar="NAME=FILE", default=[], help="other predictions of the same pixels and times"
+    )
+    parser.add_argument(
+        "--above", nargs="+", type=float, metavar="VALUE", default=[],
+        help="thresholds, in the target's units: Brier score, reliability and ROC of the probabilities to exceed them",
+    )  # fmt: skip
+    parser.add_argument("--maps", metavar="OUT.nc", help="NetCDF file of bias, RMSE, CRPS and coverage of each pixel")
+    parser.add_argument("--table", metavar="OUT.csv", help="CSV with one row for each prediction and score")
+    add_output_options(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Verify, print the main scores, and write what was asked for."""
+    from deconditioning.verification.report import verify
+    from deconditioning.verification.series import verified
+
+    for path in (options.json, options.table, options.maps):
+        check_writable(path)
+    name = Path(options.input).stem
+    references = dict(_named(text) for text in options.against)
+    if name in references:
+        raise InputError(f"`{name}` is the prediction itself: give what it is compared with another name.")
+    truth = None if options.truth is None else _variable(options.truth, options.variable)
+    given = verified(_opened(options.input), truth, {key: _opened(path) for key, path in references.items()}, name)
+    result = verify(given, options.above)
+    if options.table:
+        write_bytes(options.table, _csv(result.rows()).encode())
+    if options.maps:
+        result.maps().to_netcdf(options.maps, engine="h5netcdf")
+    if not options.quiet:
+        say(_printed(result))
+        for path in filter(None, (options.table, options.maps)):
+            say(f"Wrote {path}.")
+    results = [Result(each, 0, found.pooled, given.units or "1") for each, found in result.scores.items()]
+    settings = {"input": options.input, "truth": options.truth, "against": references, "above": options.above}
+    write(document(options.command, settings, results, **result.to_dict()), options.json)
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, sign, path = text.partition("=")
+    if not sign or not name or not path:
+        raise InputError(f"`{text}` names no other prediction: write NAME=FILE, such as bcsd=bcsd.nc.")
+    return name, path
+
+
+def _opened(path: str) -> "xr.Dataset":
+    import xarray as xr
+
+    if not Path(path).exists():
+        raise InputError(f"{path} does not exist: give a NetCDF file or a Zarr store.")
+    try:
+        return xr.open_zarr(path) if Path(path).is_dir() else xr.open_dataset(path, engine="h5netcdf")
+    except Exception as error:
+        raise InputError(f"{path} cannot be read ({error}): give a NetCDF-4 file or a Zarr store.") from None
+
+
+def _variable(path: str, name: str | None) -> "xr.DataArray":
+    dataset = _opened(path)
+    fields = [str(each) for each in dataset if dataset[each].ndim >= 2 and not str(each).endswith("_bnds")]
+    if name is None and len(fields) == 1:
+        (name,) = fields
+    if name not in fields:
+        asked = "several fields" if name is None else f"no field `{name}`"
+        raise InputError(f"{path} has {asked} ({', '.join(fields)}): choose one with --variable.")
+    return dataset[name]
+
+
+def _csv(rows: list[dict[str, Any]]) -> str:
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue()
+
+
+def _printed(result: "Verification") -> str:
+    """The main scores of every prediction, and the skills of the first."""
+    shown = [name for name in _SHOWN if any(name in each.pooled for each in result.scores.values())]
+    rows = [[name, *(f"{each.pooled[score]:.3g}" if score in each.pooled else "" for score in shown)]
+            for name, each in result.scores.items()]  # fmt: skip
+    lines = [table(["", *shown], rows)]
+    for each in result.skills:
+        ends = "" if each.low is None else f" (95 % interval {each.low:.2f} to {each.high:.2f})"
+        lines.append(f"{each.score.upper()} skill against {each.reference}: {each.skill:.2f}{ends}")
+    return "\n".join((*lines, *result.given.notes))

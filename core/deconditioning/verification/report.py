@@ -1,0 +1,75 @@
+"""Everything that a verification finds, as tables, maps and plain data."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deconditioning.verification.comparison import Skill, skill
+from deconditioning.verification.events import Event, events
+from deconditioning.verification.scores import SeriesScores, series_scores
+from deconditioning.verification.series import Verified
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@dataclass(frozen=True, eq=False)
+class Verification:
+    """Scores of a prediction and its references, how much better it is, and how well it foresees events."""
+
+    given: Verified
+    scores: dict[str, SeriesScores]
+    skills: tuple[Skill, ...]
+    events: dict[str, tuple[Event, ...]]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Tidy: one row for each prediction and score, with its value."""
+        result = [{"prediction": name, "score": score, "threshold": None, "value": value}
+                  for name, each in self.scores.items() for score, value in each.pooled.items()]  # fmt: skip
+        for name, found in self.events.items():
+            for event in found:
+                named = {"brier": event.brier, "brier_skill": event.skill, "roc_area": event.roc_area,
+                         "observed": event.observed, "predicted": event.predicted}  # fmt: skip
+                result += [{"prediction": name, "score": score, "threshold": event.threshold, "value": value}
+                           for score, value in named.items()]  # fmt: skip
+        return result
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data without the maps."""
+        return {
+            "times": len(self.given),
+            "units": self.given.units,
+            "notes": list(self.given.notes),
+            "skill": [asdict(each) for each in self.skills],
+            "events": {name: [each.to_dict() for each in found] for name, found in self.events.items()},
+            "pit": {name: each.pit.tolist() for name, each in self.scores.items() if each.pit is not None},
+        }
+
+    def maps(self) -> "xr.Dataset":
+        """(H, W) bias, rmse, crps and coverage95 of the prediction, means over the times."""
+        first, own = next(iter(self.scores.values())), self.given.truth
+        place = own.isel({own.dims[0]: 0}, drop=True)
+        units = {"coverage95": "1"}
+        fields = {name: place.copy(data=values).assign_attrs(units=units.get(name, self.given.units), long_name=name)
+                  for name, values in first.maps.items()}  # fmt: skip
+        import xarray as xr
+
+        return xr.Dataset(
+            fields, attrs={"Conventions": "CF-1.11", "title": f"verification over {len(self.given)} times"}
+        )
+
+
+def verify(given: Verified, thresholds: Sequence[float] = ()) -> Verification:
+    """Scores of all predictions, skills of the first beside each other one, and the events of each threshold."""
+    scores, weight = series_scores(given)
+    own, *_ = scores.values()
+    skills = [
+        skill(getattr(own, column), getattr(each, column), weight, reference=other, score=score)
+        for other, each in list(scores.items())[1:]
+        for score, column in (("rmse", "mse"), ("crps", "crps"))
+    ]
+    found = [events(given, threshold) for threshold in thresholds]
+    by_name = {name: tuple(each[name] for each in found) for name in scores} if found else {}
+    return Verification(given, scores, tuple(each for each in skills if np.isfinite(each.skill)), by_name)

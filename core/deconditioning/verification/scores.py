@@ -1,0 +1,158 @@
+"""Scores of a predicted series: pooled over times, of each time, and of each pixel."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from deconditioning.errors import InputError
+from deconditioning.metrics.points import scored_points
+from deconditioning.metrics.predictive import Predictive
+from deconditioning.metrics.spectrum import LEAST, spectrum
+from deconditioning.verification.series import Verified, cell_means
+
+_LEVELS = {"coverage50": 0.5, "coverage90": 0.9, "coverage95": 0.95}
+_BINS = 20
+#: Values of all times together from which quantiles are taken.
+_SAMPLE = 500_000
+_QUANTILES = {"q01": 0.01, "q05": 0.05, "q50": 0.5, "q95": 0.95, "q99": 0.99}
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesScores:
+    """Scores of one prediction.
+
+    Parameters
+    ----------
+    pooled : score → value over all times and pixels, weighted by area.
+    mse, crps : (T,) of each time; the CRPS of a prediction without sd is its absolute error.
+    maps : score → (H, W) means over the times of ``bias``, ``rmse``, ``crps`` and ``coverage95``.
+    pit : (20,) weighted shares of ``F(z)`` in equal bins; None without an sd.
+    """
+
+    pooled: dict[str, float]
+    mse: Float[np.ndarray, " t"]
+    crps: Float[np.ndarray, " t"]
+    maps: dict[str, Float[np.ndarray, "h w"]]
+    pit: Float[np.ndarray, " b"] | None
+
+
+def series_scores(given: Verified) -> tuple[dict[str, SeriesScores], Float[np.ndarray, " t"]]:
+    """The scores of every prediction, and the weight (T,) of each time, its scored area.
+
+    rmse, bias, mae, pearson, crps, coverage50, coverage90, coverage95; ``spread_skill``, the rms of the sd over the
+    RMSE, 1 is best; ``tendency``, the rms of the change from one time to the next over that of the truth;
+    ``correlation_inside`` and ``variance_inside``, correlation and ratio of variances of deviations from the means of
+    the coarse cells; ``ralsd``, ``(mean_k (10 log₁₀ P_z(k)/P_m(k))²)^½`` dB of spectra averaged over the times;
+    ``q01`` … ``q99``, quantiles of all values less those of the truth; ``wasserstein``, the distance between both
+    distributions. Raises ``InputError`` if no pixel has all values. Source: Harris et al. 2022 for ``ralsd``.
+    """
+    tallies = {name: _Tally(given, each.sd is not None) for name, each in given.forecasts.items()}
+    weight = np.zeros(len(given))
+    for time, (truth, weights, predictions) in enumerate(given.times()):
+        weight[time] = weights.sum()
+        if weight[time] > 0:
+            for name, prediction in predictions.items():
+                tallies[name].add(time, truth, weights, prediction)
+    if not weight.any():
+        raise InputError("Truth and predictions have no pixels in common, so there is nothing to score.")
+    return {name: tally.result(weight) for name, tally in tallies.items()}, weight
+
+
+class _Tally:
+    """Sums over the times of one prediction."""
+
+    def __init__(self, given: Verified, has_sd: bool) -> None:
+        shape = given.area.shape
+        self.has_sd, self.cells = has_sd, given.cells
+        self.times: dict[str, np.ndarray] = {}
+        self.maps = {name: np.zeros(shape) for name in ("weight", "bias", "mse", "crps", "coverage95")}
+        self.moments = np.zeros(6)
+        self.inside = np.zeros(3)
+        self.changes = np.zeros(2)
+        self.before: tuple[np.ndarray, np.ndarray] | None = None
+        self.power: list[Any] = [0.0, 0.0]
+        self.pit = np.zeros(_BINS)
+        self.sample: list[np.ndarray] = []
+        self.count = len(given)
+        most = max(1, _SAMPLE // max(1, self.count))
+        pixels = np.arange(given.area.size)
+        self.chosen = np.random.default_rng(0).permutation(pixels)[:most]
+
+    def add(self, time: int, truth: np.ndarray, weights: np.ndarray, prediction: Predictive) -> None:
+        from scipy.special import ndtr, ndtri
+
+        points = scored_points(truth=truth, predicted=prediction, weights=weights)
+        error, own = points.mean - points.truth, points.predictive
+        crps, score = own.crps(points.truth), own.score(points.truth)
+        each = {"mse": error**2, "bias": error, "mae": np.abs(error), "crps": crps, "variance": own.sd**2}
+        each |= {name: (np.abs(score) <= ndtri((1 + level) / 2)).astype(float) for name, level in _LEVELS.items()}
+        for name, values in each.items():
+            row = self.times.setdefault(name, np.zeros(self.count))
+            row[time] = float(np.sum(points.weights * values))
+            if name in self.maps:
+                self.maps[name][points.there] += values
+        self.maps["weight"][points.there] += 1
+        mass = weights.sum()
+        products = (points.mean, points.truth, points.mean**2, points.truth**2, points.mean * points.truth)
+        self.moments += mass * np.array([1.0, *(float(np.sum(points.weights * each)) for each in products)])
+        if self.has_sd:
+            self.pit += mass * np.histogram(ndtr(score), _BINS, (0.0, 1.0), weights=points.weights)[0]
+        self._add_fields(truth, weights, prediction.mean)
+
+    def _add_fields(self, truth: np.ndarray, weights: np.ndarray, mean: np.ndarray) -> None:
+        there = weights > 0
+        pair = [np.where(there, field, np.nan) for field in (mean, truth)]
+        if self.cells is not None:
+            m, z = (field - cell_means(field, self.cells, weights) for field in pair)
+            own = weights * np.isfinite(m * z)
+            m, z = np.nan_to_num(m), np.nan_to_num(z)
+            self.inside += [np.sum(own * m * z), np.sum(own * m**2), np.sum(own * z**2)]
+        if self.before is not None:
+            self.changes += [
+                np.nansum(weights * (now - then) ** 2) for now, then in zip(pair, self.before, strict=True)
+            ]
+        self.before = (pair[0], pair[1])
+        if min(mean.shape) >= LEAST:
+            self.power = [total + spectrum(field).power for total, field in zip(self.power, pair, strict=True)]
+        rows = np.stack([mean.flat[self.chosen], truth.flat[self.chosen], weights.flat[self.chosen]])
+        self.sample.append(rows[:, rows[2] > 0])
+
+    def result(self, weight: np.ndarray) -> SeriesScores:
+        pooled = {name: float(np.average(row, weights=weight)) for name, row in self.times.items()}
+        variance, mse = pooled.pop("variance"), pooled.pop("mse")
+        pooled = {"rmse": float(np.sqrt(mse)), **pooled}
+        if self.has_sd:
+            pooled["spread_skill"] = float(np.sqrt(variance / mse))
+        else:
+            pooled = {name: value for name, value in pooled.items() if not name.startswith("coverage")}
+        m, z, mm, zz, mz = self.moments[1:] / self.moments[0]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            pooled["pearson"] = float((mz - m * z) / np.sqrt((mm - m**2) * (zz - z**2)))
+            product, own, true = self.inside
+            if true > 0:
+                pooled["correlation_inside"] = float(product / np.sqrt(own * true))
+                pooled["variance_inside"] = float(own / true)
+            if self.changes[1] > 0:
+                pooled["tendency"] = float(np.sqrt(self.changes[0] / self.changes[1]))
+            if np.ndim(self.power[0]):
+                ratio = 10 * np.log10(np.asarray(self.power[1]) / np.asarray(self.power[0]))
+                pooled["ralsd"] = float(np.sqrt(np.mean(ratio**2)))
+        pooled |= self._distribution()
+        held = np.where(self.maps["weight"] > 0, self.maps["weight"], np.nan)
+        maps = {name: values / held for name, values in self.maps.items() if name != "weight"}
+        maps["rmse"] = np.sqrt(maps.pop("mse"))
+        if not self.has_sd:
+            del maps["coverage95"]
+        pit = self.pit / self.pit.sum() if self.has_sd else None
+        return SeriesScores(pooled, self.times["mse"], self.times["crps"], maps, pit)
+
+    def _distribution(self) -> dict[str, float]:
+        from scipy.stats import wasserstein_distance
+
+        mean, truth, weights = np.concatenate(self.sample, axis=1)
+        both = [np.quantile(values, list(_QUANTILES.values()), weights=weights, method="inverted_cdf")
+                for values in (mean, truth)]  # fmt: skip
+        result = {name: float(own - true) for name, own, true in zip(_QUANTILES, *both, strict=True)}
+        return result | {"wasserstein": float(wasserstein_distance(mean, truth, weights, weights))}

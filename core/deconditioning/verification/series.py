@@ -1,0 +1,212 @@
+"""What is verified: a truth and predictions of it, time by time, on one grid."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from deconditioning.errors import InputError
+from deconditioning.metrics.predictive import Predictive
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: Names of the interpolations of the coarse values that a file holds.
+CELL_MEAN, BILINEAR, CONSERVING = "cell mean", "bilinear", "bilinear, cell means kept"
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """A predicted series of T fields: mean and, if there is one, sd, (T, H, W) in the units of the truth."""
+
+    mean: "xr.DataArray"
+    sd: "xr.DataArray | None" = None
+
+    def at(self, time: int) -> tuple[Float[np.ndarray, "h w"], Float[np.ndarray, "h w"] | None]:
+        """Mean and sd of one time."""
+        sd = None if self.sd is None else np.asarray(self.sd[time], dtype=float)
+        return np.asarray(self.mean[time], dtype=float), sd
+
+
+@dataclass(frozen=True, eq=False)
+class Verified:
+    """A truth with predictions of it.
+
+    Parameters
+    ----------
+    truth : (T, H, W).
+    forecasts : name → prediction; the first is the one that is verified, the others are its references.
+    area : (H, W) relative areas of the pixels.
+    cells : (H, W) number of the coarse cell of each pixel, −1 outside of all; None if the file does not say.
+    units : of the truth.
+    notes : what is left out, and why.
+    """
+
+    truth: "xr.DataArray"
+    forecasts: dict[str, Forecast]
+    area: Float[np.ndarray, "h w"]
+    cells: Int[np.ndarray, "h w"] | None
+    units: str
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    def times(self) -> Iterator[tuple[Float[np.ndarray, "h w"], Float[np.ndarray, "h w"], dict[str, Predictive]]]:
+        """Truth, weights and predictions of each time; pixels that lack any of the values have the weight 0.
+
+        A prediction without an sd has the sd 0, so that its CRPS is its absolute error.
+        """
+        for time in range(len(self)):
+            truth = np.asarray(self.truth[time], dtype=float)
+            parts = {name: each.at(time) for name, each in self.forecasts.items()}
+            there = np.isfinite(truth)
+            for mean, sd in parts.values():
+                there &= np.isfinite(mean) if sd is None else np.isfinite(mean) & np.isfinite(sd)
+            own = {name: Predictive(mean, np.zeros_like(mean) if sd is None else sd)
+                   for name, (mean, sd) in parts.items()}  # fmt: skip
+            yield truth, np.where(there, self.area, 0.0), own
+
+
+def verified(
+    prediction: "xr.Dataset",
+    truth: "xr.DataArray | None" = None,
+    references: "dict[str, xr.Dataset] | None" = None,
+    name: str = "prediction",
+) -> Verified:
+    """A prediction, as `deconditioning downscale` writes it, with its truth and what it is compared with.
+
+    Parameters
+    ----------
+    prediction : has ``mean`` and perhaps ``sd``, (time, y, x) or (y, x); with ``coarse`` on rectilinear axes the
+        interpolations of the coarse values are references too.
+    truth : by default the variable ``truth`` of the prediction. Its times may be more than those of the prediction.
+    references : name → dataset with ``mean`` and perhaps ``sd`` on the same grid.
+
+    Raises ``InputError`` for missing variables, times or another grid.
+    """
+    own = _forecast(prediction, name)
+    if truth is None:
+        if "truth" not in prediction:
+            raise InputError("The prediction has no variable `truth`: name a file with the true field.")
+        truth = prediction["truth"]
+    true = _on_times_of(_stacked(truth), own.mean, "The truth")
+    forecasts = {name: own}
+    notes: list[str] = []
+    for other, dataset in (references or {}).items():
+        found = _forecast(dataset, other)
+        mean = _on_times_of(found.mean, own.mean, f"`{other}`")
+        sd = None if found.sd is None else _on_times_of(found.sd, own.mean, f"`{other}`")
+        forecasts[other] = Forecast(mean, sd)
+    cells = _cells(prediction, own.mean)
+    area = _area(prediction, own.mean)
+    forecasts |= _interpolated(prediction, own.mean, cells, area, notes)
+    return Verified(true, forecasts, area, cells, str(truth.attrs.get("units", "")), tuple(notes))
+
+
+def _stacked(field: "xr.DataArray") -> "xr.DataArray":
+    """The field with a dimension of times in front."""
+    if field.ndim not in (2, 3):
+        raise InputError(f"`{field.name}` has the dimensions {field.dims}: give (time, y, x) or (y, x).")
+    return field if field.ndim == 3 else field.expand_dims("time")
+
+
+def _forecast(dataset: "xr.Dataset", name: str) -> Forecast:
+    if "mean" not in dataset:
+        raise InputError(f"`{name}` has no variable `mean`, but {', '.join(map(str, dataset)) or 'none'}: give a "
+                         "file that `deconditioning downscale --output` wrote, or name its field `mean`.")  # fmt: skip
+    return Forecast(_stacked(dataset["mean"]), _stacked(dataset["sd"]) if "sd" in dataset else None)
+
+
+def _on_times_of(field: "xr.DataArray", own: "xr.DataArray", name: str) -> "xr.DataArray":
+    """The field at the times of the prediction, on the same pixels."""
+    if field.shape[1:] != own.shape[1:]:
+        raise InputError(f"{name} has {field.shape[1]} × {field.shape[2]} pixels, the prediction {own.shape[1]} × "
+                         f"{own.shape[2]}: remap one to the grid of the other.")  # fmt: skip
+    for dim, other in zip(field.dims[1:], own.dims[1:], strict=True):
+        if dim in field.coords and other in own.coords and field[dim].dtype.kind == "f":
+            step = np.abs(np.diff(own[other])).min() if own.sizes[other] > 1 else 1.0
+            if np.abs(field[dim].values - own[other].values).max() > 0.01 * step:
+                raise InputError(f"{name} has other values of `{dim}`: remap one to the grid of the other.")
+    dim, other = field.dims[0], own.dims[0]
+    if dim in field.coords and other in own.coords:
+        try:
+            return field.sel({dim: own[other].values})
+        except (KeyError, TypeError):
+            raise InputError(f"{name} lacks some of the prediction's {own.sizes[other]} times: give a file that has "
+                             "them all, in the same calendar.") from None  # fmt: skip
+    if len(field) != len(own):
+        raise InputError(f"{name} has {len(field)} times, the prediction {len(own)}: give the same times.")
+    return field
+
+
+def _area(dataset: "xr.Dataset", own: "xr.DataArray") -> Float[np.ndarray, "h w"]:
+    """``cell_area`` of the file, else the cosine of the latitude, else 1."""
+    if "cell_area" in dataset and dataset["cell_area"].shape == own.shape[1:]:
+        return np.asarray(dataset["cell_area"], dtype=float)
+    for name, coordinate in own.coords.items():
+        if name in ("lat", "latitude") or coordinate.attrs.get("units") == "degrees_north":
+            cosine = np.cos(np.radians(coordinate))
+            return np.asarray((cosine * (own[0] * 0 + 1).fillna(1.0)).transpose(*own.dims[1:]), dtype=float)
+    return np.ones(own.shape[1:])
+
+
+def _cells(dataset: "xr.Dataset", own: "xr.DataArray") -> Int[np.ndarray, "h w"] | None:
+    """The coarse cell of every pixel's centre, from the bounds of the coarse axes."""
+    place = []
+    for dim in own.dims[1:]:
+        name = f"coarse_{dim}_bnds"
+        if name not in dataset or dim not in own.coords:
+            return None
+        low, high = np.sort(np.asarray(dataset[name], dtype=float), axis=1).T
+        centre = own[dim].values
+        inside = (centre[:, None] >= low) & (centre[:, None] <= high)
+        place.append(np.where(inside.any(axis=1), inside.argmax(axis=1), -1))
+    rows, columns = np.meshgrid(*place, indexing="ij")
+    wide = dataset.sizes[f"coarse_{own.dims[2]}"]
+    return np.where((rows < 0) | (columns < 0), -1, rows * wide + columns)
+
+
+def _interpolated(
+    dataset: "xr.Dataset", own: "xr.DataArray", cells: Int[np.ndarray, "h w"] | None, area: Float[np.ndarray, "h w"],
+    notes: list[str],
+) -> dict[str, Forecast]:  # fmt: skip
+    """Interpolations of ``coarse``; none where the file lacks it or its axes are not rectilinear."""
+    if cells is None or "coarse" not in dataset:
+        notes.append("The file has no coarse values on rectilinear axes: nothing is compared with interpolation.")
+        return {}
+    coarse = _stacked(dataset["coarse"])
+    if not bool(np.isfinite(coarse).all()):
+        notes.append("Some coarse cells are missing: nothing is compared with interpolation.")
+        return {}
+    at = {f"coarse_{dim}": own[dim].clip(*_ends(dataset[f"coarse_{dim}"])) for dim in own.dims[1:]}
+    bilinear = coarse.interp(at, method="linear")
+    constant = own.copy(data=coarse.values.reshape(len(own), -1)[:, cells])
+    off = constant.values - cell_means(bilinear.values, cells, area)
+    return {
+        CELL_MEAN: Forecast(constant),
+        BILINEAR: Forecast(own.copy(data=bilinear.values)),
+        CONSERVING: Forecast(own.copy(data=bilinear.values + off)),
+    }
+
+
+def _ends(axis: "xr.DataArray") -> tuple[float, float]:
+    return float(axis.min()), float(axis.max())
+
+
+def cell_means(
+    fields: Float[np.ndarray, "*t h w"], cells: Int[np.ndarray, "h w"], weights: Float[np.ndarray, "h w"]
+) -> Float[np.ndarray, "*t h w"]:
+    """The weighted mean of every pixel's cell, at the pixel; NaN outside of all cells or where its weights are 0."""
+    own, flat = cells.ravel() + 1, np.asarray(fields, dtype=float).reshape(-1, cells.size)
+    count = int(own.max()) + 1
+    mass = np.bincount(own, weights.ravel(), count)
+    result = np.empty_like(flat)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for row, field in zip(result, flat, strict=True):
+            filled = np.where(weights.ravel() > 0, field, 0.0)
+            row[:] = (np.bincount(own, weights.ravel() * filled, count) / mass)[own]
+    result[:, own == 0] = np.nan
+    return result.reshape(np.shape(fields))
