@@ -8,7 +8,7 @@ import streamlit as st
 from deconditioning.figures.studies.embeddings import grid_plot
 from deconditioning.studies.conditional_means.bag_rates import exponents
 from deconditioning.studies.conditional_means.measured_rates import RateSettings, slope
-from deconditioning.studies.conditional_means.rates import rate_exponent
+from deconditioning.studies.conditional_means.rates import theorem_exponents
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
 from pages.kit.layout.theme import is_dark
@@ -63,7 +63,7 @@ def _features_said(curves: list[dict[str, Any]]) -> str:
     change = 100 * float(np.abs(last / before - 1).max())
     norms = [float(RateSettings(**curve["settings"]).circle.operator().max()) for curve in curves[-2:]]
     fall, error = _fall(curves[-1])
-    theory = rate_exponent(settings.a, settings.difficulty)
+    theory = theorem_exponents(settings.a, settings.difficulty).rate
     words = "faster than" if fall > theory + 2 * error else "more slowly than"
     words = "consistent with" if abs(fall - theory) <= 2 * error else words
     return (

@@ -19,12 +19,8 @@ from deconditioning.studies.conditional_means.measured_rates import (
 )
 from deconditioning.studies.conditional_means.rates import (
     Difficulty,
-    distance_exponent,
-    epsilon_exponent,
-    lambda_exponent,
-    minimax_exponent,
-    rate_exponent,
-    samples_exponent,
+    Exponents,
+    theorem_exponents,
 )
 from deconditioning.studies.conditional_means.settings import TheoremSettings
 from deconditioning.wording import signed
@@ -50,12 +46,14 @@ _ERRORS = {
 def show() -> None:
     """The whole view."""
     settings, difficulty, kind = choose()
-    a, best, power = settings.a, minimax_exponent(difficulty), samples_exponent(settings.a, difficulty)
-    enough = "more first-stage samples would still help" if a < best else "more first-stage samples bring no gain"
+    a, powers = settings.a, theorem_exponents(settings.a, difficulty)
+    enough = (
+        "more first-stage samples would still help" if a < powers.best else "more first-stage samples bring no gain"
+    )
     explain(
         f"How fast does the error fall with M samples of the second stage? By theorem 4.2 as "
-        f"$M^{{-{rate_exponent(a, difficulty):.3g}}}$, if the first stage has $N = M^{{{power:.3g}}}$ samples (a = "
-        f"{a:.3g}). The minimax point lies at a* = **{best:.3g}**: {enough}."
+        f"$M^{{-{powers.rate:.3g}}}$, if the first stage has $N = M^{{{powers.samples:.3g}}}$ samples (a = "
+        f"{a:.3g}). The minimax point lies at a* = **{powers.best:.3g}**: {enough}."
     )
     _curve(settings, kind)
     left, right = st.columns([3, 2], vertical_alignment="center")
@@ -66,7 +64,7 @@ def show() -> None:
             "How the exponent depends on a, the growth of the first stage. Diamonds: the minimax point, the smallest a "
             "with the best rate. c′ and ι determine the required N, not the exponent."
         )
-    _theorem(settings, best, power)
+    _theorem(powers)
     with evidence("e-inf-a", "e-bags-unequal"):
         _grid(kind)
         beyond.show()
@@ -93,9 +91,9 @@ def _exponents(a: float, difficulty: Difficulty) -> None:
     cases = {"finite features (b = ∞)": replace(difficulty, b=math.inf)}
     if not math.isinf(difficulty.b):
         cases = {f"b = {difficulty.b:.3g}, c = {difficulty.c:.3g}": difficulty, **cases}
-    curves = {name: np.array([rate_exponent(float(v), case) for v in grid]) for name, case in cases.items()}
-    best = {name: minimax_exponent(case) for name, case in cases.items()}
-    marks = {name: (best[name], rate_exponent(best[name], case)) for name, case in cases.items()}
+    curves = {name: np.array([theorem_exponents(float(v), case).rate for v in grid]) for name, case in cases.items()}
+    best = {name: theorem_exponents(a, case).best for name, case in cases.items()}
+    marks = {name: (best[name], theorem_exponents(best[name], case).rate) for name, case in cases.items()}
     plotly_live(exponent_plot(grid, curves, marks, a, height=280, dark=is_dark()), "e-exponents")
 
 
@@ -152,8 +150,8 @@ def _draw_curve(settings: RateSettings, rows: list[Measured], kind: str) -> None
     sizes = np.array([m for m, _ in pairs], dtype=float)
     alone = np.array([getattr(error, name) for error in limits(settings, pairs)])
     errors = np.array([[getattr(row, name) for row in rows if row.targets == m] for m, _ in pairs])
-    exact = rate_exponent if name == "risk" else distance_exponent
-    theory = exact(settings.a, settings.difficulty)
+    powers = theorem_exponents(settings.a, settings.difficulty)
+    theory = powers.rate if name == "risk" else powers.distance
     mean = errors.mean(1) if rows else alone
     middle = len(sizes) // 2
     promised = "theorem 4.2" if name == "risk" else "range condition"
@@ -217,19 +215,17 @@ def _grid(kind: str) -> None:
         )
 
 
-def _theorem(settings: RateSettings, best: float, power: float) -> None:
-    difficulty = settings.difficulty
-    rate, epsilon = rate_exponent(settings.a, difficulty), epsilon_exponent(settings.a, difficulty)
+def _theorem(powers: Exponents) -> None:
     explain(
         "The deconditional mean operator is learned by two ridge regressions; the rate of the second depends on the "
         "sample size of the first.",
         rf"""
 $$\mathcal E_d(\hat D) - \mathcal E_d(D) = O(M^{{-r}}),\qquad
-r = \begin{{cases}} \frac{{ac}}{{c+1}} & a \le a^* = \frac{{b(c+1)}}{{bc+1}} = {best:.3g} \\[2pt]
-\frac{{bc}}{{bc+1}} & a \ge a^* \end{{cases}}\quad = {rate:.3g}$$
+r = \begin{{cases}} \frac{{ac}}{{c+1}} & a \le a^* = \frac{{b(c+1)}}{{bc+1}} = {powers.best:.3g} \\[2pt]
+\frac{{bc}}{{bc+1}} & a \ge a^* \end{{cases}}\quad = {powers.rate:.3g}$$
 
-$$\lambda \propto N^{{-1/(c'+1)}} = N^{{-{lambda_exponent(difficulty):.3g}}},\quad
-N = M^{{a(c'+1)/(\iota(c'-1))}} = M^{{{power:.3g}}},\quad \varepsilon \propto M^{{-{epsilon:.3g}}}$$
+$$\lambda \propto N^{{-1/(c'+1)}} = N^{{-{powers.lam:.3g}}},\quad
+N = M^{{a(c'+1)/(\iota(c'-1))}} = M^{{{powers.samples:.3g}}},\quad \varepsilon \propto M^{{-{powers.epsilon:.3g}}}$$
 
 $$\hat C = \Phi^\top\Psi(\Psi^\top\Psi + N\lambda I)^{{-1}},\qquad
 \hat D = \tilde\Psi^\top U(U^\top U + M\varepsilon I)^{{-1}},\quad U = \tilde\Psi \hat C^\top$$

@@ -6,35 +6,30 @@ from html import escape
 
 import streamlit as st
 
-from deconditioning.studies.replicated.claims import (
-    DRAWING,
-    ELSEWHERE,
-    FAILS,
-    HOLDS,
-    PARTLY,
-    VERDICTS,
-    Claim,
-    Replicated,
-)
+from deconditioning.studies.replicated.claims import Claim, Replicated, Verdict
 from pages.kit.pages import PAGES, page_link
 
 #: Verdict → its class in the style sheet and its sign, which says the same without colour.
-MARKS = {HOLDS: ("good", "●"), PARTLY: ("partly", "◐"), FAILS: ("bad", "○"), ELSEWHERE: ("none", "◌"),
-         DRAWING: ("none", "▫")}  # fmt: skip
-#: What stands above the counts.
-_HEADS = {HOLDS: "holds", PARTLY: "holds partly", FAILS: "does not hold", ELSEWHERE: "tested on other data only",
-          DRAWING: "drawing, nothing to test"}  # fmt: skip
+MARKS = {
+    Verdict.HOLDS: ("good", "●"),
+    Verdict.PARTLY: ("partly", "◐"),
+    Verdict.FAILS: ("bad", "○"),
+    Verdict.ELSEWHERE: ("none", "◌"),
+    Verdict.DRAWING: ("none", "▫"),
+}
+#: What stands above the counts, where it is not the verdict itself.
+_HEADS = {Verdict.ELSEWHERE: "tested on other data only", Verdict.DRAWING: "drawing, nothing to test"}
 _CODE = re.compile(r"`([^`]+)`")
 
 
 def counted(replicated: Replicated, short: Mapping[str, str]) -> str:
     """How many claims of each text have each verdict, as a table."""
-    head = "".join(f'<th scope="col">{_sign(verdict, 1)}{_HEADS[verdict]}</th>' for verdict in VERDICTS)
+    head = "".join(f'<th scope="col">{_sign(verdict, 1)}{_HEADS.get(verdict, verdict)}</th>' for verdict in Verdict)
     rows = ""
     for text in (*replicated.texts, None):
         counts = replicated.counts(text)
         cells = "".join(f'<td class="{_class(verdict, counts[verdict])}">{_cell(verdict, counts[verdict], text)}</td>'
-                        for verdict in VERDICTS)  # fmt: skip
+                        for verdict in Verdict)  # fmt: skip
         name = "All five" if text is None else short[text]
         rows += f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>'
     return (
@@ -43,7 +38,7 @@ def counted(replicated: Replicated, short: Mapping[str, str]) -> str:
     )
 
 
-def _cell(verdict: str, count: int, text: str | None) -> str:
+def _cell(verdict: Verdict, count: int, text: str | None) -> str:
     """The count, and in the row of a text a sign for each of its claims."""
     return "–" if not count else f"{count}" if text is None else f"{_sign(verdict, count)} {count}"
 
@@ -59,7 +54,7 @@ def _class(verdict: str, count: int) -> str:
 
 def show(claim: Claim) -> None:
     """Claim, our number, what was asked of it, why; a link to the page that shows it. A drawing is a line."""
-    if claim.verdict == DRAWING:
+    if claim.verdict == Verdict.DRAWING:
         st.html(f'<p class="lab-drawing"><b>{escape(claim.item)}</b> {escape(claim.claim)} {escape(claim.ours)}</p>')
         return
     with st.container(border=True, gap="xxsmall"):

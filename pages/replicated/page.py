@@ -4,18 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from deconditioning.studies.replicated.claims import (
-    DRAWING,
-    ELSEWHERE,
-    FAILS,
-    FILE,
-    HOLDS,
-    PARTLY,
-    VERDICTS,
-    Claim,
-    Replicated,
-    load,
-)
+from deconditioning.studies.replicated.claims import FILE, Claim, Replicated, Verdict, load
 from deconditioning.studies.replicated.numbers import FOLDER
 from pages.kit.controls import widgets
 from pages.kit.layout.page_layout import page_header, refusals
@@ -52,7 +41,7 @@ def body(replicated: Replicated) -> None:
     st.html(counted(replicated, SHORT))
     text = widgets.segmented_control("Publication", [EVERY, *SHORT], default=EVERY, key="rp-text",
                                    format_func=lambda key: SHORT.get(key, EVERY))  # fmt: skip
-    verdict = widgets.segmented_control("Result", [EVERY, *VERDICTS], default=EVERY, key="rp-verdict")
+    verdict = widgets.segmented_control("Result", [EVERY, *map(str, Verdict)], default=EVERY, key="rp-verdict")
     shown = [claim for claim in replicated.claims
              if (text or EVERY) in (EVERY, claim.text) and (verdict or EVERY) in (EVERY, claim.verdict)]  # fmt: skip
     if not shown:
@@ -62,9 +51,9 @@ def body(replicated: Replicated) -> None:
         if mine:
             st.subheader(title, anchor=False)
         for claim in mine:
-            if claim.verdict != DRAWING:
+            if claim.verdict != Verdict.DRAWING:
                 show(claim)
-        _drawings([claim for claim in mine if claim.verdict == DRAWING])
+        _drawings([claim for claim in mine if claim.verdict == Verdict.DRAWING])
     st.caption(
         "All numbers come from stored results. A claim holds if all comparisons below it hold; it holds partly if only "
         "some hold or if a part was not tested. If the data of a text are not available, results on other data do not "
@@ -82,13 +71,13 @@ def _drawings(claims: list[Claim]) -> None:
                 show(claim)
 
 
-def summary(counts: dict[str, int]) -> str:
+def summary(counts: dict[Verdict, int]) -> str:
     """The counts in a sentence."""
-    measured = sum(counts[verdict] for verdict in (HOLDS, PARTLY, FAILS))
+    holds, partly, fails, elsewhere, drawings = (counts[verdict] for verdict in Verdict)
     return (
-        f"Of {measured} tables, figures and parts of them that we could test, **{counts[HOLDS]}** hold, "
-        f"**{counts[PARTLY]}** hold partly and **{counts[FAILS]}** do not hold here. {counts[ELSEWHERE]} are about "
-        f"data that are not available and were tested only on other data; {counts[DRAWING]} are drawings."
+        f"Of {holds + partly + fails} tables, figures and parts of them that we could test, **{holds}** hold, "
+        f"**{partly}** hold partly and **{fails}** do not hold here. {elsewhere} are about data that are not available "
+        f"and were tested only on other data; {drawings} are drawings."
     )
 
 

@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from deconditioning.datasets.one_dimension import INPUT, MEDIATOR, Line, LineSpec, make_line
+from deconditioning.datasets.one_dimension import Line, LineSpec, make_line
+from deconditioning.kernels.spec import gaussian
 from deconditioning.models.catalogue import TASK_TRANSFORMED_GP
 from deconditioning.models.spec import ModelSpec
-from deconditioning.studies.one_dimension.problem import NAIVE, cascade, condition_line, gaussian, impute, on_grid
+from deconditioning.studies.one_dimension.problem import COLUMNS, NAIVE, cascade, condition_line, impute, on_grid
 from deconditioning.studies.one_dimension.settings import RecoverSettings
 from pages.story.step import Guess, verdict
 from scripts.teach_offline.line import SLIDERS, STOPS, first_pairs
@@ -87,8 +88,8 @@ def test_it_is_small_and_names_no_address(folder: Path) -> None:
 def drawn(line: Line, values: dict[str, float]) -> dict[str, Any]:
     """The same numbers from the library."""
     spec = ModelSpec(
-        TASK_TRANSFORMED_GP, gaussian(INPUT, values["k_scale"], values["k_size"]),
-        gaussian(MEDIATOR, values["l_scale"], values["l_size"]), values["regularisation"], values["noise"],
+        TASK_TRANSFORMED_GP, gaussian(COLUMNS.inputs, (values["k_scale"],), values["k_size"]),
+        gaussian(COLUMNS.mediators, (values["l_scale"],), values["l_size"]), values["regularisation"], values["noise"],
     )  # fmt: skip
     fits = {"task_transformed_gp": on_grid(line, condition_line(line, spec), spec), "impute": impute(line, NAIVE),
             "cascade": cascade(line, NAIVE)}  # fmt: skip

@@ -13,13 +13,13 @@ from deconditioning.embeddings.conditional_mean import (
     streamed_weights,
 )  # fmt: skip
 from deconditioning.errors import InputError
+from deconditioning.kernels.spec import gaussian
 from deconditioning.mediator_shift import mediator_shift, reweighted
 from deconditioning.models.indirect_gp import Columns, posterior
 from deconditioning.models.learning.learning import LearningOptions, learn
 from deconditioning.models.mediation import mediation_covariance
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import Bags, IndirectData
-from deconditioning.studies.one_dimension.problem import gaussian
 from deconditioning.studies.one_dimension.shifted import shifted_line
 
 
@@ -52,7 +52,7 @@ def test_no_shift_leaves_all_bags_and_a_far_one_reaches_no_target():
 def test_an_importance_of_two_is_a_bag_that_is_there_twice(replicated):
     y, query, sizes = normal(6), normal(4, seed=1), torch.tensor([1.0, 3, 2, 4, 1, 1], dtype=torch.float64)
     times = torch.tensor([2, 1, 1, 3, 1, 1])
-    kernel = gaussian("y", 0.7, 1.3).build(("y",))
+    kernel = gaussian(("y",), (0.7,), 1.3).build(("y",))
     grams = MediatorGrams(kernel(y, y).to_dense(), kernel(y, query).to_dense(), sizes, importance=times.double())
     weights = replicated_weights if replicated else shrinkage_weights
     found = weights(grams, 1e-2).detach()
@@ -68,7 +68,7 @@ def test_an_importance_of_two_is_a_bag_that_is_there_twice(replicated):
 
 def test_what_stays_unknown_of_g_is_that_of_noises_divided_by_importance():
     y, query, omega = normal(5), normal(3, seed=1), torch.tensor([0.5, 2, 1, 1.2, 0.3], dtype=torch.float64)
-    kernel = gaussian("y", 0.9, 1.0).build(("y",))
+    kernel = gaussian(("y",), (0.9,), 1.0).build(("y",))
     within, across, between = (kernel(*pair).to_dense().detach() for pair in ((y, y), (y, query), (query, query)))
     grams = MediatorGrams(within, across, torch.ones(5, dtype=torch.float64), between, omega)
     found = mediation_covariance(grams, shrinkage_weights(grams, 0.02))
@@ -83,7 +83,7 @@ def data_of(shift: float) -> IndirectData:
 def test_models_learn_and_condition_with_the_importance_of_the_data():
     given = data_of(3.0)
     weighed = reweighted(given)
-    spec = ModelSpec("shrinkage_cmp", gaussian("x", 1.0, 4.0), gaussian("y", 8.0, 1.0), 1e-3, 0.4)
+    spec = ModelSpec("shrinkage_cmp", gaussian(("x",), (1.0,), 4.0), gaussian(("y",), (8.0,), 1.0), 1e-3, 0.4)
     options, columns = LearningOptions(restarts=1, steps=4), Columns(("x",), ("y",))
     at = torch.linspace(-3, 3, 7, dtype=torch.float64)[:, None]
     plain, other = (posterior(spec, data, columns).mean(at) for data in (given, weighed))

@@ -6,13 +6,13 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from deconditioning.studies.replicated.claims import DRAWING, FAILS, HOLDS, PARTLY, load
+from deconditioning.studies.replicated.claims import Verdict, load
 from deconditioning.studies.replicated.numbers import FOLDER
 from pages.kit.runs.mediated import lost
 from pages.replicated.entry import block
 
 FOUND = load()
-CARDS = [claim for claim in FOUND.claims if claim.verdict != DRAWING]
+CARDS = [claim for claim in FOUND.claims if claim.verdict != Verdict.DRAWING]
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_it_opens_with_every_claim_and_says_how_many_hold(page: AppTest) -> None
     assert len(drawn) + len(CARDS) == len(FOUND.claims)
     counts = FOUND.counts()
     said = " ".join(part.value for part in page.markdown)
-    assert all(f"**{counts[verdict]}**" in said for verdict in (HOLDS, PARTLY, FAILS))
+    assert all(f"**{counts[verdict]}**" in said for verdict in (Verdict.HOLDS, Verdict.PARTLY, Verdict.FAILS))
     text = "".join(claims(page))
     assert "deconditioning benchmark swiss-roll" in text and "{" not in text
 
@@ -41,8 +41,8 @@ def test_it_opens_with_every_claim_and_says_how_many_hold(page: AppTest) -> None
 def test_filters_choose_by_text_and_by_verdict(page: AppTest) -> None:
     page.segmented_control(key="rp-text").set_value("hsu").run()
     assert claims(page) == [block(claim) for claim in CARDS if claim.text == "hsu"]
-    page.segmented_control(key="rp-verdict").set_value(HOLDS).run()
-    assert claims(page) == [block(each) for each in FOUND.claims if (each.text, each.verdict) == ("hsu", HOLDS)]
+    page.segmented_control(key="rp-verdict").set_value(Verdict.HOLDS).run()
+    assert claims(page) == [block(each) for each in FOUND.claims if (each.text, each.verdict) == ("hsu", Verdict.HOLDS)]
     page.segmented_control(key="rp-text").set_value("slides").run()
     assert claims(page) == [] and "No table or figure" in page.info[0].value
 

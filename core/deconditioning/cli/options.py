@@ -12,9 +12,8 @@ Options = argparse._ActionsContainer  # a parser or a group of one
 #: The longest range of seeds.
 _MOST_SEEDS = 100_000
 
-
 #: What counts as missing in a table where no number is named.
-USUAL_MARKS = "default: -9999 and other common codes far from all other values; --missing alone for none"
+_USUAL_MARKS = "default: -9999 and other common codes far from all other values; --missing alone for none"
 
 
 class Joined(argparse.Action):
@@ -27,7 +26,7 @@ class Joined(argparse.Action):
         setattr(namespace, self.dest, joined(values) if values else None)
 
 
-def add_missing_option(parser: Options, unasked: str) -> None:
+def add_missing_option(parser: Options, unasked: str = _USUAL_MARKS) -> None:
     """Add ``--missing``, None if not given; ``unasked`` describes the default in its help."""
     parser.add_argument(
         "--missing", action="extend", nargs="*", metavar="NUMBER",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from deconditioning.errors import InputError
-from deconditioning.models.learning.initial import ROUGH, TREND, TREND_BESIDE_MEDIATORS, USUAL
+from deconditioning.models.learning.initial import ROUGH, TREND, TREND_BESIDE_MEDIATORS, Start
 from deconditioning.plain_data import check_seed
 from deconditioning.settings.lazily import Lazily
 from deconditioning.settings.setting import Choice, Integer, Linear, Log, Switch
@@ -37,6 +37,7 @@ def _families() -> Mapping[str, str]:
 
 
 _FAMILIES = Lazily(_families)
+_USUAL = Start()
 
 
 class KernelSettings(Settings):
@@ -54,9 +55,9 @@ class KernelSettings(Settings):
     mediator_kernel = OrNone(OrDict(Named("Kernel of the mediators", "rbf", options=_FAMILIES, address=None,
                                           about="family of the kernel on mediators")), "rbf")  # fmt: skip
     spatial = OrNone(
-        Named("Kernel of the coordinates", USUAL.spatial, options=_FAMILIES, widget="menu", address="place",
+        Named("Kernel of the coordinates", _USUAL.spatial, options=_FAMILIES, widget="menu", address="place",
               about="family of the kernel on coordinates"),
-        f"{TREND.spatial} for {_IN_SPACE}; {ROUGH.spatial} for bag_gp of matched cells; else {USUAL.spatial}",
+        f"{TREND.spatial} for {_IN_SPACE}; {ROUGH.spatial} for bag_gp of matched cells; else {_USUAL.spatial}",
     )  # fmt: skip
     structure = Choice("Together they form a", "sum", options={"sum": "sum", "product": "product"}, address="struct",
                        about="how the kernels on coordinates and covariates are combined")  # fmt: skip
@@ -74,31 +75,31 @@ class KernelSettings(Settings):
         "not done",
     )  # fmt: skip
     regularisation = OrNone(
-        Log("λ", USUAL.ridge, low=1e-8, high=1.0, symbol="λ", address="lam",
+        Log("λ", _USUAL.ridge, low=1e-8, high=1.0, symbol="λ", address="lam",
             about="regularisation, inside Bλ (shrinkage_cmp) or Nλ (cmp)",
             help="Regularisation of the conditional mean operator; it enters multiplied by the number of bags. As λ "
             "→ 0 the mediation weights W interpolate; a large λ shrinks them."),
-        f"λ times the number of bags B is {TREND_BESIDE_MEDIATORS.ridge} for partial_cmp; else {USUAL.ridge}",
+        f"λ times the number of bags B is {TREND_BESIDE_MEDIATORS.ridge} for partial_cmp; else {_USUAL.ridge}",
     )  # fmt: skip
     noise = OrNone(
-        Log("σ²", USUAL.noise, low=1e-6, high=10.0, symbol="σ²", about="noise variance of the standardised targets",
+        Log("σ²", _USUAL.noise, low=1e-6, high=10.0, symbol="σ²", about="noise variance of the standardised targets",
             help="Noise variance of a standardised coarse target.", plain="How noisy the coarse values are",
             plain_help="The noise variance σ² of a coarse value, as a share of the variance of all. The noisier the "
             "values, the less closely the map follows them."),
-        f"{TREND.noise:g} for {_IN_SPACE}, and for bag_gp of matched cells; else {USUAL.noise}",
+        f"{TREND.noise:g} for {_IN_SPACE}, and for bag_gp of matched cells; else {_USUAL.noise}",
     )  # fmt: skip
     point_noise = OrNone(
-        Log("ς²", USUAL.point_noise, low=1e-6, high=10.0, symbol="ς²", address="point",
+        Log("ς²", _USUAL.point_noise, low=1e-6, high=10.0, symbol="ς²", address="point",
             about="noise variance of each pixel",
             help="Variance of the independent noise of each pixel. It enters a cell mean divided by the number of "
             "pixels, so coarse data say little about it, but enters the sd of a pixel in full. The lowest value "
             "means none."),
-        f"{TREND.point_noise:g} for {_IN_SPACE}, and for bag_gp of matched cells; else {USUAL.point_noise}",
+        f"{TREND.point_noise:g} for {_IN_SPACE}, and for bag_gp of matched cells; else {_USUAL.point_noise}",
     )  # fmt: skip
     representativeness = OrNone(
-        Log("τ²", USUAL.representativeness, low=1e-6, high=10.0, symbol="τ²", address=None, sweep=False,
+        Log("τ²", _USUAL.representativeness, low=1e-6, high=10.0, symbol="τ²", address=None, sweep=False,
             about="variance by which a station differs from its pixel, learned unless --no-learn (with --stations)"),
-        f"{USUAL.representativeness}, if there are stations",
+        f"{_USUAL.representativeness}, if there are stations",
     )  # fmt: skip
     inducing = OrDict(
         Integer("Inducing points", 200, low=5, high=2000, step=50, least=1, typed=True, symbol="P", address="induce",
@@ -124,7 +125,7 @@ class KernelSettings(Settings):
         )
     )  # fmt: skip
     local_scale = OrNone(
-        Switch("The sd", USUAL.local_scale, address="local",
+        Switch("The sd", _USUAL.local_scale, address="local",
                about="let the sd vary with how well each cell is predicted from the others",
                help="A factor κ on the sd: intervals become wider where cells are predicted badly from the others and "
                "narrower where they are predicted well. κ varies smoothly in space and with the roughness of the "
@@ -181,9 +182,9 @@ class LearningSettings(Settings):
     )  # fmt: skip
     method = Choice("Optimiser", "lbfgs", options={"lbfgs": "lbfgs", "adam": "adam"}, address="optimiser")
     restarts = OrNone(
-        Integer("Starts", USUAL.restarts, low=1, high=10, typed=True, about="starts of the optimiser",
+        Integer("Starts", _USUAL.restarts, low=1, high=10, typed=True, about="starts of the optimiser",
                 help="The first start is at the values of the sliders; the others are spread around them."),
-        f"{TREND.restarts} for {_IN_SPACE}; else {USUAL.restarts}",
+        f"{TREND.restarts} for {_IN_SPACE}; else {_USUAL.restarts}",
     )  # fmt: skip
     steps = Integer("Steps per start", 100, low=5, high=500, typed=True, about="steps of each start")
     bound = Choice("Bound", "collapsed", options={"collapsed": "collapsed", "stochastic": "stochastic"}, address=None,
@@ -192,7 +193,7 @@ class LearningSettings(Settings):
                      about="points of each bag while learning; the posterior uses all")  # fmt: skip
     every_pixel = OrNone(
         Switch(
-            "The place", USUAL.every_pixel, address="every_pixel",
+            "The place", _USUAL.every_pixel, address="every_pixel",
             about="while learning, sum isotropic terms of the place over every pixel, from a table of distances",
             help="While learning, isotropic terms in location can be summed over all pixels of each cell, accurate to "
             "1e-8, from a table of distances computed once; other terms are summed over the points above. Needs an "
@@ -202,17 +203,17 @@ class LearningSettings(Settings):
     )  # fmt: skip
     prior_sd = OrNone(
         Linear(
-            "Width of priors", USUAL.prior_sd, low=0.0, high=10.0, address="prior",
+            "Width of priors", _USUAL.prior_sd, low=0.0, high=10.0, address="prior",
             about="sd of log-normal priors that hold kernels near their start while the evidence is maximised; 0 for "
             "none",
             help="Standard deviation of the log-normal priors that keep lengthscales and variances near the model's "
             "starting values (near the sliders' values for models without their own priors). 0 means no prior.",
         ),
-        f"{TREND.prior_sd:g} for {_IN_SPACE}; else {USUAL.prior_sd:g}",
+        f"{TREND.prior_sd:g} for {_IN_SPACE}; else {_USUAL.prior_sd:g}",
     )  # fmt: skip
     hold = OrNone(
         Several(
-            "Noises", USUAL.hold, options={"noise": "σ²", "point_noise": "ς²", "representativeness": "τ²"},
+            "Noises", _USUAL.hold, options={"noise": "σ²", "point_noise": "ς²", "representativeness": "τ²"},
             about="noises that learning leaves as they are; the flag alone frees both",
             help="Coarse values barely distinguish noise from variation of the field inside the cells. If both noise "
             "variances are learned freely, they absorb what the kernel should explain.",
@@ -222,7 +223,7 @@ class LearningSettings(Settings):
     integrate = OrNone(
         OrDict(
             Switch(
-                "The hyperparameters", USUAL.integrate, address="integrate",
+                "The hyperparameters", _USUAL.integrate, address="integrate",
                 about="where fewer than 60 cells are visible, average the map over the hyperparameters that they "
                 "allow, instead of taking the most probable ones as known",
                 help="A few cells hardly determine roughness, lengthscales and slopes. The map is then the average "

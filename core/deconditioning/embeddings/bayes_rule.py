@@ -18,7 +18,7 @@ from deconditioning import linalg
 from deconditioning.embeddings.kernel_mean import KernelMean, empirical
 from deconditioning.errors import InputError
 from deconditioning.kernels.low_rank import LowRank, RidgeInverse, incomplete_cholesky
-from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.kernels.spec import gaussian
 from deconditioning.kernels.tiles import evaluate
 
 
@@ -222,7 +222,7 @@ def median_kernel(points: Float[Tensor, "n d"], scale: float = 1.0) -> gpytorch.
     """A Gaussian kernel of lengthscale ``scale`` × the points' median distance, on their device."""
     names = tuple(f"c{index}" for index in range(points.shape[1]))
     width = scale * median_distance(points.cpu())
-    return KernelSpec((Term((Factor("rbf", names, (width,)),)),)).build(names).to(points.device)
+    return gaussian(names, (width,)).build(names).to(points.device)
 
 
 def rule_of_pairs(

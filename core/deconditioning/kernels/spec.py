@@ -137,6 +137,11 @@ class KernelSpec:
         return KernelSpec(tuple(_read_term(*pair) for pair in zip(self.terms, kernel.kernels, strict=True)))
 
 
+def gaussian(columns: tuple[str, ...], lengthscales: tuple[float, ...], variance: float = 1.0) -> KernelSpec:
+    """A Gaussian kernel ``v exp(−½ Σ_j (x_j − x′_j)²/ℓ_j²)`` with one lengthscale per column."""
+    return KernelSpec((Term((Factor("rbf", columns, lengthscales),), variance),))
+
+
 def _term_to_dict(term: Term) -> dict[str, Any]:
     return {"scale": term.scale, "factors": [_factor_to_dict(factor) for factor in term.factors]}
 

@@ -17,7 +17,7 @@ from deconditioning.embeddings.bayes_rule import KernelBayes
 from deconditioning.embeddings.deconditional import posterior_weights
 from deconditioning.embeddings.kernel_mean import KernelMean, empirical
 from deconditioning.errors import InputError
-from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.kernels.spec import gaussian
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.likelihood_free.prior import Prior
 from deconditioning.likelihood_free.simulators import Simulations
@@ -94,7 +94,7 @@ class Answer:
 def gaussian_kernel(lengthscales: tuple[float, ...]) -> gpytorch.kernels.Kernel:
     """A Gaussian kernel of unit variance with one lengthscale per column."""
     names = tuple(f"c{j}" for j in range(len(lengthscales)))
-    return KernelSpec((Term((Factor("rbf", names, lengthscales),)),)).build(names)
+    return gaussian(names, lengthscales).build(names)
 
 
 def distances(simulations: Simulations, observed: np.ndarray) -> np.ndarray:

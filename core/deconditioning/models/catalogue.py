@@ -3,7 +3,7 @@
 import copyreg
 
 from deconditioning.errors import InputError
-from deconditioning.models.learning.initial import ROUGH, TREND, TREND_BESIDE_MEDIATORS, TREND_OF_PSEUDO, USUAL
+from deconditioning.models.learning.initial import ROUGH, TREND, TREND_BESIDE_MEDIATORS, TREND_OF_PSEUDO, Start
 from deconditioning.models.mediation import (
     identity_weights,
     partial_weights,
@@ -82,7 +82,7 @@ MODELS: dict[str, NamedModel] = {
             "Bag Gaussian process",
             identity_weights,
             source="Law et al. 2018; exact form",
-            starts=(ROUGH, USUAL),
+            starts=(ROUGH, Start()),
         ),
         NamedModel(
             "task_transformed_gp",

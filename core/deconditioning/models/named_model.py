@@ -10,7 +10,7 @@ from torch import Tensor
 
 from deconditioning.errors import InputError
 from deconditioning.models.centroids import centroids
-from deconditioning.models.learning.initial import USUAL, Start
+from deconditioning.models.learning.initial import Start
 from deconditioning.models.mediation import MediatorGrams, Misfit, mediation_covariance
 from deconditioning.observations import Bags, IndirectData
 
@@ -62,7 +62,7 @@ class NamedModel:
     trend: bool = False
     smooth_term: bool = True
     partial: bool = False
-    starts: tuple[Start, Start] = (USUAL, USUAL)
+    starts: tuple[Start, Start] = (Start(), Start())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, NamedModel) and self.name == other.name

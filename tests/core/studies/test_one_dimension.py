@@ -12,7 +12,7 @@ from deconditioning.embeddings.deconditional import (
 )
 from deconditioning.engine.reporting import NoReport
 from deconditioning.errors import InputError
-from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.kernels.spec import Factor, KernelSpec, Term, gaussian
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.one_dimension.bayes import (
     PRIORS,
@@ -27,7 +27,6 @@ from deconditioning.studies.one_dimension.problem import (
     LineSettings,
     condition_line,
     fit_line,
-    gaussian,
     line_task,
     starting_model,
 )
@@ -41,7 +40,7 @@ from deconditioning.studies.one_dimension.round_trip import (
 )
 
 SMALL = make_line(LineSpec(40, 50, seed=3))
-K, ELL = gaussian("x", 0.9, 2.0), gaussian("y", 0.5, 1.0)
+K, ELL = gaussian(("x",), (0.9,), 2.0), gaussian(("y",), (0.5,), 1.0)
 
 
 def test_the_data_are_what_their_formula_says():
@@ -244,7 +243,7 @@ def test_priors_are_densities_and_their_draws_follow_them(name):
 
 def test_the_posterior_follows_bayes_rule_and_its_prior():
     line = make_line(LineSpec(400, 400))
-    k, ell = gaussian("x", 0.6, 1), gaussian("y", 0.5, 1)
+    k, ell = gaussian(("x",), (0.6,), 1), gaussian(("y",), (0.5,), 1)
     found = posterior_of_y(line, "uniform", 1.0, k, ell, 1e-5, 1e-2)
     assert found.distance < 0.35 and found.lost is None and len(found.herded) == 200
     assert found.moments["herded"][0] == pytest.approx(found.moments["exact"][0], abs=0.7)
@@ -272,5 +271,5 @@ def test_what_has_no_posterior_is_said():
         posterior_of_y(SMALL, "uniform", 90.0, K, ELL, 1e-3, 1e-3)
     with pytest.raises(InputError, match="prior 'x' is unknown"):
         prior_density("x", np.zeros(1), 6.0)
-    far = posterior_of_y(SMALL, "uniform", 3.9, gaussian("x", 0.05, 1), ELL, 1e-3, 1e-3)
+    far = posterior_of_y(SMALL, "uniform", 3.9, gaussian(("x",), (0.05,), 1), ELL, 1e-3, 1e-3)
     assert (far.lost is None) == (len(far.herded) > 0)

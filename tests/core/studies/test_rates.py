@@ -21,15 +21,8 @@ from deconditioning.studies.conditional_means.measured_rates import (
     schedule,
     slope,
 )
-from deconditioning.studies.conditional_means.rates import (
-    Difficulty,
-    distance_exponent,
-    epsilon_exponent,
-    lambda_exponent,
-    minimax_exponent,
-    rate_exponent,
-    samples_exponent,
-)
+from deconditioning.studies.conditional_means.rates import Difficulty
+from deconditioning.studies.conditional_means.rates import theorem_exponents as powers
 
 FOLDER = Path(__file__).resolve().parents[3] / "data" / "benchmarks"
 STORED = [FOLDER / "deconditional_rates.json", FOLDER / "deconditional_rates_infinite.json"]
@@ -38,40 +31,40 @@ CASES = [Difficulty(b, c) for b in (1.001, 1.5, 2.0, 10.0, math.inf) for c in (1
 
 def test_the_exponent_has_the_theorems_cases_limits_and_minimax_point():
     hard = Difficulty(b=2.0, c=1.5)
-    best = minimax_exponent(hard)
+    best = powers(1.0, hard).best
     assert best == pytest.approx(2 * 2.5 / 4)
-    assert rate_exponent(best + 1, hard) == pytest.approx(3 / 4)
-    assert rate_exponent(best / 2, hard) == pytest.approx(best / 2 * 1.5 / 2.5)
+    assert powers(best + 1, hard).rate == pytest.approx(3 / 4)
+    assert powers(best / 2, hard).rate == pytest.approx(best / 2 * 1.5 / 2.5)
     endless = Difficulty(b=math.inf, c=2.0)
-    assert rate_exponent(9.0, endless) == 1.0
-    assert rate_exponent(9.0, Difficulty(b=1e9, c=2.0)) == pytest.approx(1.0, abs=1e-8)
-    assert minimax_exponent(Difficulty(b=1e9, c=2.0)) == pytest.approx(minimax_exponent(endless))
-    assert minimax_exponent(Difficulty(b=1 + 1e-12, c=1.7)) == pytest.approx(1.0)  # b → 1: a* → 1, rate c/(c + 1)
-    assert samples_exponent(1.0, Difficulty(c_prime=2.0)) == 3.0
-    assert samples_exponent(1.0, Difficulty(c_prime=1.5, iota=0.5)) == pytest.approx(10.0)
+    assert powers(9.0, endless).rate == 1.0
+    assert powers(9.0, Difficulty(b=1e9, c=2.0)).rate == pytest.approx(1.0, abs=1e-8)
+    assert powers(1.0, Difficulty(b=1e9, c=2.0)).best == pytest.approx(powers(1.0, endless).best)
+    assert powers(1.0, Difficulty(b=1 + 1e-12, c=1.7)).best == pytest.approx(1.0)  # b → 1: a* → 1, rate c/(c + 1)
+    assert powers(1.0, Difficulty(c_prime=2.0)).samples == 3.0
+    assert powers(1.0, Difficulty(c_prime=1.5, iota=0.5)).samples == pytest.approx(10.0)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_both_cases_meet_at_the_minimax_point_which_lies_between_one_and_two(case):
-    best = minimax_exponent(case)
+    best = powers(1.0, case).best
     assert 1 < best < 2
-    below, beyond = rate_exponent(best * (1 - 1e-9), case), rate_exponent(best * (1 + 1e-9), case)
+    below, beyond = powers(best * (1 - 1e-9), case).rate, powers(best * (1 + 1e-9), case).rate
     assert below == pytest.approx(beyond, rel=1e-6)
-    assert rate_exponent(0.5 * best, case) < beyond == rate_exponent(50.0, case) < 1 + 1e-12
-    assert epsilon_exponent(best * 2, case) == pytest.approx(epsilon_exponent(best, case))
-    assert rate_exponent(0.7, case) == pytest.approx(case.c * epsilon_exponent(0.7, case))  # risk ~ ε^c
-    assert distance_exponent(0.7, case) < rate_exponent(0.7, case)
-    assert samples_exponent(best, case) > 1  # the first stage needs more samples than the second
+    assert powers(0.5 * best, case).rate < beyond == powers(50.0, case).rate < 1 + 1e-12
+    assert powers(best * 2, case).epsilon == pytest.approx(powers(best, case).epsilon)
+    assert powers(0.7, case).rate == pytest.approx(case.c * powers(0.7, case).epsilon)  # risk ~ ε^c
+    assert powers(0.7, case).distance < powers(0.7, case).rate
+    assert powers(best, case).samples > 1  # the first stage needs more samples than the second
 
 
 def test_a_larger_b_gives_the_faster_rate_and_a_later_minimax_point():
     slow, fast = Difficulty(1.5, 1.5), Difficulty(4.0, 1.5)
-    assert rate_exponent(3.0, fast) > rate_exponent(3.0, slow) and minimax_exponent(fast) > minimax_exponent(slow)
+    assert powers(3.0, fast).rate > powers(3.0, slow).rate and powers(1.0, fast).best > powers(1.0, slow).best
 
 
 def test_lambda_follows_the_smoothness_of_the_first_stage():
-    assert lambda_exponent(Difficulty(c_prime=2.0)) == pytest.approx(1 / 3)
-    assert lambda_exponent(Difficulty(c_prime=1.0 + 1e-12)) == pytest.approx(0.5)
+    assert powers(1.0, Difficulty(c_prime=2.0)).lam == pytest.approx(1 / 3)
+    assert powers(1.0, Difficulty(c_prime=1.0 + 1e-12)).lam == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +78,7 @@ def test_values_outside_the_theorem_are_refused(wrong):
 @pytest.mark.parametrize("a", [0.0, -1.0, math.nan, math.inf])
 def test_a_must_be_positive(a):
     with pytest.raises(InputError, match="positive"):
-        rate_exponent(a, Difficulty())
+        powers(a, Difficulty())
 
 
 @pytest.mark.parametrize("circle", [Circle(), Circle(2.0, 1.5, 0.1)])
@@ -141,9 +134,9 @@ def test_the_measured_risk_falls_at_least_about_as_fast_as_the_theorem_says():
     rows = measure(settings)
     sizes = [m for m, _ in schedule(settings)]
     mean = [np.mean([r.risk for r in rows if r.targets == m]) for m in sizes]
-    assert slope(np.array(sizes), np.array(mean)) < -0.9 * rate_exponent(settings.a, settings.difficulty)
+    assert slope(np.array(sizes), np.array(mean)) < -0.9 * powers(settings.a, settings.difficulty).rate
     alone = [error.risk for error in limits(settings, schedule(settings))]
-    assert slope(np.array(sizes), np.array(alone)) == pytest.approx(-rate_exponent(0.8, settings.difficulty), abs=0.06)
+    assert slope(np.array(sizes), np.array(alone)) == pytest.approx(-powers(0.8, settings.difficulty).rate, abs=0.06)
 
 
 def test_the_grid_falls_with_n_until_m_limits_it():

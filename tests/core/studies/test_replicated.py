@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import sem, wilcoxon
 
 from deconditioning.errors import InputError
-from deconditioning.studies.replicated.claims import DRAWING, ELSEWHERE, FAILS, HOLDS, PARTLY, Claim, Comparison, load
+from deconditioning.studies.replicated.claims import Claim, Comparison, Verdict, load
 from deconditioning.studies.replicated.markdown import to_markdown
 from deconditioning.studies.replicated.numbers import Query, stored_number
 from pages.kit.pages import PAGES
@@ -53,8 +53,8 @@ def test_every_claim_leads_to_a_page_and_measured_ones_to_files() -> None:
     for each in FOUND.claims:
         assert each.page in folders and each.claim.endswith(".") and each.ours.endswith("."), each.item
         assert bool(each.sources) == bool(each.answers) and (each.why or each.drawing)
-        if each.verdict != ELSEWHERE:
-            assert bool(each.answers) == (each.verdict in (HOLDS, PARTLY, FAILS)), each.item
+        if each.verdict != Verdict.ELSEWHERE:
+            assert bool(each.answers) == (each.verdict in (Verdict.HOLDS, Verdict.PARTLY, Verdict.FAILS)), each.item
         assert all((ROOT / "data" / "benchmarks" / f"{file}.json").is_file() for file, _ in each.sources)
 
 
@@ -64,7 +64,7 @@ def test_swiss_roll_numbers_are_those_of_its_file() -> None:
     assert found.numbers["cmp"] == pytest.approx(mean(cmp)) and found.numbers["bag"] == pytest.approx(mean(bag))
     said = [row["message"] or "" for row in rows("swiss_roll") if (row["model"], row["matching"]) == ("cmp", "direct")]
     assert found.numbers["cmp_bound"] == sum("λ at its lower bound" in words for words in said)
-    assert (found.verdict == FAILS) == (mean(cmp) >= mean(bag)) and f"{mean(cmp):.3f}" in found.ours
+    assert (found.verdict == Verdict.FAILS) == (mean(cmp) >= mean(bag)) and f"{mean(cmp):.3f}" in found.ours
     tests = claim("chau", "Table 3").numbers
     assert tests["p_direct"] == pytest.approx(wilcoxon(cmp, bag).pvalue)
     assert tests["wins_direct"] == sum(a < b for a, b in zip(cmp, bag, strict=True))
@@ -87,8 +87,8 @@ def test_claims_about_the_same_data_are_treated_alike() -> None:
     """Tables and maps of one field that is not to be had: all of them, or none, were tried only on other data."""
     alike = [claim("chau", item) for item in ("Figure 3", "Table 2", "Figures 9 to 11", "Table 4")]
     alike += [claim("slides", item) for item in ("Maps", "Table 1")]
-    assert {(each.verdict, each.data) for each in alike} == {(ELSEWHERE, alike[0].data)}
-    assert {claim("fukumizu", "Table 1").verdict, claim("tang", "Table 1").verdict} == {ELSEWHERE}
+    assert {(each.verdict, each.data) for each in alike} == {(Verdict.ELSEWHERE, alike[0].data)}
+    assert {claim("fukumizu", "Table 1").verdict, claim("tang", "Table 1").verdict} == {Verdict.ELSEWHERE}
 
 
 def test_other_seeds_are_compared_fifty_by_fifty() -> None:
@@ -145,16 +145,21 @@ def test_distribution_regression_settings_are_counted_from_the_tests() -> None:
 
 @pytest.mark.parametrize(
     ("held", "missing", "verdict"),
-    [((True, True), "", HOLDS), ((True, True), "half of it", PARTLY), ((True, False), "", PARTLY),
-     ((False, False), "", FAILS), ((False, False), "half of it", FAILS)],
-)  # fmt: skip
+    [
+        ((True, True), "", Verdict.HOLDS),
+        ((True, True), "half of it", Verdict.PARTLY),
+        ((True, False), "", Verdict.PARTLY),
+        ((False, False), "", Verdict.FAILS),
+        ((False, False), "half of it", Verdict.FAILS),
+    ],
+)
 def test_a_verdict_follows_from_what_holds(held: tuple[bool, bool], missing: str, verdict: str) -> None:
     asked = tuple(Comparison("n > 0" if holds else "n < 0", "a word") for holds in held)
     query = (("n", Query("camera", take="count")),)
     made = Claim("chau", "Table 9", "c", "{n}", "start", missing_template=missing, asked=asked, queries=query)
     assert made.verdict == verdict and made.ours == str(len(rows("camera")))
-    assert replace(made, data="its fields").verdict == ELSEWHERE
-    assert replace(made, drawing=True, data="its fields").verdict == DRAWING
+    assert replace(made, data="its fields").verdict == Verdict.ELSEWHERE
+    assert replace(made, drawing=True, data="its fields").verdict == Verdict.DRAWING
 
 
 def test_comparisons_are_read_and_refused() -> None:

@@ -115,7 +115,7 @@ def test_two_tables_give_the_hidden_function():
     def gauss(a, b, length, size):
         return size * np.exp(-0.5 * ((a[:, None] - b) / length) ** 2)
 
-    (ls, size), (ell, own) = mediated.KERNEL, mediated.MEDIATOR_KERNEL
+    ((ls,), size), ((ell,), own) = mediated.KERNEL, mediated.MEDIATOR_KERNEL
     across = gauss(y, q, ell, own)
     w = np.linalg.solve(gauss(y, y, ell, own) + len(x) * mediated.REGULARISATION * np.eye(len(x)), across)
     unknown = gauss(q, q, ell, own) + mediated.NOISE * np.eye(len(q)) - across.T @ w

@@ -91,7 +91,7 @@ class Grid:
         elif self.kind == "curvilinear":
             raise InputError("A curvilinear grid has no formula from latitude and longitude to its rows and columns.")
         middle = 0.5 * (self.x_edges[0] + self.x_edges[-1])
-        return np.asarray(y, dtype=float), sphere.continuous_longitude(x, middle)
+        return np.asarray(y, dtype=float), sphere.wrap_longitude(x, middle)
 
     def corners(self) -> tuple[np.ndarray, np.ndarray]:
         """(H, W, n) true latitudes and longitudes of the cells' corners, counterclockwise.
@@ -116,7 +116,7 @@ class Grid:
         north = np.stack([latitude[at] for at in round_], axis=-1)
         east = np.stack([longitude[at] for at in round_], axis=-1)
         centre = self.longitude[..., None]
-        return north, centre + sphere.wrap_longitude(east - centre)
+        return north, sphere.wrap_longitude(east, centre)
 
     def steradians(self) -> np.ndarray:
         """(H, W) solid angle of the cells: exact for latitude-longitude grids, between the corners that a file gives (0

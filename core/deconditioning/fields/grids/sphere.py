@@ -15,15 +15,13 @@ if TYPE_CHECKING:
 EARTH_KM = 6371.0
 
 
-def wrap_longitude(longitude: np.ndarray) -> np.ndarray:
-    """Longitude (degrees) moved into [−180, 180); what is not finite is missing."""
+def wrap_longitude(longitude: np.ndarray, centre: float | np.ndarray = 0.0) -> np.ndarray:
+    """Longitude (degrees) moved into [c − 180, c + 180) of a ``centre`` c; what is not finite is missing.
+
+    Round its own centre, a region across a seam is in one piece.
+    """
     with np.errstate(invalid="ignore"):
-        return (np.asarray(longitude, dtype=float) + 180.0) % 360.0 - 180.0
-
-
-def continuous_longitude(longitude: np.ndarray, centre: float) -> np.ndarray:
-    """Longitude (degrees) within 180 of ``centre``, so that a region across a seam is in one piece."""
-    return wrap_longitude(np.asarray(longitude) - centre) + centre
+        return (np.asarray(longitude, dtype=float) - centre + 180.0) % 360.0 - 180.0 + centre
 
 
 def unit_vectors(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:

@@ -45,7 +45,7 @@ class CoordinateSystem:
             return sphere.unit_vectors(latitude, longitude)
         if self.grid.kind == "curvilinear":
             centre = self.grid.centre_longitude()
-            return np.stack([latitude, sphere.continuous_longitude(longitude, centre)], axis=-1)
+            return np.stack([latitude, sphere.wrap_longitude(longitude, centre)], axis=-1)
         return np.stack(self.grid.native(latitude, longitude), axis=-1)
 
 

@@ -13,7 +13,17 @@ def below(group: Any, path: str = "") -> Iterator[tuple[str, str, Any]]:
         yield from below(group.groups[name], f"{path}/{name}")
 
 
-def flat_names(result: list[tuple[str, str, Any]]) -> list[str]:
+def flatten(
+    variables: list[tuple[str, str, Any]],
+) -> tuple[list[str], dict[tuple[str, str], str], list[str]]:
+    """Names without groups for variables given as (path, name, variable).
+
+    Returns the variables' names, (path, dimension) → the dimension's name, and sentences on the groups.
+    """
+    return _names(variables), _dimensions(variables), _note([path for path, _, _ in variables])
+
+
+def _names(result: list[tuple[str, str, Any]]) -> list[str]:
     """A name for each: its own where no other group has it, else with its groups before it."""
     count = Counter(name for _, name, _ in result)
     return [
@@ -21,7 +31,7 @@ def flat_names(result: list[tuple[str, str, Any]]) -> list[str]:
     ]
 
 
-def flat_dimensions(result: list[tuple[str, str, Any]]) -> dict[tuple[str, str], str]:
+def _dimensions(result: list[tuple[str, str, Any]]) -> dict[tuple[str, str], str]:
     """(path, dimension) → the name that it has among all: its own, or with the groups before it where sizes differ."""
     sizes: dict[str, set[int]] = {}
     for _, _, variable in result:
@@ -39,7 +49,7 @@ def _dims(variable: Any) -> tuple[str, ...]:
     return tuple(map(str, variable.dims if hasattr(variable, "dims") else variable.dimensions))
 
 
-def words_on(paths: list[str]) -> list[str]:
+def _note(paths: list[str]) -> list[str]:
     """A sentence on the groups that the variables are taken from."""
     groups = [f"`{path[1:]}`" for path in dict.fromkeys(paths) if path]
     words = f"group {groups[0]}" if len(groups) == 1 else f"groups {', '.join(groups[:6])}"

@@ -13,7 +13,7 @@ import h5py
 from h5py import h5d, h5g, h5l, h5o, h5r
 
 from deconditioning.errors import InputError, short
-from deconditioning.fields.reading.groups import below, flat_dimensions, flat_names, words_on
+from deconditioning.fields.reading.groups import below, flatten
 from deconditioning.fields.reading.hdf5_filters import find_filters, missing_filter
 from deconditioning.fields.writing.attributes import Readable
 
@@ -202,5 +202,6 @@ def _listed(root: Any) -> tuple[dict[str, tuple[str, Any]], dict[tuple[str, str]
     if not root.groups or any(len(variable.dimensions) >= 2 for _, variable in listed.values()):
         return listed, {}, []
     result = list(below(root))
-    listed = {name: (inside, variable) for name, (inside, _, variable) in zip(flat_names(result), result, strict=True)}
-    return listed, flat_dimensions(result), words_on([inside for inside, _, _ in result])
+    names, dimensions, notes = flatten(result)
+    listed = {name: (inside, variable) for name, (inside, _, variable) in zip(names, result, strict=True)}
+    return listed, dimensions, notes

@@ -8,7 +8,7 @@ from xarray.backends import ZarrStore
 from xarray.backends.common import AbstractDataStore
 
 from deconditioning.errors import InputError, short
-from deconditioning.fields.reading.groups import flat_dimensions, flat_names, words_on
+from deconditioning.fields.reading.groups import flatten
 from deconditioning.fields.reading.missing_values import MARKS, Repaired
 from deconditioning.fields.reading.validity import UNMARKED_FILL
 from deconditioning.missing_marks import is_mark
@@ -31,15 +31,13 @@ class Stores(AbstractDataStore):
     def __init__(self, place: str, **options: Any) -> None:
         self.root = ZarrStore.open_group(place, mode="r", consolidated=options.pop("consolidated", None), **options)
         self.left: dict[str, str] = {}
-        self.notes: list[str] = []
         result = list(self._arrays(self.root, ""))
         inside = []
         if not any(variable.ndim >= 2 for _, _, variable in result):
             for path in _groups(self.root.zarr_group):
                 store = ZarrStore.open_group(place, mode="r", group=path, consolidated=False, **options)
                 inside += list(self._arrays(store, f"/{path}"))
-        self.notes += words_on([path for path, _, _ in inside])
-        self._found = _flat([*result, *inside])
+        self._found, self.notes = _flat([*result, *inside])
         zeros = sorted(name for name, v in self._found.items() if v.encoding.pop("zero_fill", False) and v.ndim >= 2)
         if zeros:
             named = ", ".join(f"`{name}`" for name in zeros[:6]) + (" …" if len(zeros) > 6 else "")
@@ -101,13 +99,14 @@ def _groups(root: Any, above: str = "", depth: int = 1) -> Iterator[str]:
         yield from _groups(group, path, depth + 1)
 
 
-def _flat(result: list[tuple[str, str, "xr.Variable"]]) -> dict[str, "xr.Variable"]:
-    dims, flat = flat_dimensions(result), {}
-    for name, (path, _, variable) in zip(flat_names(result), result, strict=True):
+def _flat(result: list[tuple[str, str, "xr.Variable"]]) -> tuple[dict[str, "xr.Variable"], list[str]]:
+    names, dims, notes = flatten(result)
+    flat = {}
+    for name, (path, _, variable) in zip(names, result, strict=True):
         renamed = variable.copy(deep=False)
         renamed.dims = [dims[path, str(dim)] for dim in variable.dims]
         flat[name] = renamed
-    return flat
+    return flat, notes
 
 
 def _name_dimensions(array: Any) -> None:

@@ -29,7 +29,6 @@ class Start:
     representativeness: float = 0.05
 
 
-USUAL = Start()
 #: For cells that are measured: in space as rough as real fields are, and no noise beside, so that what varies inside a
 #: cell is the kernel's to explain. σ is a thousandth of the targets' sd.
 ROUGH = Start("matern12", 1e-6, 0.0, ("noise", "point_noise"))

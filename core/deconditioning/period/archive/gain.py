@@ -22,7 +22,6 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from deconditioning import linalg
-from deconditioning.period.archive.seasons import regressed
 
 #: Added to the diagonal of the coarse anomalies' covariance, as a share of its mean.
 NOISE = 1e-4
@@ -108,7 +107,7 @@ class Anomalies:
 def anomalies(coarse: CoarseSide, fine: FineSide, rows: np.ndarray) -> Anomalies:
     """Climatology and anomalies of the training times ``rows``."""
     design, values = coarse.design[rows], torch.cat([coarse.z[rows], coarse.truth[rows], fine.y[rows]], dim=1)
-    found = torch.as_tensor(regressed(design, values.cpu().numpy())).to(values.device)
+    found = torch.as_tensor(np.linalg.lstsq(design, values.cpu().numpy(), rcond=None)[0]).to(values.device)
     left = values - torch.as_tensor(design).to(values.device) @ found
     sizes = [coarse.z.shape[1], coarse.z.shape[1], fine.y.shape[1]]
     (a, truth, r), (of_z, _, of_y) = left.split(sizes, dim=1), found.split(sizes, dim=1)

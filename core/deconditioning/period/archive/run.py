@@ -23,7 +23,6 @@ from deconditioning.period.archive.left_out import (
     mixed,
     spread_of,
 )
-from deconditioning.period.archive.seasons import regressed
 from deconditioning.period.archive.setting import Setting, prepare
 from deconditioning.period.archive.training import Training
 from deconditioning.period.run import PeriodResult, of_a_series
@@ -105,7 +104,7 @@ def _factor(setting: Setting, squares: np.ndarray) -> np.ndarray:
     """g(t) of the times of the series, from the squared errors of the training times."""
     design, z = setting.seasons.design(setting.series.dates), setting.of_series().cpu().numpy()
     known, known_z = setting.coarse.design, setting.coarse.z.cpu().numpy()
-    climate = regressed(known, known_z)
+    climate = np.linalg.lstsq(known, known_z, rcond=None)[0]
     return DayFactor.fit(squares, known, known_z - known @ climate)(design, z - design @ climate)
 
 

@@ -10,12 +10,7 @@ import torch
 
 from deconditioning.errors import InputError
 from deconditioning.studies.conditional_means.circle import Circle, Moments, OperatorError, estimate_error
-from deconditioning.studies.conditional_means.rates import (
-    Difficulty,
-    epsilon_exponent,
-    lambda_exponent,
-    samples_exponent,
-)
+from deconditioning.studies.conditional_means.rates import Difficulty, theorem_exponents
 from deconditioning.studies.conditional_means.settings import TheoremSettings
 
 #: The constant in front of the theorem's powers for λ and ε, which it leaves open, and the fewest M of a curve.
@@ -76,8 +71,8 @@ class RateSettings:
 
     def regularisers(self, targets: float, samples: float) -> tuple[float, float]:
         """λ and ε at M = ``targets`` and N = ``samples``."""
-        lam = _CONSTANT * samples ** -lambda_exponent(self.difficulty)
-        return lam, _CONSTANT * targets ** -epsilon_exponent(self.a, self.difficulty)
+        powers = theorem_exponents(self.a, self.difficulty)
+        return _CONSTANT * samples**-powers.lam, _CONSTANT * targets**-powers.epsilon
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -97,7 +92,7 @@ class Measured:
 
 def schedule(settings: RateSettings) -> list[tuple[int, int]]:
     """The sizes (M, N) of a curve; ``InputError`` where even the most samples leave fewer than three."""
-    power = samples_exponent(settings.a, settings.difficulty)
+    power = theorem_exponents(settings.a, settings.difficulty).samples
     most = settings.largest ** (1 / power)
     sizes = np.unique(np.geomspace(_FEWEST, max(most, _FEWEST), settings.sizes).round().astype(int))
     pairs = [(int(m), math.ceil(float(m) ** power)) for m in sizes if m <= most]

@@ -13,7 +13,7 @@ from deconditioning.bag_sums.blocks import SortedBags, sort_bags
 from deconditioning.embeddings.conditional_mean import MediatorGrams, replicated_weights, shrinkage_weights
 from deconditioning.embeddings.weighted_bags import BagEmbedding
 from deconditioning.errors import InputError
-from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.kernels.spec import KernelSpec, gaussian
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.models.defaults import median_distance
 from deconditioning.observations import Bags
@@ -148,7 +148,7 @@ def true_embedding(x: Float[Tensor, " P"], y: Float[Tensor, " G"], lengthscale: 
 
 
 def _gaussian(name: str, values: Tensor, scale: float) -> KernelSpec:
-    return KernelSpec((Term((Factor("rbf", (name,), (scale * median_distance(values[:, None]),)),)),))
+    return gaussian((name,), (scale * median_distance(values[:, None]),))
 
 
 def _shared_out(count: int, share: Tensor, generator: torch.Generator) -> Tensor:

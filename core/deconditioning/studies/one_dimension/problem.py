@@ -11,7 +11,7 @@ from deconditioning.datasets.one_dimension import INPUT, MEDIATOR, Line, LineSpe
 from deconditioning.device import choose
 from deconditioning.engine.reporting import NoReport, Stopwatch, peak_mb
 from deconditioning.errors import InputError
-from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.kernels.spec import gaussian
 from deconditioning.models.catalogue import BAG_GP, SHRINKAGE_CMP, TASK_TRANSFORMED_GP
 from deconditioning.models.centroids import singletons
 from deconditioning.models.indirect_gp import Columns, IndirectPosterior, posterior
@@ -55,11 +55,6 @@ class LineFit:
         return score_points(line.truth.numpy(), Predictive(self.mean.numpy(), self.sd.numpy()))
 
 
-def gaussian(column: str, lengthscale: float, variance: float) -> KernelSpec:
-    """A Gaussian kernel on one column."""
-    return KernelSpec((Term((Factor("rbf", (column,), (lengthscale,)),), variance),))
-
-
 def starting_model(line: Line, method: str) -> ModelSpec:
     """Where learning starts: Gaussian kernels of lengthscale one, scales and noise in units of the targets'."""
     model = METHODS[method]
@@ -69,8 +64,8 @@ def starting_model(line: Line, method: str) -> ModelSpec:
     noise = START["noise"] * spread
     return ModelSpec(
         model,
-        gaussian(INPUT, START["lengthscale"], spread),
-        gaussian(MEDIATOR, START["mediator_lengthscale"], ell),
+        gaussian(COLUMNS.inputs, (START["lengthscale"],), spread),
+        gaussian(COLUMNS.mediators, (START["mediator_lengthscale"],), ell),
         START["noise"] * ell / len(line.inputs),
         noise,
     )
@@ -134,7 +129,7 @@ def regression(
     at = inputs[:, None]
     data, columns = IndirectData(singletons(at), at, at, targets), Columns((column,), (column,))
     spread = float(targets.var(correction=0)) or 1.0
-    spec = ModelSpec(BAG_GP, gaussian(column, 1.0, spread), noise=START["noise"] * spread)
+    spec = ModelSpec(BAG_GP, gaussian((column,), (1.0,), spread), noise=START["noise"] * spread)
     if settings.learn:
         options = LearningOptions(restarts=min(settings.restarts, 2), steps=settings.steps, seed=settings.seed)
         spec = learn(spec, data, columns, options, check=context.check).spec

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from deconditioning.datasets.one_dimension import MEDIATOR, Line, LineSpec
+from deconditioning.datasets.one_dimension import Line, LineSpec
+from deconditioning.kernels.spec import gaussian
 from deconditioning.mediator_shift import mediator_shift, reweighted
 from deconditioning.models.indirect_gp import posterior
 from deconditioning.models.learning.learning import LearningOptions, learn
 from deconditioning.models.spec import ModelSpec
-from deconditioning.studies.one_dimension.problem import COLUMNS, START, gaussian, starting_model
+from deconditioning.studies.one_dimension.problem import COLUMNS, START, starting_model
 
 SHIFTS = (0.0, 1.0, 2.0, 3.0, 4.0)
 #: How ℓ comes about: learned by leaving pairs out, or held at this multiple of the start's lengthscale.
@@ -54,7 +55,7 @@ def _model(line: Line, data: Any, way: str) -> ModelSpec:
     factor = WAYS[way]
     if factor is None:
         return learn(spec, data, COLUMNS, LearningOptions(restarts=1, steps=30)).spec
-    return replace(spec, mediator_kernel=gaussian(MEDIATOR, factor * START["mediator_lengthscale"], 1.0))
+    return replace(spec, mediator_kernel=gaussian(COLUMNS.mediators, (factor * START["mediator_lengthscale"],), 1.0))
 
 
 def shifts(seeds: Sequence[int] = tuple(range(20)), places: Sequence[float] = SHIFTS) -> Iterator[dict[str, Any]]:

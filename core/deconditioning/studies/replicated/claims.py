@@ -8,6 +8,7 @@ import operator
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,17 @@ from deconditioning.errors import InputError
 from deconditioning.studies.replicated.numbers import FOLDER, Query, stored_number
 
 FILE = bundled("replicated.toml")
-HOLDS, PARTLY, FAILS, ELSEWHERE, DRAWING = (
-    "holds", "holds partly", "does not hold", "only on other data", "nothing to measure",
-)  # fmt: skip
-VERDICTS = (HOLDS, PARTLY, FAILS, ELSEWHERE, DRAWING)
 _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+class Verdict(StrEnum):
+    """How far a claim is supported."""
+
+    HOLDS = "holds"
+    PARTLY = "holds partly"
+    FAILS = "does not hold"
+    ELSEWHERE = "only on other data"
+    DRAWING = "nothing to measure"
 
 
 @dataclass(frozen=True)
@@ -109,16 +116,16 @@ class Claim:
         return tuple((each.says, each.holds(self.numbers)) for each in self.asked)
 
     @cached_property
-    def verdict(self) -> str:
-        """One of ``VERDICTS``."""
+    def verdict(self) -> Verdict:
+        """How far our numbers support the claim."""
         if self.drawing:
-            return DRAWING
+            return Verdict.DRAWING
         if self.data:
-            return ELSEWHERE
+            return Verdict.ELSEWHERE
         held = [holds for _, holds in self.answers]
         if all(held):
-            return PARTLY if self.missing else HOLDS
-        return PARTLY if any(held) else FAILS
+            return Verdict.PARTLY if self.missing else Verdict.HOLDS
+        return Verdict.PARTLY if any(held) else Verdict.FAILS
 
 
 def _written(number: float, form: str) -> str:
@@ -132,10 +139,10 @@ class Replicated:
     texts: dict[str, str]
     claims: tuple[Claim, ...]
 
-    def counts(self, text: str | None = None) -> dict[str, int]:
+    def counts(self, text: str | None = None) -> dict[Verdict, int]:
         """How many claims (of one text) have each verdict."""
         mine = [claim.verdict for claim in self.claims if text in (None, claim.text)]
-        return {verdict: mine.count(verdict) for verdict in VERDICTS}
+        return {verdict: mine.count(verdict) for verdict in Verdict}
 
 
 def load(path: Path = FILE, folder: Path = FOLDER) -> Replicated:

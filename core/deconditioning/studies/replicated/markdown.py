@@ -1,6 +1,6 @@
 """The table 'Replicated?' as Markdown."""
 
-from deconditioning.studies.replicated.claims import VERDICTS, Claim, Replicated
+from deconditioning.studies.replicated.claims import Claim, Replicated, Verdict
 
 HEAD = """# Replicated?
 
@@ -16,11 +16,11 @@ shows the same. This file is written by
 
 def to_markdown(replicated: Replicated) -> str:
     """The whole document: counts, then one list a text."""
-    lines = [HEAD, f"| text | {' | '.join(VERDICTS)} |", f"|---|{'---|' * len(VERDICTS)}"]
+    lines = [HEAD, f"| text | {' | '.join(Verdict)} |", f"|---|{'---|' * len(Verdict)}"]
     for text in (*replicated.texts, None):
         counts = replicated.counts(text)
         name = "**all**" if text is None else replicated.texts[text]
-        lines.append(f"| {name} | {' | '.join(str(counts[verdict]) for verdict in VERDICTS)} |")
+        lines.append(f"| {name} | {' | '.join(str(counts[verdict]) for verdict in Verdict)} |")
     for text, title in replicated.texts.items():
         lines += ["", f"## {title}"]
         for claim in replicated.claims:

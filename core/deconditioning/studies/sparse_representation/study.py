@@ -9,6 +9,7 @@ from deconditioning.datasets.sparse_toy import HALF_WIDTH, LENGTHSCALE, VARIANCE
 from deconditioning.device import choose
 from deconditioning.engine.reporting import NoReport, Stopwatch, peak_mb
 from deconditioning.errors import InputError
+from deconditioning.kernels.spec import gaussian
 from deconditioning.models.catalogue import BAG_GP, VARIATIONAL_GP
 from deconditioning.models.centroids import singletons
 from deconditioning.models.indirect_gp import Columns
@@ -19,7 +20,6 @@ from deconditioning.models.sparse.sparse_representation import SparseRepresentat
 from deconditioning.models.spec import Inducing, ModelSpec
 from deconditioning.observations import IndirectData
 from deconditioning.plain_data import check_seed
-from deconditioning.studies.one_dimension.problem import gaussian
 from deconditioning.studies.sparse_representation.settings import LearningSettings, ToySettings
 
 COLUMNS = ("x",)
@@ -79,7 +79,7 @@ class Represented:
 def true_model(toy: Toy, locations: np.ndarray) -> SparseRepresentation:
     """The toy's own kernel and noise at given points."""
     noise = max(toy.spec.noise**2, 1e-6)
-    kernel = gaussian("x", LENGTHSCALE, VARIANCE)
+    kernel = gaussian(("x",), (LENGTHSCALE,), VARIANCE)
     return SparseRepresentation(tuple((float(v),) for v in locations), COLUMNS, kernel, None, noise)
 
 
@@ -164,7 +164,7 @@ def _yardstick(toy: Toy, settings: SparseSettings) -> Represented:
     count = min(settings.points, len(toy.targets))
     model = BAG_GP if exact else VARIATIONAL_GP
     spec = ModelSpec(
-        model, gaussian("x", LENGTHSCALE, VARIANCE), noise=noise, inducing=Inducing(count, seed=settings.seed)
+        model, gaussian(("x",), (LENGTHSCALE,), VARIANCE), noise=noise, inducing=Inducing(count, seed=settings.seed)
     )
     spec = spec if exact else located(spec, data.bags)
     result = named_posterior(spec, data, Columns(COLUMNS, COLUMNS))

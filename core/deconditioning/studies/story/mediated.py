@@ -8,18 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from deconditioning.datasets.one_dimension import INPUT, MEDIATOR, Line, LineSpec, make_line
+from deconditioning.datasets.one_dimension import Line, LineSpec, make_line
 from deconditioning.device import one_thread
-from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.kernels.spec import Factor, KernelSpec, Term, gaussian
 from deconditioning.models.catalogue import TASK_TRANSFORMED_GP
 from deconditioning.models.spec import ModelSpec
-from deconditioning.studies.one_dimension.problem import LineFit, condition_line, gaussian, on_grid
+from deconditioning.studies.one_dimension.problem import COLUMNS, LineFit, condition_line, on_grid
 from deconditioning.studies.one_dimension.round_trip import Operators, RoundTrip, round_trip
 
 #: Lengthscale and variance of k and ℓ, λ and σ² with which page One dimension opens.
-KERNEL, MEDIATOR_KERNEL, REGULARISATION, NOISE = (1.0, 2.1), (0.4, 2.0), 1e-3, 0.2
+KERNEL, MEDIATOR_KERNEL, REGULARISATION, NOISE = ((1.0,), 2.1), ((0.4,), 2.0), 1e-3, 0.2
 #: The same of its view There and back: lengthscales of k (Gaussian) and ℓ (Matérn ½), λ, ε.
-_TRIP_KERNEL, _TRIP_MEDIATOR, _TRIP_LAMBDA, _TRIP_EPSILON = (0.8, 1.0), 0.5, 1e-6, 1e-5
+_TRIP_KERNEL, _TRIP_MEDIATOR, _TRIP_LAMBDA, _TRIP_EPSILON = ((0.8,), 1.0), 0.5, 1e-6, 1e-5
 #: Half-width of what counts as near a value of the mediator, in its units.
 NEAR = 0.25
 
@@ -45,7 +45,11 @@ def link_at(line: Line, mediator: float) -> Link:
 def deconditioned(line: Line) -> LineFit:
     """The hidden function from both tables, by the task-transformed process with the page's hyperparameters."""
     spec = ModelSpec(
-        TASK_TRANSFORMED_GP, gaussian(INPUT, *KERNEL), gaussian(MEDIATOR, *MEDIATOR_KERNEL), REGULARISATION, NOISE
+        TASK_TRANSFORMED_GP,
+        gaussian(COLUMNS.inputs, *KERNEL),
+        gaussian(COLUMNS.mediators, *MEDIATOR_KERNEL),
+        REGULARISATION,
+        NOISE,
     )
     return on_grid(line, condition_line(line, spec), spec)
 
@@ -59,8 +63,8 @@ def read_at(line: Line, values: torch.Tensor, at: float) -> float:
 def there_and_back(averages: int) -> tuple[Line, RoundTrip]:
     """The hidden function conditioned on the mediator at so many of its values, and deconditioned from there."""
     line = make_line(LineSpec(m=averages))
-    ell = KernelSpec((Term((Factor("matern12", (MEDIATOR,), (_TRIP_MEDIATOR,)),), 1.0),))
-    operators = Operators(line, gaussian(INPUT, *_TRIP_KERNEL), ell, _TRIP_LAMBDA, _TRIP_EPSILON)
+    ell = KernelSpec((Term((Factor("matern12", COLUMNS.mediators, (_TRIP_MEDIATOR,)),), 1.0),))
+    operators = Operators(line, gaussian(COLUMNS.inputs, *_TRIP_KERNEL), ell, _TRIP_LAMBDA, _TRIP_EPSILON)
     return line, round_trip(operators, line.spec.f(line.inputs.numpy()), line.truth.numpy())
 
 

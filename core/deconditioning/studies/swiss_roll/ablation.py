@@ -5,17 +5,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from deconditioning.datasets.swiss_roll import INPUTS, RollSpec
+from deconditioning.datasets.swiss_roll import RollSpec
 from deconditioning.errors import InputError
-from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.kernels.spec import gaussian
 from deconditioning.studies.swiss_roll.benchmark import one_fit
-from deconditioning.studies.swiss_roll.study import RollSettings
+from deconditioning.studies.swiss_roll.study import COLUMNS, RollSettings
 
 MODELS = ("cmp", "shrinkage_cmp", "bag_gp")
 _ADAM: dict[str, Any] = {"method": "adam", "steps": 300, "restarts": 1, "prior_sd": 0.0}
 _HELD: dict[str, Any] = {"regularisation": 1e-2, "learn_regularisation": False}
 #: Where the paper's public code starts: lengthscales one, variances log 2.
-_PUBLIC_KERNEL = KernelSpec((Term((Factor("rbf", INPUTS, (1.0,) * 3),), math.log(2)),))
+_PUBLIC_KERNEL = gaussian(COLUMNS.inputs, (1.0,) * 3, math.log(2))
 _PUBLIC = {**_ADAM, **_HELD, "steps": 100, "noise": math.log(2), "kernel": _PUBLIC_KERNEL.to_dict()}
 #: Way → what it changes of the default settings. The paper holds λ at 0.01 and uses Adam; its public code takes 100
 #: steps at rate 0.1.

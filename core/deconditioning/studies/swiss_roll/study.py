@@ -13,7 +13,7 @@ from deconditioning.device import choose
 from deconditioning.downscaling.prediction import may_be_kept, posterior_of_sums, reads_bags
 from deconditioning.engine.reporting import NoReport, Stopwatch, peak_mb
 from deconditioning.errors import Check, InputError, never
-from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.kernels.spec import KernelSpec, gaussian
 from deconditioning.models.catalogue import GENERAL, named
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.indirect_gp import Columns
@@ -117,8 +117,8 @@ def roll_spec(settings: ProblemSettings) -> RollSpec:
 def model_spec(settings: SwissRollSettings) -> ModelSpec:
     """The model at these hyperparameters."""
     scales = settings.k_x, settings.k_width, settings.k_height
-    k = KernelSpec((Term((Factor("rbf", INPUTS, scales),), settings.k_size),))
-    ell = KernelSpec((Term((Factor("rbf", MEDIATORS, (settings.l_scale,)),), settings.l_size),))
+    k = gaussian(COLUMNS.inputs, scales, settings.k_size)
+    ell = gaussian(COLUMNS.mediators, (settings.l_scale,), settings.l_size)
     spec = ModelSpec(settings.kind, k, ell, settings.regularisation, settings.noise)
     inducing = Inducing(settings.inducing, seed=settings.seed)
     return replace(spec, inducing=inducing) if spec.model.uses("inducing") else spec
@@ -141,12 +141,12 @@ class RollFit:
 
 def mediator_kernel(lengthscale: float) -> KernelSpec:
     """The Gaussian ℓ on slice heights."""
-    return KernelSpec((Term((Factor("rbf", MEDIATORS, (lengthscale,)),)),))
+    return gaussian(COLUMNS.mediators, (lengthscale,))
 
 
 def starting_spec(roll: SwissRoll, settings: RollSettings) -> ModelSpec:
     """The model at its given hyperparameters."""
-    k = KernelSpec((Term((Factor("rbf", INPUTS, (settings.lengthscale,) * 3),)),))
+    k = gaussian(COLUMNS.inputs, (settings.lengthscale,) * 3)
     ell = mediator_kernel(settings.mediator_lengthscale)
     return ModelSpec(
         settings.kind,
@@ -229,7 +229,7 @@ def inducing_points(roll: SwissRoll, model: NamedModel, count: int, seed: int) -
     """Places of a sparse model's inducing points on a roll, whatever its hyperparameters are."""
     bags = roll.data.bags
     count = model.inducing_count(count, bags)
-    any_kernel = KernelSpec((Term((Factor("rbf", ("x",), (1.0,)),)),))
+    any_kernel = gaussian(("x",), (1.0,))
     return located(ModelSpec(model, any_kernel, inducing=Inducing(count, seed=seed)), bags).inducing.locations
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.flags import add_flags
-from deconditioning.cli.options import USUAL_MARKS, add_missing_option, add_output_options, seeds_of
+from deconditioning.cli.options import add_missing_option, add_output_options, seeds_of
 from deconditioning.cli.talk import say, stdout_kept_clean
 from deconditioning.errors import InputError
 from deconditioning.missing_marks import checked_missing
@@ -53,7 +53,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     table.add_argument("--outcome", metavar="COLUMN", help="column of the outcome")
     table.add_argument("--covariate", nargs="*", metavar="COLUMN", help="columns of further covariates of the subject")
     table.add_argument("--drop-missing", action="store_true", help="omit rows with missing cells")
-    add_missing_option(table, USUAL_MARKS)
+    add_missing_option(table)
     table.add_argument("--stand-in", type=int, metavar="N", help="synthetic accelerometer study of N people")
     add_flags(table, ValidationSettings, without=("nested",), defaults={"repeats": 10})
     table.add_argument("--given", action="store_true", help="use kernel and noise as given, not learned per fold")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.filter_options import add_circle_options, filter_settings
 from deconditioning.cli.flags import add_flags
-from deconditioning.cli.options import USUAL_MARKS, add_missing_option, chosen, seeds_asked
+from deconditioning.cli.options import add_missing_option, chosen, seeds_asked
 from deconditioning.cli.talk import say, stdout_kept_clean
 from deconditioning.errors import InputError
 from deconditioning.studies.filtering.settings import RotationSettings
@@ -32,7 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="time column of the series, used to sort rows and find gaps (default: the column that contains times), "
             "or none",
     )  # fmt: skip
-    add_missing_option(parser, USUAL_MARKS)
+    add_missing_option(parser)
     parser.add_argument("--methods", nargs="+", metavar="METHOD", help="kbr, ekf, ukf, particle (all)")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.flags import add_flags
-from deconditioning.cli.options import USUAL_MARKS, add_missing_option, add_output_options, seeds_of
+from deconditioning.cli.options import add_missing_option, add_output_options, seeds_of
 from deconditioning.cli.talk import say, stdout_kept_clean
 from deconditioning.errors import InputError
 from deconditioning.studies.likelihood_free.settings import SimulatorSettings, SourceSettings
@@ -38,7 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--table", metavar="FILE", help="table: CSV of parameters and summaries, one row per simulation"
     )
     parser.add_argument("--observed-row", metavar="FILE", help="table: CSV with names and one observed row")
-    add_missing_option(parser, USUAL_MARKS)
+    add_missing_option(parser)
     parser.add_argument("--parameters", nargs="+", metavar="COLUMN", help="table: its parameter columns")
     parser.add_argument(
         "--log", nargs="+", default=[], metavar="COLUMN", help="table: parameters on a logarithmic scale"
