@@ -11,7 +11,7 @@ from deconditioning.downscaling.drawn.effective_resolution import at_resolution
 from deconditioning.downscaling.draws import COUNT, Draws, posterior_draws
 from deconditioning.fields.problem.coordinates import steps_in_km
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.figures.downscaled_maps import MEAN
+from deconditioning.figures.downscaled_maps import MapKey
 from deconditioning.figures.flip_book import flip_book
 from deconditioning.figures.map_panel import MapScale
 from deconditioning.figures.scores import power_spectra
@@ -68,7 +68,7 @@ def show(
     """The flip book in the place of the mean map, and under all maps what it tells; computed once the exact picture is
     there, whose sums it takes."""
     kilometres = resolution(problem)
-    with maps.places[MEAN]:
+    with maps.places[MapKey.MEAN]:
         if not view.exact:
             st.caption("The draws appear after the exact maps …")
             return

@@ -24,11 +24,7 @@ from deconditioning.downscaling.warping.physical_map import physical_map
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import (
-    ERROR,
-    MEAN,
-    OBSERVED,
-    SPREAD,
-    TRUTH,
+    MapKey,
     Reaches,
     all_panels,
     chosen_cell_marks,
@@ -219,8 +215,8 @@ class Maps:
     def of(cls, problem: DownscalingProblem) -> "Maps":
         """Places in rows of three (of two without a truth), the last one for what the intervals held."""
         keys = list(keys_of(problem))
-        keys.insert(keys.index(MEAN) + 1, TRUST)  # in a narrow window below the mean, in a wide one last
-        with st.container(key="lab-maps-three" if TRUTH in keys else "lab-maps-two"):
+        keys.insert(keys.index(MapKey.MEAN) + 1, TRUST)  # in a narrow window below the mean, in a wide one last
+        with st.container(key="lab-maps-three" if MapKey.TRUTH in keys else "lab-maps-two"):
             places = {key: st.container(key=f"lab-map-{key}") for key in keys}
         return cls(places, field_scale(problem), problem)
 
@@ -230,10 +226,10 @@ class Maps:
 
     def show(self, key: str, figure: Any, along: _Along | None = None) -> None:
         """A figure in the place of that key; what is pointed at on it is looked into, or done by hand."""
-        with self.places[key] if key != MEAN else nullcontext():
+        with self.places[key] if key != MapKey.MEAN else nullcontext():
             point = plotly_live(
-                figure, f"map-{key}", group=_GROUP, clickable=cell_selection.mode() == "look", later=key != MEAN,
-                on_click=_whole_page, cells=cell_selection.lattice(self.problem, key == OBSERVED),
+                figure, f"map-{key}", group=_GROUP, clickable=cell_selection.mode() == "look", later=key != MapKey.MEAN,
+                on_click=_whole_page, cells=cell_selection.lattice(self.problem, key == MapKey.OBSERVED),
                 on_cells=partial(_by_hand, self.problem, key), along=along,
             )  # fmt: skip
         if _is_new(key, point):
@@ -247,8 +243,9 @@ def _look(dark: bool) -> dict[str, Any]:
 @st.cache_resource(show_spinner=False, max_entries=8)
 def _given(key: str, dark: bool, _panels: list[Panel], _problem: DownscalingProblem) -> dict[str, Prepared]:
     """The maps that no slider changes, written out: the coarse observation and the truth, where it is known."""
-    figures = {panel.key: field_map(panel, **_look(dark)) for panel in _panels if panel.key in (OBSERVED, TRUTH)}
-    figures[OBSERVED]["data"] += chosen_cell_marks(_problem)
+    given = [panel for panel in _panels if panel.key in (MapKey.OBSERVED, MapKey.TRUTH)]
+    figures = {panel.key: field_map(panel, **_look(dark)) for panel in given}
+    figures[MapKey.OBSERVED]["data"] += chosen_cell_marks(_problem)
     return {name: prepare(figure) for name, figure in figures.items()}
 
 
@@ -267,7 +264,7 @@ def _whole_page() -> None:
 def _by_hand(problem: DownscalingProblem, key: str, events: list[list[float]]) -> None:
     """What was pointed at on the map of that key concerns all of the page, also where that is a fragment."""
     cell_selection.pointed(problem, events)
-    if key == MEAN:
+    if key == MapKey.MEAN:
         st.rerun()
 
 
@@ -282,7 +279,7 @@ def posterior(choice: Choice, problem: DownscalingProblem, start: ModelSpec, map
         maps.draw(mean_panel(problem, maps.scale, view.mean), stands.told(), view.every)
         return spec, view, stands
 
-    with maps.places[MEAN]:
+    with maps.places[MapKey.MEAN]:
         return picture_first(draw)
 
 
@@ -318,7 +315,7 @@ def draw_maps(choice: Choice, panels: list[Panel], view: View, maps: Maps, along
     """Coarse observation, truth, 2 sd and error; returns the point that was clicked."""
     for key, figure in _given(choice.key, is_dark(), panels, maps.problem).items():
         maps.show(key, figure)
-    every = {SPREAD: view.sd_every, ERROR: view.every}
+    every = {MapKey.SPREAD: view.sd_every, MapKey.ERROR: view.every}
     for panel in panels:
         if panel.key in every:
             maps.draw(panel, along, every[panel.key])

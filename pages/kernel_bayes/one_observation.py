@@ -17,7 +17,6 @@ from deconditioning.studies.kernel_bayes.study import (
     GaussianSpec,
     exact_embedding,
     gaussian_spec,
-    lengthscale_of,
 )
 from deconditioning.wording import signed
 from pages.kernel_bayes.controls import RULE, choose_by_validation, move_observation, problem_of
@@ -100,10 +99,9 @@ def line(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) -
         plotly_live(figure, "k-pairs", later=True, on_rule=move_observation)
     left, right = st.columns(2)
     with left:
-        scale = lengthscale_of(sample.kernel)
         lines = {
             "this rule": sample.at(torch.from_numpy(grid)).numpy(),
-            "exact": exact_embedding(problem, y, grid, scale),
+            "exact": exact_embedding(problem, y, grid, sample.kernel),
         }
         figure = embeddings_plot(grid[:, 0], lines, title="Embedding of the posterior", variable="x", height=280,
                                  dark=dark)  # fmt: skip
@@ -124,10 +122,9 @@ def plane(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) 
     reach = 3.0 * np.sqrt(np.diag(problem.xx) / 2)
     axes = [np.linspace(-r, r, 70) for r in reach]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, 2)
-    scale = lengthscale_of(sample.kernel)
     pictures = {
         "Posterior embedding by this rule": sample.at(torch.from_numpy(grid)).numpy(),
-        "Exact embedding": exact_embedding(problem, y, grid, scale),
+        "Exact embedding": exact_embedding(problem, y, grid, sample.kernel),
         "Exact posterior density": normal_density(*problem.posterior(y), grid),
     }
     large, small = st.columns([5, 3])

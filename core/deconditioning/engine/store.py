@@ -16,7 +16,6 @@ from deconditioning.engine.labels import Label
 from deconditioning.engine.records import ACTIVE, ENDED, Run, RunSpec, jsonable
 from deconditioning.engine.visitors.visitor_id import is_mark
 from deconditioning.errors import InputError
-from deconditioning.versions import UNSTATED
 
 _ID = re.compile(r"\d{8}-\d{6}-(?:[0-9a-f]{8}){1,2}")
 _MOST_BYTES = 64 * 2**20  # no JSON of ours is larger; larger ones are somebody else's
@@ -292,7 +291,7 @@ def _read_run(folder: Path) -> tuple[Run, dict[str, Any]]:
         files=_files(folder),
         heard=_number(status.get("heard")),
         owner=_owner(folder),
-        version=str(status.get("version", UNSTATED))[:20],
+        version=str(status.get("version", Run.version))[:20],
         attempt=int(_number(status.get("attempt"), 0, 1e6) or 0),
         label=Label.read(_read_json(folder, "label.json")),
     )

@@ -8,6 +8,7 @@ than a factor of two: a moved slider is seen as a change of colour, and still no
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,21 @@ UNCERTAINTIES = {
     "high": "Upper end of the 95 % interval",
     "above": "Probability of exceeding a value",
 }
-OBSERVED, MEAN, TRUTH, SPREAD, ERROR = "observed", "mean", "truth", "spread", "error"
+
+
+class MapKey(StrEnum):
+    """The maps of a prediction."""
+
+    OBSERVED = "observed"
+    MEAN = "mean"
+    TRUTH = "truth"
+    SPREAD = "spread"
+    ERROR = "error"
 
 
 def keys_of(problem: DownscalingProblem) -> tuple[str, ...]:
     """The maps of a problem in the order in which they are read; two of them need the truth."""
-    return (OBSERVED, MEAN, SPREAD) if problem.truth is None else (OBSERVED, MEAN, TRUTH, SPREAD, ERROR)
+    return tuple(key for key in MapKey if problem.truth is not None or key not in (MapKey.TRUTH, MapKey.ERROR))
 
 
 def short_name(problem: DownscalingProblem) -> str:
@@ -103,7 +113,7 @@ def _observed_panel(problem: DownscalingProblem, scale: MapScale) -> Panel:
     if inside.any():
         values, grid = _at_pixels(problem, problem.coarse.ravel()), problem.grid
     title = "Coarse observation" + (" (grey: hidden from the model)" if np.isnan(values).any() else "")
-    return Panel(OBSERVED, title, values, grid, scale)
+    return Panel(MapKey.OBSERVED, title, values, grid, scale)
 
 
 def chosen_cell_marks(problem: DownscalingProblem) -> list[dict[str, Any]]:
@@ -150,7 +160,7 @@ def scaled_up_panels(
 
 def mean_panel(problem: DownscalingProblem, scale: MapScale, mean: np.ndarray, title: str = "Posterior mean") -> Panel:
     """The posterior mean (H, W)."""
-    return Panel(MEAN, title, mean, problem.grid, scale)
+    return Panel(MapKey.MEAN, title, mean, problem.grid, scale)
 
 
 def all_panels(
@@ -162,10 +172,10 @@ def all_panels(
     error = MapScale("prediction − truth", units, "diverging", -limits.error, limits.error)
     panels = [_observed_panel(problem, scale), mean_panel(problem, scale, mean)]
     if problem.truth is not None:
-        panels.append(Panel(TRUTH, "Truth (never shown to the model)", problem.truth, grid, scale))
-    panels.append(Panel(SPREAD, f"Uncertainty: {SPREADS} sd", SPREADS * sd, grid, spread))
+        panels.append(Panel(MapKey.TRUTH, "Truth (never shown to the model)", problem.truth, grid, scale))
+    panels.append(Panel(MapKey.SPREAD, f"Uncertainty: {SPREADS} sd", SPREADS * sd, grid, spread))
     if problem.truth is not None:
-        panels.append(Panel(ERROR, "Error", mean - problem.truth, grid, error))
+        panels.append(Panel(MapKey.ERROR, "Error", mean - problem.truth, grid, error))
     return panels
 
 
@@ -176,10 +186,10 @@ def uncertainty_panel(
     a pixel exceeds a ``threshold`` ("above")."""
     if kind != "above":
         ends = dict(zip(("low", "high"), found.interval(0.95), strict=True))
-        return Panel(SPREAD, UNCERTAINTIES[kind], ends[kind], problem.grid, scale)
+        return Panel(MapKey.SPREAD, UNCERTAINTIES[kind], ends[kind], problem.grid, scale)
     value = f"{threshold:g} {problem.units}".strip()
     title, chance = f"Probability of more than {value}", MapScale("probability", "", "sequential", 0.0, 1.0)
-    return Panel(SPREAD, title, found.exceedance(threshold), problem.grid, chance)
+    return Panel(MapKey.SPREAD, title, found.exceedance(threshold), problem.grid, chance)
 
 
 def heading(problem: DownscalingProblem) -> str:

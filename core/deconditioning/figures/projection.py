@@ -20,14 +20,10 @@ def frame(grid: Grid) -> Frame:
 
 def _to_native(lon: np.ndarray, lat: np.ndarray, kind: str, mapping: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     """Longitude and latitude (degrees) in the native x and y of a latlon, rotated or projected grid."""
-    if kind == "rotated":
-        y, x = sphere.true_to_rotated(lat, lon, mapping)
-    elif kind == "projected":
-        y, x = sphere.true_to_projected(lat, lon, mapping)
+    y, x = sphere.native_position(kind, np.asarray(lat, dtype=float), np.asarray(lon, dtype=float), mapping)
+    if kind == "projected":
         bad = ~(np.isfinite(x) & np.isfinite(y))
         y, x = np.where(bad, np.nan, y), np.where(bad, np.nan, x)
-    else:
-        y, x = np.asarray(lat, dtype=float), np.asarray(lon, dtype=float)
     return x, y
 
 

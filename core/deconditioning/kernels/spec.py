@@ -138,7 +138,7 @@ class KernelSpec:
 
 
 def gaussian(columns: tuple[str, ...], lengthscales: tuple[float, ...], variance: float = 1.0) -> KernelSpec:
-    """A Gaussian kernel ``v exp(−½ Σ_j (x_j − x′_j)²/ℓ_j²)`` with one lengthscale per column."""
+    """A Gaussian kernel ``v exp(−½ Σ_j (x_j − x′_j)²/ℓ_j²)``: one lengthscale per column, or one for all."""
     return KernelSpec((Term((Factor("rbf", columns, lengthscales),), variance),))
 
 

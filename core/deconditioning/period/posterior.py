@@ -15,7 +15,6 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from deconditioning.bag_sums.region_sums import RegionSums, region_sums
 from deconditioning.downscaling.checks.few_cells import widening
 from deconditioning.downscaling.checks.local_scale_inputs import local_scale_inputs
 from deconditioning.downscaling.prediction import (
@@ -26,7 +25,7 @@ from deconditioning.downscaling.prediction import (
     whole_sums,
 )
 from deconditioning.downscaling.starting import columns_of
-from deconditioning.downscaling.stores.wide_grid import wide_picture, widen
+from deconditioning.downscaling.stores.wide_grid import wide_sums, widen
 from deconditioning.errors import Check, InputError, never
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.tiles import diagonal
@@ -81,7 +80,7 @@ def pixel_sums(spec: ModelSpec, problem: DownscalingProblem, device: torch.devic
 
 def _summed_by_region(spec: ModelSpec, problem: DownscalingProblem, device: torch.device, check: Check) -> PixelSums:
     wide = widen(problem.grid, problem.grid)
-    sums: RegionSums = region_sums(spec.kernel, wide_picture(problem, wide).to(device), check=check)
+    sums = wide_sums(spec.kernel, problem, wide, device, check)
     kernel = spec.kernel.build(problem.columns).to(device)
     inputs, shape = problem.inputs.to(device), problem.grid.shape
     rows, columns = torch.as_tensor(problem.pixel) // shape[1], torch.as_tensor(problem.pixel) % shape[1]

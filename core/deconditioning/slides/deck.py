@@ -11,7 +11,7 @@ from deconditioning.fields.gridded import Variable
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.static_fields import ALTITUDES
 from deconditioning.figures.colours import model_name
-from deconditioning.figures.downscaled_maps import MEAN, OBSERVED, SPREAD, TRUTH, heading, round_limits, short_name
+from deconditioning.figures.downscaled_maps import MapKey, heading, round_limits, short_name
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.printed.coverage import mark_of
 from deconditioning.figures.printed.publication import publication_figure
@@ -167,14 +167,14 @@ def _slides(shown: Shown) -> list[dict[str, Any]]:
     return [
         _map("data", "Known at high resolution", f"{covariates.capitalize()}, at all {pixels} pixels.", _COVARIATE)
         | {"given": True},
-        _map("coarse", "Observed", f"{cells} coarse values of {name}.{hidden}", OBSERVED) | {"given": True},
+        _map("coarse", "Observed", f"{cells} coarse values of {name}.{hidden}", MapKey.OBSERVED) | {"given": True},
         _map("fine", "From coarse to fine", f"From {cells} coarse values to {pixels} pixels: drag the divider.",
-             MEAN, OBSERVED, ("coarse", "fine"), f"From {cells} coarse values to {pixels} pixels."),
-        _map("truth", "Comparison with the truth", _nearness(shown), TRUTH, MEAN, ("fine", "truth")),
+             MapKey.MEAN, MapKey.OBSERVED, ("coarse", "fine"), f"From {cells} coarse values to {pixels} pixels."),
+        _map("truth", "Comparison with the truth", _nearness(shown), MapKey.TRUTH, MapKey.MEAN, ("fine", "truth")),
         _map("doubt", "Where the map is least certain",
-             f"Hatched: the quarter of the map with the largest uncertainty. {doubt}", MEAN,
+             f"Hatched: the quarter of the map with the largest uncertainty. {doubt}", MapKey.MEAN,
              printed=f"In the quarter of the map with the largest uncertainty, {doubt[0].lower()}{doubt[1:]}")
-        | {"hatch": {"field": SPREAD, "above": _least_known(shown)}},
+        | {"hatch": {"field": MapKey.SPREAD, "above": _least_known(shown)}},
         _checks(shown),
         {"key": "method", "kind": "words", "title": "Method", "sentence": _method(shown),
          "lines": [["Model", f"{shown.model.title} ({shown.model.source})"], *_scale(problem),
@@ -219,7 +219,7 @@ def _nearness(shown: Shown) -> str:
 
 def _least_known(shown: Shown) -> float:
     """2 sd above which the map is known least well."""
-    panel = shown.panel(SPREAD)
+    panel = shown.panel(MapKey.SPREAD)
     assert panel is not None
     return float(np.nanquantile(panel.values, 1 - _LEAST_KNOWN))
 

@@ -69,18 +69,18 @@ def solution_words(exercise: Exercise) -> str:
 
 def _band(given: dict[str, Any]) -> tuple[float, ...]:
     from deconditioning.studies.one_dimension.problem import condition_line, on_grid
-    from deconditioning.studies.one_dimension.sweep import line_at, line_spec, model_at
+    from deconditioning.studies.one_dimension.sweep import line_at, model_at
 
-    line, spec = line_at(line_spec(given)), model_at(given)
+    line, spec = line_at(given), model_at(given)
     return (on_grid(line, condition_line(line, spec), spec).scores(line)["coverage_2sd"],)
 
 
 def _evidence(given: dict[str, Any]) -> tuple[float, ...]:
     """The evidence, and the best of the picture that page One dimension opens with."""
     from deconditioning.studies.one_dimension.evidence_surface import evidence_surface
-    from deconditioning.studies.one_dimension.sweep import line_at, line_spec, model_at
+    from deconditioning.studies.one_dimension.sweep import line_at, model_at
 
-    surface = evidence_surface(line_at(line_spec(given)), model_at(given), "k1 lengthscale [x]", "ℓ1 lengthscale [y]")
+    surface = evidence_surface(line_at(given), model_at(given), "k1 lengthscale [x]", "ℓ1 lengthscale [y]")
     return *_scored("one-dimension", "evidence")(given), float(np.nanmax(surface.values))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.figures.downscaled_maps import SPREAD, UNCERTAINTIES, uncertainty_panel
+from deconditioning.figures.downscaled_maps import UNCERTAINTIES, MapKey, uncertainty_panel
 from deconditioning.figures.map_panel import MapScale, Panel
 from pages.downscaling.distribution.view import View
 from pages.kit.controls import widgets
@@ -33,7 +33,7 @@ class Shown:
         if self.is_sd:
             return panels
         own = uncertainty_panel(problem, scale, view.predictive, self.kind, self.threshold)
-        return [own if panel.key == SPREAD else panel for panel in panels]
+        return [own if panel.key == MapKey.SPREAD else panel for panel in panels]
 
 
 def choose(problem: DownscalingProblem) -> Shown:

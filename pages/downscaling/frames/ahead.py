@@ -18,7 +18,7 @@ from deconditioning.downscaling.interactive import Later
 from deconditioning.downscaling.warping.physical_map import physical_map
 from deconditioning.errors import Cancelled, Check, InputError, never
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.figures.downscaled_maps import ERROR, MEAN, SPREAD, SPREADS
+from deconditioning.figures.downscaled_maps import SPREADS, MapKey
 from deconditioning.figures.map_frames import MapFamily, map_frames
 from deconditioning.figures.maps import thinned
 from deconditioning.models.spec import ModelSpec
@@ -91,11 +91,11 @@ def frames_along(
         return MapFamily(centre, bases, part.coefficients, part.low + at, part.high + at, grid, every)
 
     if found.mean.error <= MOST_ERROR * found.unit:
-        mean = maps[f"map-{MEAN}"] = map_of(found.mean, found.every, 1.0)
+        mean = maps[f"map-{MapKey.MEAN}"] = map_of(found.mean, found.every, 1.0)
         if problem.truth is not None:
-            maps[f"map-{ERROR}"] = replace(mean, centre=mean.centre - thinned(problem.truth, found.every))
+            maps[f"map-{MapKey.ERROR}"] = replace(mean, centre=mean.centre - thinned(problem.truth, found.every))
     if spread and found.spread.error <= MOST_ERROR * found.unit:
-        maps[f"map-{SPREAD}"] = map_of(found.spread, found.sd_every, SPREADS)
+        maps[f"map-{MapKey.SPREAD}"] = map_of(found.spread, found.sd_every, SPREADS)
     return frames_text(map_frames(maps)) if maps else ""
 
 

@@ -23,7 +23,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.warp import Warp
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.fields.writing.delivery import Delivery
-from deconditioning.figures.downscaled_maps import MEAN
+from deconditioning.figures.downscaled_maps import MapKey
 from deconditioning.slides.assembled import of_result
 from deconditioning.slides.deck import downscaling_deck
 from tests.core.fields.test_warp import field_of
@@ -101,7 +101,7 @@ def test_rain_is_never_negative_and_averages_to_the_cells(lognormal: Downscaling
     drawing, spectra = leaving(lognormal, result).drawn(Delivery(draws=4))
     assert np.array_equal(drawing(4, 0).mean, result.mean) and spectra is not None
     shown = of_result(lognormal, fields_from_dataset(field_of(lognormal.truth)), result)
-    assert float(shown.panel(MEAN).values.min()) >= 0.0
+    assert float(shown.panel(MapKey.MEAN).values.min()) >= 0.0
     assert any(line[0] == "Scale" and "scale" in line[1] for line in downscaling_deck(shown)["slides"][-2]["lines"])
     for draw in file["draws"].values:
         assert np.abs(reaggregate(lognormal, draw) - lognormal.coarse)[seen].max() < 1e-6 * spread

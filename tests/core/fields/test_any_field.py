@@ -14,8 +14,8 @@ from deconditioning.errors import InputError
 from deconditioning.fields.grids.blocks import reaggregate
 from deconditioning.fields.grids.sphere import (
     from_unit_vectors,
-    rotated_to_true,
-    true_to_rotated,
+    native_position,
+    true_position,
     unit_vectors,
     wrap_longitude,
 )
@@ -117,9 +117,9 @@ def test_a_rotated_pole_turns_back_and_keeps_distances(one, two, pole, pole_long
         "grid_north_pole_longitude": pole_longitude,
         "north_pole_grid_longitude": turn,
     }
-    first, second = (true_to_rotated(*map(np.array, place), mapping) for place in (one, two))
+    first, second = (native_position("rotated", *map(np.array, place), mapping) for place in (one, two))
     # arcsine near a pole of the grid knows a latitude to the root of the rounding only
-    assert np.allclose(unit_vectors(*rotated_to_true(*first, mapping)), unit_vectors(*one), atol=3e-8)
+    assert np.allclose(unit_vectors(*true_position("rotated", *first, mapping)), unit_vectors(*one), atol=3e-8)
     apart = float(unit_vectors(*one) @ unit_vectors(*two))
     assert float(unit_vectors(*first) @ unit_vectors(*second)) == pytest.approx(apart, abs=3e-8)
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deconditioning.errors import InputError
-from deconditioning.fields.grids.blocks import block_index, coarse_grid, whole_blocks
+from deconditioning.fields.grids.blocks import coarse_grid, whole_blocks
 from deconditioning.fields.grids.grid import make_grid
 from deconditioning.fields.grids.pixel_shares import Shares
 from tests.core.fields.samples import fields, region
@@ -39,7 +39,7 @@ def test_means_equal_a_loop(block):
     rng = np.random.default_rng(0)
     values = rng.standard_normal(grid.shape)
     values[rng.random(grid.shape) < 0.45] = np.nan
-    index = block_index(grid.shape, block)
+    _, index = coarse_grid(grid, block)
     found = Shares.whole(index, index.max() + 1).mean(values, grid.area)
     assert np.allclose(found, brute_force(values, grid.area, block).ravel(), equal_nan=True)
 
@@ -49,7 +49,7 @@ def test_means_equal_xarray_weighted_coarsening():
     found = fields(data)
     weights = xr.DataArray(found.grid.area, dims=("lat", "lon"))
     expected = (data.t * weights).coarsen(lat=6, lon=8).sum() / weights.coarsen(lat=6, lon=8).sum()
-    index = block_index((36, 48), (6, 8))
+    _, index = coarse_grid(found.grid, (6, 8))
     assert np.allclose(
         Shares.whole(index, 36).mean(found.values("t"), found.grid.area), expected.values.ravel(), atol=1e-12
     )
@@ -60,14 +60,14 @@ def test_means_equal_conservative_regridding():
 
     data = region()
     grid = fields(data).grid
-    cells = coarse_grid(grid, (6, 8))
+    cells, index = coarse_grid(grid, (6, 8))
     onto = xr.Dataset(coords={"latitude": cells.y, "longitude": cells.x})
     source = data[["t"]].rename(lat="latitude", lon="longitude")
     expected = source.regrid.conservative(onto, latitude_coord="latitude").t
-    found = Shares.whole(block_index(grid.shape, (6, 8)), cells.area.size).mean(data.t.values, grid.area)
+    found = Shares.whole(index, cells.area.size).mean(data.t.values, grid.area)
     # the regridder weights latitudes a little differently (cos φ); the unweighted mean is farther away
     assert np.abs(found - expected.values.ravel()).max() < 2e-3
-    plain = Shares.whole(block_index(grid.shape, (6, 8)), cells.area.size).mean(data.t.values, np.ones(grid.shape))
+    plain = Shares.whole(index, cells.area.size).mean(data.t.values, np.ones(grid.shape))
     assert np.abs(plain - expected.values.ravel()).max() > 5e-2
 
 
@@ -98,8 +98,7 @@ def test_any_partition(shape, block, seed):
     window, notes = whole_blocks(grid, block)
     cut = grid.window(*window)
     assert bool(notes) == (cut.shape != grid.shape) and min(np.subtract(grid.shape, cut.shape)) >= 0
-    index = block_index(cut.shape, block)
-    cells = coarse_grid(cut, block)
+    cells, index = coarse_grid(cut, block)
     count = cells.area.size
     assert np.array_equal(np.bincount(index.ravel(), minlength=count), np.full(count, block[0] * block[1]))
     values = rng.standard_normal(cut.shape)

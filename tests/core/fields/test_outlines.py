@@ -43,8 +43,7 @@ def outline(grid: Grid, cell: int, parts: int = 8) -> np.ndarray:
     up, right = np.concatenate([0 * t, t, 0 * t + 1, 1 - t]), np.concatenate([t, 0 * t + 1, 1 - t, 0 * t])
     y = grid.y_edges[row] + up * np.diff(grid.y_edges)[row]
     x = grid.x_edges[column] + right * np.diff(grid.x_edges)[column]
-    turned = {"rotated": sphere.rotated_to_true, "projected": sphere.projected_to_true}
-    latitude, longitude = turned[grid.kind](y, x, grid.mapping) if grid.kind in turned else (y, x)
+    latitude, longitude = sphere.true_position(grid.kind, y, x, grid.mapping)
     return np.stack([longitude, np.sin(np.deg2rad(latitude))], axis=1)
 
 

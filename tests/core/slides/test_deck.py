@@ -13,7 +13,7 @@ import torch
 from deconditioning.downscaling.run import downscale
 from deconditioning.fields.gridded import Variable
 from deconditioning.figures.colours import colour_scale
-from deconditioning.figures.downscaled_maps import MEAN, SPREAD, all_panels, field_scale, reaches
+from deconditioning.figures.downscaled_maps import MapKey, all_panels, field_scale, reaches
 from deconditioning.figures.map_panel import MapScale
 from deconditioning.metrics.intervals import trust
 from deconditioning.slides.deck import (
@@ -69,13 +69,13 @@ def slide(deck: dict, key: str) -> dict:
 
 def test_every_number_said_is_that_of_the_maps(shown: Shown) -> None:
     deck, problem = downscaling_deck(shown), shown.problem
-    mean, truth = shown.panel(MEAN).values, problem.truth
+    mean, truth = shown.panel(MapKey.MEAN).values, problem.truth
     weights = np.where(np.isfinite(mean - truth), problem.grid.area, 0)
     rmse = np.sqrt(np.nansum(weights * (mean - truth) ** 2) / weights.sum())
     assert f"RMSE of the map is {rmse:.3g} K" in slide(deck, "truth")["sentence"]
     assert f"{int(problem.observed.sum())} coarse values" in slide(deck, "coarse")["sentence"]
     assert f"{problem.hidden} more were hidden" in slide(deck, "coarse")["sentence"]
-    inside = np.abs(truth - mean) <= 1.959964 * shown.panel(SPREAD).values / 2
+    inside = np.abs(truth - mean) <= 1.959964 * shown.panel(MapKey.SPREAD).values / 2
     share = np.nansum(problem.grid.area * inside) / problem.grid.area.sum()
     assert f"contain {100 * share:.0f} % of the truth" in deck["trust"]["badge"]
 

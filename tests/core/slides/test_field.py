@@ -53,12 +53,7 @@ def test_a_graticule_lies_on_round_degrees_inside_the_frame(kind: str) -> None:
     grid = problem_on(kind).grid
     x, y = (line[np.isfinite(line)] for line in graticule_on(grid))
     assert len(x) > 20 and x.min() >= grid.x_edges[0] - 1e-9 and x.max() <= grid.x_edges[-1] + 1e-9
-    if kind == "rotated":
-        latitude, longitude = sphere.rotated_to_true(y, x, grid.mapping)
-    elif kind == "projected":
-        latitude, longitude = sphere.projected_to_true(y, x, grid.mapping)
-    else:
-        latitude, longitude = y, x
+    latitude, longitude = sphere.true_position(kind, y, x, grid.mapping)
     steps = (0.1, 0.2, 0.5, 1, 2, 5, 10)
     step = next(step for step in steps if np.ptp(grid.latitude) / step <= 6)
     off = np.minimum(*(np.abs(v / step - np.round(v / step)) for v in (latitude, longitude)))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from deconditioning.kernels.spec import gaussian
 from deconditioning.studies.kernel_bayes.one_observation import answers, normal_density, rejection
 from deconditioning.studies.kernel_bayes.study import GaussianSpec, exact_embedding, make_gaussian
 
@@ -18,7 +19,8 @@ def test_the_exact_embedding_is_the_mean_of_kernels_at_exact_draws(problem):
     draws = np.random.default_rng(0).multivariate_normal(mean, covariance, size=100_000)
     at = mean + np.random.default_rng(1).standard_normal((4, len(y)))
     kernels = np.exp(-0.5 * ((at[:, None] - draws[None]) ** 2).sum(-1) / 0.8**2).mean(1)
-    assert np.allclose(exact_embedding(problem, y, at, 0.8), kernels, atol=0.01)
+    kernel = gaussian(("x", "z")[: len(y)], (0.8,)).build(("x", "z")[: len(y)])
+    assert np.allclose(exact_embedding(problem, y, at, kernel), kernels, atol=0.01)
 
 
 def test_the_density_integrates_to_one():

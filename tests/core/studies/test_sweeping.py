@@ -27,7 +27,7 @@ from deconditioning.studies.one_dimension.bayes import posterior_of_y
 from deconditioning.studies.one_dimension.evidence_surface import AXES, evidence_surface
 from deconditioning.studies.one_dimension.problem import fit_line
 from deconditioning.studies.one_dimension.settings import LineSettings
-from deconditioning.studies.one_dimension.sweep import kernel_at, line_at, line_spec, model_at
+from deconditioning.studies.one_dimension.sweep import kernel_at, line_at, model_at
 from deconditioning.studies.sparse_representation.study import SparseSettings, represent
 from deconditioning.studies.sparse_representation.sweep import toy_at
 from deconditioning.studies.sweep_content import page_of, swept
@@ -83,7 +83,7 @@ def test_evidence_of_one_dimension_is_that_of_its_surface() -> None:
     given = study.complete(SMALL["one-dimension"][0])
     axes = [Axis(mine, *AXES[name], 2) for mine, name in zip(("k_scale", "noise"), names, strict=True)]
     cells = {tuple(each["values"].values()): each for each in sweep_study(study, given, axes)}
-    line, model = line_at(line_spec(given)), model_at(given)
+    line, model = line_at(given), model_at(given)
     surface = evidence_surface(line, model, *names, 2)
     for j, noise in enumerate(surface.second):
         for i, scale in enumerate(surface.first):
@@ -96,7 +96,7 @@ def test_evidence_of_one_dimension_is_that_of_its_surface() -> None:
 def test_bayes_rule_is_what_the_page_shows() -> None:
     _, given, found = row("bayes-rule", x=0.5)
     posterior = posterior_of_y(
-        line_at(line_spec(given)),
+        line_at(given),
         "uniform",
         0.5,
         kernel_at(given, "k", "x"),
@@ -113,7 +113,7 @@ def test_bayes_rule_is_what_the_page_shows() -> None:
 
 def test_there_and_back_is_two_ridge_regressions_one_after_the_other() -> None:
     _, given, found = row("there-and-back", drawn=False)
-    line = line_at(line_spec(given))
+    line = line_at(given)
     x, y, query, grid = (v.numpy() for v in (line.inputs, line.mediators, line.query, line.grid))
 
     def k(left: np.ndarray, right: np.ndarray) -> np.ndarray:

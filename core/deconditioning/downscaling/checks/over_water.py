@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from deconditioning.fields.grids.roles import OROGRAPHY, is_among
+from deconditioning.fields.grids.roles import is_among, orography_of
 from deconditioning.fields.problem.problem import DownscalingProblem
 
 #: Names of land masks, as files have them; `_SEA` are masks of the other sign.
@@ -21,7 +21,7 @@ def over_water(problem: DownscalingProblem) -> tuple[str, float] | None:
     None where no land mask is a covariate too, or the orography is flat over water.
     """
     names = problem.spec.covariates
-    orography = next((name for name in names if is_among(name, OROGRAPHY)), None)
+    orography = orography_of(names)
     mask = next((name for name in names if is_among(name, (*_LAND, *_SEA))), None)
     if orography is None or mask is None:
         return None

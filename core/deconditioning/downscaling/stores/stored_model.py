@@ -20,14 +20,14 @@ from jaxtyping import Float
 from torch import Tensor
 
 from deconditioning.bag_sums.offsets import Cells
-from deconditioning.bag_sums.region_sums import RegionSums, region_sums
+from deconditioning.bag_sums.region_sums import RegionSums
 from deconditioning.downscaling.checks.local_scale_inputs import LocatedScale, scale_of
 from deconditioning.downscaling.prediction import bags_inside, matched_data, reads_bags
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source
 from deconditioning.downscaling.starting import columns_of, starting_spec
 from deconditioning.downscaling.stores.shifts import Shifts, shifts_on
-from deconditioning.downscaling.stores.wide_grid import WideGrid, wide_picture, widen
+from deconditioning.downscaling.stores.wide_grid import WideGrid, wide_sums, widen
 from deconditioning.downscaling.warping.physical_map import in_target_units, warped
 from deconditioning.errors import Check, InputError, never
 from deconditioning.fields.grids.grid import Grid
@@ -319,7 +319,7 @@ def _sums(
 ) -> RegionSums | None:
     if spec.model.looks_at_footprints or not (reads_bags(spec) and bags_inside(problem)):
         return None
-    return region_sums(spec.kernel, wide_picture(problem, wide).to(device), check=check)
+    return wide_sums(spec.kernel, problem, wide, device, check)
 
 
 def _system(problem: DownscalingProblem) -> CoordinateSystem:

@@ -10,15 +10,16 @@ import numpy as np
 import torch
 
 from deconditioning.bag_sums.offsets import Cells, GridLayout
-from deconditioning.bag_sums.pixel_sums import Picture
+from deconditioning.bag_sums.region_sums import RegionSums, region_sums
 from deconditioning.bag_sums.sphere import SphereLayout
 from deconditioning.downscaling.pictures.layouts import grid_layout, plane_layout, sphere_layout
 from deconditioning.downscaling.prediction import picture_of
-from deconditioning.errors import InputError
+from deconditioning.errors import Check, InputError
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.sphere import unit_vectors, wrap_longitude
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.scaling import Scaling
+from deconditioning.kernels.spec import KernelSpec
 
 #: How far apart the same row or column may lie in both grids, in steps.
 _SAME = 1e-6
@@ -77,10 +78,13 @@ def _continued(own: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return (axis, place, len(before)) if np.abs(axis[place] - other).max() <= slack else None
 
 
-def wide_picture(problem: DownscalingProblem, wide: WideGrid | None) -> Picture:
-    """The problem's pixels with the bags among them, their layout being that of the common grid."""
+def wide_sums(
+    kernel: KernelSpec, problem: DownscalingProblem, wide: WideGrid | None, device: torch.device, check: Check
+) -> RegionSums:
+    """Sums over the problem's bags for any region; their layout is that of the common grid."""
     picture = picture_of(problem)
-    return picture if wide is None else replace(picture, layout=_layout(problem, wide))
+    picture = picture if wide is None else replace(picture, layout=_layout(problem, wide))
+    return region_sums(kernel, picture.to(device), check=check)
 
 
 def _layout(problem: DownscalingProblem, wide: WideGrid) -> GridLayout | SphereLayout | None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from deconditioning.fields.grids.grid import Grid
-from deconditioning.fields.grids.outlines import on_cylinder, outlines, sizes_of, upward
+from deconditioning.fields.grids.outlines import outlines_on_cylinder, sizes_of, upward
 from deconditioning.fields.grids.polygons import as_polygons, shared_areas
 
 #: Corners per pixel of a region's sides, which are straight lines of longitude and latitude and bend elsewhere.
@@ -98,7 +98,7 @@ def _pixels(grid: Grid) -> tuple[np.ndarray, np.ndarray, Callable[[np.ndarray], 
     import shapely
 
     if grid.kind == "curvilinear":
-        y, x = on_cylinder(*outlines(grid), grid.centre_longitude())
+        y, x = outlines_on_cylinder(grid, grid.centre_longitude())
         box = np.stack([x.min(axis=1), y.min(axis=1), x.max(axis=1), y.max(axis=1)], axis=1)
         return box, sizes_of(grid, (y, x), None), lambda some: as_polygons(y[some], x[some])
     y, x = upward(grid), grid.x_edges

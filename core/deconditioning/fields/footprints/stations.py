@@ -8,7 +8,7 @@ import torch
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.station_data import Stations, StationTargets
 from deconditioning.fields.grids.interpolate import locate
-from deconditioning.fields.grids.roles import OROGRAPHY, is_among
+from deconditioning.fields.grids.roles import orography_of
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.units import convert
 from deconditioning.observations import PointErrors
@@ -101,7 +101,7 @@ def _effects(
     result = {"offset": np.ones(len(stations))}
     if stations.altitude is None:
         return result, []
-    name = next((each for each in problem.spec.covariates if is_among(each, OROGRAPHY)), None)
+    name = orography_of(problem.spec.covariates)
     if name is None:
         return result, ["No covariate is an orography, so the stations' altitudes are not used."]
     column = problem.columns.index(name)

@@ -33,14 +33,11 @@ def whole_blocks(grid: Grid, block: tuple[int, int]) -> tuple[tuple[slice, slice
     return (slice(0, kept[0]), slice(0, kept[1])), notes
 
 
-def block_index(shape: tuple[int, int], block: tuple[int, int]) -> np.ndarray:
-    """(H, W) row-major index of the block of every pixel of a grid made of whole blocks."""
-    rows, columns = (np.arange(size) // side for size, side in zip(shape, block, strict=True))
-    return rows[:, None] * (shape[1] // block[1]) + columns[None, :]
+def coarse_grid(grid: Grid, block: tuple[int, int]) -> tuple[Grid, np.ndarray]:
+    """The grid of the blocks of a grid made of whole ones, and (H, W) the row-major index of each pixel's block.
 
-
-def coarse_grid(grid: Grid, block: tuple[int, int]) -> Grid:
-    """The grid of the blocks: centres are mean native coordinates, areas are summed."""
+    Centres are mean native coordinates, areas are summed.
+    """
     (ny, nx), (by, bx) = (size // side for size, side in zip(grid.shape, block, strict=True)), block
     y, x = grid.y.reshape(ny, by).mean(axis=1), grid.x.reshape(nx, bx).mean(axis=1)
     position = None
@@ -58,7 +55,8 @@ def coarse_grid(grid: Grid, block: tuple[int, int]) -> Grid:
         wraps=grid.wraps,
     )
     area = grid.area.reshape(ny, by, nx, bx).sum(axis=(1, 3))
-    return replace(made, area=area / area.mean())
+    index = (np.arange(grid.shape[0]) // by)[:, None] * nx + np.arange(grid.shape[1]) // bx
+    return replace(made, area=area / area.mean()), index
 
 
 def reaggregate(problem: "DownscalingProblem", field: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 
 from deconditioning.errors import InputError
 from deconditioning.fields.grids import sphere
-from deconditioning.fields.grids.missing_positions import LEAST_PLACED, fill_positions, placed
+from deconditioning.fields.grids.missing_positions import fill_positions, placed
 
 Kind = Literal["latlon", "rotated", "projected", "curvilinear"]
 _MOST_CELLS = 8_000_000
@@ -83,13 +83,11 @@ class Grid:
 
     def native(self, latitude: np.ndarray, longitude: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Native coordinates (y, x) of true latitudes and longitudes; not for curvilinear grids."""
-        if self.kind == "projected":
-            return sphere.true_to_projected(latitude, longitude, self.mapping)
-        y, x = latitude, longitude
-        if self.kind == "rotated":
-            y, x = sphere.true_to_rotated(latitude, longitude, self.mapping)
-        elif self.kind == "curvilinear":
+        if self.kind == "curvilinear":
             raise InputError("A curvilinear grid has no formula from latitude and longitude to its rows and columns.")
+        y, x = sphere.native_position(self.kind, latitude, longitude, self.mapping)
+        if self.kind == "projected":
+            return y, x
         middle = 0.5 * (self.x_edges[0] + self.x_edges[-1])
         return np.asarray(y, dtype=float), sphere.wrap_longitude(x, middle)
 
@@ -162,12 +160,8 @@ def _jacobian_areas(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
 
 def _true_position(kind: Kind, y: np.ndarray, x: np.ndarray, mapping: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     """(H, W) true latitude and longitude of native coordinates (H,) and (W,)."""
-    rows, columns = np.meshgrid(y, x, indexing="ij")
-    if kind == "rotated":
-        return sphere.rotated_to_true(rows, columns, mapping)
-    if kind == "projected":
-        return sphere.projected_to_true(rows, columns, mapping)
-    return rows, sphere.wrap_longitude(columns)
+    latitude, longitude = sphere.true_position(kind, *np.meshgrid(y, x, indexing="ij"), mapping)
+    return latitude, sphere.wrap_longitude(longitude)
 
 
 def make_grid(
@@ -201,9 +195,7 @@ def make_grid(
     latitude, longitude = position if position is not None else _true_position(kind, y, x, mapping or {})
     if kind == "projected" and there is None:
         there = placed(latitude, longitude)
-        latitude, longitude = (
-            (latitude, longitude) if there.mean() < LEAST_PLACED else fill_positions(latitude, longitude, there)
-        )
+        latitude, longitude = fill_positions(latitude, longitude, there)
     if not (np.isfinite(latitude).all() and np.isfinite(longitude).all()):
         raise InputError(
             f"Rows and columns ({names[0]} {y[0]:g} to {y[-1]:g}, {names[1]} {x[0]:g} to {x[-1]:g}) have no position "

@@ -19,11 +19,12 @@ def placed(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
 def fill_positions(latitude: np.ndarray, longitude: np.ndarray, there: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Positions (H, W) in which missing ones continue their neighbours', so that distances are finite.
 
-    The nearest cell's position, then repeated means over the nine cells around; no value is ever read there.
+    The nearest cell's position, then repeated means over the nine cells around; no value is ever read there. Where
+    fewer than `LEAST_PLACED` of the cells have one, positions stay missing.
     """
     from scipy.ndimage import distance_transform_edt, uniform_filter
 
-    if there.all():
+    if there.all() or there.mean() < LEAST_PLACED:
         return latitude, longitude
     nearest = distance_transform_edt(~there, return_distances=False, return_indices=True)
     vectors = unit_vectors(latitude[tuple(nearest)], longitude[tuple(nearest)])

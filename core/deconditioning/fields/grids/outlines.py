@@ -14,7 +14,7 @@ def upward(grid: Grid) -> np.ndarray:
     return grid.y_edges if grid.kind == "projected" else np.sin(np.deg2rad(grid.y_edges))
 
 
-def outlines(grid: Grid) -> tuple[np.ndarray, np.ndarray]:
+def _outlines(grid: Grid) -> tuple[np.ndarray, np.ndarray]:
     """(N, m) true latitudes and longitudes around each cell: along its own lines, or great circles between corners.
 
     Sides of large cells bend in the plane of another grid: they go through three more points.
@@ -30,23 +30,27 @@ def outlines(grid: Grid) -> tuple[np.ndarray, np.ndarray]:
         right = np.concatenate([t, 1 + 0 * t, 1 - t, 0 * t])
         y = (grid.y_edges[:-1, None] + np.diff(grid.y_edges)[:, None] * up)[:, None] + 0 * grid.x[:, None]
         x = (grid.x_edges[:-1, None] + np.diff(grid.x_edges)[:, None] * right)[None] + 0 * y
-        latitude, longitude = y, x
-        if grid.kind == "rotated":
-            latitude, longitude = sphere.rotated_to_true(y, x, grid.mapping)
-        elif grid.kind == "projected":
-            latitude, longitude = sphere.projected_to_true(y, x, grid.mapping)
+        latitude, longitude = sphere.true_position(grid.kind, y, x, grid.mapping)
     return latitude.reshape(grid.area.size, -1), longitude.reshape(grid.area.size, -1)
 
 
 def in_plane(grid: Grid, native: Grid) -> tuple[np.ndarray, np.ndarray]:
     """(N, m) outlines of a grid's cells in another's native plane, each in one piece beside the other's middle."""
-    y, x = native.native(*outlines(grid))
+    y, x = native.native(*_outlines(grid))
     if native.kind == "projected":
         return y, x
-    return on_cylinder(y, x, 0.5 * (native.x_edges[0] + native.x_edges[-1]))
+    return _on_cylinder(y, x, 0.5 * (native.x_edges[0] + native.x_edges[-1]))
 
 
-def on_cylinder(y: np.ndarray, x: np.ndarray, middle: float) -> tuple[np.ndarray, np.ndarray]:
+def outlines_on_cylinder(grid: Grid, middle: float) -> tuple[np.ndarray, np.ndarray]:
+    """(N, m) sin φ and longitude around each cell, which keep areas, each in one piece beside a ``middle`` (degrees).
+
+    Along the cells' own lines, or great circles between corners.
+    """
+    return _on_cylinder(*_outlines(grid), middle)
+
+
+def _on_cylinder(y: np.ndarray, x: np.ndarray, middle: float) -> tuple[np.ndarray, np.ndarray]:
     """(N, m) outlines in degrees as sin φ and longitude, which keep areas, each in one piece beside a ``middle``."""
     x = x[:, :1] + (x - x[:, :1] + 180.0) % 360.0 - 180.0
     x = x - 360.0 * np.round((x.mean(axis=1, keepdims=True) - middle) / 360.0)

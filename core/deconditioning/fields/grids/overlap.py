@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from deconditioning.fields.grids.grid import Grid
-from deconditioning.fields.grids.outlines import in_plane, on_cylinder, outlines, sizes_of, upward
+from deconditioning.fields.grids.outlines import in_plane, outlines_on_cylinder, sizes_of, upward
 from deconditioning.fields.grids.polygons import as_polygons, shared_areas
 
 #: Pairs of cells that are looked at together.
@@ -84,7 +84,7 @@ def _rectangles(grid: Grid) -> np.ndarray:
 def _of_outlines(source: Grid, onto: Grid) -> Overlap:
     """Two curvilinear grids, in the plane of longitude and sin φ around the middle of the second."""
     middle = onto.centre_longitude()
-    (y, x), own = (on_cylinder(*outlines(grid), middle) for grid in (source, onto))
+    (y, x), own = (outlines_on_cylinder(grid, middle) for grid in (source, onto))
     sizes = [sizes_of(grid, around, None) for grid, around in ((source, (y, x)), (onto, own))]
     there, cells = (np.flatnonzero(np.isfinite(each)) for each in sizes)
     targets, parts = as_polygons(own[0][cells], own[1][cells]), []

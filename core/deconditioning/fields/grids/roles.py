@@ -1,6 +1,7 @@
 """The role of a coordinate variable: latitude, longitude, or the rows and columns of a map (CF first, then names)."""
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,7 +33,7 @@ NAMES = {
 }
 
 #: Names of orography, as files have them.
-OROGRAPHY = ("orog", "surface_altitude", "elevation", "elev", "dem", "topo", "altitude", "terrain", "hgt", "zsurf")
+_OROGRAPHY = ("orog", "surface_altitude", "elevation", "elev", "dem", "topo", "altitude", "terrain", "hgt", "zsurf")
 
 #: How standard names of latitudes begin that are those of something else than cells.
 _OTHER_PLACES = ("platform_", "deployment_", "cloud_", "geographic_")
@@ -80,3 +81,8 @@ def is_among(name: str, known: tuple[str, ...]) -> bool:
     """Whether a variable has one of these names, or one that begins or ends with it."""
     plain = name.lower()
     return any(plain == each or plain.startswith(f"{each}_") or plain.endswith(f"_{each}") for each in known)
+
+
+def orography_of(names: Iterable[str]) -> str | None:
+    """The first of these variables that is named as an orography."""
+    return next((name for name in names if is_among(name, _OROGRAPHY)), None)

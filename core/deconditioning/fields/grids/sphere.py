@@ -71,7 +71,7 @@ def _pole(mapping: Mapping[Any, Any]) -> tuple[float, float, float]:
     return latitude, longitude, turn
 
 
-def rotated_to_true(y: np.ndarray, x: np.ndarray, mapping: Mapping[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
+def _rotated_to_true(y: np.ndarray, x: np.ndarray, mapping: Mapping[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
     """True latitude and longitude (degrees) of rotated ones.
 
     sin φ = sin φ_p sin φ_r + cos φ_p cos φ_r cos(λ_r − N), with (φ_p, λ_p) the rotated grid's north
@@ -82,10 +82,10 @@ def rotated_to_true(y: np.ndarray, x: np.ndarray, mapping: Mapping[Any, Any]) ->
     return phi, wrap_longitude(lam + longitude)
 
 
-def true_to_rotated(
+def _true_to_rotated(
     latitude: np.ndarray, longitude: np.ndarray, mapping: Mapping[Any, Any]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rotated latitude and longitude (degrees) of true ones; the inverse of ``rotated_to_true``."""
+    """Rotated latitude and longitude (degrees) of true ones; the inverse of ``_rotated_to_true``."""
     pole_latitude, pole_longitude, offset = _pole(mapping)
     y, x = _turn(latitude, np.asarray(longitude) - pole_longitude, pole_latitude)
     return y, wrap_longitude(x + offset)
@@ -142,7 +142,7 @@ def _metres(crs: "CRS") -> float:
     return float(crs.axis_info[0].unit_conversion_factor) if crs.is_projected and crs.axis_info else 1.0
 
 
-def projected_to_true(y: np.ndarray, x: np.ndarray, mapping: Mapping[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
+def _projected_to_true(y: np.ndarray, x: np.ndarray, mapping: Mapping[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
     """True latitude and longitude (degrees) of projected coordinates in metres, by the CF grid mapping."""
     crs = _crs(mapping)
     unit = _metres(crs)
@@ -150,7 +150,7 @@ def projected_to_true(y: np.ndarray, x: np.ndarray, mapping: Mapping[Any, Any]) 
     return np.asarray(latitude), wrap_longitude(longitude)
 
 
-def true_to_projected(
+def _true_to_projected(
     latitude: np.ndarray, longitude: np.ndarray, mapping: Mapping[Any, Any]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Projected coordinates (y, x) in metres of true latitude and longitude."""
@@ -169,3 +169,19 @@ def solid_angles(ring: np.ndarray) -> np.ndarray:
         pairs = (first, second), (second, third), (third, first)
         total += 2 * np.arctan2(triple, 1 + sum(np.sum(a * b, axis=-1) for a, b in pairs))
     return np.abs(total)
+
+
+def true_position(kind: str, y: np.ndarray, x: np.ndarray, mapping: Mapping[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """True latitude and longitude (degrees) of native coordinates of a ``rotated``, ``projected`` or other grid."""
+    if kind == "rotated":
+        return _rotated_to_true(y, x, mapping)
+    return _projected_to_true(y, x, mapping) if kind == "projected" else (y, x)
+
+
+def native_position(
+    kind: str, latitude: np.ndarray, longitude: np.ndarray, mapping: Mapping[Any, Any]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Native coordinates (y, x) of true latitudes and longitudes (degrees): the inverse of `true_position`."""
+    if kind == "rotated":
+        return _true_to_rotated(latitude, longitude, mapping)
+    return _true_to_projected(latitude, longitude, mapping) if kind == "projected" else (latitude, longitude)

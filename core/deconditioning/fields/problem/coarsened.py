@@ -6,7 +6,7 @@ import numpy as np
 
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields, Variable
-from deconditioning.fields.grids.blocks import block_index, coarse_grid, whole_blocks
+from deconditioning.fields.grids.blocks import coarse_grid, whole_blocks
 from deconditioning.fields.grids.pixel_shares import Shares, mostly
 from deconditioning.fields.grids.regridding import how_sampled
 from deconditioning.fields.problem.assemble import Sides, assemble
@@ -39,7 +39,7 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     window = kept.pixels(spec.block)
     grid = fields.grid.window(*window)
     raw, target, densities = _raw(fields, spec, names, window)
-    cell, cells = block_index(grid.shape, spec.block), coarse_grid(grid, spec.block)
+    cells, cell = coarse_grid(grid, spec.block)
     count = cells.y.size * cells.x.size
     blocks = weighted(Shares.whole(cell, count), fields, spec, window)
     coarse, *mediators = (blocks.mean(raw[n], grid.area) for n in (spec.target, *spec.mediators))

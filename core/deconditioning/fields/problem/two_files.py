@@ -6,7 +6,7 @@ import numpy as np
 
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields, Variable
-from deconditioning.fields.grids.blocks import block_index, coarse_grid, whole_blocks
+from deconditioning.fields.grids.blocks import coarse_grid, whole_blocks
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.interpolate import locate
 from deconditioning.fields.grids.pixel_shares import Shares, mostly, shares_between
@@ -104,8 +104,8 @@ def _blocks(place: _Place, covariates: Fields, spec: DownscalingSpec) -> tuple[G
     """The candidate bags, which are the coarse cells where these are matched, and the pixels in them."""
     if not spec.indirect:
         return place.cells, place.shares
-    blocks = coarse_grid(place.grid, spec.block)
-    pixels = Shares.whole(block_index(place.grid.shape, spec.block), blocks.area.size)
+    blocks, index = coarse_grid(place.grid, spec.block)
+    pixels = Shares.whole(index, blocks.area.size)
     return blocks, weighted(pixels, covariates, spec, place.window)
 
 

@@ -12,7 +12,7 @@ from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.place import latitude_words, longitude_words
 from deconditioning.figures.coast import coast_lines
 from deconditioning.figures.colours import shades
-from deconditioning.figures.downscaled_maps import MEAN
+from deconditioning.figures.downscaled_maps import MapKey
 from deconditioning.figures.hatching import Doubt, hatch
 from deconditioning.figures.map_panel import Panel
 from deconditioning.figures.printed.coverage import draw_trust
@@ -70,7 +70,7 @@ def publication_figure(
     panels = [panel for panel in panels if np.isfinite(panel.values).any()]
     _check(panels, grid, projection, format)
     places, aspect = len(panels) + (trust is not None), _aspect(grid, _target_projection(grid, projection))
-    hatched = next((panel for panel in panels if panel.key == MEAN), None) if doubt is not None else None
+    hatched = next((panel for panel in panels if panel.key == MapKey.MEAN), None) if doubt is not None else None
     if doubt is not None and hatched is not None:
         caption = f"{caption.rstrip('.')}. {doubt.sentence(hatched.scale.units)}.".lstrip(". ")
     size = page_layout(places, aspect, page, columns=columns, caption=len(caption), heading=bool(heading))

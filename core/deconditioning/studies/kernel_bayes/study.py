@@ -257,20 +257,20 @@ def _nearest(tests: np.ndarray, simulated: np.ndarray, count: int) -> np.ndarray
 def embedding_error(problem: GaussianProblem, weights: torch.Tensor, rule: KernelBayes) -> float:
     """``E (m̂_y(x) − m_y(x))²`` over the tests y and 50 places x of the prior: the mean square error of posterior
     expectations of the RKHS functions ``k(x, ·)``, which are known in closed form."""
-    lengthscale = lengthscale_of(rule.kernel)
     at = simulate(problem, 50)[0]
     result = torch.stack([KernelMean(rule.inputs, w, rule.kernel).at(torch.from_numpy(at)) for w in weights.T]).numpy()
-    truth = np.stack([exact_embedding(problem, y, at, lengthscale) for y in problem.tests])
+    truth = np.stack([exact_embedding(problem, y, at, rule.kernel) for y in problem.tests])
     return float(((result - truth) ** 2).mean())
 
 
-def lengthscale_of(kernel: gpytorch.kernels.Kernel) -> float:
-    """The lengthscale of a Gaussian kernel of ``gaussian_rule``."""
-    return float(kernel.kernels[0].base_kernel.kernels[0].lengthscale.detach())
+def exact_embedding(
+    problem: GaussianProblem, y: np.ndarray, at: np.ndarray, kernel: gpytorch.kernels.Kernel
+) -> np.ndarray:
+    """``E[k(x, X) | Y = y]`` in closed form for a Gaussian kernel of ``gaussian_rule``, whose lengthscale is s.
 
-
-def exact_embedding(problem: GaussianProblem, y: np.ndarray, at: np.ndarray, lengthscale: float) -> np.ndarray:
-    """``E[k(x, X) | Y = y]`` in closed form for a Gaussian k: ``|I + C/s²|^{−½} exp(−½ (x−m)ᵀ(C + s²I)⁻¹(x−m))``."""
+    ``|I + C/s²|^{−½} exp(−½ (x−m)ᵀ(C + s²I)⁻¹(x−m))``
+    """
+    lengthscale = float(kernel.kernels[0].base_kernel.kernels[0].lengthscale.detach())
     mean, covariance = problem.posterior(np.asarray(y, dtype=float))
     wide = covariance + lengthscale**2 * np.eye(len(covariance))
     misfit = at - mean

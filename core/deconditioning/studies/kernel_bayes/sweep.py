@@ -19,7 +19,6 @@ from deconditioning.studies.kernel_bayes.study import (
     exact_embedding,
     gaussian_rule,
     gaussian_spec,
-    lengthscale_of,
     make_gaussian,
 )
 from deconditioning.studies.sweeping import Study
@@ -63,7 +62,7 @@ def _one(problem: GaussianProblem, rule: KernelBayes, settings: KernelBayesSetti
     grid = np.linspace(-reach, reach, _POINTS)[:, None]
     lines = {
         "embedding": sample.at(torch.from_numpy(grid)).numpy(),
-        "exact": exact_embedding(problem, y, grid, lengthscale_of(rule.kernel)),
+        "exact": exact_embedding(problem, y, grid, rule.kernel),
     }
     return told | {"picture": small_lines(grid[:, 0], lines)}
 

@@ -5,7 +5,7 @@ from typing import Any
 from deconditioning.figures.small_multiples import small_lines
 from deconditioning.studies.one_dimension.bayes import posterior_of_y
 from deconditioning.studies.one_dimension.settings import BayesSettings
-from deconditioning.studies.one_dimension.sweep import kernel_at, line_at, line_spec, own_parameters
+from deconditioning.studies.one_dimension.sweep import kernel_at, line_at, own_parameters
 from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
@@ -16,7 +16,7 @@ _THIN = 8
 def row(given: dict[str, Any]) -> dict[str, Any]:
     """The distance of the deconditional embedding from the exact one, the moments of its herded samples, and both."""
     posterior = posterior_of_y(
-        line_at(line_spec(given)), str(given["prior"]), given["x"], kernel_at(given, "k", "x"),
+        line_at(given), str(given["prior"]), given["x"], kernel_at(given, "k", "x"),
         kernel_at(given, "l", "y"), given["regularisation"], given["second_regularisation"], given["herded"],
     )  # fmt: skip
     lines = {"embedding": posterior.embedding[::_THIN], "exact": posterior.exact[::_THIN]}

@@ -23,10 +23,12 @@ THIN = 8
 _OWN = {own.name: own for family in FAMILIES.values() if family.stationary for own in family.own}
 
 
-@lru_cache(maxsize=4)
-def line_at(spec: LineSpec) -> Line:
-    """The problem, kept while only its model moves."""
-    return make_line(spec)
+_line = lru_cache(maxsize=4)(make_line)
+
+
+def line_at(given: dict[str, Any]) -> Line:
+    """The problem at these settings, cached while only its model moves."""
+    return _line(line_spec(given))
 
 
 def own_parameters(kind: type[LineProblem], view: str) -> dict[str, setting.Setting[Any]]:
@@ -79,7 +81,7 @@ def model_at(given: dict[str, Any]) -> ModelSpec:
 
 def row(given: dict[str, Any]) -> dict[str, Any]:
     """Evidence, left-out targets and scores against f, and f's posterior."""
-    line, spec = line_at(line_spec(given)), model_at(given)
+    line, spec = line_at(given), model_at(given)
     posterior = condition_line(line, spec)
     result = on_grid(line, posterior, spec)
     scores = result.scores(line)

@@ -7,14 +7,14 @@ import numpy as np
 from deconditioning.figures.small_multiples import small_lines
 from deconditioning.studies.one_dimension.round_trip import Operators, drawn_function, round_trip
 from deconditioning.studies.one_dimension.settings import TripSettings
-from deconditioning.studies.one_dimension.sweep import THIN, kernel_at, line_at, line_spec, own_parameters
+from deconditioning.studies.one_dimension.sweep import THIN, kernel_at, line_at, own_parameters
 from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
 
 def row(given: dict[str, Any]) -> dict[str, Any]:
     """The share of f's variance that comes back, the RMSEs of f and of its conditional mean, f and what came back."""
-    line, k = line_at(line_spec(given)), kernel_at(given, "k", "x")
+    line, k = line_at(given), kernel_at(given, "k", "x")
     operators = Operators(
         line, k, kernel_at(given, "l", "y"), given["regularisation"], given["second_regularisation"]
     )  # fmt: skip
