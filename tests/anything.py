@@ -20,7 +20,7 @@ def factors(draw: some.DrawFn, names: tuple[str, ...] = NAMES) -> Factor:
     kind = FAMILIES[draw(some.sampled_from(sorted(FAMILIES)))]
     columns = tuple(draw(some.lists(some.sampled_from(names), min_size=1, max_size=len(names), unique=True)))
     count = 0 if kind.without_scales else 1 if draw(some.booleans()) else len(columns)
-    own = {each.name: draw(some.floats(each.low, each.high)) for each in kind.own}
+    own = {each.name: draw(some.floats(each.low, each.high)) for each in kind.parameters}
     scales = tuple(draw(some.floats(0.05, 20.0)) for _ in range(count))
     return Factor(kind.name, columns, scales, own)
 

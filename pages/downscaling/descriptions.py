@@ -148,6 +148,6 @@ def _factor(factor: Factor) -> str:
     if kind.without_scales:
         return kind.title
     scales = ", ".join(f"{1 / v if kind.slopes_for_scales else v:.3g}" for v in factor.lengthscales)
-    own = "".join(f", {each.symbol} {factor.numbers[each.name]:.3g}" for each in kind.own)
+    further = "".join(f", {each.symbol} {factor.numbers[each.name]:.3g}" for each in kind.parameters)
     what = "sd of the slope" if kind.slopes_for_scales else "lengthscale"
-    return f"{kind.title} on {plain(', '.join(factor.columns).replace('_', ' '))} ({what} {scales}{own})"
+    return f"{kind.title} on {plain(', '.join(factor.columns).replace('_', ' '))} ({what} {scales}{further})"

@@ -39,7 +39,7 @@ from pages.kit.state import log_slider, offer_only, on_sliders
 OFFERED = {
     name: family.title
     for name, family in FAMILIES.items()
-    if not family.without_scales and all(own.learned for own in family.own)
+    if not family.without_scales and all(each.learned for each in family.parameters)
 }
 _MODEL, _SLIDERS = DownscaleSettings, SliderSettings
 #: The controls of the kernel's families where a model has its own.
@@ -305,14 +305,14 @@ def _factor_sliders(prefix: str, place: tuple[int, int], factor: Factor, shown: 
         key = slider_key(prefix, "l", *place, index)
         moved = _slider(one, f"{one.title}: {of}", key, _turned(factor, value), shown=shown.get(key))
         scales.append(_turned(factor, moved))
-    own = {
+    parameters = {
         each.name: log_slider(
             f"{each.symbol} of {factor.kind.title}: {_words(factor)}", slider_key(prefix, each.name, *place), each.low,
             each.high, factor.numbers[each.name], help=each.help,
         )
-        for each in factor.kind.own
+        for each in factor.kind.parameters
     }  # fmt: skip
-    return replace(factor, lengthscales=tuple(scales), own=own)
+    return replace(factor, lengthscales=tuple(scales), parameters=parameters)
 
 
 def _slider(

@@ -3,7 +3,7 @@
 from deconditioning.datasets.line_settings import LineProblem
 from deconditioning.datasets.one_dimension import LineSpec
 from deconditioning.expressions import FUNCTIONS
-from deconditioning.kernels.families.family import Own
+from deconditioning.kernels.families.family import ShapeParameter
 from deconditioning.kernels.families.registry import FAMILIES
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.spec import ModelSpec
@@ -72,14 +72,17 @@ def choose_model(line: LineSpec, method: str) -> ModelSpec:
 
 
 def choose_kernel(kind: type[LineProblem], key: str, column: str, *, sized: bool = True) -> KernelSpec:
-    """Family, lengthscale, variance (where it has a slider) and own parameters of one kernel of a view's settings."""
+    """Family, lengthscale, variance (where it has a slider) and parameters of one kernel of a view's settings."""
     family, scale, size = (kind.declaration(f"{key}_{name}") for name in ("family", "scale", "size"))
     chosen = control(family.copy(options=OFFERED))
     length = control(scale)
     amount = control(size) if sized and size.address else 1.0
     symbol = "k" if key == "k" else "ℓ"
-    own = {each.name: _own_slider(each, symbol, _own_place(family, each.name)) for each in FAMILIES[chosen].own}
-    return KernelSpec((Term((Factor(chosen, (column,), (length,), own),), amount),))
+    parameters = {
+        each.name: _parameter_slider(each, symbol, _own_place(family, each.name))
+        for each in FAMILIES[chosen].parameters
+    }
+    return KernelSpec((Term((Factor(chosen, (column,), (length,), parameters),), amount),))
 
 
 def _own_place(family: Setting[str], name: str) -> str:
@@ -87,10 +90,17 @@ def _own_place(family: Setting[str], name: str) -> str:
     return family.key.replace("family", name)
 
 
-def _own_slider(own: Own, symbol: str, key: str) -> float:
-    """A family's own parameter; the period, which is not learned, goes in even steps."""
-    if own.learned:
-        return log_slider(f"{own.symbol} of {symbol}", key, own.low, own.high, own.default, help=own.help)
+def _parameter_slider(parameter: ShapeParameter, symbol: str, key: str) -> float:
+    """A family's parameter; the period, which is not learned, goes in even steps."""
+    if parameter.learned:
+        return log_slider(
+            f"{parameter.symbol} of {symbol}",
+            key,
+            parameter.low,
+            parameter.high,
+            parameter.default,
+            help=parameter.help,
+        )
     low, high, usual = _PERIOD
     return float(widgets.slider(f"Period of {symbol}", low, high, usual, 0.1, key=key))
 
@@ -109,7 +119,7 @@ def slider_values(spec: ModelSpec) -> dict[str, float]:
     if spec.model.uses("mediator_variance"):
         values[RECOVER.l_size.key] = ell.scale
     for family, factor in ((RECOVER.k_family, k.factors[0]), (RECOVER.l_family, ell.factors[0])):
-        learned = [own.name for own in factor.kind.own if own.learned]
+        learned = [each.name for each in factor.kind.parameters if each.learned]
         values |= {_own_place(family, name): factor.numbers[name] for name in learned}
     return on_sliders(values)
 

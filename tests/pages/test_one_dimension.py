@@ -58,7 +58,7 @@ def test_every_family_is_conditioned_and_its_own_parameters_move_the_result(page
         page.selectbox(key="o-k-family").set_value(family)
         page.selectbox(key="o-l-family").set_value(family).run()
         assert "RMSE **" in words(page), family
-        for own in FAMILIES[family].own:
+        for own in FAMILIES[family].parameters:
             before = words(page)
             if own.learned:
                 moved(page, f"o-k-{own.name}", 0.6)

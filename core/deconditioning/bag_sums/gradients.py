@@ -26,7 +26,7 @@ class _Scaled:
 
     def __init__(self, factor: gpytorch.kernels.Kernel, inputs: Float[Tensor, "N d"]) -> None:
         self.lengthscales = factor.lengthscale.detach().flatten()
-        self.own = [own.read(factor).detach() for own in factor.family.own]
+        self.parameters = [parameter.read(factor).detach() for parameter in factor.family.parameters]
         self._family: Radial = factor.family
         self._scaled = (inputs[:, factor.active_dims] / self.lengthscales).T.contiguous()
 
@@ -36,7 +36,7 @@ class _Scaled:
 
     def profile(self, squares: list[Float[Tensor, "n m"]]) -> Profile:
         """Value and slopes at these scaled squared distances."""
-        return self._family.profile(_sum(squares), self.own)
+        return self._family.profile(_sum(squares), self.parameters)
 
 
 class _Lines:
@@ -45,7 +45,7 @@ class _Lines:
     def __init__(self, factor: gpytorch.kernels.Kernel, inputs: Float[Tensor, "N d"]) -> None:
         self._variances = factor.variance.detach().flatten()
         self.lengthscales = torch.ones_like(self._variances)  # what the derivatives in v are divided by
-        self.own: list[Tensor] = []
+        self.parameters: list[Tensor] = []
         self._columns = inputs[:, factor.active_dims].T.contiguous()
 
     def squares(self, rows: slice, columns: slice) -> list[Float[Tensor, "n m"]]:
@@ -64,15 +64,16 @@ Terms = list[tuple[Tensor, list[_Scaled | _Lines]]]
 
 
 def leaves(kernel: gpytorch.kernels.Kernel) -> list[Tensor]:
-    """Outputscale of each term, then lengthscales (or slope variances) and own parameters of each of its factors, as
-    autograd sees them.
+    """Outputscale of each term, then lengthscales (or slope variances) and further parameters of its factors.
+
+    As autograd sees them.
     """
     result: list[Tensor] = []
     for term in kernel.kernels:
         result.append(term.outputscale)
         for factor in term.base_kernel.kernels:
             scales = factor.variance if isinstance(factor.family, Linear) else factor.lengthscale
-            result += [scales, *(own.read(factor) for own in factor.family.own)]
+            result += [scales, *(parameter.read(factor) for parameter in factor.family.parameters)]
     return result
 
 
@@ -165,7 +166,7 @@ def _read(factor: gpytorch.kernels.Kernel, inputs: Tensor) -> _Scaled | _Lines:
 
 def _derivatives(terms: Terms) -> int:
     """How many numbers ``leaves`` holds."""
-    return sum(1 + sum(len(f.lengthscales) + len(f.own) for f in factors) for _, factors in terms)
+    return sum(1 + sum(len(f.lengthscales) + len(f.parameters) for f in factors) for _, factors in terms)
 
 
 class _Sums:
@@ -190,7 +191,7 @@ def _add_terms(terms: Terms, summed: _Sums, total: Tensor, slopes: Tensor) -> No
     for scale, factors in terms:
         squares = [factor.squares(summed.rows, summed.columns) for factor in factors]
         parts = [factor.profile(s) for factor, s in zip(factors, squares, strict=True)]
-        derivatives = list(_lengthscales_and_own(factors, squares, parts, scale))
+        derivatives = list(_lengthscales_and_parameters(factors, squares, parts, scale))
         unit = summed(_product([part.value for part in parts]))
         total += scale * unit
         slopes[index] += unit
@@ -199,7 +200,7 @@ def _add_terms(terms: Terms, summed: _Sums, total: Tensor, slopes: Tensor) -> No
         index += 1 + len(derivatives)
 
 
-def _lengthscales_and_own(
+def _lengthscales_and_parameters(
     factors: list[_Scaled | _Lines], squares: list[list[Tensor]], parts: list[Profile], scale: Tensor
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """A number and the tile it multiplies, for each derivative of a term after that in its scale."""
@@ -209,8 +210,8 @@ def _lengthscales_and_own(
         shared = len(factor.lengthscales) == 1
         for entries, lengthscale in zip([_sum(square)] if shared else square, factor.lengthscales, strict=True):
             yield scale / lengthscale, entries.mul_(slope)
-        for own in part.own:
-            yield scale, _product([own, *others])
+        for derivative in part.parameters:
+            yield scale, _product([derivative, *others])
 
 
 def _sum(values: list[Tensor]) -> Tensor:

@@ -37,7 +37,7 @@ class Tiles:
         precision: torch.dtype = torch.float64,
     ) -> None:
         self._left, self._right, self._precision = left, right, precision
-        self._own = threading.local()
+        self._parameters = threading.local()
         fused = [term for term in kernel.kernels if _is_fused([f.family for f in term.base_kernel.kernels])]
         self._terms = [_Term(term, left, right, precision) for term in fused]
         others = [term for term in kernel.kernels if term not in fused]
@@ -63,7 +63,7 @@ class Tiles:
 
     def _buffer(self, number: int, shape: tuple[int, int]) -> Tensor:
         size = shape[0] * shape[1]
-        kept = self._own.__dict__.setdefault("buffers", {})
+        kept = self._parameters.__dict__.setdefault("buffers", {})
         if number not in kept or kept[number].numel() < size:
             kept[number] = self._left.new_empty(size, dtype=self._precision)
         return kept[number][:size].view(shape)
@@ -134,8 +134,9 @@ class _Exponent:
 
     def __init__(self, factor: gpytorch.kernels.Kernel, left: Tensor, right: Tensor, precision: torch.dtype) -> None:
         family: Radial = factor.family
-        self._family, self._own = family, [float(own.read(factor).detach()) for own in family.own]
-        weight = family.weight(self._own)
+        self._family = family
+        self._parameters = [float(parameter.read(factor).detach()) for parameter in family.parameters]
+        weight = family.weight(self._parameters)
         far = precision == torch.float64 and float(left.square().sum(1).max()) > _FAR
         self._differences = family.pointed or (family.rooted and far)
         if self._differences:
@@ -150,11 +151,11 @@ class _Exponent:
         else:
             at = torch.mm(self._left[rows], self._right[:, columns], out=scratch).clamp_min_(0)
             at = at.sqrt_() if self._family.rooted else at
-        return self._family.exponent(at, self._own)
+        return self._family.exponent(at, self._parameters)
 
     def polynomial(self, exponent: Tensor) -> Tensor | None:
         """What the exponential is multiplied by; ``exponent`` is overwritten."""
-        return self._family.polynomial(exponent, self._own)
+        return self._family.polynomial(exponent, self._parameters)
 
 
 def _product_form(left: Tensor, right: Tensor, weight: float, precision: torch.dtype) -> tuple[Tensor, Tensor]:

@@ -21,19 +21,19 @@ _SAID = {"family", "columns", "lengthscales"}
 class Factor:
     """One kernel on some columns.
 
-    ``lengthscales`` contains one number per column (automatic relevance determination) or a single one for all; ``own``
-    the family's further parameters by name, in the family's order and with its defaults where not given.
+    ``lengthscales`` contains one number per column (automatic relevance determination) or a single one for all;
+    ``parameters`` the family's further parameters by name, in the family's order and with its defaults where not given.
     """
 
     family: str
     columns: tuple[str, ...]
     lengthscales: tuple[float, ...]
-    own: Mapping[str, float] | tuple[tuple[str, float], ...] = ()
+    parameters: Mapping[str, float] | tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
         if not self.columns:
             raise InputError(f"A {self.family} kernel has no columns: name at least one.")
-        object.__setattr__(self, "own", self.kind.complete(dict(self.own)))
+        object.__setattr__(self, "parameters", self.kind.complete(dict(self.parameters)))
         allowed = {0} if self.kind.without_scales else {1, len(self.columns)}
         if len(self.lengthscales) not in allowed:
             remedy = "it has none" if self.kind.without_scales else "give one, or one per column"
@@ -53,7 +53,7 @@ class Factor:
     @property
     def numbers(self) -> dict[str, float]:
         """The family's further parameters."""
-        return dict(self.own)
+        return dict(self.parameters)
 
     @property
     def lengthscale_of(self) -> dict[str, float]:
@@ -157,9 +157,9 @@ def _term_from_dict(value: dict[str, Any]) -> Term:
 
 def _factor_from_dict(value: dict[str, Any]) -> Factor:
     kind = family_of(value["family"])
-    known = {each.name for each in kind.own}
-    own = {name: number for name, number in value.items() if name in known or name not in _SAID | _FORMERLY}
-    return Factor(kind.name, tuple(value["columns"]), tuple(value["lengthscales"]), own)
+    known = {each.name for each in kind.parameters}
+    parameters = {name: number for name, number in value.items() if name in known or name not in _SAID | _FORMERLY}
+    return Factor(kind.name, tuple(value["columns"]), tuple(value["lengthscales"]), parameters)
 
 
 def _build_factor(factor: Factor, columns: tuple[str, ...]) -> gpytorch.kernels.Kernel:
@@ -183,4 +183,6 @@ def _read_term(term: Term, kernel: gpytorch.kernels.Kernel) -> Term:
     parts = zip(term.factors, kernel.base_kernel.kernels, strict=True)
     scale = term.scale if term.keeps_scale else float(kernel.outputscale.detach())
     read = ((factor, *factor.kind.read(part)) for factor, part in parts)
-    return Term(tuple(replace(factor, lengthscales=scales, own=own) for factor, scales, own in read), scale)
+    return Term(
+        tuple(replace(factor, lengthscales=scales, parameters=parameters) for factor, scales, parameters in read), scale
+    )

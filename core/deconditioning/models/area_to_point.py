@@ -98,13 +98,13 @@ def _begun_term(term: Term, place: tuple[str, ...], across: float) -> Term:
 
 
 def _begun(factor: Factor, place: tuple[str, ...], across: float, inverse_slope: float) -> Factor:
-    """A factor where learning starts; of its own parameters only an exponent has another start than its family's."""
+    """A factor where learning starts; of its parameters only an exponent has another start than its family's."""
     if factor.kind.slopes_for_scales:
         scale = inverse_slope
     else:
         scale = _CELLS * across if set(factor.columns) & set(place) else _SMOOTH
-    own = {"alpha": _EXPONENT} if factor.family == "powered_exponential" else {}
-    return Factor(factor.family, factor.columns, (scale,) * len(factor.lengthscales), own)
+    parameters = {"alpha": _EXPONENT} if factor.family == "powered_exponential" else {}
+    return Factor(factor.family, factor.columns, (scale,) * len(factor.lengthscales), parameters)
 
 
 def is_local_slopes(term: Term) -> bool:

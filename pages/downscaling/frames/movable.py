@@ -41,8 +41,8 @@ def _moved_factor(prefix: str, place: tuple[int, int], factor: Factor, key: str,
         scale * (of_scale if slider_key(prefix, "l", *place, column) == key else 1.0)
         for column, scale in enumerate(factor.lengthscales)
     )
-    own = {
+    parameters = {
         name: value * (ratio if slider_key(prefix, name, *place) == key else 1.0)
         for name, value in factor.numbers.items()
     }
-    return replace(factor, lengthscales=scales, own=own)
+    return replace(factor, lengthscales=scales, parameters=parameters)

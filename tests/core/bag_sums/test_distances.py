@@ -58,7 +58,7 @@ def both(spec: KernelSpec, bags: Bags) -> tuple[list[torch.Tensor], list[torch.T
 @pytest.mark.parametrize("columns", [("u", "v"), ("height",), NAMES])
 def test_isotropic_families_agree_with_all_pairs(name, columns):
     bags = scattered()
-    owns = [{}] + [{own.name: end} for own in FAMILIES[name].own for end in (own.low, own.high)]
+    owns = [{}] + [{own.name: end} for own in FAMILIES[name].parameters for end in (own.low, own.high)]
     for scale in (0.05, 0.8, 20.0):
         for own in owns:
             found, expected = both(one(name, columns, scale, own), bags)

@@ -14,7 +14,7 @@ NAMES = ("a", "b", "c")
 
 
 def factor(family, columns, *lengthscales):
-    own = {each.name: 0.7 for each in FAMILIES[family].own}
+    own = {each.name: 0.7 for each in FAMILIES[family].parameters}
     return Factor(family, columns, lengthscales, own)
 
 

@@ -68,7 +68,7 @@ def test_a_table_holds_every_pair_once_at_its_distance(make, missing):
 def test_every_isotropic_family_is_within_the_bound_at_any_hyperparameters(name, make):
     picture = make(0.1)
     columns = place_of(picture)
-    owns = [{}] + [{own.name: end} for own in FAMILIES[name].own for end in (own.low, own.high)]
+    owns = [{}] + [{own.name: end} for own in FAMILIES[name].parameters for end in (own.low, own.high)]
     for scale in (0.02, 0.3, 2.0, 50.0):
         for own in owns:
             spec = kernel_of(name, columns, scale, own)
@@ -88,7 +88,7 @@ def test_the_gradient_is_that_of_all_pairs(name, make):
         kernel = spec.build(picture.names)
         (weights * take(kernel)).sum().backward()
         found.append(torch.cat([p.grad.flatten() for p in kernel.parameters()]))
-    assert len(found[0]) == 2 + len(FAMILIES[name].own)
+    assert len(found[0]) == 2 + len(FAMILIES[name].parameters)
     assert torch.allclose(found[0], found[1], atol=2e-6 * float(found[1].abs().max()))
 
 

@@ -101,7 +101,7 @@ def test_an_exponent_at_its_bound_is_told():
     spec = starting_spec(given, DownscaleSettings("area_to_point_gp"))
     rough, *rest = spec.kernel.terms
     assert asked(given, "area_to_point_gp")["roughness"].holds
-    factor = replace(rough.factors[0], own={"alpha": 2.0})
+    factor = replace(rough.factors[0], parameters={"alpha": 2.0})
     ended = KernelSpec((replace(rough, factors=(factor,)), *rest))
     found = asked(given, "area_to_point_gp", kernel=ended)["roughness"]
     assert not found.holds and found.number == 2.0 and "at a bound" in found.sentence

@@ -39,7 +39,7 @@ def declared(what: str) -> list[str]:
 
 def kernel_of(name: str, columns: tuple[str, ...], scale: float = 0.8) -> KernelSpec:
     """One factor of that family, its own parameters away from their defaults but inside their bounds."""
-    own = {each.name: min(max(0.8 * each.default, each.low), each.high) for each in FAMILIES[name].own}
+    own = {each.name: min(max(0.8 * each.default, each.low), each.high) for each in FAMILIES[name].parameters}
     return KernelSpec((Term((Factor(name, columns, () if FAMILIES[name].without_scales else (scale,), own),), 1.3),))
 
 
@@ -93,7 +93,7 @@ def test_gradients_of_bag_sums_are_central_differences(name):
     vector = ParameterVector(tuple(kernel_parameters("k", spec, kernel)))
     assert_gradient(lambda: (gram(kernel, sort_bags(bags, 8)) * weight).sum(), vector, absolute=1e-7)
     assert in_one_pass(kernel) is (FAMILIES[name].isotropic or name == "linear")
-    learned = [own.name for own in FAMILIES[name].own if own.learned]
+    learned = [own.name for own in FAMILIES[name].parameters if own.learned]
     assert all(f"k1 {own} [a+c]" in vector.names for own in learned)
     assert spec.updated(kernel).terms[0].factors[0].numbers == pytest.approx(spec.terms[0].factors[0].numbers)
 

@@ -32,7 +32,7 @@ CASES = [
 def one(family: str, scales: tuple[float, ...], columns=("a", "c")) -> KernelSpec:
     """A kernel of one factor."""
     own = {"alpha": 1.3, "period": 2.0, "mixture": 0.4}
-    known = {name: value for name, value in own.items() if name in {each.name for each in FAMILIES[family].own}}
+    known = {name: value for name, value in own.items() if name in {each.name for each in FAMILIES[family].parameters}}
     return KernelSpec((Term((Factor(family, columns, scales, known),), 1.7),))
 
 

@@ -253,12 +253,13 @@ def warped_intervals(problem: DownscalingProblem, held: Sequence[float] | None) 
 def _roughness(spec: ModelSpec) -> list[Assumption]:
     result = []
     for factor in (factor for term in spec.kernel.terms for factor in term.factors):
-        for own in factor.kind.own:
-            value, margin = factor.numbers[own.name], _NEAR * (own.high - own.low)
-            if not own.learned:
+        for parameter in factor.kind.parameters:
+            if not parameter.learned:
                 continue
-            holds = own.low + margin < value < own.high - margin
+            value, low, high = factor.numbers[parameter.name], parameter.low, parameter.high
+            margin = _NEAR * (high - low)
+            holds = low + margin < value < high - margin
             where = "inside its bounds" if holds else "at a bound: the data favour another kernel family"
-            sentence = f"{own.symbol} of {factor.kind.title} is {value:.3g}, {where} ({own.low:g} to {own.high:g})."
+            sentence = f"{parameter.symbol} of {factor.kind.title} is {value:.3g}, {where} ({low:g} to {high:g})."
             result.append(Assumption("roughness", value, holds, sentence))
     return result

@@ -23,7 +23,7 @@ ROUGH_REACH = 1e1
 
 
 @dataclass(frozen=True)
-class Own:
+class ShapeParameter:
     """A parameter of a family other than lengthscales: its bounds during learning, and ``symbol`` and ``help`` for
     display.
 
@@ -61,7 +61,7 @@ class Trained:
     """One tensor of logarithms that learning changes: its parameter (one entry per column if ``columnwise``) and its
     bounds.
 
-    ``flat_above``: the upper bound does not restrict the kernel; ``spread`` as in `Own`.
+    ``flat_above``: the upper bound does not restrict the kernel; ``spread`` as in `ShapeParameter`.
     """
 
     label: str
@@ -99,7 +99,7 @@ class Family(ABC):
     Attributes
     ----------
     name, title : identifier in settings and files, and title for display.
-    own : parameters other than lengthscales.
+    parameters : parameters other than lengthscales.
     stationary : k is a function of ``x − x′``.
     isotropic : k is a function of the scaled distance alone.
     smooth : k is analytic, so that few points can represent all.
@@ -112,7 +112,7 @@ class Family(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
-    own: ClassVar[tuple[Own, ...]] = ()
+    parameters: ClassVar[tuple[ShapeParameter, ...]] = ()
     stationary: ClassVar[bool] = False
     isotropic: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
@@ -122,15 +122,15 @@ class Family(ABC):
     slopes_for_scales: ClassVar[bool] = False
     without_scales: ClassVar[bool] = False
 
-    def complete(self, own: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+    def complete(self, parameters: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
         """All further parameters in the family's order, with defaults for those not given.
 
         Raises ``InputError`` for an unknown parameter.
         """
-        for name in own.keys() - {each.name for each in self.own}:
-            known = ", ".join(each.name for each in self.own) or "lengthscales only"
+        for name in parameters.keys() - {each.name for each in self.parameters}:
+            known = ", ".join(each.name for each in self.parameters) or "lengthscales only"
             raise InputError(f"A {self.name} kernel has no parameter '{name}': it has {known}.")
-        return tuple((each.name, float(own.get(each.name, each.default))) for each in self.own)
+        return tuple((each.name, float(parameters.get(each.name, each.default))) for each in self.parameters)
 
     @abstractmethod
     def build(self, factor: Parameters, active: tuple[int, ...]) -> gpytorch.kernels.Kernel:
@@ -188,24 +188,25 @@ class Stationary(Family):
             shared["ard_num_dims"] = len(factor.lengthscales)
         kernel = self.kernel(**shared).double()
         kernel.lengthscale = torch.tensor(factor.lengthscales, dtype=torch.float64)
-        for own in self.own:
-            own.write(kernel, factor.numbers[own.name])
+        for parameter in self.parameters:
+            parameter.write(kernel, factor.numbers[parameter.name])
         kernel.family = self
         return kernel
 
     def read(self, kernel: gpytorch.kernels.Kernel) -> tuple[tuple[float, ...], dict[str, float]]:
-        """Lengthscales and own parameters of a kernel."""
+        """Lengthscales and further parameters of a kernel."""
         scales = tuple(kernel.lengthscale.detach().flatten().tolist())
-        return scales, {own.name: float(own.read(kernel).detach().flatten()[0]) for own in self.own}
+        return scales, {each.name: float(each.read(kernel).detach().flatten()[0]) for each in self.parameters}
 
     def trained(self, kernel: gpytorch.kernels.Kernel) -> list[Trained]:
         """Lengthscales, and the learned further parameters."""
         flat = self.reach < LENGTHSCALE[1]
         result = [Trained("lengthscale", kernel.raw_lengthscale, LENGTHSCALE[0], self.reach, True, flat)]
-        for own in self.own:
-            raw = getattr(kernel, own.raw)
-            if own.learned:
-                result.append(Trained(own.name, raw, own.low, own.high, spread=own.spread))
+        for parameter in self.parameters:
+            raw = getattr(kernel, parameter.raw)
+            if parameter.learned:
+                low, high = parameter.low, parameter.high
+                result.append(Trained(parameter.name, raw, low, high, spread=parameter.spread))
             else:
                 raw.requires_grad_(False)
         return result

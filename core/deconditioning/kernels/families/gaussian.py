@@ -23,16 +23,16 @@ class Gaussian(Radial):
         """gpytorch's kernel."""
         return gpytorch.kernels.RBFKernel(**shared)
 
-    def between(self, left: Tensor, right: Tensor, own: Sequence[Tensor]) -> Tensor:
+    def between(self, left: Tensor, right: Tensor, parameters: Sequence[Tensor]) -> Tensor:
         """Kernel matrix between all rows."""
         exponent = squared_distances(left, right).mul(-0.5)
         return exponent.exp() if exponent.requires_grad else exponent.exp_()
 
-    def weight(self, own: Sequence[float]) -> float:
+    def weight(self, parameters: Sequence[float]) -> float:
         """The weight ½."""
         return 0.5
 
-    def profile(self, square: Tensor, own: Sequence[Tensor]) -> Profile:
+    def profile(self, square: Tensor, parameters: Sequence[Tensor]) -> Profile:
         """Value and slope, which are equal."""
         value = square.mul_(-0.5).exp_()
         return Profile(value, value)

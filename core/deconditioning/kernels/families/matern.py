@@ -27,11 +27,11 @@ class Matern(Radial):
         """gpytorch's kernel."""
         return gpytorch.kernels.MaternKernel(nu=self.order, **shared)
 
-    def weight(self, own: Sequence[float]) -> float:
+    def weight(self, parameters: Sequence[float]) -> float:
         """The weight 2ν."""
         return 2 * self.order
 
-    def between(self, left: Tensor, right: Tensor, own: Sequence[Tensor]) -> Tensor:
+    def between(self, left: Tensor, right: Tensor, parameters: Sequence[Tensor]) -> Tensor:
         """Kernel matrix between all rows."""
         return self.at(distances(left, right) * math.sqrt(2 * self.order))
 
@@ -60,7 +60,7 @@ class Matern12(Matern):
         """Values at scaled distances."""
         return torch.exp(-u)
 
-    def profile(self, square: Tensor, own: Sequence[Tensor]) -> Profile:
+    def profile(self, square: Tensor, parameters: Sequence[Tensor]) -> Profile:
         """The slope's pole at zero distance meets a difference of zero."""
         u = square.sqrt_()
         decay = torch.neg(u).exp_()
@@ -78,11 +78,11 @@ class Matern32(Matern):
         decay = torch.exp(-u)
         return torch.addcmul(decay, u, decay)
 
-    def polynomial(self, exponent: Tensor, own: Sequence[float]) -> Tensor:
+    def polynomial(self, exponent: Tensor, parameters: Sequence[float]) -> Tensor:
         """1 + u."""
         return exponent.add_(1)
 
-    def profile(self, square: Tensor, own: Sequence[Tensor]) -> Profile:
+    def profile(self, square: Tensor, parameters: Sequence[Tensor]) -> Profile:
         """Value and slope."""
         u = square.mul_(3).sqrt_()
         decay = torch.neg(u).exp_()
@@ -99,11 +99,11 @@ class Matern52(Matern):
         """Values at scaled distances."""
         return (1 + u + u.square() / 3) * torch.exp(-u)
 
-    def polynomial(self, exponent: Tensor, own: Sequence[float]) -> Tensor:
+    def polynomial(self, exponent: Tensor, parameters: Sequence[float]) -> Tensor:
         """1 + u + u²/3."""
         return exponent.addcmul_(exponent, exponent, value=1 / 3).add_(1)
 
-    def profile(self, square: Tensor, own: Sequence[Tensor]) -> Profile:
+    def profile(self, square: Tensor, parameters: Sequence[Tensor]) -> Profile:
         """Value and slope."""
         u = square.mul_(5).sqrt_()
         decay = torch.neg(u).exp_()

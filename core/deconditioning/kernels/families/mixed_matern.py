@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from deconditioning.kernels.families.draws import chi_square
-from deconditioning.kernels.families.family import ROUGH_REACH, Decay, Own, Parameters
+from deconditioning.kernels.families.family import ROUGH_REACH, Decay, Parameters, ShapeParameter
 from deconditioning.kernels.families.radial import Profile, Radial, Shaped, distances
 
 
@@ -20,26 +20,30 @@ class MixedMatern(Radial):
     """
 
     name, title = "mixed_matern", "Mixed Matérn"
-    own = (Own("mixture", "t", 0.5, 1e-2, 1.0, "Smoothness: towards 0 it is Matérn 1/2, at 1 it is Matérn 5/2."),)
+    parameters = (
+        ShapeParameter(
+            "mixture", "t", 0.5, 1e-2, 1.0, "Smoothness: towards 0 it is Matérn 1/2, at 1 it is Matérn 5/2."
+        ),
+    )
     pointed, reach = True, ROUGH_REACH
 
     def kernel(self, **shared: Any) -> Shaped:
         """A kernel of this family."""
         return Shaped(self, **shared)
 
-    def between(self, left: Tensor, right: Tensor, own: Sequence[Tensor]) -> Tensor:
+    def between(self, left: Tensor, right: Tensor, parameters: Sequence[Tensor]) -> Tensor:
         """Kernel matrix between all rows."""
-        u, (first, second) = distances(left, right), _coefficients(own[0])
+        u, (first, second) = distances(left, right), _coefficients(parameters[0])
         return (1 + first * u + second * u.square()) * torch.exp(-u)
 
-    def polynomial(self, exponent: Tensor, own: Sequence[float]) -> Tensor:
+    def polynomial(self, exponent: Tensor, parameters: Sequence[float]) -> Tensor:
         """``1 + b u + c u²``."""
-        first, second = _coefficients(own[0])
+        first, second = _coefficients(parameters[0])
         return torch.mul(exponent, second).add_(first).mul_(exponent).add_(1)
 
-    def profile(self, square: Tensor, own: Sequence[Tensor]) -> Profile:
+    def profile(self, square: Tensor, parameters: Sequence[Tensor]) -> Profile:
         """Value, slope and derivative in t; at zero distance the slope's pole is multiplied by a zero difference."""
-        (mixture,) = own
+        (mixture,) = parameters
         first, second = _coefficients(mixture)
         u = square.sqrt_().clamp_min_(1e-300)
         decay = torch.neg(u).exp_()

@@ -11,7 +11,7 @@ from scipy.special import ive
 from torch import Tensor
 
 from deconditioning.kernels.families.draws import uniform
-from deconditioning.kernels.families.family import Own, Parameters, Stationary, dense, positive
+from deconditioning.kernels.families.family import Parameters, ShapeParameter, Stationary, dense, positive
 
 #: Harmonics that draws come from: at the least lengthscale those above have weights below rounding.
 _HARMONICS = 200
@@ -21,7 +21,11 @@ class Periodic(Stationary):
     """``exp(−2 Σ_d sin²(π(x_d − x′_d)/p)/ℓ_d)``; the period p is given and not learned."""
 
     name, title = "periodic", "Periodic"
-    own = (Own("period", "p", 1.0, 1e-3, 1e3, "After this the function repeats.", "period_length", learned=False),)
+    parameters = (
+        ShapeParameter(
+            "period", "p", 1.0, 1e-3, 1e3, "After this the function repeats.", "period_length", learned=False
+        ),
+    )
     smooth, columnwise, order = True, True, math.inf
 
     def kernel(self, **shared: Any) -> gpytorch.kernels.Kernel:

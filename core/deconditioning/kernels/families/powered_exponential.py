@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from deconditioning.kernels.families.draws import positive_stable
-from deconditioning.kernels.families.family import ROUGH_REACH, Own
+from deconditioning.kernels.families.family import ROUGH_REACH, ShapeParameter
 from deconditioning.kernels.families.radial import Profile, Radial, Shaped, distances
 
 #: The least scaled distance that counts: powers of zero have no derivative.
@@ -24,8 +24,10 @@ class PoweredExponential(Radial):
     """
 
     name, title = "powered_exponential", "Powered exponential"
-    own = (
-        Own("alpha", "α", 1.0, 0.3, 2.0, "Roughness: 1 is Matérn 1/2, less is rougher, 2 is a Gaussian.", spread=0.35),
+    parameters = (
+        ShapeParameter(
+            "alpha", "α", 1.0, 0.3, 2.0, "Roughness: 1 is Matérn 1/2, less is rougher, 2 is a Gaussian.", spread=0.35
+        ),
     )
     pointed, reach = True, ROUGH_REACH
 
@@ -33,17 +35,17 @@ class PoweredExponential(Radial):
         """A kernel of this family."""
         return Shaped(self, **shared)
 
-    def between(self, left: Tensor, right: Tensor, own: Sequence[Tensor]) -> Tensor:
+    def between(self, left: Tensor, right: Tensor, parameters: Sequence[Tensor]) -> Tensor:
         """Kernel matrix between all rows."""
-        return torch.exp(-distances(left, right).clamp_min(_NEAR).pow(own[0]))
+        return torch.exp(-distances(left, right).clamp_min(_NEAR).pow(parameters[0]))
 
-    def exponent(self, at: Tensor, own: Sequence[float]) -> Tensor:
+    def exponent(self, at: Tensor, parameters: Sequence[float]) -> Tensor:
         """``d^α``."""
-        return at.pow_(own[0])
+        return at.pow_(parameters[0])
 
-    def profile(self, square: Tensor, own: Sequence[Tensor]) -> Profile:
+    def profile(self, square: Tensor, parameters: Sequence[Tensor]) -> Profile:
         """Value, slope and derivative in α; at zero distance the slope's pole is multiplied by a zero difference."""
-        (alpha,) = own
+        (alpha,) = parameters
         logarithm = square.clamp_min_(_NEAR**2).log_()
         exponent = (0.5 * alpha * logarithm).exp_()
         value = torch.neg(exponent).exp_()

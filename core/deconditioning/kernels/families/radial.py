@@ -28,11 +28,11 @@ class Profile:
 
     value: Tensor
     slope: Tensor
-    own: tuple[Tensor, ...] = ()
+    parameters: tuple[Tensor, ...] = ()
 
 
 class Radial(Stationary):
-    """An isotropic family. ``own`` in its methods are the values of its further parameters, in their order.
+    """An isotropic family. ``parameters`` in its methods are the values of its further parameters, in their order.
 
     ``pointed``: φ has a corner at distance zero, where rounding of an expanded square would be amplified by the root,
     so distances are computed from differences. ``rooted``: one of its derivatives has a corner, so distances are
@@ -47,30 +47,32 @@ class Radial(Stationary):
         self, kernel: gpytorch.kernels.Kernel, left: Float[Tensor, "n d"], right: Float[Tensor, "m d"]
     ) -> Float[Tensor, "n m"]:
         """Kernel matrix between all rows."""
-        return self.between(scaled(kernel, left), scaled(kernel, right), [own.read(kernel) for own in self.own])
+        return self.between(
+            scaled(kernel, left), scaled(kernel, right), [parameter.read(kernel) for parameter in self.parameters]
+        )
 
     @abstractmethod
     def between(
-        self, left: Float[Tensor, "n c"], right: Float[Tensor, "m c"], own: Sequence[Tensor]
+        self, left: Float[Tensor, "n c"], right: Float[Tensor, "m c"], parameters: Sequence[Tensor]
     ) -> Float[Tensor, "n m"]:
         """Kernel matrix between all rows, in units of the lengthscales; differentiable."""
 
-    def weight(self, own: Sequence[float]) -> float:
+    def weight(self, parameters: Sequence[float]) -> float:
         """Factor applied to s before ``exponent`` uses it or its root."""
         return 1.0
 
-    def exponent(self, at: Tensor, own: Sequence[float]) -> Tensor:
+    def exponent(self, at: Tensor, parameters: Sequence[float]) -> Tensor:
         """``e`` of the weighted squared distance, or of its root in a pointed or rooted family; overwrites its
         argument.
         """
         return at
 
-    def polynomial(self, exponent: Tensor, own: Sequence[float]) -> Tensor | None:
+    def polynomial(self, exponent: Tensor, parameters: Sequence[float]) -> Tensor | None:
         """``p(e)``, which overwrites e; None if it is one."""
         return None
 
     @abstractmethod
-    def profile(self, square: Float[Tensor, "n m"], own: Sequence[Tensor]) -> Profile:
+    def profile(self, square: Float[Tensor, "n m"], parameters: Sequence[Tensor]) -> Profile:
         """Value and slopes at scaled squared distances; overwrites ``square``."""
 
     def spread(
@@ -100,16 +102,16 @@ class Shaped(gpytorch.kernels.Kernel):
     def __init__(self, family: Radial, **shared: Any) -> None:
         super().__init__(**shared)
         self.family = family
-        for own in family.own:
-            self.register_parameter(own.raw, nn.Parameter(torch.zeros(1)))
-            self.register_constraint(own.raw, positive())
+        for parameter in family.parameters:
+            self.register_parameter(parameter.raw, nn.Parameter(torch.zeros(1)))
+            self.register_constraint(parameter.raw, positive())
 
     def forward(self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any) -> Tensor:
         """Kernel matrix between all rows, or ones for the diagonal."""
         if diag:
             return torch.ones_like(x1[..., 0])
         left, right = (x / self.lengthscale.reshape(1, -1) for x in (x1, x2))
-        return self.family.between(left, right, [own.read(self) for own in self.family.own])
+        return self.family.between(left, right, [parameter.read(self) for parameter in self.family.parameters])
 
 
 def distances(left: Float[Tensor, "n c"], right: Float[Tensor, "m c"]) -> Float[Tensor, "n m"]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from deconditioning.kernels.families.draws import gamma
-from deconditioning.kernels.families.family import Own, positive
+from deconditioning.kernels.families.family import ShapeParameter, positive
 from deconditioning.kernels.families.radial import Profile, Radial, squared_distances
 
 
@@ -19,29 +19,33 @@ class RationalQuadratic(Radial):
     """``(1 + s/2α)^−α = E[exp(−τ s/2)]`` with ``τ ~ Gamma(α, rate α)``: a mixture of Gaussians of many lengthscales."""
 
     name, title = "rational_quadratic", "Rational quadratic"
-    own = (Own("alpha", "α", 1.0, 5e-2, 5e1, "Small: lengthscales spread widely; large: one, as a Gaussian has."),)
+    parameters = (
+        ShapeParameter(
+            "alpha", "α", 1.0, 5e-2, 5e1, "Small: lengthscales spread widely; large: one, as a Gaussian has."
+        ),
+    )
     smooth, order = True, math.inf
 
     def kernel(self, **shared: Any) -> gpytorch.kernels.Kernel:
         """gpytorch's kernel."""
         return gpytorch.kernels.RQKernel(alpha_constraint=positive(), **shared)
 
-    def between(self, left: Tensor, right: Tensor, own: Sequence[Tensor]) -> Tensor:
+    def between(self, left: Tensor, right: Tensor, parameters: Sequence[Tensor]) -> Tensor:
         """Kernel matrix between all rows."""
-        (alpha,) = own
+        (alpha,) = parameters
         return (1 + squared_distances(left, right) / (2 * alpha)).pow(-alpha)
 
-    def weight(self, own: Sequence[float]) -> float:
+    def weight(self, parameters: Sequence[float]) -> float:
         """The weight 1/2α."""
-        return 0.5 / own[0]
+        return 0.5 / parameters[0]
 
-    def exponent(self, at: Tensor, own: Sequence[float]) -> Tensor:
+    def exponent(self, at: Tensor, parameters: Sequence[float]) -> Tensor:
         """``α log(1 + s/2α)``."""
-        return at.log1p_().mul_(own[0])
+        return at.log1p_().mul_(parameters[0])
 
-    def profile(self, square: Tensor, own: Sequence[Tensor]) -> Profile:
+    def profile(self, square: Tensor, parameters: Sequence[Tensor]) -> Profile:
         """Value, slope and the derivative in α."""
-        (alpha,) = own
+        (alpha,) = parameters
         part = square / (2 * alpha)
         logarithm = part.log1p()
         value = (-alpha * logarithm).exp_()

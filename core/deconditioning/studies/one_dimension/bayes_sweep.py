@@ -5,7 +5,7 @@ from typing import Any
 from deconditioning.figures.small_multiples import small_lines
 from deconditioning.studies.one_dimension.bayes import posterior_of_y
 from deconditioning.studies.one_dimension.settings import BayesSettings
-from deconditioning.studies.one_dimension.sweep import kernel_at, line_at, own_parameters
+from deconditioning.studies.one_dimension.sweep import further_parameters, kernel_at, line_at
 from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
@@ -29,7 +29,7 @@ def row(given: dict[str, Any]) -> dict[str, Any]:
 
 SWEEP = Study(
     "One dimension: Bayes' rule",
-    BayesSettings.declared() | own_parameters(BayesSettings, "b"),
+    BayesSettings.declared() | further_parameters(BayesSettings, "b"),
     {
         "distance": Score("Distance of the embedding, relative to the norm of the exact one"),
         "mean_error": Score("Error of the herded mean of y"),

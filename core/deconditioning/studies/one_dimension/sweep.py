@@ -20,7 +20,7 @@ from deconditioning.sweeps import Score
 
 #: Points of a small picture, of the grid's 400.
 THIN = 8
-_OWN = {own.name: own for family in FAMILIES.values() if family.stationary for own in family.own}
+_PARAMETERS = {each.name: each for family in FAMILIES.values() if family.stationary for each in family.parameters}
 
 
 _line = lru_cache(maxsize=4)(make_line)
@@ -31,24 +31,24 @@ def line_at(given: dict[str, Any]) -> Line:
     return _line(line_spec(given))
 
 
-def own_parameters(kind: type[LineProblem], view: str) -> dict[str, setting.Setting[Any]]:
+def further_parameters(kind: type[LineProblem], view: str) -> dict[str, setting.Setting[Any]]:
     """The parameters that families of k and ℓ have besides, of the settings of a view."""
     result: dict[str, setting.Setting[Any]] = {}
     for key in ("k", "l"):
         family = kind.declaration(f"{key}_family")
-        symbol, names = {"k": "k", "l": "ℓ"}[key], {f"{key}_{name}": own for name, own in _OWN.items()}
-        for name, own in names.items():
+        symbol, names = {"k": "k", "l": "ℓ"}[key], {f"{key}_{name}": each for name, each in _PARAMETERS.items()}
+        for name, each in names.items():
             result[name] = setting.Log(
-                f"{own.symbol} of {symbol}", own.default, low=own.low, high=own.high, first=family.first,
-                address=f"{view}-{name.replace('_', '-')}", only={family.name: _having(own.name)},
+                f"{each.symbol} of {symbol}", each.default, low=each.low, high=each.high, first=family.first,
+                address=f"{view}-{name.replace('_', '-')}", only={family.name: _having(each.name)},
             )  # fmt: skip
             result[name].name = name
     return result
 
 
-def _having(own: str) -> tuple[str, ...]:
-    """The families with this parameter of their own."""
-    return tuple(name for name, family in FAMILIES.items() if own in {each.name for each in family.own})
+def _having(parameter: str) -> tuple[str, ...]:
+    """The families that have this parameter."""
+    return tuple(name for name, family in FAMILIES.items() if parameter in {each.name for each in family.parameters})
 
 
 def line_spec(given: dict[str, Any]) -> LineSpec:
@@ -64,8 +64,8 @@ def kernel_at(given: dict[str, Any], key: str, column: str) -> KernelSpec:
     family = str(given[f"{key}_family"])
     if family not in FAMILIES:
         raise InputError(f"The kernel '{family}' is unknown: choose among {', '.join(FAMILIES)}.")
-    own = {each.name: given[f"{key}_{each.name}"] for each in FAMILIES[family].own}
-    factor = Factor(family, (column,), (given[f"{key}_scale"],), own)
+    parameters = {each.name: given[f"{key}_{each.name}"] for each in FAMILIES[family].parameters}
+    factor = Factor(family, (column,), (given[f"{key}_scale"],), parameters)
     return KernelSpec((Term((factor,), given[f"{key}_size"]),))
 
 
@@ -96,7 +96,7 @@ def row(given: dict[str, Any]) -> dict[str, Any]:
 
 SWEEP = Study(
     "One dimension",
-    RecoverSettings.declared() | own_parameters(RecoverSettings, "o"),
+    RecoverSettings.declared() | further_parameters(RecoverSettings, "o"),
     {
         "evidence": Score("Log evidence", "more", truth=False),
         "left_out": Score("RMSE of targets left out", truth=False),

@@ -7,7 +7,7 @@ import numpy as np
 from deconditioning.figures.small_multiples import small_lines
 from deconditioning.studies.one_dimension.round_trip import Operators, drawn_function, round_trip
 from deconditioning.studies.one_dimension.settings import TripSettings
-from deconditioning.studies.one_dimension.sweep import THIN, kernel_at, line_at, own_parameters
+from deconditioning.studies.one_dimension.sweep import THIN, further_parameters, kernel_at, line_at
 from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
@@ -33,7 +33,7 @@ def row(given: dict[str, Any]) -> dict[str, Any]:
 
 SWEEP = Study(
     "One dimension: there and back",
-    TripSettings.declared() | own_parameters(TripSettings, "t"),
+    TripSettings.declared() | further_parameters(TripSettings, "t"),
     {
         "lost": Score("RMSE of f, there and back"),
         "lost_again": Score("RMSE of its conditional mean, conditioned again"),
