@@ -29,16 +29,16 @@ def choose(name: str | None = None) -> torch.device:
 
     Raises ``InputError`` when CUDA is asked for and absent.
     """
-    wanted = (name or AUTO).lower()
-    if wanted == AUTO:
-        wanted = (os.environ.get("DECONDITIONING_DEVICE") or AUTO).lower()
-    if wanted == AUTO:
-        wanted = "cuda" if torch.cuda.is_available() else "cpu"
-    if wanted.startswith("cuda") and not torch.cuda.is_available():
+    requested = (name or AUTO).lower()
+    if requested == AUTO:
+        requested = (os.environ.get("DECONDITIONING_DEVICE") or AUTO).lower()
+    if requested == AUTO:
+        requested = "cuda" if torch.cuda.is_available() else "cpu"
+    if requested.startswith("cuda") and not torch.cuda.is_available():
         raise InputError("The device 'cuda' was requested, but this machine has no GPU: choose 'cpu' or 'auto'.")
-    if wanted != "cpu" and not wanted.startswith("cuda"):
-        raise InputError(f"The device '{wanted}' is unknown: choose 'auto', 'cpu' or 'cuda'.")
-    return torch.device(wanted)
+    if requested != "cpu" and not requested.startswith("cuda"):
+        raise InputError(f"The device '{requested}' is unknown: choose 'auto', 'cpu' or 'cuda'.")
+    return torch.device(requested)
 
 
 def describe(device: torch.device) -> Device:

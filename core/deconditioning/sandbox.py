@@ -98,9 +98,9 @@ def _turn(name: str) -> Iterator[None]:
             turns.release()
 
 
-def _run(command: list[str], said: Path, name: str, seconds: float) -> tuple[int, bytes]:
+def _run(command: list[str], messages: Path, name: str, seconds: float) -> tuple[int, bytes]:
     """The child's exit code and the end of what it said, kept in a file so that the limits hold for that, too."""
-    with open(said, "wb") as output:
+    with open(messages, "wb") as output:
         child = subprocess.Popen(
             command, cwd=ROOT, env=_environment(), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL,
             start_new_session=True,
@@ -113,8 +113,8 @@ def _run(command: list[str], said: Path, name: str, seconds: float) -> tuple[int
             _end_group(child)
     if code == -signal.SIGXCPU:
         raise InputError(_too_slow(name, seconds))
-    with open(said, "rb") as file:
-        file.seek(max(0, said.stat().st_size - _LAST_WORDS))
+    with open(messages, "rb") as file:
+        file.seek(max(0, messages.stat().st_size - _LAST_WORDS))
         return code, file.read()
 
 
@@ -182,7 +182,7 @@ def _say_open(what: str) -> None:
     )  # fmt: skip
 
 
-def serve(read: Callable[..., None], arguments: list[str], said: IO[str] | None = None) -> int:
+def serve(read: Callable[..., None], arguments: list[str], messages: IO[str] | None = None) -> int:
     """The child: ``read(source, target, name, memory, …)`` locked in, under limits; 0 when stored, 2 with a sentence.
 
     ``arguments`` as after ``python -m module``; ``settings``, where not empty, are passed on as a last argument.
@@ -199,7 +199,7 @@ def serve(read: Callable[..., None], arguments: list[str], said: IO[str] | None 
         answer["ok"] = True
     except Exception as error:  # the border of the process: everything becomes one sentence
         answer["error"], code = _sentence(name, error), 2
-    print(json.dumps(answer), file=said or sys.stdout, flush=True)
+    print(json.dumps(answer), file=messages or sys.stdout, flush=True)
     return code
 
 

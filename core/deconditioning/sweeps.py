@@ -119,20 +119,20 @@ def rows_of(
 
 
 def saved_rows(
-    rows: Iterator[dict[str, Any]], told: dict[str, Any], count: int, context: Any,
+    rows: Iterator[dict[str, Any]], content: dict[str, Any], count: int, context: Any,
     small: Callable[[Sequence[Row]], bytes], file: str,
 ) -> dict[str, Any]:  # fmt: skip
-    """An engine's result: ``told`` and all rows as ``cells``, each kept when it comes; ``small`` draws ``file``."""
+    """An engine's result: ``content`` and all rows as ``cells``, each kept when it comes; ``small`` draws ``file``."""
     cells: list[dict[str, Any]] = []
     for row in rows:
         cells.append(row)
-        context.best(told | {"cells": cells, "cancelled": True})
+        context.best(content | {"cells": cells, "cancelled": True})
         context.report(step=len(cells), total=count, message=f"{len(cells)} of {count} settings")
         try:
             context.save(file, small(cells))
         except InputError:
             continue  # too few settings yet for a picture
-    return told | {"cells": cells, "cancelled": False}
+    return content | {"cells": cells, "cancelled": False}
 
 
 def optimum(rows: Sequence[Row], name: str, score: Score) -> Values | None:

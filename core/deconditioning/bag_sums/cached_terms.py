@@ -44,11 +44,11 @@ class SumsStore:
         """Scale and exact sums of every term, taken from here, or computed and kept."""
         result = []
         for term in kernel.terms:
-            kept = self.get(problem, term)
-            if kept is None:
+            cached = self.get(problem, term)
+            if cached is None:
                 sums = term_sums(term, picture.of(term), check=check)
-                kept = self.put(problem, term, picture.placed(term, sums))
-            result.append((term.scale, kept))
+                cached = self.put(problem, term, picture.placed(term, sums))
+            result.append((term.scale, cached))
         return result
 
 

@@ -117,11 +117,11 @@ def _one_side(line: SortedLine, z: Tensor, at: Tensor, kernel: Decay, *, right: 
     """Sums over the points at or below each of ``at`` (strictly below for the mirrored side), both ascending."""
     terms, rows = len(kernel.coefficients), len(at)
     gap = torch.searchsorted(at, z, right=right)  # the first of `at` that sees the point
-    seen = gap < rows
+    below = gap < rows
     distance = at[gap.clamp_max(rows - 1)] - z
-    index = (gap * line.count + line.bag)[seen]
+    index = (gap * line.count + line.bag)[below]
     moments = z.new_zeros(terms, rows * line.count)
-    moments.index_add_(1, index, (_powers(distance, terms) * line.weights)[:, seen])
+    moments.index_add_(1, index, (_powers(distance, terms) * line.weights)[:, below])
     moments = moments.reshape(terms, rows, line.count)
     for row in range(1, rows):
         step = (at[row] - at[row - 1]).reshape(1, 1)

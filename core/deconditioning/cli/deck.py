@@ -45,11 +45,11 @@ def save_deck(options: argparse.Namespace, shown: "Shown", settings: Mapping[str
     from deconditioning.slides.printed import powerpoint
     from deconditioning.slides.report import report
 
-    told = presented(shown)
+    presentation = presented(shown)
     made: dict[str, Callable[[], bytes]] = {
-        "html": lambda: offline_page(told, settings).encode(),
-        "pptx": lambda: powerpoint(told),
-        "pdf": lambda: report(told),
+        "html": lambda: offline_page(presentation, settings).encode(),
+        "pptx": lambda: powerpoint(presentation),
+        "pdf": lambda: report(presentation),
     }
     for kind, file in deck_files(options).items():
         path = seeded(Path(file), seed, count)

@@ -42,8 +42,8 @@ def add_output_options(parser: Options) -> None:
 
 def add_device_option(parser: Options, default: str | None = "auto") -> None:
     """``--device``; a ``default`` of None leaves it to the settings."""
-    choices, said = ("auto", "cpu", "cuda"), "auto uses a GPU if there is one"
-    parser.add_argument("--device", choices=choices, default=default, help=said)
+    choices, explanation = ("auto", "cpu", "cuda"), "auto uses a GPU if there is one"
+    parser.add_argument("--device", choices=choices, default=default, help=explanation)
 
 
 def add_learning_options(parser: Options, *, restarts: int, steps: int) -> None:

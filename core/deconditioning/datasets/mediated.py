@@ -22,17 +22,17 @@ SIDE, CELL = 96, 4
 _INSIDE, NOISE = 0.7, 0.3
 
 
-def make_mediated(told: float, untold: float, seed: int = 0) -> "xr.Dataset":
-    """``target``, ``covariate`` and ``mediator`` on a regular grid; ``told`` is a, from 0 to 1."""
+def make_mediated(explained: float, untold: float, seed: int = 0) -> "xr.Dataset":
+    """``target``, ``covariate`` and ``mediator`` on a regular grid; ``explained`` is a, from 0 to 1."""
     import xarray as xr
 
-    if not 0 <= told <= 1:
-        raise InputError(f"`told` is {told:g}: give a number from 0 to 1.")
+    if not 0 <= explained <= 1:
+        raise InputError(f"`told` is {explained:g}: give a number from 0 to 1.")
     rng, cells = np.random.default_rng(seed), (SIDE // CELL, SIDE // CELL)
     covariate = _spread(rng.standard_normal(cells)) + _INSIDE * rng.standard_normal((SIDE, SIDE))
     target = np.sin(2 * covariate) + 0.5 * covariate + untold * _spread(rng.standard_normal(cells))
     x, z = _standardised(_means(covariate)), _standardised(_means(target))
-    angle = told * np.pi / 2
+    angle = explained * np.pi / 2
     mediator = np.cos(angle) * x + np.sin(angle) * z + NOISE * rng.standard_normal(cells)
     values = {"target": target, "covariate": covariate, "mediator": _spread(mediator)}
     along = {"latitude": np.linspace(-10, 10, SIDE), "longitude": np.linspace(0, 20, SIDE)}

@@ -154,9 +154,9 @@ class _Chain:
         for step in range(burn_in + draws):
             if step % 20 == 0:
                 check()
-            seen = np.hstack([self.features + moved @ self.modes.T, self.design])
-            covariance = np.linalg.inv(precision + seen.T @ seen / noise)
-            mean = covariance @ (seen.T @ self.outcomes) / noise
+            design = np.hstack([self.features + moved @ self.modes.T, self.design])
+            covariance = np.linalg.inv(precision + design.T @ design / noise)
+            mean = covariance @ (design.T @ self.outcomes) / noise
             drawn = mean + np.linalg.cholesky(0.5 * (covariance + covariance.T)) @ rng.standard_normal(size)
             moved = self._embeddings(drawn, noise, rng)
             if prior is not None:

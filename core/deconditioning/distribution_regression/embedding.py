@@ -71,49 +71,49 @@ def embed(sums: LandmarkSums, kernel: KernelSpec, scale: float | None = None) ->
     if scale is not None and not (np.isfinite(scale) and scale > 0):
         raise InputError(f"The scale of the embeddings' prior is {scale}: give a positive number.")
     bags = sums.base.bags
-    seen = sums.seen(kernel)  # μ̂ (n, r)
-    centre, within, prior = seen.mean(0), _within(sums, kernel, seen), _prior(sums, kernel)
+    means = sums.seen(kernel)  # μ̂ (n, r)
+    centre, within, prior = means.mean(0), _within(sums, kernel, means), _prior(sums, kernel)
     unit = float(within.trace() / prior.trace())  # makes both alike in size, so that neither is lost in rounding
     values, vectors = linalg.eigen(unit * prior + within, "covariance of the landmarks' values")
-    kept = values > CUT * values[0]
-    white = vectors[:, kept] / values[kept].sqrt()
+    positive = values > CUT * values[0]
+    white = vectors[:, positive] / values[positive].sqrt()
     share, turn = linalg.eigen(white.T @ (unit * prior) @ white, "prior of the embeddings")
     share = share.clamp(0, 1)  # R = T diag(ρ/unit) Tᵀ, Σ = T diag(1 − ρ) Tᵀ
-    seen_there = (seen - centre) @ white @ turn
+    seen_there = (means - centre) @ white @ turn
     noise = (1 - share) / bags.sizes[:, None]
     result = _best_scale(seen_there, share / unit, noise) if scale is None else scale
     spread = result * share / unit
     shrunk = spread / (spread + noise).clamp_min(1e-300)
-    modes = vectors[:, kept] * values[kept].sqrt() @ turn
+    modes = vectors[:, positive] * values[positive].sqrt() @ turn
     return Embeddings(centre, modes, shrunk * seen_there, shrunk * noise, spread / (spread + 1 - share), result)
 
 
-def _best_scale(seen: Float[Tensor, "n q"], unit: Float[Tensor, " q"], noise: Float[Tensor, "n q"]) -> float:
+def _best_scale(means: Float[Tensor, "n q"], unit: Float[Tensor, " q"], noise: Float[Tensor, "n q"]) -> float:
     """The η of highest ``Σ_ik log N(e_ik; 0, η R_k + Σ_k/m_i)``."""
     from scipy.optimize import minimize_scalar
 
-    square, unit_, noise_ = (value.numpy(force=True) for value in (seen.square(), unit, noise))
-    kept = unit_ > 0
+    square, unit_, noise_ = (value.numpy(force=True) for value in (means.square(), unit, noise))
+    positive = unit_ > 0
 
     def loss(logarithm: float) -> float:
-        width = np.exp(logarithm) * unit_[kept] + noise_[:, kept]
-        return float((np.log(width) + square[:, kept] / width).sum())
+        width = np.exp(logarithm) * unit_[positive] + noise_[:, positive]
+        return float((np.log(width) + square[:, positive] / width).sum())
 
-    reference = np.log(float(noise_[:, kept].sum() / (len(noise_) * unit_.sum())))
+    reference = np.log(float(noise_[:, positive].sum() / (len(noise_) * unit_.sum())))
     grid = reference + np.linspace(np.log(LEAST), np.log(MOST), 40)
     best = int(np.argmin([loss(v) for v in grid]))
     ends = grid[[max(best - 1, 0), min(best + 1, len(grid) - 1)]]
     return float(np.exp(minimize_scalar(loss, bounds=ends, method="bounded").x))
 
 
-def _within(sums: LandmarkSums, kernel: KernelSpec, seen: Float[Tensor, "n r"]) -> Float[Tensor, "r r"]:
+def _within(sums: LandmarkSums, kernel: KernelSpec, means: Float[Tensor, "n r"]) -> Float[Tensor, "r r"]:
     """Σ: covariance of K(x, u) inside a subject, pooled over subjects with m_i − 1 degrees of freedom each."""
     bags, built = sums.base.bags, kernel.build(sums.base.columns).to(sums.landmarks.device)
-    total = seen.new_zeros(seen.shape[1], seen.shape[1])
+    total = means.new_zeros(means.shape[1], means.shape[1])
     for begin in range(0, len(bags.inputs), ROWS):
         own = slice(begin, begin + ROWS)
         with torch.no_grad():
-            gap = evaluate(built, bags.inputs[own], sums.landmarks) - seen[bags.bag[own]]
+            gap = evaluate(built, bags.inputs[own], sums.landmarks) - means[bags.bag[own]]
         total += gap.T @ (gap * (bags.weights[own] * bags.sizes[bags.bag[own]])[:, None])
     free = float((bags.sizes - 1).sum())
     if not free > 0:

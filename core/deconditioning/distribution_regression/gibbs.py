@@ -48,15 +48,15 @@ def draw_noise(
         raise InputError(f"{draws} draws after {burn_in} of burn-in were requested: give at least one draw.")
     d, zeta = result.values.numpy(force=True), result.projected.numpy(force=True)
     rest = max(result.total - float(zeta @ zeta), 0.0)  # directions that a low rank leaves to the noise
-    noise, kept = learn_noise(result), np.empty(draws)
+    noise, draws_of_noise = learn_noise(result), np.empty(draws)
     for step in range(burn_in + draws):
         share = d / (d + noise)
         fitted = share * zeta + np.sqrt(share * noise) * rng.standard_normal(len(d))
         misfit = float(((zeta - fitted) ** 2).sum()) + rest
         noise = (prior.rate + 0.5 * misfit) / rng.gamma(prior.shape + 0.5 * result.contrasts)
         if step >= burn_in:
-            kept[step - burn_in] = noise
-    return NoiseDraws(kept, effective_size(kept))
+            draws_of_noise[step - burn_in] = noise
+    return NoiseDraws(draws_of_noise, effective_size(draws_of_noise))
 
 
 def with_noise_draws(posterior: SpectralPosterior, drawn: NoiseDraws) -> SpectralPosterior:

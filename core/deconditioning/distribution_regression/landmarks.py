@@ -92,5 +92,5 @@ class LandmarkSums:
             identity = torch.eye(len(self.landmarks), dtype=self.landmarks.dtype, device=self.landmarks.device)
             return identity / kernel.variance**0.5
         values, vectors = linalg.eigen(self.base.prior(kernel, self.landmarks, self.landmarks), "landmarks' kernel")
-        kept = values > _CUT * values[0]
-        return vectors[:, kept] / values[kept].sqrt()
+        positive = values > _CUT * values[0]
+        return vectors[:, positive] / values[positive].sqrt()

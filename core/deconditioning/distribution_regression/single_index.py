@@ -53,8 +53,8 @@ def scores(gram: Float[Tensor, "n n"], rank: int) -> tuple[Float[Tensor, "n k"],
     """Z (n, k), columns of mean 0 and variance 1, and the basis (n, k) with ``Z = HM basis``, H taking off the mean."""
     centred = gram - gram.mean(0) - gram.mean(1, keepdim=True) + gram.mean()
     values, vectors = linalg.leading_eigen(centred, rank, "kernel matrix of the subjects")
-    kept = values > 1e-10 * values[0]
-    values, vectors = values[kept], vectors[:, kept]
+    positive = values > 1e-10 * values[0]
+    values, vectors = values[positive], vectors[:, positive]
     size = len(gram) ** 0.5
     return vectors * size, vectors * (size / values)
 
@@ -93,12 +93,12 @@ def fit_single_index(
         return float(loss.detach()), slope.numpy(force=True)
 
     bounds = [(None, None)] * z.shape[1] + [_BOUNDS]
-    found = [
+    fits = [
         minimize(objective, np.r_[w / max(np.linalg.norm(w), 1e-12), _START], jac=True, method="L-BFGS-B",
                  bounds=bounds, options={"maxiter": STEPS})
         for w in starts
     ]  # fmt: skip
-    best = min(found, key=lambda result: result.fun)
+    best = min(fits, key=lambda result: result.fun)
     weights = z.new_tensor(best.x[:-1] / np.linalg.norm(best.x[:-1]))
     index = z @ weights
     if float(((index - index.mean()) * (start - start.mean())).sum()) < 0:

@@ -46,9 +46,9 @@ def spectrum(
         raise InputError(f"Rank {kept} was requested: give 1 to {size}.")
     name = "kernel matrix of the subjects"
     values, vectors = linalg.eigen(inside, name) if rank is None else linalg.leading_eigen(inside, kept, name)
-    seen = basis.T @ outcomes
+    projected = basis.T @ outcomes
     directions = vectors if design.shape[1] == 0 else basis @ vectors
-    return Spectrum(directions, values.clamp_min(0), vectors.T @ seen, float(seen.square().sum()), size)
+    return Spectrum(directions, values.clamp_min(0), vectors.T @ projected, float(projected.square().sum()), size)
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,9 @@ class SpectralPosterior:
         prior variance, whereas (13) alone would treat them as known.
         """
         sums, prior = sums_and_prior(self, inputs, centred)
-        seen = sums.T @ self.spectrum.directions  # (P, k)
-        means = seen @ (self.spectrum.projected[:, None] / self._widths)
-        reduction = seen.square() @ (1 / self._widths).mean(1)
+        projected = sums.T @ self.spectrum.directions  # (P, k)
+        means = projected @ (self.spectrum.projected[:, None] / self._widths)
+        reduction = projected.square() @ (1 / self._widths).mean(1)
         return means.mean(1), (prior - reduction).clamp_min(0) + means.var(1, unbiased=False)
 
     def variance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]:
@@ -98,10 +98,10 @@ class SpectralPosterior:
     def covariance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "P P"]:
         """Posterior covariance of f between all inputs; at most 5,000 of them."""
         refuse_dense(len(inputs))
-        seen = self.sums.cross(self.spec.kernel, inputs).T @ self.spectrum.directions
-        means = seen @ (self.spectrum.projected[:, None] / self._widths)
+        along = self.sums.cross(self.spec.kernel, inputs).T @ self.spectrum.directions
+        means = along @ (self.spectrum.projected[:, None] / self._widths)
         centred = means - means.mean(1, keepdim=True)
-        inside = self.sums.prior(self.spec.kernel, inputs, inputs) - (seen * (1 / self._widths).mean(1)) @ seen.T
+        inside = self.sums.prior(self.spec.kernel, inputs, inputs) - (along * (1 / self._widths).mean(1)) @ along.T
         return inside + centred @ centred.T / len(self.noises)
 
     def fitted(self) -> Float[Tensor, " n"]:

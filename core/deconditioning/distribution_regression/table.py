@@ -57,12 +57,12 @@ class Roles:
 
     def of_columns(self, names: Iterable[Any]) -> list[str]:
         """The columns to read of those that a table has; ``InputError`` for one that it lacks."""
-        there, wanted = list(names), [self.subject, *self.numbers]
-        missing = [name for name in wanted if name not in there]
+        there, required = list(names), [self.subject, *self.numbers]
+        missing = [name for name in required if name not in there]
         if missing:
             listed = ", ".join(map(str, there))
             raise InputError(f"The table has no column '{missing[0]}': choose one of {listed}.")
-        return wanted
+        return required
 
 
 def _checked(source: str | Path | bytes) -> Path | bytes:
@@ -203,8 +203,8 @@ def _frame(source: Path | bytes, roles: Roles) -> tuple[Any, np.ndarray, tuple[s
 
     from deconditioning.tables.text import read_text
 
-    wanted = roles.of_columns(columns_of(source))
-    text_table = read_text(source, "the table", most_rows=MOST_ROWS, words=(roles.subject,), wanted=wanted,
+    required = roles.of_columns(columns_of(source))
+    text_table = read_text(source, "the table", most_rows=MOST_ROWS, words=(roles.subject,), wanted=required,
                       missing=roles.missing)  # fmt: skip
     subjects = text_table.columns[roles.subject].str.strip()
     frame = pd.DataFrame({**text_table.columns, roles.subject: subjects.where(~subjects.str.lower().isin(MISSING))})

@@ -33,12 +33,12 @@ def gradient_boosting(problem: DownscalingProblem, check: Check = never) -> Pred
 
     problem = problem.plain
     row, shares = problem.shares_of_pixels()
-    seen = problem.observed.ravel()[shares.cell]
-    if not seen.any():
+    observed = problem.observed.ravel()[shares.cell]
+    if not observed.any():
         raise InputError("Gradient boosting learns from pixels inside measured cells, and there are none: omit it.")
     inputs, scale = problem.inputs.numpy(), problem.target_scale
-    cells, own = np.unique(shares.cell[seen], return_inverse=True)
-    area, row = shares.areas(problem.grid.area)[seen], row[seen]
+    cells, own = np.unique(shares.cell[observed], return_inverse=True)
+    area, row = shares.areas(problem.grid.area)[observed], row[observed]
     share = area / np.bincount(own, area)[own]
     values = scale.forward(problem.coarse.flat[cells])
     fine, best = scale.forward(bilinear(problem).flat[problem.pixel]), np.inf

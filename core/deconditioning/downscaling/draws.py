@@ -114,9 +114,9 @@ def exact_draws(
             f"{count} draws of {len(problem.pixel):,} pixels do not fit into memory at once: request at most "
             f"{_MOST_VALUES // len(problem.pixel)}."
         )
-    for _, each, seen in components(spec, problem, picture):
-        if seen is not None and reads_bags(each):
-            store.parts(sums_key(key, each), each.kernel, seen, check)
+    for _, each, given in components(spec, problem, picture):
+        if given is not None and reads_bags(each):
+            store.parts(sums_key(key, each), each.kernel, given, check)
     look = sketch(problem, every_pixel=True)
     return posterior_draws(spec, data, problem, key, store, picture, look, count=count, seed=seed, check=check)
 
@@ -156,10 +156,10 @@ def _of_components(
     parts = components(spec, problem, picture)
     ends = np.rint(np.cumsum([weight for weight, _, _ in parts]) * count).astype(int)
     every, means = [], []
-    for (weight, each, seen), number in zip(parts, np.diff(ends, prepend=0), strict=True):
+    for (weight, each, given), number in zip(parts, np.diff(ends, prepend=0), strict=True):
         own = data_of(each, spec, data, problem, check)
         result = posterior_draws(
-            each, own, problem, key, store, seen, look, count=max(int(number), 1), seed=seed, check=check
+            each, own, problem, key, store, given, look, count=max(int(number), 1), seed=seed, check=check
         )
         every.append(replace(result, fields=result.fields[:number]))
         means.append(weight * result.mean)
@@ -241,12 +241,12 @@ def prior_draws(
     prior: Tensor = torch.zeros(len(at), count, dtype=problem.inputs.dtype)
     means: Tensor = torch.zeros(rows, count, dtype=problem.inputs.dtype)
     for term in spec.kernel.terms:
-        seen = picture.of(term)
-        values = grid_draws(seen.layout, term, problem.columns, problem.inputs, count, generator, check)
+        given = picture.of(term)
+        values = grid_draws(given.layout, term, problem.columns, problem.inputs, count, generator, check)
         if values is None:
             values = _prior_of(term, problem.columns, problem.inputs, count, generator, check)
         prior += values[at]
-        own = torch.stack([seen.bags.mean(column[seen.points]) for column in values.T], dim=1)
+        own = torch.stack([given.bags.mean(column[given.points]) for column in values.T], dim=1)
         first = picture.rest.bags.count if isinstance(picture, PartedPicture) and picture.sees_place(term) else 0
         means[first : first + len(own)] += own
     return prior, means

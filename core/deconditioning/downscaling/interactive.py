@@ -179,8 +179,8 @@ def preview(
     if spec.others:
         return _averaged(
             [
-                (weight, preview(each, data_of(each, spec, data, problem), problem, key, store, seen, look))
-                for weight, each, seen in components(spec, problem, picture)
+                (weight, preview(each, data_of(each, spec, data, problem), problem, key, store, given, look))
+                for weight, each, given in components(spec, problem, picture)
             ]
         )
     if not reads_bags(spec):
@@ -195,9 +195,9 @@ def preview(
         mean = mean + (part[look.mean_at.chosen] if whole else part)
     sampled = any(not whole for _, _, whole in parts)
     where = f"at {look.mean_at.said}"
-    told = f"{where}, {_PREVIEW_POINTS} points a cell" if sampled else f"exact {where}"
+    method = f"{where}, {_PREVIEW_POINTS} points a cell" if sampled else f"exact {where}"
     one = ", at one set of hyperparameters" if spec.spread is not None else ""
-    sentence = f"preview: mean {told}, sd at {look.sd_at.said}{one}"
+    sentence = f"preview: mean {method}, sd at {look.sd_at.said}{one}"
     sd = Later(lambda: spec.value_sd(scaled(spec, problem, conditioned, _variance(conditioned, parts, look))))
     return Preview((spec.mean + mean)[look.mean_at.repeat], sd, (sentence,))
 
@@ -256,15 +256,15 @@ def _variance(conditioned: Conditioning, parts: list[tuple[float, PictureSums, b
     among = look.mean_at.repeat[at]  # where among the mean's pixels these are
     prior = total(s * sums.prior[at if whole else among].double() for s, sums, whole in parts)
     root, reduction = conditioned.root.float().T.contiguous(), torch.empty(len(at))
-    seen: dict[tuple[int, int], list[tuple[float, Tensor]]] = {}
+    cached: dict[tuple[int, int], list[tuple[float, Tensor]]] = {}
     for scale, sums, whole in parts:
-        seen.setdefault(rows_in(sums.cross, root.shape[1]), []).append((scale, look.for_sd(sums, whole)))
+        cached.setdefault(rows_in(sums.cross, root.shape[1]), []).append((scale, look.for_sd(sums, whole)))
 
     def fill(begin: int) -> None:
         here = slice(begin, begin + _TOGETHER)
         products = total(
             root[:, first:last] @ total(scale * cross[:, here] for scale, cross in terms)
-            for (first, last), terms in seen.items()
+            for (first, last), terms in cached.items()
         )
         reduction[here] = conditioned.summed(products.square())
 
@@ -295,8 +295,8 @@ def exact(
     """The exact posterior at every pixel; sums come from the cache, or are computed and cached."""
     if spec.others:
         parts = [
-            (weight, exact(each, data_of(each, spec, data, problem, check), problem, key, store, seen, check))
-            for weight, each, seen in components(spec, problem, picture)
+            (weight, exact(each, data_of(each, spec, data, problem, check), problem, key, store, given, check))
+            for weight, each, given in components(spec, problem, picture)
         ]
         return averaged(parts)
     if picture is None or spec.spread is not None or not reads_bags(spec):

@@ -168,8 +168,8 @@ def _prediction(
     missed = leave_one_out(given).first(given.cells) if len(given.residual) <= MOST_TARGETS else None
     left, errors = (None, None) if missed is None else (missed.rmse, missed.error)
     evidence, jitter = float(given.evidence), given.factor.jitter
-    told = _uncarried(spec, problem, given.carried) + sentences(problem, integrated=False)
-    return Prediction(mean, *sds, evidence, jitter, routes, told, left, scale, errors)
+    notes = _uncarried(spec, problem, given.carried) + sentences(problem, integrated=False)
+    return Prediction(mean, *sds, evidence, jitter, routes, notes, left, scale, errors)
 
 
 def _uncarried(spec: ModelSpec, problem: DownscalingProblem, covariance: Tensor | None) -> tuple[str, ...]:
@@ -211,31 +211,31 @@ def _predict_through(
     check: Check = never,
 ) -> Prediction:
     """Posterior at ``inputs`` of a model on centroids or through inducing points, tile by tile."""
-    columns, seen = columns_of(problem), spec.model.sees(data)
+    columns, observed = columns_of(problem), spec.model.sees(data)
     given = named_posterior(spec, data, columns, check)
     mean, variance = given.mean_and_variance(inputs, check)
     if isinstance(given, SparsePosterior):
-        value, error = bound_and_error(spec, seen, columns, check)
-        told = _approximate(given.left_out, error) + _uncarried(spec, problem, data.covariance)
+        value, error = bound_and_error(spec, observed, columns, check)
+        notes = _approximate(given.left_out, error) + _uncarried(spec, problem, data.covariance)
         sds, missed = (spec.value_sd(variance), variance.sqrt()), left_out(spec, data, columns, check)
         rmse = None if missed is None else missed.rmse
-        return Prediction(mean, *sds, value, given.factor.jitter, ("inducing points",), told, rmse)
+        return Prediction(mean, *sds, value, given.factor.jitter, ("inducing points",), notes, rmse)
     return _prediction(spec, problem, (mean, variance), given.conditioning, ("tiles",), inputs)
 
 
 def _approximate(left_out: float, error: float) -> tuple[str, ...]:
     """Sentences on a posterior of very many bags or points."""
-    told = []
+    notes = []
     if left_out > 0:
-        told.append(
+        notes.append(
             f"The mediators' kernel matrix is approximated at low rank: {100 * left_out:.2g} % of its trace is dropped."
         )
     if error > 0:
-        told.append(
+        notes.append(
             f"The bound on the log evidence is accurate only to about ± {error:.2g} because bags are thinned "
             "to compute it."
         )
-    return tuple(told)
+    return tuple(notes)
 
 
 def predict(

@@ -110,11 +110,13 @@ class ResultDataset:
 
     def _exceedance(self, thresholds: tuple[float, ...], ratio: np.ndarray | None) -> dict[float, np.ndarray]:
         """Probabilities (H, W) that a pixel exceeds thresholds, distances from the mean taken times ``ratio``."""
-        found = self.predictive
+        predictive = self.predictive
         if ratio is None:
-            return {value: found.exceedance(value) for value in thresholds}
+            return {value: predictive.exceedance(value) for value in thresholds}
         away = np.where(ratio > 0, ratio, np.nan)
-        return {value: found.exceedance(found.mean + (value - found.mean) / away) for value in thresholds}
+        return {
+            value: predictive.exceedance(predictive.mean + (value - predictive.mean) / away) for value in thresholds
+        }
 
     @property
     def drs_name(self) -> str:

@@ -98,19 +98,23 @@ def downscale(
     context.report(message=f"Predicting {problem.grid.area.size:,} pixels from {data.bags.count:,} cells")
     result = predict(spec, data, problem, device=device, check=context.check)
     context.report(message="Scoring the model and the baselines")
-    found = physical_map(problem, result.parts)
-    fields, scores = _score_all(problem, spec, found, context.check, settings.gradient_boosting)
+    predictive = physical_map(problem, result.parts)
+    fields, scores = _score_all(problem, spec, predictive, context.check, settings.gradient_boosting)
     checked = None if guard is None else guard.one_scale_up
-    rests_on = assumptions(problem, spec, data, found.mean, found.sd, None if checked is None else checked.held)
+    rests_on = assumptions(
+        problem, spec, data, predictive.mean, predictive.sd, None if checked is None else checked.held
+    )
     guard = beside_bilinear(problem, spec.model, result.left_out, bilinear_error(problem), guard)
     diagnostics: dict[str, Any] = {"device": str(device), "assumptions": [asdict(each) for each in rests_on]}
-    diagnostics |= {"stations": stations} if (stations := station_report(problem, result, fields, found.sd)) else {}
+    diagnostics |= (
+        {"stations": stations} if (stations := station_report(problem, result, fields, predictive.sd)) else {}
+    )
     seconds = watch.seconds()
     return DownscalingResult(
-        predictive=found,
+        predictive=predictive,
         scores=scores,
         fields=fields,
-        coarse_scores=coarse_scores(problem, found.mean),
+        coarse_scores=coarse_scores(problem, predictive.mean),
         spec=spec,
         settings=spec_to_settings(settings, spec),
         seconds=seconds,
@@ -154,7 +158,7 @@ def jitter_sentence(jitter: float) -> tuple[str, ...]:
 
 
 def _score_all(
-    problem: DownscalingProblem, spec: ModelSpec, found: Predictive, check: Check = never,
+    problem: DownscalingProblem, spec: ModelSpec, predictive: Predictive, check: Check = never,
     boosting: bool = False,
 ) -> tuple[dict[str, np.ndarray], dict[str, dict[str, float]]]:  # fmt: skip
     """Fields and scores of the model and of every baseline (gradient ``boosting`` too), all seeing the same cells."""
@@ -162,7 +166,7 @@ def _score_all(
     from deconditioning.metrics.field_scores import score_field
 
     problem = problem.plain
-    predicted: dict[str, Predicted] = {spec.model.name: found, **interpolations(problem)}
+    predicted: dict[str, Predicted] = {spec.model.name: predictive, **interpolations(problem)}
     if problem.mediator_columns and "centroid_gp" not in predicted:
         predicted["centroid_gp"] = centroid_baseline(problem, check)
     if boosting:
@@ -263,10 +267,10 @@ def learn_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     learned = learn_model(problem, chosen, context, choice.checked) if chosen.learn else None
     if learned is not None:
         best, guard = learned
-        kept = _kept(problem, spec_to_settings(chosen, best.spec), guard.sentences + best.warnings)
+        saved = _kept(problem, spec_to_settings(chosen, best.spec), guard.sentences + best.warnings)
         if best.cancelled:
-            return kept
-        context.best(kept)
+            return saved
+        context.best(saved)
     result = downscale(problem, chosen, context, learned=learned)
     context.save(FILE, export(problem, result))
     context.save(THUMBNAIL, field_thumbnail(result.mean))

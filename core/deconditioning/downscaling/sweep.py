@@ -107,12 +107,12 @@ def _row(
     spec = traced_spec(start, problem, values)
     picture = interactive.picture_or_none(problem, spec)
     result = interactive.exact(spec, data.of(spec, check), problem, "sweep", store, picture, check)
-    found = physical_map(problem, result.parts)
+    predictive = physical_map(problem, result.parts)
     row: dict[str, Any] = {"evidence": result.evidence, "left_out": result.left_out}
     if problem.truth is not None:
-        scores = score_field(problem.truth, found)
+        scores = score_field(problem.truth, predictive)
         row |= {name: scores[name] for name in SCORES if name in scores}
-    return row | {"picture": _small(problem, found.mean)}
+    return row | {"picture": _small(problem, predictive.mean)}
 
 
 def _small(problem: DownscalingProblem, mean: np.ndarray) -> dict[str, Any]:
@@ -137,9 +137,9 @@ def sweep_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
         problem = warped(problem, Warp.from_dict(settings["warp"]))
     spec, axes = ModelSpec.from_dict(settings["model"]), [Axis(**axis) for axis in settings["axes"]]
     rows = sweep(problem, spec, axes, settings.get("rows", ()), context.check)
-    told = {"axes": settings["axes"], "units": problem.units, "model": spec.model.name}
+    content = {"axes": settings["axes"], "units": problem.units, "model": spec.model.name}
 
     def small(cells: Sequence[Row]) -> bytes:
         return sweep_thumbnail(cells, choosing(cells, SCORES) or "")
 
-    return saved_rows(rows, told, cells_of(axes), context, small, THUMBNAIL)
+    return saved_rows(rows, content, cells_of(axes), context, small, THUMBNAIL)

@@ -198,10 +198,10 @@ def cross_validation(rule: KernelBayes, folds: int = 10, judge: gpytorch.kernels
     total, order = 0.0, torch.arange(count, device=rule.inputs.device)
     for fold in range(folds):
         out = order % folds == fold
-        kept = replace(rule, inputs=rule.inputs[~out], observations=rule.observations[~out])
-        prior = kept.prior_weights(empirical(kept.inputs, rule.kernel))
-        posteriors = kept.update(prior, kept.near(rule.observations[out]))
-        average = KernelMean(kept.inputs, posteriors.mean(1), judge)
+        training = replace(rule, inputs=rule.inputs[~out], observations=rule.observations[~out])
+        prior = training.prior_weights(empirical(training.inputs, rule.kernel))
+        posteriors = training.update(prior, training.near(rule.observations[out]))
+        average = KernelMean(training.inputs, posteriors.mean(1), judge)
         total += average.distance(empirical(rule.inputs[out], judge)) ** 2
     return total
 

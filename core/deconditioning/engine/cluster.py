@@ -17,14 +17,14 @@ _CONNECT_S = 5
 _ANY_PORT = "127.0.0.1:0"
 
 
-def worker_count(wanted: int | None = None) -> int:
+def worker_count(requested: int | None = None) -> int:
     """Number of worker processes: one by default, at most cores − 1, at least one."""
-    if wanted is None:
+    if requested is None:
         given = os.environ.get("DECONDITIONING_WORKERS", "1")
         if not given.isdigit():
             raise InputError(f"DECONDITIONING_WORKERS is {given!r}: give a whole number.")
-        wanted = int(given)
-    return max(1, min(wanted, usable_cores() - 1))
+        requested = int(given)
+    return max(1, min(requested, usable_cores() - 1))
 
 
 def worker_environment(workers: int) -> dict[str, str]:
@@ -162,8 +162,8 @@ class Cluster:
         files = {
             f"tls_{role}_{part}": str(path) for role in roles for part, path in (("key", key), ("cert", certificate))
         }
-        said = {"require_encryption": True, "tls_ca_file": str(certificate), **files}
-        return {"security": said, "protocol": "tls://"}, made
+        options = {"require_encryption": True, "tls_ca_file": str(certificate), **files}
+        return {"security": options, "protocol": "tls://"}, made
 
     def _drop(self) -> None:
         for thing in (self._client, self._cluster):

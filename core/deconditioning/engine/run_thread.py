@@ -156,10 +156,10 @@ class RunThread:
         waiting = self._waiting()
         left = [live.run.eta_s for live in self._active.values() if live.future is not None]
         mean = sum(self._durations) / len(self._durations) if self._durations else None
-        for run_id, said in zip(
+        for run_id, sentence in zip(
             waiting, waiting_sentences(len(waiting), left, mean, self.cluster.workers), strict=True
         ):
-            self._active[run_id].change(message=said)
+            self._active[run_id].change(message=sentence)
 
     def _give(self, run_id: str) -> None:
         live = self._active[run_id]

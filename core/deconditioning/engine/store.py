@@ -77,10 +77,10 @@ class Store:
         """A run as it stands on disk, and its raw status (with the engine that writes it)."""
         folder = self.folder(run_id)
         stamp = _stamp(folder)
-        seen = self._seen.get(run_id)
-        if seen is None or seen[0] != stamp:
-            seen = self._seen[run_id] = (stamp, *_read_run(folder))
-        return seen[1], seen[2]
+        cached = self._seen.get(run_id)
+        if cached is None or cached[0] != stamp:
+            cached = self._seen[run_id] = (stamp, *_read_run(folder))
+        return cached[1], cached[2]
 
     def write_status(self, run_id: str, status: dict[str, Any]) -> None:
         """Replace a run's status, at once and whole."""

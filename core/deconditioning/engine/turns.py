@@ -52,7 +52,9 @@ def waiting_sentences(waiting: int, left: Sequence[float | None], mean: float | 
             sentences.append("Waiting: a cancelled run is being stopped.")
             continue
         runs = "one run comes" if before == 1 else f"{before} runs come"
-        told = first is not None and (mean is not None or place == 0)
+        has_estimate = first is not None and (mean is not None or place == 0)
         wait = (first or 0.0) + place * (mean or 0.0) / workers
-        sentences.append(f"Waiting for its turn: {runs} before it{f', about {duration(wait)}' if told else ''}.")
+        sentences.append(
+            f"Waiting for its turn: {runs} before it{f', about {duration(wait)}' if has_estimate else ''}."
+        )
     return sentences

@@ -39,13 +39,13 @@ def fields_from_dataset(dataset: "xr.Dataset", *, source: str = "", licence: str
     axes = find_axes(dataset)
     axes, grid, order, notes = _grid(dataset, axes)
     kept, left, fields = _on_grid(dataset, axes, grid, order)
-    kept, said, marks = look_at_values(kept, fields, lazy or any(v.chunks for v in kept.variables.values()))
+    kept, notes_on_values, marks = look_at_values(kept, fields, lazy or any(v.chunks for v in kept.variables.values()))
     if left:
         named = ", ".join(f"`{name}`" for name in left[:8])
         notes.append(f"Skipped because they are not on the grid: {named}{' …' if len(left) > 8 else ''}.")
     licences = _licence(dataset.attrs, licence)
     result = Fields(kept, grid, (), _source(dataset.attrs, source), licences, lazy, marks=marks)
-    return replace(result, notes=tuple(notes + said + _repeated(result, fields)))
+    return replace(result, notes=tuple(notes + notes_on_values + _repeated(result, fields)))
 
 
 def _repeated(fields: Fields, names: list[str]) -> list[str]:
@@ -74,8 +74,8 @@ def _source(attributes: dict[str, Any], name: str) -> str:
 
 
 def _licence(attributes: dict[str, Any], given: str) -> str:
-    said = next((str(attributes[k]) for k in ("licence", "license", "rights") if attributes.get(k)), "")
-    return said.strip() or given or "not stated in the file"
+    licence = next((str(attributes[k]) for k in ("licence", "license", "rights") if attributes.get(k)), "")
+    return licence.strip() or given or "not stated in the file"
 
 
 Order = tuple[np.ndarray, np.ndarray]
@@ -104,10 +104,10 @@ def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Axes, Grid, Order, list[st
         apart = agree(grid, *of_file)
         if apart is None:
             return axes, grid, (rows, columns), notes
-        other, order, said = _curvilinear(dataset, sheet)
+        other, order, grid_notes = _curvilinear(dataset, sheet)
     except InputError as error:
         return axes, grid, (rows, columns), [*notes, f"{lines} are used because {positions} cannot be used. {error}"]
-    return sheet, other, order, [*said, f"{lines} give different cell positions ({apart}) and are not used."]
+    return sheet, other, order, [*grid_notes, f"{lines} give different cell positions ({apart}) and are not used."]
 
 
 def _rectilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[str]]:
@@ -116,10 +116,10 @@ def _rectilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[s
     notes = list(dict.fromkeys(notes + more))
     wraps, turning = False, axes.kind != "projected"
     if turning:
-        y, rows, said = order_latitudes(y, axes.y)
-        x, columns, wraps, said_x = order_longitudes(x, axes.x)
+        y, rows, notes_y = order_latitudes(y, axes.y)
+        x, columns, wraps, notes_x = order_longitudes(x, axes.x)
     else:
-        (y, rows, said), (x, columns, said_x) = order_plain(y, axes.y), order_plain(x, axes.x)
+        (y, rows, notes_y), (x, columns, notes_x) = order_plain(y, axes.y), order_plain(x, axes.x)
     y, y_edges, of_y = bounded(dataset, (axes.y, axes.y_dim), scale, (y, rows), turn=False)
     x, x_edges, of_x = bounded(dataset, (axes.x, axes.x_dim), scale_x, (x, columns), turn=turning)
     edges = (
@@ -132,7 +132,7 @@ def _rectilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[s
     )  # fmt: skip
     if lost := int((grid.area == 0).sum()):
         notes.append(f"{lost:,} of {grid.area.size:,} cells have no position on Earth and count as missing.")
-    return grid, (rows, columns), notes + said + said_x + of_y + of_x
+    return grid, (rows, columns), notes + notes_y + notes_x + of_y + of_x
 
 
 def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[str]]:
@@ -155,14 +155,14 @@ def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[s
     notes = _on_positions(axes, twice, there, folded, torn & there)
     position = fill_positions(latitude, longitude, there)
     there = there & ~folded & ~torn
-    position, corners, said = by_corners(dataset, axes, position, there)
+    position, corners, corner_notes = by_corners(dataset, axes, position, there)
     around = np.abs(wrap_longitude(np.diff(position[1], axis=1)).sum(axis=1)).max()
     wraps = bool(around * (1 + 1 / (len(columns) - 1)) > 355)
     grid = make_grid(
         "curvilinear", rows, columns, names=(axes.y_dim, axes.x_dim), position=position, wraps=wraps, there=there,
         area=None if corners is None else corners.area, vertices=None if corners is None else corners.vertices,
     )  # fmt: skip
-    return grid, (rows, columns), notes + said
+    return grid, (rows, columns), notes + corner_notes
 
 
 def _on_positions(axes: Axes, twice: int, there: np.ndarray, folded: np.ndarray, torn: np.ndarray) -> list[str]:
@@ -220,8 +220,8 @@ def _on_grid(dataset: "xr.Dataset", axes: Axes, grid: Grid, order: Order) -> tup
 def _placed_elsewhere(dataset: "xr.Dataset", name: str, axes: Axes) -> bool:
     """Whether a variable on the same rows and columns names a latitude that is not the grid's, as staggered ones do."""
     variable = dataset.variables[name]
-    said = str(variable.encoding.get("coordinates") or variable.attrs.get("coordinates") or "").split()
-    sheets = [n for n in said if n in dataset.variables and dataset.variables[n].ndim >= 2]
+    names = str(variable.encoding.get("coordinates") or variable.attrs.get("coordinates") or "").split()
+    sheets = [n for n in names if n in dataset.variables and dataset.variables[n].ndim >= 2]
     latitudes = [n for n in sheets if role(n, dataset.variables[n]) == ("latlon", "y")]
     return axes.kind == "curvilinear" and bool(latitudes) and axes.y not in latitudes
 

@@ -152,8 +152,8 @@ class Fields:
         chosen, select = {}, {**select, **self.fixed}
         for dim, labels in self.check(name).extra.items():
             shared = select.get(dim, 0) if len(labels) > 1 else 0
-            wanted = select.get(f"{name}:{dim}", shared)
-            index = index_of(dim, labels, wanted)
+            requested = select.get(f"{name}:{dim}", shared)
+            index = index_of(dim, labels, requested)
             check_index(name, dim, index, len(labels))
             chosen[dim] = index
         return chosen

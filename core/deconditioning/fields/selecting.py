@@ -18,29 +18,29 @@ _LOOSE = re.compile(r"(\d{4,})[-/.](\d{1,2})(?:[-/.](\d{1,2}))?(?!\d)")
 _MOST_LISTED = 12
 
 
-def index_of(dim: str, labels: Sequence[str], wanted: int | str) -> int:
+def index_of(dim: str, labels: Sequence[str], requested: int | str) -> int:
     """The index along a dimension with these ``labels``; a whole number is itself an index from 0.
 
     Text is, in this order: ``#5``, the index 5; a value of the coordinate, with or without its unit; the beginning of
     exactly one label (``1995-07``, ``r2``). Up to three digits do not begin a date, so along dates they are an index.
     Raises ``InputError`` with the available values if none or several match.
     """
-    if not isinstance(wanted, str):
-        return int(wanted)
-    if index := _INDEX.fullmatch(wanted.strip()):
+    if not isinstance(requested, str):
+        return int(requested)
+    if index := _INDEX.fullmatch(requested.strip()):
         return int(index[1])
-    result = _fitting(labels, wanted.strip())
+    result = _fitting(labels, requested.strip())
     if len(result) == 1:
         return result[0]
     if result:
         first, last = result[0], result[-1]
         between = "or" if len(result) == 2 else "to"
         raise InputError(
-            f"`{dim}={wanted}` fits {len(result)} values of dimension `{dim}`, {labels[first]} to {labels[last]}: "
+            f"`{dim}={requested}` fits {len(result)} values of dimension `{dim}`, {labels[first]} to {labels[last]}: "
             f"write out more of the value you mean, or use its index, `{dim}=#{first}` {between} `{dim}=#{last}`."
         )
     raise InputError(
-        f"Dimension `{dim}` has no value `{wanted}`; it has {what_there_is(labels)}: give one of its values, or "
+        f"Dimension `{dim}` has no value `{requested}`; it has {what_there_is(labels)}: give one of its values, or "
         f"an index with `#`, `{dim}=#0` to `{dim}=#{max(0, len(labels) - 1)}`."
     )
 
@@ -75,21 +75,21 @@ def is_dated(labels: Sequence[str]) -> bool:
     return any(map(_DATE.match, labels))
 
 
-def _fitting(labels: Sequence[str], wanted: str) -> list[int]:
+def _fitting(labels: Sequence[str], requested: str) -> list[int]:
     """Indices of the labels that a text means: those that equal it, else those that begin with it."""
-    exact = [n for n, label in enumerate(labels) if label == wanted]
-    if exact or not wanted:
+    exact = [n for n, label in enumerate(labels) if label == requested]
+    if exact or not requested:
         return exact[:1]
     if is_dated(labels):
-        if _SHORT.fullmatch(wanted):
-            return [int(wanted)] if int(wanted) < len(labels) else []
-        date = _as_label(wanted)
+        if _SHORT.fullmatch(requested):
+            return [int(requested)] if int(requested) < len(labels) else []
+        date = _as_label(requested)
         same = [n for n, label in enumerate(labels) if label == date]
         return same or [n for n, label in enumerate(labels) if _begins(label, date)]
-    if (number := _number(wanted)) is not None:
+    if (number := _number(requested)) is not None:
         values = ((n, _number(label.partition(" ")[0])) for n, label in enumerate(labels))
         return [n for n, value in values if value is not None and abs(value - number) <= 1e-6 * abs(number)]
-    return [n for n, label in enumerate(labels) if _begins(label, wanted)]
+    return [n for n, label in enumerate(labels) if _begins(label, requested)]
 
 
 def _begins(label: str, start: str) -> bool:
@@ -98,9 +98,9 @@ def _begins(label: str, start: str) -> bool:
     return label.startswith(start) and not (start[-1:].isdigit() and rest[:1].isdigit())
 
 
-def _as_label(wanted: str) -> str:
+def _as_label(requested: str) -> str:
     """A date, or its beginning, as labels write it: ``2024-04-01 06:00``."""
-    text = " ".join(re.sub(r"(?<=\d)[T_](?=\d)", " ", wanted).removesuffix("Z").split())
+    text = " ".join(re.sub(r"(?<=\d)[T_](?=\d)", " ", requested).removesuffix("Z").split())
     day, _, clock = text.partition(" ")
     if compact := _COMPACT.fullmatch(day):
         day = "-".join(filter(None, compact.groups()))

@@ -219,18 +219,18 @@ def _carried(name: str, owner: Fields, first: Fields) -> str:
     return f"`{name}` of {owner.name} is remapped to the grid of {first.name}: {how}."
 
 
-def _row(name: str, held: list[Fields]) -> Row | None:
+def _row(name: str, files: list[Fields]) -> Row | None:
     """The variable along its files; None where it has neither a dimension nor a date that tells them apart."""
-    first = held[0]
-    for other in held[1:]:
+    first = files[0]
+    for other in files[1:]:
         if how_sampled(other.grid, first.grid) != "its own values":
             raise InputError(
                 f"`{name}` lies on {_size(other)} in {other.name} and on {_size(first)} in {first.name}: all files of "
                 "a variable need the same grid. Remap them with `cdo remapcon`, or omit one."
             )
-    extras = [one.check(name).extra for one in held]
+    extras = [one.check(name).extra for one in files]
     if any(extra.keys() != extras[0].keys() for extra in extras):
-        raise InputError(f"`{name}` has other dimensions in {held[-1].name} than in {first.name}: omit one.")
+        raise InputError(f"`{name}` has other dimensions in {files[-1].name} than in {first.name}: omit one.")
     differing = [dim for dim in extras[0] if any(extra[dim] != extras[0][dim] for extra in extras)]
     if len(differing) > 1:
         raise InputError(
@@ -238,24 +238,24 @@ def _row(name: str, held: list[Fields]) -> Row | None:
             "along one dimension only."
         )
     if differing:
-        return _along(name, differing[0], held, [extra[differing[0]] for extra in extras])
-    dates = [one.time_label(name) for one in held]
+        return _along(name, differing[0], files, [extra[differing[0]] for extra in extras])
+    dates = [one.time_label(name) for one in files]
     if None in dates or len(set(dates)) == 1:
         if extras[0] and any(len(labels) > 1 for labels in extras[0].values()):
-            raise InputError(f"`{name}` is the same in {first.name} and {held[1].name}: give one of them.")
+            raise InputError(f"`{name}` is the same in {first.name} and {files[1].name}: give one of them.")
         return None
     dim = next((d for d in extras[0] if d == "time"), "time")
-    return _along(name, dim, held, [(str(date).replace("T", " "),) for date in dates])
+    return _along(name, dim, files, [(str(date).replace("T", " "),) for date in dates])
 
 
-def _along(name: str, dim: str, held: list[Fields], labels: list[tuple[str, ...]]) -> Row:
+def _along(name: str, dim: str, files: list[Fields], labels: list[tuple[str, ...]]) -> Row:
     """The files one after the other, by date where the dimension has dates."""
     entries = [
         (REPEATED.sub("", label), (one, place))
-        for one, own in zip(held, labels, strict=True)
+        for one, own in zip(files, labels, strict=True)
         for place, label in enumerate(own)
     ]
-    dated = dim == "time" or all(dim in f.dataset.coords and is_dates(f.dataset.coords[dim].values) for f in held)
+    dated = dim == "time" or all(dim in f.dataset.coords and is_dates(f.dataset.coords[dim].values) for f in files)
     if dated:
         entries.sort(key=lambda entry: entry[0])
     holder: dict[str, Fields] = {}

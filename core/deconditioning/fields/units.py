@@ -100,10 +100,10 @@ def factor(units: str, base: Literal["degree", "meter"]) -> float | None:
     plain = units.strip().lower()
     if plain in _PLAIN[base] or (base == "degree" and compass(units)):
         return 1.0
-    result, wanted = read_unit(units), read_unit(base)
-    if result is None or wanted is None or result.quantity != wanted.quantity:
+    result, target = read_unit(units), read_unit(base)
+    if result is None or target is None or result.quantity != target.quantity:
         return None
-    return float(result.convert(1.0, wanted))
+    return float(result.convert(1.0, target))
 
 
 def says_nothing(units: str) -> bool:

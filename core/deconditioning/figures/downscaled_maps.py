@@ -180,16 +180,16 @@ def all_panels(
 
 
 def uncertainty_panel(
-    problem: DownscalingProblem, scale: MapScale, found: Predictive, kind: str, threshold: float = 0.0
+    problem: DownscalingProblem, scale: MapScale, predictive: Predictive, kind: str, threshold: float = 0.0
 ) -> Panel:
     """In place of the sd an end of the 95 % interval ("low", "high") on the field's ``scale``, or the probability that
     a pixel exceeds a ``threshold`` ("above")."""
     if kind != "above":
-        ends = dict(zip(("low", "high"), found.interval(0.95), strict=True))
+        ends = dict(zip(("low", "high"), predictive.interval(0.95), strict=True))
         return Panel(MapKey.SPREAD, UNCERTAINTIES[kind], ends[kind], problem.grid, scale)
     value = f"{threshold:g} {problem.units}".strip()
     title, chance = f"Probability of more than {value}", MapScale("probability", "", "sequential", 0.0, 1.0)
-    return Panel(MapKey.SPREAD, title, found.exceedance(threshold), problem.grid, chance)
+    return Panel(MapKey.SPREAD, title, predictive.exceedance(threshold), problem.grid, chance)
 
 
 def heading(problem: DownscalingProblem) -> str:

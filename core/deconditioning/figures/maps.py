@@ -49,9 +49,9 @@ def field_map(panel: Panel, *, dark: bool = False, height: int = 460, every: int
     picture["yaxis"] = _map_axis(y0, y1, dark) | {"scaleanchor": "x", "scaleratio": stretch}
     picture["uirevision"] = " ".join(f"{edge:.6g}" for edge in bounds)
     shown = ": ".join(words for words in (panel.title, scale.label) if words) or "field"
-    told = descriptions.size_of_error if scale.low == -scale.high else descriptions.extremes
+    describe = descriptions.size_of_error if scale.low == -scale.high else descriptions.extremes
     limits = f"colour scale from {scale.low:.4g} to {scale.high:.4g}{_BEYOND[extend]}"
-    alt = f"Map, {shown}: {told(np.asarray(panel.values, dtype=float))}; {limits}."
+    alt = f"Map, {shown}: {describe(np.asarray(panel.values, dtype=float))}; {limits}."
     aspect = (y1 - y0) * stretch / (x1 - x0)
     picture["meta"] |= {"alt": alt, "aspect": round(aspect, 4), "units": scale.units, "place": _place(grid)}
     picture["annotations"] = [_below(scale.label, 38)] if scale.label else []

@@ -35,9 +35,9 @@ def calibration_plot(
     picture["xaxis"] = axis("Interval's probability (%)", dark, range=[0, 100], automargin=False, dtick=25)
     picture["yaxis"] = axis("Pixels inside (%)", dark, range=[0, 100], automargin=False, dtick=25)
     at = int(np.argmin(np.abs(x - 95)))
-    says = ", ".join(f"{model_name(m)} {100 * s[at]:.0f} %" for m, s in empirical.items())
+    summary = ", ".join(f"{model_name(m)} {100 * s[at]:.0f} %" for m, s in empirical.items())
     picture["meta"]["alt"] = (
-        f"Calibration: share of pixels with the truth in the central {x[at]:.0f} % interval: {says}."
+        f"Calibration: share of pixels with the truth in the central {x[at]:.0f} % interval: {summary}."
     )
     return {"data": traces, "layout": picture}
 
@@ -65,8 +65,10 @@ def error_histogram(
     title = f"Prediction − truth ({units})" if units else "Prediction − truth"
     picture["xaxis"] = axis(title, dark, automargin=False, range=[-spread, spread], zeroline=True)
     picture["yaxis"] = axis("Density", dark, automargin=False, rangemode="tozero", nticks=4)
-    says = ", ".join(f"{model_name(m)} {np.mean(e):.3g} ± {np.std(e):.3g} {units}" for m, e in finite.items() if e.size)
-    picture["meta"]["alt"] = f"Histogram of prediction − truth: {says}."
+    summary = ", ".join(
+        f"{model_name(m)} {np.mean(e):.3g} ± {np.std(e):.3g} {units}" for m, e in finite.items() if e.size
+    )
+    picture["meta"]["alt"] = f"Histogram of prediction − truth: {summary}."
     return {"data": traces, "layout": picture}
 
 

@@ -68,9 +68,9 @@ def _objective(rows: list[tuple[float, dict[str, float]]]) -> list[tuple[float, 
     if BEST in names:
         return rows
     for word in _OBJECTIVES:
-        wanted = {name for name in names if word in name}
-        if wanted:
-            return [(step, {name: value for name, value in row.items() if name in wanted}) for step, row in rows]
+        matching = {name for name in names if word in name}
+        if matching:
+            return [(step, {name: value for name, value in row.items() if name in matching}) for step, row in rows]
     return rows
 
 

@@ -53,10 +53,10 @@ class LinearGaussian:
         kalman.x, kalman.P = self.mean.copy(), self.covariance.copy()
         kalman.F, kalman.Q, kalman.R, kalman.H = self.transition, self.transition_noise, self.noise, self.observe
         means = []
-        for step, seen in enumerate((observations - self.level) @ self.reduce.T):
+        for step, observed in enumerate((observations - self.level) @ self.reduce.T):
             if step:
                 kalman.predict(u=self.offset, B=np.eye(size))
-            kalman.update(seen if np.isfinite(seen).all() else None)
+            kalman.update(observed if np.isfinite(observed).all() else None)
             means.append(kalman.x.copy())
         return np.array(means)
 
@@ -85,14 +85,14 @@ def fit_linear_gaussian(states: np.ndarray, observations: np.ndarray) -> LinearG
         raise InputError(f"A series of {steps} steps was given: {size} states need at least {2 * (size + 1)}.")
     now = np.column_stack([before, np.ones(steps)])
     onward, left = _least_squares(now, after)
-    seen, unseen = _least_squares(now, observations)
+    observed, unseen = _least_squares(now, observations)
     spread, shrinkage = ledoit_wolf(unseen, assume_centered=True)
-    observe, reduce, noise = seen[:-1].T, np.eye(observations.shape[1]), spread
+    observe, reduce, noise = observed[:-1].T, np.eye(observations.shape[1]), spread
     if observations.shape[1] > size:
         reduce, noise = _reduced(observe, spread)
         observe = np.eye(size)
     return LinearGaussian(
-        onward[:-1].T, onward[-1], left.T @ left / steps, observe, reduce, seen[-1], noise,
+        onward[:-1].T, onward[-1], left.T @ left / steps, observe, reduce, observed[-1], noise,
         states.mean(0), np.cov(states.T, bias=True).reshape(size, size), float(shrinkage),
     )  # fmt: skip
 

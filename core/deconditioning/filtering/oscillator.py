@@ -11,7 +11,7 @@ STEP, INNER, DAMPING, PUSH, LOOK = 0.1, 4, 3.0, 0.3, 0.4
 
 
 def oscillator_table(steps: int = 1000, seed: int = 0) -> Table:
-    """Columns ``position`` and ``velocity``, hidden, and ``seen``, the position with noise.
+    """Columns ``position`` and ``velocity``, hidden, and ``observed``, the position with noise.
 
     ``dv = (3 (1 − x²) v − x) dt + 0.3 dW``, ``dx = v dt``: long slow arcs and sudden jumps, which no linear model has.
     """
@@ -23,5 +23,5 @@ def oscillator_table(steps: int = 1000, seed: int = 0) -> Table:
             v += dt * (DAMPING * (1 - x * x) * v - x) + push
             x += dt * v
         rows[t] = x, v
-    seen = rows[:, 0] + LOOK * rng.standard_normal(steps)
-    return Table({"position": rows[:, 0], "velocity": rows[:, 1], "seen": seen}, "the oscillator")
+    observed = rows[:, 0] + LOOK * rng.standard_normal(steps)
+    return Table({"position": rows[:, 0], "velocity": rows[:, 1], "seen": observed}, "the oscillator")

@@ -121,14 +121,14 @@ class Scaling:
         return values * self.spread + self.centre
 
 
-def nearest_observation(states: np.ndarray, observations: np.ndarray, seen: np.ndarray) -> Baseline:
+def nearest_observation(states: np.ndarray, observations: np.ndarray, observed: np.ndarray) -> Baseline:
     """The control without memory: the state of the training step with the nearest observation, or the mean of all if
     the observation is missing.
     """
     from scipy.spatial import cKDTree
 
     whole = np.isfinite(states).all(1) & np.isfinite(observations).all(1)
-    states, there = states[whole], np.isfinite(seen).all(1)
-    _, rows = cKDTree(observations[whole]).query(np.where(there[:, None], seen, 0.0))
+    states, there = states[whole], np.isfinite(observed).all(1)
+    _, rows = cKDTree(observations[whole]).query(np.where(there[:, None], observed, 0.0))
     means = np.where(there[:, None], states[rows], states.mean(0))
     return Baseline(means, "state of the nearest training observation, no memory")

@@ -21,7 +21,7 @@ BOUNDS, MOST = ((0.01, 20.0), (1e-5, 10.0)), 300
 
 
 def log_evidence(
-    seen: Evidence, lengthscales: tuple[float, ...], kernel_scale: Tensor | float, noise: Tensor | float
+    data: Evidence, lengthscales: tuple[float, ...], kernel_scale: Tensor | float, noise: Tensor | float
 ) -> Tensor:
     """``−½[n log(s²) + log|M| + n(1 + log 2π)]``, ``M = K + σ²V⁻¹``, ``s² = tr(M⁻¹L)/n``: the average over features of
     ℓ.
@@ -30,22 +30,22 @@ def log_evidence(
     amplitude. V = diag(p/π) reweights pairs from π to the prior, as in ``inference.cme``; ``noise`` is σ² = nλ.
     Differentiable in k and σ².
     """
-    count = len(seen.u)
-    x = seen.x / kernel_scale
+    count = len(data.u)
+    x = data.x / kernel_scale
     gram = evaluate(gaussian_kernel((1.0,) * x.shape[1]).to(x.device), x, x)
     with torch.no_grad():
-        features = evaluate(gaussian_kernel(lengthscales).to(x.device), seen.u, seen.u)
-    factor = linalg.cholesky_exact(gram + torch.diag(noise / seen.weights), "kernel matrix of the summaries")
+        features = evaluate(gaussian_kernel(lengthscales).to(x.device), data.u, data.u)
+    factor = linalg.cholesky_exact(gram + torch.diag(noise / data.weights), "kernel matrix of the summaries")
     amplitude = factor.solve(features).diagonal().mean()
     return -0.5 * (count * (amplitude.log() + 1 + linalg.LOG_TWO_PI) + factor.log_determinant())
 
 
-def learn_conditional(seen: Evidence, settings: Settings) -> Settings:
+def learn_conditional(data: Evidence, settings: Settings) -> Settings:
     """``settings`` with the k and λ of highest evidence: L-BFGS-B from the given k and from one four times as wide."""
     from scipy.optimize import minimize
 
-    near = (seen.x - seen.y).square().sum(1).argsort()[:MOST]
-    part = replace(seen, u=seen.u[near], x=seen.x[near], weights=seen.weights[near])
+    near = (data.x - data.y).square().sum(1).argsort()[:MOST]
+    part = replace(data, u=data.u[near], x=data.x[near], weights=data.weights[near])
 
     def value(point: np.ndarray) -> tuple[float, np.ndarray]:
         at = torch.from_numpy(np.array(point)).requires_grad_(True)
@@ -57,9 +57,9 @@ def learn_conditional(seen: Evidence, settings: Settings) -> Settings:
         assert at.grad is not None
         return float(result.detach()), at.grad.numpy()
 
-    box, count = np.log(BOUNDS), len(seen.u)
+    box, count = np.log(BOUNDS), len(data.u)
     starts = np.log([[times * settings.kernel_scale, count * settings.regularisation] for times in (1, 4)])
-    found = [minimize(value, np.clip(start, *box.T), jac=True, method="L-BFGS-B", bounds=box, options={"maxiter": 20})
+    optima = [minimize(value, np.clip(start, *box.T), jac=True, method="L-BFGS-B", bounds=box, options={"maxiter": 20})
              for start in starts]  # fmt: skip
-    scale, noise = np.exp(min(found, key=lambda each: each.fun).x)
+    scale, noise = np.exp(min(optima, key=lambda each: each.fun).x)
     return replace(settings, kernel_scale=float(scale), regularisation=float(noise / count))

@@ -151,69 +151,69 @@ def _filling(count: int, dimension: int, rng: np.random.Generator) -> np.ndarray
     return qmc.Sobol(dimension, rng=rng).random_base2(power)[:count]
 
 
-def dme(seen: Evidence, settings: Settings) -> KernelMean:
+def dme(data: Evidence, settings: Settings) -> KernelMean:
     """``μ̄ = Σ_j w_j ℓ(ũ_j, ·)``, ``w = (AᵀKA + mδI)⁻¹Aᵀk(y)``, ``A = (L + nλI)⁻¹L̃``.
 
     The m×m push-through of Algorithm 8.1's ``Aᵀ[KAAᵀ + mδI]⁻¹k(y)``. Raises ``InputError`` where a matrix is singular.
     """
-    k, ell = kernels(seen, settings)
+    k, ell = kernels(data, settings)
     with torch.no_grad():
-        grams = evaluate(k, seen.x, seen.x), evaluate(ell, seen.u, seen.u), evaluate(ell, seen.u, seen.prior)
-        near = evaluate(k, seen.x, seen.y[None])[:, 0]
+        grams = evaluate(k, data.x, data.x), evaluate(ell, data.u, data.u), evaluate(ell, data.u, data.prior)
+        near = evaluate(k, data.x, data.y[None])[:, 0]
     weights = posterior_weights(*grams, near, settings.regularisation, settings.second_regularisation)
-    return KernelMean(seen.prior, weights, ell)
+    return KernelMean(data.prior, weights, ell)
 
 
-def kbr(seen: Evidence, settings: Settings) -> KernelMean:
+def kbr(data: Evidence, settings: Settings) -> KernelMean:
     """Kernel Bayes' rule (b) with ε = λ and δ², squared because it regularises the squared evidence ``(ΛG)²``."""
-    k, ell = kernels(seen, settings)
+    k, ell = kernels(data, settings)
     lam = settings.regularisation
-    return KernelBayes(seen.u, seen.x, ell, k, lam, settings.second_regularisation**2).posterior(
-        empirical(seen.prior, ell), seen.y
+    return KernelBayes(data.u, data.x, ell, k, lam, settings.second_regularisation**2).posterior(
+        empirical(data.prior, ell), data.y
     )
 
 
-def cme(seen: Evidence, settings: Settings) -> KernelMean:
+def cme(data: Evidence, settings: Settings) -> KernelMean:
     """The conditional mean of ``ℓ(u, ·)`` given x = y from pairs weighted with ``v = p/π``: ``w = V^½(V^½KV^½ +
     nλI)⁻¹V^½k(y)``.
 
     Source: Song et al. 2009; the weights make pairs from π represent pairs from the prior.
     """
-    k, ell = kernels(seen, settings)
-    root = seen.weights.sqrt()
+    k, ell = kernels(data, settings)
+    root = data.weights.sqrt()
     with torch.no_grad():
-        gram, near = evaluate(k, seen.x, seen.x), evaluate(k, seen.x, seen.y[None])[:, 0]
+        gram, near = evaluate(k, data.x, data.x), evaluate(k, data.x, data.y[None])[:, 0]
     ridge = len(root) * settings.regularisation * torch.eye(len(root), dtype=gram.dtype, device=gram.device)
     factor = linalg.cholesky_exact(root[:, None] * gram * root + ridge, "kernel matrix of the summaries")
-    return KernelMean(seen.u, root * factor.solve(root * near), ell)
+    return KernelMean(data.u, root * factor.solve(root * near), ell)
 
 
-def abc(seen: Evidence, settings: Settings) -> KernelMean:
+def abc(data: Evidence, settings: Settings) -> KernelMean:
     """Rejection ABC: the ``⌈√n⌉`` simulations nearest the observation, weighted by p/π."""
-    square = (seen.x - seen.y).square().sum(1)
-    kept = square.argsort()[: nearest_count(len(square))]
-    weights = seen.weights[kept]
-    return KernelMean(seen.u[kept], weights / weights.sum(), kernels(seen, settings)[1])
+    square = (data.x - data.y).square().sum(1)
+    nearest = square.argsort()[: nearest_count(len(square))]
+    weights = data.weights[nearest]
+    return KernelMean(data.u[nearest], weights / weights.sum(), kernels(data, settings)[1])
 
 
-def kelfi(seen: Evidence, settings: Settings) -> KernelMean:
+def kelfi(data: Evidence, settings: Settings) -> KernelMean:
     """The prior's draws weighted by the kernel mean likelihood ``q(y | ũ_j) = [Aᵀκ_ε]_j``, ``A = (L + nλI)⁻¹L̃``.
 
     Its average over the prior's draws, with κ_ε normalised, is q̄, which chooses ε, ℓ and λ. Equal to ``dme`` with ``k
     = κ_ε`` as δ → ∞. Raises ``InputError`` if q̄ is not positive. Source: Hsu and Ramos 2019, *Bayesian Learning of
     Conditional Kernel Mean Embeddings for Automatic Likelihood-Free Inference* (AISTATS).
     """
-    ell = kernels(seen, settings)[1]
-    square = (seen.x - seen.y).square().sum(1)
+    ell = kernels(data, settings)[1]
+    square = (data.x - data.y).square().sum(1)
     kappa = torch.exp(-0.5 * (square - square.min()) / settings.epsilon**2)
     with torch.no_grad():
-        gram, across = evaluate(ell, seen.u, seen.u), evaluate(ell, seen.prior, seen.u)
+        gram, across = evaluate(ell, data.u, data.u), evaluate(ell, data.prior, data.u)
     ridge = len(gram) * settings.regularisation * torch.eye(len(gram), dtype=gram.dtype, device=gram.device)
     likelihood = across @ linalg.cholesky_exact(gram + ridge, "kernel matrix of the parameters").solve(kappa)
     total = likelihood.sum()
     if not total > 0:
         raise InputError("The likelihood of the simulations sums to zero over the prior: raise ε or λ.")
-    return KernelMean(seen.prior, likelihood / total, ell)
+    return KernelMean(data.prior, likelihood / total, ell)
 
 
 def nearest_count(simulations: int) -> int:
@@ -224,7 +224,7 @@ def nearest_count(simulations: int) -> int:
 _RULES = {"dme": dme, "kbr": kbr, "cme": cme, "abc": abc, "kelfi": kelfi}
 
 
-def posterior(method: str, seen: Evidence, settings: Settings, prior: Prior, *, herded: int = HERDED) -> Answer:
+def posterior(method: str, data: Evidence, settings: Settings, prior: Prior, *, herded: int = HERDED) -> Answer:
     """One method's posterior of θ, sampled by herding its normalised weights over the candidates with ``ℓ′``.
 
     ABC is already a sample: its points are drawn with its weights, systematically. Raises ``InputError`` if the weights
@@ -233,11 +233,11 @@ def posterior(method: str, seen: Evidence, settings: Settings, prior: Prior, *, 
     if method not in _RULES:
         raise InputError(f"The method '{method}' is unknown: choose among {', '.join(_RULES)}.")
     begun = time.process_time()
-    result = _RULES[method](seen, settings)
+    result = _RULES[method](data, settings)
     if method == "abc":
         chosen = resampled(result, herded)
     else:
-        chosen = herding_embedding(result, settings).herd(herded, seen.candidates)
+        chosen = herding_embedding(result, settings).herd(herded, data.candidates)
     return answered(method, result, chosen, prior, begun)
 
 
@@ -266,13 +266,13 @@ def resampled(kernel_mean: KernelMean, count: int) -> torch.Tensor:
     return kernel_mean.points[index]
 
 
-def kernels(seen: Evidence, settings: Settings) -> tuple[gpytorch.kernels.Kernel, gpytorch.kernels.Kernel]:
+def kernels(data: Evidence, settings: Settings) -> tuple[gpytorch.kernels.Kernel, gpytorch.kernels.Kernel]:
     """k on the summaries and ℓ on the parameters."""
-    if len(settings.lengthscales) != seen.u.shape[1]:
+    if len(settings.lengthscales) != data.u.shape[1]:
         raise InputError(
-            f"There are {len(settings.lengthscales)} lengthscales and {seen.u.shape[1]} parameters: give one "
+            f"There are {len(settings.lengthscales)} lengthscales and {data.u.shape[1]} parameters: give one "
             "lengthscale per parameter."
         )
-    k = gaussian_kernel((settings.kernel_scale,) * seen.x.shape[1])
-    device = seen.u.device
+    k = gaussian_kernel((settings.kernel_scale,) * data.x.shape[1])
+    device = data.u.device
     return k.to(device), gaussian_kernel(settings.lengthscales).to(device)

@@ -29,8 +29,8 @@ def squared_discrepancies(problem: Problem, simulations: Simulations, *, seed: i
         observed = problem.sample(problem.observed[None], rng)[0][:, None]
         spread = observed
     kernel = gaussian_kernel((median_distance(torch.from_numpy(spread)),) * observed.shape[1])
-    seen = empirical(torch.from_numpy(observed), kernel)
-    return np.array([empirical(torch.from_numpy(each), kernel).distance(seen) ** 2 for each in data])
+    observed_mean = empirical(torch.from_numpy(observed), kernel)
+    return np.array([empirical(torch.from_numpy(each), kernel).distance(observed_mean) ** 2 for each in data])
 
 
 def k2_abc_weights(simulations: Simulations, square: np.ndarray) -> np.ndarray:

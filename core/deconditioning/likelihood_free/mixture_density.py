@@ -86,19 +86,21 @@ def train(
         torch.manual_seed(seed)
         network = MixtureDensityNetwork(x.shape[1], u.shape[1], components, hidden).double()
         order = torch.randperm(len(u))
-    held, seen = order[: int(_HELD_OUT * len(u))], order[int(_HELD_OUT * len(u)) :]
+    validation, training = order[: int(_HELD_OUT * len(u))], order[int(_HELD_OUT * len(u)) :]
     optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
     losses, best, kept = [], 0, copy.deepcopy(network.state_dict())
     for step in range(_MOST_STEPS):
         check()
         with torch.no_grad():
-            losses.append(float(-(v[held] @ network(x[held]).log_prob(u[held])) / v[held].sum()))
+            losses.append(
+                float(-(v[validation] @ network(x[validation]).log_prob(u[validation])) / v[validation].sum())
+            )
         if losses[step] <= losses[best]:
             best, kept = step, copy.deepcopy(network.state_dict())
         if step - best >= PATIENCE:
             break
         optimiser.zero_grad()
-        loss = -(v[seen] @ network(x[seen]).log_prob(u[seen])) / v[seen].sum()
+        loss = -(v[training] @ network(x[training]).log_prob(u[training])) / v[training].sum()
         loss.backward()
         optimiser.step()
     network.load_state_dict(kept)

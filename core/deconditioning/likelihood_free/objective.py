@@ -91,12 +91,12 @@ def effective_count(square: np.ndarray, weights: np.ndarray, epsilon: float) -> 
     return float(seen.sum() ** 2 / (seen**2).sum())
 
 
-def width_seeing(square: np.ndarray, weights: np.ndarray, wanted: float) -> float:
-    """The least ε from 10⁻⁴ to 10³ at which ``effective_count`` reaches ``wanted``, by bisection of log ε."""
+def width_seeing(square: np.ndarray, weights: np.ndarray, target: float) -> float:
+    """The least ε from 10⁻⁴ to 10³ at which ``effective_count`` reaches ``target``, by bisection of log ε."""
     low, high = 1e-4, 1e3
     for _ in range(60):
         middle = math.sqrt(low * high)
-        enough = effective_count(square, weights, middle) >= wanted
+        enough = effective_count(square, weights, middle) >= target
         low, high = (low, middle) if enough else (middle, high)
     return high
 
@@ -131,26 +131,26 @@ def residual_noise(simulations: Simulations, square: np.ndarray, epsilon: float)
 
 
 def log_q_bar(
-    seen: Evidence, lengthscales: torch.Tensor, regularisation: torch.Tensor | float, epsilon: torch.Tensor
+    data: Evidence, lengthscales: torch.Tensor, regularisation: torch.Tensor | float, epsilon: torch.Tensor
 ) -> torch.Tensor:
     """``log q̄`` for each ε (G,) at one ℓ (p,) and λ; −∞ where the estimate is not positive. Differentiable.
 
     ``κ_ε(y, x) = N(y; x, ε²I)`` is normalised, so that values at different ε compare.
     """
-    mean_weights = average_weights(seen, lengthscales, regularisation)
-    square = (seen.x - seen.y).square().sum(1)
+    mean_weights = average_weights(data, lengthscales, regularisation)
+    square = (data.x - data.y).square().sum(1)
     least = square.min()
     kappa = torch.exp(-0.5 * (square[:, None] - least) / epsilon**2)
     value = mean_weights @ kappa
-    log_scale = -0.5 * least / epsilon**2 - seen.x.shape[1] * (epsilon.log() + 0.5 * linalg.LOG_TWO_PI)
+    log_scale = -0.5 * least / epsilon**2 - data.x.shape[1] * (epsilon.log() + 0.5 * linalg.LOG_TWO_PI)
     lost = torch.full_like(value, -math.inf)
     return torch.where(value > 0, value.clamp_min(1e-300).log() + log_scale, lost)
 
 
-def average_weights(seen: Evidence, lengthscales: torch.Tensor, regularisation: torch.Tensor | float) -> torch.Tensor:
+def average_weights(data: Evidence, lengthscales: torch.Tensor, regularisation: torch.Tensor | float) -> torch.Tensor:
     """``(1/m) A1 = (L + nλI)⁻¹ · mean_j ℓ(u, ũ_j)`` (n,): what q̄ weighs the ε-kernel with."""
-    kernel = gaussian_kernel((1.0,) * seen.u.shape[1]).to(seen.u.device)
-    u, prior = seen.u / lengthscales, seen.prior / lengthscales
+    kernel = gaussian_kernel((1.0,) * data.u.shape[1]).to(data.u.device)
+    u, prior = data.u / lengthscales, data.prior / lengthscales
     gram, cross = evaluate(kernel, u, u), evaluate(kernel, u, prior).mean(1)
     ridge = len(u) * regularisation * torch.eye(len(u), dtype=u.dtype, device=u.device)
     return linalg.cholesky_exact(gram + ridge, "kernel matrix of the parameters").solve(cross)
@@ -165,15 +165,15 @@ def learn(
     Without ``guards`` they follow from the simulations.
     """
     guards = guards or find_guards(simulations, observed)
-    seen = evidence(prior, simulations, observed, guards.epsilon[0], seed=seed)
+    data = evidence(prior, simulations, observed, guards.epsilon[0], seed=seed)
     epsilons, lengths = (np.geomspace(*pair, GRID) for pair in (guards.epsilon, guards.length))
-    values = surface(seen, guards, epsilons, lengths)
+    values = surface(data, guards, epsilons, lengths)
     row, column = np.unravel_index(int(np.argmax(values)), values.shape)
     epsilon, length, best = float(epsilons[row]), float(lengths[column]), float(values[row, column])
     if not math.isfinite(best):
         raise InputError("q̄ is not positive anywhere within its limits: add simulations, or set the kernels by hand.")
     if len(simulations.parameters) <= _MOST_REFINED:
-        epsilon, length, best = _refined(seen, guards, (epsilon, length, best))
+        epsilon, length, best = _refined(data, guards, (epsilon, length, best))
     named = {"ε": (epsilon, guards.epsilon), "ℓ": (length, guards.length)}
     bound = [
         f"{name} {word}"
@@ -181,16 +181,16 @@ def learn(
         for word, end in zip(("least", "most"), pair, strict=True)
         if abs(math.log(value / end)) < 1e-6
     ]
-    settings = guards.settings(epsilon, length, evidence_at(seen, guards, epsilon, length))
+    settings = guards.settings(epsilon, length, evidence_at(data, guards, epsilon, length))
     return Learned(settings, guards, length, best, tuple(bound))
 
 
-def _refined(seen: Evidence, guards: Guards, start: tuple[float, float, float]) -> tuple[float, float, float]:
+def _refined(data: Evidence, guards: Guards, start: tuple[float, float, float]) -> tuple[float, float, float]:
     """ε, ℓ and log q̄ after L-BFGS-B from a start, or the start where that is no better."""
     from scipy.optimize import minimize
 
     box = [tuple(np.log(pair)) for pair in (guards.epsilon, guards.length)]
-    result = minimize(objective(seen, guards), np.log(start[:2]), jac=True, method="L-BFGS-B", bounds=box,
+    result = minimize(objective(data, guards), np.log(start[:2]), jac=True, method="L-BFGS-B", bounds=box,
                      options={"maxiter": 10})  # fmt: skip
     return (
         (float(np.exp(result.x[0])), float(np.exp(result.x[1])), -float(result.fun))
@@ -199,23 +199,23 @@ def _refined(seen: Evidence, guards: Guards, start: tuple[float, float, float]) 
     )
 
 
-def evidence_at(seen: Evidence, guards: Guards, epsilon: float, length: float) -> float:
+def evidence_at(data: Evidence, guards: Guards, epsilon: float, length: float) -> float:
     """q̄₁: q̄ with the unnormalised k in place of κ_ε."""
-    lengthscales = torch.from_numpy(length * guards.spread).to(seen.u)
-    square = (seen.x - seen.y).square().sum(1)
+    lengthscales = torch.from_numpy(length * guards.spread).to(data.u)
+    square = (data.x - data.y).square().sum(1)
     near = torch.exp(-0.5 * square / guards.kernel_scale(epsilon) ** 2)
     with torch.no_grad():
-        return float(average_weights(seen, lengthscales, TIE * length) @ near)
+        return float(average_weights(data, lengthscales, TIE * length) @ near)
 
 
-def objective(seen: Evidence, guards: Guards) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
+def objective(data: Evidence, guards: Guards) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
     """``−log q̄`` and its gradient as a function of (log ε, log ℓ/spread), λ tied to ℓ."""
-    spread = torch.from_numpy(guards.spread).to(seen.u)
+    spread = torch.from_numpy(guards.spread).to(data.u)
 
     def value(point: np.ndarray) -> tuple[float, np.ndarray]:
         at = torch.from_numpy(np.array(point)).requires_grad_(True)
         epsilon, length = at.exp()
-        result = -log_q_bar(seen, length * spread, TIE * length, epsilon[None])[0]
+        result = -log_q_bar(data, length * spread, TIE * length, epsilon[None])[0]
         if not torch.isfinite(result):
             return 1e10, np.zeros(2)
         result.backward()
@@ -226,21 +226,21 @@ def objective(seen: Evidence, guards: Guards) -> Callable[[np.ndarray], tuple[fl
 
 
 def surface(
-    seen: Evidence, guards: Guards, epsilons: np.ndarray, lengths: np.ndarray, regularisations: np.ndarray | None = None
+    data: Evidence, guards: Guards, epsilons: np.ndarray, lengths: np.ndarray, regularisations: np.ndarray | None = None
 ) -> np.ndarray:
     """``log q̄`` (G, H) over ε (G,) and ℓ in spreads (H,), with λ tied to ℓ; −∞ where q̄ is not positive.
 
     With ``regularisations`` (G,) the rows are λ instead, at the single given ε; this shows how q̄ can be exploited if λ
     is free.
     """
-    spread = torch.from_numpy(guards.spread).to(seen.u)
-    at = torch.from_numpy(np.asarray(epsilons, dtype=float)).to(seen.u)
+    spread = torch.from_numpy(guards.spread).to(data.u)
+    at = torch.from_numpy(np.asarray(epsilons, dtype=float)).to(data.u)
     columns = []
     with torch.no_grad():
         for length in lengths:
             if regularisations is None:
-                columns.append(log_q_bar(seen, float(length) * spread, TIE * float(length), at))
+                columns.append(log_q_bar(data, float(length) * spread, TIE * float(length), at))
             else:
-                rows = [log_q_bar(seen, float(length) * spread, float(lam), at[:1])[0] for lam in regularisations]
+                rows = [log_q_bar(data, float(length) * spread, float(lam), at[:1])[0] for lam in regularisations]
                 columns.append(torch.stack(rows))
     return torch.stack(columns, dim=1).cpu().numpy()

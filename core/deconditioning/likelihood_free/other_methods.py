@@ -37,23 +37,23 @@ RUNS = ((5_000, 200), (20_000, 1_000))
 
 
 def other_posterior(
-    method: str, problem: Problem, simulations: Simulations, seen: Evidence, settings: Settings, *, seed: int = 0,
+    method: str, problem: Problem, simulations: Simulations, data: Evidence, settings: Settings, *, seed: int = 0,
     herded: int = HERDED, check: Callable[[], None] = lambda: None,
 ) -> Answer:  # fmt: skip
-    """The posterior of θ by one of ``OTHERS``; ``seen`` and ``settings`` are what ``inference.posterior`` takes.
+    """The posterior of θ by one of ``OTHERS``; ``data`` and ``settings`` are what ``inference.posterior`` takes.
 
     ``check`` is called while a method takes long and may end it by raising.
     """
     if method == "kelfi":
-        return posterior(method, seen, settings, problem.prior, herded=herded)
+        return posterior(method, data, settings, problem.prior, herded=herded)
     begun, used = time.process_time(), None
-    ell = kernels(seen, settings)[1]
+    ell = kernels(data, settings)[1]
     if method == "cme_evidence":
-        kernel_mean = cme(seen, learn_conditional(seen, settings))
-        chosen = herding_embedding(kernel_mean, settings).herd(herded, seen.candidates)
+        kernel_mean = cme(data, learn_conditional(data, settings))
+        chosen = herding_embedding(kernel_mean, settings).herd(herded, data.candidates)
     elif method == "k2_abc":
         weights = k2_abc_weights(simulations, squared_discrepancies(problem, simulations, seed=seed))
-        kernel_mean = KernelMean(seen.u, torch.from_numpy(weights), ell)
+        kernel_mean = KernelMean(data.u, torch.from_numpy(weights), ell)
         chosen = resampled(kernel_mean, herded)
     elif method == "mdn":
         box = np.stack([simulations.parameters.min(0), simulations.parameters.max(0)], axis=1)
@@ -61,7 +61,7 @@ def other_posterior(
         chosen = torch.from_numpy(network.draw(problem.observed, box, herded, seed=seed))
         kernel_mean = empirical(chosen, ell)
     elif method == "smc_abc":
-        budget, fresh = RUNS[min(seen.u.shape[1], len(RUNS)) - 1]
+        budget, fresh = RUNS[min(data.u.shape[1], len(RUNS)) - 1]
         population = smc_abc(problem, budget, fresh=fresh, seed=seed, check=check)
         kernel_mean = KernelMean(torch.from_numpy(population.u), torch.from_numpy(population.weights), ell)
         chosen, used = resampled(kernel_mean, herded), population.used

@@ -11,9 +11,9 @@ def read(source: Path, target: Path, name: str, memory: int, settings: str) -> N
     """Read and store; eight bytes tell the table's length, after it the observed row where ``settings`` say so."""
     from deconditioning.likelihood_free.table import read_table, write_table
 
-    data, said = source.read_bytes(), json.loads(settings)
+    data, options = source.read_bytes(), json.loads(settings)
     end = 8 + int.from_bytes(data[:8], "little")
-    write_table(read_table(data[8:end], data[end:] if said["row"] else None, name, said["missing"]), target)
+    write_table(read_table(data[8:end], data[end:] if options["row"] else None, name, options["missing"]), target)
 
 
 if __name__ == "__main__":

@@ -30,13 +30,13 @@ class Population:
 
 
 def smc_abc(
-    problem: Problem, budget: int, *, kept: int = 200, fresh: int = 200, seed: int = 0,
+    problem: Problem, budget: int, *, accepted: int = 200, fresh: int = 200, seed: int = 0,
     check: Callable[[], None] = lambda: None,
 ) -> Population:  # fmt: skip
-    """The ``kept`` nearest of all generations of ``fresh`` runs, until the budget is spent or hardly any run is closer.
+    """The ``accepted`` nearest of all generations of ``fresh`` runs, until the budget is spent or few runs are closer.
 
-    The first generation, ``kept + fresh`` runs, is drawn from π with weights p/π. Later ones are proposed by a kernel
-    density of the population with twice its covariance, ``q(u) = Σ_j w_j N(u; u_j, 2C)``, inside the support, with
+    The first generation, ``accepted + fresh`` runs, is drawn from π with weights p/π. Later ones are proposed by a
+    kernel density of the population with twice its covariance, ``q(u) = Σ_j w_j N(u; u_j, 2C)``, inside the support, with
     weights ``p(u)/q(u)``. Discarded runs count and are never near. ``check`` is called before every generation and may
     stop it by raising.
     """
@@ -46,14 +46,14 @@ def smc_abc(
 
     rng = np.random.default_rng([seed, 18])
     prior = problem.prior.restricted(problem.proposal.bounds)
-    u = problem.proposal.spread(kept + fresh, rng)
+    u = problem.proposal.spread(accepted + fresh, rng)
     x, good = problem.simulator(u, rng)
     scales = x[good].std(0)
     weights = np.exp(prior.log_density(u) - problem.proposal.log_density(u))
-    known = _nearest(kept, u, weights, _distances(problem, x, good, scales))
+    known = _nearest(accepted, u, weights, _distances(problem, x, good, scales))
     tolerances, used, nearer = [float(known[2][-1])], len(u), 1.0
     if not np.isfinite(tolerances[0]):
-        raise InputError(f"Fewer than {kept} of {used} runs of {problem.name} ended: narrow the prior.")
+        raise InputError(f"Fewer than {accepted} of {used} runs of {problem.name} ended: narrow the prior.")
     while used + fresh <= budget and nearer >= _LEAST_NEARER:
         check()
         density = gaussian_kde(known[0].T, bw_method=np.sqrt(2), weights=known[1])
@@ -63,7 +63,7 @@ def smc_abc(
         weights = np.exp(prior.log_density(u)) * inside / density(u.T)
         nearer = float((distances < tolerances[-1]).mean())
         both = (np.concatenate(pair) for pair in zip(known, (u, weights, distances), strict=True))
-        known = _nearest(kept, *both)
+        known = _nearest(accepted, *both)
         tolerances.append(float(known[2][-1]))
     return Population(known[0], known[1] / known[1].sum(), known[2], tuple(tolerances), used)
 

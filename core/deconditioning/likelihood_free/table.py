@@ -63,8 +63,8 @@ def read_table(data: bytes, observed: bytes | None = None, name: str = "the tabl
     if observed is None:
         if len(partly) != 1:
             _refuse_gaps(values, result, partly, name)
-        seen = values[partly[0]]
-        own = {column: float(cell) for column, cell in zip(columns, seen, strict=True) if not np.isnan(cell)}
+        example = values[partly[0]]
+        own = {column: float(cell) for column, cell in zip(columns, example, strict=True) if not np.isnan(cell)}
         suggested = tuple(c for c in columns if c not in own)
         values = np.delete(values, partly, axis=0)
     else:

@@ -72,11 +72,11 @@ def trust(truth: np.ndarray, predicted: Predictive, *, weights: np.ndarray | Non
     ``widen`` is ``q / 1.96`` with q the weighted 95 % quantile of the normal scores' sizes, |truth − mean| / sd of a
     Gaussian. Raises ``InputError`` if nothing can be scored.
     """
-    held = tuple(float(share) for share in calibration(truth, predicted, LEVELS, weights=weights))
-    whole = round(100 * held[-1])
+    shares = tuple(float(share) for share in calibration(truth, predicted, LEVELS, weights=weights))
+    whole = round(100 * shares[-1])
     verdict: Verdict = "too narrow" if whole < RIGHT[0] else "too wide" if whole > RIGHT[1] else "about right"
     p = scored_points(truth=truth, predicted=predicted, weights=weights)
     off = np.abs(p.predictive.score(p.truth))
     order = np.argsort(off)
     at = np.searchsorted(np.cumsum(p.weights[order]), LEVELS[-1] * (1 - 1e-12))
-    return Trust(held, verdict, float(off[order][min(at, len(order) - 1)]) / _PHI_95)
+    return Trust(shares, verdict, float(off[order][min(at, len(order) - 1)]) / _PHI_95)

@@ -54,9 +54,9 @@ def spectrum(field: np.ndarray, spacing: tuple[float, float] = (1.0, 1.0)) -> Sp
     ring = np.minimum((rings * radius / most).astype(int), rings).ravel()
     count = np.bincount(ring, minlength=rings + 1)[:rings]
     total = np.bincount(ring, power.ravel(), rings + 1)[:rings]
-    held = count > 0
+    occupied = count > 0
     centres = (np.arange(rings) + 0.5) * most / rings
-    return Spectrum(centres[held], total[held] / (count[held] * cell), thirds)
+    return Spectrum(centres[occupied], total[occupied] / (count[occupied] * cell), thirds)
 
 
 def _without_plane(values: np.ndarray, there: np.ndarray) -> np.ndarray:

@@ -65,8 +65,8 @@ class Conditioning:
 
     def reduction_between(self, left: Float[Tensor, "B P"], right: Float[Tensor, "B Q"]) -> Float[Tensor, "P Q"]:
         """``c(x)ᵀ W S⁻¹ Wᵀ c(x′)`` minus the propagated covariance, for every pair of points."""
-        seen = self.root.T @ left
-        return (seen if self.signs is None else self.signs[:, None] * seen).T @ (self.root.T @ right)
+        projected = self.root.T @ left
+        return (projected if self.signs is None else self.signs[:, None] * projected).T @ (self.root.T @ right)
 
 
 def observation_noise(

@@ -62,11 +62,11 @@ def left_out(
     if len(data.targets) > MOST_TARGETS:
         return None
     model = spec.model
-    seen = model.sees(data)
+    observed = model.sees(data)
     with torch.no_grad():
         if model.sparse:
-            half = sparse_terms(spec, seen, columns, check).through.half
-            return leave_one_out(condition_on_gram(spec, seen, columns, half.T @ half))
-        kernel = spec.kernel.build(columns.inputs).to(seen.targets.device)
-        between = (bag_gram or bag_gram_of(spec, seen, columns.place, check))(kernel)
-        return leave_one_out(condition_on_gram(spec, seen, columns, between))
+            half = sparse_terms(spec, observed, columns, check).through.half
+            return leave_one_out(condition_on_gram(spec, observed, columns, half.T @ half))
+        kernel = spec.kernel.build(columns.inputs).to(observed.targets.device)
+        between = (bag_gram or bag_gram_of(spec, observed, columns.place, check))(kernel)
+        return leave_one_out(condition_on_gram(spec, observed, columns, between))

@@ -142,16 +142,16 @@ class NamedModel:
         """How many these are."""
         return bags.count if self.centroids else len(bags.inputs)
 
-    def inducing_count(self, asked: int, bags: Bags) -> int:
+    def inducing_count(self, requested: int, bags: Bags) -> int:
         """How many inducing points there can be: on centroids at most one a bag; else as many as are asked for, and
         ``InputError`` where these are more than the bags' points."""
         there = self.count_places(bags)
-        if asked > there and not self.centroids:
+        if requested > there and not self.centroids:
             raise InputError(
-                f"{asked} inducing points were requested, but the bags contain {there} points: request at most "
+                f"{requested} inducing points were requested, but the bags contain {there} points: request at most "
                 "that many."
             )
-        return min(asked, there)
+        return min(requested, there)
 
     def start(self, matched: bool) -> Start:
         """The starting values; ``matched``: every cell has its own target, not a pseudo-target."""

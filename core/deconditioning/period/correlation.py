@@ -81,8 +81,8 @@ def correlation_of_errors(errors: np.ndarray, days: np.ndarray) -> TimeCorrelati
     if step <= 0.25:
         candidates += [(scale, True) for scale in scales if scale > 1]
     design = np.stack([_basis(lag, scale, daily) for scale, daily in candidates], axis=1)
-    found, _ = nnls(design * weight[:, None], np.concatenate([[1.0], rho]) * weight)
-    parts = zip(found / found.sum(), candidates, strict=True)
+    weights, _ = nnls(design * weight[:, None], np.concatenate([[1.0], rho]) * weight)
+    parts = zip(weights / weights.sum(), candidates, strict=True)
     return TimeCorrelation(tuple((float(w), float(scale), daily) for w, (scale, daily) in parts if w > 1e-6))
 
 

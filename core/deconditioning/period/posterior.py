@@ -89,9 +89,9 @@ def _summed_by_region(spec: ModelSpec, problem: DownscalingProblem, device: torc
         cells = None
         if wide is not None:
             first, last = int(rows[part][0]), int(rows[part][-1]) + 1
-            kept = torch.zeros(last - first, shape[1], dtype=torch.bool)
-            kept[rows[part] - first, columns[part]] = True
-            cells = wide.cells(slice(first, last), slice(0, shape[1]), kept.numpy()).to(device)
+            mask = torch.zeros(last - first, shape[1], dtype=torch.bool)
+            mask[rows[part] - first, columns[part]] = True
+            cells = wide.cells(slice(first, last), slice(0, shape[1]), mask.numpy()).to(device)
         return sums.at(inputs[part], cells, check)[0], diagonal(kernel, inputs[part]).detach()
 
     return PixelSums(sums.gram(check), len(inputs), tile)
@@ -169,14 +169,14 @@ def pooled_scale(
     if not spec.local_scale or count > MOST:
         return None
     device = groups[0].residual.device
-    squares, seen = (torch.zeros(count, dtype=torch.float64, device=device) for _ in range(2))
+    squares, counts = (torch.zeros(count, dtype=torch.float64, device=device) for _ in range(2))
     for group in groups:
         error, variance = group.left_out
         relative = error.square() / variance[:, None] / group.amplitude.square()
         squares[group.rows] += relative.sum(1)
-        seen[group.rows] += len(group.times)
-    known, where = seen > 0, local_scale_inputs(problem)
+        counts[group.rows] += len(group.times)
+    known, where = counts > 0, local_scale_inputs(problem)
     own = where.of(problem.target_cell[known.cpu().numpy()]).to(device)
-    scale = widening(scale_of_squares(squares[known] / seen[known], own, where.places.to(device)), count)
+    scale = widening(scale_of_squares(squares[known] / counts[known], own, where.places.to(device)), count)
     near = where.pixels
     return scale.at(Near(near.cell.to(device), near.weight.to(device)))

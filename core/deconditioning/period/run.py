@@ -81,9 +81,9 @@ def downscale_series(series: Series, settings: DownscaleSettings | dict[str, Any
     if settings.learn:
         learned = learn_pooled(series, settings, context)
         spec, warnings = learned.learned.spec, learned.sentences
-        told = {"left_out_start": learned.start, "left_out_learned": learned.after}
+        diagnostics = {"left_out_start": learned.start, "left_out_learned": learned.after}
     else:
-        spec, told = starting_spec(series.problem, settings), {}
+        spec, diagnostics = starting_spec(series.problem, settings), {}
     watch = Stopwatch()
     filled = _Filled.of(series)
     context.report(message=f"Predicting {series.problem.grid.area.size:,} pixels at {len(series)} times")
@@ -98,7 +98,7 @@ def downscale_series(series: Series, settings: DownscaleSettings | dict[str, Any
     return PeriodResult(
         series, spec, spec_to_settings(settings, spec), filled.means, np.stack(filled.spreads), filled.spread_of,
         filled.amplitude, filled.evidence, watch.seconds(), warnings + jitter_sentence(jitter),
-        {"device": str(device), "jitter": jitter, "learned_from": len(spread_times(series)), **told},
+        {"device": str(device), "jitter": jitter, "learned_from": len(spread_times(series)), **diagnostics},
         _residuals(series, spec, sums, groups) if series.varying is None else None,
     )  # fmt: skip
 

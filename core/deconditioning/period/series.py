@@ -121,34 +121,34 @@ def read_series(source: Source, spec: DownscalingSpec, opener: Opener, words: Se
     owner = opener(source.coarse or source.fields).with_missing(spec.missing)
     dim = time_dimension(owner, spec.target)
     labels = owner.check(spec.target).extra[dim]
-    wanted = chosen_times(labels, words)
+    requested = chosen_times(labels, words)
     read = _Reader(owner, spec.target, dim, {**spec.select, **spec.coarse_select})
     shape = owner.grid.shape
     numbered = np.arange(np.prod(shape), dtype=float).reshape(shape)
     place = _problem_of(source, spec, opener, dim, numbered)
     cells = _cell_reader(place)
-    coarse, mean = _all_cells(read, cells, wanted)
+    coarse, mean = _all_cells(read, cells, requested)
     problem = _problem_of(source, spec, opener, dim, mean)
-    seen = coarse[:, problem.target_cell]
-    there = np.flatnonzero(np.isfinite(seen).any(axis=1))
-    level, scale = _scale_of(seen[there], spec.target, len(wanted))
-    chosen = [wanted[n] for n in there]
+    observed = coarse[:, problem.target_cell]
+    there = np.flatnonzero(np.isfinite(observed).any(axis=1))
+    level, scale = _scale_of(observed[there], spec.target, len(requested))
+    chosen = [requested[n] for n in there]
     series = Series(
         replace(problem, target_scale=Scale(0.0, scale)), dim, tuple(labels[n] for n in chosen),
         tuple(read.date(n) for n in chosen), coarse[there], level,
         None if place.truth is None else _truth(place.truth, read, chosen),
-        SeriesFile(labels, lambda index: cells(read(index))), notes=_notes(labels, wanted, chosen),
+        SeriesFile(labels, lambda index: cells(read(index))), notes=_notes(labels, requested, chosen),
     )  # fmt: skip
     varying = varying_problems(source, spec, opener, dim, series.labels)
     return series if varying is None else replace(series, varying=varying, problem=varying.shared(series.problem))
 
 
 def _all_cells(
-    read: "_Reader", cells: Callable[[np.ndarray], np.ndarray], wanted: list[int]
+    read: "_Reader", cells: Callable[[np.ndarray], np.ndarray], requested: list[int]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Coarse values (T, cells) of the chosen times, and the mean (H, W) of the file's field over them."""
     total, count, rows = np.zeros(read.fields.grid.shape), np.zeros(read.fields.grid.shape), []
-    for index in wanted:
+    for index in requested:
         values = read(index)
         rows.append(cells(values))
         total += np.nan_to_num(values)
@@ -157,22 +157,22 @@ def _all_cells(
         return np.stack(rows), np.where(count > 0, total / count, np.nan)
 
 
-def _scale_of(seen: np.ndarray, target: str, times: int) -> tuple[np.ndarray, float]:
+def _scale_of(observed: np.ndarray, target: str, times: int) -> tuple[np.ndarray, float]:
     """The mean (T,) of each time's visible cells, and s; ``InputError`` without values or variation."""
-    if not len(seen):
+    if not len(observed):
         raise InputError(f"`{target}` has no value at any of the {times} times: choose other times.")
-    level = np.nanmean(seen, axis=1)
-    scale = float(np.sqrt(np.nanmean(np.nanvar(seen, axis=1))))
+    level = np.nanmean(observed, axis=1)
+    scale = float(np.sqrt(np.nanmean(np.nanvar(observed, axis=1))))
     if not scale > 1e-7 * max(float(np.abs(level).max()), 1e-30):
         raise InputError(f"The target `{target}` is the same in all cells at every time: choose another target.")
     return level, scale
 
 
-def _notes(labels: Sequence[str], wanted: list[int], there: list[int]) -> tuple[str, ...]:
-    gone = [labels[n] for n in wanted if n not in set(there)]
+def _notes(labels: Sequence[str], requested: list[int], there: list[int]) -> tuple[str, ...]:
+    gone = [labels[n] for n in requested if n not in set(there)]
     if not gone:
         return ()
-    return (f"{len(gone)} of {len(wanted)} times have no visible value and are left out, the first {gone[0]}.",)
+    return (f"{len(gone)} of {len(requested)} times have no visible value and are left out, the first {gone[0]}.",)
 
 
 @dataclass(frozen=True, eq=False)

@@ -123,25 +123,25 @@ def period_statistics(
 ) -> list[PeriodStatistic]:
     """The statistics of ``count`` joint draws. Raises ``InputError`` as `statistics_named` and `period_draws` do."""
     series = result.series
-    asked = statistics_named(words, series)
+    requested = statistics_named(words, series)
     if count < 2:
         raise InputError(f"{count} draws cannot show the spread of a statistic: request at least 2.")
-    own = _over_draws(result, asked, count, seed)
+    own = _over_draws(result, requested, count, seed)
     widest = None
     if result.residuals is not None and not result.residuals.of_archive:
-        widest = _over_draws(result, asked, count, seed, fixed=True)
-    return [_summary(series, each, own[n], None if widest is None else widest[n]) for n, each in enumerate(asked)]
+        widest = _over_draws(result, requested, count, seed, fixed=True)
+    return [_summary(series, each, own[n], None if widest is None else widest[n]) for n, each in enumerate(requested)]
 
 
 def _over_draws(
-    result: PeriodResult, asked: list[Statistic], count: int, seed: int, fixed: bool = False
+    result: PeriodResult, requested: list[Statistic], count: int, seed: int, fixed: bool = False
 ) -> list[np.ndarray]:
     """(D, G, P) values of each statistic in every draw."""
-    values: list[list[np.ndarray]] = [[] for _ in asked]
+    values: list[list[np.ndarray]] = [[] for _ in requested]
     for draw in period_draws(result, count, seed, FIXED if fixed else None):
-        for kept, statistic in zip(values, asked, strict=True):
-            kept.append(statistic.of(draw))
-    return [np.stack(kept) for kept in values]
+        for draws, statistic in zip(values, requested, strict=True):
+            draws.append(statistic.of(draw))
+    return [np.stack(draws) for draws in values]
 
 
 def _summary(series: Series, statistic: Statistic, values: np.ndarray, widest: np.ndarray | None) -> PeriodStatistic:

@@ -127,10 +127,10 @@ class Setting(Generic[T]):
         """The value in this setting's type; raises ``InputError`` for anything that is none of its values."""
         raise NotImplementedError
 
-    def refused(self, value: Any, wanted: str = "") -> InputError:
+    def refused(self, value: Any, expected: str = "") -> InputError:
         """The sentence for a value that is refused."""
         shown = f"a number of {value.bit_length()} bits" if _is_huge(value) else repr(value)
-        return InputError(f"`{self.name}` is {shown}: give {wanted or f'a value such as {self.default!r}'}.")
+        return InputError(f"`{self.name}` is {shown}: give {expected or f'a value such as {self.default!r}'}.")
 
     def inside(self, value: Any) -> T:
         """The same, and inside the ends."""
@@ -232,9 +232,9 @@ class Log(Linear):
 
     log: bool = True
 
-    def refused(self, value: Any, wanted: str = "") -> InputError:
+    def refused(self, value: Any, expected: str = "") -> InputError:
         """The sentence for a value that is refused."""
-        return super().refused(value, wanted or f"a positive number such as {self.default!r}")
+        return super().refused(value, expected or f"a positive number such as {self.default!r}")
 
     def around(self, middle: float, address: str) -> Self:
         """The same number in other units: its default is ``middle``, its ends as many orders of magnitude away."""

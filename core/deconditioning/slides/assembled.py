@@ -53,8 +53,8 @@ def of_result(problem: DownscalingProblem, fields: Fields, result: DownscalingRe
     panels = all_panels(problem, field_scale(problem), mean, sd, reach.steadied(reach))
     held = None if problem.truth is None else trust(problem.truth, result.predictive, weights=problem.grid.area)
     refusals = refused([Assumption(**each) for each in result.diagnostics["assumptions"]])
-    found = verdict(problem, mean, held, result.fields["bilinear"], refusals)
+    summary = verdict(problem, mean, held, result.fields["bilinear"], refusals)
     scores = result.scores or withheld_scores(problem, result.fields)
     one_scale_up = result.diagnostics["one_scale_up"]
     checked = None if one_scale_up is None else OneScaleUp.from_dict(one_scale_up)
-    return assembled(problem, fields, result.spec.model, panels, scores, found, checked, command=command)
+    return assembled(problem, fields, result.spec.model, panels, scores, summary, checked, command=command)

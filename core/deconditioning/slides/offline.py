@@ -30,16 +30,18 @@ def style() -> str:
     return _read("deck.css")
 
 
-def offline_page(told: Presented, settings: Mapping[str, Any]) -> str:
+def offline_page(presentation: Presented, settings: Mapping[str, Any]) -> str:
     """The text of the file: nothing in it is fetched from anywhere; ``settings`` are what makes the result again."""
-    deck = told.deck()
+    deck = presentation.deck()
     return Template(_read("offline.html")).substitute(
-        title=escape(told.title),
+        title=escape(presentation.title),
         style=style() + _read("page.css"),
         notes=_notes(deck),
-        scores="".join(map(_table, told.slides)) or _NO_SCORES,
-        facts="".join(f"<dt>{escape(name)}</dt><dd>{_linked(text)}</dd>" for name, text in told.slides[-1]["lines"]),
-        references=escape(told.references),
+        scores="".join(map(_table, presentation.slides)) or _NO_SCORES,
+        facts="".join(
+            f"<dt>{escape(name)}</dt><dd>{_linked(text)}</dd>" for name, text in presentation.slides[-1]["lines"]
+        ),
+        references=escape(presentation.references),
         version=escape(__version__),
         settings=escape(json.dumps(settings, indent=2, ensure_ascii=False)),
         data=json.dumps(deck, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
@@ -55,11 +57,11 @@ def _read(name: str) -> str:
 
 def _notes(deck: Mapping[str, Any]) -> str:
     """How the slides are used, and what of the maps is left out."""
-    told = "The arrow keys change the slide; F shows it full screen."
+    notes = "The arrow keys change the slide; F shows it full screen."
     if any(slide.get("left") for slide in deck["slides"]):
-        told += " Shift and an arrow key move the divider."
+        notes += " Shift and an arrow key move the divider."
     every = deck.get("thinned", 1)
-    return told + (f" This file contains one of every {every} × {every} pixels." if every > 1 else "")
+    return notes + (f" This file contains one of every {every} × {every} pixels." if every > 1 else "")
 
 
 @lru_cache(maxsize=1)
@@ -72,9 +74,9 @@ def _packed_plotly() -> str:
     return base64.b64encode(gzip.compress(source.read_bytes(), 9, mtime=0)).decode("ascii")
 
 
-def _tables(told: Presented) -> list[list[list[str]]]:
+def _tables(presentation: Presented) -> list[list[list[str]]]:
     """Of the slides, those with more than a heading."""
-    return [slide["rows"] for slide in told.slides if len(slide.get("rows") or []) > 1]
+    return [slide["rows"] for slide in presentation.slides if len(slide.get("rows") or []) > 1]
 
 
 def _linked(text: str) -> str:

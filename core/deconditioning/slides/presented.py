@@ -41,9 +41,9 @@ def sentence_of(slide: Slide) -> str:
 
 def facts_of(slide: Slide) -> list[tuple[str, str]]:
     """Lines of a slide, each with the address that it leads to, or ""."""
-    held = [f"{promised} % intervals contain {share} %" for promised, share in slide.get("levels", [])]
+    coverage = [f"{promised} % intervals contain {share} %" for promised, share in slide.get("levels", [])]
     facts = [(f"{name}: {text}", text if is_address(text) else "") for name, text in slide.get("lines", [])]
-    return [*([("; ".join(held), "")] if held else []), *facts]
+    return [*([("; ".join(coverage), "")] if coverage else []), *facts]
 
 
 def is_address(text: str) -> bool:

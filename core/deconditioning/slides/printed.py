@@ -21,16 +21,16 @@ _MUCH = 240
 _INK = "1e2a32"
 
 
-def powerpoint(told: Presented, check: Check = never) -> bytes:
+def powerpoint(presentation: Presented, check: Check = never) -> bytes:
     """A PPTX file of the slides; text and tables stay text and tables."""
     from pptx import Presentation
     from pptx.util import Inches
 
     deck = Presentation()
     deck.slide_width, deck.slide_height = (Inches(size) for size in PAGE)
-    for slide in told.slides:
+    for slide in presentation.slides:
         check()
-        picture = told.picture(slide)
+        picture = presentation.picture(slide)
         page = deck.slides.add_slide(deck.slide_layouts[6])
         _write(page, slide["title"], (0.6, 0.4, 12.1, 0.8), 32, bold=True)
         size = 20 if picture is None or len(sentence_of(slide)) < _MUCH else 14
@@ -39,9 +39,9 @@ def powerpoint(told: Presented, check: Check = never) -> bytes:
             _place(page, picture, slide["alt"])
         else:
             _words(page, slide)
-        if told.badge is not None and not slide.get("given"):
-            colour = VERDICTS[told.badge["mark"]][0][1:]
-            _write(page, told.badge["badge"], (8.5, 6.0, 4.3, 1.0), 14, bold=True, colour=colour)
+        if presentation.badge is not None and not slide.get("given"):
+            colour = VERDICTS[presentation.badge["mark"]][0][1:]
+            _write(page, presentation.badge["badge"], (8.5, 6.0, 4.3, 1.0), 14, bold=True, colour=colour)
         page.notes_slide.notes_text_frame.text = f"{slide['title']}. {sentence_of(slide)}"
     stream = io.BytesIO()
     deck.save(stream)

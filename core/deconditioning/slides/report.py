@@ -19,18 +19,18 @@ _SMALLEST = 0.6
 _NAMES = 150.0
 
 
-def report(told: Presented, check: Check = never) -> bytes:
+def report(presentation: Presented, check: Check = never) -> bytes:
     """A PDF of the slides' figures, sentences, scores and settings, in their order."""
-    page = _Page(Sheet(told.title, DPI))
-    page.words(told.title, _TITLE, bold=True)
-    if told.badge is not None:
-        page.words(told.badge["badge"], _BODY, bold=True, colour=VERDICTS[told.badge["mark"]][0])
+    page = _Page(Sheet(presentation.title, DPI))
+    page.words(presentation.title, _TITLE, bold=True)
+    if presentation.badge is not None:
+        page.words(presentation.badge["badge"], _BODY, bold=True, colour=VERDICTS[presentation.badge["mark"]][0])
     figures = 0
-    for slide in told.slides:
+    for slide in presentation.slides:
         check()
-        picture = told.picture(slide)
+        picture = presentation.picture(slide)
         if picture is None:
-            _section(page, slide, told.title)
+            _section(page, slide, presentation.title)
             continue
         figures += 1
         page.picture(picture, f"Figure {figures}. {_ended(slide['title'])} {sentence_of(slide)}")

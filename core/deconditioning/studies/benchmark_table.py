@@ -40,7 +40,7 @@ def mediated_beside_plain(
     """How often a mediated model's RMSE is the larger, group by group, with its signed-rank test; "" without rows."""
     from deconditioning.metrics.significance import pairwise_wilcoxon
 
-    told = []
+    sentences = []
     for value, title in titles.items():
         mine = [row for row in rows if row[group] == value and row["model"] in (mediated, plain)]
         result = {(row["model"], row["seed"]): row["scores"]["rmse"] for row in mine if row["scores"]}
@@ -50,5 +50,5 @@ def mediated_beside_plain(
         (test,) = pairwise_wilcoxon(mine, "rmse")
         more = sum(result[mediated, seed] > result[plain, seed] for seed in seeds)
         chance = "too few for a test" if test.note else f"p = {test.p_value:.1g}"
-        told.append(f"{title} {more} of {len(seeds)} ({chance})")
-    return "; ".join(told)
+        sentences.append(f"{title} {more} of {len(seeds)} ({chance})")
+    return "; ".join(sentences)

@@ -57,12 +57,12 @@ class Measured:
 def measured(path: Path) -> Measured:
     """One stored benchmark; ``InputError`` that names the file and what is wrong with it."""
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        facts = dict(kept["machine"])
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        facts = dict(stored["machine"])
         machine = ", ".join(text.format(facts[name]) for name, text in _FACTS.items() if facts.get(name) is not None)
-        rows = tuple(_row(row) for row in kept["rows"])
-        told = (str(kept["command"]), str(kept["version"]), str(kept["measured"]))
-        return Measured(str(kept["benchmark"]), *told, machine, rows)
+        rows = tuple(_row(row) for row in stored["rows"])
+        details = (str(stored["command"]), str(stored["version"]), str(stored["measured"]))
+        return Measured(str(stored["benchmark"]), *details, machine, rows)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         problem = f"{type(error).__name__}: {error}"
         raise InputError(f"'{path.name}' contains no measurements ({problem}): run `make bench` again.") from None

@@ -37,11 +37,11 @@ def readable(run: Run) -> Run:
     learned = run.result.get("learned")
     if not learned or _is_parsed(result, learned):
         return run
-    told = [
+    sentences = [
         *run_sentences(run, "warnings"),
         "The result of this run is damaged and cannot be read: run it again.",
     ]
-    return replace(run, result=run.result | {"learned": None, "warnings": told})
+    return replace(run, result=run.result | {"learned": None, "warnings": sentences})
 
 
 def readable_runs(runs: Iterable[Run], task: str) -> list[Run]:
@@ -59,36 +59,36 @@ def one_scale_up_in(result: Mapping[str, Any] | None, cells: int) -> "OneScaleUp
     from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 
     try:
-        found = OneScaleUp.from_dict((result or {})["diagnostics"]["one_scale_up"])
+        check = OneScaleUp.from_dict((result or {})["diagnostics"]["one_scale_up"])
     except _WRONG:
         return None
     rows = (
-        found.rmse.values(),
-        found.t.values(),
-        found.held,
-        found.pit,
-        (found.crps, found.within or 0.0),
-        *found.values.values(),
+        check.rmse.values(),
+        check.t.values(),
+        check.held,
+        check.pit,
+        (check.crps, check.within or 0.0),
+        *check.values.values(),
     )
-    inside = all(0 <= cell < cells for cell in found.values["cell"])
-    return found if inside and all(math.isfinite(v) for row in rows for v in row) else None
+    inside = all(0 <= cell < cells for cell in check.values["cell"])
+    return check if inside and all(math.isfinite(v) for row in rows for v in row) else None
 
 
 def hyperparameters(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Those rows of a trace that tell hyperparameters, which are then finite numbers by name."""
     result = []
     for row in rows:
-        told = row.get("hyperparameters")
-        if isinstance(told, Mapping):
-            plain = {name: float(value) for name, value in told.items() if _is_number(value)}
+        values = row.get("hyperparameters")
+        if isinstance(values, Mapping):
+            plain = {name: float(value) for name, value in values.items() if _is_number(value)}
             result.append({**row, "hyperparameters": plain})
     return result
 
 
 def locations(rows: list[dict[str, Any]]) -> list[list[float]]:
     """Where the points of a sparse representation stood, row by row of a trace."""
-    told = [row.get("locations") for row in rows]
-    return [points for points in told if isinstance(points, list) and points and all(map(_is_number, points))]
+    places = [row.get("locations") for row in rows]
+    return [points for points in places if isinstance(points, list) and points and all(map(_is_number, points))]
 
 
 def benchmark_rows(rows: Any, group: str) -> list[dict[str, Any]]:

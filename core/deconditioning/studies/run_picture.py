@@ -64,12 +64,12 @@ def _sparse(settings: Settings, result: Settings, dark: bool) -> list[Figure]:
     if not result.get("learned"):
         return []
     toy, version = make_toy(ToySpec(**settings["toy"])), str(settings["settings"]["version"])
-    found = read(toy, spec_from_dict(result["learned"]))
+    posterior = read(toy, spec_from_dict(result["learned"]))
     data = toy.inputs[:_MOST_SHOWN, 0].numpy(), toy.targets[:_MOST_SHOWN].numpy()
     return [
         function_plot(
-            toy.grid[:, 0].numpy(), found.mean, found.sd, {"truth": toy.truth}, title=VERSIONS[version], model=version,
-            name="mean ±2 sd", marks=found.locations, points=data, labels=("x", "f(x)"), dark=dark,
+            toy.grid[:, 0].numpy(), posterior.mean, posterior.sd, {"truth": toy.truth}, title=VERSIONS[version],
+            model=version, name="mean ±2 sd", marks=posterior.locations, points=data, labels=("x", "f(x)"), dark=dark,
         )
     ]  # fmt: skip
 
@@ -85,8 +85,8 @@ def _line(settings: Settings, result: Settings, dark: bool) -> list[Figure]:
         return []
     line, model = make_line(LineSpec.from_dict(settings["line"])), ModelSpec.from_dict(result["learned"])
     method = str(settings["settings"]["method"])
-    found = on_grid(line, condition_line(line, model), model)
-    grid, mean, sd, truth = (each.numpy() for each in (line.grid, found.mean, found.sd, line.truth))
+    posterior = on_grid(line, condition_line(line, model), model)
+    grid, mean, sd, truth = (each.numpy() for each in (line.grid, posterior.mean, posterior.sd, line.truth))
     return [
         function_plot(
             grid, mean, sd, {"truth": truth}, title="The hidden function f", model=method,

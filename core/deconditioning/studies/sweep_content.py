@@ -43,10 +43,10 @@ def swept(run: Run) -> Swept | None:
 
 def page_of(run: Run) -> tuple[str, dict[str, list[str]]] | None:
     """The address of the page that began a sweep and what its controls were, with the sweep itself; None if unknown."""
-    told = run.spec.settings.get("page")
-    if run.spec.task not in TASKS or not isinstance(told, Mapping):
+    page = run.spec.settings.get("page")
+    if run.spec.task not in TASKS or not isinstance(page, Mapping):
         return None
-    url, query = told.get("url"), told.get("query")
+    url, query = page.get("url"), page.get("query")
     if not isinstance(url, str) or not isinstance(query, str):
         return None
     return url, parse_qs(query) | {"sweep": ["true"], "swept": [run.id]}

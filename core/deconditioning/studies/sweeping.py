@@ -117,10 +117,10 @@ def study_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     """
     study, axes = study_of(settings["study"]), [Axis(**axis) for axis in settings["axes"]]
     rows = sweep_study(study, settings["settings"], axes, settings.get("rows", ()), context.check)
-    told = {"axes": settings["axes"], "study": settings["study"]}
+    content = {"axes": settings["axes"], "study": settings["study"]}
     whole = [replace(axis, whole=study.settings[axis.name].whole) for axis in axes]
 
     def small(cells: Sequence[Row]) -> bytes:
         return sweep_thumbnail(cells, choosing(cells, study.scores) or erring(cells, study.scores) or "")
 
-    return saved_rows(rows, told, cells_of(whole), context, small, THUMBNAIL)
+    return saved_rows(rows, content, cells_of(whole), context, small, THUMBNAIL)

@@ -96,9 +96,9 @@ def sniff(source: Source, name: str) -> Dialect:
     if not "".join(sample).strip("\ufeff \r\n\t"):
         raise InputError(f"{at_start(name)} is empty: give a table with a row of names and at least one row below it.")
     notes = [f"{at_start(name)} is in Windows-1252, not in UTF-8."] if encoding == "cp1252" else []
-    told, above = _told_separator(sample[0]), [n for n, line in enumerate(sample) if is_comment(line)]
-    body = [line if n not in above and (n or not told) else "" for n, line in enumerate(sample)]
-    separator, width = (told, _width(body, told)) if told else _separator(body)
+    declared, above = _told_separator(sample[0]), [n for n, line in enumerate(sample) if is_comment(line)]
+    body = [line if n not in above and (n or not declared) else "" for n, line in enumerate(sample)]
+    separator, width = (declared, _width(body, declared)) if declared else _separator(body)
     records = _records(body, separator)
     if not records:
         what = "cannot be read" if "".join(body).strip() else "is missing, there are comments only"

@@ -23,20 +23,20 @@ def without_marks(columns: Mapping[str, Any], missing: Missing) -> tuple[dict[st
     numbers that look like marks are told and kept.
     """
     named = None if missing is None else checked_missing(missing)
-    kept, notes = dict(columns), list[str]()
+    result, notes = dict(columns), list[str]()
     for name, values in columns.items():
         if not (isinstance(values, np.ndarray) and values.dtype.kind == "f"):
             continue
         marks = find_marks(values)
         taken = [mark.value for mark in marks if mark.sure] if named is None else marks_of(named, name)
         for value in taken:
-            there = marked(kept[name], value)
+            there = marked(result[name], value)
             if there.any():
-                kept[name] = np.where(there, np.nan, kept[name])
-                notes.append(_taken(name, Mark(value, int(there.sum()), True), kept[name]))
+                result[name] = np.where(there, np.nan, result[name])
+                notes.append(_taken(name, Mark(value, int(there.sum()), True), result[name]))
         left = [mark for mark in marks if not any(marked(mark.value, value) for value in taken)]
         notes += [_doubt(name, mark) for mark in left]
-    return kept, notes
+    return result, notes
 
 
 def mark_notes(notes: Collection[str]) -> str:

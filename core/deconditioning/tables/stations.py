@@ -62,17 +62,17 @@ def _stations_of(table: Table, target: str = "", value: str = "") -> Stations:
 
 def _plain(name: str) -> tuple[str, str]:
     """A column's name in small letters, and the units behind it."""
-    found = _WITH_UNITS.fullmatch(name)
-    words, units = (found[1], found[2]) if found else (name, "")
+    match = _WITH_UNITS.fullmatch(name)
+    words, units = (match[1], match[2]) if match else (name, "")
     return re.sub(r"[\s-]+", "_", words.strip().lower()), units
 
 
 def _one(table: Table, names: dict[str, str], known: tuple[str, ...], what: str) -> str:
-    found = [name for plain in known for name, own in names.items() if own == plain]
-    if not found:
+    matches = [name for plain in known for name, own in names.items() if own == plain]
+    if not matches:
         listed = ", ".join(f"'{name}'" for name in list(names)[:12])
         raise InputError(f"{table.source} has no column of {what} (it has {listed}): name one '{known[0]}'.")
-    return found[0]
+    return matches[0]
 
 
 def _value(table: Table, names: dict[str, str], target: str, value: str) -> str:
@@ -81,8 +81,8 @@ def _value(table: Table, names: dict[str, str], target: str, value: str) -> str:
         table.column(value)
         return value
     for known in ((target.lower(),), _VALUE):
-        if found := [name for name, plain in names.items() if plain in known]:
-            return found[0]
+        if matches := [name for name, plain in names.items() if plain in known]:
+            return matches[0]
     left = [name for name, plain in names.items() if name in table.numeric and plain not in _OTHER]
     if len(left) == 1:
         return left[0]

@@ -52,8 +52,8 @@ def read_text(
     stream, notes, skipped, rows = _Stream(dialect.lines(source)), list(dialect.notes), 0, 0
     for number, frame in enumerate(_frames(stream, dialect, names, name)):
         if not number:
-            skipped, said = _units(frame, names)
-            notes += [f"{each} {name} are units or labels of the columns and no data." for each in said]
+            skipped, gap_notes = _units(frame, names)
+            notes += [f"{each} {name} are units or labels of the columns and no data." for each in gap_notes]
             frame = frame.iloc[skipped:]
         rows += len(frame)
         if rows > most_rows:
@@ -68,8 +68,8 @@ def read_text(
         comments = sum(is_comment(line) for number, line in enumerate(text) if number >= dialect.first)
     if comments:
         notes.append(f"Lines of {name} that begin with # are left out, {comments:,} in all.")
-    columns, said = without_marks(columns, missing)
-    notes += said
+    columns, gap_notes = without_marks(columns, missing)
+    notes += gap_notes
     lines = np.frombuffer(stream.numbers, dtype=np.uint32).astype(np.int64)[skipped:]
     fits = len(lines) == rows
     return TextTable(columns, lines if fits else dialect.first + 1 + skipped + np.arange(rows), tuple(notes))
@@ -110,9 +110,9 @@ def _frames(stream: _Stream, dialect: Dialect, names: list[str], name: str) -> I
     except pd.errors.EmptyDataError:
         return
     except (pd.errors.ParserError, csv.Error) as error:
-        said = one_line(str(error))[:100].rstrip(".")
+        message = one_line(str(error))[:100].rstrip(".")
         raise InputError(
-            f"{at_start(name)} is not a regular table ({said}): give the same number of cells in every row."
+            f"{at_start(name)} is not a regular table ({message}): give the same number of cells in every row."
         ) from None
 
 
@@ -124,7 +124,7 @@ def _units(frame: Any, names: list[str]) -> tuple[int, list[str]]:
             cells = (
                 ", ".join(f"{each} in {cell}" for each, cell in zip(names, row, strict=True) if cell) for row in rows
             )
-            return count, [f"'{one_line(said)[:120]}' below the names of" for said in cells]
+            return count, [f"'{one_line(name)[:120]}' below the names of" for name in cells]
     return 0, []
 
 
@@ -160,14 +160,14 @@ def _columns(
 
     shown = {column.evidence for column in numbers.values()} - {""}
     usual = shown.pop() if len(shown) == 1 and len(next(iter(shown))) == 1 else "."
-    told = bool({column.evidence for column in numbers.values()} & {".", ","})
+    has_decimals = bool({column.evidence for column in numbers.values()} & {".", ","})
     result: dict[str, Any] = {}
     for each in names:
         text = pd.concat(pieces[each], ignore_index=True) if pieces[each] else pd.Series([], dtype=str)
         values = numbers[each].numbers(usual) if each in numbers else None
         if values is not None:
             result[each] = values
-            if numbers[each].either and not told and dialect.separator != ",":
+            if numbers[each].either and not has_decimals and dialect.separator != ",":
                 sample = next(cell for cell in text if cell.strip().lower() not in MISSING)
                 notes.append(
                     f"Numbers such as {sample} of '{each}' are read with a decimal point; the file does not say "
@@ -177,10 +177,10 @@ def _columns(
                 notes.append(f"'{each}' is in percent: the signs are left out.")
             continue
         cells, missing = tidy(text)
-        dates, said = dates_of(cells.where(~missing, "")) if each in numbers else (None, "")
+        dates, note = dates_of(cells.where(~missing, "")) if each in numbers else (None, "")
         result[each] = dates if dates is not None else _switches(text) if each in numbers else text
-        if said:
-            notes.append(f"'{each}': {said}.")
+        if note:
+            notes.append(f"'{each}': {note}.")
         elif dates is None and each in numbers and (sums := _row_of_sums(cells)):
             notes.append(f"'{each}' {sums}")
     for each, values in result.items():

@@ -54,10 +54,10 @@ def short_link(address: str, exercise: Exercise) -> str:
     return f"{address}/exercises?{OPENED}={EXERCISES.index(exercise) + 1}"
 
 
-def _head(sheet: Sheet, title: str, said: str, width: float = _ROOM) -> float:
+def _head(sheet: Sheet, title: str, text: str, width: float = _ROOM) -> float:
     sheet.page()
     y = sheet.words(MARGIN, MARGIN - 8, title, 17, width, bold=True)
-    return sheet.words(MARGIN, y + 2, said, 9.5, width, colour=QUIET) + 8
+    return sheet.words(MARGIN, y + 2, text, 9.5, width, colour=QUIET) + 8
 
 
 def _lesson(sheet: Sheet, address: str) -> None:

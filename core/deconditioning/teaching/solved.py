@@ -126,8 +126,8 @@ def _field(*scores: str) -> Callable[[Address], tuple[float, ...]]:
         from deconditioning.fields.problem.baselines import bilinear
         from deconditioning.metrics.field_scores import score_field
 
-        problem, found = _map(address)
-        result = score_field(problem.truth, found) | {"bilinear": score_field(problem.truth, bilinear(problem))["rmse"]}
+        problem, maps = _map(address)
+        result = score_field(problem.truth, maps) | {"bilinear": score_field(problem.truth, bilinear(problem))["rmse"]}
         return *(float(result[name]) for name in scores), 1.0
 
     return at

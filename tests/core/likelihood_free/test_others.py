@@ -81,7 +81,7 @@ def test_k2_abc_lets_through_as_many_as_rejection_keeps_and_prefers_the_near(sma
 def test_smc_abc_is_the_exact_posterior_where_the_tolerance_is_small() -> None:
     problem = gaussian(1, noise=0.5, seed=3)
     exact = problem.exact(problem.observed)
-    found = smc_abc(problem, 20_000, kept=500, fresh=500)
+    found = smc_abc(problem, 20_000, accepted=500, fresh=500)
     assert found.used <= 20_000 and len(found.u) == 500 and (np.diff(found.tolerances) <= 0).all()
     assert found.tolerances[-1] < 0.1 and found.distances.max() == found.tolerances[-1]
     mean = float(found.weights @ found.u[:, 0])
@@ -93,7 +93,7 @@ def test_smc_abc_is_the_exact_posterior_where_the_tolerance_is_small() -> None:
 def test_smc_abc_at_a_wide_tolerance_is_rejection_by_integration() -> None:
     """Weights p/q undo the proposal of the second generation; the ABC posterior at that tolerance by quadrature."""
     problem = gaussian(1, noise=0.5, seed=3)
-    found = smc_abc(problem, 12_000, kept=4000, fresh=4000, seed=1)
+    found = smc_abc(problem, 12_000, accepted=4000, fresh=4000, seed=1)
     u = np.linspace(-5, 5, 4001)
     unit = np.sqrt(1.25) * found.tolerances[-1]
     inside = stats.norm(u, 0.5).cdf(problem.observed[0] + unit) - stats.norm(u, 0.5).cdf(problem.observed[0] - unit)

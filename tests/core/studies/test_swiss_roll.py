@@ -215,7 +215,7 @@ def test_kept_sums_serve_another_amplitude_and_no_other_roll(monkeypatch):
         roll = make_swiss_roll(RollSpec(300, 12, 0.05, "direct", seed))
         spec = starting_spec(roll, RollSettings())
         spec = replace(spec, kernel=KernelSpec((replace(spec.kernel.terms[0], scale=scale),)))
-        kept = posterior_at_points(spec, roll.data, roll.inputs, roll.points, kept=(store, repr(roll.spec)))
+        kept = posterior_at_points(spec, roll.data, roll.inputs, roll.points, cache=(store, repr(roll.spec)))
         anew = posterior_at_points(spec, roll.data, roll.inputs)
         assert len(asked) == passes
         for mine, other in zip(kept, anew, strict=True):

@@ -63,8 +63,8 @@ def run(options: argparse.Namespace) -> None:
     with Engine() as engine:
         result = _follow(engine, engine.submit(RunSpec(task, settings, title=f"Benchmark: {options.name}")))
     command = f"deconditioning benchmark {options.name}"
-    kept = {"schema": 1, "command": command, "machine": machine(), **result}
-    write_bytes(output, (json.dumps(kept, indent=1, ensure_ascii=False) + "\n").encode())
+    document = {"schema": 1, "command": command, "machine": machine(), **result}
+    write_bytes(output, (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
     say(f"Wrote {output}.")
 
 
@@ -101,12 +101,12 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 
 def _follow(engine: Engine, run_id: str) -> dict[str, Any]:
-    said = ""
+    message = ""
     try:
         while (result := engine.get(run_id)).active:
-            if result.message and result.message != said:
-                said = result.message
-                say(f"{100 * (result.progress or 0):5.1f} %  {said}")
+            if result.message and result.message != message:
+                message = result.message
+                say(f"{100 * (result.progress or 0):5.1f} %  {message}")
             time.sleep(_POLL_S)
     except KeyboardInterrupt:
         engine.cancel(run_id)

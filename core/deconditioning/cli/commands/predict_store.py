@@ -60,14 +60,14 @@ def run(options: argparse.Namespace) -> None:
     with stdout_kept_clean(), Engine(address=options.scheduler, workers=options.workers) as engine:
         settings = task_settings(options, remote=engine.address is not None)
         title = f"{Path(options.input).name} → {Path(options.output).name}"
-        found = _follow(engine, engine.submit(RunSpec("predict-store", settings, title=title)), options.quiet)
-    result = dict(found.result or {})
+        finished = _follow(engine, engine.submit(RunSpec("predict-store", settings, title=title)), options.quiet)
+    result = dict(finished.result or {})
     names = ("model", "seconds", "peak_mb", "message", "warnings", "device", "cancelled")
     more = {name: value for name, value in result.items() if name not in names}
     sentences = [str(result["message"]), *result["warnings"]]
     entry = Result(
         str(result["model"]), 0, message=". ".join(sentences), seconds=result["seconds"], peak_mb=result["peak_mb"],
-        more={**more, "run": found.id},
+        more={**more, "run": finished.id},
     )  # fmt: skip
     write(document(options.command, settings, [entry], device=str(result["device"])), options.json)
 
@@ -127,12 +127,12 @@ def _reachable(model: "StoredModel", remote: bool) -> "StoredModel":
 
 def _follow(engine: Engine, run_id: str, quiet: bool) -> Run:
     """Wait for the run; ``InputError`` with its message where it did not finish."""
-    said, spoke = "", 0.0
+    message, spoke = "", 0.0
     try:
         while (result := engine.get(run_id)).active:
-            if result.message != said and time.monotonic() - spoke > _SAY_S and not quiet:
-                said, spoke = result.message, time.monotonic()
-                say(f"{100 * (result.progress or 0):5.1f} %  {said}")
+            if result.message != message and time.monotonic() - spoke > _SAY_S and not quiet:
+                message, spoke = result.message, time.monotonic()
+                say(f"{100 * (result.progress or 0):5.1f} %  {message}")
             time.sleep(_POLL_S)
     except KeyboardInterrupt:
         engine.cancel(run_id)

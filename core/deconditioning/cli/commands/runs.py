@@ -27,9 +27,9 @@ def run(options: argparse.Namespace) -> None:
         runs = (engine.get(options.run),) if options.run else engine.runs()
         if options.json is None:
             heads = ["ID", "STATUS", "PROGRESS", "BEGUN (UTC)", "TITLE", "MESSAGE"]
-            print(table(heads, [_row(found) for found in runs]))
+            print(table(heads, [_row(run_) for run_ in runs]))
             return
-        results = [result for found in runs for result in _results(found)]
+        results = [result for run_ in runs for result in _results(run_)]
         more: dict[str, Any] = {"trace": engine.trace(options.run)} if options.run else {}
         settings = {"folder": str(engine.root), "run": options.run}
     write(document(options.command, settings, results, **more), options.json)

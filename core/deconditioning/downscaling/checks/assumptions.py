@@ -52,9 +52,9 @@ class Assumption:
 
 def assumptions(
     problem: DownscalingProblem, spec: ModelSpec, data: IndirectData, mean: np.ndarray, sd: np.ndarray,
-    held: Sequence[float] | None = None,
+    coverage: Sequence[float] | None = None,
 ) -> tuple[Assumption, ...]:  # fmt: skip
-    """Test the assumptions of a model's map (H, W), conditioned on ``data``; ``held`` is its coverage one scale up.
+    """Test the assumptions of a model's map (H, W), conditioned on ``data``; ``coverage`` is its coverage one scale up.
 
     ``covariates``: share of the target's variance that they explain (`explained_share`). ``mediation``, unmatched cells
     only: share of the cells' variance that the mediators explain. ``overlap``, also only for these: the effective share
@@ -73,7 +73,7 @@ def assumptions(
     result.append(_reach(problem, mean, sd))
     if (water := over_water(problem)) is not None:
         result.append(Assumption("water", water[1], False, water[0]))
-    result.append(intervals(problem, mean, sd) if problem.warp is None else warped_intervals(problem, held))
+    result.append(intervals(problem, mean, sd) if problem.warp is None else warped_intervals(problem, coverage))
     return (*result, *_roughness(spec))
 
 
@@ -140,9 +140,9 @@ def _aggregation(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) 
     cell, area, values = shares.cell, shares.areas(problem.grid.area), mean.flat[shares.pixel]
     mass = np.bincount(cell, area)
     own = np.divide(np.bincount(cell, area * values), mass, where=mass > 0, out=np.zeros(len(mass)))
-    told = np.average((values - own[cell]) ** 2, weights=area)
+    expected = np.average((values - own[cell]) ** 2, weights=area)
     doubt = np.average(sd.flat[shares.pixel] ** 2, weights=area)
-    share = float(told / (told + doubt)) if told + doubt > 0 else 1.0
+    share = float(expected / (expected + doubt)) if expected + doubt > 0 else 1.0
     sentence = (
         f"The posterior mean captures {100 * share:.0f} % of the variance inside the cells; the rest is in the sd"
     )
@@ -236,18 +236,18 @@ def intervals(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> 
     return Assumption("intervals", skewed, abs(skewed) <= _SKEWED, f"{sentence}.")
 
 
-def warped_intervals(problem: DownscalingProblem, held: Sequence[float] | None) -> Assumption:
-    """Whether intervals of a warped target are calibrated one scale up; ``held``: shares inside 50, 90 and 95 %."""
+def warped_intervals(problem: DownscalingProblem, coverage: Sequence[float] | None) -> Assumption:
+    """Whether intervals of a warped target are calibrated one scale up; ``coverage``: shares inside 50, 90 and 95 %."""
     assert problem.warp is not None
     sentence = f"The model sees {problem.warp.formula} of the target, so that no interval leaves its limits"
-    if held is None:
+    if coverage is None:
         return Assumption("intervals", 1.0, True, f"{sentence}; they could not be tested one scale up.")
     low, high = _CALIBRATED
-    holds = held[-1] >= low and held[0] <= high
-    sentence += f"; one scale up, {100 * held[-1]:.0f} % of the 95 % intervals contain the known mean"
+    holds = coverage[-1] >= low and coverage[0] <= high
+    sentence += f"; one scale up, {100 * coverage[-1]:.0f} % of the 95 % intervals contain the known mean"
     if not holds:
-        sentence += f" and {100 * held[0]:.0f} % of the 50 % intervals: they are not calibrated"
-    return Assumption("intervals", float(held[-1]), holds, f"{sentence}.")
+        sentence += f" and {100 * coverage[0]:.0f} % of the 50 % intervals: they are not calibrated"
+    return Assumption("intervals", float(coverage[-1]), holds, f"{sentence}.")
 
 
 def _roughness(spec: ModelSpec) -> list[Assumption]:

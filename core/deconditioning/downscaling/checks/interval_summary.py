@@ -12,14 +12,14 @@ from deconditioning.metrics.intervals import Trust
 def verdict(
     problem: DownscalingProblem,
     mean: np.ndarray,
-    held: Trust | None,
+    trust: Trust | None,
     bilinear: np.ndarray,
     refusals: Sequence[str] = (),
 ) -> Trust | str:
-    """The coverage ``held`` of the intervals in words, or why there is none and what could be checked."""
+    """The coverage ``trust`` of the intervals in words, or why there is none and what could be checked."""
     if refusals:
         return " ".join(refusals)
-    return held or unchecked(problem, mean, bilinear)
+    return trust or unchecked(problem, mean, bilinear)
 
 
 def unchecked(problem: DownscalingProblem, mean: np.ndarray, bilinear: np.ndarray) -> str:

@@ -53,19 +53,19 @@ class LearningCheck:
     @property
     def sentences(self) -> tuple[str, ...]:
         """Messages for the user: none if learning helped and the model beats interpolation."""
-        said, each = [], "in leave-one-out over the visible cells, the error of a cell mean is"
+        messages, each = [], "in leave-one-out over the visible cells, the error of a cell mean is"
         if self.kept == "start":
-            said.append(
+            messages.append(
                 f"Learning made the model worse: {each} {self.learned:.3g} {self.units} with the learned "
                 f"hyperparameters and {self.start:.3g} {self.units} with the starting ones, which are used instead."
             )
         if self.model is not None and self.bilinear is not None and self.bilinear < self.model:
-            said.append(
+            messages.append(
                 f"Bilinear interpolation predicts better here: {each} {self.bilinear:.3g} {self.units} with it and "
                 f"{self.model:.3g} {self.units} with the model."
             )
         result = self.one_scale_up.sentences if self.one_scale_up else ()
-        return tuple(sentence.replace("  ", " ") for sentence in (*said, *result))
+        return tuple(sentence.replace("  ", " ") for sentence in (*messages, *result))
 
 
 def _is_measured(problem: DownscalingProblem, model: NamedModel) -> bool:

@@ -75,18 +75,18 @@ def _surroundings(problem: DownscalingProblem) -> LocalScaleInputs:
     rough = _variance(problem).flat[problem.pixel]
     row, shares = problem.shares_of_pixels()
     pixels = np.bincount(shares.cell, shares.fraction, shares.count)
-    held = np.flatnonzero(pixels)
+    occupied = np.flatnonzero(pixels)
 
     def mean(values: np.ndarray) -> np.ndarray:
-        return np.bincount(shares.cell, shares.fraction * values[row], shares.count)[held] / pixels[held]
+        return np.bincount(shares.cell, shares.fraction * values[row], shares.count)[occupied] / pixels[occupied]
 
     position = np.stack([mean(problem.inputs[:, column].numpy()) for column in columns], axis=1) / width
     number = np.full(shares.count, -1)
-    number[held] = np.arange(len(held))
+    number[occupied] = np.arange(len(occupied))
     logs = np.log(mean(rough) + _FLOOR)
-    seen = logs[number[problem.target_cell[number[problem.target_cell] >= 0]]]
-    spread = seen.std() if len(seen) else 0.0
-    roughness = (logs - seen.mean()) / spread if spread > 1e-9 else np.zeros_like(logs)
+    observed = logs[number[problem.target_cell[number[problem.target_cell] >= 0]]]
+    spread = observed.std() if len(observed) else 0.0
+    roughness = (logs - observed.mean()) / spread if spread > 1e-9 else np.zeros_like(logs)
     return LocalScaleInputs(
         columns, width, number, Places(torch.as_tensor(position), torch.as_tensor(roughness)), problem.inputs
     )  # fmt: skip

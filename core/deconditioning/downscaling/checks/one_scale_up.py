@@ -202,8 +202,8 @@ def _scored(
     cell = problem.target_cell[joined.item][at]
     known, area = problem.coarse.flat[cell], problem.coarse_grid.area.flat[cell]
     means = joined.mean(problem.coarse.flat[problem.target_cell])
-    found, own = physical_values(problem, parts, joined, at, means), means[joined.group][at]
-    mean, sd = found.mean, found.sd
+    predictive, own = physical_values(problem, parts, joined, at, means), means[joined.group][at]
+    mean, sd = predictive.mean, predictive.sd
     ways = {model: mean, "constant": own, "bilinear": bilinear_of_joined(problem, joined, means)[at]}
     ways |= {name: in_units(problem, problem.target_scale.backward(values)) for name, values in others.items()}
     apart = {
@@ -222,9 +222,9 @@ def _scored(
         watch.seconds()["cpu"],
         errors,
         apart,
-        crps(truth=known, predicted=found, weights=area),
-        tuple(float(share) for share in calibration(known, found, LEVELS, weights=area)),
-        tuple(float(count) for count in pit(known, found, weights=area)),
+        crps(truth=known, predicted=predictive, weights=area),
+        tuple(float(share) for share in calibration(known, predictive, LEVELS, weights=area)),
+        tuple(float(count) for count in pit(known, predictive, weights=area)),
         float(variances[0] / variances[1]) if variances[1] > 0 else None,
         {name: tuple(float(v) for v in row) for name, row in values.items()},
     )

@@ -173,23 +173,23 @@ class OneScaleUp:
                 f"under {others}."
             )
         ordered = sorted(self.weights, key=lambda name: -self.weights[name])
-        told = [
+        sentences = [
             f"{OTHERS[name]} ({100 * self.weights[name]:.0f} %, RMSE {self._size(self.rmse[name])})" for name in ordered
         ]
         return (
-            f"The map is an average of {', '.join(told[:-1])} and {told[-1]}, weighted by the likelihood of the known "
-            f"cells one scale up, where the average has RMSE {self._size(self.rmse[self.own])}."
+            f"The map is an average of {', '.join(sentences[:-1])} and {sentences[-1]}, weighted by the likelihood of "
+            f"the known cells one scale up, where the average has RMSE {self._size(self.rmse[self.own])}."
         )
 
     @property
     def comparison(self) -> str:
         """Whether the map is more accurate than bilinear interpolation and regression kriging, in words."""
-        told = []
+        comparisons = []
         for name, claim in self.claims.items():
             chance = self.probability(name)
             words = {True: "yes", False: "no", None: "cannot tell"}[claim]
-            told.append(f"than {OTHERS[name]}: {words} (probability {min(max(chance, 0.001), 0.999):.2g})")
-        return f"More accurate {'; '.join(told)}." if told else ""
+            comparisons.append(f"than {OTHERS[name]}: {words} (probability {min(max(chance, 0.001), 0.999):.2g})")
+        return f"More accurate {'; '.join(comparisons)}." if comparisons else ""
 
     @property
     def sentences(self) -> tuple[str, ...]:

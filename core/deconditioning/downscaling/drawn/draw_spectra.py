@@ -45,19 +45,19 @@ class DrawSpectra:
     @property
     def sentence(self) -> str:
         """What the draws know inside the cells, and how rough they are beside the truth."""
-        said = ""
+        text = ""
         if self.extrapolated is not None:
-            said = (
+            text = (
                 f"{100 * self.extrapolated:.0f} % of the variance of the draws inside the cells is extrapolated: it "
                 "follows from the roughness between the cells, not from observations or covariates inside them."
             )
         if self.finest is not None:
             right = _RIGHT[0] <= self.finest <= _RIGHT[1]
-            said += (
+            text += (
                 f" In the finest third of wavenumbers the draws have {self.finest:.2g} times the power of the truth"
                 + ("." if right else f": they are too {'rough' if self.finest > 1 else 'smooth'}.")
             )
-        return said.strip()
+        return text.strip()
 
 
 def draw_spectra(problem: DownscalingProblem, draws: Draws) -> DrawSpectra | None:
@@ -69,11 +69,11 @@ def draw_spectra(problem: DownscalingProblem, draws: Draws) -> DrawSpectra | Non
     if min(draws.mean.shape) < LEAST or not np.isfinite(draws.mean).any():
         return None
     down, along = (draws.stride * step for step in steps_in_km(problem.grid))
-    found = {name: [spectrum(each, (down, along)) for each in values] for name, values in fields.items()}
+    spectra = {name: [spectrum(each, (down, along)) for each in values] for name, values in fields.items()}
     return DrawSpectra(
-        tuple(map(float, found["mean"][0].wavenumber)),
-        {name: _average([each.power for each in values]) for name, values in found.items()},
-        {name: _average([each.thirds for each in values]) for name, values in found.items()},
+        tuple(map(float, spectra["mean"][0].wavenumber)),
+        {name: _average([each.power for each in values]) for name, values in spectra.items()},
+        {name: _average([each.thirds for each in values]) for name, values in spectra.items()},
         _extrapolated(problem.cell[every, every], draws),
     )
 

@@ -29,21 +29,21 @@ def station_report(
     ``fields``, the first of which has this ``sd``. ``sentences`` say the same.
     """
     result: dict[str, Any] = {}
-    said: list[str] = []
+    sentences: list[str] = []
     if problem.stations is not None and prediction.stations is not None:
-        result["targets"] = _targets(problem, prediction, said)
+        result["targets"] = _targets(problem, prediction, sentences)
     if problem.scored is not None:
-        result["scored"] = _scored(problem, problem.scored, prediction, fields, sd, said)
-    return {**result, "sentences": said} if result else {}
+        result["scored"] = _scored(problem, problem.scored, prediction, fields, sd, sentences)
+    return {**result, "sentences": sentences} if result else {}
 
 
-def _targets(problem: DownscalingProblem, prediction: Prediction, said: list[str]) -> dict[str, Any]:
-    seen, found, unit, units = problem.stations, prediction.stations, problem.target_sd, problem.units or "1"
-    assert seen is not None and found is not None
-    mean, sd = (unit * values for values in _arrays(found.effects))
-    result: dict[str, Any] = {"count": len(seen.row), "representativeness": unit * found.representativeness**0.5}
-    sentence = f"{len(seen.row)} stations are targets beside the cells"
-    for name, value, spread in zip(seen.effects, mean.tolist(), sd.tolist(), strict=True):
+def _targets(problem: DownscalingProblem, prediction: Prediction, sentences: list[str]) -> dict[str, Any]:
+    stations, moments, unit, units = problem.stations, prediction.stations, problem.target_sd, problem.units or "1"
+    assert stations is not None and moments is not None
+    mean, sd = (unit * values for values in _arrays(moments.effects))
+    result: dict[str, Any] = {"count": len(stations.row), "representativeness": unit * moments.representativeness**0.5}
+    sentence = f"{len(stations.row)} stations are targets beside the cells"
+    for name, value, spread in zip(stations.effects, mean.tolist(), sd.tolist(), strict=True):
         key = "offset" if name == "offset" else f"per_{EFFECTS[name]:.0f}_m"
         result |= {key: value, f"{key}_sd": spread}
         sentence += (
@@ -51,35 +51,37 @@ def _targets(problem: DownscalingProblem, prediction: Prediction, said: list[str
             if name == "offset"
             else f", and change by {value:+.3g} ± {spread:.2g} {units} per {EFFECTS[name]:.0f} m above their pixel"
         )
-    said.append(f"{sentence} (sd), and each differs from its pixel by {result['representativeness']:.3g} {units}.")
-    if found.left_out is not None:
-        result["left_out"] = _scores(seen.stations.value, *_physical(problem, found.left_out))
-        said.append(_sentence("Each station predicted from all cells and other stations", result["left_out"], units))
-    result |= _sources(problem, found.sources, said)
+    sentences.append(f"{sentence} (sd), and each differs from its pixel by {result['representativeness']:.3g} {units}.")
+    if moments.left_out is not None:
+        result["left_out"] = _scores(stations.stations.value, *_physical(problem, moments.left_out))
+        sentences.append(
+            _sentence("Each station predicted from all cells and other stations", result["left_out"], units)
+        )
+    result |= _sources(problem, moments.sources, sentences)
     return result
 
 
-def _sources(problem: DownscalingProblem, found: Sources, said: list[str]) -> dict[str, Any]:
+def _sources(problem: DownscalingProblem, sources: Sources, sentences: list[str]) -> dict[str, Any]:
     """What each source adds, and the best place for one more station."""
-    prior = found.left + found.cells + found.stations
-    best = int(found.gain.argmax())
-    pixel = int(problem.pixel[int(found.rows[best])])
+    prior = sources.left + sources.cells + sources.stations
+    best = int(sources.gain.argmax())
+    pixel = int(problem.pixel[int(sources.rows[best])])
     latitude, longitude = float(problem.grid.latitude.flat[pixel]), float(problem.grid.longitude.flat[pixel])
-    share = float(found.gain[best]) / max(found.left, 1e-300)
-    said.append(
-        f"Of the map's prior variance the cells take away {100 * found.cells / prior:.0f} % and the stations a further "
-        f"{100 * found.stations / prior:.1f} %. One more station would take most from the rest at {latitude:.2f}°, "
-        f"{longitude:.2f}°: {100 * share:.1f} %."
+    share = float(sources.gain[best]) / max(sources.left, 1e-300)
+    sentences.append(
+        f"Of the map's prior variance the cells take away {100 * sources.cells / prior:.0f} % and the stations a "
+        f"further {100 * sources.stations / prior:.1f} %. One more station would take most from the rest at "
+        f"{latitude:.2f}°, {longitude:.2f}°: {100 * share:.1f} %."
     )
     return {
-        "explained": {"cells": found.cells / prior, "stations": found.stations / prior},
+        "explained": {"cells": sources.cells / prior, "stations": sources.stations / prior},
         "next": {"latitude": latitude, "longitude": longitude, "share": share},
     }
 
 
 def _scored(
     problem: DownscalingProblem, scored: StationTargets, prediction: Prediction, fields: Mapping[str, np.ndarray],
-    sd: np.ndarray, said: list[str],
+    sd: np.ndarray, sentences: list[str],
 ) -> dict[str, Any]:  # fmt: skip
     pixel, truth, model = problem.pixel[scored.row], scored.stations.value, next(iter(fields))
     if prediction.stations is not None and prediction.stations.scored is not None:
@@ -88,7 +90,7 @@ def _scored(
         mean, spread = fields[model].flat[pixel], np.hypot(sd.flat[pixel], scored.stations.error)
     errors = {name: _rmse(truth - values.flat[pixel]) for name, values in fields.items()}
     scores = _scores(truth, mean, spread)
-    said.append(_sentence("At the stations that nothing saw", scores, problem.units or "1"))
+    sentences.append(_sentence("At the stations that nothing saw", scores, problem.units or "1"))
     return {**scores, "rmse_of": errors}
 
 
@@ -109,14 +111,14 @@ def _rmse(error: np.ndarray) -> float:
 
 
 def _scores(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> dict[str, float]:
-    found = Predictive(mean, sd)
-    held = trust(truth, found).held
+    predictive = Predictive(mean, sd)
+    coverage = trust(truth, predictive).held
     return {
         "count": len(truth),
         "rmse": _rmse(mean - truth),
         "bias": float(np.nanmean(mean - truth)),
-        "crps": crps(truth=truth, predicted=found),
-        **{f"inside_{100 * level:.0f}": share for level, share in zip(LEVELS, held, strict=True)},
+        "crps": crps(truth=truth, predicted=predictive),
+        **{f"inside_{100 * level:.0f}": share for level, share in zip(LEVELS, coverage, strict=True)},
     }
 
 

@@ -48,10 +48,10 @@ def sources_of(spec: ModelSpec, given: Conditioning, problem: DownscalingProblem
         places = np.unique(np.linspace(0, count - 1, min(_PIXELS, count)).astype(int))
         rows = torch.as_tensor(places).to(given.residual.device)
         (_, variance), sums = at(rows)
-        seen = given.root.T @ sums
-        taken = seen.square()
+        projected = given.root.T @ sums
+        taken = projected.square()
         inputs = problem.inputs[rows.cpu()].to(sums.device)
-        between = evaluate(spec.kernel.build(problem.columns).to(sums.device), inputs, inputs) - seen.T @ seen
+        between = evaluate(spec.kernel.build(problem.columns).to(sums.device), inputs, inputs) - projected.T @ projected
         gain = between.square().mean(0) / (variance + spec.point_noise + spec.representativeness).clamp_min(1e-12)
         cells, stations = (float(part.sum(0).mean()) for part in (taken[: given.cells], taken[given.cells :]))
         return Sources(rows.cpu(), float(variance.mean()), cells, stations, gain.cpu())

@@ -45,8 +45,8 @@ def station_posterior(
     ``cov(b, f(x)) = −V Hᵀ S⁻¹ Wᵀ c(x)``. A value at a station varies by ``f``, ``h b``, ς², τ² and its own error;
     ``scale`` κ of f's sd (P,) applies to what is not noise. None for a problem without stations.
     """
-    seen, scored = problem.stations, problem.scored
-    if seen is None or given.points is None:
+    stations, scored = problem.stations, problem.scored
+    if stations is None or given.points is None:
         return None
     with torch.no_grad():
         points, before = given.points, given.cells
@@ -58,36 +58,36 @@ def station_posterior(
         if scored is not None:
             rows = torch.as_tensor(scored.row).to(given.residual.device)
             (mean, variance), sums = at(rows)
-            columns = _columns(scored, seen).to(mean)
+            columns = _columns(scored, stations).to(mean)
             crossed = -(solved.T @ (given.weights.T @ sums))
             more = ((columns @ spread) * columns).sum(1) + 2 * (columns * crossed.T).sum(1)
             noise = spec.point_noise + spec.representativeness + scored.errors.variance.to(mean)
             kappa = 1.0 if scale is None else scale[rows].square()
             places = mean + columns @ coefficients, (kappa * (variance + more)).clamp_min(0) + noise
-        left = _left_out(spec, given, seen, scale)
+        left = _left_out(spec, given, stations, scale)
         effects, sources = (coefficients, spread.diagonal()), sources_of(spec, given, problem, at)
         return StationPosterior(effects, left, places, spec.representativeness, sources)
 
 
-def _columns(scored: StationTargets, seen: StationTargets) -> Float[Tensor, "T q"]:
+def _columns(scored: StationTargets, stations: StationTargets) -> Float[Tensor, "T q"]:
     """The effects of the stations that were seen, at others; 0 where one of these does not have it."""
     own = dict(zip(scored.effects, scored.errors.effects.T, strict=True))
     nothing = torch.zeros(len(scored.row), dtype=torch.float64)
-    return torch.stack([own.get(name, nothing) for name in seen.effects], dim=1)
+    return torch.stack([own.get(name, nothing) for name in stations.effects], dim=1)
 
 
 def _left_out(
-    spec: ModelSpec, given: Conditioning, seen: StationTargets, scale: Float[Tensor, " P"] | None
+    spec: ModelSpec, given: Conditioning, stations: StationTargets, scale: Float[Tensor, " P"] | None
 ) -> Moments | None:
     """Each station from all other targets (`leave_one_out`)."""
     if len(given.residual) > MOST_TARGETS:
         return None
-    left, targets = leave_one_out(given), seen.targets.to(given.residual)
+    left, targets = leave_one_out(given), stations.targets.to(given.residual)
     mean, variance = targets - left.error[given.cells :], left.variance[given.cells :]
     if scale is None:
         return mean, variance
-    noise = spec.point_noise + spec.representativeness + seen.errors.variance.to(mean)
-    kappa = scale[torch.as_tensor(seen.row).to(mean.device)].square()
+    noise = spec.point_noise + spec.representativeness + stations.errors.variance.to(mean)
+    kappa = scale[torch.as_tensor(stations.row).to(mean.device)].square()
     return mean, kappa * (variance - noise).clamp_min(0) + noise
 
 

@@ -173,8 +173,8 @@ def make_plan(task: StoreTask) -> Plan:
             f"Steps {first} to {stop} were requested, but the store has {count}: choose from 0 to {count}."
         )
     problem, units = problem_of(task, None if task.condition == "once" else first)
-    for name, wanted in zip(names, units, strict=True):
-        convert(np.zeros(1), fields.check(name).units, wanted, name)
+    for name, unit in zip(names, units, strict=True):
+        convert(np.zeros(1), fields.check(name).units, unit, name)
     _check_beside(task, fields, count)
     notes = [*fields.notes]
     if task.condition == "once" or problem.spec.region:
@@ -283,9 +283,9 @@ def _fingerprint(task: StoreTask, layout: Layout, fields: Fields, first: int) ->
 def _create(task: StoreTask, plan: Plan, fields: Fields, problem: DownscalingProblem, mark: str) -> None:
     import xarray as xr
 
-    result, dims, said = grid_coordinates(fields.grid, "")
+    result, dims, attributes = grid_coordinates(fields.grid, "")
     if fields.grid.kind != "latlon":
-        said = {**said, "coordinates": "latitude longitude"}
+        attributes = {**attributes, "coordinates": "latitude longitude"}
     coordinates = {name: xr.Variable(*parts) for name, parts in result.items()}
     if task.along in fields.dataset.coords:
         steps = fields.dataset.coords[task.along].variable[plan.first : plan.first + plan.layout.shape[0]]
@@ -294,7 +294,7 @@ def _create(task: StoreTask, plan: Plan, fields: Fields, problem: DownscalingPro
             kept = {key: steps.encoding[key] for key in ("units", "calendar") if key in steps.encoding}
             coordinates[task.along] = xr.Variable(steps.dims, steps.values, steps.attrs, kept)
     words = posterior_attributes(problem, plan.fields, task.levels)
-    given = {name: {**each, **said} for name, each in words.items()}
+    given = {name: {**each, **attributes} for name, each in words.items()}
     model = task.stored
     about = {
         "Conventions": "CF-1.11",

@@ -159,9 +159,9 @@ class Conditioned:
         values = np.concatenate([*parts, covariates], axis=1)
         return torch.as_tensor(np.ascontiguousarray(self.scaling.forward(values)))
 
-    def cells(self, rows: slice, columns: slice, kept: np.ndarray) -> Cells | None:
-        """Where on the grid a window's pixels lie that are ``kept`` (h, w); ``None`` where that is of no use."""
-        return None if self.wide is None else self.wide.cells(rows, columns, kept)
+    def cells(self, rows: slice, columns: slice, mask: np.ndarray) -> Cells | None:
+        """Where on the grid a window's pixels lie that are ``mask`` (h, w); ``None`` where that is of no use."""
+        return None if self.wide is None else self.wide.cells(rows, columns, mask)
 
     def read(
         self, inputs: Float[Tensor, "P d"], cells: Cells | None = None, check: Check = never,
@@ -211,9 +211,9 @@ class Conditioned:
             sds[name] = variance.sqrt()
         return mean, sds, sum(pairs for _, _, pairs in every)
 
-    def shift(self, rows: slice, columns: slice, kept: np.ndarray) -> Float[np.ndarray, " P"] | float:
-        """δ of those pixels of a window of the store that are ``kept`` (h, w)."""
-        return 0.0 if self.shifts is None else self.shifts.at(rows, columns)[kept]
+    def shift(self, rows: slice, columns: slice, mask: np.ndarray) -> Float[np.ndarray, " P"] | float:
+        """δ of those pixels of a window of the store that are ``mask`` (h, w)."""
+        return 0.0 if self.shifts is None else self.shifts.at(rows, columns)[mask]
 
     def _moments(
         self, inputs: Float[Tensor, "P d"], cells: Cells | None, check: Check

@@ -43,10 +43,10 @@ class WideGrid:
         """Rows and columns of the common grid."""
         return len(self.y), len(self.x)
 
-    def cells(self, rows: slice, columns: slice, kept: np.ndarray) -> Cells:
-        """The cells of the store's window of rows and columns, those that are ``kept`` (h, w)."""
+    def cells(self, rows: slice, columns: slice, mask: np.ndarray) -> Cells:
+        """The cells of the store's window of rows and columns, those that are ``mask`` (h, w)."""
         row, column = np.meshgrid(self.rows[rows], self.columns[columns], indexing="ij")
-        return Cells(self.shape, torch.as_tensor(row[kept]), torch.as_tensor(column[kept]))
+        return Cells(self.shape, torch.as_tensor(row[mask]), torch.as_tensor(column[mask]))
 
     def own_cells(self, problem: DownscalingProblem) -> Cells:
         """The cells of the problem's pixels."""

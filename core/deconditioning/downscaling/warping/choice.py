@@ -48,30 +48,30 @@ def choose_warp(problem: DownscalingProblem, settings: DownscaleSettings, contex
 
     Raises ``InputError`` if the values do not allow a requested kind, and ``Cancelled``.
     """
-    wanted = settings.warp
+    requested = settings.warp
     if (problem.stations is not None or problem.data.errors is not None) and problem.warp is None:
-        if wanted not in (AUTO, "none"):
+        if requested not in (AUTO, "none"):
             raise InputError("Stations and errors are of a target that is not warped: omit the warp, or them.")
         could = wanted == AUTO and settings.learn and candidates(problem)[0]
         note = _NOT_WARPED if could else ""
         return WarpChoice(_noted(problem, note), settings.replace(warp="none"))
     if problem.warp is not None:
         return WarpChoice(problem, settings.replace(warp=problem.warp.to_dict()))
-    if isinstance(wanted, Mapping):
-        return _with(problem, settings, Warp.from_dict(wanted), "")
-    if wanted == AUTO and settings.learn:
+    if isinstance(requested, Mapping):
+        return _with(problem, settings, Warp.from_dict(requested), "")
+    if requested == AUTO and settings.learn:
         return _best(problem, settings, context)
-    if wanted in ("none", AUTO):
+    if requested in ("none", AUTO):
         return WarpChoice(problem, settings.replace(warp="none"))
     values, limits = problem.coarse[problem.observed], limits_of(problem)
-    warp = fit_warp(wanted, values, limits)
+    warp = fit_warp(requested, values, limits)
     return _with(problem, settings, warp, f"The model sees {warp.formula} of the target, as requested.")
 
 
-def _with(problem: DownscalingProblem, settings: DownscaleSettings, warp: Warp, said: str) -> WarpChoice:
+def _with(problem: DownscalingProblem, settings: DownscaleSettings, warp: Warp, sentence: str) -> WarpChoice:
     if warp.kind == "box-cox" and warp.power == 1:  # a straight line
         return WarpChoice(problem, settings.replace(warp="none"))
-    return WarpChoice(warped(problem, warp, said), settings.replace(warp=warp.to_dict()))
+    return WarpChoice(warped(problem, warp, sentence), settings.replace(warp=warp.to_dict()))
 
 
 def candidates(problem: DownscalingProblem) -> tuple[list[Warp], str]:
@@ -89,8 +89,8 @@ def candidates(problem: DownscalingProblem) -> tuple[list[Warp], str]:
             )
     kinds = ["logit"] if (limits is not None or share) and bounds_of(values, limits) else []
     kinds += ["box-cox"] if values.min() >= 0 and values.max() > 0 else []
-    found = [fit_warp(kind, values, limits) for kind in kinds]
-    return [warp for warp in found if warp.kind == "logit" or warp.power < 1], ""
+    warps = [fit_warp(kind, values, limits) for kind in kinds]
+    return [warp for warp in warps if warp.kind == "logit" or warp.power < 1], ""
 
 
 def _is_index(problem: DownscalingProblem) -> bool:
@@ -110,23 +110,23 @@ def _best(problem: DownscalingProblem, settings: DownscaleSettings, context: Any
         return WarpChoice(
             _noted(problem, "No warp of the target was tried, because the map cannot be tested one scale up."), alone
         )
-    found = [(warp, _checked(warped(problem, warp), alone, context)) for warp in tried]
-    there = [(warp, checked) for warp, checked in found if checked is not None]
+    results = [(warp, _checked(warped(problem, warp), alone, context)) for warp in tried]
+    there = [(warp, checked) for warp, checked in results if checked is not None]
     allowed = own.crps * (1.0 if limits_of(problem) is None else _FOR_LIMITS)
     warp, checked = min(there, key=lambda each: each[1].crps, default=(None, None))
     if warp is None or checked is None or not checked.crps < allowed:
         others = "; ".join(f"{other.crps:.3g} with {each.formula}" for each, other in there)
-        said = f"The model sees the target as it is: one scale up its CRPS is {_size(own, problem)}, {others}."
-        return WarpChoice(_noted(problem, said), alone, own)
-    said = (
+        sentence = f"The model sees the target as it is: one scale up its CRPS is {_size(own, problem)}, {others}."
+        return WarpChoice(_noted(problem, sentence), alone, own)
+    sentence = (
         f"The model sees {warp.formula} of the target: one scale up its CRPS is {_size(checked, problem)}, and "
         f"{_size(own, problem)} with the target as it is."
     )
-    return WarpChoice(warped(problem, warp, said), settings.replace(warp=warp.to_dict()), checked)
+    return WarpChoice(warped(problem, warp, sentence), settings.replace(warp=warp.to_dict()), checked)
 
 
-def _noted(problem: DownscalingProblem, said: str) -> DownscalingProblem:
-    return replace(problem, notes=(*problem.notes, said)) if said else problem
+def _noted(problem: DownscalingProblem, sentence: str) -> DownscalingProblem:
+    return replace(problem, notes=(*problem.notes, sentence)) if sentence else problem
 
 
 def _size(checked: OneScaleUp, problem: DownscalingProblem) -> str:

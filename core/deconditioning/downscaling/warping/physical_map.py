@@ -117,10 +117,10 @@ def in_units(problem: DownscalingProblem, values: Float[np.ndarray, "*n"]) -> Fl
     return values if limits is None else np.clip(values, *limits)
 
 
-def warped(problem: DownscalingProblem, warp: Warp, said: str = "") -> DownscalingProblem:
+def warped(problem: DownscalingProblem, warp: Warp, note: str = "") -> DownscalingProblem:
     """The problem whose model sees the standardised values of ``warp``, as if cells were means of the warped field.
 
-    ``said`` is a note on the choice. Raises ``InputError`` if the values leave the warp's domain, or the warped ones
+    ``note`` is a note on the choice. Raises ``InputError`` if the values leave the warp's domain, or the warped ones
     are constant.
     """
     values = problem.coarse.flat[problem.target_cell]
@@ -130,7 +130,7 @@ def warped(problem: DownscalingProblem, warp: Warp, said: str = "") -> Downscali
     targets = torch.as_tensor(scale.forward(values)).to(problem.data.targets)
     return replace(
         problem, data=replace(problem.data, targets=targets), target_scale=scale, warp=warp, unwarped=problem.plain,
-        notes=(*problem.notes, said) if said else problem.notes,
+        notes=(*problem.notes, note) if note else problem.notes,
     )  # fmt: skip
 
 
@@ -143,7 +143,7 @@ def shifts(problem: DownscalingProblem, parts: Sequence[Part]) -> Float[np.ndarr
     area, pixels = shares.areas(problem.grid.area), len(problem.pixel)
     part = np.maximum(np.bincount(row, shares.fraction, pixels), 1e-300)
     mass = np.bincount(shares.cell, area, shares.count)
-    seen = problem.observed.ravel() & (mass > 0)
+    observed = problem.observed.ravel() & (mass > 0)
     at = [(weight, centre.flat[problem.pixel], spread.flat[problem.pixel]) for weight, centre, spread in parts]
     aim, sd = np.nan_to_num(problem.coarse.ravel()), problem.target_scale.sd
     tolerance = _EXACT * float(problem.coarse[problem.observed].std())
@@ -154,21 +154,21 @@ def shifts(problem: DownscalingProblem, parts: Sequence[Part]) -> Float[np.ndarr
 
     for _ in range(_STEPS):
         value, above = (moment_behind(warp, moved(at, own + step)) for step in (0.0, _STEP * sd))
-        off = np.where(seen, aim - averaged(value), 0.0)
+        off = np.where(observed, aim - averaged(value), 0.0)
         if np.abs(off).max() <= tolerance:
             break
-        delta = np.where(seen, delta + _newton(off, averaged(above - value), sd), 0.0)
-        delta = _around(delta, seen, problem.coarse_shape)
+        delta = np.where(observed, delta + _newton(off, averaged(above - value), sd), 0.0)
+        delta = _around(delta, observed, problem.coarse_shape)
         own = np.bincount(row, shares.fraction * delta[shares.cell], pixels) / part
     result = np.full(problem.grid.shape, np.nan)
     result.flat[problem.pixel] = own
     return result
 
 
-def _around(delta: np.ndarray, seen: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+def _around(delta: np.ndarray, observed: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     """The shifts, those of hidden cells a Gaussian mean of the visible ones."""
     from scipy.ndimage import gaussian_filter
 
-    weight = gaussian_filter(seen.astype(float).reshape(shape), _AROUND, mode="constant").ravel()
-    total = gaussian_filter(np.where(seen, delta, 0.0).reshape(shape), _AROUND, mode="constant").ravel()
-    return np.where(seen, delta, total / np.maximum(weight, 1e-12) * (weight > 1e-12))
+    weight = gaussian_filter(observed.astype(float).reshape(shape), _AROUND, mode="constant").ravel()
+    total = gaussian_filter(np.where(observed, delta, 0.0).reshape(shape), _AROUND, mode="constant").ravel()
+    return np.where(observed, delta, total / np.maximum(weight, 1e-12) * (weight > 1e-12))

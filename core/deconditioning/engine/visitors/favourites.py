@@ -53,8 +53,8 @@ class Favourite:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", " ".join(self.name.split()))
-        told = tuple((key[:_LONGEST_TOLD], value[:_LONGEST_TOLD]) for key, value in self.told[:_MOST_TOLD])
-        object.__setattr__(self, "told", told)
+        values = tuple((key[:_LONGEST_TOLD], value[:_LONGEST_TOLD]) for key, value in self.told[:_MOST_TOLD])
+        object.__setattr__(self, "told", values)
         if not self.name:
             raise InputError("The favourite has no name: give it one.")
         if len(self.name) > LONGEST_NAME:

@@ -35,8 +35,8 @@ def used(mark: str = "") -> int:
     folder = upload_folder()
     if not mark:
         return sum(_size(path) for path in folder.rglob("*"))
-    kept = [path for digest in claims(mark) for path in _files(digest)]
-    return sum(map(_size, [*kept, *incoming_folder(mark).glob("*")]))
+    uploads = [path for digest in claims(mark) for path in _files(digest)]
+    return sum(map(_size, [*uploads, *incoming_folder(mark).glob("*")]))
 
 
 def check_room(size: int, mark: str) -> None:

@@ -81,9 +81,9 @@ def pixels_inside(grid: Grid, regions: np.ndarray) -> Inside:
     pixel, region, areas = (np.concatenate(each) for each in zip(*parts, strict=True))
     covered = np.bincount(region, areas, len(regions)) / shapely.area(placed)
     fraction = areas / sizes[pixel]
-    kept = fraction > _ROUNDED
+    positive = fraction > _ROUNDED
     fraction = np.where(fraction > 1 - _ROUNDED, 1.0, fraction)
-    return Inside(pixel[kept], region[kept], fraction[kept], covered)
+    return Inside(pixel[positive], region[positive], fraction[positive], covered)
 
 
 def _moved(regions: np.ndarray, east: float) -> np.ndarray:

@@ -35,10 +35,10 @@ def read_regions(path: str | Path, value: str, units: str = "", error: str | Non
         raise InputError(f"{path.name} has {len(geometry):,} regions: give from 1 to {_MOST_REGIONS:,}.")
     notes = [] if system is None else [f"The outlines of {path.name} are converted from {system} to degrees."]
     geometry = geometry if system is None else _to_degrees(geometry, system, path.name)
-    geometry, said = _checked(geometry, path.name)
+    geometry, note = _checked(geometry, path.name)
     return Regions(
         geometry, _numbers(attributes, value, path.name), _names(attributes, len(geometry)), units, path.name,
-        tuple(notes + said), None if error is None else _numbers(attributes, error, path.name),
+        tuple(notes + note), None if error is None else _numbers(attributes, error, path.name),
     )  # fmt: skip
 
 
@@ -130,6 +130,6 @@ def _numbers(attributes: Mapping[str, Sequence[Any]], value: str, name: str) -> 
 
 
 def _names(attributes: Mapping[str, Sequence[Any]], count: int) -> tuple[str, ...]:
-    found = next((each for known in _NAMES for each in attributes if each.lower() == known), None)
-    rows = range(1, count + 1) if found is None else attributes[found]
+    attribute = next((each for known in _NAMES for each in attributes if each.lower() == known), None)
+    rows = range(1, count + 1) if attribute is None else attributes[attribute]
     return tuple(str(each) for each in rows)

@@ -77,10 +77,10 @@ def _in_units(problem: DownscalingProblem, stations: Stations) -> tuple[Stations
     """The stations in the target's units; ``InputError`` where these are of another kind, or the values look it."""
     units, notes = problem.units or "1", []
     if stations.units:
-        value, said = convert(stations.value, stations.units, units, problem.spec.target)
+        value, note = convert(stations.value, stations.units, units, problem.spec.target)
         upper, _ = convert(stations.value + stations.error, stations.units, units, problem.spec.target)
         stations = replace(stations, value=value, error=np.abs(upper - value), units=units)
-        notes += [said] if said else []
+        notes += [note] if note else []
     else:
         notes.append(f"The values of {stations.source} are taken to be in {units}, the target's units.")
     cells = problem.coarse[problem.observed]

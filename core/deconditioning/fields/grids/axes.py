@@ -45,8 +45,12 @@ def _mapping(dataset: "xr.Dataset", pair: frozenset[str] = frozenset()) -> dict[
     best = max(sorted(set(names) & set(result)), key=names.count, default=result[0] if result else None)
     if best is None and elsewhere:
         return {}
-    held = dict(dataset.variables[best].attrs) if best else {k: dataset.attrs[k] for k in _TEXTS if k in dataset.attrs}
-    return held if {"grid_mapping_name", "crs_wkt"} & set(held) or not held else _from_text(held)
+    attributes = (
+        dict(dataset.variables[best].attrs) if best else {k: dataset.attrs[k] for k in _TEXTS if k in dataset.attrs}
+    )
+    return (
+        attributes if {"grid_mapping_name", "crs_wkt"} & set(attributes) or not attributes else _from_text(attributes)
+    )
 
 
 def _mappings_in(text: str) -> list[tuple[str, frozenset[str]]]:
@@ -63,16 +67,16 @@ def _mappings_in(text: str) -> list[tuple[str, frozenset[str]]]:
 _TEXTS = ("spatial_ref", "proj4", "proj4text", "proj4_params", "proj4_string", "proj_params", "proj_string")
 
 
-def _from_text(said: dict[str, Any]) -> dict[str, Any]:
+def _from_text(attributes: dict[str, Any]) -> dict[str, Any]:
     """A grid mapping's attributes from a projection's text; those given where it is none."""
     from pyproj import CRS
     from pyproj.exceptions import CRSError
 
-    text = next((str(said[name]) for name in _TEXTS if name in said), "")
+    text = next((str(attributes[name]) for name in _TEXTS if name in attributes), "")
     try:
         return {"crs_wkt": CRS.from_user_input(text).to_wkt()}
     except CRSError:
-        return said
+        return attributes
 
 
 def _fields_on(dataset: "xr.Dataset", y: str, x: str) -> int:

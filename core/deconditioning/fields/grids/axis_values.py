@@ -149,8 +149,8 @@ def bounded(
 
 def _bounds(dataset: "xr.Dataset", name: str, dim: str) -> np.ndarray | None:
     """(n, 2) bounds of a coordinate as the file has them; None where it names none of that shape."""
-    said = {**dataset[name].encoding, **dataset[name].attrs}.get("bounds")
-    for result in (said, f"{name}_bnds", f"{name}_bounds"):
+    bounds_name = {**dataset[name].encoding, **dataset[name].attrs}.get("bounds")
+    for result in (bounds_name, f"{name}_bnds", f"{name}_bounds"):
         if result in dataset.variables:
             array = dataset[result]
             if array.ndim == 2 and dim in array.dims and array.size == 2 * dataset.sizes[dim]:

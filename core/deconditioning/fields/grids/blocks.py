@@ -18,19 +18,19 @@ def whole_blocks(grid: Grid, block: tuple[int, int]) -> tuple[tuple[slice, slice
 
     Raises ``InputError`` if a block is larger than the grid.
     """
-    kept = tuple(size // side * side for size, side in zip(grid.shape, block, strict=True))
-    if min(kept) == 0:
+    sizes = tuple(size // side * side for size, side in zip(grid.shape, block, strict=True))
+    if min(sizes) == 0:
         raise InputError(
             f"A block of {block[0]} × {block[1]} pixels is larger than the grid of "
             f"{grid.shape[0]} × {grid.shape[1]}: choose smaller blocks."
         )
     notes = []
-    if kept != grid.shape:
+    if sizes != grid.shape:
         notes.append(
-            f"The grid of {grid.shape[0]} × {grid.shape[1]} pixels is cropped to {kept[0]} × {kept[1]}, whole blocks "
+            f"The grid of {grid.shape[0]} × {grid.shape[1]} pixels is cropped to {sizes[0]} × {sizes[1]}, whole blocks "
             f"of {block[0]} × {block[1]}."
         )
-    return (slice(0, kept[0]), slice(0, kept[1])), notes
+    return (slice(0, sizes[0]), slice(0, sizes[1])), notes
 
 
 def coarse_grid(grid: Grid, block: tuple[int, int]) -> tuple[Grid, np.ndarray]:

@@ -102,8 +102,8 @@ def _ring(corners: np.ndarray, middle: np.ndarray) -> np.ndarray:
 
 def _corners(dataset: "xr.Dataset", name: str, axes: "Axes") -> tuple[np.ndarray, float] | None:
     """(H, W, n) corners of a coordinate's cells, n from 3 on, and the factor to degrees; None where there are none."""
-    said = {**dataset[name].encoding, **dataset[name].attrs}.get("bounds")
-    for result in (said, *(each.format(name) for each in _NAMES)):
+    bounds_name = {**dataset[name].encoding, **dataset[name].attrs}.get("bounds")
+    for result in (bounds_name, *(each.format(name) for each in _NAMES)):
         if result not in dataset.variables:
             continue
         array = dataset[result]

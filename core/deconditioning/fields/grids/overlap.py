@@ -146,8 +146,10 @@ def _lengths(source: np.ndarray, onto: np.ndarray) -> sparse.csr_matrix:
     row = np.repeat(np.arange(len(count)), count)
     column = first[row] + np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
     length = np.minimum(source[column + 1], onto[row + 1]) - np.maximum(source[column], onto[row])
-    kept = length > 0
-    return sparse.csr_matrix((length[kept], (row[kept], column[kept])), shape=(len(onto) - 1, len(source) - 1))
+    positive = length > 0
+    return sparse.csr_matrix(
+        (length[positive], (row[positive], column[positive])), shape=(len(onto) - 1, len(source) - 1)
+    )
 
 
 def _pairs(
@@ -167,8 +169,8 @@ def _pairs(
     if not parts:
         return np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros(0)
     polygons, cells, areas = (np.concatenate(column) for column in zip(*parts, strict=True))
-    kept = areas > 0
-    return polygons[kept], cells[kept], areas[kept]
+    positive = areas > 0
+    return polygons[positive], cells[positive], areas[positive]
 
 
 def _in_parts(

@@ -28,8 +28,8 @@ def shared_areas(regions: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, n
     areas = shapely.area(pixels[pixel])
     cut = np.flatnonzero(~inside)
     areas[cut] = shapely.area(shapely.intersection(regions[region[cut]], pixels[pixel[cut]]))
-    kept = areas > 0
-    return region[kept], pixel[kept], areas[kept]
+    positive = areas > 0
+    return region[positive], pixel[positive], areas[positive]
 
 
 def _valid(geometries: Any) -> np.ndarray:

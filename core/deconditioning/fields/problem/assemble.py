@@ -102,7 +102,7 @@ def _inputs(
     coordinates: np.ndarray,
     place: Scaling,
     pixel: np.ndarray,
-    seen: np.ndarray,
+    observed: np.ndarray,
 ) -> tuple[np.ndarray, Scaling]:
     """(P, d) scaled inputs of the complete pixels, and their scaling; covariates standardised on those in bags."""
     parts: list[np.ndarray] = []
@@ -112,7 +112,7 @@ def _inputs(
         scalings.append(place)
     if sides.covariates is not None:
         values = sides.covariates.reshape(-1, len(spec.covariates))[pixel]
-        scalings.append(fit_scaling(values[seen], spec.covariates, "covariate"))
+        scalings.append(fit_scaling(values[observed], spec.covariates, "covariate"))
         parts.append(scalings[-1].forward(values))
     columns = tuple(name for scaling in scalings for name in scaling.columns)
     scales = tuple(scale for scaling in scalings for scale in scaling.scales)
@@ -126,10 +126,10 @@ def _mediators(spec: DownscalingSpec, sides: Sides, place: Scaling) -> tuple[np.
         for part, rows in zip(parts, (sides.bag_coordinates, sides.query_coordinates), strict=True):
             part.append(place.forward(rows))
     if spec.mediators:
-        seen = sides.bag_mediators
+        observed = sides.bag_mediators
         if spec.indirect:
-            seen = np.concatenate([sides.bag_mediators, sides.query_mediators])
-        scaling = fit_scaling(seen, spec.mediators, "mediator")
+            observed = np.concatenate([sides.bag_mediators, sides.query_mediators])
+        scaling = fit_scaling(observed, spec.mediators, "mediator")
         for part, rows in zip(parts, (sides.bag_mediators, sides.query_mediators), strict=True):
             part.append(scaling.forward(rows))
     if not parts[0]:  # direct matching without mediators or coordinates: W = I whatever they are

@@ -23,10 +23,10 @@ def constant(problem: DownscalingProblem) -> np.ndarray:
     A pixel across edges has the mean of its observed cells, weighted by its shares in them.
     """
     grid, cells = problem.grid, problem.coarse_grid
-    seen = problem.observed
-    centres = unit_vectors(cells.latitude, cells.longitude)[seen]
-    near = nearest_at(centres, problem.coarse[seen], unit_vectors(grid.latitude, grid.longitude).reshape(-1, 3))
-    shares = problem.shares.kept(np.where(seen.ravel(), np.arange(seen.size), -1), seen.size)
+    observed = problem.observed
+    centres = unit_vectors(cells.latitude, cells.longitude)[observed]
+    near = nearest_at(centres, problem.coarse[observed], unit_vectors(grid.latitude, grid.longitude).reshape(-1, 3))
+    shares = problem.shares.kept(np.where(observed.ravel(), np.arange(observed.size), -1), observed.size)
     total = np.bincount(shares.pixel, shares.fraction * problem.coarse.flat[shares.cell], grid.area.size)
     weight = np.bincount(shares.pixel, shares.fraction, grid.area.size)
     own = np.divide(total, weight, where=weight > 0, out=near.ravel().copy())
@@ -79,13 +79,13 @@ def lapse_rate(problem: DownscalingProblem) -> np.ndarray | None:
     weights, size = shares.areas(problem.grid.area), shares.count
     mass = np.bincount(shares.cell, weights, size)
     total = np.bincount(shares.cell, weights * altitude[row], size)
-    seen = problem.observed.ravel() & (mass > 0)
-    if seen.sum() < 5:
+    observed = problem.observed.ravel() & (mass > 0)
+    if observed.sum() < 5:
         return None
-    means, root = np.divide(total, mass, where=mass > 0, out=np.zeros(size)), np.sqrt(mass[seen])
-    centres = _plane(problem)[0].reshape(-1, 2)[seen]
-    design = np.column_stack([means[seen], np.ones(seen.sum()), centres - centres.mean(axis=0)])
-    values = problem.coarse.ravel()[seen]
+    means, root = np.divide(total, mass, where=mass > 0, out=np.zeros(size)), np.sqrt(mass[observed])
+    centres = _plane(problem)[0].reshape(-1, 2)[observed]
+    design = np.column_stack([means[observed], np.ones(observed.sum()), centres - centres.mean(axis=0)])
+    values = problem.coarse.ravel()[observed]
     rate = np.linalg.lstsq(root[:, None] * design, root * values, rcond=None)[0][0]
     reduced = np.where(problem.observed, problem.coarse - rate * means.reshape(problem.coarse_shape), np.nan)
     level = bilinear(replace(problem, coarse=reduced))

@@ -50,9 +50,9 @@ def own_errors(coarse: Fields, spec: DownscalingSpec) -> np.ndarray:
     values = coarse.values(spec.error, spec.select)
     if np.nanmin(values, initial=0.0) < 0:
         raise InputError(f"`{spec.error}` has negative values: name a field of standard deviations.")
-    units, wanted = coarse.check(spec.error).units, coarse.check(spec.target).units
-    shift = convert(np.zeros(1), units, wanted, spec.error)[0]
-    values = convert(values, units, wanted, spec.error)[0] - shift
+    units, target_units = coarse.check(spec.error).units, coarse.check(spec.target).units
+    shift = convert(np.zeros(1), units, target_units, spec.error)[0]
+    values = convert(values, units, target_units, spec.error)[0] - shift
     return values / _areas(coarse.grid) if _SUM.search(_methods(coarse, spec)) else values
 
 

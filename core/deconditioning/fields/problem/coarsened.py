@@ -35,8 +35,8 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     names = (spec.target, *spec.covariates, *spec.mediators)
     _check_own_grid(fields, spec)
     window, notes = whole_blocks(fields.grid, spec.block)
-    kept = KeptCells.of(_cells_in(window, spec), spec.region)
-    window = kept.pixels(spec.block)
+    selected = KeptCells.of(_cells_in(window, spec), spec.region)
+    window = selected.pixels(spec.block)
     grid = fields.grid.window(*window)
     raw, target, densities = _raw(fields, spec, names, window)
     cells, cell = coarse_grid(grid, spec.block)
@@ -46,7 +46,7 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     with_data = all_finite([coarse, *mediators], (count,))
     whole = all_finite([raw[n] for n in spec.covariates], grid.shape)
     can_be_bag = mostly(*blocks.valid_area(whole, grid.area)) & all_finite(mediators, (count,))
-    withheld = kept.withhold(with_data, spec)
+    withheld = selected.withhold(with_data, spec)
     observed = with_data & ~withheld.cells
     bags = (withheld.cells if spec.indirect else observed) & can_be_bag
     targets = observed if spec.indirect else bags
@@ -65,12 +65,12 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     notes += (
         _taken(fields, spec, names)
         + densities
-        + kept.notes
+        + selected.notes
         + withheld.notes
         + _cell_notes(with_data, withheld.cells, bags, targets, whole, spec)
     )
     made = assemble(spec, sides, target, (fields.source, fields.licence), (*fields.notes, *notes))
-    return kept.told(replace(made, **beside_values(fields, spec.target, spec.select, spec.covariates)), withheld)
+    return selected.told(replace(made, **beside_values(fields, spec.target, spec.select, spec.covariates)), withheld)
 
 
 def _raw(

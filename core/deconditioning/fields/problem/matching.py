@@ -41,21 +41,21 @@ def chosen_label(fields: Fields, names: Sequence[str], dim: str, labels: Sequenc
     return None
 
 
-def place_matching(labels: Sequence[str], wanted: str) -> int | None:
+def place_matching(labels: Sequence[str], requested: str) -> int | None:
     """The index of the label that says the same as another file's: equal, the same date to the day, month or year where
     one alone is, or the same number in other units; ``None`` where there is none."""
-    if wanted in labels:
-        return labels.index(wanted)
+    if requested in labels:
+        return labels.index(requested)
     if not is_dated(labels):
-        return next((n for n, label in enumerate(labels) if _same_number(label, wanted)), None)
+        return next((n for n, label in enumerate(labels) if _same_number(label, requested)), None)
     result: list[int] = []
     for length in _DATE_PARTS:
-        result = result or [n for n, label in enumerate(labels) if label[:length] == wanted[:length]]
+        result = result or [n for n, label in enumerate(labels) if label[:length] == requested[:length]]
     return result[0] if len(result) == 1 else None
 
 
-def _same_number(label: str, wanted: str) -> bool:
-    (text, _, have), (other, _, want) = label.partition(" "), wanted.partition(" ")
+def _same_number(label: str, requested: str) -> bool:
+    (text, _, have), (other, _, want) = label.partition(" "), requested.partition(" ")
     try:
         value = float(convert(float(text), have, want, "")[0])  # type: ignore[arg-type]
         return abs(value - float(other)) <= 1e-5 * abs(float(other))
@@ -63,12 +63,12 @@ def _same_number(label: str, wanted: str) -> bool:
         return False
 
 
-def _matching(name: str, dim: str, labels: Sequence[str], wanted: str, fields: Fields, option: str) -> int:
-    index = place_matching(labels, wanted)
+def _matching(name: str, dim: str, labels: Sequence[str], requested: str, fields: Fields, option: str) -> int:
+    index = place_matching(labels, requested)
     if index is None:
         joint = "" if option.endswith(":") else " "
         raise InputError(
-            f"Dimension `{dim}` of `{name}` in {fields.name} has no single value that matches {wanted} of the "
+            f"Dimension `{dim}` of `{name}` in {fields.name} has no single value that matches {requested} of the "
             f"other file; it has {what_there_is(labels)}: choose one with `{option}{joint}{dim}=VALUE`, or by "
             f"its index as `{dim}=#0`."
         )
@@ -133,7 +133,7 @@ def check_select(select: Mapping[str, int | str], files: Sequence[Fields], names
     A dimension of one value takes no part in a choice that is meant for another file, so that is looked at here.
     """
     extras = [(name, one.check(name).extra) for one in files for name in names if one.holds(name)]
-    for key, wanted in select.items():
+    for key, requested in select.items():
         owner, _, dim = key.rpartition(":")
         there = [extra[dim] for name, extra in extras if dim in extra and owner in ("", name)]
         if not there:
@@ -142,6 +142,6 @@ def check_select(select: Mapping[str, int | str], files: Sequence[Fields], names
                 f"they have {', '.join(f'`{each}`' for each in known)}" if known else "they have none to choose from"
             )
             what = f"`{owner}` has no" if owner else "The chosen fields have no"
-            raise InputError(f"{what} dimension `{dim}` to choose along, {listed}: correct `{key}={wanted}`.")
-        if isinstance(wanted, str) and all(len(labels) == 1 for labels in there):
-            index_of(dim, there[0], wanted)
+            raise InputError(f"{what} dimension `{dim}` to choose along, {listed}: correct `{key}={requested}`.")
+        if isinstance(requested, str) and all(len(labels) == 1 for labels in there):
+            index_of(dim, there[0], requested)

@@ -50,12 +50,12 @@ def _origin_of(fields: Fields, name: str, select: Mapping[str, int | str]) -> Or
         if role(str(key), variable) is not None or not (is_dates(variable.values) or variable.dtype.kind in "fiuSU"):
             continue
         at = tuple(chosen[str(dim)] for dim in variable.dims)
-        said = {word: variable.attrs[word] for word in _KEPT if word in variable.attrs}
+        described = {word: variable.attrs[word] for word in _KEPT if word in variable.attrs}
         for word in ("bounds", "climatology"):
             ends = dataset.variables.get(str(variable.attrs.get(word, "")))
             if ends is not None and ends.dims[:-1] == variable.dims and ends.shape[-1] == 2:
-                bounds[f"{key}_bnds"], said[word] = ends.values[at], f"{key}_bnds"
-        coordinates[str(key)] = (variable.values[at], plain_words(said))
+                bounds[f"{key}_bnds"], described[word] = ends.values[at], f"{key}_bnds"
+        coordinates[str(key)] = (variable.values[at], plain_words(described))
     methods = str(dataset.variables[name].attrs.get("cell_methods", "")).strip()
     attributes = {f"input_{word}": str(dataset.attrs[word]) for word in _PROVENANCE if dataset.attrs.get(word)}
     return Origin(coordinates, bounds, methods, attributes)
@@ -78,8 +78,8 @@ def beside_values(
 
 def methods_of(origin: Origin, more: str = "area: mean") -> str:
     """The target's cell methods, continued by a mean over area where they have none: ``time: mean area: mean``."""
-    said = origin.cell_methods
-    return said if "area:" in said else f"{said} {more}".strip()
+    methods = origin.cell_methods
+    return methods if "area:" in methods else f"{methods} {more}".strip()
 
 
 def variables_of(origin: Origin) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -87,9 +87,9 @@ def variables_of(origin: Origin) -> tuple[dict[str, Any], dict[str, Any]]:
     import xarray as xr
 
     coordinates, ends = {}, {}
-    for name, (value, said) in origin.coordinates.items():
+    for name, (value, attributes) in origin.coordinates.items():
         one = np.asarray(value)
-        at, kept = one, dict(said)
+        at, kept = one, dict(attributes)
         dates = is_dates(np.array([value], dtype=one.dtype))
         if dates:
             at, written = _numbers(one)
@@ -106,5 +106,5 @@ def _numbers(dates: np.ndarray) -> tuple[np.ndarray, dict[str, str]]:
     from xarray.coding.times import encode_cf_datetime
 
     calendar = "standard" if dates.dtype.kind == "M" else str(next(d.calendar for d in dates.flat))
-    result, units, said = encode_cf_datetime(np.atleast_1d(dates), _SINCE, calendar, dtype=np.dtype("f8"))
-    return np.asarray(result, dtype=float).reshape(dates.shape), {"units": str(units), "calendar": str(said)}
+    result, units, calendar_name = encode_cf_datetime(np.atleast_1d(dates), _SINCE, calendar, dtype=np.dtype("f8"))
+    return np.asarray(result, dtype=float).reshape(dates.shape), {"units": str(units), "calendar": str(calendar_name)}

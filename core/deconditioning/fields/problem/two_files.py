@@ -72,8 +72,8 @@ def make_problem_from_files(
     whole = all_finite(fine, place.grid.shape)
     notes = _said(covariates, coarse, mediator, spec) + place.notes
     blocks, pixels = _blocks(place, covariates, spec)
-    bag_values, query_values, said = _mediators(covariates, coarse, mediator, spec, place, blocks, pixels)
-    notes += said + unfound(spec.missing, [*notes, *said])
+    bag_values, query_values, mediator_notes = _mediators(covariates, coarse, mediator, spec, place, blocks, pixels)
+    notes += mediator_notes + unfound(spec.missing, [*notes, *mediator_notes])
     with_data = np.isfinite(np.column_stack([place.coarse, query_values])).all(axis=1) & np.isfinite(place.error)
     withheld = place.kept.withhold(with_data, spec)
     observed = with_data & ~withheld.cells
@@ -154,8 +154,8 @@ def _place(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> _Place:
         notes.append("The files are matched directly: the bag of a coarse cell consists of the pixels inside it.")
     grid = covariates.grid.window(*window)
     cells, order = facing(coarse, grid.centre_longitude())
-    values, target, said = as_density(coarse, spec, coarse.values(spec.target, spec.select), coarse.grid)
-    values, error, notes = values[:, order], own_errors(coarse, spec)[:, order], notes + said
+    values, target, density_notes = as_density(coarse, spec, coarse.values(spec.target, spec.select), coarse.grid)
+    values, error, notes = values[:, order], own_errors(coarse, spec)[:, order], notes + density_notes
     cell = locate(cells, grid.latitude, grid.longitude)
     rows, columns = slice(None), slice(None)
     if not (cell >= 0).any():
@@ -196,10 +196,10 @@ def _cut(place: _Place, covariates: Fields, spec: DownscalingSpec) -> _Place:
     """The place cut to ``spec.region``: its cells, and the box of pixels around those that lie in them."""
     if spec.region is None:
         return place
-    kept = KeptCells.of(place.cells.shape, spec.region)
-    number = np.full(kept.shape, -1)
-    cells = place.cells.window(*kept.part)
-    number[kept.part] = np.arange(cells.area.size).reshape(cells.shape)
+    selected = KeptCells.of(place.cells.shape, spec.region)
+    number = np.full(selected.shape, -1)
+    cells = place.cells.window(*selected.part)
+    number[selected.part] = np.arange(cells.area.size).reshape(cells.shape)
     cell = np.append(number, -1)[place.cell]  # cell −1 reads the last entry
     shares = place.shares.kept(number.ravel(), cells.area.size)
     touched = np.zeros(cell.size, dtype=bool)
@@ -210,19 +210,21 @@ def _cut(place: _Place, covariates: Fields, spec: DownscalingSpec) -> _Place:
     sides = spec.block if spec.indirect else (1, 1)
     rows, columns = (_box(np.flatnonzero(touched.any(axis=1 - axis)), side) for axis, side in enumerate(sides))
     order, *before = place.part
-    after = [slice((b.start or 0) + p.start, (b.start or 0) + p.stop) for b, p in zip(before, kept.part, strict=True)]
+    after = [
+        slice((b.start or 0) + p.start, (b.start or 0) + p.stop) for b, p in zip(before, selected.part, strict=True)
+    ]
     return _Place(
         covariates.grid.window(rows, columns),
         (rows, columns),
         cells,
-        place.coarse.reshape(kept.shape)[kept.part].ravel(),
+        place.coarse.reshape(selected.shape)[selected.part].ravel(),
         cell[rows, columns],
         shares.window(cell.shape, rows, columns),
         (order, after[0], after[1]),
-        place.notes + kept.notes,
-        kept,
+        place.notes + selected.notes,
+        selected,
         place.target,
-        place.error.reshape(kept.shape)[kept.part].ravel(),
+        place.error.reshape(selected.shape)[selected.part].ravel(),
     )
 
 
@@ -284,7 +286,7 @@ def _mediators(
         there = _holder(name, [mediator, coarse, covariates])
         units = here.check(name).units
         bag_field, query_field = (f.values(name, spec.select) for f in (here, there))
-        query_field, said = convert(query_field, there.check(name).units, units, name)
+        query_field, note = convert(query_field, there.check(name).units, units, name)
         if here is covariates:
             values, how = pixels.mean(bag_field[place.window], place.grid.area), "its area mean"
         else:
@@ -295,7 +297,7 @@ def _mediators(
             queries, how_there = sample(there.grid, query_field, place.cells)
         bag_side.append(values)
         query_side.append(queries)
-        notes += here.selection_notes(name, spec.select) + here.remarks(name, spec.select) + ([said] if said else [])
+        notes += here.selection_notes(name, spec.select) + here.remarks(name, spec.select) + ([note] if note else [])
         roles = {id(mediator): "mediator file", id(covariates): "covariates' file", id(coarse): "target's file"}
         notes.append(
             f"Mediator `{name}`: for the bags {how} (from the {roles[id(here)]}), for the coarse cells {how_there} "

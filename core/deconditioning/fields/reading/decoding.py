@@ -119,7 +119,7 @@ def decode(path: Path) -> Iterator[Decoded]:
             dataset, notes = open_grib(path)
             yield Decoded(dataset, notes=notes)
             return
-        result, left, said = _store(path, engine)
+        result, left, store_notes = _store(path, engine)
         stack.callback(result.close)
         store = Repaired(result)
         variables = dict(store.get_variables())
@@ -130,7 +130,7 @@ def decode(path: Path) -> Iterator[Decoded]:
             store, decode_times=times, decode_timedelta=False, create_default_indexes=False, cache=False,
             drop_variables=list(left),
         )  # fmt: skip
-        yield Decoded(readable(dataset), left, said + store.notes + notes)
+        yield Decoded(readable(dataset), left, store_notes + store.notes + notes)
 
 
 def _store(path: Path, engine: str) -> "tuple[AbstractDataStore, dict[str, str], list[str]]":
@@ -168,10 +168,10 @@ def _undecodable(variables: Mapping[Any, "xr.Variable"], numbers: set[str]) -> d
 
 def _load(variable: "xr.Variable") -> None:
     """Values in memory; ``ValueError`` where they are more or fewer than the dimensions say."""
-    said = variable.shape
-    held = variable.load().shape
-    if held != said:
-        raise ValueError(f"it holds {_times_sign(held)} values, its dimensions say {_times_sign(said)}")
+    shape = variable.shape
+    loaded = variable.load().shape
+    if loaded != shape:
+        raise ValueError(f"it holds {_times_sign(loaded)} values, its dimensions say {_times_sign(shape)}")
 
 
 def _times_sign(shape: tuple[int, ...]) -> str:

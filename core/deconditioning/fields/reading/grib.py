@@ -57,8 +57,8 @@ def open_grib(path: Path) -> "tuple[xr.Dataset, list[str]]":
     notes = (
         [_left_out([m for m in messages if m.grid != grid], others)] if len(chosen) < len(messages) or others else []
     )
-    dataset, said = _dataset(chosen, positions[grid], partial(coded_keys, path))
-    return dataset, notes + said
+    dataset, grid_notes = _dataset(chosen, positions[grid], partial(coded_keys, path))
+    return dataset, notes + grid_notes
 
 
 def _no_rows(kind: str) -> str:
@@ -88,9 +88,9 @@ def _dataset(
     result: xr.Dataset = xr.Dataset(coords=coordinates)
     notes = []
     for name, several in _named(messages).items():
-        lines, said = lines_of(name, several, coded)
+        lines, line_notes = lines_of(name, several, coded)
         result = _joined(result, name, several, lines, dims)
-        notes += said
+        notes += line_notes
     return result, notes
 
 
@@ -140,9 +140,9 @@ def _joined(
             raise RuntimeError(f"two messages of {name} would take the same place {place}")
         taken.add(place)
         values[place] = message.values
-    said = {"long_name": several[0].long_name, "units": several[0].units}
+    attributes = {"long_name": several[0].long_name, "units": several[0].units}
     level = next((line for line in lines if line.name == "level"), None)
-    said["comment"] = several[0].kind if level else f"{several[0].kind} {several[0].keys['level'][0]:g}"
+    attributes["comment"] = several[0].kind if level else f"{several[0].kind} {several[0].keys['level'][0]:g}"
     names: dict[str, str] = {}
     coordinates = {}
     for line in lines:
@@ -151,7 +151,9 @@ def _joined(
         on = (own,) if line.along is None else tuple(names[dim] for dim in line.along)
         coordinates[own] = (on, line.labels, line.attributes)
     held = xr.Coordinates({n: xr.Variable(*parts) for n, parts in coordinates.items()}, indexes={})
-    return result.assign_coords(held).assign({name: ((*(names[line.name] for line in along), *dims), values, said)})
+    return result.assign_coords(held).assign(
+        {name: ((*(names[line.name] for line in along), *dims), values, attributes)}
+    )
 
 
 def _free(result: "xr.Dataset", name: str, values: np.ndarray) -> bool:

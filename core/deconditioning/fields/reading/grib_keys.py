@@ -124,8 +124,8 @@ def _further(
     coded: Callable[[set[int]], dict[int, dict[str, str]]],
 ) -> tuple[list[Line], list[str]]:
     """Coordinates of further coded keys, as few as tell apart what ``known`` does not."""
-    said = coded({m.place for m in messages})
-    keys = [said[m.place] for m in messages]
+    coded_values = coded({m.place for m in messages})
+    keys = [coded_values[m.place] for m in messages]
     varying = [
         key for key in dict.fromkeys(key for one in keys for key in one) if len({one.get(key) for one in keys}) > 1
     ]

@@ -27,15 +27,15 @@ def read_references(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > _MOST:
             raise InputError(f"{path.name} is larger than {_MOST / 1e6:.0f} MB: write it as a Zarr store.")
-        said = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
         raise InputError(f"{path.name} is not valid JSON ({short(error)}): give a kerchunk file.") from error
-    references = said.get("refs", said) if isinstance(said, dict) else None
+    references = content.get("refs", content) if isinstance(content, dict) else None
     if not isinstance(references, dict) or not any(str(k).endswith((".zarray", "zarr.json")) for k in references):
         raise InputError(f"{path.name} does not describe a store: give a kerchunk file or a Zarr store.")
-    if said.get("gen"):
+    if content.get("gen"):
         raise InputError(f"{path.name} generates its references by formulas (`gen`): write them out explicitly.")
-    templates = {f"{{{{{name}}}}}": str(text) for name, text in dict(said.get("templates") or {}).items()}
+    templates = {f"{{{{{name}}}}}": str(text) for name, text in dict(content.get("templates") or {}).items()}
     return {str(key): _entry(value, templates, path) for key, value in references.items()}
 
 

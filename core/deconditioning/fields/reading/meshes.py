@@ -48,9 +48,9 @@ def _along(dataset: "xr.Dataset") -> tuple[str, str] | None:
     points = {dim for dim, both in sides.items() if both == {"x", "y"}}
     for name in dataset.data_vars:
         variable = dataset.variables[name]
-        said = variable.attrs.get("CDI_grid_type") == "unstructured" or "mesh" in variable.attrs
+        declared = variable.attrs.get("CDI_grid_type") == "unstructured" or "mesh" in variable.attrs
         for dim in map(str, variable.dims[::-1]):
-            meshed = said and dataset.sizes[dim] > 1 and dim.lower() not in ("time", "lev", "height")
+            meshed = declared and dataset.sizes[dim] > 1 and dim.lower() not in ("time", "lev", "height")
             if variable.dtype.kind in "fiub" and (dim in points or dim.lower() in _MESH or meshed):
                 return str(name), dim
     return None

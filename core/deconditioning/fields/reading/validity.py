@@ -37,16 +37,16 @@ def valid_bounds(attributes: Mapping[Any, Any], encoding: Mapping[Any, Any]) -> 
     ``scale_factor`` and ``add_offset`` and that is wider than the packed type (NetCDF Users' Guide, appendix A). Bounds
     are widened by half a packed step, or by rounding. Raises ``ValueError`` where the attributes make no range.
     """
-    said = {name: _numbers(attributes[name], encoding) for name in _RANGE if name in attributes}
-    if not said:
+    declared = {name: _numbers(attributes[name], encoding) for name in _RANGE if name in attributes}
+    if not declared:
         return None
-    both = said.get("valid_range", np.array([-np.inf, np.inf]))
-    low, high = said.get("valid_min", both[:1]), said.get("valid_max", both[1:])
-    if "valid_range" in said:
+    both = declared.get("valid_range", np.array([-np.inf, np.inf]))
+    low, high = declared.get("valid_min", both[:1]), declared.get("valid_max", both[1:])
+    if "valid_range" in declared:
         low, high = both[:1], both[1:]
     if len(both) != 2 or len(low) != 1 or len(high) != 1 or not low[0] <= high[0]:
-        raise ValueError(", ".join(f"{name} = {np.ravel(attributes[name]).tolist()}" for name in said))
-    kind = np.result_type(*(np.asarray(attributes[name]).dtype for name in said))
+        raise ValueError(", ".join(f"{name} = {np.ravel(attributes[name]).tolist()}" for name in declared))
+    kind = np.result_type(*(np.asarray(attributes[name]).dtype for name in declared))
     bounds, step = np.array([low[0], high[0]], dtype=float), 0.0
     if _is_packed(kind, encoding):
         scale, offset = float(encoding.get("scale_factor", 1.0)), float(encoding.get("add_offset", 0.0))
@@ -96,7 +96,7 @@ def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple
     dataset = dataset.copy()
     for name in names:
         variable = dataset.variables[name]
-        said = {key: variable.attrs[key] for key in _RANGE if key in variable.attrs}
+        declared = {key: variable.attrs[key] for key in _RANGE if key in variable.attrs}
         attributes = {key: value for key, value in variable.attrs.items() if key not in _RANGE}
         bounds = None
         try:
@@ -111,7 +111,7 @@ def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple
             marks |= {name: suspects} if suspects else {}
         if bounds is not None:
             attributes["valid_range"] = list(bounds)
-        if said:
+        if declared:
             dataset[name].attrs = attributes
     more = len(notes) - _MOST_NOTES
     kept = notes if more <= 0 else [*notes[:_MOST_NOTES], f"And {more} more remarks of this kind."]

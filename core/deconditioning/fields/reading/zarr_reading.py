@@ -65,7 +65,7 @@ def open_store(path: str | Path) -> Fields:
             "every worker must see the same path."
         )
     try:
-        dataset, said = _lazily(place)
+        dataset, store_notes = _lazily(place)
         for coordinate in dataset.coords.values():
             if coordinate.ndim < 2:
                 coordinate.variable.load()  # labels are asked for again and again
@@ -78,7 +78,7 @@ def open_store(path: str | Path) -> Fields:
             raise InputError(unreached(place, error)) from error
         raise InputError(f"The Zarr store {name} could not be read ({short(error)}): write it again.") from error
     fields = fields_from_dataset(dataset, source=name, lazy=True)
-    return replace(fields, notes=tuple(f"{name}: {note}" for note in (*said, *fields.notes)))
+    return replace(fields, notes=tuple(f"{name}: {note}" for note in (*store_notes, *fields.notes)))
 
 
 def region(fields: Fields, name: str, select: Mapping[str, int | str], window: Window) -> np.ndarray:
@@ -115,8 +115,8 @@ def chunks_of(array: "xr.DataArray") -> dict[str, int]:
 
 def _index(fields: Fields, name: str, dim: str, size: int, select: Mapping[str, int | str]) -> int:
     """As ``Fields.chosen``, without reading the labels of the dimension where an index is given."""
-    wanted = select.get(f"{name}:{dim}", select.get(dim, 0) if size > 1 else 0)
-    index = fields.chosen(name, select)[dim] if isinstance(wanted, str) else int(wanted)
+    requested = select.get(f"{name}:{dim}", select.get(dim, 0) if size > 1 else 0)
+    index = fields.chosen(name, select)[dim] if isinstance(requested, str) else int(requested)
     check_index(name, dim, index, size)
     return index
 

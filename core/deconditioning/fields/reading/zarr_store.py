@@ -112,8 +112,8 @@ def _flat(result: list[tuple[str, str, "xr.Variable"]]) -> tuple[dict[str, "xr.V
 def _name_dimensions(array: Any) -> None:
     """Give an array of netCDF's own Zarr the names of its dimensions, which xarray looks for elsewhere."""
     attributes = array.metadata.attributes
-    said = attributes.get("_nczarr_array", attributes.get("_NCZARR_ARRAY", {}))
-    paths: Any = said.get("dimension_references", said.get("dimrefs", [])) if isinstance(said, dict) else []
+    declared = attributes.get("_nczarr_array", attributes.get("_NCZARR_ARRAY", {}))
+    paths: Any = declared.get("dimension_references", declared.get("dimrefs", [])) if isinstance(declared, dict) else []
     if len(paths) == len(array.shape) and "_ARRAY_DIMENSIONS" not in attributes:
         attributes["_ARRAY_DIMENSIONS"] = [str(path).rpartition("/")[2] for path in paths]
 
@@ -125,10 +125,10 @@ def _marked(store: ZarrStore, name: str, variable: "xr.Variable") -> "xr.Variabl
     data. In format 3 the fill value is none, unless it is a number that can be nothing else.
     """
     array: Any = store.members[name]
-    said, fill = set(array.metadata.attributes), array.fill_value
-    if variable.dtype.kind not in "biuf" or fill is None or set(MARKS) & said:
+    declared, fill = set(array.metadata.attributes), array.fill_value
+    if variable.dtype.kind not in "biuf" or fill is None or set(MARKS) & declared:
         return variable
-    if array.metadata.zarr_format == 2 and fill == 0 and not {"scale_factor", "add_offset"} & said:
+    if array.metadata.zarr_format == 2 and fill == 0 and not {"scale_factor", "add_offset"} & declared:
         del variable.attrs["_FillValue"]
         variable.encoding["zero_fill"] = True
     elif array.metadata.zarr_format == 3 and np.isfinite(fill) and (is_mark(fill) or abs(fill) >= UNMARKED_FILL):

@@ -46,8 +46,8 @@ def readable(dataset: "xr.Dataset") -> "xr.Dataset":
 class Readable:
     """An h5netcdf variable or group, without attributes that h5netcdf cannot read, such as references."""
 
-    def __init__(self, held: Any) -> None:
-        self._held = held
+    def __init__(self, attributes: Any) -> None:
+        self._held = attributes
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._held, name)

@@ -117,7 +117,9 @@ def to_netcdf_bytes(dataset: "xr.Dataset", *, single: bool = False) -> bytes:
     """The dataset as NetCDF 4 bytes, compressed; fields in ``single`` precision where asked for."""
     encoding = _encoding_of(dataset, single)
     packed = {"zlib": True, "complevel": 4, "shuffle": True}
-    encoding = {name: {**said, **(packed if dataset[name].ndim >= 2 else {})} for name, said in encoding.items()}
+    encoding = {
+        name: {**declared, **(packed if dataset[name].ndim >= 2 else {})} for name, declared in encoding.items()
+    }
     buffer = BytesIO()
     dataset.to_netcdf(buffer, engine="h5netcdf", encoding=encoding)
     return buffer.getvalue()

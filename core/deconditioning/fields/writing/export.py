@@ -57,8 +57,8 @@ def to_dataset(
     words = Words(problem.long_name, problem.standard_name, problem.units)
     given = {"mean": mean, "sd": sd, "sd_latent": sd_latent}
     there = {name: values for name, values in given.items() if values is not None}
-    said = posterior_attributes(problem, tuple(there))
-    fields = {name: (values, said[name]) for name, values in there.items()}
+    posterior_words = posterior_attributes(problem, tuple(there))
+    fields = {name: (values, posterior_words[name]) for name, values in there.items()}
     if local_scale is not None:
         said_of_scale = {"long_name": "local scale of the posterior standard deviation", "units": "1"}
         fields["local_scale"] = (local_scale, {**said_of_scale, "comment": "a factor in sd, from the cells left out"})
@@ -202,7 +202,7 @@ def grid_coordinates(
             result[f"{name}_bnds"] = ((name, "bnds"), np.stack([edges[:-1], edges[1:]], axis=-1), {})
         result[name] = (name, values, attributes)
         dims.append(name)
-    said: dict[str, str] = {}
+    grid_attributes: dict[str, str] = {}
     if grid.kind != "latlon":
         for name, values, units in (("latitude", grid.latitude, "north"), ("longitude", grid.longitude, "east")):
             attributes = {"standard_name": name, "long_name": name, "units": f"degrees_{units}"}
@@ -215,8 +215,8 @@ def grid_coordinates(
             result[f"{prefix}{name}_vertices"] = ((*dims, corner), values, {})
     if grid.mapping:
         result[f"{prefix}crs"] = ((), np.int32(0), dict(grid.mapping))
-        said["grid_mapping"] = f"{prefix}crs"
-    return result, (dims[0], dims[1]), said
+        grid_attributes["grid_mapping"] = f"{prefix}crs"
+    return result, (dims[0], dims[1]), grid_attributes
 
 
 def _global(

@@ -81,8 +81,8 @@ def _along(
     """The dataset with a field that has one more dimension, whose coordinate is ``line``."""
     if dim in dataset.variables or name in dataset.variables:
         raise InputError(f"The target's file has a coordinate `{dim}` of its own, which {name} would need: rename it.")
-    dims, said = fine_dimensions(problem)
+    dims, grid_attributes = fine_dimensions(problem)
     words = Words(problem.long_name, problem.standard_name, problem.units)
     attributes = words.value(long_name, comment=comment, cell_methods=methods_of(problem.origin))
     result = dataset.assign_coords({dim: ((dim,), line, about)})
-    return result.assign({name: ((dim, *dims), values, {**attributes, **said})})
+    return result.assign({name: ((dim, *dims), values, {**attributes, **grid_attributes})})

@@ -25,7 +25,7 @@ _TAG = re.compile(r"<[^>]+>")
 
 def plain_text(text: Any) -> str:
     """Words of plotly, which reads some HTML, as they are read."""
-    lines = re.sub(r"<br ?/?>", "\n", _RAISE.sub(lambda found: found[1].translate(_RAISED), str(text)))
+    lines = re.sub(r"<br ?/?>", "\n", _RAISE.sub(lambda match: match[1].translate(_RAISED), str(text)))
     return html.unescape(_TAG.sub("", lines)).replace("\u2060", "")
 
 
@@ -58,36 +58,36 @@ def places_of(traces: Sequence[Mapping[str, Any]], layout: Mapping[str, Any]) ->
     """Those of every axis: "x", "y", "y2"; words are in the order of the layout, or in which they come."""
     result = {}
     for name in ("x", *sorted({trace.get("yaxis", "y") for trace in traces} or {"y"})):
-        told = layout.get(f"{name[0]}axis{name[1:]}") or {}
-        result[name] = Places([str(word) for word in told.get("categoryarray", [])])
+        axis = layout.get(f"{name[0]}axis{name[1:]}") or {}
+        result[name] = Places([str(word) for word in axis.get("categoryarray", [])])
         for trace in traces:
             if (name == "x" or trace.get("yaxis", "y") == name) and trace.get(name[0]) is not None:
                 result[name](trace[name[0]])
     return result
 
 
-def set_axis(axes: Any, name: str, told: Mapping[str, Any], *, shown: bool = True) -> None:
+def set_axis(axes: Any, name: str, options: Mapping[str, Any], *, shown: bool = True) -> None:
     """An axis as the layout tells of it: log or even, its range and name; before the traces are drawn."""
     axis, ink = getattr(axes, f"{name}axis"), hue("ink", False)
-    log = told.get("type") == "log"
+    log = options.get("type") == "log"
     if log:
         axes.set(**{f"{name}scale": "log"})
-    given = told.get("range")
+    given = options.get("range")
     if given and all(isinstance(end, int | float) for end in given):
         getattr(axes, f"set_{name}lim")(*(10.0**end if log else end for end in given))
-    elif told.get("autorange") == "reversed":
+    elif options.get("autorange") == "reversed":
         axis.set_inverted(True)
     axes.tick_params(axis=name, length=0, labelsize=9, colors=ink, labelbottom=shown)
-    if told.get("showgrid", True):
+    if options.get("showgrid", True):
         axis.grid(color=_clear_ink(), linewidth=0.6)
     axes.set_axisbelow(True)
     if shown:
-        axis.set_label_text(plain_text((told.get("title") or {}).get("text") or ""), fontsize=10, color=ink)
-    if told.get("visible") is False:
+        axis.set_label_text(plain_text((options.get("title") or {}).get("text") or ""), fontsize=10, color=ink)
+    if options.get("visible") is False:
         axis.set_visible(False)
     for side in axes.spines.values():
         side.set(color=_clear_ink(), linewidth=0.6)
-    if told.get("scaleanchor"):
+    if options.get("scaleanchor"):
         axes.set_aspect("equal", adjustable="box" if given else "datalim")
 
 
@@ -96,24 +96,24 @@ def _clear_ink() -> tuple[float, ...]:
     return tuple(part / 255 for part in four_numbers(clear(hue("ink", False), 0.14)))
 
 
-def set_ticks(axis: Any, told: Mapping[str, Any], places: Places) -> None:
+def set_ticks(axis: Any, options: Mapping[str, Any], places: Places) -> None:
     """The axis's ticks, once the traces are drawn."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-    if "tickvals" in told:
-        at = uncompacted(told["tickvals"])
-        words = [plain_text(text) for text in told.get("ticktext", map(plain_number, at.tolist()))]
+    if "tickvals" in options:
+        at = uncompacted(options["tickvals"])
+        words = [plain_text(text) for text in options.get("ticktext", map(plain_number, at.tolist()))]
         axis.set_ticks(at, labels=words)
         axis.set_minor_locator(NullLocator())
     elif places.words:
         axis.set_ticks(range(len(places.words)), labels=[plain_text(word) for word in places.words])
-    elif told.get("type") == "log":
+    elif options.get("type") == "log":
         low, high = np.log10(np.sort(axis.get_view_interval()))
         axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high - low < _FEW_DECADES else (1,), numticks=8))
         axis.set_major_formatter(FuncFormatter(lambda value, _: power(value)))
         axis.set_minor_locator(NullLocator())
-    elif told.get("nticks"):
-        axis.set_major_locator(MaxNLocator(told["nticks"]))
+    elif options.get("nticks"):
+        axis.set_major_locator(MaxNLocator(options["nticks"]))
 
 
 def power(value: float) -> str:

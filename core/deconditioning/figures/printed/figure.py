@@ -181,13 +181,13 @@ def _levels(trace: Mapping[str, Any], values: np.ndarray) -> np.ndarray:
     return np.linspace(float(values.min()), float(values.max()), 1 + trace.get("ncontours", 15))
 
 
-def _bar(axes: Any, mesh: Any, told: Mapping[str, Any], **more: Any) -> None:
+def _bar(axes: Any, mesh: Any, colour_bar: Mapping[str, Any], **more: Any) -> None:
     bar = axes.figure.colorbar(mesh, ax=axes, aspect=34, pad=0.02, **more)
     bar.outline.set_linewidth(0)
     bar.ax.tick_params(length=2, labelsize=8, colors=hue("ink", False))
-    if "tickvals" in told:
-        bar.set_ticks(_numbers(told["tickvals"]), labels=[plain_text(text) for text in told["ticktext"]])
-    title = told.get("title") or {}
+    if "tickvals" in colour_bar:
+        bar.set_ticks(_numbers(colour_bar["tickvals"]), labels=[plain_text(text) for text in colour_bar["ticktext"]])
+    title = colour_bar.get("title") or {}
     bar.set_label(plain_text(title.get("text") or ""), fontsize=9)
 
 
@@ -203,10 +203,10 @@ def _deep(page: "Figure", figure: Mapping[str, Any]) -> None:
         if drawn is not None and marker.get("showscale"):
             _bar(axes, drawn, marker.get("colorbar") or {}, orientation="horizontal", shrink=0.7)
     for name in "xyz":
-        told = scene.get(f"{name}axis") or {}
-        getattr(axes, f"set_{name}label")(plain_text((told.get("title") or {}).get("text") or ""), fontsize=9)
+        axis = scene.get(f"{name}axis") or {}
+        getattr(axes, f"set_{name}label")(plain_text((axis.get("title") or {}).get("text") or ""), fontsize=9)
         getattr(axes, f"{name}axis").set_pane_color((1, 1, 1, 0))
-        axes.locator_params(axis=name, nbins=told.get("nticks", 5))
+        axes.locator_params(axis=name, nbins=axis.get("nticks", 5))
     axes.tick_params(labelsize=8)
     eye = ((scene.get("camera") or {}).get("eye")) or {"x": 1.25, "y": 1.25, "z": 1.25}
     flat = float(np.hypot(eye["x"], eye["y"]))
@@ -221,8 +221,8 @@ def _legend(page: "Figure", figure: Mapping[str, Any]) -> None:
     named = [trace for trace in figure["data"] if trace.get("name") and trace.get("showlegend", True)]
     handles = {plain_text(trace["name"]): _handle(trace) for trace in named}
     if handles:
-        told = figure["layout"].get("legend") or {}
-        ground, ink = told.get("bgcolor"), (told.get("font") or {}).get("color", hue("ink", False))
+        legend = figure["layout"].get("legend") or {}
+        ground, ink = legend.get("bgcolor"), (legend.get("font") or {}).get("color", hue("ink", False))
         columns = max(1, _LEGEND // (max(map(len, handles)) + _HANDLE))
         page.legend(
             handles.values(), handles.keys(), loc="outside upper left", ncols=columns, fontsize=9,

@@ -49,8 +49,8 @@ def coordinates_plot(
     picture["xaxis"] = axis("coordinate of X", dark, automargin=False, **ticks)
     picture["yaxis"] = axis("posterior mean", dark, automargin=False)
     near = {name: float(np.linalg.norm(values - exact)) for name, values in estimates.items()}
-    told = ", ".join(f"{descriptions.legend_name(name, names)} {value:.2f}" for name, value in near.items())
-    picture["meta"]["alt"] = f"{title}. Distances from the exact mean: {told}."
+    summary = ", ".join(f"{descriptions.legend_name(name, names)} {value:.2f}" for name, value in near.items())
+    picture["meta"]["alt"] = f"{title}. Distances from the exact mean: {summary}."
     return {"data": traces, "layout": picture}
 
 

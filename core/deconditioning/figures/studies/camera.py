@@ -75,9 +75,9 @@ def attitude_plot(
     middles = {
         name: (_middle(longitude), float(np.nanmean(latitude))) for name, (longitude, latitude) in outlines.items()
     }
-    said = "; ".join(f"{model_name(name)} at {x:.0f}°, {y:.0f}°" for name, (x, y) in middles.items())
+    summary = "; ".join(f"{model_name(name)} at {x:.0f}°, {y:.0f}°" for name, (x, y) in middles.items())
     picture["meta"]["over_picture"] = True
-    picture["meta"]["alt"] = f"Panorama of the room with the centres of the frames, in degrees left and up: {said}."
+    picture["meta"]["alt"] = f"Panorama of the room with the centres of the frames, in degrees left and up: {summary}."
     return {"data": traces, "layout": picture}
 
 
@@ -99,10 +99,10 @@ def angles_plot(angles: Mapping[str, np.ndarray], step: int, *, height: int = 28
     ]  # fmt: skip
     picture = over_steps("Angle from the truth", "degrees", step, height, dark)
     picture["yaxis"] |= {"rangemode": "tozero"}
-    said = ", ".join(
+    summary = ", ".join(
         f"{model_name(name)} {values.mean():.3g}°, now {values[step]:.3g}°" for name, values in angles.items()
     )
-    picture["meta"]["alt"] = f"Angle from the truth at each step, on average: {said}."
+    picture["meta"]["alt"] = f"Angle from the truth at each step, on average: {summary}."
     return {"data": traces, "layout": picture}
 
 
@@ -130,8 +130,8 @@ def noises_plot(
     picture["xaxis"] = axis("MSE, squared Frobenius distance", dark, automargin=False)
     picture["xaxis"] |= log_axis(np.array([*(mean for mean, _ in ours.values()), *(paper[name][0] for name in known)]))
     picture["yaxis"] = axis("", dark, automargin=False, autorange="reversed")
-    said = ", ".join(f"{model_name(name)} {ours[name][0]:.3g}" for name in names)
-    picture["meta"]["alt"] = f"{title}: {said}; with the values of the paper."
+    summary = ", ".join(f"{model_name(name)} {ours[name][0]:.3g}" for name in names)
+    picture["meta"]["alt"] = f"{title}: {summary}; with the values of the paper."
     return {"data": [dots, marks], "layout": picture}
 
 

@@ -49,7 +49,7 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[st
     return sorted(zip(sentences, ordered, strict=True), key=lambda line: -len(line[1]))
 
 
-def _trace(said: str, rows: list[Mapping[str, Any]], value: str, name: str, colour: str) -> dict[str, Any]:
+def _trace(hover_text: str, rows: list[Mapping[str, Any]], value: str, name: str, colour: str) -> dict[str, Any]:
     at = np.array([row["more"]["pixels"] for row in rows], dtype=float)
     values = np.array([row[value] for row in rows], dtype=float)
     alone = len(rows) == 1
@@ -59,7 +59,7 @@ def _trace(said: str, rows: list[Mapping[str, Any]], value: str, name: str, colo
         "y": compact(values, "f8"), "name": name + ("" if alone else f", slope {slope(at, values):.2f}"),
         "legendgroup": name, "showlegend": not alone, "line": {"color": colour, "width": 2},
         "marker": {"color": colour, "size": 9 if alone else 6, "symbol": "diamond-open" if alone else "circle"},
-        "hovertemplate": f"{name}: {unit}, %{{x:,}} pixels{said}<extra></extra>",
+        "hovertemplate": f"{name}: {unit}, %{{x:,}} pixels{hover_text}<extra></extra>",
     }  # fmt: skip
 
 

@@ -154,8 +154,8 @@ def risk_plot(
     picture["xaxis"] = axis(label, dark, automargin=False, **(log_axis(across) | ticks))
     heights = np.concatenate(every)
     picture["yaxis"] = axis("posterior risk", dark, automargin=False, **log_axis(heights)) | _decimals(heights)
-    says = descriptions.ends({model: means for model, (_, means, _) in curves.items()})
-    picture["meta"]["alt"] = f"{title}: {says}."
+    summary = descriptions.ends({model: means for model, (_, means, _) in curves.items()})
+    picture["meta"]["alt"] = f"{title}: {summary}."
     return {"data": traces, "layout": picture}
 
 
@@ -163,12 +163,12 @@ def _decimals(values: np.ndarray) -> dict[str, Any]:
     """Plain numbers at 1, 2 and 5 of each decade, or closer where the range is short."""
     known = values[np.isfinite(values) & (values > 0)]
     low, high = float(known.min()) * 0.9, float(known.max()) * 1.1
-    kept: list[float] = []
+    ticks: list[float] = []
     for parts in ((1, 2, 5), (1, 1.5, 2, 3, 5, 7), (1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)):
-        kept = [a * 10.0**b for b in range(-6, 4) for a in parts if low <= a * 10.0**b <= high]
-        if len(kept) >= 4:
+        ticks = [a * 10.0**b for b in range(-6, 4) for a in parts if low <= a * 10.0**b <= high]
+        if len(ticks) >= 4:
             break
-    return {"tickvals": kept, "ticktext": [f"{v:g}" for v in kept]}
+    return {"tickvals": ticks, "ticktext": [f"{v:g}" for v in ticks]}
 
 
 def _line(x: np.ndarray, y: np.ndarray, name: str, colour: str, dash: str) -> dict[str, Any]:

@@ -105,8 +105,8 @@ def slice_plot(x: np.ndarray, lines: Mapping[str, np.ndarray], y: float, *, heig
     legend_beside(picture)
     picture["xaxis"] = axis("x", dark, automargin=False)
     picture["yaxis"] = axis("μ(x, y)", dark, automargin=False)
-    said = "; ".join(f"{name} {descriptions.course(x, values)}" for name, values in lines.items())
-    picture["meta"]["alt"] = f"Embedding along x at y = {y:.2f}: {said}."
+    summary = "; ".join(f"{name} {descriptions.course(x, values)}" for name, values in lines.items())
+    picture["meta"]["alt"] = f"Embedding along x at y = {y:.2f}: {summary}."
     return {"data": traces, "layout": picture}
 
 
@@ -141,8 +141,8 @@ def exponent_plot(
     picture["yaxis"] = axis("r", dark, automargin=False, rangemode="tozero")
     rule = {"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1}
     picture["shapes"] = [rule | {"line": {"color": INK[dark], "width": 1, "dash": "dot"}}]
-    said = "; ".join(f"{name} at a = {place[0]:.2f}, exponent {place[1]:.2f}" for name, place in marks.items())
-    picture["meta"]["alt"] = f"Exponent of the rate against a, now a = {now:.2f}; minimax points: {said}."
+    summary = "; ".join(f"{name} at a = {place[0]:.2f}, exponent {place[1]:.2f}" for name, place in marks.items())
+    picture["meta"]["alt"] = f"Exponent of the rate against a, now a = {now:.2f}; minimax points: {summary}."
     return {"data": traces, "layout": picture}
 
 
@@ -176,8 +176,8 @@ def rate_plot(
     picture["xaxis"] = axis("M, samples of the second stage", dark, automargin=False, **log_axis(targets))
     picture["yaxis"] = axis(label, dark, automargin=False, **log_axis(np.concatenate([known.ravel(), *lines.values()])))
     measured = {"measured": np.median(known, axis=1)} if known.size else {}
-    said = descriptions.ends(measured | dict(lines))
-    picture["meta"]["alt"] = f"{title} against M from {targets[0]:,.0f} to {targets[-1]:,.0f}: {said}."
+    summary = descriptions.ends(measured | dict(lines))
+    picture["meta"]["alt"] = f"{title} against M from {targets[0]:,.0f} to {targets[-1]:,.0f}: {summary}."
     return {"data": [points, *drawn] if known.size else drawn, "layout": picture}
 
 
@@ -239,8 +239,8 @@ def cost_plot(
     everything = [*rows, *now]
     picture["xaxis"] = axis("N, points", dark, automargin=False, **log_axis(np.array([n for _, n, _, _ in everything])))
     picture["yaxis"] = axis("seconds", dark, automargin=False, **log_axis(np.array([t for _, _, t, _ in everything])))
-    says = ", ".join(f"{name} {duration(t)} at {n:,.0f} points" for name, n, t, _ in now or rows)
-    picture["meta"]["alt"] = f"CPU time against the number of points: {says}."
+    summary = ", ".join(f"{name} {duration(t)} at {n:,.0f} points" for name, n, t, _ in now or rows)
+    picture["meta"]["alt"] = f"CPU time against the number of points: {summary}."
     return {"data": traces, "layout": picture}
 
 

@@ -18,7 +18,7 @@ _NAMES: Mapping[str, str] = {}
 
 
 def plane_plot(
-    truth: np.ndarray, seen: np.ndarray | None, means: Mapping[str, np.ndarray], step: int, *,
+    truth: np.ndarray, observations: np.ndarray | None, means: Mapping[str, np.ndarray], step: int, *,
     sample: tuple[np.ndarray, np.ndarray] | None = None, limits: tuple[float, float] | None = None,
     labels: tuple[str, str] = ("u", "v"), track: np.ndarray | None = None, names: Mapping[str, str] = _NAMES,
     signs: bool = True, height: int = 430, dark: bool = False,
@@ -39,9 +39,9 @@ def plane_plot(
     trail = truth[max(0, step - TRAIL) : step + 1]
     line = {"color": INK[dark], "width": 1.4, "dash": "dot"}
     traces.append(_points(trail, "path so far", {}) | {"mode": "lines", "line": line})
-    if seen is not None:
+    if observations is not None:
         mark = {"size": 12, "symbol": "x", "color": hue("grey", dark)}
-        traces.append(_points(seen[step : step + 1], "seen: noisy observation", mark))
+        traces.append(_points(observations[step : step + 1], "seen: noisy observation", mark))
     for name, values in means.items():
         marker = {"size": 12, "color": model_colour(name, dark), "symbol": "diamond"}
         traces.append(_points(values[step : step + 1], names.get(name, model_name(name)), marker))
@@ -57,8 +57,10 @@ def plane_plot(
     at = truth[step]
     far = {name: float(np.linalg.norm(values[step] - at)) for name, values in means.items()}
     nearest = sorted(far.items(), key=lambda one: one[1])
-    said = ", ".join(f"{descriptions.legend_name(name, names)} {value:.2g}" for name, value in nearest)
-    known = f"truth at ({at[0]:.2f}, {at[1]:.2f}); distances from it: {said}" if np.isfinite(at).all() else "no truth"
+    summary = ", ".join(f"{descriptions.legend_name(name, names)} {value:.2g}" for name, value in nearest)
+    known = (
+        f"truth at ({at[0]:.2f}, {at[1]:.2f}); distances from it: {summary}" if np.isfinite(at).all() else "no truth"
+    )
     picture["meta"]["alt"] = f"Step {step + 1}: {known}."
     return {"data": traces, "layout": picture}
 
@@ -101,8 +103,8 @@ def errors_plot(
         )  # fmt: skip
     picture = over_steps("Mean square error of the estimates so far", "mean square error", step, height, dark)
     picture["yaxis"] |= {"rangemode": "tozero"}
-    said = ", ".join(f"{descriptions.legend_name(name, names)} {error:.3g}" for name, error in last.items())
-    picture["meta"]["alt"] = f"Mean square error so far over {len(steps)} steps; at the end: {said}."
+    summary = ", ".join(f"{descriptions.legend_name(name, names)} {error:.3g}" for name, error in last.items())
+    picture["meta"]["alt"] = f"Mean square error so far over {len(steps)} steps; at the end: {summary}."
     return {"data": traces, "layout": picture}
 
 
@@ -126,8 +128,8 @@ def column_plot(
     ]  # fmt: skip
     picture = over_steps(f"{name}, hidden, and its estimates", name, step, height, dark)
     error = {key: float(np.sqrt(np.mean((values - truth) ** 2))) for key, values in means.items()}
-    said = ", ".join(f"{descriptions.legend_name(key, names)} {value:.3g}" for key, value in error.items())
-    picture["meta"]["alt"] = f"{name} over {len(truth)} steps; root mean square errors: {said}."
+    summary = ", ".join(f"{descriptions.legend_name(key, names)} {value:.3g}" for key, value in error.items())
+    picture["meta"]["alt"] = f"{name} over {len(truth)} steps; root mean square errors: {summary}."
     return {"data": traces, "layout": picture}
 
 

@@ -79,11 +79,11 @@ def marginal_plot(
     if truth is not None:
         stroke = {"color": series_colour(1, dark), "width": 1.3, "dash": "dot"}
         picture["shapes"] = [rule | {"x0": truth, "x1": truth, "line": stroke}]
-    said = ", ".join(
+    summary = ", ".join(
         f"{descriptions.legend_name(n, names)} {m:.3g} [{low:.3g}, {high:.3g}]"
         for n, (low, m, high) in intervals.items()
     )
-    picture["meta"]["alt"] = f"Posterior of {variable}, means and central 95 % intervals: {said}."
+    picture["meta"]["alt"] = f"Posterior of {variable}, means and central 95 % intervals: {summary}."
     return {"data": traces, "layout": picture}
 
 
@@ -260,6 +260,6 @@ def errors_plot(
     if now is not None and len(places) and places[0] <= now <= places[-1]:
         rule = {"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1}
         picture["shapes"] = [rule | {"line": {"color": INK[dark], "width": 1, "dash": "dot"}}]
-    said = descriptions.ends({name: list(points.values()) for name, points in curves.items()})
-    picture["meta"]["alt"] = f"{title}, from {places[0]:g} to {places[-1]:g} simulations: {said}."
+    summary = descriptions.ends({name: list(points.values()) for name, points in curves.items()})
+    picture["meta"]["alt"] = f"{title}, from {places[0]:g} to {places[-1]:g} simulations: {summary}."
     return {"data": traces, "layout": picture}

@@ -49,8 +49,8 @@ def embeddings_plot(
         for index, (name, values) in enumerate(lines.items())
     ]
     picture = frame(title, (variable, f"μ({variable})"), height, dark)
-    said = "; ".join(f"{name} {descriptions.course(y, values)}" for name, values in lines.items())
-    picture["meta"]["alt"] = f"{title} over {variable}: {said}."
+    summary = "; ".join(f"{name} {descriptions.course(y, values)}" for name, values in lines.items())
+    picture["meta"]["alt"] = f"{title} over {variable}: {summary}."
     return {"data": traces, "layout": picture}
 
 

@@ -31,8 +31,8 @@ def accuracy(rows: Sequence[Measured], usual: str, *, dark: bool = False) -> Fig
     """
     places = {(row.field, row.model): row.share for row in rows}
     own = [f"{row.field} {100 * row.share:.0f} %" for row in rows if row.model == usual]
-    said = f"RMSE of {model_name(usual)} relative to bilinear interpolation: {', '.join(own)}."
-    picture = _picture(rows, "Error", "RMSE relative to bilinear interpolation", said, dark)
+    sentence = f"RMSE of {model_name(usual)} relative to bilinear interpolation: {', '.join(own)}."
+    picture = _picture(rows, "Error", "RMSE relative to bilinear interpolation", sentence, dark)
     picture["xaxis"]["range"] = [0, 1.03 * max(1.05, *places.values())]
     line = {"type": "line", "x0": 1, "x1": 1, "line": {"color": INK[dark], "width": 1, "dash": "dot"}}
     picture["shapes"], picture["annotations"] = [line | _ENDS], [_above("bilinear interpolation: 1", 1)]
@@ -44,8 +44,8 @@ def coverage(rows: Sequence[Measured], usual: str, *, dark: bool = False) -> Fig
     """Coverage of the 95 % intervals, shaded where it is about right; dots as in `accuracy`."""
     places = {(row.field, row.model): row.coverage for row in rows if row.coverage is not None}
     own = [f"{field} {100 * share:.0f} %" for (field, model), share in places.items() if model == usual]
-    said = f"{model_name(usual)}: {', '.join(own)}."
-    picture = _picture(rows, "Coverage of 95 % intervals", "share of the truth inside them", said, dark)
+    sentence = f"{model_name(usual)}: {', '.join(own)}."
+    picture = _picture(rows, "Coverage of 95 % intervals", "share of the truth inside them", sentence, dark)
     picture["xaxis"] |= {"range": [min(0.85, *places.values()) - 0.02, 1.005], "tickformat": ".0%"}
     band = {"type": "rect", "x0": AIM[0], "x1": AIM[1], "line": {"width": 0}}
     picture["shapes"] = [band | {"fillcolor": clear(hue("teal", dark), 0.14)} | _ENDS]

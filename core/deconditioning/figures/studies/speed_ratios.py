@@ -33,9 +33,9 @@ def ratio_dots(rows: Sequence[tuple[str, str, float]], *, dark: bool = False) ->
     picture["yaxis"] |= {"range": [len(whats) - 0.4, -0.75], "fixedrange": True}
     picture["annotations"] = [_label(what, index, dark) for index, what in enumerate(whats)]
     picture["shapes"] = [_same(dark)]
-    told = ", ".join(f"{what} {plain_ratio(best[what])}" for what in whats)
+    summary = ", ".join(f"{what} {plain_ratio(best[what])}" for what in whats)
     picture["meta"]["alt"] = (
-        f"Ratios of the time of a plain implementation to ours on a log scale, the largest of each task: {told}."
+        f"Ratios of the time of a plain implementation to ours on a log scale, the largest of each task: {summary}."
     )
     marks: dict[str, Any] = {
         "type": "scatter", "mode": "markers+text", "x": [ratio for _, _, ratio in rows],

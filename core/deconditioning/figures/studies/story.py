@@ -112,9 +112,9 @@ def intervals(
     ends = np.concatenate([exact[1], *(interval for _, interval, _ in rows.values())])
     room = 0.04 * float(np.ptp(ends))
     across = (float(ends.min() - room), float(ends.max() + room))
-    told = {name: (mean, interval) for name, (mean, interval, _) in rows.items()} | {"exact": exact}
-    said = ", ".join(f"{name} {at:.3g} [{low:.3g}, {high:.3g}]" for name, (at, (low, high)) in told.items())
-    alt = f"Means and intervals: {said}."
+    known = {name: (mean, interval) for name, (mean, interval, _) in rows.items()} | {"exact": exact}
+    summary = ", ".join(f"{name} {at:.3g} [{low:.3g}, {high:.3g}]" for name, (at, (low, high)) in known.items())
+    alt = f"Means and intervals: {summary}."
     result = picture(traces, (label, ""), alt, dark=dark, up=(-0.8, len(rows) - 0.2), across=across)
     result["layout"]["yaxis"] |= {"tickvals": list(range(len(rows))), "ticktext": list(rows)}
     result["layout"]["margin"] |= {"l": 150}

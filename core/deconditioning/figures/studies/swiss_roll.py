@@ -67,7 +67,7 @@ def roll_from_the_side(
     number: np.ndarray,
     heights: np.ndarray,
     means: np.ndarray,
-    seen: tuple[Sequence[int], Sequence[int]],
+    axes: tuple[Sequence[int], Sequence[int]],
     limits: tuple[float, float],
     *,
     height: int = 400,
@@ -80,7 +80,7 @@ def roll_from_the_side(
     inputs : (N, 3).  number : (N,) slice of each point.  heights, means : (S,) of each slice.
     seen : slices whose points are seen, slices whose means are seen.
     """
-    with_points = np.isin(number, np.asarray(seen[0]))
+    with_points = np.isin(number, np.asarray(axes[0]))
     traces: list[dict[str, Any]] = [
         {
             "type": "scattergl", "mode": "markers", "x": compact(inputs[mask, 0]), "y": compact(inputs[mask, 2]),
@@ -88,7 +88,7 @@ def roll_from_the_side(
         }
         for mask, colour, size in ((with_points, INK[dark], 3), (~with_points, hue("grey", dark), 1.5))
     ]  # fmt: skip
-    chosen = np.asarray(seen[1])
+    chosen = np.asarray(axes[1])
     right = float(inputs[:, 0].max()) + 0.35
     bars = _markers(means[chosen], "sequential", limits, "Mean of a slice", 8, dark) | {"showscale": False}
     traces.append(
@@ -103,7 +103,7 @@ def roll_from_the_side(
     picture["xaxis"] = axis("x", dark, automargin=False, showgrid=False, zeroline=False)
     picture["yaxis"] = axis("Height", dark, automargin=False, showgrid=False, zeroline=False)
     picture["meta"]["alt"] = (
-        f"Side view of the roll: {len(heights)} horizontal slices, {len(seen[0])} with points, {len(chosen)} with a "
+        f"Side view of the roll: {len(heights)} horizontal slices, {len(axes[0])} with points, {len(chosen)} with a "
         "mean."
     )
     return {"data": traces, "layout": picture}

@@ -16,16 +16,16 @@ def learning_reporter(
     ``approximation`` describes how the data used for learning differ from those used for prediction.
     """
     stages = 2 if model.learns_mediation_first(options.stage_one) else 1
-    seen: list[str] = []
+    labels: list[str] = []
 
     def report(event: dict[str, Any]) -> None:
         if approximation:
             event = {**event, "quantity": f"{event['quantity']} ({approximation})"}
-        if event["stage"] not in seen:
-            seen.append(event["stage"])
+        if event["stage"] not in labels:
+            labels.append(event["stage"])
         context.check()
         per_stage = event["total"]
-        done = (len(seen) - 1) * per_stage + min(event["evaluation"], per_stage)
+        done = (len(labels) - 1) * per_stage + min(event["evaluation"], per_stage)
         values = {
             "stage": event["stage"],
             "restart": event["restart"],

@@ -52,13 +52,13 @@ class WhitenedTargets:
 
     def project(self, sums: Float[Tensor, "B q"]) -> Float[Tensor, "k q"]:
         """``F⁻¹ Wᵀ c``: what the whitened targets see of bag sums."""
-        seen = sums if self.weights is None else self.weights.T @ sums
-        return seen if self.scale is None else self.scale[:, None] * seen
+        whitened = sums if self.weights is None else self.weights.T @ sums
+        return whitened if self.scale is None else self.scale[:, None] * whitened
 
     def prior_variances(self, bag_gram: Float[Tensor, "B *B"]) -> Float[Tensor, " k"]:
         """``diag(F⁻¹ Wᵀ K̄ W F⁻ᵀ)``; where W = I the diagonal of K̄ is enough."""
-        seen = bag_gram if self.weights is None else (self.weights * (bag_gram @ self.weights)).sum(0)
-        return seen if self.scale is None else self.scale.square() * seen
+        whitened = bag_gram if self.weights is None else (self.weights * (bag_gram @ self.weights)).sum(0)
+        return whitened if self.scale is None else self.scale.square() * whitened
 
     def between_bags(self) -> Float[Tensor, "B B"]:
         """``W Σ⁻¹ Wᵀ``, where W is not the identity."""
@@ -151,12 +151,12 @@ class _Last:
         versions, limits = tuple(t._version for t in tensors), (MOST_BAGS, MOST_COLUMNS, LEFT_OUT, CHUNK, BLOCK)
         weights = (spec.model, spec.mediator_kernel, spec.regularisation, columns.mediators)
         key = (weights, spec.mean, versions, limits)
-        kept = self._kept
-        if kept is not None and kept[0] == key:
-            if len(kept[1]) == len(tensors) and all(
-                ref() is tensor for ref, tensor in zip(kept[1], tensors, strict=True)
+        cached = self._kept
+        if cached is not None and cached[0] == key:
+            if len(cached[1]) == len(tensors) and all(
+                ref() is tensor for ref, tensor in zip(cached[1], tensors, strict=True)
             ):
-                return kept[2]
+                return cached[2]
         self._kept = None
         target_summary = _from_stream(spec, data, columns, check)
         self._kept = (key, [weakref.ref(tensor) for tensor in tensors], target_summary)

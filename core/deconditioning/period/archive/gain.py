@@ -107,10 +107,10 @@ class Anomalies:
 def anomalies(coarse: CoarseSide, fine: FineSide, rows: np.ndarray) -> Anomalies:
     """Climatology and anomalies of the training times ``rows``."""
     design, values = coarse.design[rows], torch.cat([coarse.z[rows], coarse.truth[rows], fine.y[rows]], dim=1)
-    found = torch.as_tensor(np.linalg.lstsq(design, values.cpu().numpy(), rcond=None)[0]).to(values.device)
-    left = values - torch.as_tensor(design).to(values.device) @ found
+    coefficients = torch.as_tensor(np.linalg.lstsq(design, values.cpu().numpy(), rcond=None)[0]).to(values.device)
+    left = values - torch.as_tensor(design).to(values.device) @ coefficients
     sizes = [coarse.z.shape[1], coarse.z.shape[1], fine.y.shape[1]]
-    (a, truth, r), (of_z, _, of_y) = left.split(sizes, dim=1), found.split(sizes, dim=1)
+    (a, truth, r), (of_z, _, of_y) = left.split(sizes, dim=1), coefficients.split(sizes, dim=1)
     slope = (a * truth).sum(0) / a.square().sum(0).clamp_min(1e-30)
     freedom = max(1, len(rows) - design.shape[1])
     noise = (truth - slope * a).square().sum(0) / freedom

@@ -102,8 +102,8 @@ def learn_composite(
     trainable = Trainable(
         start, known.data, columns, hold=options.hold, held_to=centre_of_priors(problem, start, problem.data.bags)
     )  # fmt: skip
-    seen = torch.as_tensor(r[np.ix_(times, pixels)]).to(device)
-    objective = composite_objective(trainable, known, problem, pixels, seen, context.check)
+    observed = torch.as_tensor(r[np.ix_(times, pixels)]).to(device)
+    objective = composite_objective(trainable, known, problem, pixels, observed, context.check)
     count = len(known.targets)
 
     def tell(event: dict[str, Any]) -> None:

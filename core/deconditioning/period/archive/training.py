@@ -56,8 +56,8 @@ def read_training(series: Series, archive: Fields, words: Sequence[str] = ()) ->
     name, notes = _variable(archive, series)
     dim = time_dimension(archive, name)
     labels = archive.check(name).extra[dim]
-    wanted = chosen_times(labels, words) if words else _others(labels, series.labels)
-    shared = [n for n in wanted if labels[n] in set(series.labels)]
+    requested = chosen_times(labels, words) if words else _others(labels, series.labels)
+    shared = [n for n in requested if labels[n] in set(series.labels)]
     if shared and words:
         notes.append(
             f"{len(shared)} times of the training period are also downscaled, which the scores of these times favour."
@@ -65,13 +65,13 @@ def read_training(series: Series, archive: Fields, words: Sequence[str] = ()) ->
     taken, how = _picker(archive.grid, problem.grid)
     notes += [f"The archive is remapped to the grid of the covariates: {how}."] if "own values" not in how else []
     rows, kept = [], []
-    for n in wanted:
-        values, said = convert(archive.values(name, {dim: n}), archive.check(name).units, problem.units, name)
+    for n in requested:
+        values, note = convert(archive.values(name, {dim: n}), archive.check(name).units, problem.units, name)
         row = taken(values).ravel()[problem.pixel]
         if np.isfinite(row).mean() >= _MOST_PIXELS:
             rows.append(row)
             kept.append(n)
-        notes += [said] if said and said not in notes else []
+        notes += [note] if note and note not in notes else []
     if len(kept) < _LEAST_TIMES:
         raise InputError(
             f"The archive has {len(kept)} usable times; at least {_LEAST_TIMES} are needed to learn a climatology and "
@@ -110,12 +110,12 @@ def _with_coarse(
         notes.append(f"{int(gaps.sum()):,} pixels lack a value at some time of the training period and get none.")
     cells = _cell_means(series, fine)
     places = [place_matching(series.file.labels, label) for label in labels]
-    found = [n for n, place in enumerate(places) if place is not None]
-    if series.fine is None and len(found) >= _LEAST_TIMES:
-        coarse = np.stack([series.file.coarse(int(places[n] or 0))[problem.target_cell] for n in found])
-        whole = np.isfinite(coarse).all(axis=1) & np.isfinite(cells[found]).all(axis=1)
+    matched = [n for n, place in enumerate(places) if place is not None]
+    if series.fine is None and len(matched) >= _LEAST_TIMES:
+        coarse = np.stack([series.file.coarse(int(places[n] or 0))[problem.target_cell] for n in matched])
+        whole = np.isfinite(coarse).all(axis=1) & np.isfinite(cells[matched]).all(axis=1)
         notes.append(f"Coarse values of the training period are those of the target's file, at {whole.sum()} times.")
-        chosen = [n for n, ok in zip(found, whole, strict=True) if ok]
+        chosen = [n for n, ok in zip(matched, whole, strict=True) if ok]
         coarse = coarse[whole]
     else:
         chosen = [n for n in range(len(fine)) if np.isfinite(cells[n]).all()]

@@ -76,8 +76,8 @@ def _fit(parts: Sequence[Tensor], shares: tuple[float, ...], outcomes: Tensor, d
     known = linalg.cholesky(design.T @ design, "covariates")
     inside, rest = (v - design @ known.solve(design.T @ v) for v in (features, outcomes))
     values, vectors = linalg.eigen(inside.T @ inside, "features")
-    kept = values > 1e-12 * values[0]
-    values, vectors = values[kept], vectors[:, kept]
+    positive = values > 1e-12 * values[0]
+    values, vectors = values[positive], vectors[:, positive]
     projected = (vectors.T @ (inside.T @ rest)) / values.sqrt()
     directions = inside @ vectors / values.sqrt()
     spectrum = Spectrum(directions, values, projected, float(rest.square().sum()), len(outcomes) - design.shape[1])
@@ -119,12 +119,12 @@ def validate_few(
     repeats: int = 20, seed: int = 0, prepared: Prepared | None = None, check: Check = never,
 ) -> Mapping[str, Validated]:  # fmt: skip
     """R² of held-out subjects as `cross_validate` has it, through the ``rank`` leading features of each method."""
-    kept = prepared or Prepared(subjects, most_seconds=MOST_SECONDS)
+    sums = prepared or Prepared(subjects, most_seconds=MOST_SECONDS)
     splits = [folds_of(subjects.count, folds, seed + index) for index in range(repeats)]
     y, design = subjects.outcomes, design_matrix(subjects.covariates, intercept=True)
     result = {}
     for method in methods:
-        parts = features_of(method, kept, settings, rank)
+        parts = features_of(method, sums, settings, rank)
 
         def predict(train: np.ndarray, held: np.ndarray, parts: tuple[Tensor, ...] = parts) -> np.ndarray:
             rows, others = torch.from_numpy(train), torch.from_numpy(held)

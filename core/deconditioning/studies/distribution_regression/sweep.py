@@ -47,19 +47,19 @@ def row(given: dict[str, Any]) -> dict[str, Any]:
     )  # fmt: skip
     spec = settings.regression(prepared.subjects.columns)
     result, drawn = regress(prepared.sums("gpdr", settings), prepared.subjects, spec, settings)
-    told: dict[str, Any] = {"risk": posterior_risk(result)}
+    entry: dict[str, Any] = {"risk": posterior_risk(result)}
     if isinstance(result, Fitted):
         missed = result.left_out() - prepared.subjects.outcomes
-        told |= {"evidence": result.evidence, "left_out": float(missed.square().mean().sqrt())}
+        entry |= {"evidence": result.evidence, "left_out": float(missed.square().mean().sqrt())}
     elif isinstance(result, SpectralPosterior) and drawn is None and settings.rank is None:
-        told["evidence"] = log_evidence(result.spectrum, 1.0, result.spec.noise)
+        entry["evidence"] = log_evidence(result.spectrum, 1.0, result.spec.noise)
     x = np.linspace(0, 1, _POINTS)
     mean, variance = result.moments(torch.from_numpy(x)[:, None].to(result.outcomes), centred=settings.intercept)
     truth = regression_function(x)
     error = mean.numpy(force=True) - truth
-    told["rmse"] = float(np.sqrt(np.mean(error**2)))
+    entry["rmse"] = float(np.sqrt(np.mean(error**2)))
     lines = {"mean": mean.numpy(force=True), "truth": truth}
-    return told | {"picture": small_lines(x, lines, variance.sqrt().numpy(force=True))}
+    return entry | {"picture": small_lines(x, lines, variance.sqrt().numpy(force=True))}
 
 
 SWEEP = Study(

@@ -84,18 +84,18 @@ def cross_validate(
     if unknown:
         raise InputError(f"The method '{unknown[0]}' is unknown: choose among {', '.join(PREDICTORS)}.")
     splits = [folds_of(subjects.count, folds, seed + index) for index in range(repeats)]
-    kept = prepared or Prepared(subjects, most_seconds=MOST_SECONDS)
+    sums = prepared or Prepared(subjects, most_seconds=MOST_SECONDS)
     y = subjects.outcomes.numpy(force=True)
     out = {}
     for method in methods:
         same = (method, folds, repeats, seed)  # without a kernel nothing depends on the settings
-        if method == "flr" and same in kept.kept_scores:
-            out[method] = kept.kept_scores[same]
+        if method == "flr" and same in sums.kept_scores:
+            out[method] = sums.kept_scores[same]
             continue
-        predict = _functional(subjects, kept.features()) if method == "flr" else _kernel_method(
-            kept.sums(method, settings), subjects, settings, learned, check
+        predict = _functional(subjects, sums.features()) if method == "flr" else _kernel_method(
+            sums.sums(method, settings), subjects, settings, learned, check
         )  # fmt: skip
-        out[method] = kept.kept_scores[same] = over_folds(predict, y, splits, check)
+        out[method] = sums.kept_scores[same] = over_folds(predict, y, splits, check)
     return out
 
 

@@ -243,22 +243,22 @@ def _learned(problem: DownscalingProblem, item: dict[str, Any]) -> dict[str, Any
     data = matched_data(problem, learned.spec)
     result = predict(learned.spec, data, problem, device=device)
     seconds = watch.seconds()
-    found = physical_map(problem, result.parts)
-    held = None if guard.one_scale_up is None else guard.one_scale_up.held
+    predictive = physical_map(problem, result.parts)
+    coverage = None if guard.one_scale_up is None else guard.one_scale_up.held
     guard = beside_bilinear(problem, learned.spec.model, result.left_out, bilinear_error(problem), guard)
-    rests_on = assumptions(problem, learned.spec, data, found.mean, found.sd, held)
+    rests_on = assumptions(problem, learned.spec, data, predictive.mean, predictive.sd, coverage)
     sentences = [*guard.sentences, *learned.warnings, *jitter_sentence(result.jitter), *result.told, *refused(rests_on)]
-    told: dict[str, Any] = {"message": " ".join(sentences) or None, "warned": bool(sentences), "warnings": sentences}
+    entry: dict[str, Any] = {"message": " ".join(sentences) or None, "warned": bool(sentences), "warnings": sentences}
     if (checked := guard.one_scale_up) is not None:
-        told["one_scale_up"] = {"rmse": checked.rmse, "t": checked.t, "held": checked.held, "cpu_s": checked.cpu_s}
-        told |= {"claims": checked.claims, "weights": checked.weights}
+        entry["one_scale_up"] = {"rmse": checked.rmse, "t": checked.t, "held": checked.held, "cpu_s": checked.cpu_s}
+        entry |= {"claims": checked.claims, "weights": checked.weights}
     assert problem.truth is not None
-    scores = score_field(problem.truth, found, area=problem.grid.area)
-    told["warp"] = None if problem.warp is None else problem.warp.to_dict()
+    scores = score_field(problem.truth, predictive, area=problem.grid.area)
+    entry["warp"] = None if problem.warp is None else problem.warp.to_dict()
     if item["model"] == AUTO:
-        told["spectra"] = _spectra(problem, learned.spec, found)
-    told["reaggregated"] = _reaggregated(problem, found.mean)
-    return {**told, "scores": scores, "seconds": seconds, "peak_mb": peak_mb(device)}
+        entry["spectra"] = _spectra(problem, learned.spec, predictive)
+    entry["reaggregated"] = _reaggregated(problem, predictive.mean)
+    return {**entry, "scores": scores, "seconds": seconds, "peak_mb": peak_mb(device)}
 
 
 def _reaggregated(problem: DownscalingProblem, mean: np.ndarray) -> float | None:
@@ -267,9 +267,9 @@ def _reaggregated(problem: DownscalingProblem, mean: np.ndarray) -> float | None
     return None if seen is None else seen["rmse"] / float(np.std(problem.plain.coarse[problem.observed]))
 
 
-def _spectra(problem: DownscalingProblem, spec: ModelSpec, found: Predictive) -> dict[str, Any] | None:
+def _spectra(problem: DownscalingProblem, spec: ModelSpec, predictive: Predictive) -> dict[str, Any] | None:
     """Power of the mean, of ten draws and of the truth in thirds of the wavenumbers; None for a very small grid."""
-    spectra = ResultDataset(problem, spec, found, settings={}).drawn(Delivery(draws=10))[1]
+    spectra = ResultDataset(problem, spec, predictive, settings={}).drawn(Delivery(draws=10))[1]
     return None if spectra is None else spectra.to_dict()
 
 

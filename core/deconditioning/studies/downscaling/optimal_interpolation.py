@@ -40,12 +40,14 @@ def optimal_interpolation(problem: DownscalingProblem) -> Predictive:
     width = _metres_between(*centre)
     fold = np.random.default_rng(problem.spec.seed).permutation(len(values)) % _FOLDS
 
-    def interpolated(at: list[np.ndarray], before: np.ndarray, seen: np.ndarray, length: float, ratio: float) -> Any:
-        points = gridpp.Points(*(each[seen] for each in centre))
+    def interpolated(
+        at: list[np.ndarray], before: np.ndarray, observed: np.ndarray, length: float, ratio: float
+    ) -> Any:
+        points = gridpp.Points(*(each[observed] for each in centre))
         structure = gridpp.BarnesStructure(length * width, 0, 0, 5 * length * width)
         return gridpp.optimal_interpolation(
-            gridpp.Points(*at), before, points, values[seen], np.full(seen.sum(), ratio), below[seen], structure,
-            _MOST_POINTS,
+            gridpp.Points(*at), before, points, values[observed], np.full(observed.sum(), ratio), below[observed],
+            structure, _MOST_POINTS,
         )  # fmt: skip
 
     def error(chosen: tuple[float, float]) -> float:

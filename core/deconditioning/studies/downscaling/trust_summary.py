@@ -108,11 +108,11 @@ def headline(name: str, summary: TrustSummary) -> str:
     losses = f"No run was {worse}." if not lost else (
         f"{lost} of {summary.runs} were {worse}, {summary.lost_warned} of them with a warning."
     )  # fmt: skip
-    right, claimed, asked = (sum(each.values()) for each in (summary.right, summary.claimed, summary.asked))
+    right, claimed, total = (sum(each.values()) for each in (summary.right, summary.claimed, summary.asked))
     conscience = (
-        f" Without a truth, the test one scale up ranked two methods in {claimed} of {asked} comparisons, "
+        f" Without a truth, the test one scale up ranked two methods in {claimed} of {total} comparisons, "
         f"{'each time' if right == claimed else f'{right} times'} correctly."
-        if asked
+        if total
         else ""
     )
     low, high = (f"{100 * each:.0f}" for each in AIM)

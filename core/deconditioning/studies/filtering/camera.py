@@ -125,8 +125,8 @@ def make_camera(spec: CameraSpec) -> CameraData:
         return rotations, frames, frames + spec.noise * noise.standard_normal(frames.shape)
 
     states, _, frames = series(spec.train + 1, spec.seed)
-    truth, clean, seen = series(spec.test, TEST_SEED + spec.seed)
-    return CameraData(spec, room, states, frames[:-1], truth, clean, seen)
+    truth, clean, observed = series(spec.test, TEST_SEED + spec.seed)
+    return CameraData(spec, room, states, frames[:-1], truth, clean, observed)
 
 
 @dataclass(frozen=True)
@@ -193,21 +193,21 @@ def matrices(method: str, trained: KernelBayesFilter, followed: list[FilterState
 def kernel_bayes(method: str, data: CameraData, settings: FilterSettings, check: Check = never) -> Estimates:
     """Train one of ``KERNELS`` (β and ε by validation where they are not given), follow the test series."""
     device = choose(settings.device)
-    x, y, seen = (_tensor(values, device) for values in (data.states, data.frames, data.seen))
+    x, y, observed = (_tensor(values, device) for values in (data.states, data.frames, data.seen))
     scale, epsilon = settings.scale, settings.regularisation
     if scale is None or epsilon is None:
         scale, epsilon = _validated(method, x, y, settings, check)
     trained = camera_filter(method, x, y, scale, epsilon, settings.tolerance, settings.iterative)
-    trained.run(seen[None, :2])  # factors are made once, before the clock
+    trained.run(observed[None, :2])  # factors are made once, before the clock
     watch = Stopwatch()
-    followed = trained.run(seen[None])
-    spent = watch.seconds()["cpu"] / len(seen)
+    followed = trained.run(observed[None])
+    spent = watch.seconds()["cpu"] / len(observed)
     mass, lost, far = (
         torch.cat([getattr(s, name) for s in followed]).cpu().numpy() for name in ("mass", "lost", "far")
     )
     words = f"β = {scale:.3g}, ε = {epsilon:.3g}, δ = 2ε; restarted {int(lost.sum())} times"
-    told = mass if trained.has_mass else None
-    return Estimates(matrices(method, trained, followed), words, spent, told, lost, far, trained.ranks)
+    known_mass = mass if trained.has_mass else None
+    return Estimates(matrices(method, trained, followed), words, spent, known_mass, lost, far, trained.ranks)
 
 
 def _tensor(values: np.ndarray, device: Any) -> torch.Tensor:
@@ -246,10 +246,10 @@ def kalman(method: str, data: CameraData) -> Estimates:
 def nearest_frame(data: CameraData) -> Estimates:
     """The control: the rotation of the training frame nearest to the one observed, without any memory."""
     watch = Stopwatch()
-    frames, seen = data.frames, data.seen
-    square = (seen**2).sum(1)[:, None] - 2 * seen @ frames.T + (frames**2).sum(1)
+    frames, observed = data.frames, data.seen
+    square = (observed**2).sum(1)[:, None] - 2 * observed @ frames.T + (frames**2).sum(1)
     result = data.states[square.argmin(1)]
-    return Estimates(result, f"among {len(frames)} frames", watch.seconds()["cpu"] / len(seen))
+    return Estimates(result, f"among {len(frames)} frames", watch.seconds()["cpu"] / len(observed))
 
 
 @one_thread()

@@ -23,16 +23,16 @@ def compare_smoothers(
     The prediction of the first step is its estimate. Source: `KernelBayesFilter.smooth`.
     """
     trained = train(problem.states, problem.observations, settings)
-    kept = trained.filter
-    steps = kept.run(torch.as_tensor(problem.seen[None], dtype=torch.float64, device=kept.states.device))
-    ahead = torch.cat([kept.transition_weights(state.weights) for state in steps[:-1]])
+    kbr = trained.filter
+    steps = kbr.run(torch.as_tensor(problem.seen[None], dtype=torch.float64, device=kbr.states.device))
+    ahead = torch.cat([kbr.transition_weights(state.weights) for state in steps[:-1]])
     result: dict[tuple[str, str | float | None], torch.Tensor] = {
-        ("kbr", None): estimates(kept, steps)[0],
-        ("kbr_ahead", None): torch.cat([kept.estimate(steps[0].weights), kept.estimate(ahead, ahead=True)]),
+        ("kbr", None): estimates(kbr, steps)[0],
+        ("kbr_ahead", None): torch.cat([kbr.estimate(steps[0].weights), kbr.estimate(ahead, ahead=True)]),
     }
     for delta in deltas:
         value = 2 * trained.regularisation if delta == _OWN else float(delta)
-        result["kbr_smoothed", delta] = kept.estimate(torch.cat(kept.smooth(steps, value)))
+        result["kbr_smoothed", delta] = kbr.estimate(torch.cat(kbr.smooth(steps, value)))
     return [_row(name, delta, means, problem, seed, trained) for (name, delta), means in result.items()]
 
 

@@ -72,10 +72,10 @@ def _whole_steps(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
     """States without gaps, observations of the steps that can be learned from, and the states' rows where these begin
     (None where all can)."""
-    known, seen = torch.isfinite(states).all(1), torch.isfinite(observations).all(1)
-    if bool(known.all()) and bool(seen.all()):
+    known, observed = torch.isfinite(states).all(1), torch.isfinite(observations).all(1)
+    if bool(known.all()) and bool(observed.all()):
         return states, observations, None
-    usable = known[:-1] & known[1:] & seen
+    usable = known[:-1] & known[1:] & observed
     row = known.cumsum(0) - 1
     return states[known], observations[usable], row[:-1][usable]
 
@@ -169,13 +169,13 @@ def system_of(settings: RotationSettings) -> RotationSystem:
 def rotation_problem(system: RotationSystem, train_steps: int, test_steps: int, seed: int) -> FilterProblem:
     """One series of the system to learn from, another to follow; EKF, UKF and particles are told its equations."""
     states, observations = system.simulate(train_steps + 1, seed)
-    truth, seen = system.simulate(test_steps, TEST_SEED + seed)
+    truth, observed = system.simulate(test_steps, TEST_SEED + seed)
     others = {
         "ekf": partial(extended_kalman, system),
         "ukf": partial(unscented_kalman, system),
         "particle": partial(particle_filter, system, seed=seed),
     }
-    return FilterProblem(states, observations[:-1], truth, seen, others)
+    return FilterProblem(states, observations[:-1], truth, observed, others)
 
 
 def series_problem(series: Series, train_steps: int) -> tuple[FilterProblem, Scaling]:
@@ -252,18 +252,18 @@ def follow(
     ``others`` is what `follow_with_others` found on the same problem: those filters do not depend on the settings.
     """
     trained = train(problem.states, problem.observations, settings, check)
-    kept = trained.filter
-    series = torch.as_tensor(problem.seen[None], dtype=torch.float64, device=kept.states.device)
-    kept.run(series[:, :2])  # factors are made once, before the clock
+    kbr = trained.filter
+    series = torch.as_tensor(problem.seen[None], dtype=torch.float64, device=kbr.states.device)
+    kbr.run(series[:, :2])  # factors are made once, before the clock
     begun = time.process_time()
-    steps = kept.run(series)
-    means = {"kbr": estimates(kept, steps)[0].cpu().numpy()}
+    steps = kbr.run(series)
+    means = {"kbr": estimates(kbr, steps)[0].cpu().numpy()}
     seconds = {"kbr": (time.process_time() - begun) / len(problem.seen)}
     words = {"kbr": f"β = {trained.scale:.3g}, ε = {trained.regularisation:.3g}, δ = 2ε"}
     if settings.around:
-        for name, said, weighed in _around(kept, steps):
+        for name, parameters, weighed in _around(kbr, steps):
             begun = time.process_time()
-            means[name], words[name] = weighed().cpu().numpy(), said
+            means[name], words[name] = weighed().cpu().numpy(), parameters
             seconds[name] = (time.process_time() - begun) / len(problem.seen)
     for name, (result, spent) in (follow_with_others(problem) if others is None else others).items():
         seconds[name], means[name], words[name] = spent, result.means, result.parameters
@@ -272,20 +272,20 @@ def follow(
         return torch.stack([getattr(step, name)[0] for step in steps]).cpu().numpy()
 
     return Followed(
-        problem.truth, problem.seen, means, kept.now.cpu().numpy(), rows("weights"), rows("mass"),
-        rows("lost"), rows("far"), kept.ranks, words, seconds,
+        problem.truth, problem.seen, means, kbr.now.cpu().numpy(), rows("weights"), rows("mass"),
+        rows("lost"), rows("far"), kbr.ranks, words, seconds,
     )  # fmt: skip
 
 
-def _around(kept: KernelBayesFilter, steps: list[FilterState]) -> list[tuple[str, str, Callable[[], torch.Tensor]]]:
+def _around(kbr: KernelBayesFilter, steps: list[FilterState]) -> list[tuple[str, str, Callable[[], torch.Tensor]]]:
     """The prediction before each look (none before the first: the first estimate stands there) and the smoother."""
 
     def ahead() -> torch.Tensor:
-        weights = torch.cat([kept.transition_weights(state.weights) for state in steps[:-1]])
-        return torch.cat([kept.estimate(steps[0].weights), kept.estimate(weights, ahead=True)])
+        weights = torch.cat([kbr.transition_weights(state.weights) for state in steps[:-1]])
+        return torch.cat([kbr.estimate(steps[0].weights), kbr.estimate(weights, ahead=True)])
 
     def smoothed() -> torch.Tensor:
-        return kept.estimate(torch.cat(kept.smooth(steps)))
+        return kbr.estimate(torch.cat(kbr.smooth(steps)))
 
     return [
         ("kbr_ahead", "before the step's own observation", ahead),

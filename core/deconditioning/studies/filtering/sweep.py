@@ -42,14 +42,14 @@ def row(given: dict[str, Any]) -> dict[str, Any]:
     """Error on the second half of the training steps, on the series that is followed, and the first coordinate."""
     problem, settings = _settings_at(given)
     result = follow(problem, settings)
-    told: dict[str, Any] = {"mse": result.errors["kbr"], "ms": 1000 * result.seconds["kbr"]}
+    entry: dict[str, Any] = {"mse": result.errors["kbr"], "ms": 1000 * result.seconds["kbr"]}
     try:
-        told["validation"] = validation_error(problem, settings)
+        entry["validation"] = validation_error(problem, settings)
     except InputError:
-        told["validation"] = None  # too few steps to be halved
+        entry["validation"] = None  # too few steps to be halved
     steps = np.arange(1, min(STEPS, len(result.truth)) + 1)
     lines = {"filter": result.means["kbr"][: len(steps), 0], "truth": result.truth[: len(steps), 0]}
-    return told | {"picture": small_lines(steps, lines)}
+    return entry | {"picture": small_lines(steps, lines)}
 
 
 SWEEP = Study(

@@ -249,8 +249,8 @@ def _nearest(tests: np.ndarray, simulated: np.ndarray, count: int) -> np.ndarray
     rows = []
     for y in tests:
         far = half - simulated @ y
-        kept = np.argpartition(far, count - 1)[:count]
-        rows.append(kept[np.argsort(far[kept])])
+        nearest = np.argpartition(far, count - 1)[:count]
+        rows.append(nearest[np.argsort(far[nearest])])
     return np.stack(rows)
 
 

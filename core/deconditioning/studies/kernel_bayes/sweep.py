@@ -52,19 +52,19 @@ def _one(problem: GaussianProblem, rule: KernelBayes, settings: KernelBayesSetti
     y = np.array(settings.observed)
     sample = rule.posterior(empirical(torch.from_numpy(problem.draws), rule.kernel), torch.from_numpy(y))
     exact = problem.posterior(y)[0]
-    told = {
+    entry = {
         "distance": float(np.linalg.norm(sample.expectation(sample.points).numpy() - exact)),
         "negative": sample.negative,
     }
     if problem.spec.dimension > 1:
-        return told
+        return entry
     reach = 3.2 * float(np.sqrt(problem.xx[0, 0]))
     grid = np.linspace(-reach, reach, _POINTS)[:, None]
     lines = {
         "embedding": sample.at(torch.from_numpy(grid)).numpy(),
         "exact": exact_embedding(problem, y, grid, rule.kernel),
     }
-    return told | {"picture": small_lines(grid[:, 0], lines)}
+    return entry | {"picture": small_lines(grid[:, 0], lines)}
 
 
 def _several(problem: GaussianProblem, settings: KernelBayesSettings) -> dict[str, Any]:

@@ -111,20 +111,20 @@ def infer(
     if settings is None:
         learned = learned or learn(problem.prior, simulations, problem.observed, seed=seed)
         settings = learned.settings
-    seen = evidence(problem.prior, simulations, problem.observed, settings.epsilon, seed=seed)
+    data = evidence(problem.prior, simulations, problem.observed, settings.epsilon, seed=seed)
     answers, refused = {}, {}
-    with one_thread() if len(seen.u) <= SMALL else nullcontext():
+    with one_thread() if len(data.u) <= SMALL else nullcontext():
         for method in methods:
             try:
                 if method in OTHERS:
                     answers[method] = other_posterior(
-                        method, problem, simulations, seen, settings, seed=seed, herded=herded
+                        method, problem, simulations, data, settings, seed=seed, herded=herded
                     )
                 else:
-                    answers[method] = posterior(method, seen, settings, problem.prior, herded=herded)
+                    answers[method] = posterior(method, data, settings, problem.prior, herded=herded)
             except InputError as error:
                 refused[method] = str(error)
-    return Inference(problem, simulations, settings, learned, seen, answers, refused)
+    return Inference(problem, simulations, settings, learned, data, answers, refused)
 
 
 def rows_of(inference: Inference, seed: int, wall: float | None = None) -> Iterator[dict[str, Any]]:

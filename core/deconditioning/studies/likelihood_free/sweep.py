@@ -51,8 +51,8 @@ def row(given: dict[str, Any]) -> dict[str, Any]:
     if method not in inference.answers:
         raise InputError(inference.refused[method])
     scores = next(each["scores"] for each in rows_of(inference, seed) if each["model"] == method)
-    told = {name: scores[name] for name in SWEEP.scores if name in scores}
-    return told | {"log_q": _log_q(inference), "picture": _quantiles(inference, method)}
+    entry = {name: scores[name] for name in SWEEP.scores if name in scores}
+    return entry | {"log_q": _log_q(inference), "picture": _quantiles(inference, method)}
 
 
 def _log_q(inference: Inference) -> float:

@@ -20,11 +20,11 @@ def row(given: dict[str, Any]) -> dict[str, Any]:
         kernel_at(given, "l", "y"), given["regularisation"], given["second_regularisation"], given["herded"],
     )  # fmt: skip
     lines = {"embedding": posterior.embedding[::_THIN], "exact": posterior.exact[::_THIN]}
-    told: dict[str, Any] = {"distance": posterior.distance, "negative": posterior.mean.negative}
+    entry: dict[str, Any] = {"distance": posterior.distance, "negative": posterior.mean.negative}
     if "herded" in posterior.moments:
         (mean, sd), (right, wide) = posterior.moments["herded"], posterior.moments["exact"]
-        told |= {"mean_error": abs(mean - right), "sd_error": abs(sd - wide)}
-    return told | {"picture": small_lines(posterior.y[::_THIN], lines)}
+        entry |= {"mean_error": abs(mean - right), "sd_error": abs(sd - wide)}
+    return entry | {"picture": small_lines(posterior.y[::_THIN], lines)}
 
 
 SWEEP = Study(

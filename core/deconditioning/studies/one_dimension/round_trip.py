@@ -187,10 +187,10 @@ def both_ways(operators: Operators, x: float, y: Float[Tensor, " G"]) -> tuple[n
     at = torch.tensor([[x]], dtype=torch.float64)
     with torch.no_grad():
         near = evaluate(k, operators.line.inputs[:, None], at)[:, 0]
-    seen = operators.line.mediators[:, None]
+    mediators = operators.line.mediators[:, None]
     forth = deconditional_weights(
         operators.gram, operators.within, operators.within, operators.regularisation, operators.second_regularisation
     )
-    embeddings = (posterior_embedding(weights, near, seen, ell) for weights in (forth, _reverse(operators)))
+    embeddings = (posterior_embedding(weights, near, mediators, ell) for weights in (forth, _reverse(operators)))
     first, second = (mean.at(y[:, None]).numpy() for mean in embeddings)
     return first, second

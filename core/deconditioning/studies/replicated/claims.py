@@ -107,8 +107,8 @@ class Claim:
         return self._filled(self.missing_template)
 
     def _filled(self, template: str) -> str:
-        said = {name: _written(self.numbers[name], query.format) for name, query in self.queries}
-        return template.format(**said)
+        values = {name: _written(self.numbers[name], query.format) for name, query in self.queries}
+        return template.format(**values)
 
     @cached_property
     def answers(self) -> tuple[tuple[str, bool], ...]:

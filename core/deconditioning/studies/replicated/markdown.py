@@ -33,7 +33,7 @@ def _entry(claim: Claim) -> list[str]:
     """A heading with the verdict, and what stands behind it."""
     lines = [f"### {claim.item}: {claim.verdict}", "", f"- **Claim.** {claim.claim}", f"- **Ours.** {claim.ours}"]
     if claim.answers:
-        requested = "; ".join(f"{says}: {'yes' if holds else 'no'}" for says, holds in claim.answers)
+        requested = "; ".join(f"{sentence}: {'yes' if holds else 'no'}" for sentence, holds in claim.answers)
         lines.append(f"- **Comparisons.** {requested}.")
     if claim.data:
         lines.append(f"- **Not available.** {claim.data}.")

@@ -62,8 +62,8 @@ def _stored_rows(query: Query, folder: Path = FOLDER) -> list[Row]:
     path = folder / f"{query.file}.json"
     if not path.is_file():
         raise InputError(f"`{path.name}` is not among the stored results: run its command.")
-    kept = _read(path, path.stat().st_mtime)
-    every = kept[query.rows] if query.rows else kept["rows"] if "rows" in kept else kept["results"]
+    stored = _read(path, path.stat().st_mtime)
+    every = stored[query.rows] if query.rows else stored["rows"] if "rows" in stored else stored["results"]
     result = [row for row in every if _fits(row, query)]
     if not result and query.take != "count":
         raise InputError(f"`{path.name}` contains no row with {dict(query.where)}.")

@@ -70,5 +70,5 @@ def through_cells(transect: Transect, size: int) -> Cells:
     begins = transect.km[places % size == 0] - transect.spacing / 2
     edges = np.append(begins, transect.km[-1] + transect.spacing / 2)
     off = np.abs(transect.values - means[cell])
-    kept = float(means[cell].var() / transect.values.var())
-    return Cells(cell, means, edges, kept, float(off.max()), float(transect.km[off.argmax()]))
+    share = float(means[cell].var() / transect.values.var())
+    return Cells(cell, means, edges, share, float(off.max()), float(transect.km[off.argmax()]))

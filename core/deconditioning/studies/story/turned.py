@@ -40,9 +40,9 @@ class Turned:
 def follow_turned(turn: float) -> Turned:
     """Taught on system (a), which turns by 0.3 radians a step, and set to follow one that turns by ``turn``."""
     taught = RotationSystem.named("a")
-    states, looks = taught.simulate(EXAMPLES + 1, 0)
-    kept = train(states, looks[:-1], SETTINGS).filter
-    truth, seen = replace(taught, eta=turn).simulate(STEPS, TEST_SEED)
-    steps = kept.run(torch.as_tensor(seen[None]))
-    weights = torch.cat([kept.transition_weights(step.weights) for step in steps[:-1]])
-    return Turned(truth, seen, estimates(kept, steps)[0].numpy(), kept.estimate(weights, ahead=True).numpy())
+    states, observations = taught.simulate(EXAMPLES + 1, 0)
+    kbr = train(states, observations[:-1], SETTINGS).filter
+    truth, observed = replace(taught, eta=turn).simulate(STEPS, TEST_SEED)
+    steps = kbr.run(torch.as_tensor(observed[None]))
+    weights = torch.cat([kbr.transition_weights(step.weights) for step in steps[:-1]])
+    return Turned(truth, observed, estimates(kbr, steps)[0].numpy(), kbr.estimate(weights, ahead=True).numpy())

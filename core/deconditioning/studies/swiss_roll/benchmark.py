@@ -69,9 +69,9 @@ def one_fit(item: dict[str, Any]) -> dict[str, Any]:
         roll_fit = fit_roll(make_swiss_roll(roll), settings)
     except InputError as error:
         return {**row, "status": "failed", "message": str(error), "scores": {}, "seconds": None, "peak_mb": None}
-    said = " ".join(roll_fit.warnings) or None
+    message = " ".join(roll_fit.warnings) or None
     return {
-        **row, "status": "ok", "message": said, "scores": roll_fit.scores, "seconds": roll_fit.seconds,
+        **row, "status": "ok", "message": message, "scores": roll_fit.scores, "seconds": roll_fit.seconds,
         "peak_mb": roll_fit.peak_mb,
     }  # fmt: skip
 

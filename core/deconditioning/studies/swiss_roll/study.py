@@ -197,14 +197,14 @@ def posterior_at_points(
     inputs: Float[Tensor, "N 3"],
     points: Int[Tensor, " n"] | None = None,
     check: Check = never,
-    kept: tuple[SumsStore, str] | None = None,
+    cache: tuple[SumsStore, str] | None = None,
 ) -> tuple[Float[Tensor, " N"], Float[Tensor, " N"]]:
     """Posterior mean and sd of f at given points, on the CPU.
 
     Where ``points`` tell which row of ``inputs`` each row of the bags is, every pair of points is evaluated once, and
-    not even that where ``kept``, a store and the problem's name in it, holds the sums.
+    not even that where ``cache``, a store and the problem's name in it, holds the sums.
     """
-    _, mean, variance = conditioned(spec, data, inputs, points, check, kept)
+    _, mean, variance = conditioned(spec, data, inputs, points, check, cache)
     return mean.cpu(), variance.sqrt().cpu()
 
 
@@ -214,12 +214,12 @@ def conditioned(
     inputs: Float[Tensor, "N 3"],
     points: Int[Tensor, " n"] | None = None,
     check: Check = never,
-    kept: tuple[SumsStore, str] | None = None,
+    cache: tuple[SumsStore, str] | None = None,
 ) -> tuple[Conditioning | None, Float[Tensor, " N"], Float[Tensor, " N"]]:
     """What conditioning gives where the sums of pairs of points are kept, and the moments of `posterior_at_points`."""
     if points is not None and reads_bags(spec) and may_be_kept(data.bags, len(inputs)):
         picture = Picture(inputs, COLUMNS.inputs, data.bags, points)
-        store, name = kept or (SumsStore(), "")
+        store, name = cache or (SumsStore(), "")
         return posterior_of_sums(spec, data, COLUMNS, store.parts(name, spec.kernel, picture, check))
     given = named_posterior(spec, data, COLUMNS, check)
     return (None, *given.mean_and_variance(inputs, check))

@@ -42,12 +42,12 @@ def row(given: dict[str, Any]) -> dict[str, Any]:
         places = inducing_points(roll, model.model, model.inducing.count, model.inducing.seed)
         model = replace(model, inducing=replace(model.inducing, locations=places))
     data = _data(spec, not model.model.reads(roll.data))
-    result, mean, variance = conditioned(model, data, roll.inputs, roll.points, kept=(_SUMS, repr(spec)))
+    result, mean, variance = conditioned(model, data, roll.inputs, roll.points, cache=(_SUMS, repr(spec)))
     scores = score(roll, mean, variance.sqrt())
-    told = {name: scores[name] for name in SWEEP.scores if name in scores}
+    entry = {name: scores[name] for name in SWEEP.scores if name in scores}
     if result is not None:
-        told |= {"evidence": float(result.evidence), "left_out": leave_one_out(result).rmse}
-    return told | {"picture": _along(roll.truth.numpy(), mean.numpy(), variance.sqrt().numpy())}
+        entry |= {"evidence": float(result.evidence), "left_out": leave_one_out(result).rmse}
+    return entry | {"picture": _along(roll.truth.numpy(), mean.numpy(), variance.sqrt().numpy())}
 
 
 def _along(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> dict[str, Any]:

@@ -145,11 +145,11 @@ def _validation(options: argparse.Namespace) -> dict[str, Any]:
             results.append(Result(method, seed, scores, seconds=watch.seconds()))
             if not options.quiet:
                 say(f"{method}, seed {seed}: R² {scores['r2']:.3f} [{low:.3f}, {high:.3f}]")
-    said = {"folds": options.folds, "repeats": options.repeats, "learned": not options.given, "seeds": seeds}
-    said |= {"data": LABEL if options.stand_in else options.table, "subjects": subjects.count}
-    said |= {"covariates": list(subjects.covariate_names)}
-    said |= {"measures": len(subjects.measures), "methods": list(methods), **vars(settings)}
-    return document(options.command, said, results)
+    about = {"folds": options.folds, "repeats": options.repeats, "learned": not options.given, "seeds": seeds}
+    about |= {"data": LABEL if options.stand_in else options.table, "subjects": subjects.count}
+    about |= {"covariates": list(subjects.covariate_names)}
+    about |= {"measures": len(subjects.measures), "methods": list(methods), **vars(settings)}
+    return document(options.command, about, results)
 
 
 def _range(subjects: Any) -> float:

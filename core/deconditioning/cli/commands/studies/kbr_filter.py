@@ -54,11 +54,11 @@ def run(options: argparse.Namespace) -> None:
                     where = ", ".join(f"{name} {value}" for name, value in about.items())
                     say(f"{where}, {row['model']}, run {seed}: MSE {row['scores']['mse']:.4f} ({row['message']})")
         device = str(choose(options.device))
-    said = (
+    described = (
         "system", "generator", "series", "states", "observations", "missing", "train", "test", "runs", "seeds",
         "tolerance",
     )  # fmt: skip
-    settings_said = chosen(options, said)
+    settings_said = chosen(options, described)
     by = ("train",) if options.series else ("system", "train")
     write(document(options.command, settings_said, results, device=device, by=by), options.json)
 

@@ -54,8 +54,8 @@ def run(options: argparse.Namespace) -> None:
                 if not options.quiet:
                     say(f"d = {dimension}, {row['model']} of {size}, run {seed}: MSE {row['scores']['mse']:.4g}")
     settings = {name: getattr(options, name) for name in (*_names(), "runs", "seeds")}
-    said = document(options.command, {"methods": list(methods), **settings}, results, by=("dimension", "size"))
-    write(said, options.json)
+    result = document(options.command, {"methods": list(methods), **settings}, results, by=("dimension", "size"))
+    write(result, options.json)
 
 
 def _names() -> list[str]:

@@ -133,8 +133,8 @@ def _talk(options: argparse.Namespace, count: int, seed: int, rows: list[dict[st
         return
     for row in rows:
         scores = row["scores"]
-        said = row["message"] or "mean {posterior_mean:.4g} [{interval_low:.4g}, {interval_high:.4g}]".format(**scores)
-        say(f"n = {count}, seed {seed}, {row['model']}: {said}")
+        text = row["message"] or "mean {posterior_mean:.4g} [{interval_low:.4g}, {interval_high:.4g}]".format(**scores)
+        say(f"n = {count}, seed {seed}, {row['model']}: {text}")
 
 
 def _command(options: argparse.Namespace) -> str:

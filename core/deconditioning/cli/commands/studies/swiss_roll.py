@@ -53,13 +53,13 @@ def run(options: argparse.Namespace) -> None:
         spec = BenchmarkSpec(tuple(options.models), (matching,), tuple(options.seeds), roll, settings)
         given = {"models": spec.models, "matchings": spec.matchings, "seeds": spec.seeds}
         device = str(choose(options.device))
-        found = benchmark_task(
+        benchmark = benchmark_task(
             {**given, "roll": roll, "settings": settings}, Context(on_report=Progress(options.quiet))
         )
-    results = [_result(row) for row in found["rows"]]
+    results = [_result(row) for row in benchmark["rows"]]
     if all(result.status != "ok" for result in results):
         raise InputError(str(results[0].message))
-    everything = {**found["settings"], "matching": matching}
+    everything = {**benchmark["settings"], "matching": matching}
     write(document(options.command, everything, results, device=device), options.json)
 
 
