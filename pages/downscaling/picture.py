@@ -112,7 +112,7 @@ def _exact_job(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
         scale = None if result.scale is None else problem.on_grid(result.scale)
         more: dict[str, Any] = {"left_out": result.left_out, "sd_latent": latent, "scale": scale}
         here = Later(lambda: found.mean), Later(lambda: found)
-        return View(*here, result.told, result.evidence, result.jitter, exact=True, **more)
+        return View(*here, result.notes, result.evidence, result.jitter, exact=True, **more)
 
     return get_background().request(spec_key(choice, spec), session_lane("exact"), work)
 

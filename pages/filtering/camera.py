@@ -123,7 +123,7 @@ def _draw(data: CameraData, result: Found, shown: str, step: int, above: DeltaGe
     believed = result[shown].rotations[step]
     frames = {
         "hidden: the true view": data.clean[step].reshape(data.shape),
-        "seen: the noisy frame": data.seen[step].reshape(data.shape),
+        "seen: the noisy frame": data.observed[step].reshape(data.shape),
         f"estimate: {model_name(shown)}": data.believed(believed),
     }
     outlines = {"truth": data.outline(data.truth[step]), shown: data.outline(believed)}

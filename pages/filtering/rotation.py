@@ -92,13 +92,13 @@ def _known(system: RotationSystem) -> str:
 
 
 def _draw(result: Followed, system: RotationSystem, every: bool, step: int, above: DeltaGenerator) -> None:
-    reach = 1.05 * float(np.quantile(np.abs(np.concatenate([result.truth, result.seen])), 0.99))
+    reach = 1.05 * float(np.quantile(np.abs(np.concatenate([result.truth, result.observed])), 0.99))
     track = system.on_circle(np.linspace(0, 2 * np.pi, 400))
     means = words.shown(result.means, every)
     figure = plane_plot(
-        result.truth, result.seen, means, step, sample=(result.points, result.weights[step]), limits=(-reach, reach),
-        labels=("position, first coordinate", "second coordinate"), track=track, names=words.NAMES,
-        signs=every, height=420, dark=is_dark(),
+        result.truth, result.observed, means, step, sample=(result.points, result.weights[step]),
+        limits=(-reach, reach), labels=("position, first coordinate", "second coordinate"), track=track,
+        names=words.NAMES, signs=every, height=420, dark=is_dark(),
     )  # fmt: skip
     with above:
         plotly_live(figure, "f-plane")

@@ -41,7 +41,7 @@ def joined(choice: Choice, result: Inference, method: str) -> Inference:
     answer = awaited(
         f"lf-also-{hash((choice, result.settings, method))}", "lf-also",
         lambda check: other_posterior(
-            method, result.problem, result.simulations, result.seen, result.settings, seed=choice.seed, check=check
+            method, result.problem, result.simulations, result.data, result.settings, seed=choice.seed, check=check
         ),
         f"Computing {TITLES[method]} …",
     )  # fmt: skip

@@ -143,7 +143,7 @@ def table(inference: Inference) -> None:
 
 def equation(inference: Inference, gap: float) -> None:
     """The rule with today's numbers, and the ``gap`` to theorem 6.1's condition."""
-    settings, seen = inference.settings, inference.seen
+    settings, seen = inference.settings, inference.data
     scales = ", ".join(f"{value:.3g}" for value in settings.lengthscales)
     n, m = len(seen.u), len(seen.prior)
     explain(

@@ -43,12 +43,12 @@ def _cell(verdict: Verdict, count: int, text: str | None) -> str:
     return "–" if not count else f"{count}" if text is None else f"{_sign(verdict, count)} {count}"
 
 
-def _sign(verdict: str, times: int) -> str:
+def _sign(verdict: Verdict, times: int) -> str:
     kind, sign = MARKS[verdict]
     return f'<i class="lab-{kind}" aria-hidden="true">{sign * times}</i>'
 
 
-def _class(verdict: str, count: int) -> str:
+def _class(verdict: Verdict, count: int) -> str:
     return f"lab-{MARKS[verdict][0]}" if count else "lab-none"
 
 

@@ -168,7 +168,7 @@ $$\mu_{{t+1}} = (G_X + T\varepsilon I)^{{-1}} G_{{XX_+}} (G_X + T\varepsilon I)^
 $T = {count}$, RMSE ${own:.3f}$ over ${FOLLOWED}$ steps; of the observations ${looks:.3f}$.
 """
     query = {"f-system": "(a) circle", "f-train": str(count)}
-    figure = _path(result.truth, result.seen, None if guess is None else result.means["kbr"], dark)
+    figure = _path(result.truth, result.observed, None if guess is None else result.means["kbr"], dark)
     return Shown(
         (figure,),
         f"The last {DRAWN} of {FOLLOWED} steps of a point that moves in a circle, with noisy observations.",
@@ -181,7 +181,7 @@ $T = {count}$, RMSE ${own:.3f}$ over ${FOLLOWED}$ steps; of the observations ${l
 
 
 def _errors(result: Followed) -> tuple[float, float]:
-    return result.errors["kbr"] ** 0.5, float(np.sqrt(((result.seen - result.truth) ** 2).sum(1).mean()))
+    return result.errors["kbr"] ** 0.5, float(np.sqrt(((result.observed - result.truth) ** 2).sum(1).mean()))
 
 
 def turned(turn: float, guess: Guess | None, dark: bool) -> Shown:
@@ -204,7 +204,7 @@ $$\sqrt{{\tfrac1n\sum_t \|\hat x_{{t|t-1}} - y_t\|^2}} = {result.surprise:.3f},\
 $\hat x_{{t|t-1}}$ is predicted before $y_t$ is observed; turn in training ${TAUGHT:g}$, now ${turn:g}$ radians a step.
 """
     query = {"f-system": "own circle", "f-eta": f"{turn:g}", "f-b": "0"} if turn >= 0 else {"f-system": "(a) circle"}
-    figure = _path(result.truth, result.seen, None if guess is None else result.means, dark)
+    figure = _path(result.truth, result.observed, None if guess is None else result.means, dark)
     sentence = (
         f"The filter was trained on a path that turns by {number(TAUGHT)} per step. This path turns by {number(turn)}."
     )

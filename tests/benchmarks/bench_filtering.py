@@ -18,7 +18,7 @@ def bench_a_step() -> None:
     rows = []
     for name in ("a", "b"):
         problem = rotation_problem(RotationSystem.named(name), TRAIN, TEST, 0)
-        x, y, seen = (torch.from_numpy(v) for v in (problem.states, problem.observations, problem.seen))
+        x, y, seen = (torch.from_numpy(v) for v in (problem.states, problem.observations, problem.observed))
         low, full = (build_filter(x, y, 0.7, 1e-4, tolerance) for tolerance in (1e-4, 0.0))
         fast = cpu_seconds(lambda low=low, seen=seen: low.run(seen[None])) / TEST
         dense = Dense(full)

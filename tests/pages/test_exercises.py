@@ -41,7 +41,7 @@ def verdict(page: AppTest) -> str:
 
 def printed(exercise: Exercise, settings: Address) -> str:
     """What the handout prints, which opens no page."""
-    return escape(verdict_at(exercise, settings).said)
+    return escape(verdict_at(exercise, settings).sentence)
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.key)

@@ -72,7 +72,7 @@ def test_ones_own_system_and_validation(page):
 
 def test_what_is_drawn_is_what_was_followed():
     found = follow(rotation_problem(RotationSystem.named("a"), 60, 15, 0), FilterSettings(0.7, 1e-4))
-    figure = plane_plot(found.truth, found.seen, found.means, 14, sample=(found.points, found.weights[14]))
+    figure = plane_plot(found.truth, found.observed, found.means, 14, sample=(found.points, found.weights[14]))
     names = [trace["name"] for trace in figure["data"]]
     assert {"examples<br>(area: weight)", "seen: noisy observation", "hidden: true state", "EKF"} <= set(names)
     lines = errors_plot(found.truth, found.means, 14)["data"]

@@ -71,7 +71,7 @@ def embed(sums: LandmarkSums, kernel: KernelSpec, scale: float | None = None) ->
     if scale is not None and not (np.isfinite(scale) and scale > 0):
         raise InputError(f"The scale of the embeddings' prior is {scale}: give a positive number.")
     bags = sums.base.bags
-    means = sums.seen(kernel)  # μ̂ (n, r)
+    means = sums.means(kernel)  # μ̂ (n, r)
     centre, within, prior = means.mean(0), _within(sums, kernel, means), _prior(sums, kernel)
     unit = float(within.trace() / prior.trace())  # makes both alike in size, so that neither is lost in rounding
     values, vectors = linalg.eigen(unit * prior + within, "covariance of the landmarks' values")

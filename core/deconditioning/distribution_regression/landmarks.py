@@ -72,9 +72,9 @@ class LandmarkSums:
 
     def features(self, kernel: KernelSpec) -> Float[Tensor, "n k"]:
         """Subjects' embeddings at the landmarks times the root of A: f's weights in them are independent, N(0, 1)."""
-        return self.seen(kernel) @ self.root(kernel)
+        return self.means(kernel) @ self.root(kernel)
 
-    def seen(self, kernel: KernelSpec) -> Float[Tensor, "n r"]:
+    def means(self, kernel: KernelSpec) -> Float[Tensor, "n r"]:
         """The subjects' sample means of K(x, u), kept for the last kernel."""
         if self._last is None or self._last[0] != kernel:
             self._last = (kernel, self.base.cross(kernel, self.landmarks))

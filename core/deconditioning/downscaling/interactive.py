@@ -62,7 +62,7 @@ class Thinned:
     repeat: Tensor
 
     @property
-    def said(self) -> str:
+    def sentence(self) -> str:
         """How to call it."""
         return "every pixel" if self.stride == 1 else f"every {self.stride**2}th pixel"
 
@@ -194,10 +194,10 @@ def preview(
         part = scale * sums.cross.across(conditioned.dual).to(mean.dtype)
         mean = mean + (part[look.mean_at.chosen] if whole else part)
     sampled = any(not whole for _, _, whole in parts)
-    where = f"at {look.mean_at.said}"
+    where = f"at {look.mean_at.sentence}"
     method = f"{where}, {_PREVIEW_POINTS} points a cell" if sampled else f"exact {where}"
     one = ", at one set of hyperparameters" if spec.spread is not None else ""
-    sentence = f"preview: mean {method}, sd at {look.sd_at.said}{one}"
+    sentence = f"preview: mean {method}, sd at {look.sd_at.sentence}{one}"
     sd = Later(lambda: spec.value_sd(scaled(spec, problem, conditioned, _variance(conditioned, parts, look))))
     return Preview((spec.mean + mean)[look.mean_at.repeat], sd, (sentence,))
 
@@ -280,7 +280,7 @@ def _preview_through(spec: ModelSpec, data: IndirectData, problem: DownscalingPr
     at = problem.inputs[look.sd_at.chosen]
     sd = Later(lambda: spec.value_sd(given.variance(at))[look.sd_at.repeat])
     points = f", {_PREVIEW_POINTS} points a cell" if few else ""
-    return Preview(mean, sd, (f"preview: mean at {look.mean_at.said}{points}, sd at {look.sd_at.said}",))
+    return Preview(mean, sd, (f"preview: mean at {look.mean_at.sentence}{points}, sd at {look.sd_at.sentence}",))
 
 
 def exact(

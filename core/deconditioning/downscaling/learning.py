@@ -56,29 +56,29 @@ def learn_model(
         checked = _look(problem, settings, context)
         if checked.cancelled:
             return Learned(starting_spec(problem, settings), math.nan, (), True), LearningCheck.of(problem)
-        if checked.found is not None and checked.found.model != settings.model:
+        if checked.result is not None and checked.result.model != settings.model:
             settings = other
     try:
         stage = choose_stage(problem, settings, context)
     except Cancelled:
         return Learned(starting_spec(problem, settings), math.nan, (), True), LearningCheck.of(problem)
     settings = settings.replace(stage_one=stage.way)
-    checked = checked if stage.found is None else _Checked(True, stage.found)
+    checked = checked if stage.check is None else _Checked(True, stage.check)
     learned, guard = _learned(problem, settings, context)
-    if stage.said and ran_away(stage, learned):
+    if stage.sentence and ran_away(stage, learned):
         stage = stage.turned_back(learned)
         learned, guard = _learned(problem, settings.replace(stage_one=stage.way), context)
         checked = _Checked()
-    if stage.said:
-        learned = replace(learned, stages={**learned.stages, "chosen": {"way": stage.way, "said": stage.said}})
+    if stage.sentence:
+        learned = replace(learned, stages={**learned.stages, "chosen": {"way": stage.way, "said": stage.sentence}})
     if learned.cancelled:
         return learned, guard
     if not checked.looked:
         context.report(message="Checking one scale up")
         checked = _look(problem, settings, context)
-    warnings = (*learned.warnings, *checked.said)
+    warnings = (*learned.warnings, *checked.warnings)
     learned = replace(learned, warnings=warnings, cancelled=checked.cancelled)
-    return learned, replace(guard, one_scale_up=checked.found)
+    return learned, replace(guard, one_scale_up=checked.result)
 
 
 def _learned_average(
@@ -91,12 +91,12 @@ def _learned_average(
     """
     context.report(message="Weighing the models by a test one scale up")
     checked = _look(problem, settings, context) if known is None else _Checked(True, known)
-    weights = {settings.model: 1.0} if checked.found is None else checked.found.weights
+    weights = {settings.model: 1.0} if checked.result is None else checked.result.weights
     guard, parts = LearningCheck.of(problem), list[tuple[float, Learned]]()
     chosen = [each for each in (settings, *others) if weights.get(each.model, 0.0) > 0 and not checked.cancelled]
     for each in chosen:
         learned, result = _learned(problem, each, context)
-        guard = guard if parts else replace(result, one_scale_up=checked.found)
+        guard = guard if parts else replace(result, one_scale_up=checked.result)
         parts.append((weights[each.model], learned))
         if learned.cancelled:
             break
@@ -106,7 +106,7 @@ def _learned_average(
     first, rest = parts[0][1], () if cancelled else tuple((weight, learned.spec) for weight, learned in parts[1:])
     warnings = dict.fromkeys(sentence for _, learned in parts for sentence in learned.warnings)
     spec = replace(first.spec, others=rest)
-    return replace(first, spec=spec, warnings=(*warnings, *checked.said), cancelled=cancelled), guard
+    return replace(first, spec=spec, warnings=(*warnings, *checked.warnings), cancelled=cancelled), guard
 
 
 def _learned(problem: DownscalingProblem, settings: DownscaleSettings, context: Any) -> tuple[Learned, LearningCheck]:
@@ -148,8 +148,8 @@ class _Checked:
     """What was found one scale up, if it was looked at all; a sentence where that was impossible."""
 
     looked: bool = False
-    found: OneScaleUp | None = None
-    said: tuple[str, ...] = ()
+    result: OneScaleUp | None = None
+    warnings: tuple[str, ...] = ()
     cancelled: bool = False
 
 
@@ -159,7 +159,7 @@ def _look(problem: DownscalingProblem, settings: DownscaleSettings, context: Any
     except Cancelled:
         return _Checked(True, cancelled=True)
     except InputError as error:
-        return _Checked(True, said=(f"The map could not be checked one scale up. {error}",))
+        return _Checked(True, warnings=(f"The map could not be checked one scale up. {error}",))
 
 
 def _looked_at(bags: Bags, few: Bags, every: bool, whole: bool) -> str:

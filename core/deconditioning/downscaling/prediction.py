@@ -47,7 +47,7 @@ class Prediction:
     ``sd`` is ``√(var f + ς²)``, that of a single pixel (``ModelSpec.value_sd``), ``sd_latent`` that of f alone; var f
     is that of the posterior times κ² if the model has a local scale. ``evidence`` is ``log N(z̃; Wᵀm̄, S)``, or the
     collapsed bound on it for models with inducing points; ``jitter`` was added to a diagonal; ``routes`` names the
-    algorithm of each term's sums; ``told`` describes approximations; ``left_out`` is the RMSE of the targets, each
+    algorithm of each term's sums; ``notes`` describes approximations; ``left_out`` is the RMSE of the targets, each
     predicted from all others, None if they are too many; ``scale`` is the local scale κ of the sds (P,), None if the
     model has none; ``missed`` are the errors behind ``left_out``, None where only that is known; ``stations`` is
     what the posterior says of these, None if there are none; ``parts`` are weights, means and sds (P,) of the models
@@ -60,7 +60,7 @@ class Prediction:
     evidence: float
     jitter: float
     routes: tuple[str, ...]
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     left_out: float | None = None
     scale: Float[Tensor, " P"] | None = None
     missed: Float[Tensor, " M"] | None = None
@@ -273,7 +273,7 @@ def mixture(problem: DownscalingProblem, parts: Sequence[Prediction]) -> Predict
         result,
         evidence=sum(each.evidence for each in parts) / len(parts),
         routes=parts[0].routes,
-        told=tuple(sentence for sentence in result.told if sentence not in alone) + together,
+        notes=tuple(sentence for sentence in result.notes if sentence not in alone) + together,
         parts=(),
     )
 
@@ -300,7 +300,7 @@ def averaged(parts: Sequence[tuple[float, Prediction]]) -> Prediction:
     return Prediction(
         mean, variance.sqrt(), latent.sqrt(), each[0].evidence, max(part.jitter for part in each),
         tuple(route for part in each for route in part.routes),
-        tuple(dict.fromkeys(sentence for part in each for sentence in part.told)),
+        tuple(dict.fromkeys(sentence for part in each for sentence in part.notes)),
         each[0].left_out if missed is None else float(missed.square().mean().sqrt()),
         total(w * scale for w, scale in zip(weights, scales, strict=True)) if len(scales) == len(each) else None,
         missed,

@@ -145,7 +145,7 @@ def _diagnostics(
 
 
 def _warnings(prediction: Prediction, rests_on: tuple[Assumption, ...]) -> tuple[str, ...]:
-    return jitter_sentence(prediction.jitter) + prediction.told + refused(rests_on)
+    return jitter_sentence(prediction.jitter) + prediction.notes + refused(rests_on)
 
 
 def jitter_sentence(jitter: float) -> tuple[str, ...]:

@@ -32,8 +32,8 @@ class Stage:
     """The chosen procedure, the reason in a sentence, and the result one scale up, if that test was run."""
 
     way: str
-    said: str = ""
-    found: OneScaleUp | None = None
+    sentence: str = ""
+    check: OneScaleUp | None = None
 
     def turned_back(self, learned: Learned) -> "Stage":
         """The other procedure, after joint learning diverged."""

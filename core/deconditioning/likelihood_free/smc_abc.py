@@ -36,9 +36,9 @@ def smc_abc(
     """The ``accepted`` nearest of all generations of ``fresh`` runs, until the budget is spent or few runs are closer.
 
     The first generation, ``accepted + fresh`` runs, is drawn from π with weights p/π. Later ones are proposed by a
-    kernel density of the population with twice its covariance, ``q(u) = Σ_j w_j N(u; u_j, 2C)``, inside the support, with
-    weights ``p(u)/q(u)``. Discarded runs count and are never near. ``check`` is called before every generation and may
-    stop it by raising.
+    kernel density of the population with twice its covariance, ``q(u) = Σ_j w_j N(u; u_j, 2C)``, inside the support,
+    with weights ``p(u)/q(u)``. Discarded runs count and are never near. ``check`` is called before every generation and
+    may stop it by raising.
     """
     if problem.simulator is None:
         raise InputError(f"{problem.name} is a table, and sequential ABC needs a simulator: choose another method.")

@@ -20,7 +20,7 @@ class Verdict:
     """What a page's numbers say of a task, and whether it is fulfilled."""
 
     done: bool
-    said: str
+    sentence: str
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,7 @@ def _answers(sheet: Sheet, result: Mapping[str, Checked]) -> None:
         verdicts = result[exercise.key]
         mark = "" if verdicts.solved.done else " The check fails here."
         y = sheet.words(MARGIN, y, f"{number}. {exercise.title} · {solution_words(exercise)}", 8.5, _ROOM, bold=True)
-        text = f"{verdicts.solved.said}{mark} At the start: {verdicts.opened.said} {exercise.answer}"
+        text = f"{verdicts.solved.sentence}{mark} At the start: {verdicts.opened.sentence} {exercise.answer}"
         y = sheet.words(MARGIN + 12, y, text, 8, _ROOM - 12) + 3
     y = sheet.words(MARGIN, y + 3, "What to expect", 10, _ROOM, bold=True)
     for part in LESSON[:-1]:

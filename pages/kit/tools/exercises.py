@@ -62,16 +62,16 @@ def _verdict(exercise: Exercise) -> None:
     if result is None:
         state, mark, words = "open", "…", "The page is still computing the result."
     elif result.done and _earned(exercise):
-        state, mark, words = "good", "✓", f"Done. {result.said}"
-        _keep(exercise, result.said)
+        state, mark, words = "good", "✓", f"Done. {result.sentence}"
+        _keep(exercise, result.sentence)
     elif result.done:
         state, mark, words = (
             "open",
             "○",
-            f"Not yet. {result.said} These settings came from the address: move a control yourself.",
+            f"Not yet. {result.sentence} These settings came from the address: move a control yourself.",
         )
     else:
-        state, mark, words = "open", "○", f"Not yet. {result.said}"
+        state, mark, words = "open", "○", f"Not yet. {result.sentence}"
     st.html(f'<p class="lab-verdict" role="status" data-state="{state}"><b>{mark}</b> {escape(words)}</p>')
 
 

@@ -211,10 +211,10 @@ def test_matched_cells_and_local_scales_are_refused_where_they_cannot_be(given):
 def test_pseudo_targets_that_are_taken_for_measurements_are_told(given, monkeypatch):
     spec = starting_spec(given, DownscaleSettings("area_to_point_gp"))
     data = matched_data(given, spec)
-    assert predict(spec, data, given).told == ()
+    assert predict(spec, data, given).notes == ()
     monkeypatch.setattr(pseudo_targets, "DENSE_LIMIT", 9)
     bare = matched_data(given, spec)
     assert bare.covariance is None and torch.equal(bare.targets, data.targets)
     found = predict(spec, bare, given)
-    assert f"The {bare.bags.count} pseudo-targets are treated as measurements" in found.told[0]
+    assert f"The {bare.bags.count} pseudo-targets are treated as measurements" in found.notes[0]
     assert bool((found.sd <= predict(spec, data, given).sd).all())

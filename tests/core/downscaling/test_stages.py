@@ -72,9 +72,9 @@ def test_joint_learning_is_taken_unless_it_is_clearly_farther_one_scale_up(
     asked = pretend(monkeypatch, {WAYS[0]: apart, "joint": joint})
     stage = choose_stage(given, SETTINGS, NoReport())
     assert asked == list(WAYS) and stage.way == way
-    assert f"{apart:.3g} K" in stage.said and f"{joint:.3g} K" in stage.said and stage.found is not None
-    assert stage.found.rmse["shrinkage_cmp"] == min(apart, joint) and stage.found.choice == stage.said
-    assert OneScaleUp.from_dict(stage.found.to_dict()) == stage.found
+    assert f"{apart:.3g} K" in stage.sentence and f"{joint:.3g} K" in stage.sentence and stage.check is not None
+    assert stage.check.rmse["shrinkage_cmp"] == min(apart, joint) and stage.check.choice == stage.sentence
+    assert OneScaleUp.from_dict(stage.check.to_dict()) == stage.check
 
 
 def test_what_is_asked_for_or_has_one_way_is_not_chosen(monkeypatch, given) -> None:
@@ -89,7 +89,7 @@ def test_what_is_asked_for_or_has_one_way_is_not_chosen(monkeypatch, given) -> N
 def test_where_one_scale_up_cannot_be_asked_bags_are_left_out(monkeypatch, given) -> None:
     asked = pretend(monkeypatch, {WAYS[0]: None})
     stage = choose_stage(given, SETTINGS, NoReport())
-    assert (stage.way, stage.found) == (WAYS[0], None) and "cannot compare" in stage.said and asked == [WAYS[0]]
+    assert (stage.way, stage.check) == (WAYS[0], None) and "cannot compare" in stage.sentence and asked == [WAYS[0]]
 
     def refuses(*_):
         raise InputError("too few")

@@ -86,10 +86,10 @@ def test_the_filter_gives_the_studys_numbers() -> None:
     found = KernelBayesFilter(scale=0.5, regularisation=1e-4, standardise=False).fit(
         problem.states, problem.observations
     )
-    followed = found.filter(problem.seen)
+    followed = found.filter(problem.observed)
     assert np.array_equal(followed.mean, told.means["kbr"]) and np.array_equal(followed.weights, told.weights)
     scaled = KernelBayesFilter(scale=0.5, regularisation=1e-4).fit(1000 * problem.states + 7, problem.observations)
-    assert np.allclose((scaled.filter(problem.seen).mean - 7) / 1000, problem.truth, atol=1.5)
+    assert np.allclose((scaled.filter(problem.observed).mean - 7) / 1000, problem.truth, atol=1.5)
     longer = KernelBayesFilter(scale=0.5, regularisation=1e-4).fit(
         problem.states[:-1], problem.observations
     )  # as many as states: the last teaches nothing

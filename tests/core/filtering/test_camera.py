@@ -149,7 +149,7 @@ def test_angles_and_quaternions_against_scipy():
 @pytest.mark.parametrize("method", KERNELS)
 def test_a_low_rank_filter_follows_the_dense_one(method):
     data = make_camera(SMALL)
-    x, y, seen = (torch.from_numpy(v.reshape(len(v), -1)) for v in (data.states, data.frames, data.seen))
+    x, y, seen = (torch.from_numpy(v.reshape(len(v), -1)) for v in (data.states, data.frames, data.observed))
     dense, cut = (camera_filter(method, x, y, 1.0, 1e-4, tolerance) for tolerance in (0.0, 1e-10))
     assert cut.ranks[0] == 9 if method == "kbr_tr" else cut.ranks[0] > 9
     left, right = (matrices(method, f, f.run(seen[None])) for f in (dense, cut))
@@ -159,7 +159,7 @@ def test_a_low_rank_filter_follows_the_dense_one(method):
 @pytest.mark.parametrize("method", KERNELS)
 def test_a_filter_by_lanczos_steps_follows_the_dense_one(method, monkeypatch):
     data = make_camera(SMALL)
-    x, y, seen = (torch.from_numpy(v.reshape(len(v), -1)) for v in (data.states, data.frames, data.seen))
+    x, y, seen = (torch.from_numpy(v.reshape(len(v), -1)) for v in (data.states, data.frames, data.observed))
     dense, steps = (camera_filter(method, x, y, 1.0, 1e-4, *more) for more in ((0.0,), (1e-10, 1e-5)))
     left, right = (matrices(method, f, f.run(seen[None])) for f in (dense, steps))
     assert np.allclose(left, right, atol=1e-3) and steps.ranks[1] == len(y)
@@ -175,7 +175,7 @@ def test_the_trace_kernel_has_no_mass_to_lose_on_all_rotations():
     masses = {}
     for tilt in (20, 180):
         data = make_camera(CameraSpec(300, 12, 0.01, 1, RotationPath(tilt=tilt), Camera(6)))
-        x, y, seen = (torch.from_numpy(v.reshape(len(v), -1)) for v in (data.states, data.frames, data.seen))
+        x, y, seen = (torch.from_numpy(v.reshape(len(v), -1)) for v in (data.states, data.frames, data.observed))
         for method in KERNELS:
             found = camera_filter(method, x, y, 0.5, 1e-5, 1e-2)
             masses[tilt, method] = found.has_mass
@@ -243,8 +243,8 @@ def test_the_nearest_frame_without_noise_among_itself_is_itself():
 
 def test_series_are_drawn_apart_and_noise_is_as_said():
     data, longer = make_camera(SMALL), make_camera(CameraSpec(90, 8, 0.03, 1, camera=Camera(6)))
-    assert np.array_equal(data.seen, longer.seen) and not np.allclose(data.states[:8], data.truth)
-    assert (data.seen - data.clean).std() == pytest.approx(0.03, rel=0.1)
+    assert np.array_equal(data.observed, longer.observed) and not np.allclose(data.states[:8], data.truth)
+    assert (data.observed - data.clean).std() == pytest.approx(0.03, rel=0.1)
     assert np.allclose(data.believed(data.truth[0]).ravel(), data.clean[0])
     longitude, latitude = data.outline(data.truth[0])
     assert longitude.shape == latitude.shape == (65,) and longitude[0] == pytest.approx(longitude[-1])

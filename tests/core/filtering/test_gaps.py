@@ -99,9 +99,9 @@ def test_what_is_missing_is_predicted_through_as_by_hand() -> None:
     found, _ = gappy()
     problem, _ = series_problem(found, 200)
     made = build_filter(*(torch.from_numpy(v) for v in (problem.states, problem.observations)), 0.7, 1e-4, 0.0)
-    states = made.run(torch.from_numpy(problem.seen[None]))
+    states = made.run(torch.from_numpy(problem.observed[None]))
     state = None
-    for seen, each in zip(torch.from_numpy(problem.seen), states, strict=True):
+    for seen, each in zip(torch.from_numpy(problem.observed), states, strict=True):
         missing = bool(torch.isnan(seen).any())
         if state is None:
             assert not missing
@@ -142,7 +142,7 @@ def test_the_controls_know_gaps_too() -> None:
     inputs = np.column_stack([x[:-1][whole], np.ones(whole.sum())])
     expected = np.linalg.lstsq(inputs, x[1:][whole], rcond=None)[0]
     np.testing.assert_allclose(linear.transition, expected[:-1].T, rtol=1e-9)
-    seen = problem.seen[:6].copy()
+    seen = problem.observed[:6].copy()
     seen[3] = np.nan
     means = linear.follow(seen)
     np.testing.assert_allclose(means[3], linear.transition @ means[2] + linear.offset, rtol=1e-9)

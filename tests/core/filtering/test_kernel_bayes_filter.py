@@ -190,7 +190,7 @@ def test_prediction_filter_and_smoother_stand_beside_each_other_in_their_order()
     errors = found.errors
     assert errors["kbr_smoothed"] < errors["kbr"] < errors["kbr_ahead"]
     trained = train(problem.states, problem.observations, FilterSettings(0.7, 1e-4)).filter
-    states = trained.run(torch.from_numpy(problem.seen)[None])
+    states = trained.run(torch.from_numpy(problem.observed)[None])
     ahead = trained.predict(states[10])[0].preimage().point
     assert np.allclose(found.means["kbr_ahead"][11], ahead.numpy(), atol=1e-9)
 

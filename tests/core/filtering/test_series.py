@@ -70,7 +70,7 @@ def test_the_filter_beats_a_linear_model_and_the_nearest_observation_which_is_wh
     found = follow(problem, FilterSettings(0.7, 1e-4))
     assert found.errors["kbr"] < 0.5 * found.errors["kalman"] < 0.5 and not found.lost.any()
     assert found.errors["kbr"] < 0.2 * found.errors["nearest"]
-    y = problem.seen[7]
+    y = problem.observed[7]
     nearest = np.argmin(((problem.observations - y) ** 2).sum(1))
     alone = nearest_observation(problem.states[:-1], problem.observations, y[None])
     assert np.array_equal(alone.means[0], problem.states[nearest])

@@ -28,7 +28,7 @@ def test_a_task_is_done_on_one_side_of_its_limits(exercise: Exercise) -> None:
         for values in cases:
             found = exercise.verdict(dict(zip(exercise.needs, values, strict=True)))
             assert found is not None and found.done == done, values
-            assert found.said.endswith(".") and any(letter.isdigit() or done for letter in found.said)
+            assert found.sentence.endswith(".") and any(letter.isdigit() or done for letter in found.sentence)
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.key)

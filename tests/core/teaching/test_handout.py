@@ -61,7 +61,7 @@ def test_the_class_has_every_task_with_its_address_and_only_the_last_page_has_an
         assert exercise.title in given and exercise.title in teacher
         assert short_link(ADDRESS, exercise) in given
         assert " ".join(wrapped(exercise.task, 1, 1e6)) in given
-        said = found[exercise.key].solved.said
+        said = found[exercise.key].solved.sentence
         assert said in teacher and said not in given
         assert exercise.answer in teacher and exercise.answer not in given
     assert all(part.ask in given and part.expect in teacher for part in LESSON[:-1])

@@ -160,7 +160,8 @@ def _jacobian_areas(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
 
 def _true_position(kind: Kind, y: np.ndarray, x: np.ndarray, mapping: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     """(H, W) true latitude and longitude of native coordinates (H,) and (W,)."""
-    latitude, longitude = sphere.true_position(kind, *np.meshgrid(y, x, indexing="ij"), mapping)
+    rows, columns = np.meshgrid(y, x, indexing="ij")
+    latitude, longitude = sphere.true_position(kind, rows, columns, mapping)
     return latitude, sphere.wrap_longitude(longitude)
 
 

@@ -166,7 +166,7 @@ class _Work:
     def device(self) -> torch.device:
         return self.data.targets.device
 
-    def told(self, stage: str, quantity: str, factor: float) -> Report:
+    def reporter(self, stage: str, quantity: str, factor: float) -> Report:
         """A report that says of which ``stage`` and ``quantity`` an evaluation is.
 
         ``value`` and ``best`` are ``factor`` times the loss that is minimised: log evidences are per target and negated
@@ -230,7 +230,7 @@ def _stage_one(spec: ModelSpec, work: _Work) -> Stage:
         grams = mediator_grams(spec, within, columns, ell)
         return leave_one_bag_out(between, model.weights(grams, lam.raw.exp()).T, sizes)
 
-    optimum = work.run(loss, vector, work.told("stage one", "leave-one-bag-out loss", 1))
+    optimum = work.run(loss, vector, work.reporter("stage one", "leave-one-bag-out loss", 1))
     learned = replace(
         spec, mediator_kernel=spec.mediator_kernel.updated(ell), regularisation=float(lam.raw.detach().exp())
     )
@@ -276,7 +276,7 @@ def _covariate_gp(spec: ModelSpec, work: _Work) -> Stage:
         return -density / data.bags.count
 
     optimum = work.run(
-        loss, vector, work.told("stage one", "log evidence of the covariates + log prior", -data.bags.count)
+        loss, vector, work.reporter("stage one", "log evidence of the covariates + log prior", -data.bags.count)
     )
     lam_found = float(lam.raw.detach().exp())
     learned = replace(spec, mediator_kernel=spec.mediator_kernel.updated(ell), regularisation=lam_found)
@@ -317,11 +317,11 @@ def _evidence_stage(spec: ModelSpec, work: _Work, *, joint: bool, label: str = "
         return trainable.log_prior(options.prior_sd) / count
 
     if options.prior_sd > 0:
-        tell = work.told(label, f"{trainable.model.quantity} + log prior", -count)
+        tell = work.reporter(label, f"{trainable.model.quantity} + log prior", -count)
         optimum = work.run(lambda: objective() - log_prior(), trainable.vector, tell)
         optimum = replace(optimum, loss=optimum.loss + float(log_prior().detach()))
     else:
-        optimum = work.run(objective, trainable.vector, work.told(label, trainable.model.quantity, -count))
+        optimum = work.run(objective, trainable.vector, work.reporter(label, trainable.model.quantity, -count))
     return trainable.learned(), optimum, trainable.vector.at_bounds()
 
 
@@ -336,7 +336,7 @@ def _stochastic_stage(spec: ModelSpec, work: _Work, *, joint: bool) -> Stage:
         joint=joint,
         regularisation=options.learn_regularisation,
         hold=options.hold,
-        report=work.told("ELBO", "estimated bound on the log evidence", -count),
+        report=work.reporter("ELBO", "estimated bound on the log evidence", -count),
         check=work.check,
     )
     steps = options.stochastic.steps

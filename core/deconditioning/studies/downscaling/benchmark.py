@@ -247,7 +247,13 @@ def _learned(problem: DownscalingProblem, item: dict[str, Any]) -> dict[str, Any
     coverage = None if guard.one_scale_up is None else guard.one_scale_up.held
     guard = beside_bilinear(problem, learned.spec.model, result.left_out, bilinear_error(problem), guard)
     rests_on = assumptions(problem, learned.spec, data, predictive.mean, predictive.sd, coverage)
-    sentences = [*guard.sentences, *learned.warnings, *jitter_sentence(result.jitter), *result.told, *refused(rests_on)]
+    sentences = [
+        *guard.sentences,
+        *learned.warnings,
+        *jitter_sentence(result.jitter),
+        *result.notes,
+        *refused(rests_on),
+    ]
     entry: dict[str, Any] = {"message": " ".join(sentences) or None, "warned": bool(sentences), "warnings": sentences}
     if (checked := guard.one_scale_up) is not None:
         entry["one_scale_up"] = {"rmse": checked.rmse, "t": checked.t, "held": checked.held, "cpu_s": checked.cpu_s}

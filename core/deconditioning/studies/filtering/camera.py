@@ -90,7 +90,7 @@ def camera_spec(settings: CameraSettings) -> CameraSpec:
 @dataclass(frozen=True)
 class CameraData:
     """X_1 … X_{T+1} (T + 1, 3, 3) and noisy frames Y_1 … Y_T (T, q) to learn from; the ``truth`` (n, 3, 3), ``clean``
-    and ``seen`` frames (n, q) of the series that is followed; q = 3·pixels²."""
+    and ``observed`` frames (n, q) of the series that is followed; q = 3·pixels²."""
 
     spec: CameraSpec
     room: Room
@@ -98,7 +98,7 @@ class CameraData:
     frames: np.ndarray
     truth: np.ndarray
     clean: np.ndarray
-    seen: np.ndarray
+    observed: np.ndarray
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -193,7 +193,7 @@ def matrices(method: str, trained: KernelBayesFilter, followed: list[FilterState
 def kernel_bayes(method: str, data: CameraData, settings: FilterSettings, check: Check = never) -> Estimates:
     """Train one of ``KERNELS`` (β and ε by validation where they are not given), follow the test series."""
     device = choose(settings.device)
-    x, y, observed = (_tensor(values, device) for values in (data.states, data.frames, data.seen))
+    x, y, observed = (_tensor(values, device) for values in (data.states, data.frames, data.observed))
     scale, epsilon = settings.scale, settings.regularisation
     if scale is None or epsilon is None:
         scale, epsilon = _validated(method, x, y, settings, check)
@@ -237,7 +237,7 @@ def kalman(method: str, data: CameraData) -> Estimates:
     states = data.states.reshape(-1, 9) if method == "kalman_matrix" else quaternions(data.states)
     model = fit_linear_gaussian(states, data.frames)
     watch = Stopwatch()
-    means = model.follow(data.seen)
+    means = model.follow(data.observed)
     spent = watch.seconds()["cpu"] / len(means)
     result = means.reshape(-1, 3, 3) if method == "kalman_matrix" else from_quaternions(means)
     return Estimates(result, f"least squares; pixels' noise shrunk by {100 * model.shrinkage:.2g} % to white", spent)
@@ -246,7 +246,7 @@ def kalman(method: str, data: CameraData) -> Estimates:
 def nearest_frame(data: CameraData) -> Estimates:
     """The control: the rotation of the training frame nearest to the one observed, without any memory."""
     watch = Stopwatch()
-    frames, observed = data.frames, data.seen
+    frames, observed = data.frames, data.observed
     square = (observed**2).sum(1)[:, None] - 2 * observed @ frames.T + (frames**2).sum(1)
     result = data.states[square.argmin(1)]
     return Estimates(result, f"among {len(frames)} frames", watch.seconds()["cpu"] / len(observed))

@@ -24,7 +24,7 @@ def compare_smoothers(
     """
     trained = train(problem.states, problem.observations, settings)
     kbr = trained.filter
-    steps = kbr.run(torch.as_tensor(problem.seen[None], dtype=torch.float64, device=kbr.states.device))
+    steps = kbr.run(torch.as_tensor(problem.observed[None], dtype=torch.float64, device=kbr.states.device))
     ahead = torch.cat([kbr.transition_weights(state.weights) for state in steps[:-1]])
     result: dict[tuple[str, str | float | None], torch.Tensor] = {
         ("kbr", None): estimates(kbr, steps)[0],

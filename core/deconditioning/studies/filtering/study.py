@@ -138,13 +138,16 @@ def mse(result: np.ndarray, truth: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class FilterProblem:
-    """``states`` X_1 … X_{T+1} (T + 1, d) and ``observations`` Y_1 … Y_T (T, q) to learn from; ``truth`` (n, d) and
-    ``seen`` (n, q) to follow; ``others``: the filters beside the kernel's, by name, each a function of ``seen``."""
+    """``states`` X_1 … X_{T+1} (T + 1, d) and ``observations`` Y_1 … Y_T (T, q) to learn from.
+
+    ``truth`` (n, d) and ``observed`` (n, q) are those of the series to follow; ``others`` the filters beside the
+    kernel's, by name, each a function of ``observed``.
+    """
 
     states: np.ndarray
     observations: np.ndarray
     truth: np.ndarray
-    seen: np.ndarray
+    observed: np.ndarray
     others: Mapping[str, Callable[[np.ndarray], Baseline]]
 
     @property
@@ -205,13 +208,13 @@ def series_problem(series: Series, train_steps: int) -> tuple[FilterProblem, Sca
 class Followed:
     """One test series followed by every filter.
 
-    ``truth`` (n, d) and ``seen`` (n, q); ``means`` (n, d) by method; the kernel Bayes filter's ``weights`` (n, T) on
-    its ``points`` (T, d), ``mass``, ``lost`` and ``far`` (n,), ``ranks``; ``words`` on each method's parameters and
+    ``truth`` (n, d) and ``observed`` (n, q); ``means`` (n, d) by method; the kernel Bayes filter's ``weights`` (n, T)
+    on its ``points`` (T, d), ``mass``, ``lost`` and ``far`` (n,), ``ranks``; ``words`` on each method's parameters and
     CPU ``seconds`` a step, by method; ``spread`` (d,) of the state's columns, by which errors are divided.
     """
 
     truth: np.ndarray
-    seen: np.ndarray
+    observed: np.ndarray
     means: dict[str, np.ndarray]
     points: np.ndarray
     weights: np.ndarray
@@ -253,18 +256,18 @@ def follow(
     """
     trained = train(problem.states, problem.observations, settings, check)
     kbr = trained.filter
-    series = torch.as_tensor(problem.seen[None], dtype=torch.float64, device=kbr.states.device)
+    series = torch.as_tensor(problem.observed[None], dtype=torch.float64, device=kbr.states.device)
     kbr.run(series[:, :2])  # factors are made once, before the clock
     begun = time.process_time()
     steps = kbr.run(series)
     means = {"kbr": estimates(kbr, steps)[0].cpu().numpy()}
-    seconds = {"kbr": (time.process_time() - begun) / len(problem.seen)}
+    seconds = {"kbr": (time.process_time() - begun) / len(problem.observed)}
     words = {"kbr": f"β = {trained.scale:.3g}, ε = {trained.regularisation:.3g}, δ = 2ε"}
     if settings.around:
         for name, parameters, weighed in _around(kbr, steps):
             begun = time.process_time()
             means[name], words[name] = weighed().cpu().numpy(), parameters
-            seconds[name] = (time.process_time() - begun) / len(problem.seen)
+            seconds[name] = (time.process_time() - begun) / len(problem.observed)
     for name, (result, spent) in (follow_with_others(problem) if others is None else others).items():
         seconds[name], means[name], words[name] = spent, result.means, result.parameters
 
@@ -272,7 +275,7 @@ def follow(
         return torch.stack([getattr(step, name)[0] for step in steps]).cpu().numpy()
 
     return Followed(
-        problem.truth, problem.seen, means, kbr.now.cpu().numpy(), rows("weights"), rows("mass"),
+        problem.truth, problem.observed, means, kbr.now.cpu().numpy(), rows("weights"), rows("mass"),
         rows("lost"), rows("far"), kbr.ranks, words, seconds,
     )  # fmt: skip
 
@@ -295,8 +298,8 @@ def _around(kbr: KernelBayesFilter, steps: list[FilterState]) -> list[tuple[str,
 
 def _other(problem: FilterProblem, name: str) -> tuple[Baseline, float]:
     begun = time.process_time()
-    result = problem.others[name](problem.seen)
-    return result, (time.process_time() - begun) / len(problem.seen)
+    result = problem.others[name](problem.observed)
+    return result, (time.process_time() - begun) / len(problem.observed)
 
 
 @one_thread()
@@ -311,7 +314,7 @@ def compare(
     rows = []
     for name in methods:
         if name == "kbr":
-            alone = FilterProblem(problem.states, problem.observations, problem.truth, problem.seen, {})
+            alone = FilterProblem(problem.states, problem.observations, problem.truth, problem.observed, {})
             result = follow(alone, settings or FilterSettings())
             scores = {"mse": result.errors["kbr"], "ms_per_step": 1000 * result.seconds["kbr"]}
             scores["rank"] = float(max(result.ranks))

@@ -93,7 +93,7 @@ class Inference:
     simulations: Simulations
     settings: Settings
     learned: Learned | None
-    seen: Evidence
+    data: Evidence
     answers: dict[str, Answer]
     refused: dict[str, str]
 
@@ -216,9 +216,9 @@ def run_problem(
 def exactness_gap(inference: Inference) -> float:
     """Theorem 6.1's condition for summaries X and parameters Y on these simulations, with λ both ways: at 0 the DME is
     the posterior operator."""
-    k, ell = kernels(inference.seen, inference.settings)
+    k, ell = kernels(inference.data, inference.settings)
     with torch.no_grad():
-        grams = evaluate(k, inference.seen.x, inference.seen.x), evaluate(ell, inference.seen.u, inference.seen.u)
+        grams = evaluate(k, inference.data.x, inference.data.x), evaluate(ell, inference.data.u, inference.data.u)
     return bayes_gap(*grams, inference.settings.regularisation, inference.settings.regularisation)
 
 

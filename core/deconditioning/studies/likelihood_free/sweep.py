@@ -60,7 +60,7 @@ def _log_q(inference: Inference) -> float:
     lengths = torch.tensor(kernels.lengthscales, dtype=torch.float64)
     width = torch.tensor([kernels.epsilon], dtype=torch.float64)
     with torch.no_grad():
-        return float(log_q_bar(inference.seen, lengths, kernels.regularisation, width)[0])
+        return float(log_q_bar(inference.data, lengths, kernels.regularisation, width)[0])
 
 
 def _quantiles(inference: Inference, method: str) -> dict[str, Any]:

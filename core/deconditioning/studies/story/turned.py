@@ -17,23 +17,26 @@ SETTINGS = FilterSettings(KernelSettings.scale.default, KernelSettings.regularis
 
 @dataclass(frozen=True)
 class Turned:
-    """States ``truth`` (n, 2), looks ``seen`` (n, 2), the filter's ``means`` (n, 2) and its predictions of all but the
-    first state, made before their look, ``ahead`` (n − 1, 2)."""
+    """A series of states ``truth`` (n, 2) and their noisy observations ``observed`` (n, 2), and the filter on it.
+
+    ``means`` (n, 2) are its estimates, ``ahead`` (n − 1, 2) its predictions of all but the first state, each made
+    before that state is observed.
+    """
 
     truth: np.ndarray
-    seen: np.ndarray
+    observed: np.ndarray
     means: np.ndarray
     ahead: np.ndarray
 
     @property
     def errors(self) -> tuple[float, float]:
         """Root mean square distance from the truth: of the filter, of the looks."""
-        return mse(self.means, self.truth) ** 0.5, mse(self.seen, self.truth) ** 0.5
+        return mse(self.means, self.truth) ** 0.5, mse(self.observed, self.truth) ** 0.5
 
     @property
     def surprise(self) -> float:
         """Root mean square distance between predictions and the looks that follow: needs no truth."""
-        return mse(self.ahead, self.seen[1:]) ** 0.5
+        return mse(self.ahead, self.observed[1:]) ** 0.5
 
 
 @one_thread()
