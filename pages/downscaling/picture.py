@@ -315,7 +315,7 @@ def draw_maps(choice: Choice, panels: list[Panel], view: View, maps: Maps, along
     """Coarse observation, truth, 2 sd and error; returns the point that was clicked."""
     for key, figure in _given(choice.key, is_dark(), panels, maps.problem).items():
         maps.show(key, figure)
-    every = {MapKey.SPREAD: view.sd_every, MapKey.ERROR: view.every}
+    every: dict[str, int] = {MapKey.SPREAD: view.sd_every, MapKey.ERROR: view.every}
     for panel in panels:
         if panel.key in every:
             maps.draw(panel, along, every[panel.key])

@@ -100,15 +100,12 @@ def downscale(
     context.report(message="Scoring the model and the baselines")
     predictive = physical_map(problem, result.parts)
     fields, scores = _score_all(problem, spec, predictive, context.check, settings.gradient_boosting)
-    checked = None if guard is None else guard.one_scale_up
-    rests_on = assumptions(
-        problem, spec, data, predictive.mean, predictive.sd, None if checked is None else checked.held
-    )
+    coverage = None if guard is None or guard.one_scale_up is None else guard.one_scale_up.held
+    rests_on = assumptions(problem, spec, data, predictive.mean, predictive.sd, coverage)
     guard = beside_bilinear(problem, spec.model, result.left_out, bilinear_error(problem), guard)
     diagnostics: dict[str, Any] = {"device": str(device), "assumptions": [asdict(each) for each in rests_on]}
-    diagnostics |= (
-        {"stations": stations} if (stations := station_report(problem, result, fields, predictive.sd)) else {}
-    )
+    if stations := station_report(problem, result, fields, predictive.sd):
+        diagnostics["stations"] = stations
     seconds = watch.seconds()
     return DownscalingResult(
         predictive=predictive,

@@ -52,7 +52,7 @@ def choose_warp(problem: DownscalingProblem, settings: DownscaleSettings, contex
     if (problem.stations is not None or problem.data.errors is not None) and problem.warp is None:
         if requested not in (AUTO, "none"):
             raise InputError("Stations and errors are of a target that is not warped: omit the warp, or them.")
-        could = wanted == AUTO and settings.learn and candidates(problem)[0]
+        could = requested == AUTO and settings.learn and candidates(problem)[0]
         note = _NOT_WARPED if could else ""
         return WarpChoice(_noted(problem, note), settings.replace(warp="none"))
     if problem.warp is not None:
