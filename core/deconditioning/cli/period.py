@@ -186,4 +186,5 @@ def _results(result: "PeriodResult", seed: int) -> list[Result]:
     sentences = list(result.warnings) if scores else ["There is no truth at high resolution.", *result.warnings]
     more = {"settings": result.settings.to_dict(), "diagnostics": result.diagnostics, "times": len(series)}
     mine = Result(name, seed, scores, units, message=" ".join(sentences) or None, seconds=result.seconds, more=more)
-    return [mine, *([Result("bilinear", seed, bilinear_scores(series), units)] if scores else [])]
+    others = {"bilinear": bilinear_scores(series), **result.diagnostics.get("peers", {})} if scores else {}
+    return [mine, *(Result(name, seed, own, units) for name, own in others.items())]

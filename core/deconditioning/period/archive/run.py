@@ -23,9 +23,11 @@ from deconditioning.period.archive.left_out import (
     mixed,
     spread_of,
 )
+from deconditioning.period.archive.peers import Peer, peers
 from deconditioning.period.archive.setting import Setting, prepare
 from deconditioning.period.archive.training import Training
 from deconditioning.period.run import PeriodResult, of_a_series
+from deconditioning.period.scores import series_scores
 from deconditioning.period.series import Series
 
 #: Pixels that the mixture is chosen on.
@@ -51,16 +53,38 @@ def downscale_with_archive(
     context.report(message=f"Predicting {series.problem.grid.area.size:,} pixels at {len(series)} times")
     result = _predicted(setting, choice, some, context.check)
     means, spreads = (setting.on_grid(rows) for rows in (result.means, result.spreads))
+    watch_end = watch.seconds()
+    context.report(message="Comparing with the delta method and ridge regression on the same blocks of time")
+    others = peers(series, training, setting.seasons, setting.parts, context.check)
+    crps = setting.unit * choice.crps[choice.mixture.words]
     return PeriodResult(
         series, setting.spec, spec_to_settings(settings, setting.spec), means, spreads, result.spread_of,
-        _factor(setting, result.squares), np.full(len(series), np.nan), watch.seconds(), _warnings(setting),
+        _factor(setting, result.squares), np.full(len(series), np.nan), watch_end,
+        (*_warnings(setting), *_better(others, crps)),
         {
             "device": str(choose(settings.device)), "jitter": 0.0, "mixture": choice.mixture.words,
             "left_out_crps": {words: setting.unit * value for words, value in choice.crps.items()},
+            "left_out_crps_of_peers": {name: each.left_out_crps for name, each in others.items()},
+            "peers": {name: _scores(series, each) for name, each in others.items()},
             "training_times": len(training), "harmonics": [setting.seasons.annual, setting.seasons.diurnal],
         },
         residuals_of_archive(setting, choice),
     )  # fmt: skip
+
+
+def _better(others: dict[str, Peer], crps: float) -> tuple[str, ...]:
+    """A sentence on every peer that predicts left-out times better."""
+    return tuple(
+        f"On blocks of time left out, `{name}` has a smaller CRPS, {each.left_out_crps:.3g}, than this prediction, "
+        f"{crps:.3g}." for name, each in others.items() if each.left_out_crps < crps
+    )  # fmt: skip
+
+
+def _scores(series: Series, peer: Peer) -> dict[str, float]:
+    """The scores of a peer, empty without a truth."""
+    grid = series.problem.on_grid
+    sd = grid(peer.sd)
+    return series_scores(series, lambda time: grid(peer.means[time]), lambda _time: sd)
 
 
 @dataclass(eq=False)

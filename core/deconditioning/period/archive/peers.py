@@ -1,0 +1,145 @@
+"""What others make of the same archive: the delta method, and ridge regression on what it leaves.
+
+The delta method is the climatology of the pixels plus the coarse anomalies, interpolated bilinearly with the means of
+the cells kept: BCSD (Wood et al. 2004) of coarse values whose distribution has been corrected. Both have the sd of the
+errors when parts of the training period are predicted from the others, as the archive's own prediction has.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from deconditioning.errors import Check
+from deconditioning.fields.problem.baselines import bilinear
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.period.archive.left_out import folds, gaussian_crps
+from deconditioning.period.archive.seasons import Seasons
+from deconditioning.period.archive.training import Training
+from deconditioning.period.series import Series
+
+DELTA, RIDGE = "delta", "ridge on delta"
+#: Blocks of time that are left out in turn to choose λ, and pixels that it is chosen on.
+_BLOCKS, _CHOSEN_ON = 5, 2000
+#: λ as multiples of the mean squared singular value.
+_STRENGTHS = tuple(10.0 ** np.arange(-4, 2.5, 0.5))
+
+
+@dataclass(frozen=True, eq=False)
+class Peer:
+    """A prediction of a series by another method.
+
+    Parameters
+    ----------
+    means : (T, P) at the pixels, in the target's units; ``sd`` (P,).
+    left_out_crps : mean CRPS on five blocks of the training period that are left out in turn.
+    """
+
+    means: Float[np.ndarray, "T P"]
+    sd: Float[np.ndarray, " P"]
+    left_out_crps: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """Training times: design (N, h), fine values and interpolated coarse ones (N, P), coarse ones (N, M)."""
+
+    design: np.ndarray
+    fine: np.ndarray
+    smooth: np.ndarray
+    coarse: np.ndarray
+
+
+#: Predicts (t, P) for times of known design, interpolated and coarse values from some of the training times.
+_Method = Callable[[_Known, np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+def peers(series: Series, training: Training, seasons: Seasons, parts: int, check: Check) -> dict[str, Peer]:
+    """Both predictions; none where coarse values of the series are missing at some time.
+
+    ``seasons`` are the harmonics of the climatology, ``parts`` the blocks whose errors make the sd.
+    """
+    problem = series.problem
+    z = series.coarse[:, problem.target_cell]
+    if not np.isfinite(z).all():
+        return {}
+    design = seasons.design(training.dates)
+    factor = _spread(training.cells, design) / _spread(training.coarse, design)
+    known = _Known(
+        design, training.fine, interpolated(problem, training.coarse * factor, check), training.coarse * factor
+    )
+    at = seasons.design(series.dates), interpolated(problem, z * factor, check), z * factor
+    strength = _strength(known)
+    methods: dict[str, _Method] = {DELTA: _delta, RIDGE: lambda *given: _ridge(*given, strength=strength)}
+    every = np.arange(len(training))
+    result = {}
+    for name, method in methods.items():
+        check()
+        errors = _left_out(known, method, parts)
+        blocks = _left_out(known, method, _BLOCKS)
+        own = torch.as_tensor(blocks[:, np.isfinite(blocks[0])])
+        crps = gaussian_crps(own, own.square().mean(0).sqrt())
+        result[name] = Peer(method(known, every, *at), np.sqrt((errors**2).mean(0)), crps)
+    return result
+
+
+def interpolated(problem: DownscalingProblem, rows: Sequence[np.ndarray] | np.ndarray, check: Check) -> np.ndarray:
+    """(N, P) bilinear interpolation of the targets' values (N, M), each cell's mean restored."""
+    result = np.empty((len(rows), len(problem.pixel)))
+    for n, row in enumerate(rows):
+        check()
+        cells = np.full(problem.coarse_shape, np.nan)
+        cells.flat[problem.target_cell] = row
+        field = bilinear(replace(problem, coarse=cells))
+        off = cells.ravel() - problem.shares.mean(field, problem.grid.area)
+        own = problem.cell.ravel()
+        field = field + np.where(own >= 0, np.nan_to_num(off)[own], 0.0).reshape(field.shape)
+        result[n] = field.ravel()[problem.pixel]
+    return result
+
+
+def _spread(values: np.ndarray, design: np.ndarray) -> np.ndarray:
+    """(M,) rms of the anomalies of each cell, never 0."""
+    rms = np.sqrt(((values - design @ np.linalg.lstsq(design, values, rcond=None)[0]) ** 2).mean(0))
+    return np.where(rms > 0, rms, 1.0)
+
+
+def _left_out(known: _Known, method: _Method, parts: int) -> np.ndarray:
+    """(N, P) errors of each part predicted from the others."""
+    errors = np.empty_like(known.fine)
+    for block, rest in folds(len(known.fine), parts):
+        at = known.design[block], known.smooth[block], known.coarse[block]
+        errors[block] = known.fine[block] - method(known, rest, *at)
+    return errors
+
+
+def _delta(known: _Known, rows: np.ndarray, design: np.ndarray, smooth: np.ndarray, coarse: np.ndarray) -> np.ndarray:
+    """``D_t c + I(z_t − D_t c_z)``; interpolation I is linear, so that I(c_z) is regressed from interpolated values."""
+    return smooth + design @ np.linalg.lstsq(known.design[rows], known.fine[rows] - known.smooth[rows], rcond=None)[0]
+
+
+def _ridge(
+    known: _Known, rows: np.ndarray, design: np.ndarray, smooth: np.ndarray, coarse: np.ndarray, *, strength: float
+) -> np.ndarray:
+    """The delta method plus a regression of its errors on the anomalies of all cells."""
+    climate = np.linalg.lstsq(known.design[rows], known.coarse[rows], rcond=None)[0]
+    x = known.coarse[rows] - known.design[rows] @ climate
+    own = known.design[rows], known.smooth[rows], known.coarse[rows]
+    errors = known.fine[rows] - _delta(known, rows, *own)
+    u, s, v = np.linalg.svd(x, full_matrices=False)
+    weights = v.T @ ((s / (s**2 + strength * np.mean(s**2)))[:, None] * (u.T @ errors))
+    return _delta(known, rows, design, smooth, coarse) + (coarse - design @ climate) @ weights
+
+
+def _strength(known: _Known) -> float:
+    """The multiple of the mean squared singular value with the lowest left-out CRPS on some pixels."""
+    there = np.flatnonzero(np.isfinite(known.fine[0]))
+    some = np.random.default_rng(0).permutation(there)[:_CHOSEN_ON]
+    part = replace(known, fine=known.fine[:, some], smooth=known.smooth[:, some])
+    scores = []
+    for strength in _STRENGTHS:
+        errors = torch.as_tensor(_left_out(part, lambda *given, own=strength: _ridge(*given, strength=own), _BLOCKS))
+        scores.append(gaussian_crps(errors, errors.square().mean(0).sqrt()))
+    return _STRENGTHS[int(np.argmin(scores))]
