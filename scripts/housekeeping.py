@@ -77,5 +77,5 @@ def _give_memory_back() -> None:
 def _c_library(function: str, *arguments: int) -> None:
     """Call a function of the C library; one that it does not have is left out."""
     if sys.platform.startswith("linux"):
-        with suppress(OSError, AttributeError):
+        with suppress(OSError, AttributeError):  # another C library
             getattr(ctypes.CDLL(None), function)(*arguments)

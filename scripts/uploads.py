@@ -109,7 +109,7 @@ class Uploads:
             await run_in_threadpool(check_room, self._bytes[mark], mark)
         except InputError as error:
             async for _ in _limited(request, size).stream():
-                pass
+                pass  # read to its end, or the browser never sees the answer
             tell_of_upload(self._runtime, *key, "the file", "", note_of_refusal(str(error)))
             return
         async with _limited(request, size).form(max_files=1, max_fields=8) as form:

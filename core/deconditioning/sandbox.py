@@ -120,7 +120,7 @@ def _run(command: list[str], messages: Path, name: str, seconds: float) -> tuple
 
 def _end_group(child: subprocess.Popen[bytes]) -> None:
     """End the child, and whatever it started where the kernel could not keep it from starting anything."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # it has ended by itself
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
 

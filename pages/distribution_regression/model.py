@@ -129,7 +129,7 @@ def _take(chosen: Chosen, job: "Future[tuple[MethodSettings, Learned]]") -> None
     try:
         settings, result = job.result()
     except Cancelled:
-        pass
+        pass  # the sliders stay as they are
     except InputError as error:
         st.session_state.setdefault(Key.DISTRIBUTION_LEARNED, {})[chosen.key] = (str(error),)
     else:

@@ -64,7 +64,7 @@ def each(work: Callable[[int], None], items: Iterable[int]) -> None:
     """
     with one_thread(), ThreadPoolExecutor(min(usable_cores(), 4)) as pool:
         for _ in pool.map(work, items):
-            pass
+            pass  # an exception of an item is raised here
 
 
 def few_point_sums(

@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _fail(options, "There is not enough memory: use larger blocks or a smaller region.", 1)
     except BrokenPipeError:  # the reader of our output has gone; leave quietly
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # standard output may be closed altogether
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:

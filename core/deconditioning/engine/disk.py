@@ -65,7 +65,7 @@ def write(folder: Path, name: str, data: bytes) -> None:
                 file.write(data)
             os.replace(part, name, src_dir_fd=where, dst_dir_fd=where)
         except BaseException:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError):  # the first error is the one to report
                 os.unlink(part, dir_fd=where)
             raise
 

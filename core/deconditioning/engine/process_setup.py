@@ -46,6 +46,6 @@ async def _end_with(server: Any, parent: int) -> None:
         await asyncio.sleep(1.0)
     kill = getattr(server, "kill", None)  # a nanny has a worker process to end
     if kill is not None:
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(Exception):  # this process ends next, whatever becomes of its worker
             await asyncio.wait_for(kill(timeout=1), 5)
     os._exit(0)

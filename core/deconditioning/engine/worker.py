@@ -113,7 +113,7 @@ def run_task(
     except Exception as error:
         end |= {"status": "failed", "result": context.best_result, "message": _sentence(error)}
         if not isinstance(error, InputError):
-            with contextlib.suppress(Exception):
+            with contextlib.suppress(Exception):  # the run's message has the error, even where the disk is full
                 context.save("error.txt", traceback.format_exc().encode())
     finally:
         context.end()

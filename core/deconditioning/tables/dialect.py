@@ -179,7 +179,7 @@ def _records(lines: Sequence[str], separator: str) -> list[tuple[int, list[str]]
             if any(cell.strip() for cell in cells):
                 result.append((reader.line_num - 1, cells))
     except csv.Error:
-        pass
+        pass  # the lines before it decide the dialect; reading the table reports what is wrong
     if result:
         result[0] = (result[0][0], [result[0][1][0].lstrip("\ufeff"), *result[0][1][1:]])
     return result

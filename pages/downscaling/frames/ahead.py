@@ -157,7 +157,7 @@ def _request(
         begun.append(time.monotonic())
         for middle, reach in ((_middle(stands.values[key]), REACH), (at, _NEAR)):
             ends = max(middle - reach, least), min(middle + reach, most)
-            with contextlib.suppress(InputError):
+            with contextlib.suppress(InputError):  # too large: a nearer stretch is tried
                 if text := frames_along(spec, problem, drawn, key, at, ends, lambda: bounded(check), spread):
                     return text
         return ""

@@ -37,7 +37,7 @@ def _leave_room() -> None:
 def _give_back_memory() -> None:
     """Return to the system what the allocator of Linux keeps of memory that is free again."""
     if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):
+        with contextlib.suppress(OSError, AttributeError):  # another C library
             ctypes.CDLL(None).malloc_trim(0)
 
 

@@ -168,7 +168,7 @@ def is_stopping(run_id: str) -> bool:
 
 def stop(run_id: str) -> None:
     """Ask the run to stop; one that has ended since the button was drawn is shown as it ended."""
-    with suppress(InputError):
+    with suppress(InputError):  # the run has ended
         get_engine().cancel(run_id)
         st.session_state.setdefault(Key.STOPPING_RUNS, set()).add(run_id)
 

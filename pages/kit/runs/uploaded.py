@@ -52,7 +52,7 @@ def content_bytes(file: Any) -> bytes:
 
 def discard(file: Any) -> None:
     """Delete an uploaded file from where it was laid: it was refused, or is kept elsewhere."""
-    with contextlib.suppress(InputError, OSError):
+    with contextlib.suppress(InputError, OSError):  # what cannot be deleted now is swept later
         held = content(file)
         if isinstance(held, Path):
             held.unlink(missing_ok=True)

@@ -182,13 +182,13 @@ class Favourites:
             path.rename(path.with_suffix(after))
         except OSError:
             raise InputError("There is no such favourite: it was permanently deleted, or restored.") from None
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # the time only says when it may be emptied
             path.with_suffix(after).touch()
 
     def _empty(self) -> None:
         """Delete for good what was deleted long ago, or before many others."""
         aside = [self.folder / f"{each}{_ASIDE}" for each in self._ids(_ASIDE)]
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # tried again with the next deletion
             aside.sort(key=lambda path: path.lstat().st_mtime, reverse=True)
             for index, path in enumerate(aside):
                 if index >= _KEPT_ASIDE or path.lstat().st_mtime < time.time() - _KEPT_S:

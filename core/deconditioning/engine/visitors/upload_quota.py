@@ -42,7 +42,7 @@ def used(mark: str = "") -> int:
 def check_room(size: int, mark: str) -> None:
     """Raise ``InputError`` where an upload of so many bytes has no room; ``mark`` is empty on one person's machine."""
     folder = upload_folder()
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # a folder that cannot be made is refused when the file is written
         folder.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(folder if folder.is_dir() else Path.cwd()).free
     if free - size < RESERVE_MB * _MB:
@@ -116,6 +116,6 @@ def _opened(path: Path) -> float:
 def _delete_older(path: Path, limit: float) -> bool:
     if _opened(path) >= limit:
         return False
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # tried again at the next sweep
         path.unlink()
     return True

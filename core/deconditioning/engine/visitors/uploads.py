@@ -88,13 +88,13 @@ def forget(digest: str) -> None:
     """Delete an upload's files for good."""
     for folder in (upload_folder(), upload_folder() / "tables"):
         for ending in (".json", ".nc", ".csv"):  # first what lists it
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError):  # an upload has only some of these files
                 (folder / f"{digest}{ending}").unlink()
 
 
 def used_now(path: Path) -> None:
     """Note that an upload was opened: it stays for longer."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # it can be read all the same
         os.utime(path)
 
 

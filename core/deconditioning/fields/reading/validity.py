@@ -65,7 +65,7 @@ def _raw(encoding: Mapping[Any, Any]) -> np.dtype:
 def _numbers(value: Any, encoding: Mapping[Any, Any]) -> np.ndarray:
     result, raw = np.ravel(np.asarray(value)), _raw(encoding)
     if result.dtype.kind in "US":  # a number in quotes
-        with suppress(ValueError):
+        with suppress(ValueError):  # no numbers: refused below
             result = np.array([float(text) for text in result])
     if result.dtype.kind not in "iuf" or np.isnan(result.astype(float)).any():
         raise ValueError(f"{str(value)[:40]!r} is not a range of numbers")

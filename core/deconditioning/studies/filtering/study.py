@@ -197,7 +197,7 @@ def series_problem(series: Series, train_steps: int) -> tuple[FilterProblem, Sca
     others: dict[str, Callable[[np.ndarray], Baseline]] = {}
     try:
         linear = fit_linear_gaussian(x, y)
-        others["kalman"] = lambda seen: Baseline(linear.follow(seen), "linear model by least squares")
+        others["kalman"] = lambda observed: Baseline(linear.follow(observed), "linear model by least squares")
     except InputError:
         pass  # columns that are copies of one another: no linear model can be told from others
     others["nearest"] = partial(nearest_observation, x[:-1], y)
