@@ -55,7 +55,7 @@ class Toy:
     targets: Float[Tensor, " m"]
 
     def function(self, x: np.ndarray) -> np.ndarray:
-        """f without noise."""
+        """The function f without noise at inputs of any shape."""
         return _gaussian(x, self.centres) @ self.dual
 
     @cached_property

@@ -101,9 +101,16 @@ def fit_bdr(
     rows: Tensor | None = None, noise_prior: NoisePrior | None = None, draws: int = _DRAWS, burn_in: int = _BURN_IN,
     seed: int = 0, check: Check = never,
 ) -> BdrPosterior:  # fmt: skip
-    """The posterior by Gibbs draws at the spec's σ², or with σ² drawn too under a ``noise_prior``.
+    """The posterior of Bayesian distribution regression by Gibbs draws, at the spec's σ² or with σ² drawn too.
 
-    ``rows``: the subjects of ``sums`` to which the outcomes belong (default: all).
+    Parameters
+    ----------
+    outcomes, covariates : of the subjects (n,) and (n, q).
+    rows : the subjects of ``sums`` to which they belong (default: all).
+    noise_prior : the prior of σ²; without it σ² is the spec's.
+    draws, burn_in : draws that are used, and those before them that are not.
+
+    Raises ``InputError`` for fewer than two draws.
     """
     if draws < 2 or burn_in < 0:
         raise InputError(f"{draws} draws after {burn_in} of burn-in were requested: give at least two draws.")

@@ -47,7 +47,7 @@ class ClusteredSums:
         return self.base.cross(kernel, inputs) * self._alike(self.cluster.new_tensor([self.at]))
 
     def prior(self, kernel: KernelSpec, left: Tensor, right: Tensor) -> Float[Tensor, "P Q"]:
-        """The kernel K, in every cluster."""
+        """The kernel K (P, Q), which is the same in every cluster."""
         return self.base.prior(kernel, left, right)
 
     def prior_variance(self, kernel: KernelSpec, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]:

@@ -45,7 +45,7 @@ class Sums(Protocol):
         ...
 
     def prior(self, kernel: KernelSpec, left: Tensor, right: Tensor) -> Float[Tensor, "P Q"]:
-        """Prior covariance of f."""
+        """Prior covariance (P, Q) of f between values ``left`` (P, d) and ``right`` (Q, d)."""
         ...
 
     def prior_variance(self, kernel: KernelSpec, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]:
@@ -105,7 +105,7 @@ class KernelSums:
         return total
 
     def prior(self, kernel: KernelSpec, left: Tensor, right: Tensor) -> Float[Tensor, "P Q"]:
-        """``K(s, t)``."""
+        """``K(s, t)`` (P, Q) between values ``left`` (P, d) and ``right`` (Q, d)."""
         with torch.no_grad():
             return evaluate(kernel.build(self.columns).to(left.device), left, right)
 

@@ -119,7 +119,7 @@ def picture_for(spec: ModelSpec, problem: DownscalingProblem) -> Picture | Parte
 
 
 def total(parts: Iterable[Tensor]) -> Tensor:
-    """The sum of at least one tensor."""
+    """The sum of tensors of one shape, in their order; there must be at least one."""
     return reduce(add, parts)
 
 

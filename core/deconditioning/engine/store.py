@@ -43,7 +43,11 @@ class Store:
         return folder
 
     def create(self, spec: RunSpec, owner: str = "", status: dict[str, Any] | None = None) -> str:
-        """Make the folder of a new run with its spec, whose it is (a `Visitor`'s mark) and its first status."""
+        """Make the folder of a new run and return its identifier.
+
+        ``owner`` is a `Visitor`'s mark, empty for nobody's; ``status`` the run's first one. Raises ``InputError`` where
+        the folder cannot be written; nothing is left of it then.
+        """
         run_id = time.strftime("%Y%m%d-%H%M%S-", time.gmtime()) + secrets.token_hex(8)
         folder = self.root / run_id
         try:

@@ -132,7 +132,7 @@ def to_numbers(values: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
 
 
 def from_numbers(parts: np.ndarray, kind: Mapping[Any, Any]) -> np.ndarray:
-    """Inverse of ``to_numbers``."""
+    """Dates from whole numbers ``parts`` (..., 7) and their calendar: the inverse of ``to_numbers``."""
     import cftime
 
     dates = np.empty(parts.shape[:-1], dtype=object)

@@ -62,7 +62,11 @@ def unscented_kalman(system: RotationSystem, observations: np.ndarray) -> Baseli
 
 
 def particle_filter(system: RotationSystem, observations: np.ndarray, count: int = 2000, seed: int = 0) -> Baseline:
-    """The bootstrap filter with systematic resampling at every step. Source: Gordon, Salmond and Smith 1993."""
+    """The bootstrap filter with systematic resampling at every step.
+
+    ``observations`` (n, 2) of the known ``system``; ``count`` particles. Returns the posterior means (n, 2). Raises
+    ``InputError`` for fewer than one particle. Source: Gordon, Salmond and Smith 1993.
+    """
     if count < 1:
         raise InputError(f"{count} particles were requested: give at least one.")
     rng = np.random.default_rng(seed)

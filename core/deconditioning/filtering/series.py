@@ -113,11 +113,11 @@ class Scaling:
         return Scaling(self.centre, self.spread * len(self.spread) ** 0.5)
 
     def scaled(self, values: np.ndarray) -> np.ndarray:
-        """To mean 0 and sd 1."""
+        """Columns of values (…, d) with mean 0 and sd 1."""
         return (values - self.centre) / self.spread
 
     def original(self, values: np.ndarray) -> np.ndarray:
-        """Back to the columns' own units."""
+        """Scaled values (…, d) in the columns' own units: the inverse of ``scaled``."""
         return values * self.spread + self.centre
 
 

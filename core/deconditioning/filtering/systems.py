@@ -64,7 +64,7 @@ class RotationSystem:
         return self.on_circle(np.arctan2(state[..., 1], state[..., 0]) + self.eta)
 
     def jacobian(self, state: np.ndarray) -> np.ndarray:
-        """Its derivative (2, 2) at one state."""
+        """The derivative (2, 2) of the transition at one state (2,)."""
         square = max(float(state @ state), 1e-12)
         angle = math.atan2(state[1], state[0]) + self.eta
         radius, slope = 1 + self.b * math.sin(self.waves * angle), self.b * self.waves * math.cos(self.waves * angle)

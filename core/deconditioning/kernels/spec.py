@@ -125,7 +125,7 @@ class KernelSpec:
 
     @staticmethod
     def from_dict(value: dict[str, Any]) -> "KernelSpec":
-        """The specification with this JSON-able description."""
+        """The specification that ``to_dict`` describes; ``InputError`` for an unknown family or parameter."""
         return KernelSpec(tuple(_term_from_dict(term) for term in value["terms"]))
 
     def build(self, columns: tuple[str, ...]) -> gpytorch.kernels.Kernel:

@@ -89,7 +89,7 @@ class Marginal:
         return np.where((u >= self.low) & (u <= self.high), value, -np.inf)
 
     def natural(self, u: np.ndarray) -> np.ndarray:
-        """θ of u."""
+        """θ of working coordinates u, of any shape: ``exp u`` on a logarithmic scale, else u."""
         return np.exp(u) if self.log else np.asarray(u)
 
     def working(self, theta: np.ndarray) -> np.ndarray:
@@ -146,9 +146,9 @@ class Prior:
         return np.sum([part.log_density(u[:, j]) for j, part in enumerate(self.marginals)], axis=0)
 
     def natural(self, u: np.ndarray) -> np.ndarray:
-        """θ (…, p) of u."""
+        """Parameters θ (…, p) of working coordinates u (…, p)."""
         return np.stack([part.natural(u[..., j]) for j, part in enumerate(self.marginals)], axis=-1)
 
     def working(self, theta: np.ndarray) -> np.ndarray:
-        """u (…, p) of θ."""
+        """Working coordinates u (…, p) of parameters θ (…, p); −∞ or NaN where a logarithm does not exist."""
         return np.stack([part.working(theta[..., j]) for j, part in enumerate(self.marginals)], axis=-1)

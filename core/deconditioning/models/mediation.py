@@ -25,7 +25,10 @@ __all__ = [
 
 
 def identity_weights(grams: MediatorGrams, regularisation: float | Tensor) -> Float[Tensor, "B M"]:
-    """``W = I``: every target is the mean of its own bag. Source: Law et al. 2018."""
+    """``W = I``: every target is the mean of its own bag. Source: Law et al. 2018.
+
+    ``regularisation`` has no effect. Raises ``InputError`` unless there are as many targets as bags.
+    """
     if grams.across.shape[0] != grams.across.shape[1]:
         raise InputError(
             f"There are {grams.across.shape[0]} bags and {grams.across.shape[1]} targets: this model needs one target "

@@ -36,7 +36,7 @@ class Inducing:
 
     @staticmethod
     def from_dict(value: dict[str, Any]) -> "Inducing":
-        """From the JSON-able description that ``dataclasses.asdict`` gives."""
+        """Inducing points from what ``dataclasses.asdict`` gives; what is left out has its default."""
         return Inducing(**{**value, "locations": tuple(tuple(row) for row in value.get("locations", ()))})
 
 
@@ -116,7 +116,7 @@ class ModelSpec:
 
     @staticmethod
     def from_dict(value: dict[str, Any]) -> "ModelSpec":
-        """The specification with this JSON-able description."""
+        """The specification that ``to_dict`` describes; ``InputError`` for an unknown model, family or parameter."""
         mediator = value.get("mediator_kernel")
         parts = {
             "kernel": KernelSpec.from_dict(value["kernel"]),

@@ -133,7 +133,10 @@ class Setting(Generic[T]):
         return InputError(f"`{self.name}` is {shown}: give {expected or f'a value such as {self.default!r}'}.")
 
     def inside(self, value: Any) -> T:
-        """The same, and inside the ends."""
+        """The value in this setting's type, checked against its ends.
+
+        Raises ``InputError`` as ``like``, and for a number outside ``low`` to ``high``.
+        """
         result = self.like(value)
         if self.low is not None and self.high is not None and not self.low <= float(value) <= self.high:
             raise self.refused(result, f"{self.low:g} to {self.high:g}")
@@ -189,7 +192,10 @@ class Integer(Setting[int]):
     json_type: ClassVar[str] = "integer"
 
     def like(self, value: Any) -> int:
-        """A whole number; one that is written as a decimal too."""
+        """The value as an integer; 3.0 counts as 3.
+
+        Raises ``InputError`` for anything else, and below ``least``.
+        """
         if not _is_number(value) or value != int(value):
             raise self.refused(value)
         if self.least is not None and value < self.least:
@@ -220,7 +226,7 @@ class Linear(Setting[float]):
         return str(int(value) if isinstance(self.step, int) else value)
 
     def like(self, value: Any) -> float:
-        """A finite number."""
+        """The value as a float; ``InputError`` for anything but a finite number."""
         if not _is_number(value):
             raise self.refused(value)
         return float(value)
@@ -261,7 +267,7 @@ class Choice(Setting[str]):
     json_type: ClassVar[str] = "string"
 
     def like(self, value: Any) -> str:
-        """One of the options."""
+        """The value, which is a key of ``options``; ``InputError`` for any other."""
         if not isinstance(value, str) or value not in self.options:
             offered = " or ".join(map(repr, self.options))
             raise InputError(f"The value {value!r} of `{self.name}` is unknown: choose {offered}.")
@@ -289,7 +295,7 @@ class Switch(Setting[bool]):
     json_type: ClassVar[str] = "boolean"
 
     def like(self, value: Any) -> bool:
-        """True or false."""
+        """The value, which is a boolean; ``InputError`` for any other type."""
         if not isinstance(value, bool):
             raise self.refused(value)
         return value

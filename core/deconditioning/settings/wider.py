@@ -20,7 +20,7 @@ class Text(Setting[str]):
     json_type: ClassVar[str] = "string"
 
     def like(self, value: Any) -> str:
-        """Any text."""
+        """The value, which is a string; ``InputError`` for any other type."""
         if not isinstance(value, str):
             raise self.refused(value, "a text")
         return value
@@ -37,7 +37,7 @@ class Whole(Setting[dict[str, Any]]):
     json_type: ClassVar[str] = "object"
 
     def like(self, value: Any) -> dict[str, Any]:
-        """A dictionary."""
+        """The value as a dictionary; ``InputError`` for anything but a mapping."""
         if not isinstance(value, Mapping):
             raise self.refused(value, "a dictionary")
         return dict(value)
@@ -48,7 +48,7 @@ class Named(Choice):
     """A name from a list, which is looked at only for another one than the default."""
 
     def like(self, value: Any) -> str:
-        """One of the names."""
+        """The value, which is the default or a key of ``options``; ``InputError`` for any other."""
         if not isinstance(value, str):
             raise self.refused(value)
         if value != self.default and value not in self.options:
@@ -66,7 +66,10 @@ class Several(Setting[tuple[str, ...]]):
     json_type: ClassVar[str] = "array"
 
     def like(self, value: Any) -> tuple[str, ...]:
-        """Some of the options, none of them twice."""
+        """The values as a tuple without repeats, in their order.
+
+        Raises ``InputError`` for anything but a list, and for a value that is none of the ``options``.
+        """
         if isinstance(value, str) or not isinstance(value, list | tuple):
             raise self.refused(value, f"a list of {' and '.join(self.options)}")
         unknown = [each for each in value if each not in self.options]

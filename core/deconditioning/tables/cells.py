@@ -34,7 +34,7 @@ class Column:
     percent: int = 0
 
     def add(self, text: Any) -> None:
-        """A piece: a pandas Series of text."""
+        """Take in the next cells of the column: ``text`` is a pandas Series of strings."""
         text, missing = tidy(text)
         percent = text.str.endswith("%")
         self.percent += int(percent.sum())

@@ -15,11 +15,11 @@ class Scale:
     sd: float
 
     def forward(self, values: np.ndarray) -> np.ndarray:
-        """``(v − mean) / sd``, dimensionless."""
+        """``(v − mean) / sd``, dimensionless, of values in physical units and of any shape."""
         return (values - self.mean) / self.sd
 
     def backward(self, values: np.ndarray) -> np.ndarray:
-        """``mean + sd v``, in physical units."""
+        """``mean + sd v``, in physical units, of standardised values of any shape."""
         return self.mean + self.sd * values
 
 

@@ -30,7 +30,7 @@ def cells(edges: np.ndarray, means: np.ndarray, name: str, colour: str, *, width
 
 
 def band(x: np.ndarray, low: np.ndarray, high: np.ndarray, name: str, colour: str, alpha: float = 0.22) -> Trace:
-    """The room between two lines."""
+    """A trace that fills the area between two lines ``low`` and ``high`` (n,) over ``x`` (n,)."""
     return {
         "type": "scatter", "mode": "lines", "x": compact(np.concatenate([x, x[::-1]]), "f8"),
         "y": compact(np.concatenate([high, low[::-1]]), "f8"), "line": {"width": 0, "color": colour},

@@ -24,7 +24,7 @@ class Gaussian(Radial):
         return gpytorch.kernels.RBFKernel(**shared)
 
     def between(self, left: Tensor, right: Tensor, parameters: Sequence[Tensor]) -> Tensor:
-        """Kernel matrix between all rows."""
+        """``exp(−d²/2)`` (n, m) between all rows (n, c) and (m, c), in units of the lengthscales."""
         exponent = squared_distances(left, right).mul(-0.5)
         return exponent.exp() if exponent.requires_grad else exponent.exp_()
 

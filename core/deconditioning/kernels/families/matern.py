@@ -32,12 +32,12 @@ class Matern(Radial):
         return 2 * self.order
 
     def between(self, left: Tensor, right: Tensor, parameters: Sequence[Tensor]) -> Tensor:
-        """Kernel matrix between all rows."""
+        """The kernel (n, m) between all rows of ``left`` (n, c) and ``right`` (m, c), in units of the lengthscales."""
         return self.at(distances(left, right) * math.sqrt(2 * self.order))
 
     @abstractmethod
     def at(self, u: Tensor) -> Tensor:
-        """Values at scaled distances; differentiable."""
+        """Values at ``u = √(2ν) d/ℓ``, of any shape; differentiable."""
 
     def decay(self, factor: Parameters) -> Decay:
         """The kernel itself."""

@@ -32,7 +32,7 @@ class MixedMatern(Radial):
         return Shaped(self, **shared)
 
     def between(self, left: Tensor, right: Tensor, parameters: Sequence[Tensor]) -> Tensor:
-        """Kernel matrix between all rows."""
+        """The kernel (n, m) between all rows of ``left`` (n, c) and ``right`` (m, c), in units of the lengthscales."""
         u, (first, second) = distances(left, right), _coefficients(parameters[0])
         return (1 + first * u + second * u.square()) * torch.exp(-u)
 

@@ -36,7 +36,7 @@ class PoweredExponential(Radial):
         return Shaped(self, **shared)
 
     def between(self, left: Tensor, right: Tensor, parameters: Sequence[Tensor]) -> Tensor:
-        """Kernel matrix between all rows."""
+        """``exp(−d^α)`` (n, m) between all rows (n, c) and (m, c), in units of the lengthscales."""
         return torch.exp(-distances(left, right).clamp_min(_NEAR).pow(parameters[0]))
 
     def exponent(self, at: Tensor, parameters: Sequence[float]) -> Tensor:

@@ -31,7 +31,7 @@ class RationalQuadratic(Radial):
         return gpytorch.kernels.RQKernel(alpha_constraint=positive(), **shared)
 
     def between(self, left: Tensor, right: Tensor, parameters: Sequence[Tensor]) -> Tensor:
-        """Kernel matrix between all rows."""
+        """``(1 + d²/2α)^−α`` (n, m) between all rows (n, c) and (m, c), in units of the lengthscales."""
         (alpha,) = parameters
         return (1 + squared_distances(left, right) / (2 * alpha)).pow(-alpha)
 

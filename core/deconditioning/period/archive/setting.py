@@ -93,7 +93,10 @@ class Setting:
 
 
 def prepare(series: Series, training: Training, settings: DownscaleSettings, context: Any) -> Setting:
-    """Learn the kernel of the anomalies and sum it over the cells."""
+    """Learn the kernel of the anomalies from the archive and sum it over the cells.
+
+    ``context`` receives messages and may cancel. Raises ``InputError`` for covariates that change with time.
+    """
     if series.varying is not None:
         raise InputError(
             "With an archive the covariates must not change with time: leave out those that do, or the archive."

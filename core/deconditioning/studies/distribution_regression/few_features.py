@@ -99,7 +99,10 @@ def _of_unit_size(features: Tensor) -> Tensor:
 
 
 def features_of(method: str, prepared: Prepared, settings: MethodSettings, rank: int) -> tuple[Tensor, ...]:
-    """A method's parts, each (n, j)."""
+    """Features of all subjects by a method, as matrices (n, j) that add up: one, or two where both are combined.
+
+    ``rank`` is the number of leading features of a Gram matrix. Raises ``InputError`` for an unknown method.
+    """
     if method not in PREDICTORS:
         raise InputError(f"The method '{method}' has no few features: choose among {', '.join(PREDICTORS)}.")
     subjects = prepared.subjects

@@ -256,7 +256,7 @@ def nearest_frame(data: CameraData) -> Estimates:
 def follow_camera(
     data: CameraData, settings: FilterSettings, methods: tuple[str, ...] = METHODS, check: Check = never
 ) -> dict[str, Estimates]:
-    """Every method on the same series."""
+    """The estimates of every method on the same series, by name; ``InputError`` for an unknown method."""
     unknown = [name for name in methods if name not in METHODS]
     if unknown:
         raise InputError(f"The filter '{unknown[0]}' is unknown: choose among {', '.join(METHODS)}.")

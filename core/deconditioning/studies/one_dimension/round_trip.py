@@ -79,7 +79,7 @@ class Operators:
             return evaluate(kernel, left[:, None], right[:, None])
 
     def mediation(self, across: Tensor | None = None, regularisation: float | None = None) -> Float[Tensor, "n m"]:
-        """``A = (L + nλI)⁻¹ L̃``."""
+        """``A = (L + nλI)⁻¹ L̃`` (n, m), L̃ = ``across`` (n, m) between the mediators of both tables."""
         lam = self.regularisation if regularisation is None else regularisation
         grams = MediatorGrams(self.within, self.across if across is None else across, torch.ones(len(self.within)))
         return shrinkage_weights(grams, lam)

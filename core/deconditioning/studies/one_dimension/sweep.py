@@ -60,7 +60,10 @@ def line_spec(given: dict[str, Any]) -> LineSpec:
 
 
 def kernel_at(given: dict[str, Any], key: str, column: str) -> KernelSpec:
-    """One kernel at its settings."""
+    """The kernel of ``given``, whose settings begin with ``key`` ("k" or "l"), on one ``column``.
+
+    Raises ``InputError`` for an unknown family.
+    """
     family = str(given[f"{key}_family"])
     if family not in FAMILIES:
         raise InputError(f"The kernel '{family}' is unknown: choose among {', '.join(FAMILIES)}.")
@@ -70,7 +73,10 @@ def kernel_at(given: dict[str, Any], key: str, column: str) -> KernelSpec:
 
 
 def model_at(given: dict[str, Any]) -> ModelSpec:
-    """The model at its settings."""
+    """The model of ``given``: its method, k on x, ℓ on y, λ and σ².
+
+    Raises ``InputError`` for a method that is no conditioning (impute, cascade), as it has no λ to sweep.
+    """
     model = METHODS.get(str(given["method"]))
     if model is None:
         offered = [name for name, result in METHODS.items() if result]

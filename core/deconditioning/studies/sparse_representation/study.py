@@ -92,7 +92,7 @@ def places_of(toy: Toy, count: int, places: str) -> np.ndarray:
 
 
 def at_hyperparameters(toy: Toy, at: np.ndarray, scale: float, variance: float, noise: float) -> SparseRepresentation:
-    """A representation at given points and hyperparameters."""
+    """A representation with points ``at`` (p, 1), a Gaussian kernel of lengthscale ``scale``, and σ² = ``noise``."""
     base = true_model(toy, at)
     term = base.kernel.terms[0]
     factor = replace(term.factors[0], lengthscales=(scale,))

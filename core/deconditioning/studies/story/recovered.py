@@ -95,7 +95,7 @@ class Recovered:
 
 
 def rmse(values: np.ndarray, truth: np.ndarray) -> float:
-    """Root mean square difference."""
+    """Root mean square difference between two arrays of one shape, in their units."""
     return float(np.sqrt(np.mean((values - truth) ** 2)))
 
 
