@@ -16,8 +16,8 @@ from deconditioning.bag_sums.offsets import Boxes, Cells, Windows, find_boxes
 from deconditioning.kernels.fused import Tiles
 from deconditioning.observations import Bags
 
-#: Points of a tile.
-_POINTS = 8192
+#: Points of a tile: few for a processor's cache, many for a GPU, where each tile costs some launches.
+_POINTS, _POINTS_ON_GPU = 8192, 1 << 18
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ class SphereLayout:
         pattern = pattern[: len(points) - top]
         weights, which = torch.unique(pattern, dim=1, return_inverse=True)
         along, flat = points[top : top + len(pattern), 0], points[band].reshape(-1, points.shape[2])
-        every = slice(None)
-        parts = [weights.T @ Tiles(kernel, along, part)(every, every) for part in flat.split(_POINTS)]
+        every, most = slice(None), _POINTS if flat.device.type == "cpu" else _POINTS_ON_GPU
+        parts = [weights.T @ Tiles(kernel, along, part)(every, every) for part in flat.split(most)]
         table = torch.cat(parts, dim=1).reshape(-1, rows, columns)  # κ over Δ = 0 … W−1
         mirrored = torch.cat([table.flip(2)[:, :, :-1], table], dim=2)
         out = mirrored.new_zeros(rows, 2 * columns - 1)

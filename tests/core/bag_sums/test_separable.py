@@ -128,3 +128,22 @@ def test_a_pictures_sums_are_those_written_out(monkeypatch: pytest.MonkeyPatch) 
     assert torch.allclose(found.cross.at(EVERY), cross, rtol=0, atol=1e-10)
     assert torch.allclose(found.gram, gram, rtol=0, atol=1e-10)
     assert torch.equal(found.gram, again.gram)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("case", CASES)
+def test_a_gpu_gives_the_same(case: str) -> None:
+    inputs, there = hostile(), torch.device("cuda")
+    term, bags = Term(CASES[case]), Bags(inputs, torch.arange(len(inputs)) % 7, 7)
+    totals = []
+    for device in (torch.device("cpu"), there):
+        known = certify_separable(term, NAMES, inputs.to(device), 3000)
+        assert known is not None and known.error <= BOUND and known.first.points.device.type == device.type
+        total = torch.zeros(7, len(inputs), dtype=torch.float64, device=device)
+        known.add_sums(total, known.bag_means(bags.to(device)), inputs.to(device), 1.0, never)
+        totals.append(total.cpu())
+        moved = known.to(there)
+        assert torch.allclose(
+            moved.features(inputs.to(there)).cpu(), known.features(inputs.to(device)).cpu(), atol=1e-9
+        )
+    assert torch.allclose(*totals, rtol=0, atol=2 * BOUND)

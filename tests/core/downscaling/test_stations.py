@@ -294,3 +294,14 @@ def test_the_stored_gain_of_both_sources_is_computed_again() -> None:
     mean = {name: np.mean([each[name] for each in table["rows"]]) for name in table["mean"]}
     assert mean == pytest.approx(table["mean"]) and 0.93 < mean["inside_95"] < 0.975
     assert mean["both"] < 0.85 * min(mean["cells"], mean["stations"])
+
+
+@pytest.mark.gpu
+def test_a_gpu_gives_the_same_map_and_effects(joined: DownscalingProblem) -> None:
+    spec = spec_of(joined)
+    data = matched_data(joined, spec)
+    here, there = (predict(spec, data, joined, device=torch.device(name)) for name in ("cpu", "cuda"))
+    assert torch.allclose(there.mean.cpu(), here.mean, atol=1e-8)
+    assert torch.allclose(there.sd.cpu(), here.sd, atol=1e-8)
+    for one, other in zip(here.stations.effects, there.stations.effects, strict=True):
+        assert torch.allclose(other.cpu(), one, atol=1e-8)

@@ -21,6 +21,7 @@ from deconditioning.kernels.tiles import evaluate
 from deconditioning.period import posterior
 from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.series import Series, read_series
+from deconditioning.period.statistics import period_draws
 from tests.core.period.made import SPEC, made_dataset, made_fields
 
 FIXED = DownscaleSettings(model="area_to_point_gp", learn=False, local_scale=False)
@@ -209,3 +210,14 @@ def test_the_function_downscale_takes_times_and_an_archive() -> None:
     assert np.sqrt((result.error**2).mean()) < 1.5
     with pytest.raises(InputError, match="needs `times`"):
         downscale(fine, fine, target="t", archive=fine, **settings)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("changes", [{}, {"local_scale": True}, {"learn": True, "restarts": 1, "steps": 5}])
+def test_a_gpu_gives_the_same_series_and_draws(changes: dict) -> None:
+    series = series_of(made_fields(6))
+    here, there = (downscale_series(series, FIXED.replace(device=name, **changes)) for name in ("cpu", "cuda"))
+    assert there.diagnostics["device"] == "cuda"
+    for name in ("means", "spreads", "amplitude", "evidence"):
+        np.testing.assert_allclose(getattr(there, name), getattr(here, name), rtol=1e-5 if changes else 1e-8)
+    np.testing.assert_allclose(*(next(period_draws(each, 1, 0)) for each in (here, there)), atol=1e-4)
