@@ -52,7 +52,8 @@ COMPUTING = """() => [...document.querySelectorAll('[data-testid=stCaptionContai
   .some(caption => /computing the exact/.test(caption.textContent))"""
 STILL = """() => document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"""
 REST = f"() => ({STILL})() && !({COMPUTING})()"
-#: Case → address, chart, sliders (the first is dragged, too), seconds between presses.
+#: Case → address, chart, sliders (the first is dragged, too: each of its values must change the picture), seconds
+#: between presses.
 TOYS = {
     "One dimension, n = m = 200": (
         "/line", "o-function",
@@ -86,7 +87,7 @@ TOYS = {
         "/follow", "f-plane", ("Step$", "β, lengthscale in median distances", "ε, δ = 2ε"), 2.0,
     ),
     "Likelihood-free inference, 100 simulations": (
-        "/simulate", "lf-marginal-0", ("ε, of the ε-kernel", "λ", "δ"), 2.0,
+        "/simulate", "lf-marginal-0", ("λ", "ε, of the ε-kernel", "δ"), 2.0,
     ),
 }  # fmt: skip
 #: At full size: what is moved → its slider in the model that the page opens with.
