@@ -40,6 +40,7 @@ from pages.kit.visitor import COOKIE, is_shared
 from scripts.drags import Drags
 from scripts.gate import Gate, own_names, policy_for, trusted_proxies
 from scripts.housekeeping import hold_little, keep_house
+from scripts.unknown_page import UnknownPage
 from scripts.uploads import Uploads
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _own_routes(runtime: "Runtime") -> list[BaseRoute]:
     """Documents of the pages, and where uploads go; with them begins what the server does by itself."""
     _tell_who_may_come()
     keep_house(runtime)
-    return [*page_routes(), Uploads(runtime).route(), Drags(runtime).route()]
+    return [Uploads(runtime).route(), Drags(runtime).route(), *page_routes()]
 
 
 def take_trusted_proxies() -> None:
@@ -135,7 +136,8 @@ def _tell_who_may_come() -> None:
 
 
 def page_routes() -> list[BaseRoute]:
-    """One for every page: Streamlit's own document, in it where the server is, and with it a visitor's cookie."""
+    """One for every page: Streamlit's own document, in it where the server is, and with it a visitor's cookie; last,
+    one for addresses that are no page's."""
     document = page_document()
     base = private.option("server.baseUrlPath").strip("/")
     folder = f"/{base}/" if base else "/"
@@ -150,7 +152,8 @@ def page_routes() -> list[BaseRoute]:
             )
         return response
 
-    return [Route(folder + path, answer) for path in ("", *(page.url_path for page in (*PAGES[1:], SNAPSHOT)))]
+    paths = ("", *(page.url_path for page in (*PAGES[1:], SNAPSHOT)))
+    return [*(Route(folder + path, answer) for path in paths), UnknownPage(folder)]
 
 
 if __name__ == "__main__":

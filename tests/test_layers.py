@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parents[1]
 LIBRARY_FOLDER = ROOT / "core" / "deconditioning"
 
 GROUND = {
-    "bundled", "errors", "wording", "device", "expressions", "jail", "missing_marks", "plain_data", "sandbox",
-    "seccomp",
+    "abbreviations", "bundled", "errors", "wording", "device", "expressions", "jail", "missing_marks", "plain_data",
+    "sandbox", "seccomp",
     "settings", "sweeps", "threads", "versions",
 }  # fmt: skip
 RECORDS = GROUND | {"observations"}
@@ -33,6 +33,7 @@ LIBRARY = METHODS | {"models"} | PROBLEMS | FIELDS | TABLES | {"datasets"} | SHO
 ALLOWED = {
     "__init__": {"errors", "fields", "estimators"},
     "accessor": set(),
+    "abbreviations": set(),
     "bundled": set(),
     "errors": set(),
     "wording": set(),
@@ -67,7 +68,7 @@ ALLOWED = {
     "teaching": LIBRARY | {"engine", "downscaling", "studies"},
     "downscaling": LIBRARY | {"engine"},
     "period": LIBRARY | {"engine", "downscaling"},
-    "slides": {"errors", "fields", "metrics", "figures", "models", "downscaling"},
+    "slides": {"wording", "errors", "fields", "metrics", "figures", "models", "downscaling"},
     "studies": LIBRARY | {"engine", "downscaling"},
     "estimators": LIBRARY | {"engine", "downscaling", "studies", "period"},
     "cli": LIBRARY | {"engine", "downscaling", "period", "verification", "studies", "slides", "teaching"},

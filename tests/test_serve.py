@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import uvicorn
 from starlette.requests import Request
+from starlette.routing import Match
 from streamlit import config
 
 from pages.kit import streamlit_private as private
@@ -29,7 +30,7 @@ from tests.waiting import wait_for
 def test_every_page_has_a_document(monkeypatch: pytest.MonkeyPatch, base: str, before: str) -> None:
     monkeypatch.setattr(config, "get_option", {"server.baseUrlPath": base}.__getitem__)
     paths = ["", *(page.url_path for page in (*PAGES[1:], SNAPSHOT))]
-    assert [route.path for route in page_routes()] == [f"{before}/{path}" for path in paths]
+    assert [route.path for route in page_routes()] == [f"{before}/{path}" for path in (*paths, "{name:path}")]
 
 
 def answer(*, https: bool = False, cookie: str = "") -> tuple[int, dict[str, str], str]:
@@ -51,6 +52,29 @@ def test_the_document_is_streamlits_with_the_place_of_the_server_before_any_scri
     assert status == 200 and headers["cache-control"] == "no-cache" and "set-cookie" not in headers
     assert document.count("<script") > document.count(WHERE) == 1
     assert document.index("<script") == document.index(WHERE)
+
+
+@pytest.mark.parametrize(
+    ("path", "accept", "matches"),
+    [
+        ("/nonsense", "text/html,*/*", True), ("/line/more", "text/html", True), ("/nonsense", "*/*", False),
+        ("/_stcore/health", "text/html", False), ("/static/js/index.js", "text/html", False),
+        ("/favicon.png", "text/html", False), ("/media/ab12", "text/html", False),
+    ],
+)  # fmt: skip
+def test_an_address_that_is_no_page_has_a_sentence_and_a_way_back(path: str, accept: str, matches: bool) -> None:
+    route = page_routes()[-1]
+    scope = {"type": "http", "method": "GET", "path": path, "headers": [(b"accept", accept.encode())]}
+    match, _ = route.matches(scope)
+    assert (match == Match.FULL) is matches
+
+
+def test_what_an_unknown_address_shows_is_plain_text_with_links() -> None:
+    route = page_routes()[-1]
+    scope = {"type": "http", "method": "GET", "path": "/<b>x</b>", "headers": [(b"accept", b"text/html")]}
+    text = route.endpoint(Request(scope | route.matches(scope)[1])).body.decode()
+    assert "&lt;b&gt;x&lt;/b&gt;" in text and "<b>" not in text
+    assert '<a href="/">Go to Start</a>' in text and text.count("<li>") == len(PAGES) - 1
 
 
 def test_where_the_server_is_shared_each_browser_gets_a_secret_once(monkeypatch: pytest.MonkeyPatch) -> None:

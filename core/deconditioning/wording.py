@@ -57,11 +57,27 @@ def signed(value: float | None, places: int) -> str:
 def number(value: float, digits: int = 3) -> str:
     """A number in a sentence, to so many significant digits and without computers' exponents: "0.065", "2,150",
     "3.1 × 10⁻⁷"."""
-    mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
+    mantissa, _, exponent = f"{value + 0.0:.{digits}g}".partition("e")  # no "-0"
     if exponent and 0 <= int(exponent) < 7:
         mantissa, exponent = f"{float(f'{mantissa}e{exponent}'):,.0f}", ""
     power = f" × 10{str(int(exponent)).translate(_RAISED)}" if exponent else ""
     return f"{mantissa}{power}".replace("-", "−")
+
+
+#: A number with a computer's exponent, not inside a word, a path or an option.
+_EXPONENT = re.compile(r"(?<![\w.\-])([\d.]*\d)e([-+\u2212\u2011]?\d{1,3})(?![\w.])")
+
+
+def readable(text: str) -> str:
+    """A stored sentence with its numbers as `number` has them, but for what stands between backquotes:
+    "value to 2e-15" is "value to 2 × 10⁻¹⁵"."""
+
+    def written(found: re.Match[str]) -> str:
+        exponent = found[2].translate(str.maketrans("\u2212\u2011", "--"))
+        return number(float(f"{found[1]}e{exponent}"), len(found[1].replace(".", "").lstrip("0")) or 1)
+
+    parts = text.split("`")
+    return "`".join(_EXPONENT.sub(written, part) if index % 2 == 0 else part for index, part in enumerate(parts))
 
 
 def hyperparameter_name(name: str) -> str:

@@ -4,7 +4,7 @@ from statistics import median
 
 from deconditioning.figures.studies.speed_ratios import plain_ratio
 from deconditioning.studies.measurements import Measured, Measurement
-from deconditioning.wording import duration
+from deconditioning.wording import duration, number
 
 _PER_SECOND = {"s": 1.0, "CPU s": 1.0, "ms": 1e-3, "CPU ms": 1e-3}
 
@@ -66,9 +66,9 @@ def many_steps(measurements: list[Measured]) -> str:
     if not smaller or not shares:
         return ""
     return (
-        f"Region by region, a worker uses {plain_number(min(row.ours for row in smaller))} to "
-        f"{plain_number(max(row.ours for row in smaller))} MB, against "
-        f"{plain_number(max(row.yardstick or 0.0 for row in smaller))} MB in one piece, and {100 * min(shares):.0f} to "
+        f"Region by region, a worker uses {number(min(row.ours for row in smaller))} to "
+        f"{number(max(row.ours for row in smaller))} MB, against "
+        f"{number(max(row.yardstick or 0.0 for row in smaller))} MB in one piece, and {100 * min(shares):.0f} to "
         f"{100 * max(shares):.0f} % of the CPU time."
     )
 
@@ -84,7 +84,7 @@ def _large_files(measurements: list[Measured]) -> str:
     rows = _rows(measurements)
     if not rows:
         return ""
-    memory = plain_number(max(row.peak_mb or 0.0 for row in rows))
+    memory = number(max(row.peak_mb or 0.0 for row in rows))
     return (
         f"Listing the fields of the largest files takes {_took(rows)}; opening one takes at most {memory} MB in total."
     )
@@ -97,7 +97,7 @@ def _two_grids(measurements: list[Measured]) -> str:
         return ""
     return (
         f"Learning, mapping and checking a global model's field on a fine regional grid, {rows[0].size}, takes "
-        f"{plain_number(rows[0].ours)} s of CPU time."
+        f"{number(rows[0].ours)} s of CPU time."
     )
 
 
@@ -138,7 +138,7 @@ def room(measurements: list[Measured]) -> str:
     return (
         f"{arrived[0].size.split()[0]} people who arrive at once see the heading of their page after {_took(arrived)}. "
         f"If all of them move a slider at the same moment, each sees the new picture after {_took(moved)} (medians, "
-        f"without and with a fit).{_class(rows)} The server always answered within {longest:.2g} s."
+        f"without and with a fit).{_class(rows)} The server always answered within {number(longest, 2)} s."
     )
 
 
@@ -155,9 +155,3 @@ def _class(rows: list[Measurement]) -> str:
         f" In the story they see the picture after {_took(step)} and the answer {_took(answer)} later; an exercise is "
         f"checked after {_took(exercise)} (the machine's load was {load})."
     )
-
-
-def plain_number(value: float) -> str:
-    """Three digits without powers of ten: 0.0332, 10.6, 31,200."""
-    rounded = float(f"{value:.3g}")
-    return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:g}"

@@ -1,6 +1,5 @@
 """Speed and memory as `make bench` measured them: a headline a topic, figures and tables folded below it."""
 
-import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from html import escape
@@ -11,8 +10,8 @@ import streamlit as st
 from deconditioning.figures.studies.cost import cost_against_size
 from deconditioning.figures.studies.speed_ratios import plain_ratio, ratio_dots
 from deconditioning.studies.measurements import Measured, Measurement, all_measured
+from deconditioning.wording import number, readable
 from pages.benchmarks import headlines
-from pages.benchmarks.headlines import plain_number
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.layout.theme import is_dark
@@ -41,7 +40,6 @@ TITLES = {
 }
 HEAD = ("Task", "Size", "Ours", "Yardstick", "Ratio", "Peak memory", "Device", "Accuracy")
 NUMBERS = ("Ours", "Yardstick", "Ratio", "Peak memory")
-_POWER = re.compile(r"(\d)e-(\d)")
 _CSS = Path(__file__).with_name("measured.css")
 
 
@@ -111,7 +109,7 @@ def _topic(topic: Topic, measurements: list[Measured]) -> None:
 def _ratios(measurements: list[Measured], *, single: bool) -> list[tuple[str, str, float]]:
     """What was done (a ``single`` task, or its whole benchmark), at which size, how many times faster."""
     return [
-        (row.what if single else _title(each), row.size, row.ratio)
+        (readable(row.what) if single else _title(each), row.size, row.ratio)
         for each in measurements
         for row in each.rows
         if row.ratio is not None
@@ -131,7 +129,9 @@ def _scale(measurements: list[Measured]) -> None:
 
 def _where(each: Measured) -> str:
     """One line of a list: day, version, machine, command."""
-    return f"- **{_title(each)}**: {each.date}, version {each.version}, {each.machine}; `{each.command}`"
+    return (
+        f"- **{_title(each)}**: measured on {each.date} with version {each.version}, {each.machine}; `{each.command}`"
+    )
 
 
 def _title(each: Measured) -> str:
@@ -151,20 +151,20 @@ def _group(each: Measured) -> str:
 
 
 def _line(row: Measurement) -> str:
-    beside = "" if row.yardstick is None else _small(f"{plain_number(row.yardstick)} {row.unit}", row.against)
+    beside = "" if row.yardstick is None else _small(f"{number(row.yardstick)} {row.unit}", row.against)
     cells = {
         "Size": escape(row.size),
-        "Ours": escape(f"{plain_number(row.ours)} {row.unit}"),
+        "Ours": escape(f"{number(row.ours)} {row.unit}"),
         "Yardstick": beside,
         "Ratio": "" if row.ratio is None else plain_ratio(row.ratio),
         "Peak memory": "" if row.peak_mb is None else f"{row.peak_mb:,.0f} MB",
         "Device": escape(row.device),
-        "Accuracy": _POWER.sub("\\1e\u2011\\2", escape(row.accuracy)),  # a hyphen that does not break
+        "Accuracy": escape(readable(row.accuracy)),
     }
     shown = "".join(
         f'<td data-label="{name}"{_kind(name, empty=not text)}>{text or "–"}</td>' for name, text in cells.items()
     )
-    return f'<tr><th scope="row">{_small(row.what, row.note)}</th>{shown}</tr>'
+    return f'<tr><th scope="row">{_small(readable(row.what), readable(row.note))}</th>{shown}</tr>'
 
 
 def _small(text: str, under: str) -> str:

@@ -9,6 +9,7 @@ from deconditioning.metrics.significance import pairwise_wilcoxon
 from deconditioning.models.defaults import CANDIDATES
 from deconditioning.studies.benchmark_table import table_rows
 from deconditioning.studies.downscaling.benchmark import CHOSEN, JOINT, MEDIATORS, chosen
+from deconditioning.wording import number
 from pages.kit.layout.escaping import MISSING
 from pages.kit.runs.stored_results import FOLDER, stored
 
@@ -41,16 +42,16 @@ def regime() -> str:
         return ""
     return (
         "On synthetic fields mediation helps if the mediator depends on the covariates alone (RMSE "
-        f"{helped[MEDIATED]['mean']:.3g}, against {model_name(PLAIN)} {helped[PLAIN]['mean']:.3g}) and harms if it "
-        f"depends on the target itself ({harmed[MEDIATED]['mean']:.3g}, against {harmed[PLAIN]['mean']:.3g}). "
-        f"{_stages(helped, harmed)}"
+        f"{number(helped[MEDIATED]['mean'])}, against {model_name(PLAIN)} {number(helped[PLAIN]['mean'])}) and harms "
+        f"if it depends on the target itself ({number(harmed[MEDIATED]['mean'])}, against "
+        f"{number(harmed[PLAIN]['mean'])}). {_stages(helped, harmed)}"
     )
 
 
 def _stages(helped: dict[str, dict[str, Any]], harmed: dict[str, dict[str, Any]]) -> str:
     """What the way of stage one does to the paper's shrinkage CMP where mediation helps, and where it harms."""
     apart, joint, taken = (
-        [f"{result[name]['mean']:.3g}" for result in (helped, harmed)] for name in (PAPERS, JOINT, CHOSEN)
+        [number(result[name]["mean"]) for result in (helped, harmed)] for name in (PAPERS, JOINT, CHOSEN)
     )
     return (
         f"The RMSE of the shrinkage CMP is {apart[0]} where mediation helps and {apart[1]} where it harms if λ and ℓ "
@@ -89,14 +90,14 @@ def _line(case: str, result: dict[str, dict[str, Any]]) -> dict[str, Any]:
     pair = [row for row in _rows(case) if row["model"] in (MEDIATED, PLAIN)]
     (test,) = pairwise_wilcoxon(pair, "rmse")
     each = {
-        model_name(name): f"{entry['mean']:.3g} ({100 * entry['means']['coverage95']:.0f} %)"
+        model_name(name): f"{number(entry['mean'])} ({100 * entry['means']['coverage95']:.0f} %)"
         for name, entry in result.items()
     }
     about = MEDIATORS[case]
     return {
-        "Unexplained": f"{about['untold']:g}",
-        "Mediator": f"{about['told']:g}",
+        "Unexplained": number(about["untold"], 6),
+        "Mediator": number(about["told"], 6),
         **each,
-        "p": test.note or f"{test.p_value:.1g}",
+        "p": test.note or number(test.p_value, 1),
         "Seeds": result[PLAIN]["n"],
     }

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from deconditioning.abbreviations import legend
 from pages.benchmarks import mediated
 from pages.benchmarks.measured import show_measured
 from pages.benchmarks.trust import show_trust
@@ -24,6 +25,7 @@ TITLES = {
 def main() -> None:
     """A headline a topic, with one small table or figure; everything else folded below it."""
     page_header("Benchmarks", "Which model is most accurate on real fields, are its intervals right, how fast is it?")
+    st.caption(f"{legend('GP, CMP, VBAgg, RMSE, CRPS, MAE, SSIM, ELBO')}.")
     st.subheader("Calibration and accuracy on real fields", anchor=False)
     show_trust()
     st.subheader("Accuracy of downscaling through a mediator", anchor=False)

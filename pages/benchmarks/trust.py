@@ -13,6 +13,7 @@ from deconditioning.models.defaults import usual_model
 from deconditioning.studies.benchmark_table import table_rows
 from deconditioning.studies.downscaling.benchmark import BOOSTING, REAL_MATCHED, REAL_MEDIATED, SINGLE, expanded, picked
 from deconditioning.studies.downscaling.trust_summary import headline, trust_summary
+from deconditioning.wording import number
 from pages.benchmarks.peers import show_peers
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import MISSING
@@ -113,7 +114,8 @@ def _without_name(line: dict[str, Any]) -> dict[str, Any]:
 def _everything(kept: dict[str, Any], lines: list[dict[str, Any]]) -> None:
     st.dataframe(lines, hide_index=True, width="stretch", placeholder=MISSING)
     st.caption(
-        f"Means over the draws (stored; made by `{kept['command']}`, version {kept['version']}). Half of the cells are "
+        f"Means over the draws (stored; made by `{kept['command']}`, measured with version {kept['version']}). "
+        f"Half of the cells are "
         "hidden, and all pixels are scored. In 50 % and 95 % intervals: share of the truth inside them. Warned: "
         "draws on which the app warns a user who has no truth, for example that bilinear interpolation is more "
         "accurate. CPU seconds for one fit with learning and its test one scale up, on one thread."
@@ -169,7 +171,7 @@ def _line(
         "Model": model_name(entry["model"]),
         "RMSE": spread(mean, entry["sd"]),
         "RMSE, of bilinear": f"{100 * mean / bilinear:.0f} %" if mean is not None and bilinear else "–",
-        "CRPS": f"{means['crps']:.3g}" if means.get("crps") is not None else "–",
+        "CRPS": number(means["crps"]) if means.get("crps") is not None else "–",
         "In 50 % intervals": share("coverage50"),
         "In 95 % intervals": share("coverage95"),
         "CPU time, s": f"{entry['seconds']:.1f}" if fitted else "–",

@@ -9,6 +9,7 @@ from deconditioning.figures.studies.embeddings import grid_plot
 from deconditioning.studies.conditional_means.bag_rates import exponents
 from deconditioning.studies.conditional_means.measured_rates import RateSettings, slope
 from deconditioning.studies.conditional_means.rates import theorem_exponents
+from deconditioning.wording import number
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
 from pages.kit.layout.theme import is_dark
@@ -70,10 +71,10 @@ def _features_said(curves: list[dict[str, Any]]) -> str:
         "Theorem 4.2 requires finitely many features of the mediators, and its proof needs this: the kernel of the "
         "second stage is Γ(μ, μ′) = ⟨μ, μ′⟩ Id, and the proof assumes that its trace, that of the identity on the "
         "features, is finite. If also DC = I, as on this circle, C and D cannot both be Hilbert–Schmidt. Here (b = "
-        f"{settings.b:g}, c = {settings.c:g}) the norm of C grows from {norms[0]:.0f} with {few} features to "
-        f"{norms[1]:.0f} with {many}, but the risk changes by at most {change:.2g} %, because ε cuts off the further "
-        f"features. From M = {sizes[0]} to {sizes[-1]:,} the risk falls as M to the power −{fall:.2f} ± {error:.2f}, "
-        f"{words} the −{theory:.2f} of the theorem."
+        f"{number(settings.difficulty.b, 6)}, c = {number(settings.c, 6)}) the norm of C grows from {norms[0]:.0f} "
+        f"with {few} features to {norms[1]:.0f} with {many}, but the risk changes by at most {number(change, 2)} %, "
+        f"because ε cuts off the further features. From M = {sizes[0]} to {sizes[-1]:,} the risk falls as M to the "
+        f"power −{fall:.2f} ± {error:.2f}, {words} the −{theory:.2f} of the theorem."
     )
 
 

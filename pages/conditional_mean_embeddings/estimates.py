@@ -22,7 +22,7 @@ from deconditioning.studies.conditional_means.study import (
     true_embedding,
 )
 from deconditioning.studies.conditional_means.times import Cost, cheap_costs, dense_cost, extrapolated_cost, growth
-from deconditioning.wording import duration, signed
+from deconditioning.wording import duration, number, signed
 from pages.kit.chart.background import get_background, session_lane
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
@@ -94,7 +94,10 @@ def estimated() -> tuple[BagLayout, BagSample, Comparison]:
     with right:
         st.markdown(f"**The whole embeddings** μ(x, y), the mean of k(x, X) given y. {_reason(layout, result)}")
         if result.distance is not None:
-            aside(f"Largest distance between the two in the RKHS, over y: {result.distance:.2g}.")
+            aside(
+                "Largest distance between the two over y, in the norm of their reproducing kernel Hilbert space: "
+                f"{number(result.distance, 2)}."
+            )
     return layout, sample, result
 
 
@@ -129,11 +132,11 @@ def verdict(layout: BagLayout, result: Comparison, sizes: torch.Tensor) -> str:
     if not layout.unequal and layout.alike:
         return (
             "With groups of equal size both estimators give the same curve, up to rounding error (RMSE "
-            f"**{result.difference:.2g}** between the two embeddings)."
+            f"**{number(result.difference, 2)}** between the two embeddings)."
         )
     first, second = result.regression_rmse["standard"], result.regression_rmse["shrinkage"]
-    told = {f"**{second:.2g}** if every group counts once (shrinkage)": second,
-            f"**{first:.2g}** if every point counts once (standard)": first}  # fmt: skip
+    told = {f"**{number(second, 2)}** if every group counts once (shrinkage)": second,
+            f"**{number(first, 2)}** if every point counts once (standard)": first}  # fmt: skip
     better, worse = sorted(told, key=told.__getitem__)
     spread = f"{int(sizes.min())} to {int(sizes.max())} points" if layout.unequal else f"{layout.per_bag} points each"
     return f"{layout.bags} groups of {spread}: the error of the estimated mean of x (RMSE) is {better} and {worse}."
@@ -151,9 +154,9 @@ def _reason(layout: BagLayout, result: Comparison) -> str:
     first, second = result.embedding_rmse["standard"], result.embedding_rmse["shrinkage"]
     equal = " With groups of equal size they are identical." if layout.unequal and layout.alike else ""
     return (
-        f"The two embeddings differ by RMSE **{result.difference:.2g}** over the maps; from "
-        f"the truth, whose maximum is {float(result.truth.max()):.2g}, by {second:.2g} (shrinkage) and {first:.2g} "
-        f"(standard). They differ because {', and '.join(why)}.{equal}"
+        f"The two embeddings differ by RMSE **{number(result.difference, 2)}** over the maps; from "
+        f"the truth, whose maximum is {number(float(result.truth.max()), 2)}, by {number(second, 2)} (shrinkage) and "
+        f"{number(first, 2)} (standard). They differ because {', and '.join(why)}.{equal}"
     )
 
 
@@ -181,11 +184,11 @@ def _equation(layout: BagLayout, sample: BagSample) -> None:
         rf"""
 $$\hat\mu_{{X|Y=y}} = \sum_j W_j(y)\,\hat\mu_j,\qquad \hat\mu_j = \tfrac1{{n_j}}\textstyle\sum_i k(x_j^i, \cdot)$$
 
-$$W_\mathrm{{standard}} = (L + {first:.3g}\,D^{{-1}})^{{-1}}\ell(\mathbf y, y),\qquad
-W_\mathrm{{shrinkage}} = (L + {second:.3g}\,I)^{{-1}}\ell(\mathbf y, y)$$
+$$W_\mathrm{{standard}} = (L + {number(first)}\,D^{{-1}})^{{-1}}\ell(\mathbf y, y),\qquad
+W_\mathrm{{shrinkage}} = (L + {number(second)}\,I)^{{-1}}\ell(\mathbf y, y)$$
 
 $D = \mathrm{{diag}}(n_j)$, $B = {layout.bags}$ bags, $N = {layout.points}$ points; Gaussian kernels with lengthscales
-{k:.3g} (k) and {ell:.3g} (ℓ). The first equals the estimator with labels replicated over bags:
+{number(k)} (k) and {number(ell)} (ℓ). The first equals the estimator with labels replicated over bags:
 $(L_\mathrm{{rep}} + cI)^{{-1}}P = P(LD + cI)^{{-1}}$. Data: $y \sim N(0, 2)$, $x \mid y \sim N(y \sin y, 0.5^2)$.
 """,
         "Chau et al. 2021, eq. 10, App. C and C.2",
@@ -231,7 +234,7 @@ def _costs_said(layout: BagLayout, here: list[Cost]) -> str:
     dense, level, shrunk = here
     how = "measured here"
     if dense.extrapolated:
-        size = f"{8e-9 * layout.points**2:.2g} GB"
+        size = f"{number(8e-9 * layout.points**2, 2)} GB"
         how = f"extrapolated as N³ from 1,000 points, which overestimates it; the matrix needs {size}"
         if layout.points > MOST_DENSE:
             how += ", too large to run here"

@@ -23,7 +23,7 @@ from deconditioning.studies.conditional_means.rates import (
     theorem_exponents,
 )
 from deconditioning.studies.conditional_means.settings import TheoremSettings
-from deconditioning.wording import signed
+from deconditioning.wording import number, signed
 from pages.conditional_mean_embeddings import beyond
 from pages.kit.chart.background import get_background, session_lane
 from pages.kit.chart.plotly_live import plotly_live
@@ -52,8 +52,8 @@ def show() -> None:
     )
     explain(
         f"How fast does the error fall with M samples of the second stage? By theorem 4.2 as "
-        f"$M^{{-{powers.rate:.3g}}}$, if the first stage has $N = M^{{{powers.samples:.3g}}}$ samples (a = "
-        f"{a:.3g}). The minimax point lies at a* = **{powers.best:.3g}**: {enough}."
+        f"$M^{{-{number(powers.rate)}}}$, if the first stage has $N = M^{{{number(powers.samples)}}}$ samples (a = "
+        f"{number(a)}). The minimax point lies at a* = **{number(powers.best)}**: {enough}."
     )
     _curve(settings, kind)
     left, right = st.columns([3, 2], vertical_alignment="center")
@@ -90,7 +90,7 @@ def _exponents(a: float, difficulty: Difficulty) -> None:
     grid = np.linspace(0.05, 3.0, 200)
     cases = {"finite features (b = ∞)": replace(difficulty, b=math.inf)}
     if not math.isinf(difficulty.b):
-        cases = {f"b = {difficulty.b:.3g}, c = {difficulty.c:.3g}": difficulty, **cases}
+        cases = {f"b = {number(difficulty.b)}, c = {number(difficulty.c)}": difficulty, **cases}
     curves = {name: np.array([theorem_exponents(float(v), case).rate for v in grid]) for name, case in cases.items()}
     best = {name: theorem_exponents(a, case).best for name, case in cases.items()}
     marks = {name: (best[name], theorem_exponents(best[name], case).rate) for name, case in cases.items()}
@@ -208,10 +208,10 @@ def _grid(kind: str) -> None:
         plotly_live(figure, "e-grid")
     with right:
         st.markdown(
-            f"Stored results for a = {settings.a:.3g}, b = {settings.b:.3g}, c = {settings.c:.3g}, {settings.seeds} "
-            f"data sets each: {words}, against the samples of both stages. {flat} On the left the lines cross: with a "
-            "larger M the smaller ε amplifies the errors of a poor first stage. The a of the theorem describes this "
-            "trade-off."
+            f"Stored results for a = {number(settings.a)}, b = {number(settings.difficulty.b)}, c = "
+            f"{number(settings.c)}, {settings.seeds} data sets each: {words}, against the samples of both stages. "
+            f"{flat} On the left the lines cross: with a larger M the smaller ε amplifies the errors of a poor first "
+            "stage. The a of the theorem describes this trade-off."
         )
 
 
@@ -221,11 +221,12 @@ def _theorem(powers: Exponents) -> None:
         "sample size of the first.",
         rf"""
 $$\mathcal E_d(\hat D) - \mathcal E_d(D) = O(M^{{-r}}),\qquad
-r = \begin{{cases}} \frac{{ac}}{{c+1}} & a \le a^* = \frac{{b(c+1)}}{{bc+1}} = {powers.best:.3g} \\[2pt]
-\frac{{bc}}{{bc+1}} & a \ge a^* \end{{cases}}\quad = {powers.rate:.3g}$$
+r = \begin{{cases}} \frac{{ac}}{{c+1}} & a \le a^* = \frac{{b(c+1)}}{{bc+1}} = {number(powers.best)} \\[2pt]
+\frac{{bc}}{{bc+1}} & a \ge a^* \end{{cases}}\quad = {number(powers.rate)}$$
 
-$$\lambda \propto N^{{-1/(c'+1)}} = N^{{-{powers.lam:.3g}}},\quad
-N = M^{{a(c'+1)/(\iota(c'-1))}} = M^{{{powers.samples:.3g}}},\quad \varepsilon \propto M^{{-{powers.epsilon:.3g}}}$$
+$$\lambda \propto N^{{-1/(c'+1)}} = N^{{-{number(powers.lam)}}},\quad
+N = M^{{a(c'+1)/(\iota(c'-1))}} = M^{{{number(powers.samples)}}},\quad
+\varepsilon \propto M^{{-{number(powers.epsilon)}}}$$
 
 $$\hat C = \Phi^\top\Psi(\Psi^\top\Psi + N\lambda I)^{{-1}},\qquad
 \hat D = \tilde\Psi^\top U(U^\top U + M\varepsilon I)^{{-1}},\quad U = \tilde\Psi \hat C^\top$$

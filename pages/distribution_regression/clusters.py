@@ -15,6 +15,7 @@ from deconditioning.studies.distribution_regression.clustered import (
 )
 from deconditioning.studies.distribution_regression.settings import OWN, ClusterSettings
 from deconditioning.studies.distribution_regression.study import MethodSettings
+from deconditioning.wording import number
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import controls
 from pages.kit.layout.page_layout import explain
@@ -64,11 +65,11 @@ def summary(clustered: Clustered, way: str, apart: float) -> str:
     """Risks of the ways at these settings."""
     risk = {name: float(each.mean()) for name, each in clustered.risks.items()}
     best = min(risk, key=risk.__getitem__)
-    own = "" if way in ("pooled", "separate") else f" (ρ = {clustered.correlation[way]:.2g})"
+    own = "" if way in ("pooled", "separate") else f" (ρ = {number(clustered.correlation[way], 2)})"
     return (
-        f"Mean posterior risk of the functions of the clusters: **{risk[way]:.3g}**{own}; one for all "
-        f"{risk['pooled']:.3g}, one for each {risk['separate']:.3g}, exchangeable {risk['exchangeable']:.3g}. At δ = "
-        f"{apart:g} the best is: {WORDS[best].split(',')[0]}."
+        f"Mean posterior risk of the functions of the clusters: **{number(risk[way])}**{own}; one for all "
+        f"{number(risk['pooled'])}, one for each {number(risk['separate'])}, exchangeable "
+        f"{number(risk['exchangeable'])}. At δ = {number(apart, 6)} the best is: {WORDS[best].split(',')[0]}."
     )
 
 
@@ -80,13 +81,13 @@ def _correlation_summary(results: list[dict[str, Any]]) -> str:
     worst = max(apart, key=lambda at: means["exchangeable", at] / min(means["pooled", at], means["separate", at]))
     seeds = len({row["seed"] for row in results})
     return (
-        f"Stored, {seeds} seeds: if the clusters are equal (δ = {near:g}), the risk is "
-        f"{means['exchangeable', near]:.3g} for exchangeable functions, {means['pooled', near]:.3g} for one for all "
-        f"and {means['separate', near]:.3g} for one for each; far apart (δ = {far:g}) it is "
-        f"{means['exchangeable', far]:.3g}, {means['pooled', far]:.3g} and {means['separate', far]:.3g}. In between, "
-        f"exchangeable functions are not better than both: at δ = {worst:g} the risk is "
-        f"{means['exchangeable', worst]:.3g}, against {means['pooled', worst]:.3g} and {means['separate', worst]:.3g}, "
-        "because the evidence often still favours equal clusters."
+        f"Stored, {seeds} seeds: if the clusters are equal (δ = {number(near, 6)}), the risk is "
+        f"{number(means['exchangeable', near])} for exchangeable functions, {number(means['pooled', near])} for one "
+        f"for all and {number(means['separate', near])} for one for each; far apart (δ = {number(far, 6)}) it is "
+        f"{number(means['exchangeable', far])}, {number(means['pooled', far])} and {number(means['separate', far])}. "
+        f"In between, exchangeable functions are not better than both: at δ = {number(worst, 6)} the risk is "
+        f"{number(means['exchangeable', worst])}, against {number(means['pooled', worst])} and "
+        f"{number(means['separate', worst])}, because the evidence often still favours equal clusters."
     )
 
 

@@ -26,13 +26,14 @@ from pages.kit.runs.run_panel import beside_picture
 from pages.kit.session import Key
 from pages.kit.state import forget, on_sliders
 
-#: What is drawn beside GPDR on opening.
+#: What is drawn beside the Gaussian process on opening.
 BESIDE = ("kde", "bdr10")
 
 
 @dataclass(frozen=True)
 class Model:
-    """The settings of all methods, whether covariates count, and which methods are ``drawn`` beside GPDR."""
+    """The settings of all methods, whether covariates count, and which methods are ``drawn`` beside the Gaussian "
+    "process."""
 
     settings: MethodSettings
     use_covariates: bool
@@ -43,7 +44,8 @@ def choose_model(chosen: Chosen) -> Model:
     """The model at the sliders' values; the sliders' ends follow the data's units."""
     model = controls(ModelSettings, in_units(chosen))
     drawn = widgets.multiselect(
-        "Shown with GPDR", chosen.prepared.methods[1:], [m for m in BESIDE if m in chosen.prepared.methods],
+        "Shown beside the Gaussian process", chosen.prepared.methods[1:],
+        [m for m in BESIDE if m in chosen.prepared.methods],
         key="d-beside", format_func=model_name,
     )  # fmt: skip
     with group("Densities, embeddings, covariates"):

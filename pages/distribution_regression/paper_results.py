@@ -5,6 +5,7 @@ from typing import Any
 from deconditioning.figures.colours import model_name
 from deconditioning.studies.distribution_regression.few_features import BOTH
 from deconditioning.studies.distribution_regression.study import CUT, LANDMARKS_GP, NARROW
+from deconditioning.wording import number
 
 #: What is told apart at this level.
 LEVEL = 0.05
@@ -22,9 +23,9 @@ def on_densities(kept: dict[str, Any]) -> str:
     """The claim that GPDR beats kernel densities everywhere: it hangs on what densities do at the ends."""
     sentences = [_told(kept, name) for name in _DENSITIES if name in kept["settings"]["methods"]]
     told = (
-        "In the paper GPDR is significantly better than kernel density estimation in all settings. Here, at p < 0.05, "
-        f"it is better than {', than '.join(sentences)}. The paper states neither the bandwidth nor the treatment of "
-        "the ends."
+        "In the paper the Gaussian process (GPDR) is significantly better than kernel density estimation in all "
+        f"settings. Here, at p < 0.05, it is better than {', than '.join(sentences)}. The paper states neither the "
+        "bandwidth nor the treatment of the ends."
     )
     if CUT not in kept["settings"]["methods"] or counts(kept, CUT)[0] < counts(kept, CUT)[2]:
         return told
@@ -42,12 +43,13 @@ def on_embeddings(kept: dict[str, Any]) -> str:
     n, m = max(kept["settings"]["subjects"]), min(kept["settings"]["measures"])
     gap = max(abs(own[LANDMARKS_GP, *size] / own["gpdr", *size] - 1) for size in {key[1:] for key in own})
     return (
-        f"In the paper GPDR is better than BDR for large n. Here it is better than {_told(kept, 'bdr10')}, than "
-        f"{_told(kept, 'bdr50')}. The difference is due to the prior of f, not to the number of landmarks: with the "
-        f"prior of GPDR, 10 landmarks have the same risk, within {max(100 * gap, 0.01):.2g} % in every setting. With "
-        f"few measurements of many subjects ({m} of {n}), uncertain embeddings help, most of all with that prior: the "
-        f"risk is {own['gpdr', n, m]:.4f} for GPDR, {own['bdr50', n, m]:.4f} for BDR with 50 landmarks and "
-        f"{own['shrunk', n, m]:.4f} for GPDR, shrunk."
+        "In the paper the Gaussian process is better than Bayesian distribution regression (*uncertain*) for large n. "
+        f"Here it is better than {_told(kept, 'bdr10')}, than {_told(kept, 'bdr50')}. The difference is due to the "
+        "prior of f, not to the number of landmarks: with the Gaussian process's prior, 10 landmarks have the same "
+        f"risk, within {number(max(100 * gap, 0.01), 2)} % in every setting. With few measurements of many subjects "
+        f"({m} of {n}), uncertain embeddings help, most of all with that prior: the risk is {own['gpdr', n, m]:.4f} "
+        f"for the Gaussian process, {own['bdr50', n, m]:.4f} for *uncertain, 50 landmarks* and "
+        f"{own['shrunk', n, m]:.4f} for *Gaussian process, uncertain*."
     )
 
 
@@ -55,14 +57,14 @@ def on_accelerometers(results: list[dict[str, Any]]) -> str:
     """Table 1 on the generated stand-in: how much each method explains, and what both components together do."""
     share = {row["model"]: 100 * row["scores"]["r2"] for row in results}
     return (
-        "Stored, like Table 1 of the paper, for 2,719 synthetic people and 500 partitions: GPDR with ten eigenvectors "
-        f"explains {share['gpdr']:.1f} % of the variance, ten landmarks {share['landmark10']:.1f} %, fifty "
-        f"{share['landmark50']:.1f} %, functional regression {share['flr']:.1f} %. The paper reports 18.5, 17.6, 17.6 "
-        "and 14.7 % for its survey, which is not available here. With a distributional and a functional component "
+        "Stored, like Table 1 of the paper, for 2,719 synthetic people and 500 partitions: the Gaussian process with "
+        f"ten eigenvectors explains {share['gpdr']:.1f} % of the variance, ten landmarks {share['landmark10']:.1f} %, "
+        f"fifty {share['landmark50']:.1f} %, functional regression {share['flr']:.1f} %. The paper reports 18.5, 17.6, "
+        "17.6 and 14.7 % for its survey, which is not available here. With a distributional and a functional component "
         f"(§4.3) the share is {share[BOTH]:.1f} %."
     )
 
 
 def _told(kept: dict[str, Any], name: str) -> str:
     better, worse, every = counts(kept, name)
-    return f"{model_name(name)} in {better} of {every} (worse in {worse})"
+    return f"*{model_name(name)}* in {better} of {every} (worse in {worse})"

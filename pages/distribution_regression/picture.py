@@ -17,7 +17,7 @@ from deconditioning.studies.distribution_regression.compare import Comparison, P
 from deconditioning.studies.distribution_regression.settings import LinkSettings, ValidationSettings
 from deconditioning.studies.distribution_regression.study import MethodSettings
 from deconditioning.studies.distribution_regression.validation import PREDICTORS, Validated, cross_validate
-from deconditioning.wording import signed
+from deconditioning.wording import number, signed
 from pages.distribution_regression.data import Chosen
 from pages.distribution_regression.model import Model, choose_model
 from pages.distribution_regression.paper_results import on_accelerometers
@@ -33,7 +33,7 @@ from pages.kit.runs.stored_results import stored
 #: The stored table of the stand-in.
 _STAND_IN = "distribution_regression_stand_in.json"
 ROUTES = {
-    Route.CHEBYSHEV: "Chebyshev interpolation at {nodes} nodes, error {error:.0e}",
+    Route.CHEBYSHEV: "Chebyshev interpolation at {nodes} nodes, error {error}",
     Route.SORTED: "sorting, exact",
     Route.DIRECT: "summing every pair",
 }
@@ -97,17 +97,17 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
         verb = (
             "has the lowest risk of all methods on this draw"
             if best == "gpdr"
-            else f"is less accurate than {model_name(best)} on this draw"
+            else f"is less accurate than *{model_name(best)}* on this draw"
         )
         st.markdown(
-            "How much does a measurement at x add to a person's outcome? The estimate (GPDR) is the wide line in the "
-            f"middle; its posterior risk, a mean squared error, is **{risks['gpdr']:.4f}**. It {verb}."
+            "How much does a measurement at x add to a person's outcome? The estimate, a Gaussian process, is the wide "
+            f"line in the middle; its posterior risk, a mean squared error, is **{risks['gpdr']:.4f}**. It {verb}."
         )
         return
     best = max(r2, key=r2.__getitem__)
-    also = "the most of all methods" if best == "gpdr" else f"{model_name(best)} the most, {100 * r2[best]:.1f} %"
+    also = "the most of all methods" if best == "gpdr" else f"*{model_name(best)}* the most, {100 * r2[best]:.1f} %"
     st.markdown(
-        f"Of subjects held out, GPDR explains **{100 * r2['gpdr']:.1f} %** of the variance of "
+        f"Of subjects held out, the Gaussian process explains **{100 * r2['gpdr']:.1f} %** of the variance of "
         f"{plain(chosen.prepared.subjects.outcome_name)}, {also}. {chosen.words}"
     )
 
@@ -122,8 +122,8 @@ def others(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> 
             f"and every distribution known it would be {ceiling:.2f}."
         )
         compared = (
-            f"The risk of density estimation is {risks['kde']:.4f}, that of uncertain embeddings {risks['bdr50']:.4f} "
-            f"(BDR, 50 landmarks) or, with the prior of GPDR, {risks['shrunk']:.4f}."
+            f"The risk of density estimation is {risks['kde']:.4f}, that of embeddings treated as uncertain "
+            f"{risks['bdr50']:.4f} (50 landmarks) or, with the prior of the Gaussian process, {risks['shrunk']:.4f}."
         )
         st.markdown(f"{single} {compared}")
 
@@ -188,7 +188,7 @@ def _function(chosen: Chosen, result: Comparison, model: Model, dark: bool) -> F
     low, high = float((own.mean - 2 * own.sd).min()), float((own.mean + 2 * own.sd).max())
     return function_plot(
         result.at, own.mean, own.sd, lines, title="Effect of a measurement", model="gpdr",
-        name="Estimate (GPDR) ±2 sd", labels=(chosen.prepared.subjects.columns[0], label),
+        name="Gaussian process ±2 sd", labels=(chosen.prepared.subjects.columns[0], label),
         limits=None if known else (low, high), height=380, dark=dark,
     )  # fmt: skip
 
@@ -208,7 +208,7 @@ def table(result: Comparison, scores: dict[str, Validated], how: ValidationSetti
         rows, columns=("posterior_risk", "r2", "r2_low", "r2_high", "noise", "ms"), caption=_caption(how)
     )  # fmt: skip
     for route in result.routes:
-        how_summed = ROUTES[route.route].format(nodes=route.nodes, error=route.error)
+        how_summed = ROUTES[route.route].format(nodes=route.nodes, error=number(route.error, 1))
         st.caption(f"Kernel sums over the measurements: {how_summed}.")
     if result.embeddings is not None:
         st.caption(_shrinkage(*result.embeddings))
@@ -223,8 +223,8 @@ def _shrinkage(scale: float, smallest: float, largest: float) -> str:
         f"{100 * smallest:.0f} % (the smallest) to {100 * largest:.0f} % (the largest)"
     )  # fmt: skip
     return (
-        f"BDR and GPDR, shrunk, treat embeddings as uncertain: with η = {scale:.3g}, subjects keep {kept} of their "
-        "distance from the overall mean."
+        f"Methods called uncertain shrink the embeddings of subjects with few measurements: with η = {number(scale)}, "
+        f"subjects keep {kept} of their distance from the overall mean."
     )
 
 
@@ -287,7 +287,7 @@ def equation(chosen: Chosen, model: Model, result: Comparison) -> None:
         rf"""
 $$y_i \sim N\Big(\beta^\top W_i + \tfrac1{{m_i}}\textstyle\sum_j f(x_{{ij}}),\ \sigma^2\Big),\qquad f \sim GP(0, K)$$
 
-$$n = {subjects.count},\quad m_i = {m},\quad \sigma^2 = {result.curves["gpdr"].noise:.3g}$$
+$$n = {subjects.count},\quad m_i = {m},\quad \sigma^2 = {number(result.curves["gpdr"].noise)}$$
 
 $$E f(s) = l(s)^\top(M + \sigma^2 I)^{{-1}}y,\qquad
 \mathrm{{Var}}\, f(s) = K(s, s) - l(s)^\top(M + \sigma^2 I)^{{-1}}l(s)$$
@@ -295,13 +295,14 @@ $$E f(s) = l(s)^\top(M + \sigma^2 I)^{{-1}}y,\qquad
 $$l_i(s) = \tfrac1{{m_i}}\textstyle\sum_j K(x_{{ij}}, s),\qquad
 M_{{ij}} = \tfrac1{{m_i m_j}}\textstyle\sum_{{uv}} K(x_{{iu}}, x_{{jv}})$$
 
-$K$: lengthscale {settings.lengthscale:.3g}, variance {settings.variance:.3g}. {rank} With an intercept or covariates, β
-has a flat prior, and f is conditioned on the part of the outcomes that they cannot explain. Density estimation
-replaces the measurements by Gaussian kernel estimates (21). BLR represents f by the kernel at 10 or 50 landmarks $u$
-with independent weights α. Functional linear regression treats the order of the measurements as time.
+$K$: lengthscale {number(settings.lengthscale)}, variance {number(settings.variance)}. {rank} With an intercept or
+covariates, β has a flat prior, and f is conditioned on the part of the outcomes that they cannot explain. Density
+estimation replaces the measurements by Gaussian kernel estimates (21). *Landmarks*, Bayesian linear regression (BLR),
+represents f by the kernel at 10 or 50 landmarks $u$ with independent weights α. Functional linear regression treats
+the order of the measurements as time. The paper calls the Gaussian process GPDR (GP distribution regression).
 
-BDR estimates an embedding $\mu_i(u) = E_{{z_i}}K(\cdot, u)$ from its $m_i$ measurements; the fewer, the more it is
-shrunk:
+*Uncertain*, Bayesian distribution regression (BDR), estimates an embedding $\mu_i(u) = E_{{z_i}}K(\cdot, u)$ from
+its $m_i$ measurements; the fewer, the more it is shrunk:
 
 $$\mu_i \mid \hat\mu_i \sim N\big(m_0 + \eta R(\eta R + \tfrac{{\Sigma}}{{m_i}})^{{-1}}(\hat\mu_i - m_0),\ C_i\big),
 \qquad C_i = \eta R - \eta R(\eta R + \tfrac{{\Sigma}}{{m_i}})^{{-1}}\eta R$$
@@ -309,7 +310,8 @@ $$\mu_i \mid \hat\mu_i \sim N\big(m_0 + \eta R(\eta R + \tfrac{{\Sigma}}{{m_i}})
 $$y_i \mid \alpha \sim N(\alpha^\top E\mu_i,\ \alpha^\top C_i\,\alpha + \sigma^2)$$
 
 $R$: covariance of $K(x, u)$ under a uniform $x$; $\Sigma$: the same within a subject. α and all $\mu_i$ are drawn in
-turn (Gibbs). *GPDR, shrunk* is BDR with the prior of GPDR for f.
+turn (Gibbs). *Gaussian process, uncertain* is BDR with the prior of
+the Gaussian process for f.
 """,
         "Tang et al., eq. 6-7, 13-15, 21 and §4.3, §5; Law et al. 2018, §3 (BLR, BDR)",
     )

@@ -10,7 +10,7 @@ from deconditioning.figures.colours import model_name
 from deconditioning.figures.studies.distribution_regression import risk_plot
 from deconditioning.studies.distribution_regression.curves import slope, theory_exponent
 from deconditioning.studies.distribution_regression.study import MethodSettings, risk_sweep
-from deconditioning.wording import signed
+from deconditioning.wording import number, signed
 from pages.distribution_regression import paper_results
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
@@ -24,7 +24,7 @@ _ALONG = {"n": ("subjects", "measures", "n, subjects"), "m": ("measures", "subje
 #: The stored size that a curve is drawn at on opening.
 FIXED = {"n": 2000, "m": 400}
 _MOST_RUNS = 20
-#: What is drawn beside GPDR on opening: what the paper draws, and what it could have had.
+#: What is drawn beside the Gaussian process on opening: what the paper draws, and what it could have had.
 SHOWN = ("kde", "bdr10", "bdr50", "shrunk")
 
 
@@ -60,11 +60,11 @@ def show() -> None:
 
 
 def _drawn(kept: dict[str, Any]) -> list[str]:
-    """GPDR and what is chosen beside it, in the order of the file."""
+    """The Gaussian process and what is chosen beside it, in the order of the file."""
     offered = kept["settings"]["methods"][1:]
     chosen = widgets.multiselect(
-        "Risks compared with GPDR", offered, [name for name in SHOWN if name in offered], key="d-risk-methods",
-        format_func=model_name,
+        "Risks compared with the Gaussian process", offered, [name for name in SHOWN if name in offered],
+        key="d-risk-methods", format_func=model_name,
     )  # fmt: skip
     return ["gpdr", *(name for name in offered if name in chosen)]
 
@@ -82,7 +82,7 @@ def _choose(kept: dict[str, Any]) -> tuple[str, int]:
 
 
 def _lines(curves: dict[str, Any], along: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """The theory's slope through the first point of GPDR, in n only."""
+    """The theory's slope through the first point of the Gaussian process, in n only."""
     theory = theory_exponent("rbf")
     if along != "n" or theory is None:
         return {}
@@ -120,14 +120,14 @@ def _below(kept: dict[str, Any], curves: dict[str, Any], along: str, fixed: int)
     )
     st.caption(
         f"Stored: mean ± 2 standard errors over {len(given['seeds'])} runs, paired t-tests over the same; made by "
-        f"`{command}`, version {kept['version']}, seeds {runs}."
+        f"`{command}`, measured with version {kept['version']}, seeds {runs}."
     )
 
 
 def _compared(kept: dict[str, Any], name: str, along: str, fixed: int) -> str:
     tests = [t for t in kept["tests"] if t["second"] == name and t[_ALONG[along][1]] == fixed]
     tests.sort(key=lambda t: t[_ALONG[along][0]])
-    return f"GPDR against {model_name(name)}: " + "; ".join(_test(t, along) for t in tests) + "."
+    return f"{model_name('gpdr')} against *{model_name(name)}*: " + "; ".join(_test(t, along) for t in tests) + "."
 
 
 def _list(values: list[Any]) -> str:
@@ -139,7 +139,7 @@ def _test(test: dict[str, Any], along: str) -> str:
     if not p < 0.05:
         return f"{along} = {size} no significant difference (p = {p:.2f})"
     who = model_name(test["first"] if test["mean_difference"] < 0 else test["second"])
-    return f"{along} = {size} {who} lower (p = {p:.0e})".replace("e-0", "e-").replace("e-", "e−")
+    return f"{along} = {size} {who} lower (p = {number(p, 1)})"
 
 
 def _add(along: str, fixed: int) -> None:

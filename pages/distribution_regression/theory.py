@@ -14,6 +14,7 @@ from deconditioning.studies.distribution_regression.theory import (
     told_apart,
     transformed,
 )
+from deconditioning.wording import number
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import control, controls
 from pages.kit.layout.page_layout import explain
@@ -87,12 +88,12 @@ def _lemma_said(result: Separation, alpha: float) -> str:
     elif varies < FLAT * result.square:
         why = "It is constant: nothing is lost."
     else:
-        why = f"Most of this is its mean; no bounded function keeps less than {100 / (1 + alpha):.3g} %."
+        why = f"Most of this is its mean; no bounded function keeps less than {number(100 / (1 + alpha))} %."
     return (
-        f"At α = {alpha:.3g} averages over subjects keep **{100 * share:.3g} %** of this function's square. {why} The "
-        f"sd of its values is {varies**0.5:.3g}, but the sd of the averages over subjects is only "
-        f"{(varies / (1 + alpha)) ** 0.5:.3g} (drawn: {result.averages[place].std():.3g}). The outcomes show no more "
-        "of its variation than that."
+        f"At α = {number(alpha)} averages over subjects keep **{number(100 * share)} %** of this function's square. "
+        f"{why} The sd of its values is {number(varies**0.5)}, but the sd of the averages over subjects is only "
+        f"{number((varies / (1 + alpha)) ** 0.5)} (drawn: {number(result.averages[place].std())}). The outcomes show "
+        "no more of its variation than that."
     )
 
 
@@ -100,12 +101,13 @@ def _invariance() -> None:
     st.markdown("**Other measurements of the same quantity: order and scale**")
     result = _transformed(controls(InvarianceSettings).transform)
     lines = {
-        "truth": result.truth, "GPDR on x": result.means["gpdr", False], "densities of h(x)": result.means["kde", True]
+        "truth": result.truth, "Gaussian process on x": result.means["gpdr", False],
+        "densities of h(x)": result.means["kde", True]
     }  # fmt: skip
     figure = function_plot(
         result.at, result.means["gpdr", True], result.sds["gpdr", True], lines, title="f, drawn against x",
         model="gpdr",
-        name="GPDR on h(x) ±2 sd", height=400, dark=is_dark(),
+        name="Gaussian process on h(x) ±2 sd", height=400, dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "d-invariance", later=True)
     record_numbers(transformed_apart=result.apart["gpdr"])
@@ -119,13 +121,13 @@ def _invariance_said(result: Transformed) -> str:
     else:
         share = 100 * result.apart["gpdr"] / result.spread
         words = (
-            f"The same kernel on h(x) is another prior of f: the fitted outcomes differ by {share:.2g} % of their sd, "
-            f"and the RMSE of f is {result.errors['gpdr', True]:.2g} instead of {result.errors['gpdr', False]:.2g}. "
-            "With the kernel transformed by h nothing would change: the invariance in the paper is a property of the "
-            "model, not of one kernel. "
+            f"The same kernel on h(x) is another prior of f: the fitted outcomes differ by {number(share, 2)} % of "
+            f"their sd, and the RMSE of f is {number(result.errors['gpdr', True], 2)} instead of "
+            f"{number(result.errors['gpdr', False], 2)}. With the kernel transformed by h nothing would change: the "
+            "invariance in the paper is a property of the model, not of one kernel. "
         )
     return (
-        f"{words}With density estimation the RMSE of f is {result.errors['kde', True]:.2g} instead of "
-        f"{result.errors['kde', False]:.2g}. Another order of the measurements changes f by {result.shuffled:.1g}. "
-        f"({SIMULATION.subjects} subjects with {SIMULATION.measures} measurements each.)"
+        f"{words}With density estimation the RMSE of f is {number(result.errors['kde', True], 2)} instead of "
+        f"{number(result.errors['kde', False], 2)}. Another order of the measurements changes f by "
+        f"{number(result.shuffled, 1)}. ({SIMULATION.subjects} subjects with {SIMULATION.measures} measurements each.)"
     )

@@ -8,7 +8,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import heading
 from deconditioning.kernels.spec import Factor
 from deconditioning.models.spec import ModelSpec
-from deconditioning.wording import signed
+from deconditioning.wording import number, signed
 from pages.downscaling.distribution.view import View
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import explain
@@ -81,7 +81,7 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
     weights = model.formula
     if model.ridge:
         times = {"N": points, "B": bags}[model.ridge]
-        weights += rf",\quad {model.ridge}\lambda = {spec.regularisation * times:.3g}"
+        weights += rf",\quad {model.ridge}\lambda = {number(spec.regularisation * times)}"
     kappa, told = (r"\kappa(x)^2\,", f"{_KAPPA} ") if spec.local_scale else ("", "")
     carried = ""
     if not model.reads(problem.data):
@@ -102,7 +102,7 @@ $$\mathrm{{mean}}(x) = c(x)^\top W S^{{-1}}\tilde z,\quad
 \mathrm{{var}}(x) = k(x,x) - c(x)^\top W S^{{-1}} W^\top c(x){carried},\quad S = W^\top \bar K W + \Sigma,\quad
 \mathrm{{sd}}(x) = \sqrt{{{kappa}\mathrm{{var}}(x) + \varsigma^2}}$$
 
-$${weights},\qquad \sigma^2 = {spec.noise:.3g},\quad \varsigma^2 = {spec.point_noise:.3g},\quad
+$${weights},\qquad \sigma^2 = {number(spec.noise)},\quad \varsigma^2 = {number(spec.point_noise)},\quad
 B = {bags},\quad M = {targets}$$
 
 {model.approximation(len(spec.inducing.locations) or spec.inducing.count)}
@@ -125,21 +125,21 @@ def _standardised(problem: DownscalingProblem) -> str:
     scale, units = problem.target_scale, plain(problem.units)
     if problem.warp is None:
         return (
-            f"Targets are standardised with mean {scale.mean:.5g} and sd {scale.sd:.4g} {units}, taken from visible "
-            "cells only."
+            f"Targets are standardised with mean {number(scale.mean, 5)} and sd {number(scale.sd, 4)} {units}, taken "
+            "from visible cells only."
         )
     return (
         f"The model sees {plain(problem.warp.formula)} =: $g(v)$ of the values, standardised with mean "
-        f"{scale.mean:.5g} and sd {scale.sd:.4g}, taken from visible cells only. The quantiles of a pixel are "
-        "$g^{-1}(m + \\delta + s\\,\\Phi^{-1}(q))$ with the mean $m$ and the sd $s$ of $g(v)$; the shift $\\delta$ of "
-        "a cell is such that the means of its pixels average to its value."
+        f"{number(scale.mean, 5)} and sd {number(scale.sd, 4)}, taken from visible cells only. The quantiles of a "
+        "pixel are $g^{-1}(m + \\delta + s\\,\\Phi^{-1}(q))$ with the mean $m$ and the sd $s$ of $g(v)$; the shift "
+        "$\\delta$ of a cell is such that the means of its pixels average to its value."
     )
 
 
 def _kernel(spec: ModelSpec) -> str:
     terms = []
     for term in spec.kernel.terms:
-        terms.append(f"{term.scale:.3g} × " + " × ".join(map(_factor, term.factors)))
+        terms.append(f"{number(term.scale)} × " + " × ".join(map(_factor, term.factors)))
     return "k = " + " + ".join(terms)
 
 
@@ -147,7 +147,7 @@ def _factor(factor: Factor) -> str:
     kind = factor.kind
     if kind.without_scales:
         return kind.title
-    scales = ", ".join(f"{1 / v if kind.slopes_for_scales else v:.3g}" for v in factor.lengthscales)
-    further = "".join(f", {each.symbol} {factor.numbers[each.name]:.3g}" for each in kind.parameters)
+    scales = ", ".join(number(1 / v if kind.slopes_for_scales else v) for v in factor.lengthscales)
+    further = "".join(f", {each.symbol} {number(factor.numbers[each.name])}" for each in kind.parameters)
     what = "sd of the slope" if kind.slopes_for_scales else "lengthscale"
     return f"{kind.title} on {plain(', '.join(factor.columns).replace('_', ' '))} ({what} {scales}{further})"

@@ -16,6 +16,7 @@ from deconditioning.figures.flip_book import flip_book
 from deconditioning.figures.map_panel import MapScale
 from deconditioning.figures.scores import power_spectra
 from deconditioning.models.spec import ModelSpec
+from deconditioning.wording import number
 from pages.downscaling import picture
 from pages.downscaling.data import Choice
 from pages.downscaling.distribution.view import View
@@ -95,7 +96,7 @@ def resolution(problem: DownscalingProblem) -> float | None:
         step=float(f"{step:.1g}"),
         help="The wavelength below which the true field is known to be smooth: a fluctuation of that wavelength keeps "
         "half of its power in the draws, shorter ones keep less. Models and analyses are smooth below four to eight "
-        f"steps of their grid; a step of this one is {step:.2g} km. The draws, their sd and the downloaded file "
+        f"steps of their grid; a step of this one is {number(step, 2)} km. The draws, their sd and the downloaded file "
         "follow.",
     )  # fmt: skip
     return float(stated) or None
@@ -151,12 +152,12 @@ def _remark(problem: DownscalingProblem, draws: Draws) -> None:
         ""
         if draws.off is None
         else (
-            f" Over every measured cell, the average of each draw is within {draws.off:.2g} {units} of the average of "
-            "the posterior mean: all draws agree with the same coarse values."
+            f" Over every measured cell, the average of each draw is within {number(draws.off, 2)} {units} of the "
+            "average of the posterior mean: all draws agree with the same coarse values."
         )
     )
     st.caption(
         "Where the draws stay the same, the field is well known; where they flicker, it is uncertain. At a pixel the "
-        f"draws vary by {spread:.2g} {units} (sd, on average).{held} The random numbers stay the same while you move "
-        "sliders. The space bar plays and pauses; the arrow keys step through the draws."
+        f"draws vary by {number(spread, 2)} {units} (sd, on average).{held} The random numbers stay the same while you "
+        "move sliders. The space bar plays and pauses; the arrow keys step through the draws."
     )

@@ -15,6 +15,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.writing.delivery import Delivery, attributes_of_text, packed
 from deconditioning.fields.writing.quantiles_and_draws import QUANTILES
 from deconditioning.models.spec import ModelSpec
+from deconditioning.wording import number
 from pages.downscaling import picture
 from pages.downscaling.data import Choice
 from pages.kit.chart.background import awaited
@@ -59,7 +60,7 @@ def _asked() -> tuple[Delivery | None, bool]:
         "Joint draws", DRAWS, key="members", place=right,
         help="Fields that agree with the same coarse cells, stacked along the dimension `realization`",
     )  # fmt: skip
-    levels = ", ".join(f"{100 * level:g}" for level in QUANTILES)
+    levels = ", ".join(number(100 * level, 6) for level in QUANTILES)
     quantiles = widgets.toggle(f"Quantiles ({levels} %)", key="quantiles", place=left)
     single = widgets.toggle("Single precision (float32)", key="single", place=right)
     apart = widgets.toggle(

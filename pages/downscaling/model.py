@@ -50,8 +50,10 @@ OWN_FAMILIES = {
 #: Nearer ends of sliders by their keys (`log_slider`).
 _Ends = Mapping[str, tuple[float, float]]
 _NO_ENDS: _Ends = {}
-#: Between them trust and σ² move the mean map.
-_TRUST, _NOISE = (1e-2, 2.0), (1e-3, 10.0)
+#: Between them trust moves the mean map.
+_TRUST = (1e-2, 10.0)
+#: How far beyond the opening lengthscale the essential slider goes at least, as a factor.
+_ROOM = 10.0
 #: Where the slider of ς² begins, which stands for none.
 LEAST = DownscaleSettings.point_noise.low or 0.0
 
@@ -201,11 +203,7 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
         changes["kernel"] = trusted(changes["kernel"], covariates, control(_SLIDERS.trust, **_essential_ends(*_TRUST)))
     noises = {"noise": max(start.noise, LEAST), "point_noise": max(start.point_noise, LEAST)}
     for name, value in noises.items():
-        ends = _essential_ends(*_NOISE) if name == "noise" else {}
-        changes[name] = control(_MODEL.declaration(name).inner.copy(default=value), **ends)
-    if not page_record().shows_all:
-        error = problem.target_sd * changes["noise"] ** 0.5
-        st.caption(f"Values are off by about {error:.2g} {plain(problem.units)}.")
+        changes[name] = control(_MODEL.declaration(name).inner.copy(default=value))
     if changes["point_noise"] <= LEAST * (1 + 1e-6):
         changes["point_noise"] = 0.0
         if page_record().shows_all:
@@ -238,12 +236,15 @@ def _say_reach(problem: DownscalingProblem, kernel: KernelSpec) -> None:
 
 
 def _shown_ends(problem: DownscalingProblem, kernel: KernelSpec) -> _Ends:
-    """The ends of the essential slider of smoothness, where the kernel's first term is of the place alone."""
+    """The ends of the essential slider of smoothness, where the kernel's first term is of the place alone: the opening
+    value lies well inside."""
     first = kernel.terms[0].factors[0]
     if page_record().shows_all or not problem.spec.coordinates or set(first.columns) & set(problem.spec.covariates):
         return {}
-    known = bool(first.lengthscales) and first.kind.stationary
-    return {_SLIDERS.lengthscale.key: sizes(problem).lengthscales()} if known else {}
+    if not first.lengthscales or not first.kind.stationary:
+        return {}
+    (low, high), opening = sizes(problem).lengthscales(), first.lengthscales[0]
+    return {_SLIDERS.lengthscale.key: (min(low, opening / _ROOM), max(high, opening * _ROOM))}
 
 
 def _essential_ends(*ends: float) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from deconditioning.fields.problem.explained_variation import explained_share
 from deconditioning.fields.problem.map_selection import cell_of
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.colours import model_name
-from deconditioning.figures.map_panel import plain_number
 from deconditioning.figures.scores import calibration_plot, error_histogram, pit_histogram
 from deconditioning.metrics.calibration import calibration, pit
 from deconditioning.metrics.field_scores import score_field
@@ -27,6 +26,7 @@ from deconditioning.metrics.intervals import calibration_sentence
 from deconditioning.metrics.points import Predicted
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.spec import ModelSpec
+from deconditioning.wording import number
 from pages.downscaling.distribution.view import View
 from pages.kit.chart.background import get_background
 from pages.kit.chart.plotly_live import plotly_live
@@ -133,7 +133,7 @@ def _caption(rows: dict[str, dict[str, float]], waiting: list[str], view: View) 
     span = next((row["ssim_range"] for row in rows.values() if row.get("ssim_range")), None)
     sentence = "Error is prediction − truth. Every method sees the same cells and is scored on the same pixels."
     if span:
-        sentence += f" SSIM with a data range of {span:.4g}."
+        sentence += f" SSIM with a data range of {number(span, 4)}."
     if not view.exact:
         sentence = f"Scores of the {view.said[0]}. {sentence}"
     return sentence + "".join(f" {model_name(name)} is being learned …" for name in waiting)
@@ -160,13 +160,13 @@ def _coarse_table(problem: DownscalingProblem, view: View) -> None:
     parts = []
     if "seen" in result:
         parts.append(
-            f"re-aggregated to the observed cells, the mean differs from them by RMSE {result['seen']['rmse']:.3g} "
+            f"re-aggregated to the observed cells, the mean differs from them by RMSE {number(result['seen']['rmse'])} "
             f"{units} (re-aggregation, plain block means)"
         )
     if "withheld" in result:
         parts.append(
             f"at the {int((~problem.observed & np.isfinite(problem.coarse_truth)).sum())} withheld cells by RMSE "
-            f"{result['withheld']['rmse']:.3g} {units} (bias {plain_number(result['withheld']['bias'], 2)})"
+            f"{number(result['withheld']['rmse'])} {units} (bias {number(result['withheld']['bias'], 2)})"
         )
     sentence = "; ".join(parts)
     st.markdown(sentence[:1].upper() + sentence[1:] + ".")

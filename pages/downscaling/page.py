@@ -9,6 +9,7 @@ from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.spec import ModelSpec
+from deconditioning.wording import number
 from pages.downscaling import (
     cell_selection,
     data,
@@ -109,7 +110,8 @@ def _reservations(
         ahead.show(choice, problem, replace(spec, others=()), view, stands, spread=doubt.is_sd)
         if view.jitter:
             st.warning(
-                f"{view.jitter:.1e} was added to the diagonal of a matrix to factorise it. Increase σ² to avoid this."
+                f"{number(view.jitter, 2)} was added to the diagonal of a matrix to factorise it. Increase σ² to avoid "
+                "this."
             )
         cell_selection.knows_too_much(problem, model.learned_from(choice, settings, spec, problem.data.bags.count))
 

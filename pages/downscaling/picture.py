@@ -37,6 +37,7 @@ from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
+from deconditioning.wording import number
 from pages.downscaling import cell_selection
 from pages.downscaling.data import Choice, problem_of
 from pages.downscaling.distribution.view import View, mean_of
@@ -170,8 +171,8 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
             (mean, sd), units = _differences(preview, shown), plain(problem.units)
             if mean > _NOTABLE * np.nanmean(shown.sd):
                 sentence += (
-                    f" The preview differed by at most {mean:.2g} {units} in the mean and on average by "
-                    f"{sd:.2g} {units} in the sd."
+                    f" The preview differed by at most {number(mean, 2)} {units} in the mean and on average by "
+                    f"{number(sd, 2)} {units} in the sd."
                 )
         st.caption(sentence)
         for more in shown.said:

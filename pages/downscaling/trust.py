@@ -18,6 +18,7 @@ from deconditioning.figures.scores import pit_histogram
 from deconditioning.metrics.intervals import LEVELS, RIGHT, Trust, trust
 from deconditioning.models.catalogue import MODELS
 from deconditioning.models.spec import ModelSpec
+from deconditioning.wording import number
 from pages.downscaling.data import Choice
 from pages.downscaling.distribution.view import View
 from pages.downscaling.picture import data_for
@@ -108,7 +109,7 @@ def show_one_scale_up(problem: DownscalingProblem, scale: MapScale, result: OneS
         with left:
             own = "average of these models" if result.own == AVERAGE else MODELS[result.model].phrase
             ways = {result.own: own, "constant": "mean of the merged cell", **OTHERS}
-            rows = [{"Way": ways[name], "RMSE": f"{result.rmse[name]:.3g}"} for name in ways if name in result.rmse]
+            rows = [{"Way": ways[name], "RMSE": number(result.rmse[name])} for name in ways if name in result.rmse]
             st.dataframe(rows, hide_index=True, width="stretch", placeholder=MISSING)
             st.caption(_meaning(problem, result))
         with right:
@@ -129,10 +130,10 @@ def show_local_scale(problem: DownscalingProblem, view: View) -> None:
             plotly_live(field_map(panel, height=340, dark=is_dark()), "map-local-scale", later=True)
         right.markdown(
             "Where the other cells predict a cell badly, the sd was too small; where they predict it well, the sd was "
-            f"too large. κ corrects this. It ranges from {low:.2g} to {high:.2g} and varies smoothly in space and with "
-            "the roughness of the covariates. The mean does not change. The coarse cells determine κ between cells; "
-            "inside the cells it assumes that the field is equally rough below the cell size. Only a fine truth can "
-            "show that the intervals are right."
+            f"too large. κ corrects this. It ranges from {number(low, 2)} to {number(high, 2)} and varies smoothly in "
+            "space and with the roughness of the covariates. The mean does not change. The coarse cells determine κ "
+            "between cells; inside the cells it assumes that the field is equally rough below the cell size. Only a "
+            "fine truth can show that the intervals are right."
         )
 
 
@@ -141,13 +142,13 @@ def _meaning(problem: DownscalingProblem, result: OneScaleUp) -> str:
     varied = ""
     if result.within is not None:
         varied = (
-            f" Inside the merged cells the variance of the predicted mean is {result.within:.2g} times that of the "
-            "known values."
+            f" Inside the merged cells the variance of the predicted mean is {number(result.within, 2)} times that of "
+            "the known values."
         )
     return (
-        f"RMSE{units}; CRPS {result.crps:.3g}.{varied} The hyperparameters were learned again from the merged cells. "
-        "The result carries over to the pixels if the field is equally rough below and above the cell size; only a "
-        "fine truth can show that."
+        f"RMSE{units}; CRPS {number(result.crps)}.{varied} The hyperparameters were learned again from the merged "
+        "cells. The result carries over to the pixels if the field is equally rough below and above the cell size; "
+        "only a fine truth can show that."
     )
 
 
@@ -156,7 +157,7 @@ def _remedy(result: Trust) -> str:
         return ""
     if not np.isfinite(result.widen):
         return " Where the sd is 0 no factor can correct it."
-    return f" The intervals would be calibrated at {result.widen:.2g} times this width."
+    return f" The intervals would be calibrated at {number(result.widen, 2)} times this width."
 
 
 def _alt(result: Trust) -> str:

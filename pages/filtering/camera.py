@@ -24,6 +24,7 @@ from deconditioning.studies.filtering.camera import (
 )
 from deconditioning.studies.filtering.settings import CameraFilterSettings, CameraSettings, CameraShownSettings
 from deconditioning.studies.filtering.study import FilterSettings
+from deconditioning.wording import number
 from pages.filtering.player import player
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
@@ -163,7 +164,7 @@ def equation(spec: CameraSpec, result: Found) -> None:
         "the observed frame.",
         rf"""
 $$Y_t = \mathrm{{frame}}(R_t) + \xi_t \in \mathbb{{R}}^{{1200}},\quad \xi_t \sim N(0, \sigma^2 I),\qquad
-\sigma^2 = {spec.noise**2:.3g},\ T = {spec.train}$$
+\sigma^2 = {number(spec.noise**2)},\ T = {spec.train}$$
 
 Gauss: $k(A, B) = \exp(-\Vert A - B\Vert_F^2/2\ell^2)$ on nine numbers, $\ell$ = β × their median distance; the
 estimate is the pre-image among all 3 × 3 matrices. Tr: $k(A, B) = \mathrm{{Tr}}(AB^\top)$, of rank at
@@ -190,13 +191,13 @@ def _paper_table() -> None:
     for column, noise in zip(st.columns(len(settings["noise"])), settings["noise"], strict=True):
         variance = float(f"{noise**2:.6g}")
         with column:
-            figure = noises_plot(_means(results, noise), PAPER.get(variance, {}), title=f"σ² = {variance:g}",
+            figure = noises_plot(_means(results, noise), PAPER.get(variance, {}), title=f"σ² = {number(variance, 6)}",
                                  dark=is_dark())  # fmt: skip
             plotly_live(figure, f"fc-paper-{variance:g}")
     st.caption(
-        f"Ours: {_told(settings)}, tilt up to {settings['tilt']:g}°; bars are standard errors. The paper: T = 1800, "
-        "1800 frames, 10 runs. Its frames and path are not published, so the ranking of the methods can be compared "
-        "but not the numbers. The paper has no nearest-frame baseline."
+        f"Ours: {_told(settings)}, tilt up to {number(settings['tilt'], 6)}°; bars are standard errors. The paper: T = "
+        "1800, 1800 frames, 10 runs. Its frames and path are not published, so the ranking of the methods can be "
+        "compared but not the numbers. The paper has no nearest-frame baseline."
     )
     st.markdown(_any_rotation(turned))
 
@@ -207,21 +208,23 @@ def _any_rotation(kept: dict[str, Any]) -> str:
 
     def said(noise: float) -> str:
         result = _means(kept["results"], noise).items()
-        told = ", ".join(f"{model_name(name)} {mean:.3g} ± {error:.2g}" for name, (mean, error) in result)
-        return f"at σ² = {noise**2:.3g} {told}"
+        told = ", ".join(f"{model_name(name)} {number(mean)} ± {number(error, 2)}" for name, (mean, error) in result)
+        return f"at σ² = {number(noise**2)} {told}"
 
     return (
-        f"**Any rotation.** If the camera can turn upside down (tilt {settings['tilt']:g}°), {settings['train']:,} "
-        f"frames cover the rotations only sparsely. MSE {'; '.join(map(said, settings['noise']))} ({_told(settings)}). "
-        "The trace kernel then contains no constant, so the sum of the filter's weights carries no information and is "
-        "not monitored."
+        f"**Any rotation.** If the camera can turn upside down (tilt {number(settings['tilt'], 6)}°), "
+        f"{settings['train']:,} frames cover the rotations only sparsely. MSE "
+        f"{'; '.join(map(said, settings['noise']))} ({_told(settings)}). The trace kernel then contains no constant, "
+        "so the sum of the filter's weights carries no information and is not monitored."
     )
 
 
 def _told(settings: dict[str, Any]) -> str:
     chosen = settings["scale"] is not None and settings["epsilon"] is not None
     words = (
-        f"β = {settings['scale']:g}, ε = {settings['epsilon']:g} for both kernels" if chosen else "β, ε by validation"
+        f"β = {number(settings['scale'], 6)}, ε = {number(settings['epsilon'], 6)} for both kernels"
+        if chosen
+        else "β, ε by validation"
     )
     whole = ", full rank" if settings.get("full_rank") else ""
     return f"T = {settings['train']}, {settings['test']} frames followed, {settings['runs']} runs; {words}{whole}"

@@ -9,6 +9,7 @@ import streamlit as st
 from deconditioning.figures.studies.against_size import scores_against
 from deconditioning.filtering.systems import RotationSystem
 from deconditioning.studies.filtering.study import compare, rotation_problem
+from deconditioning.wording import number
 from pages.filtering.words import TITLES
 from pages.kit.chart.extension import extendable
 from pages.kit.chart.plotly_live import plotly_live
@@ -30,7 +31,7 @@ def show(system: RotationSystem, name: str, steps: int) -> None:
         told = (
             f"Stored, seeds 0 to {first - 1}; made by `deconditioning kbr-filter --system "
             f"{' '.join(settings['system'])} --train {' '.join(map(str, settings['train']))} --runs {first} --json "
-            f"FILE`, version {kept['version']}; its milliseconds do not include the pre-image. "
+            f"FILE`, measured with version {kept['version']}; its milliseconds do not include the pre-image. "
         )
 
     def work(seed: int) -> Iterator[dict[str, Any]]:
@@ -55,11 +56,11 @@ def beside_the_paper(by_method: dict[str, dict[float, list[float]]]) -> str:
     ekf, ukf = mean["ekf"][most], mean["ukf"][most]
     apart = ekf / ukf - 1
     told = (
-        f"Here they differ by {100 * apart:.0f} %: {ekf:.4f} and {ukf:.4f} at T = {most:g}. With α = κ = 1 the sigma "
-        "points of the UKF are far enough apart to be affected by the waves. The paper does not report its values of "
-        "α and κ."
+        f"Here they differ by {100 * apart:.0f} %: {ekf:.4f} and {ukf:.4f} at T = {number(most, 6)}. With α = κ = 1 "
+        "the sigma points of the UKF are far enough apart to be affected by the waves. The paper does not report its "
+        "values of α and κ."
         if apart > 0.02
-        else f"The same is true here: {ekf:.4f} and {ukf:.4f} at T = {most:g}."
+        else f"The same is true here: {ekf:.4f} and {ukf:.4f} at T = {number(most, 6)}."
     )
     return f"The paper reports no visible difference between EKF and UKF. {told} {_nearer(mean)}"
 
@@ -68,7 +69,7 @@ def _nearer(mean: dict[str, dict[float, float]]) -> str:
     sentences = []
     for name, title in (("ekf", "EKF"), ("ukf", "UKF")):
         better = [size for size, error in mean["kbr"].items() if error < mean[name][size]]
-        sizes = ", ".join(f"{size:g}" for size in sorted(better))
+        sizes = ", ".join(number(size, 6) for size in sorted(better))
         sentences.append(f"the {title} at {f'T = {sizes}' if sizes else 'no T'}")
     return f"The kernel Bayes filter is more accurate than {', than '.join(sentences)}."
 

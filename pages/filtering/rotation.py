@@ -16,6 +16,7 @@ from deconditioning.studies.filtering.study import (
     rotation_problem,
     system_of,
 )
+from deconditioning.wording import number
 from pages.filtering import length, words
 from pages.filtering.player import player
 from pages.kit.chart.picture_first import picture_first
@@ -38,7 +39,8 @@ def show(name: str) -> None:
         "observation by kernel Bayes' rule.",
         rf"""$$X_{{t+1}} = (1 + b \sin M\theta_{{t+1}})
 \begin{{pmatrix}}\cos\theta_{{t+1}}\\ \sin\theta_{{t+1}}\end{{pmatrix}} + \zeta_t,\quad
-Y_t = X_t + \xi_t,\qquad \eta = {system.eta:g},\ b = {system.b:g},\ M = {system.waves:g}$$""",
+Y_t = X_t + \xi_t,\qquad \eta = {number(system.eta, 6)},\ b = {number(system.b, 6)},\ M = {number(system.waves, 6)}
+$$""",
         steps, settings, result,
     )  # fmt: skip
     with evidence():

@@ -7,6 +7,7 @@ import streamlit as st
 
 from deconditioning.studies.filtering.settings import FilteringSettings, ShownSettings
 from deconditioning.studies.filtering.study import FilterSettings, Followed
+from deconditioning.wording import number
 from pages.kit.controls.essential import aside
 from pages.kit.controls.settings import controls
 from pages.kit.layout.escaping import sentence_of
@@ -69,8 +70,8 @@ def weights_caption(result: Followed, step: int) -> None:
     """Sum and negative part of one step's weights, and the mass behind them, at the level All."""
     weights = result.weights[step]
     aside(
-        f"The weights sum to {weights.sum():.3f}, the negative ones to −{abs(weights[weights < 0].sum()):.2g}; the "
-        f"predicted weights sum to {result.mass[step]:.3f}."
+        f"The weights sum to {weights.sum():.3f}, the negative ones to −{number(abs(weights[weights < 0].sum()), 2)}; "
+        f"the predicted weights sum to {result.mass[step]:.3f}."
     )
 
 
@@ -93,7 +94,7 @@ $$\mu = (G_X + T\varepsilon I)^{{-1}} G_{{XX_+}} (G_X + T\varepsilon I)^{{-1}} G
 \alpha_{{t+1}} = \Lambda G_Y\left((\Lambda G_Y)^2 + \delta I\right)^{{-1}}\Lambda k_Y(y_{{t+1}}),\quad
 \Lambda = \mathrm{{diag}}(\mu)$$
 
-$T = {steps}$; {parameters}. Low-rank factors drop {settings.tolerance:.1g} of the trace: ranks
+$T = {steps}$; {parameters}. Low-rank factors drop {number(settings.tolerance, 1)} of the trace: ranks
 {result.ranks[0]} and {result.ranks[1]}, {1000 * result.seconds["kbr"]:.2f} ms per step. Estimates are pre-images of the
 weighted sample.
 """,

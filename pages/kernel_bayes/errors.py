@@ -18,6 +18,7 @@ from deconditioning.studies.kernel_bayes.study import (
     GaussianSpec,
     compare_rules,
 )
+from deconditioning.wording import number
 from pages.kit.chart.extension import extendable
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
@@ -53,7 +54,7 @@ def worth_it() -> str:
 
     def error(dimension: int, name: str, at: int = size) -> str:
         rows = [row for row in result if (row["dimension"], row["model"], row["size"]) == (dimension, name, at)]
-        return f"{np.mean([row['scores']['mse'] for row in rows]):.2g}"
+        return number(np.mean([row["scores"]["mse"] for row in rows]), 2)
 
     return (
         f"**Worth using** in several dimensions if only examples are available: over {runs} random problems with "
@@ -264,8 +265,9 @@ def _slopes(curves: Curves) -> str:
         else ""
     )
     return (
-        f"Measured: {said}. Theorem 3.6 guarantees at least $n^{{-0.33}}$ for functions in the RKHS, averaged over y, "
-        r"with $\varepsilon \propto n^{-1/3}$ and $\delta \propto n^{-1/6}$, if its smoothness condition on "
+        f"Measured: {said}. Theorem 3.6 guarantees at least $n^{{-0.33}}$ for functions in the reproducing kernel "
+        r"Hilbert space, averaged over y, with $\varepsilon \propto n^{-1/3}$ and $\delta \propto n^{-1/6}$, if its "
+        "smoothness condition on "
         f"E[f(X) | y] holds; at a single y theorem 3.5 guarantees $n^{{-0.30}}$. {slower}"
         "Kernel Bayes' rule uses ε = 0.01/n and δ = 2ε, as in the paper, and μ̂ sums to one. The paper's equation "
         "12 and Figure 1 print a μ̂ that is n times as large, which makes the same δ in effect n² times smaller: *μ̂ as "
@@ -301,6 +303,7 @@ def _listed(values: list[Any]) -> str:
 def _told(kept: dict[str, Any], command: str) -> str:
     last = kept["settings"]["runs"] - 1
     return (
-        f"Stored, seeds 0 to {last}; made by `deconditioning {command}`, version {kept['version']}; μ̂ as printed "
+        f"Stored, seeds 0 to {last}; made by `deconditioning {command}`, measured with version "
+        f"{kept['version']}; μ̂ as printed "
         f"by the same with `--methods {PRINTED}`."
     )

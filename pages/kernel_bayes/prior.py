@@ -6,6 +6,7 @@ import streamlit as st
 from deconditioning.figures.studies.one_dimension import shares_plot
 from deconditioning.studies.kernel_bayes.prior_effect import FIRST, PriorEffect, prior_effect
 from deconditioning.studies.kernel_bayes.study import GaussianSpec, make_gaussian
+from deconditioning.wording import number
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.page_layout import explain
 from pages.kit.layout.theme import is_dark
@@ -46,7 +47,7 @@ G_Y^{{-1}} k_Y,\qquad
 
 {spec.pairs} pairs in one dimension, {spec.prior} draws of each prior, Matérn-½ kernels of the median distance (with a
 smooth kernel the matrices are too ill-conditioned to approach the limit in 64 bits); the first regularisation is fixed
-at {FIRST:g}.
+at {number(FIRST, 6)}.
 """,
         "Hsu and Ramos 2019, §7 and App. F",
     )

@@ -9,6 +9,7 @@ from deconditioning.figures.studies.by_coordinate import coordinates_plot
 from deconditioning.studies.kernel_bayes.one_observation import ABC_DRAWS, kernel_means, other_means
 from deconditioning.studies.kernel_bayes.settings import OBSERVATIONS, KernelBayesSettings
 from deconditioning.studies.kernel_bayes.study import GaussianSpec, gaussian_spec
+from deconditioning.wording import number
 from pages.kernel_bayes.controls import RULE, choose_by_validation, problem_of
 from pages.kernel_bayes.errors import TITLES
 from pages.kit.chart.picture_first import picture_first
@@ -101,5 +102,5 @@ def verdict(spec: GaussianSpec, errors: dict[str, float]) -> str:
     return (
         f"**Hidden**: X, {spec.dimension} numbers. **Seen**: Y, {spec.dimension} numbers that depend on X. **Given**: "
         f"{spec.pairs} examples of both, and {spec.prior} draws of the prior of X. Over {OBSERVATIONS} observations "
-        f"the mean square error of kernel Bayes' rule is **{same['kbr']:.3g}**: {nearest}."
+        f"the mean square error of kernel Bayes' rule is **{number(same['kbr'])}**: {nearest}."
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from deconditioning.errors import InputError
-from deconditioning.wording import slider_text
+from deconditioning.wording import number, slider_text
 from pages.kit.controls.address import correct
 from pages.kit.controls.essential import labelled
 from pages.kit.record import record_control
@@ -113,7 +113,7 @@ def log_slider(
     if value in own.values() and value not in ends_and_default:
         st.session_state[Key.STOPS.of(key)] = {texts[value]: value}
     text = slider_text(value)
-    record_control(key, label, float(value), begin, text, [text], lambda words: _inside(words, low, high))
+    record_control(key, label, float(value), begin, number(value, 4), [text], lambda words: _inside(words, low, high))
     return float(value)
 
 

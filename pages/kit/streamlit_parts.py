@@ -148,6 +148,9 @@ SCRIPT_PARTS = tuple(
         "index:addScriptFinishedHandler": "Tells when a run has ended.",
         "index:removeScriptFinishedHandler": "Stops telling.",
     }.items()
+) + tuple(
+    Part(f"js/utils:{name}", "Marks an uploaded file that was refused.", "See markRefused in frame.js.")
+    for name in ("stFileChip", "stFileChipName")
 )
 
 #: ``data-testid`` of Streamlit's elements, in our style sheets, scripts and browser tests.

@@ -11,6 +11,7 @@ from deconditioning.likelihood_free.inference import METHODS, evidence
 from deconditioning.likelihood_free.objective import TIE, Learned, surface
 from deconditioning.studies.likelihood_free.guards import GIVEN, NO_EPSILON, NO_LIMITS
 from deconditioning.studies.likelihood_free.study import Calibration, Inference, calibration, mean_errors, run_problem
+from deconditioning.wording import number
 from pages.kit.chart.background import awaited
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.theme import is_dark
@@ -41,22 +42,24 @@ def q_bar(choice: Choice, learned: Learned, inference: Inference) -> None:
         st.markdown(
             "q̄ estimates the probability of the observation: the share of draws of the prior whose simulations are "
             "close to it. The kernels are chosen to maximise q̄. Inside the limits (the box) log q̄ is largest at ε = "
-            f"{learned.settings.epsilon:.3g} and ℓ = {learned.length:.3g} times the sd of the parameters near the "
-            f"observation{bound}."
+            f"{number(learned.settings.epsilon)} and ℓ = {number(learned.length)} times the sd of the parameters near "
+            f"the observation{bound}."
         )
         if values is not None:
             inside = _inside(values, learned, other)
             beyond = float(values[np.isfinite(values)].max()) - learned.log_q
-            words = (
-                f"It changes by {inside:.2g} inside the box{', so it says little about the kernels' * (inside < 0.5)}."
-            )
+            words = f"It changes by {number(inside, 2)} inside the box"
+            words += ", so it says little about the kernels." if inside < 0.5 else "."
             if beyond > 0.05:
-                words += f" Outside the box it is up to {beyond:.2g} larger, where the fit follows single simulations."
+                words += (
+                    f" Outside the box it is up to {number(beyond, 2)} larger, where the fit follows single "
+                    "simulations."
+                )
             st.markdown(words)
         st.caption(
             "The limits: the ε-kernel covers √n simulations, is not narrower than the noise of the simulator "
-            f"({guards.noise:.2g} sd) and may be 1.5 times as wide; ℓ is 1 to 1.5 times the sd of the parameters that "
-            "this ε accepts; λ = 10⁻³ ℓ, k = max(ε, 2 × noise), and δ is a tenth of the evidence."
+            f"({number(guards.noise, 2)} sd) and may be 1.5 times as wide; ℓ is 1 to 1.5 times the sd of the "
+            "parameters that this ε accepts; λ = 10⁻³ ℓ, k = max(ε, 2 × noise), and δ is a tenth of the evidence."
         )
         st.caption(_without_limits())
     if values is not None:
@@ -138,7 +141,7 @@ def errors(choice: Choice) -> None:
     seeds = kept["settings"]["seeds"]
     st.caption(
         f"Exponential-gamma at 9.42, median over seeds {seeds[0]} to {seeds[-1]}. Stored; made by "
-        f"`{kept['settings']['command']} --json FILE`, version {kept['version']}."
+        f"`{kept['settings']['command']} --json FILE`, measured with version {kept['version']}."
     )
     _live_errors(choice)
 

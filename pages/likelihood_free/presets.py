@@ -14,18 +14,22 @@ PRESETS = keeping(
     ),
     Preset(
         "Everything counts as near",
-        "ε is so wide that every simulation counts: the posterior is nearly the prior.",
-        at(S, mode=BY_HAND, epsilon=2.0),
+        "k is so wide that every simulation counts: the observation says almost nothing.",
+        at(S, mode=BY_HAND, kernel_scale=5.0),
     ),
     Preset(
         "Hardly anything counts as near",
-        "ε is so narrow that hardly any simulation counts.",
-        at(S, mode=BY_HAND, epsilon=0.01),
+        "k is so narrow that hardly any simulation counts: the weights sum to less than half.",
+        at(S, mode=BY_HAND, kernel_scale=0.01),
     ),
     Preset(
         "A narrower kernel",
-        "k is half of what ε allows: closer to the exact width here, unsafe elsewhere.",
-        at(S, mode=BY_HAND, kernel_scale=0.078),
+        "k is half of what ε allows, with 100 simulations: closer to the exact width here, unsafe elsewhere.",
+        at(S, mode=BY_HAND, kernel_scale=0.078, simulations=100),
     ),
-    Preset("Four hundred simulations", "More runs of the simulator, narrower intervals.", at(S, simulations=400)),
+    Preset(
+        "A hundred simulations",
+        "Fewer runs of the simulator: the interval is more than twice as wide as the exact one.",
+        at(S, simulations=100),
+    ),
 )

@@ -5,6 +5,7 @@ import streamlit as st
 
 from deconditioning.studies.likelihood_free.guards import MANY, NARROW
 from deconditioning.studies.likelihood_free.study import Inference
+from deconditioning.wording import number
 from pages.kit.controls.essential import aside
 from pages.kit.layout.escaping import plain, sentence_of
 from pages.kit.layout.page_layout import explain
@@ -41,13 +42,14 @@ def summary(inference: Inference, method: str) -> float:
     low, mean, high = lines[method]
     title = TITLES[method]
     who = f"The {title[0].lower()}{title[1:]}" if method in _WITH_ARTICLE else title
-    words = f"{_situation(inference)} {who} estimates {plain(name)} as **{mean:.3g}**, with the 95 % interval "
-    words += f"{low:.3g} to {high:.3g}"
+    words = f"{_situation(inference)} {who} estimates {plain(name)} as **{number(mean)}**, with the 95 % interval "
+    words += f"{number(low)} to {number(high)}"
     if "exact" in lines:
         wide = high - low
         low, mean, high = lines["exact"]
         ratio = wide / (high - low)
-        words += f", {ratio:.2g} times as wide as the exact one (mean {mean:.3g}, {low:.3g} to {high:.3g})"
+        words += f", {number(ratio, 2)} times as wide as the exact one "
+        words += f"(mean {number(mean)}, {number(low)} to {number(high)})"
     elif inference.problem.truth is not None:
         truth = np.log(inference.problem.truth) if picture.in_logs(inference) else inference.problem.truth
         spans = [picture.intervals(inference, j)[method] for j in range(len(truth))]
@@ -66,7 +68,7 @@ def _situation(inference: Inference) -> str:
     told = {
         "exponential-gamma": (
             f"the mean of 500 exponential waiting times, at {runs} values of their rate θ",
-            f"a mean of {np.exp(float(problem.observed[0])):.4g}", "the rate θ",
+            f"a mean of {number(np.exp(float(problem.observed[0])), 4)}", "the rate θ",
         ),
         "gaussian": (f"{count} noisy numbers, at {runs} values of their means θ", f"{count} numbers", "their means θ"),
         "lotka-volterra": (
@@ -96,7 +98,7 @@ def remarks(inference: Inference, method: str, ratio: float) -> None:
             st.markdown(
                 f"{inference.simulations.discarded} runs reached 10,000 events; they were discarded and repeated."
             )
-        negative = f", the negative ones to −{answer.negative:.2g}." if answer.negative else "."
+        negative = f", the negative ones to −{number(answer.negative, 2)}." if answer.negative else "."
         aside(f"The weights sum to {answer.total:.2f}{negative}")
 
 
@@ -111,10 +113,10 @@ def _why_wide(inference: Inference, ratio: float) -> str:
     kept = [row for row in stored(LIMITS)["results"] if row["model"] == "dme" and row["scores"]]
     narrow, many = ([row["scores"]["width"] for row in kept if row["way"] == way] for way in (NARROW, MANY))
     return (
-        f"**Why {ratio:.2g} times the exact width**: of the {len(u):,} simulations only {inside} lie inside the exact "
-        f"interval, and the kernel ℓ that bridges the gaps between them is {length:.1f} exact sd wide. In the paper, "
-        "too, most methods give wider intervals than the exact one with so few simulations. More herded samples do "
-        f"not help (median {np.median(many):.1f} with 1,000). A k half as wide gives a median of "
+        f"**Why {number(ratio, 2)} times the exact width**: of the {len(u):,} simulations only {inside} lie inside the "
+        f"exact interval, and the kernel ℓ that bridges the gaps between them is {length:.1f} exact sd wide. In the "
+        "paper, too, most methods give wider intervals than the exact one with so few simulations. More herded samples "
+        f"do not help (median {np.median(many):.1f} with 1,000). A k half as wide gives a median of "
         f"{np.median(narrow):.1f}, but {max(narrow):.1f} on the worst of {len(narrow)} runs (preset *A narrower "
         "kernel*). More simulations help."
     )
@@ -144,7 +146,7 @@ def table(inference: Inference) -> None:
 def equation(inference: Inference, gap: float) -> None:
     """The rule with today's numbers, and the ``gap`` to theorem 6.1's condition."""
     settings, seen = inference.settings, inference.data
-    scales = ", ".join(f"{value:.3g}" for value in settings.lengthscales)
+    scales = ", ".join(number(value) for value in settings.lengthscales)
     n, m = len(seen.u), len(seen.prior)
     explain(
         "The simulations show how a parameter becomes data, and the draws of the prior show which parameters are "
@@ -152,16 +154,16 @@ def equation(inference: Inference, gap: float) -> None:
         "the weights into samples.",
         rf"""
 $$\bar\mu(\theta^\star) = \tilde L^{{\star\top}} A^\top\left[KAA^\top + m\delta I\right]^{{-1}} k(\mathbf y),\qquad
-A = (L + n\lambda I)^{{-1}}\tilde L,\qquad n\lambda = {n * settings.regularisation:.3g},\quad
-m\delta = {m * settings.second_regularisation:.3g}$$
+A = (L + n\lambda I)^{{-1}}\tilde L,\qquad n\lambda = {number(n * settings.regularisation)},\quad
+m\delta = {number(m * settings.second_regularisation)}$$
 
 $$\hat\theta_{{s}} = \arg\max_{{\theta^\star}}\ \bar\mu(\theta^\star) - \tfrac1s\textstyle\sum_{{r<s}}
 \ell'(\theta^\star, \hat\theta_r),\qquad
 \bar q = \tfrac1m\textstyle\sum_{{j}}\sum_i A_{{ij}}\,\kappa_\varepsilon(\mathbf y, \mathbf x_i)$$
 
 $n = {n}$ simulations, $m = {m}$ draws of the prior, restricted to the simulations' support. Lengthscales of $\ell$:
-{scales}; of $k$: {settings.kernel_scale:.3g} and $\varepsilon = {settings.epsilon:.3g}$ in standard deviations of the
-summaries. The weights of $\bar\mu$ are normalised before herding, which measures distances by $\ell'$, with
+{scales}; of $k$: {number(settings.kernel_scale)} and $\varepsilon = {number(settings.epsilon)}$ in standard deviations
+of the summaries. The weights of $\bar\mu$ are normalised before herding, which measures distances by $\ell'$, with
 $4^{{-1/p}}$ of the lengthscales of $\ell$ for $p$ parameters. Kernel Bayes' rule uses the same kernels with
 $\varepsilon = \lambda$ and $\delta^2$; the conditional mean weights the simulations by prior over design; ABC keeps the
 $\lceil\sqrt n\rceil$ nearest.
@@ -169,7 +171,7 @@ $\lceil\sqrt n\rceil$ nearest.
 The rule is exactly Bayes' rule if the parameters determine the summaries (theorem 6.1). The distance from that case,
 $0$ if they do, is
 
-$$\lVert C_{{X|\Theta}}C_{{\Theta|X}}C_{{XX}} - C_{{XX}}\rVert\,/\,\lVert C_{{XX}}\rVert = {gap:.2g}$$
+$$\lVert C_{{X|\Theta}}C_{{\Theta|X}}C_{{XX}} - C_{{XX}}\rVert\,/\,\lVert C_{{XX}}\rVert = {number(gap, 2)}$$
 
 With $\tilde\theta = \theta$ and $\lambda \to 0$ it becomes the conditional mean (theorem 6.2), and its evidence that of
 a Gaussian process on the summaries with the features of $\ell$ as targets: *Conditional mean by its own evidence* uses

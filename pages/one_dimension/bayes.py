@@ -11,7 +11,7 @@ from deconditioning.figures.studies.posteriors import embeddings_plot, posterior
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.studies.one_dimension.bayes import Posterior, posterior_of_y
 from deconditioning.studies.one_dimension.settings import BayesSettings
-from deconditioning.wording import signed
+from deconditioning.wording import number, signed
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.program_values import set_values
@@ -111,7 +111,7 @@ def _pictures(spec: LineSpec, posterior: Posterior, at: float) -> None:
         lines = {"deconditional embedding": posterior.embedding, "exact embedding": posterior.exact}
         figure = embeddings_plot(posterior.y, lines, title="Embedding of the posterior", height=280, dark=dark)
         plotly_live(figure, "b-embedding", later=True)
-        st.caption(f"Distance between the two: {posterior.distance:.2g} of the norm of the exact one.")
+        st.caption(f"Distance between the two: {number(posterior.distance, 2)} of the norm of the exact one.")
     with right:
         points, weights = posterior.mean.points[:, 0].numpy(), posterior.mean.weights.numpy()
         plotly_live(signed_weights_plot(points, weights, height=280, dark=dark), "b-weights", later=True)
@@ -128,10 +128,10 @@ def _equation(spec: LineSpec, lam: float, epsilon: float) -> None:
 $$\hat\mu_{{Y|X=x}} = \hat D k_x = \sum_j w_j\,\ell(\tilde y_j, \cdot),\qquad
 w = (A^\top K A + m\varepsilon I)^{{-1}} A^\top k(x),\qquad A = (L + n\lambda I)^{{-1}}\tilde L$$
 
-$$p(y \mid x) \propto N(x; r(y), {spec.input_noise:.2g}^2)\, p(y)$$
+$$p(y \mid x) \propto N(x; r(y), {number(spec.input_noise, 2)}^2)\, p(y)$$
 
 $n = {n}$ simulations with y uniform, $m = {spec.m}$ draws $\tilde y$ of the prior,
-$n\lambda = {n * lam:.3g}$, $m\varepsilon = {spec.m * epsilon:.3g}$.
+$n\lambda = {number(n * lam)}$, $m\varepsilon = {number(spec.m * epsilon)}$.
 
 Herding: $y_{{t+1}} = \arg\max_y\,(t+1)\,\hat\mu(y) - \sum_s \ell(y_s, y)$.
 """,

@@ -11,6 +11,7 @@ from deconditioning.settings.setting import Setting
 from deconditioning.settings.wider import Text
 from deconditioning.studies.one_dimension.problem import METHODS
 from deconditioning.studies.one_dimension.settings import TITLES, LineSettings, RecoverSettings
+from deconditioning.wording import number
 from pages.kit.controls import widgets
 from pages.kit.controls.essential import aside, group
 from pages.kit.controls.settings import control
@@ -67,7 +68,7 @@ def choose_model(line: LineSpec, method: str) -> ModelSpec:
     ell = choose_kernel(RECOVER, "l", "y", sized=model.uses("mediator_variance"))
     n, m = line.counts
     lam, noise = control(RECOVER.regularisation, line), control(RECOVER.noise)
-    aside(f"nλ = {n * lam:.3g} · ε = σ²/m = {noise / m:.3g}")
+    aside(f"nλ = {number(n * lam)} · ε = σ²/m = {number(noise / m)}")
     return ModelSpec(model, k, ell, lam, noise)
 
 

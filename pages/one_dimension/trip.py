@@ -21,6 +21,7 @@ from deconditioning.studies.one_dimension.round_trip import (
     round_trip,
 )
 from deconditioning.studies.one_dimension.settings import TripSettings, TripShown
+from deconditioning.wording import number
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
@@ -91,9 +92,9 @@ def there_and_back(result: RoundTrip) -> str:
     own, share = float(result.function.std()), _share_back(result)
     verdict = "f is recovered" if share > _BACK else "f is partly recovered" if share > _LOST else "f is not recovered"
     return (
-        f"After conditioning on Y and deconditioning, {verdict}: the RMSE is **{result.lost:.3g}**, and the sd of f is "
-        f"{own:.3g}. Conditioning the result again gives the same conditional mean to within "
-        f"**{result.lost_again:.2g}**."
+        f"After conditioning on Y and deconditioning, {verdict}: the RMSE is **{number(result.lost)}**, and the sd of "
+        f"f is {number(own)}. Conditioning the result again gives the same conditional mean to within "
+        f"**{number(result.lost_again, 2)}**."
     )
 
 
@@ -153,8 +154,8 @@ def _limits(operators: Operators, texts: tuple[str, str], lam: float, epsilon: f
     missed = float(np.interp(np.log(epsilon), np.log(EPSILONS), inverse["ĈD̂Ĉψ against Ĉψ"]))
     st.markdown(
         "Left: the deconditional operator is a pseudo-inverse of the conditional operator. On the range of Ĉ their "
-        f"composition differs from the identity by a relative error of **{missed:.2g}** (lower curve); what Ĉ maps to "
-        "zero is lost (upper curve). Middle and right, with the same y on both sides: "
+        f"composition differs from the identity by a relative error of **{number(missed, 2)}** (lower curve); what Ĉ "
+        "maps to zero is lost (upper curve). Middle and right, with the same y on both sides: "
         f"{reverse_limit(lam, now, float(reverse.min()))}"
     )
 
@@ -162,8 +163,8 @@ def _limits(operators: Operators, texts: tuple[str, str], lam: float, epsilon: f
 def reverse_limit(lam: float, now: float, nearest: float) -> str:
     """How far the operator lies from the conditional mean operator of the other direction, and whether any λ helps."""
     words = (
-        f"at λ = {lam:.1g} the distance of the operator from the reverse conditional mean operator is **{now:.2g}** of "
-        f"its norm, at the smallest λ {nearest:.2g}. "
+        f"at λ = {number(lam, 1)} the distance of the operator from the reverse conditional mean operator is "
+        f"**{number(now, 2)}** of its norm, at the smallest λ {number(nearest, 2)}. "
     )
     if nearest < _REACHED:
         return words + "The limit is reached. With a smooth ℓ, for example a Gaussian one, it would not be."
@@ -187,7 +188,7 @@ $$\hat g = A^\top f(\mathbf x),\qquad \hat f(x) = \hat g^\top (A^\top K A + m\va
 $$\hat D = \hat C^\dagger \ (\varepsilon \to 0),\qquad
 \tilde{{\mathbf y}} = \mathbf y:\ \lim_{{\lambda \to 0}} \hat D = \Psi (K + n\varepsilon I)^{{-1}}\Phi^\top$$
 
-$n = {n}$, $m = {m}$, $n\lambda = {n * lam:.3g}$, $m\varepsilon = {m * epsilon:.3g}$.
+$n = {n}$, $m = {m}$, $n\lambda = {number(n * lam)}$, $m\varepsilon = {number(m * epsilon)}$.
 """,
         "Hsu and Ramos 2019, theorems 4.2 and 6.2",
     )

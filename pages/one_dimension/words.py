@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from deconditioning.datasets.one_dimension import Line
+from deconditioning.wording import number
 
 QUESTION = "Two data sets share no points, only a third variable. Can the function that connects them be recovered?"
 
@@ -39,10 +40,10 @@ def explanation(line: Line, method: str, regularisation: float, noise: float) ->
         "W distributes each ỹ over the values of y with known x; the posterior undoes this averaging.",
         rf"""
 $$x_i = r(y_i) + \eta_i,\quad \tilde z_j = f(r(\tilde y_j) + \tilde\eta_j) + \tilde\xi_j,\qquad
-W = (L + n\lambda I)^{{-1}}\tilde L,\quad n\lambda = {n * regularisation:.3g}$$
+W = (L + n\lambda I)^{{-1}}\tilde L,\quad n\lambda = {number(n * regularisation)}$$
 
-$$\tilde z \sim N(W^\top f(\mathbf x), \Sigma),\quad \Sigma = {unknown},\quad \sigma^2 = {noise:.3g},\quad
-\varepsilon = \sigma^2/m = {noise / m:.3g}$$
+$$\tilde z \sim N(W^\top f(\mathbf x), \Sigma),\quad \Sigma = {unknown},\quad \sigma^2 = {number(noise)},\quad
+\varepsilon = \sigma^2/m = {number(noise / m)}$$
 
 $$E[f(x)] = k(x)^\top W (W^\top K W + \Sigma)^{{-1}}\tilde z$$
 

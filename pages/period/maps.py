@@ -42,11 +42,13 @@ def show(shown: Shown) -> None:
     low, high = (-max(-low, high), max(-low, high)) if difference else (low, high)
     scale = MapScale("", series.problem.units, colours, low, high)
     order = ", ".join(frames)
-    st.html(f'<p class="lab-map-title">{order.capitalize()}, in step</p>')
-    _book(series, frames, scale, "p-book", names, f"{order}, side by side, one time after another", len(frames))
-    left, _ = st.columns(2)
+    with st.container(key="lab-period-maps"):
+        left, right = st.columns([len(frames), 1])
     with left:
-        st.html('<p class="lab-map-title">Standard deviation of a pixel</p>')
+        st.html(f'<p class="lab-map-title">{order.capitalize()}, in step</p>')
+        _book(series, frames, scale, "p-book", names, f"{order}, side by side, one time after another", len(frames))
+    with right:
+        st.html('<p class="lab-map-title">Standard deviation</p>')
         wide = MapScale("", series.problem.units, "uncertainty", 0.0, float(np.nanpercentile(sd, 99)))
         _book(
             series, {"sd": sd}, wide, "p-sd", names, "the standard deviation of each pixel, one time after another", 1

@@ -43,4 +43,6 @@ def show(shown: Shown) -> None:
     plotly_live(figure, "p-place")
     if "truth" in lines:
         inside = float(np.mean(np.abs(lines["truth"] - mean) <= 2 * sd))
-        st.caption(f"The band holds the truth at {inside:.0%} of the times. Units: {plain(series.problem.units)}.")
+        st.caption(
+            f"The band contains the truth at {100 * inside:.0f} % of the times. Units: {plain(series.problem.units)}."
+        )

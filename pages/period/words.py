@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from deconditioning.wording import number
 from pages.kit.layout.escaping import MISSING, plain
 from pages.kit.layout.page_layout import refusal
 from pages.period.controls import Shown
@@ -12,7 +13,7 @@ def sentence(shown: Shown) -> None:
     series, result = shown.result.series, shown.result
     cells, pixels = int(series.problem.observed.sum()), series.problem.grid.area.size
     known = (
-        f"The fine truth of {shown.training} earlier times is the prior: {result.diagnostics['mixture']}."
+        f"The fine truth of {shown.training} earlier times is the prior; weights: {result.diagnostics['mixture']}."
         if shown.training
         else "Nothing fine is known."
     )
@@ -31,12 +32,17 @@ def table(shown: Shown) -> None:
         return
     st.subheader("Scores", anchor=False)
     names = {"rmse": "RMSE", "crps": "CRPS", "coverage50": "in 50 % interval", "coverage95": "in 95 % interval",
-             "tendency": "change from time to time, over the truth's"}  # fmt: skip
+             "tendency": "change between times, relative to the truth's"}  # fmt: skip
     rows = {"this map": shown.scores, "bilinear": shown.bilinear}
     shown_rows = [
-        {"": title, **{label: scores.get(name) for name, label in names.items()}} for title, scores in rows.items()
+        {"": title, **{label: _cell(scores.get(name)) for name, label in names.items()}}
+        for title, scores in rows.items()
     ]
-    formats = {label: st.column_config.NumberColumn(format="%.3g") for label in names.values()}
+    formats = {label: st.column_config.TextColumn(alignment="right") for label in names.values()}
     st.dataframe(shown_rows, hide_index=True, column_config=formats, placeholder=MISSING)
     units = plain(shown.result.series.problem.units)
     st.caption(f"Over all pixels of all times, weighted by area; RMSE and CRPS in {units}.")
+
+
+def _cell(value: float | None) -> str | None:
+    return None if value is None else number(value)

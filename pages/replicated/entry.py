@@ -6,7 +6,9 @@ from html import escape
 
 import streamlit as st
 
+from deconditioning.abbreviations import spelt_out
 from deconditioning.studies.replicated.claims import Claim, Replicated, Verdict
+from deconditioning.wording import readable
 from pages.kit.pages import PAGES, page_link
 
 #: Verdict → its class in the style sheet and its sign, which says the same without colour.
@@ -52,34 +54,43 @@ def _class(verdict: Verdict, count: int) -> str:
     return f"lab-{MARKS[verdict][0]}" if count else "lab-none"
 
 
-def show(claim: Claim) -> None:
-    """Claim, our number, what was asked of it, why; a link to the page that shows it. A drawing is a line."""
+def show(claim: Claim, known: set[str]) -> None:
+    """Claim, our number, what was asked of it, why; a link to the page that shows it. A drawing is a line.
+
+    Abbreviations that are not ``known`` are spelt out, and known from then on.
+    """
     if claim.verdict == Verdict.DRAWING:
-        st.html(f'<p class="lab-drawing"><b>{escape(claim.item)}</b> {escape(claim.claim)} {escape(claim.ours)}</p>')
+        told = escape(_read(f"{claim.claim} {claim.ours}", known))
+        st.html(f'<p class="lab-drawing"><b>{escape(claim.item)}</b> {told}</p>')
         return
     with st.container(border=True, gap="xxsmall"):
-        st.html(block(claim))
+        st.html(block(claim, known))
         title = next(page.title for page in PAGES if page.folder == claim.page)
         page_link(claim.page, f"Open page {title}", query=dict(claim.query) or None, icon=":material/arrow_forward:")
 
 
-def block(claim: Claim) -> str:
-    """The claim in HTML."""
+def block(claim: Claim, known: set[str]) -> str:
+    """The claim in HTML, with abbreviations as `show` has them."""
     kind, sign = MARKS[claim.verdict]
     verdict = f'<span class="lab-verdict lab-{kind}"><i aria-hidden="true">{sign}</i> {claim.verdict}</span>'
-    parts = [f"<h4>{escape(claim.item)} {verdict}</h4>", _line("Claim", claim.claim), _line("Ours", claim.ours)]
+    parts = [
+        f"<h4>{escape(claim.item)} {verdict}</h4>",
+        _line("Claim", claim.claim, known),
+        _line("Ours", claim.ours, known),
+    ]
     if claim.answers:
         requested = "".join(
-            f'<li class="lab-{"yes" if holds else "no"}"><b>{"yes" if holds else "no"}</b> {escape(says)}</li>'
+            f'<li class="lab-{"yes" if holds else "no"}"><b>{"yes" if holds else "no"}</b> '
+            f"{escape(_read(says, known))}</li>"
             for says, holds in claim.answers
         )
         parts.append(f"<ul>{requested}</ul>")
     if claim.data:
-        parts.append(_line("Not available", f"{claim.data}."))
+        parts.append(_line("Not available", f"{claim.data}.", known))
     if claim.missing:
-        parts.append(_line("Not tested", f"{claim.missing}."))
+        parts.append(_line("Not tested", f"{claim.missing}.", known))
     if claim.why:
-        parts.append(_line("Why", claim.why))
+        parts.append(_line("Why", claim.why, known))
     if claim.sources:
         made = "".join(f"<li>data/benchmarks/{escape(file)}.json<code>{escape(command)}</code></li>"
                        for file, command in claim.sources)  # fmt: skip
@@ -87,6 +98,10 @@ def block(claim: Claim) -> str:
     return f'<div class="lab-claim">{"".join(parts)}</div>'
 
 
-def _line(label: str, text: str) -> str:
-    marked = _CODE.sub(r"<code>\1</code>", escape(text))
+def _read(text: str, known: set[str]) -> str:
+    return spelt_out(readable(text), known)
+
+
+def _line(label: str, text: str, known: set[str]) -> str:
+    marked = _CODE.sub(r"<code>\1</code>", escape(_read(text, known)))
     return f"<p><b>{label}</b> {marked}</p>"

@@ -46,14 +46,15 @@ def body(replicated: Replicated) -> None:
              if (text or EVERY) in (EVERY, claim.text) and (verdict or EVERY) in (EVERY, claim.verdict)]  # fmt: skip
     if not shown:
         st.info("No table or figure of this text has this result.")
+    known: set[str] = set()
     for key, title in replicated.texts.items():
         mine = [claim for claim in shown if claim.text == key]
         if mine:
             st.subheader(title, anchor=False)
         for claim in mine:
             if claim.verdict != Verdict.DRAWING:
-                show(claim)
-        _drawings([claim for claim in mine if claim.verdict == Verdict.DRAWING])
+                show(claim, known)
+        _drawings([claim for claim in mine if claim.verdict == Verdict.DRAWING], known)
     st.caption(
         "All numbers come from stored results. A claim holds if all comparisons below it hold; it holds partly if only "
         "some hold or if a part was not tested. If the data of a text are not available, results on other data do not "
@@ -62,13 +63,13 @@ def body(replicated: Replicated) -> None:
     )
 
 
-def _drawings(claims: list[Claim]) -> None:
+def _drawings(claims: list[Claim], known: set[str]) -> None:
     """Figures that claim nothing, folded."""
     if claims:
         many = "1 drawing" if len(claims) == 1 else f"{len(claims)} drawings"
         with st.expander(f"{many}, nothing to test"):
             for claim in claims:
-                show(claim)
+                show(claim, known)
 
 
 def summary(counts: dict[Verdict, int]) -> str:

@@ -16,7 +16,7 @@ from deconditioning.figures.printed.thumbnail import curve_thumbnail
 from deconditioning.figures.trace_lines import trace_series
 from deconditioning.studies.run_picture import sweep_sketch
 from deconditioning.studies.sweep_content import TASKS
-from deconditioning.wording import duration
+from deconditioning.wording import duration, number
 from pages.kit.controls import widgets
 from pages.kit.layout.escaping import MISSING, cells, plain
 from pages.kit.session import Key
@@ -28,15 +28,15 @@ _ORDERS = {"created": "Newest first", "name": "Name", "rmse": "RMSE", "crps": "C
 _ROWS = 7
 #: Widths with which all of them stand beside each other in a window of 1280 pixels.
 _COLUMNS: dict[str, Any] = {
-    "Title": st.column_config.TextColumn(width=150),
+    "Title": st.column_config.TextColumn(width=140),
     "State": st.column_config.TextColumn(width=80),
     "Star": st.column_config.TextColumn(width=36),
     "Units": st.column_config.TextColumn(width=48),
     "Data": st.column_config.TextColumn(width=110),
     "Started (UTC)": st.column_config.TextColumn(width=96),
     "Took": st.column_config.TextColumn(width=78),
-    "RMSE": st.column_config.NumberColumn(format="%.3g", width=56),
-    "CRPS": st.column_config.NumberColumn(format="%.3g", width=56),
+    "RMSE": st.column_config.TextColumn(width=56, alignment="right"),
+    "CRPS": st.column_config.TextColumn(width=56, alignment="right"),
     "In 95 %": st.column_config.NumberColumn(format="%.0f %%", width=62),
     "Picture": st.column_config.ImageColumn(width="small"),
     "Tags": st.column_config.ListColumn(width=70),
@@ -84,15 +84,19 @@ def _score_of(run: Run, name: str) -> float | None:
     return run_scores(run).get(run_model(run), {}).get(name)
 
 
+def _score_text(run: Run, name: str) -> str | None:
+    return None if (score := _score_of(run, name)) is None else number(score)
+
+
 def _row_of(engine: Visitor, run: Run) -> dict[str, Any]:
     """One run as a row of the list."""
     return {
         "Title": name_of(run),
         "Star": "★" if run.label.star else "",
-        "State": STATES[run.status][0],
         "Picture": _picture(run, engine),
-        "RMSE": _score_of(run, "rmse"),
-        "CRPS": _score_of(run, "crps"),
+        "RMSE": _score_text(run, "rmse"),
+        "State": STATES[run.status][0],
+        "CRPS": _score_text(run, "crps"),
         "In 95 %": None if (share := _score_of(run, "coverage95")) is None else 100 * share,
         "Units": units_of(run),
         "Data": data_title(run),

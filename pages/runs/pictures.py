@@ -13,6 +13,7 @@ from deconditioning.errors import InputError
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
 from deconditioning.metrics.significance import pairwise_wilcoxon
+from deconditioning.wording import number
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.layout.theme import is_dark
@@ -77,6 +78,6 @@ def tests(runs: Sequence[Run], own: Sequence[Run]) -> None:
             else:
                 better = first if pair.difference < 0 else second
                 st.caption(
-                    f"{name} over {pair.n} common seeds: {better} is better by {abs(pair.difference):.3g} in the "
-                    f"median; signed-rank test with Holm correction: p = {pair.p_holm:.2g}."
+                    f"{name} over {pair.n} common seeds: {better} is better by {number(abs(pair.difference))} in the "
+                    f"median; signed-rank test with Holm correction: p = {number(pair.p_holm, 2)}."
                 )

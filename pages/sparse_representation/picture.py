@@ -16,7 +16,7 @@ from deconditioning.studies.sparse_representation.study import (
     read,
     represent,
 )
-from deconditioning.wording import signed
+from deconditioning.wording import number, signed
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.theme import is_dark
@@ -78,20 +78,20 @@ def opening(toy: Toy, here: Represented, shown: dict[str, Represented]) -> str:
     best = min((name for name in shown if name in LEARNABLE), key=lambda n: _rmse(shown[n], toy), default=None)
     own = (
         f"{data} noisy data of a function that {toy.spec.points} points represent exactly. With the "
-        f"sliders' values, {count} points represent it with RMSE **{_rmse(here, toy):.3g}**"
+        f"sliders' values, {count} points represent it with RMSE **{number(_rmse(here, toy))}**"
     )
     if best is None:
         return f"{own}. Press **Learn the points** to see how well {count} learned points can represent it."
     return (
-        f"{own}, {count} learned points with **{_rmse(shown[best], toy):.3g}**, {count} points of a variational GP "
-        f"with {_rmse(shown['variational_gp'], toy):.3g}{_all_data(toy, count)}."
+        f"{own}, {count} learned points with **{number(_rmse(shown[best], toy))}**, {count} points of a variational GP "
+        f"with {number(_rmse(shown['variational_gp'], toy))}{_all_data(toy, count)}."
     )
 
 
 def _all_data(toy: Toy, count: int) -> str:
     """The error of a GP on all data; nothing where these are too many."""
     try:
-        return f", a GP on all data with {_rmse(fitted(toy.spec, 'exact_gp', count), toy):.3g}"
+        return f", a GP on all data with {number(_rmse(fitted(toy.spec, 'exact_gp', count), toy))}"
     except InputError:
         return ""
 

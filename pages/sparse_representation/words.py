@@ -4,6 +4,7 @@ from deconditioning.datasets.sparse_toy import Toy
 from deconditioning.errors import InputError
 from deconditioning.models.sparse.sparse_representation import SparseRepresentation
 from deconditioning.studies.sparse_representation.study import VERSIONS, Represented
+from deconditioning.wording import number
 from pages.kit.layout.page_layout import explain
 from pages.kit.layout.score_table import score_table
 from pages.sparse_representation.picture import fitted, read_at
@@ -36,8 +37,8 @@ $$A = (L + \sigma^2 I)^{{-1}}\ell(\mathbf u, \tilde{{\mathbf y}}),\qquad
 $$\log p(\tilde z) = -\tfrac{{1}}{{2\sigma^2}}\left(\tilde z^\top\tilde z - (A\tilde z)^\top K\alpha\right)
 - \tfrac12\log\left|A A^\top K + \sigma^2 I\right| - \tfrac{{m-n}}{{2}}\log\sigma^2 - \tfrac m2\log 2\pi$$
 
-$n = {count}$ points, $m = {toy.spec.data}$ data, $\sigma^2 = {here.spec.noise:.3g}$, $\ell = k$ (f and g are the same
-function here). The time is $O(n^3 + m n^2)$; the memory is that of one chunk of data.
+$n = {count}$ points, $m = {toy.spec.data}$ data, $\sigma^2 = {number(here.spec.noise)}$, $\ell = k$ (f and g are
+the same function here). The time is $O(n^3 + m n^2)$; the memory is that of one chunk of data.
 """,
         "Hsu and Ramos 2019, §8.2, definition 4.4 and theorem 5.3 (4)",
     )

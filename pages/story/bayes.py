@@ -60,7 +60,7 @@ $$\hat\mu_{{X|y}} = \sum_i w_i\,k(X_i, \cdot),\qquad
 w = \Lambda G_Y\big((\Lambda G_Y)^2 + \delta I\big)^{{-1}}\Lambda k_Y(y),\qquad
 \Lambda = \mathrm{{diag}}\big((G_X + n\varepsilon I)^{{-1}} m_\Pi\big)$$
 
-$n = {PAIRS}$, $y = {look:g}$: mean ${own:.3f}$, exactly ${exact:.3f}$.
+$n = {PAIRS}$, $y = {number(look, 6)}$: mean ${own:.3f}$, exactly ${exact:.3f}$.
 """
     query = {"k-dim": "1", "k-y0": f"{look:g}"}
     sentence = f"{PAIRS} examples of a hidden state with its observation. Now {number(look)} is observed (dashed)."
@@ -201,7 +201,8 @@ def turned(turn: float, guess: Guess | None, dark: bool) -> Shown:
 $$\sqrt{{\tfrac1n\sum_t \|\hat x_{{t|t-1}} - y_t\|^2}} = {result.surprise:.3f},\qquad
 \text{{as in training}}\ {usual.surprise:.3f}$$
 
-$\hat x_{{t|t-1}}$ is predicted before $y_t$ is observed; turn in training ${TAUGHT:g}$, now ${turn:g}$ radians a step.
+$\hat x_{{t|t-1}}$ is predicted before $y_t$ is observed; turn in training ${number(TAUGHT, 6)}$, now
+${number(turn, 6)}$ radians a step.
 """
     query = {"f-system": "own circle", "f-eta": f"{turn:g}", "f-b": "0"} if turn >= 0 else {"f-system": "(a) circle"}
     figure = _path(result.truth, result.observed, None if guess is None else result.means, dark)

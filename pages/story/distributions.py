@@ -63,7 +63,7 @@ $f_0(x) = 10x\,e^{{-5x}}$ is largest at $x = {best:.2f}$; $n = {SUBJECTS}$, $m =
     )
     most, least = (float((np.abs(group - best) <= NEAR).mean()) for group in (highest, lowest))
     lesson = (
-        f"In the group with the highest outcomes {percent(most)} of the measurements lie within {NEAR:g} of "
+        f"In the group with the highest outcomes {percent(most)} of the measurements lie within {number(NEAR, 6)} of "
         f"{number(best)}; in the group with the lowest, {percent(least)}. The outcome depends on the whole "
         "distribution of a person's measurements, not on one number."
     )
@@ -116,7 +116,7 @@ def recover(count: int, guess: Guess | None, dark: bool) -> Shown:
     equation = (
         MODEL
         + rf"""
-$n = {count}$, $m = {MEASURES}$, $\sigma^2 = {curve.noise:g}$: RMSE ${_off(at, curve):.3f}$.
+$n = {count}$, $m = {MEASURES}$, $\sigma^2 = {number(curve.noise, 6)}$: RMSE ${_off(at, curve):.3f}$.
 """
     )
     query = {"d-n": str(count)} if count != SUBJECTS else {}

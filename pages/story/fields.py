@@ -107,7 +107,7 @@ def through(size: int, guess: Guess | None, dark: bool) -> Shown:
     equation = rf"""
 $$\bar f_c = \frac{{1}}{{|c|}}\int_c f(x)\,dx,\qquad
 \frac{{\mathrm{{Var}}\,\bar f}}{{\mathrm{{Var}}\,f}} = {cells.kept:.3f},\qquad
-\max_x |f(x) - \bar f_{{c(x)}}| = {cells.farthest:.3g}\ \mathrm{{K}}$$
+\max_x |f(x) - \bar f_{{c(x)}}| = {number(cells.farthest)}\ \mathrm{{K}}$$
 """
     query = {"rows": str(size), "columns": str(size)} if size != SIZE else {}
     return Shown(
@@ -133,8 +133,8 @@ def fit(pair: int, guess: Guess | None, dark: bool) -> Shown:
     equation = (
         FITS
         + rf"""
-The invented curves are joint draws of this posterior, with a Matérn 3/2 kernel of length {DRAWN:.3g} km;
-$\max_c |\overline{{f}}_c - \tilde z_c| = {worst:.1e}$ K.
+The invented curves are joint draws of this posterior, with a Matérn 3/2 kernel of length {number(DRAWN)} km;
+$\max_c |\overline{{f}}_c - \tilde z_c| = {number(worst, 2)}$ K.
 """
     )
     return Shown(
@@ -177,8 +177,8 @@ def prior(length: float, guess: Guess | None, dark: bool) -> Shown:
         FITS
         + rf"""
 $$\log p(\tilde z) = -\tfrac12 \tilde z^\top S^{{-1}}\tilde z - \tfrac12\log|S| - \tfrac n2 \log 2\pi =
-{result.evidence:.2f},\qquad k(x, x') = s^2 e^{{-|x - x'|/\ell}},\quad \ell = {length:.3g}\ \mathrm{{km}},\quad
-s^2 = {result.scale:.3g}$$
+{result.evidence:.2f},\qquad k(x, x') = s^2 e^{{-|x - x'|/\ell}},\quad \ell = {number(length)}\ \mathrm{{km}},\quad
+s^2 = {number(result.scale)}$$
 
 $n = {len(cells.means)}$ standardised cell means; $s^2$ has the highest evidence at this length.
 """
@@ -245,8 +245,9 @@ def covariate(told: str, guess: Guess | None, dark: bool) -> Shown:
     equation = (
         FITS
         + rf"""
-$$k = s^2\big(e^{{-|x - x'|/\ell}} + 10\,h(x)h(x')\big),\qquad \ell = {with_it.length:.3g}\ \mathrm{{km}},\quad
-s^2 = {with_it.scale:.3g},\qquad \log p(\tilde z) = {with_it.evidence:.2f}\ \text{{against}}\ {without.evidence:.2f}$$
+$$k = s^2\big(e^{{-|x - x'|/\ell}} + 10\,h(x)h(x')\big),\qquad \ell = {number(with_it.length)}\ \mathrm{{km}},\quad
+s^2 = {number(with_it.scale)},
+\qquad \log p(\tilde z) = {with_it.evidence:.2f}\ \text{{against}}\ {without.evidence:.2f}$$
 
 $h$ is the altitude, standardised.
 """

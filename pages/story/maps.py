@@ -97,8 +97,8 @@ $$\tilde z = W^\top \mathbf f + e,\qquad E[f(x)] = m + c(x)^\top W S^{{-1}}(\til
 \mathrm{{Var}}\,f(x) = k(x, x) - c(x)^\top W S^{{-1}} W^\top c(x)$$
 
 ${bags}$ cells, ${len(solved.problem.pixel)}$ pixels; $c(x)$ is the covariance of each cell's average with the field
-at $x$. RMSE: blocks ${solved.rmse(solved.blocks):.3g}$ K, bilinear ${solved.rmse(solved.bilinear):.3g}$ K, mean
-${solved.rmse(solved.mean):.3g}$ K.
+at $x$. RMSE: blocks ${number(solved.rmse(solved.blocks))}$ K, bilinear ${number(solved.rmse(solved.bilinear))}$ K, mean
+${number(solved.rmse(solved.mean))}$ K.
 """
 
 
@@ -160,7 +160,7 @@ def sure(level: int, guess: Guess | None, dark: bool) -> Shown:
     sentence = f"Every pixel has an interval that should contain the truth in {level} of 100 cases."
     equation = rf"""
 $$\hat c(q) = \sum_i a_i\,\mathbf 1\!\left[\,|z_i - m_i| \le \Phi^{{-1}}\!\big(\tfrac{{1+q}}{{2}}\big)\,s_i\right],
-\qquad \hat c({promised:g}) = {held:.3f}$$
+\qquad \hat c({number(promised, 6)}) = {held:.3f}$$
 
 $z_i$ the truth, $m_i$ and $s_i$ mean and sd at a pixel of area $a_i$.
 """

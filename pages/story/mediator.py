@@ -88,7 +88,7 @@ $$\tilde z \sim N(W^\top f(\mathbf x), \Sigma),\qquad W = (L + n\lambda I)^{{-1}
 E[f(x)] = k(x)^\top W (W^\top K W + \Sigma)^{{-1}}\tilde z$$
 
 $L = \ell(\mathbf y, \mathbf y)$ compares mediators of the first table ($n = {first}$), $\tilde L$ those of the
-first with those of the second ($m = {second}$); at the mark $E[f({AT:g})] = {own:.3f}$, sd ${sd:.3f}$.
+first with those of the second ($m = {second}$); at the mark $E[f({number(AT, 6)})] = {own:.3f}$, sd ${sd:.3f}$.
 """
     edits = {"o-first-edits": spec.first_edits, "o-second-edits": spec.second_edits}
     query = {key: text for key, text in edits.items() if text}
@@ -164,7 +164,7 @@ STEPS = (
         "A mediator links",
         "Two tables without common rows can be linked by a third quantity that both contain.",
         Control("The mediator", -5.5, 5.5, -5.0, 0.1),
-        Question(f"What is the outcome at the dashed mark, where the input is {AT:g}?", -4, 4, 0.1, ""),
+        Question(f"What is the outcome at the dashed mark, where the input is {number(AT, 6)}?", -4, 4, 0.1, ""),
         mediator,
     ),
 )

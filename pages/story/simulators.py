@@ -73,7 +73,7 @@ def runs(observed: float, guess: Guess | None, dark: bool) -> Shown:
 $$p(\theta \mid y) \propto p(\theta)\int p(x \mid \theta)\,\kappa_\epsilon(y, x)\,dx,\qquad
 \bar x \sim \tfrac1\theta\,\mathrm{{Gamma}}(500, 500),\qquad E[\theta \mid y] = {exact:.4f}$$
 
-${RUNS}$ runs at logarithmically spaced rates, $y = {observed:g}$.
+${RUNS}$ runs at logarithmically spaced rates, $y = {number(observed, 6)}$.
 """
     sentence = f"{RUNS} runs, each at a different rate. The observed average wait is {number(observed)} (dashed)."
     return Shown(
@@ -136,7 +136,8 @@ def compare(count: int, guess: Guess | None, dark: bool) -> Shown:
 $$\bar\mu = \sum_j w_j\,\ell(\tilde\theta_j, \cdot),\qquad w = (A^\top K A + m\delta I)^{{-1}} A^\top k(y),\qquad
 A = (L + n\lambda I)^{{-1}}\tilde L$$
 
-$n = {count}$, $\epsilon = {inference.settings.epsilon:.3g}$, $\lambda = {inference.settings.regularisation:.3g}$.
+$n = {count}$, $\epsilon = {number(inference.settings.epsilon)}$,
+$\lambda = {number(inference.settings.regularisation)}$.
 """
     sentence = f"Intervals for the secret rate from {count} runs, and the exact interval."
     return Shown(
@@ -194,7 +195,7 @@ def secret(count: int, guess: Guess | None, dark: bool) -> Shown:
     bad: tuple[str, ...] = ()
     equation = rf"""
 $$\theta_r \sim p(\theta),\quad y_r \sim p(y \mid \theta_r),\qquad
-\hat c = \tfrac1{{{SECRETS}}}\sum_r \mathbf 1[\theta_r \in I(y_r)],\qquad \text{{nominal}}\ {LEVEL:g}$$
+\hat c = \tfrac1{{{SECRETS}}}\sum_r \mathbf 1[\theta_r \in I(y_r)],\qquad \text{{nominal}}\ {number(LEVEL, 6)}$$
 """
     if checked is not None and guess is not None:
         figure = _caterpillar(checked, dark)

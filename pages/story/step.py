@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from deconditioning import wording
+
 if TYPE_CHECKING:
     from pages.kit.chart.points import Points
 
@@ -104,10 +106,9 @@ def verdict(question: Question, guess: Any, answer: Any) -> str:
     return f"{near}: you guessed {_told(question, guess)}; it is {_told(question, answer)}."
 
 
-def number(value: float) -> str:
-    """A number in three digits, whole from 100 on, with a true minus sign."""
-    text = f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
-    return text.replace("-", "−")
+def number(value: float, digits: int = 3) -> str:
+    """A number in so many digits, whole from 100 on, with a true minus sign."""
+    return wording.signed(round(value), 0).replace(",", "") if abs(value) >= 100 else wording.number(value, digits)
 
 
 def percent(share: float) -> str:
@@ -117,7 +118,7 @@ def percent(share: float) -> str:
 
 def within(value: float, units: str = "") -> str:
     """How well a check holds, as "0.0003 K" or "less than 0.0001 K"."""
-    return (f"{value:.1g} {units}" if value >= 1e-4 else f"less than 0.0001 {units}").strip()
+    return (f"{wording.number(value, 1)} {units}" if value >= 1e-4 else f"less than 0.0001 {units}").strip()
 
 
 def _told(question: Question, value: float) -> str:

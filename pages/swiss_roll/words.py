@@ -5,6 +5,7 @@ import streamlit as st
 from deconditioning.datasets.swiss_roll import RollSpec
 from deconditioning.models.named_model import NamedModel
 from deconditioning.models.spec import ModelSpec
+from deconditioning.wording import number
 from pages.kit.layout.page_layout import explain
 
 
@@ -24,19 +25,19 @@ def situation(roll: RollSpec, model: NamedModel) -> None:
 def equation(roll: RollSpec, spec: ModelSpec, targets: int, bags: int) -> None:
     """The model with today's numbers."""
     model = spec.model
-    weights = model.formula + (rf",\quad \lambda = {spec.regularisation:.2g}" if model.ridge else "")
+    weights = model.formula + (rf",\quad \lambda = {number(spec.regularisation, 2)}" if model.ridge else "")
     sigma = rf"\sigma^2 I{model.unknown_formula}"
-    lengths = ", ".join(f"{value:.2g}" for value in spec.kernel.terms[0].factors[0].lengthscales)
+    lengths = ", ".join(number(value, 2) for value in spec.kernel.terms[0].factors[0].lengthscales)
     explain(
         "The mean of a slice is an average of f over points from several windings. The posterior undoes the averaging "
         "as far as the smoothness of the kernel allows.",
         rf"""
 $$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \Sigma),\qquad {weights},\qquad
-\Sigma = {sigma},\quad \sigma^2 = {spec.noise:.2g}$$
+\Sigma = {sigma},\quad \sigma^2 = {number(spec.noise, 2)}$$
 
 $$E[f(x)\mid \tilde z] = c(x)^\top W (W^\top \bar K W + \Sigma)^{{-1}} \tilde z$$
 
-$B = {bags}$ slices with points, $M = {targets}$ means; $k$ Gaussian with variance {spec.kernel.variance:.2g} and
+$B = {bags}$ slices with points, $M = {targets}$ means; $k$ Gaussian with variance {number(spec.kernel.variance, 2)} and
 lengthscales {lengths} for x, width and height; $\bar K$ its mean over slices, $c(x)$ its mean between $x$ and slices.
 """,
         f"{model.source}; Chau et al. 2021, §5.1",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deconditioning.wording import duration, signed, table_cell
+from deconditioning.wording import duration, number, readable, signed, table_cell
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -50,4 +50,44 @@ def test_pages_word_durations_by_this_function_alone() -> None:
         if by_hand.search(line)
     ]
     assert by_hand.search('f"about {now.eta_s:.0f} s left"') and by_hand.search('f"{run.ended - run.started:.0f} s"')
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (1.234e-5, 3, "1.23 × 10⁻⁵"), (-5e-9, 3, "−5 × 10⁻⁹"), (0.000123, 3, "0.000123"), (1234.0, 3, "1,230"),
+        (2.5e6, 3, "2,500,000"), (3e12, 3, "3 × 10¹²"), (-0.0, 3, "0"), (0.1 + 0.2, 6, "0.3"),
+    ],
+)  # fmt: skip
+def test_a_number_in_words(value: float, digits: int, text: str) -> None:
+    assert number(value, digits) == text
+
+
+@pytest.mark.parametrize(
+    ("stored", "read"),
+    [
+        ("value to 2e-15, relative", "value to 2 × 10⁻¹⁵, relative"), ("(p = 3e\u221206)", "(p = 3 × 10⁻⁶)"),
+        ("σ² = 1e-3: 0.02", "σ² = 0.001: 0.02"), ("10 points a cell by 1.5e-02", "10 points a cell by 0.015"),
+        ("`--epsilon 1e-6` is 1e-6", "`--epsilon 1e-6` is 1 × 10⁻⁶"),
+        ("figure 1e, 3eb, x1e-5", "figure 1e, 3eb, x1e-5"),
+    ],
+)  # fmt: skip
+def test_stored_sentences_are_read_with_the_same_numbers(stored: str, read: str) -> None:
+    assert readable(stored) == read and readable(read) == read
+
+
+def test_people_read_numbers_of_this_function_alone() -> None:
+    """Python's own "g" and "e" write 1.2e-05; what is not read by people (addresses, keys, files) may have them."""
+    by_hand = re.compile(r"\{[^{}]*:[,+]?(\.\d)?[ge]\}|hovertemplate.*%\{[^{}]*[ge]\}")
+    unread = re.compile(r"float\(f|query|Link\(|-paper-|frames \{|rgba|uirevision|\.default:g|\"mediator-")
+    folders = ("pages", "core/deconditioning/figures", "core/deconditioning/studies", "core/deconditioning/teaching")
+    found = [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for folder in folders
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for line in path.read_text().splitlines()
+        if by_hand.search(line) and not unread.search(line)
+    ]
+    assert by_hand.search('f"{value:.3g} K"') and by_hand.search('"hovertemplate": "%{y:.3~g}"')
     assert found == []

@@ -37,7 +37,9 @@ def test_it_opens_finished_beside_the_stored_risks(page):
     said = words(page)
     assert "its posterior risk, a mean squared error, is **0.0" in said and "Chebyshev interpolation" in said
     assert "Measured slopes in n" in said and "--seeds 0-99" in said
-    assert all(name in scores(page) for name in ("GPDR", "Densities", "50 landmarks", "Functional linear"))
+    assert all(
+        name in scores(page) for name in ("Gaussian process", "Density estimation", "50 landmarks", "Functional linear")
+    )
 
 
 def test_folds_that_learn_anew_say_so(page):
@@ -96,7 +98,7 @@ def test_a_run_is_added_on_top_of_the_stored_ones(page):
     page.number_input(key="d-add-n-n-2000").set_value(20)
     page.button(key="d-add").click().run()
     mine = risk_sweep([20], [2000], [1000], MethodSettings(), ("gpdr",))[0]["scores"]["posterior_risk"]
-    assert f"n = 20, m = 2000 and seed 1000: GPDR {mine:.4f}" in words(page)
+    assert f"n = 20, m = 2000 and seed 1000: Gaussian process {mine:.4f}" in words(page)
 
 
 def test_the_stored_risks_are_what_their_command_measures_today():

@@ -1,7 +1,6 @@
 """Page Downscaling in AppTest: it opens finished, follows its controls, and answers bad input with a sentence."""
 
 import re
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -165,16 +164,16 @@ def test_each_essential_slider_moves_the_mean_map_visibly_over_its_range(small):
         return small.session_state[Key.PREVIEW][1].mean
 
     begin = mean()
-    for key in ("l0", "trust", "noise"):
+    for key in ("l0", "trust"):
         before, stops = log_slider(small, key).value, [float(text) for text in log_slider(small, key).options]
+        assert 0.1 < np.searchsorted(stops, before) / (len(stops) - 1) < 0.9, (key, "opens inside")
         seen = []
         for share in (0.0, 0.25, 0.5, 0.75, 1.0):
             log_slider(small, key).set_value(stops[round(share * (len(stops) - 1))]).run()
             assert complaints(small) == []
             seen.append(mean())
         assert np.nanstd(seen[-1] - seen[0]) > 0.1 * np.nanstd(begin), key
-        moved = [np.nanstd(one - other) for one, other in pairwise(seen)]
-        assert min(moved) > 0.005 * np.nanstd(begin), (key, moved)  # in every quarter of the range
+        assert min(np.nanmax(np.abs(end - begin)) for end in (seen[0], seen[-1])) > 0.1 * np.nanstd(begin), key
         log_slider(small, key).set_value(before).run()
 
 

@@ -9,7 +9,9 @@ from streamlit.testing.v1 import AppTest
 
 from deconditioning.figures.studies.filtering import errors_plot, plane_plot
 from deconditioning.filtering.systems import RotationSystem
-from deconditioning.studies.filtering.study import FilterSettings, compare, follow, rotation_problem
+from deconditioning.studies.filtering.settings import RotationSettings
+from deconditioning.studies.filtering.study import FilterSettings, compare, follow, rotation_problem, system_of
+from pages.filtering.player import FIRST
 from tests.pages.sliders import moved
 
 pytestmark = pytest.mark.usefixtures("own_caches")
@@ -74,7 +76,9 @@ def test_what_is_drawn_is_what_was_followed():
     found = follow(rotation_problem(RotationSystem.named("a"), 60, 15, 0), FilterSettings(0.7, 1e-4))
     figure = plane_plot(found.truth, found.observed, found.means, 14, sample=(found.points, found.weights[14]))
     names = [trace["name"] for trace in figure["data"]]
-    assert {"examples<br>(area: weight)", "seen: noisy observation", "hidden: true state", "EKF"} <= set(names)
+    assert {"examples<br>(area: weight)", "seen: noisy observation", "hidden: true state", "Extended Kalman"} <= set(
+        names
+    )
     lines = errors_plot(found.truth, found.means, 14)["data"]
     assert len(lines) == 4 and found.weights.shape == (15, 60) and np.isfinite(found.weights).all()
 
@@ -130,3 +134,14 @@ def test_the_step_is_in_the_address(open_page, asked: str, shown: int) -> None:
     page.slider(key="f-step").set_value(3).run()
     seen = page.session_state["_seen"].controls["f-step"]
     assert seen.value == 3 and list(seen.words) == ["3"]
+
+
+@pytest.mark.parametrize("name", ["a", "b"])
+def test_the_opening_step_shows_the_filter_at_work(name: str) -> None:
+    series = RotationSettings(system=name)
+    result = follow(rotation_problem(system_of(series), series.train, series.test, series.seed), FilterSettings())
+    observed, filtered = (
+        float(np.linalg.norm(where[FIRST - 1] - result.truth[FIRST - 1]))
+        for where in (result.observed, result.means["kbr"])
+    )
+    assert observed > 0.4 and filtered < 0.6 * observed

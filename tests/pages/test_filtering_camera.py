@@ -38,8 +38,11 @@ def test_it_follows_steps_and_obeys(view):
     before = words(view)
     assert "Over 20 frames" in before and "100 frames with their rotations" in before
     table = next(block.proto.body for block in view.get("html") if "Frobenius" in block.proto.body)
-    assert all(name in table for name in ("KBR (Gauss)", "KBR (Tr)", "Kalman (9 dim.)", "Nearest observation"))
-    assert "KBR (Gauss): β = 1" in before
+    assert all(
+        name in table
+        for name in ("Kernel Bayes (Gauss)", "Kernel Bayes (trace)", "Kalman (9 dim.)", "Nearest observation")
+    )
+    assert "Kernel Bayes (Gauss): β = 1" in before
     view.slider(key="fc-step").set_value(20).run()
     next(b for b in view.button if b.label == "Step").click().run()
     assert view.slider(key="fc-step").value == 1
@@ -55,7 +58,9 @@ def test_the_stored_runs_stand_beside_the_papers_table(view, monkeypatch):
     turned, kept = (json.loads((folder / f"{name}.json").read_text()) for name in ("camera_rotations", "camera"))
     for noise, variance in zip(turned["settings"]["noise"], ("0.0001", "0.001"), strict=True):
         found = [r["scores"]["mse"] for r in turned["results"] if (r["model"], r["noise"]) == ("kbr_gauss", noise)]
-        assert f"at σ² = {variance} KBR (Gauss) {sum(found) / len(found):.3g} ± {sem(found):.2g}" in words(view)
+        assert f"at σ² = {variance} Kernel Bayes (Gauss) {sum(found) / len(found):.3g} ± {sem(found):.2g}" in words(
+            view
+        )
     given = {}
 
     def seen(ours, paper, *, title, dark):

@@ -1,6 +1,7 @@
 """Page Likelihood-free inference in AppTest: it opens finished, follows every knob, takes a table, refuses in words."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ def result(page: AppTest) -> str:
 
 def test_it_opens_with_every_method_beside_the_exact_posterior(page):
     assert "The deconditional embedding estimates θ as" in words(page)
-    assert "exponential waiting times, at 100 values of their rate θ" in words(page)
+    assert "exponential waiting times, at 300 values of their rate θ" in words(page)
     assert "the exact one (mean 0.106, 0.0971 to 0.116)" in words(page)
     table = next(block.proto.body for block in page.get("html") if "central 95 % interval" in block.proto.body)
     assert all(name in table for name in ("Exact posterior", "Deconditional", "Kernel Bayes", "Conditional", "ABC"))
@@ -47,7 +48,7 @@ def test_a_moved_slider_takes_the_kernels_into_ones_own_hands_and_back(page):
 
 
 def test_every_hyperparameter_moves_the_answer(page):
-    for key, value in {"lf-eps": 1.0, "lf-len": 2.51, "lf-k": 0.501, "lf-lam": 0.1}.items():
+    for key, value in {"lf-len": 2.51, "lf-k": 0.501, "lf-lam": 0.1}.items():
         before = result(page)
         log_slider(page, key).set_value(value).run()
         assert result(page) != before, key
@@ -100,7 +101,29 @@ def test_the_stored_numbers_are_what_their_command_measures_today():
             assert value == pytest.approx(stored["scores"][name], rel=1e-3, abs=1e-6)
 
 
+def test_it_opens_with_a_good_posterior(page):
+    times = re.search(r"to [\d.]+, ([\d.]+) times as wide as the exact one", result(page))
+    assert times and 0.8 < float(times[1]) < 1.5
+    assert "times the exact width" not in words(page)
+
+
+def test_the_essential_slider_goes_from_hardly_any_simulation_to_all_of_them(page):
+    widths = []
+    for value in (0.01, 0.0501, 0.501, 5.01):
+        log_slider(page, "lf-k").set_value(value).run()
+        low, high = re.search(r"95 % interval ([\d.]+) to ([\d.]+)", result(page)).groups()
+        widths.append(float(high) - float(low))
+    assert 5 * widths[1] < widths[2] < widths[3] / 3
+
+
+def test_a_narrow_k_lets_hardly_any_simulation_count(open_page):
+    page = open_page("likelihood_free", **{"lf-mode": "by hand", "lf-k": "0.01", "level": "All"})
+    sums = [re.search(r"The weights sum to (\d\.\d+)", each.value) for each in page.caption]
+    assert any(sums) and all(float(each[1]) < 0.5 for each in sums if each)
+
+
 def test_a_wide_interval_is_explained_and_a_narrower_k_is_a_preset(page):
+    page.slider(key="lf-n-exponential-gamma").set_value(100).run()
     said = " ".join(block.value for block in page.markdown)
     assert "Why 2.3 times the exact width" in said and "lie inside the exact interval" in said
     index = next(i for i in range(5) if "A narrower kernel" in page.button(key=f"lab-preset-{i}").label)

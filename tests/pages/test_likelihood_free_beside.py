@@ -13,6 +13,7 @@ from deconditioning.figures.colours import model_name
 from deconditioning.likelihood_free.inference import METHODS
 from deconditioning.likelihood_free.other_methods import OTHERS
 from deconditioning.likelihood_free.simulators import simulate
+from deconditioning.studies.likelihood_free.settings import SimulatorSettings
 from deconditioning.studies.likelihood_free.study import exactness_gap, infer, make_problem
 from pages.likelihood_free.comparison import DRAWN, GIVEN, PREDATORS, lesson
 from pages.likelihood_free.words import TITLES
@@ -39,7 +40,9 @@ def test_a_method_of_others_stands_beside_the_pages_own(open_page, method: str) 
     until(page, lambda: TITLES[method] in tables(page, "θ: mean")[0])
     row = tables(page, "θ: mean")[0][TITLES[method]]
     problem = make_problem("exponential-gamma")
-    wanted = infer(problem, simulate(problem, 100, 0), methods=(method,)).answers[method]
+    wanted = infer(problem, simulate(problem, SimulatorSettings.simulations.default, 0), methods=(method,)).answers[
+        method
+    ]
     assert [float(cell) for cell in row[:3]] == pytest.approx([wanted.mean[0], *wanted.interval[0]], rel=1e-3)
     page.selectbox(key="lf-also").set_value("none").run()
     assert TITLES[method] not in tables(page, "θ: mean")[0]
@@ -74,7 +77,7 @@ def test_the_stored_comparison_is_that_of_its_files(open_page) -> None:
 def test_the_gap_of_theorem_6_1_stands_with_the_equation(open_page) -> None:
     page = open_page("likelihood_free")
     problem = make_problem("exponential-gamma")
-    gap = exactness_gap(infer(problem, simulate(problem, 100, 0), methods=("dme",)))
+    gap = exactness_gap(infer(problem, simulate(problem, SimulatorSettings.simulations.default, 0), methods=("dme",)))
     assert any(f"= {gap:.2g}" in block.value for block in (*page.latex, *page.markdown))
 
 

@@ -9,13 +9,14 @@ from streamlit.testing.v1 import AppTest
 from deconditioning.errors import InputError
 from deconditioning.figures.studies.speed_ratios import plain_ratio, ratio_dots
 from deconditioning.studies.measurements import all_measured, measured
-from pages.benchmarks.measured import plain_number
+from deconditioning.wording import number
 from tests.benchmarks import table
 from tests.benchmarks.table import RESULTS, Row, keep
 from tests.waiting import HANG_S
 
 SHOW = """
 from pathlib import Path
+from deconditioning.wording import number
 from pages.benchmarks.measured import show_measured
 show_measured(Path({folder!r}))
 """
@@ -27,7 +28,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(table, "RESULTS", tmp_path)
     monkeypatch.setattr(table, "KEPT", [])
     rows = [
-        Row("Sums", "10 <bags>", 0.5, yardstick=25.0, against="every pair", accuracy="to 1e-12", peak_mb=1234.0),
+        Row("Sums", "10 <bags>", 0.5, yardstick=25.0, against="every pair", accuracy="to 1 × 10⁻¹²", peak_mb=1234.0),
         Row("Latency", "toy", 210.0, "ms"),
     ]
     keep("sums", rows)
@@ -67,7 +68,7 @@ def test_the_page_shows_ratio_memory_and_command(kept: Path) -> None:
         "25 CPU s",
         "every pair",
         "1,234 MB",
-        "to 1e\u201112",
+        "to 1 × 10⁻¹²",
         "10 &lt;bags&gt;",
         "bench_sums",
         "210 ms",
@@ -115,7 +116,7 @@ def test_dots_stand_at_their_ratios_and_slower_is_seen() -> None:
 
 @pytest.mark.parametrize(("value", "said"), [(0.03321, "0.0332"), (10.62, "10.6"), (31234.0, "31,200")])
 def test_numbers_are_plain(value: float, said: str) -> None:
-    assert plain_number(value) == said
+    assert number(value) == said
 
 
 @pytest.mark.parametrize(("value", "said"), [(2.62, "2.6×"), (93.8, "94×"), (16912.0, "16,900×")])

@@ -1,5 +1,7 @@
 """The dialog of one's own files in AppTest: what is guessed of several kinds, undo, refusals, both levels."""
 
+from html import unescape
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -92,6 +94,9 @@ def test_rubbish_is_one_sentence_each_and_a_good_file_works_then(page: AppTest) 
         (said,) = [each.value for each in page.error]
         assert said.startswith(name) and ": " in said and not page.exception, (name, said)
         assert "lab-own-go" not in {each.key for each in page.button}
+        assert any(
+            "lab-refused" in block.proto.body and name in unescape(block.proto.body) for block in page.get("html")
+        )
         assert page.selectbox(key="data").value == "ukv-645m"
     assert not kept_uploads()
     downscaled(page, ("regional.nc", netcdf(projected())))

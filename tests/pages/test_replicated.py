@@ -1,12 +1,13 @@
 """Page Replicated? in AppTest: the counts, the filters, every claim."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from deconditioning.studies.replicated.claims import Verdict, load
+from deconditioning.abbreviations import spelt_out
+from deconditioning.studies.replicated.claims import Claim, Verdict, load
 from deconditioning.studies.replicated.numbers import FOLDER
 from pages.kit.runs.mediated import lost
 from pages.replicated.entry import block
@@ -27,8 +28,21 @@ def claims(page: AppTest) -> list[str]:
     ]
 
 
+def blocks(shown: Sequence[Claim]) -> list[str]:
+    """The cards of these claims in the page's order: abbreviations are spelt out where they come first."""
+    known: set[str] = set()
+    result = []
+    for text in FOUND.texts:
+        mine = [claim for claim in shown if claim.text == text]
+        result += [block(claim, known) for claim in mine if claim.verdict != Verdict.DRAWING]
+        for claim in mine:
+            if claim.verdict == Verdict.DRAWING:
+                spelt_out(f"{claim.claim} {claim.ours}", known)
+    return result
+
+
 def test_it_opens_with_every_claim_and_says_how_many_hold(page: AppTest) -> None:
-    assert claims(page) == [block(claim) for claim in CARDS]
+    assert claims(page) == blocks(FOUND.claims)
     drawn = [part.proto.body for part in page.get("html") if 'lab-drawing"' in part.proto.body]
     assert len(drawn) + len(CARDS) == len(FOUND.claims)
     counts = FOUND.counts()
@@ -40,9 +54,11 @@ def test_it_opens_with_every_claim_and_says_how_many_hold(page: AppTest) -> None
 
 def test_filters_choose_by_text_and_by_verdict(page: AppTest) -> None:
     page.segmented_control(key="rp-text").set_value("hsu").run()
-    assert claims(page) == [block(claim) for claim in CARDS if claim.text == "hsu"]
+    assert claims(page) == blocks([claim for claim in FOUND.claims if claim.text == "hsu"])
     page.segmented_control(key="rp-verdict").set_value(Verdict.HOLDS).run()
-    assert claims(page) == [block(each) for each in FOUND.claims if (each.text, each.verdict) == ("hsu", Verdict.HOLDS)]
+    assert claims(page) == blocks(
+        [each for each in FOUND.claims if (each.text, each.verdict) == ("hsu", Verdict.HOLDS)]
+    )
     page.segmented_control(key="rp-text").set_value("slides").run()
     assert claims(page) == [] and "No table or figure" in page.info[0].value
 

@@ -23,7 +23,7 @@ from deconditioning.errors import Check, InputError, never
 from deconditioning.kernels.spec import KernelSpec, Term
 from deconditioning.kernels.tiles import diagonal, evaluate
 from deconditioning.observations import Bags
-from deconditioning.wording import duration
+from deconditioning.wording import duration, number
 
 #: Kernel evaluations a second of the tiled sums on one slow core; the most seconds they may take unless allowed more.
 _RATE, MOST_SECONDS = 2.5e7, 600.0
@@ -132,9 +132,10 @@ class KernelSums:
             return sorted_gram(self._sorted(), decay, self._check)
         if way.seconds > self._most_seconds:
             raise InputError(
-                f"{len(self.bags.inputs):,} distinct measures under this kernel make {len(self.bags.inputs) ** 2:.1e} "
-                f"pairs, about {duration(way.seconds)} of sums: use one column with a single Gaussian or Matérn "
-                "kernel, a longer lengthscale, fewer subjects, or values rounded to fewer digits."
+                f"{len(self.bags.inputs):,} distinct measures under this kernel make "
+                f"{number(len(self.bags.inputs) ** 2, 2)} pairs, about {duration(way.seconds)} of sums: use one column "
+                "with a single Gaussian or Matérn kernel, a longer lengthscale, fewer subjects, or values rounded to "
+                "fewer digits."
             )
         return direct.gram(self._unit(term), self._sorted_bags(), check=self._check)
 

@@ -35,6 +35,7 @@ from deconditioning.models.sparse.sparse_gp import SparsePosterior, bound_and_er
 from deconditioning.models.spec import ModelSpec
 from deconditioning.models.term_bags import separate_bags
 from deconditioning.observations import Bags, IndirectData
+from deconditioning.wording import number
 
 #: Bag sums of all pixels above this many bytes are not kept but taken tile by tile.
 _KEEP_BYTES = 1_000_000_000
@@ -228,11 +229,12 @@ def _approximate(left_out: float, error: float) -> tuple[str, ...]:
     notes = []
     if left_out > 0:
         notes.append(
-            f"The mediators' kernel matrix is approximated at low rank: {100 * left_out:.2g} % of its trace is dropped."
+            f"The mediators' kernel matrix is approximated at low rank: {number(100 * left_out, 2)} % of its trace is "
+            f"dropped."
         )
     if error > 0:
         notes.append(
-            f"The bound on the log evidence is accurate only to about ± {error:.2g} because bags are thinned "
+            f"The bound on the log evidence is accurate only to about ± {number(error, 2)} because bags are thinned "
             "to compute it."
         )
     return tuple(notes)

@@ -30,6 +30,7 @@ from deconditioning.models.learning.learning import Learned, learn
 from deconditioning.models.named_posterior import named_posterior
 from deconditioning.models.pseudo_targets import with_pseudo_targets
 from deconditioning.models.spec import ModelSpec
+from deconditioning.wording import number
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,8 @@ def jitter_sentence(jitter: float) -> tuple[str, ...]:
     if not jitter:
         return ()
     return (
-        f"{jitter:.1e} was added to the diagonal of the targets' covariance to factorise it. Raise σ² to avoid this.",
+        f"{number(jitter, 2)} was added to the diagonal of the targets' covariance to factorise it. Raise σ² to avoid "
+        "this.",
     )
 
 

@@ -17,6 +17,7 @@ from deconditioning.errors import InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.learning.learning import RUNAWAY_VARIANCE, Learned
 from deconditioning.models.named_model import NamedModel
+from deconditioning.wording import number
 
 #: The ways; where nothing can be asked one scale up, the first is taken.
 WAYS = ("leave_one_bag_out", "joint")
@@ -76,7 +77,7 @@ def choose_stage(problem: DownscalingProblem, settings: DownscaleSettings, conte
     apart, joint = (result[way] for way in WAYS)
     far = joint.farther(apart, problem.coarse_grid.area) > CLEARLY
     way, other = WAYS if far else WAYS[::-1]
-    errors = {name: f"{each.rmse[each.own]:.3g} {problem.units}".strip() for name, each in result.items()}
+    errors = {name: f"{number(each.rmse[each.own])} {problem.units}".strip() for name, each in result.items()}
     sentence = (
         f"Stage one: {_CALLED[way]}, RMSE {errors[way]} one scale up; {_CALLED[other]}: {errors[other]}, "
         f"{'significantly less accurate' if far else 'not significantly more accurate'}."

@@ -21,14 +21,15 @@ def course(x: np.ndarray, values: np.ndarray) -> str:
     if not known.any():
         return "no values"
     top, foot = (int(find(np.where(known, values, fill))) for find, fill in ((np.argmax, -np.inf), (np.argmin, np.inf)))
-    return f"highest {values[top]:.3g} at {x[top]:.3g}, lowest {values[foot]:.3g} at {x[foot]:.3g}"
+    return f"highest {number(values[top])} at {number(x[top])}, lowest {number(values[foot])} at {number(x[foot])}"
 
 
 def off_by(curves: Mapping[str, np.ndarray], truth: np.ndarray) -> str:
     """Root mean square distance of each curve (n,) or path (n, d) from the truth, by name, the nearest first."""
     far = {name: float(np.sqrt(np.nanmean((values - truth) ** 2))) for name, values in curves.items()}
     return ", ".join(
-        f"{_in_sentence(model_name(name))} {value:.3g}" for name, value in sorted(far.items(), key=lambda one: one[1])
+        f"{_in_sentence(model_name(name))} {number(value)}"
+        for name, value in sorted(far.items(), key=lambda one: one[1])
     )
 
 
@@ -77,8 +78,8 @@ def extremes(values: np.ndarray) -> str:
         return "all values missing"
     low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
     if means[low] == means[high]:
-        return f"{means[low]:.4g} everywhere"
-    return f"lowest {low} ({means[low]:.4g} on average), highest {high} ({means[high]:.4g})"
+        return f"{number(means[low], 4)} everywhere"
+    return f"lowest {low} ({number(means[low], 4)} on average), highest {high} ({number(means[high], 4)})"
 
 
 def size_of_error(values: np.ndarray) -> str:
@@ -86,4 +87,4 @@ def size_of_error(values: np.ndarray) -> str:
     known = values[np.isfinite(values)]
     if not known.size:
         return "all values missing"
-    return f"{known.mean():.3g} on average, root mean square {np.sqrt(np.mean(known**2)):.3g}"
+    return f"{number(known.mean())} on average, root mean square {number(np.sqrt(np.mean(known**2)))}"

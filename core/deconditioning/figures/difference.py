@@ -9,6 +9,7 @@ import numpy as np
 from deconditioning.figures.colours import colour_scale
 from deconditioning.figures.map_panel import MapScale
 from deconditioning.figures.style import Figure, compact
+from deconditioning.wording import number
 
 
 def difference_map(first: Figure, second: Figure, title: str) -> Figure | None:
@@ -38,7 +39,7 @@ def difference_map(first: Figure, second: Figure, title: str) -> Figure | None:
     layout["title"] = (layout.get("title") or {}) | {"text": title}
     for note in layout.get("annotations", []):
         note["text"] = scale.label
-    alt = f"Map of B minus A; colour scale from {-reach:.4g} to {reach:.4g}."
+    alt = f"Map of B minus A; colour scale from {number(-reach, 4)} to {number(reach, 4)}."
     layout["meta"] = layout.get("meta", {}) | {"alt": alt}
     return figure
 

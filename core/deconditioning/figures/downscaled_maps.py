@@ -18,6 +18,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.style import DARK, LIGHT
 from deconditioning.metrics.predictive import Predictive
+from deconditioning.wording import number
 
 #: Half-width of the interval on the map of uncertainty, in standard deviations.
 SPREADS = 2
@@ -187,7 +188,7 @@ def uncertainty_panel(
     if kind != "above":
         ends = dict(zip(("low", "high"), predictive.interval(0.95), strict=True))
         return Panel(MapKey.SPREAD, UNCERTAINTIES[kind], ends[kind], problem.grid, scale)
-    value = f"{threshold:g} {problem.units}".strip()
+    value = f"{number(threshold, 6)} {problem.units}".strip()
     title, chance = f"Probability of more than {value}", MapScale("probability", "", "sequential", 0.0, 1.0)
     return Panel(MapKey.SPREAD, title, predictive.exceedance(threshold), problem.grid, chance)
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from deconditioning.errors import InputError
 from deconditioning.fields.grids.grid import Grid
+from deconditioning.wording import number
 
 #: The share that is offered first.
 USUAL_SHARE = 0.5
@@ -29,7 +30,9 @@ class Doubt:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.share) and self.share > 0):
-            raise InputError(f"The share of the signal is {self.share:g}: give a number above 0, for example 0.5.")
+            raise InputError(
+                f"The share of the signal is {number(self.share, 6)}: give a number above 0, for example 0.5."
+            )
 
     @classmethod
     def of(cls, mean: np.ndarray, sd: np.ndarray, grid: Grid, share: float = USUAL_SHARE) -> "Doubt":
@@ -44,9 +47,9 @@ class Doubt:
     def sentence(self, units: str) -> str:
         """What the hatching means, and how much of the map has it."""
         part = 100 * self.where.sum() / max(int(np.isfinite(self.sd).sum()), 1)
-        own = f"{self.signal:.3g} {units}".rstrip()
-        limit = f"{100 * self.share:.3g} % of the sd of the map, {own}"
-        return f"Hatched where the sd exceeds {limit}: {part:.3g} % of the pixels"
+        own = f"{number(self.signal)} {units}".rstrip()
+        limit = f"{number(100 * self.share)} % of the sd of the map, {own}"
+        return f"Hatched where the sd exceeds {limit}: {number(part)} % of the pixels"
 
 
 def hatch(axes: Any, doubt: Doubt, place: Any) -> None:

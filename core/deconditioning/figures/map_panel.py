@@ -8,6 +8,7 @@ import numpy as np
 
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.figures.colours import Colours
+from deconditioning.wording import number
 
 Extend = Literal["neither", "min", "max", "both"]
 
@@ -51,19 +52,14 @@ class MapScale:
         first, last = math.ceil(self.low / step), math.floor(self.high / step)
         inner = [step * i for i in range(first, last + 1) if 0.13 * span < step * i - self.low < 0.87 * span]
         below, above = ("≤ " if extend in ("min", "both") else ""), ("≥ " if extend in ("max", "both") else "")
-        ends = (self.low, below + plain_number(self.low)), (self.high, above + plain_number(self.high))
-        return [ends[0], *((at, plain_number(round(at, 12))) for at in inner), ends[1]]
+        ends = (self.low, below + number(self.low, 6)), (self.high, above + number(self.high, 6))
+        return [ends[0], *((at, number(round(at, 12), 6)) for at in inner), ends[1]]
 
 
 def _step(least: float) -> float:
     """The smallest of 1, 2, 5 times a power of ten from ``least`` on."""
     decade = 10.0 ** math.floor(math.log10(least))
     return next(step * decade for step in (1.0, 2.0, 5.0, 10.0) if step * decade >= least * (1 - 1e-9))
-
-
-def plain_number(value: float, digits: int = 6) -> str:
-    """A number in so many digits at most, with a true minus sign."""
-    return f"{value + 0.0:.{digits}g}".replace("-", "−")
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from deconditioning.figures.map_panel import Extend, MapScale, Panel
 from deconditioning.figures.places import cities_on
 from deconditioning.figures.projection import coast_on, frame
 from deconditioning.figures.style import DARK, LIGHT, MISSING, Figure, axis, compact, layout, literal, rimmed_line
+from deconditioning.wording import number
 
 NODES = 40
 #: Thickness of a colour bar and its distance from the map in pixels; its length as a share of the map's width.
@@ -50,7 +51,7 @@ def field_map(panel: Panel, *, dark: bool = False, height: int = 460, every: int
     picture["uirevision"] = " ".join(f"{edge:.6g}" for edge in bounds)
     shown = ": ".join(words for words in (panel.title, scale.label) if words) or "field"
     describe = descriptions.size_of_error if scale.low == -scale.high else descriptions.extremes
-    limits = f"colour scale from {scale.low:.4g} to {scale.high:.4g}{_BEYOND[extend]}"
+    limits = f"colour scale from {number(scale.low, 4)} to {number(scale.high, 4)}{_BEYOND[extend]}"
     alt = f"Map, {shown}: {describe(np.asarray(panel.values, dtype=float))}; {limits}."
     aspect = (y1 - y0) * stretch / (x1 - x0)
     picture["meta"] |= {"alt": alt, "aspect": round(aspect, 4), "units": scale.units, "place": _place(grid)}

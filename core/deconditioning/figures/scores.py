@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from deconditioning.figures.colours import hue, model_colour, model_name
-from deconditioning.figures.style import INK, Figure, axis, compact, layout, literal, log_axis
+from deconditioning.figures.style import INK, Figure, axis, compact, hover_numbers, layout, literal, log_axis
+from deconditioning.wording import number
 
 
 def calibration_plot(
@@ -59,14 +60,14 @@ def error_histogram(
         counts = np.histogram(np.clip(values, -spread, spread), edges)[0]
         density = counts / max(values.size, 1) / (edges[1] - edges[0])
         line = {"color": model_colour(model, dark), "width": 1.6, "shape": "hvh"}
-        traces.append(_curve(centres, density, model_name(model), "lines", line, "%{x:.3~g} " + literal(units)))
+        traces.append(_curve(centres, density, model_name(model), "lines", line, "%{x:.3~r} " + literal(units)))
     picture = layout("Error", height=height, dark=dark, showlegend=len(finite) > 1)
     picture["margin"] = {"l": 52, "r": 10, "t": 54 if len(finite) > 1 else 34, "b": 42}
     title = f"Prediction − truth ({units})" if units else "Prediction − truth"
     picture["xaxis"] = axis(title, dark, automargin=False, range=[-spread, spread], zeroline=True)
     picture["yaxis"] = axis("Density", dark, automargin=False, rangemode="tozero", nticks=4)
     summary = ", ".join(
-        f"{model_name(m)} {np.mean(e):.3g} ± {np.std(e):.3g} {units}" for m, e in finite.items() if e.size
+        f"{model_name(m)} {number(np.mean(e))} ± {number(np.std(e))} {units}" for m, e in finite.items() if e.size
     )
     picture["meta"]["alt"] = f"Histogram of prediction − truth: {summary}."
     return {"data": traces, "layout": picture}
@@ -84,10 +85,12 @@ def pit_histogram(
     picture["yaxis"] = axis(f"Share of {of}", dark, automargin=False, rangemode="tozero", nticks=4)
     level = {"type": "line", "x0": 0, "x1": 1, "y0": width, "y1": width}
     picture["shapes"] = [level | {"line": {"color": INK[dark], "width": 1, "dash": "dot"}}]
-    picture["meta"]["alt"] = f"PIT histogram of {len(share)} bins: shares {share.min():.3g} to {share.max():.3g}."
+    picture["meta"]["alt"] = (
+        f"PIT histogram of {len(share)} bins: shares {number(share.min())} to {number(share.max())}."
+    )
     centres = [width * (i + 0.5) for i in range(len(share))]
     bars = {"type": "bar", "x": centres, "y": share.tolist(), "width": [0.96 * width] * len(share)}
-    hover = "%{y:.3~g}<extra></extra>"
+    hover = "%{y:.3~r}<extra></extra>"
     return {
         "data": [bars | {"marker": {"color": model_colour(model, dark)}, "hovertemplate": hover}],
         "layout": picture,
@@ -118,10 +121,11 @@ def power_spectra(
     for name, values in every.items():
         title, colour = names[name]
         line = {"color": hue(colour, dark), "width": 1.8, "dash": "dot" if name == "truth" else "solid"}
-        hover = "%{customdata:.3~g} km: %{y:.3~g}"
-        traces.append(_curve(x, values, title, "lines", line, hover) | {"customdata": (1 / x).tolist()})
-    ends = ", ".join(f"{names[name][0].lower()} {values[-1]:.2g}" for name, values in every.items())
-    picture["meta"]["alt"] = f"Power spectra; power density at the finest wavelength, {1 / x[-1]:.3g} km: {ends}."
+        wavelengths = [number(each) for each in 1 / x]
+        curve = _curve(x, values, title, "lines", line, "") | {"customdata": wavelengths}
+        traces.append(curve | hover_numbers(values, "%{customdata} km: "))
+    ends = ", ".join(f"{names[name][0].lower()} {number(values[-1], 2)}" for name, values in every.items())
+    picture["meta"]["alt"] = f"Power spectra; power density at the finest wavelength, {number(1 / x[-1])} km: {ends}."
     return {"data": traces, "layout": picture}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from deconditioning.figures.colours import clear, hue
+from deconditioning.wording import number
 
 Figure = dict[str, Any]
 
@@ -87,7 +88,15 @@ def _few_ticks(low: float, high: float) -> dict[str, Any]:
     """Ticks of a short log axis at 1, 2 and 5 times the powers of ten; plotly's own if fewer than three."""
     powers = range(math.floor(low), math.ceil(high) + 1)
     places = [m * 10.0**p for p in powers for m in (1, 2, 5) if low - 0.02 <= math.log10(m * 10.0**p) <= high + 0.02]
-    return {"tickvals": places, "ticktext": [f"{at:,g}" for at in places]} if len(places) > 2 else {"nticks": 6}
+    return {"tickvals": places, "ticktext": [number(at) for at in places]} if len(places) > 2 else {"nticks": 6}
+
+
+def hover_numbers(values: np.ndarray, before: str = "", after: str = "", digits: int = 3) -> dict[str, Any]:
+    """What hovering over a trace shows of its values (n,) or (h, w), as sentences have numbers: plotly's own formats
+    write 1.2e-5."""
+    values = np.asarray(values, dtype=float)
+    words = np.vectorize(lambda value: number(value, digits) if np.isfinite(value) else "", otypes=[object])(values)
+    return {"text": words.tolist(), "hovertemplate": f"{before}%{{text}}{after}"}
 
 
 def legend_beside(picture: dict[str, Any]) -> None:

@@ -7,7 +7,8 @@ import numpy as np
 
 from deconditioning.figures.colours import colour_scale, series_colour
 from deconditioning.figures.printed.thumbnail import curve_thumbnail, field_thumbnail
-from deconditioning.figures.style import DARK, LIGHT, Figure, axis, compact, layout
+from deconditioning.figures.style import DARK, LIGHT, Figure, axis, compact, hover_numbers, layout
+from deconditioning.wording import number
 
 Values = Mapping[str, float]
 #: Marks: the best score, what is chosen without a truth, where the sliders stand.
@@ -46,7 +47,7 @@ def sweep_plot(
     picture["xaxis"] = axis(titles[0], dark, type=kinds[0], **ticks[0])
     picture["yaxis"] = axis(titles[1], dark, type=kinds[1], **ticks[1]) if len(keys) == 2 else axis("", dark)
     known = [row[score] for row in rows if row.get(score) is not None]
-    span = f"from {min(known):.4g} to {max(known):.4g}" if known else "nowhere known"
+    span = f"from {number(min(known), 4)} to {number(max(known), 4)}" if known else "nowhere known"
     picture["meta"]["alt"] = f"{title} over {' and '.join(titles)}, {len(rows)} settings, {span}."
     return {"data": traces, "layout": picture}
 
@@ -56,7 +57,7 @@ def _ticks(rows: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any]:
     values = sorted({row["values"][name] for row in rows})
     if len(values) > _MOST_TICKS:
         return {}
-    return {"tickmode": "array", "tickvals": values, "ticktext": [f"{value:.3g}" for value in values]}
+    return {"tickmode": "array", "tickvals": values, "ticktext": [number(value) for value in values]}
 
 
 def _curve(rows: Sequence[Mapping[str, Any]], score: str, name: str, dark: bool) -> dict[str, Any]:
@@ -64,8 +65,7 @@ def _curve(rows: Sequence[Mapping[str, Any]], score: str, name: str, dark: bool)
     return {
         "type": "scatter", "mode": "lines+markers", "x": compact(np.array([row["values"][name] for row in rows]), "f8"),
         "y": compact(y, "f8"), "line": {"color": series_colour(0, dark), "width": 2}, "name": score,
-        "hovertemplate": "%{x:.4g}: %{y:.5g}<extra></extra>",
-    }  # fmt: skip
+    } | hover_numbers(y, "%{x}: ", "<extra></extra>", 5)  # fmt: skip
 
 
 def table_of(rows: Sequence[Mapping[str, Any]], score: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -87,8 +87,7 @@ def _heat(rows: Sequence[Mapping[str, Any]], score: str, names: Sequence[str], f
         "type": "heatmap", "x": x.tolist(), "y": y.tolist(), "z": compact(z, "f8"), "zmin": low,
         "colorscale": colour_scale("sequential"), "colorbar": {"thickness": 9, "outlinewidth": 0}, "hoverongaps": False,
         "zmax": float(known.max()) if low is not None else None, "name": score,
-        "hovertemplate": "%{x:.4g}, %{y:.4g}: %{z:.5g}<extra></extra>",
-    }  # fmt: skip
+    } | hover_numbers(z, "%{x}, %{y}: ", "<extra></extra>", 5)  # fmt: skip
 
 
 def _place(

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from deconditioning.figures.colours import SERIES, hue, series_colour
-from deconditioning.figures.style import Figure, axis, compact, layout, literal
+from deconditioning.figures.style import Figure, axis, compact, hover_numbers, layout, literal
 from deconditioning.figures.trace_lines import BEST
-from deconditioning.wording import hyperparameter_name
+from deconditioning.wording import hyperparameter_name, number
 
 MOST_POINTS = 300
 FEW_POINTS = 12  # up to here every evaluation is marked: a line through one point shows nothing
@@ -164,8 +164,8 @@ def _line(x: np.ndarray, y: np.ndarray, name: str, index: int, dark: bool) -> di
     return {
         "type": "scatter", "mode": "lines+markers" if few else "lines", "x": compact(x, "f8"), "y": compact(y, "f8"),
         "name": literal(name), "line": {"color": colour, "width": 1.8, "dash": dash},
-        "marker": {"color": colour, "size": 5}, "hovertemplate": "%{y:.4~g}",
-    }  # fmt: skip
+        "marker": {"color": colour, "size": 5},
+    } | hover_numbers(y, digits=4)  # fmt: skip
 
 
 def _decades(series: Mapping[str, Sequence[float | None]]) -> dict[str, Any]:
@@ -177,4 +177,4 @@ def _decades(series: Mapping[str, Sequence[float | None]]) -> dict[str, Any]:
 
 def _last(values: Sequence[float | None]) -> str:
     known = [v for v in values if v is not None and np.isfinite(v)]
-    return f"{known[-1]:.4g}" if known else "unknown"
+    return number(known[-1], 4) if known else "unknown"

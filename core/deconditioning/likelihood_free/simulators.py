@@ -12,6 +12,7 @@ import numpy as np
 from deconditioning.errors import InputError
 from deconditioning.likelihood_free import lotka_volterra as lv
 from deconditioning.likelihood_free.prior import Marginal, Prior
+from deconditioning.wording import number
 
 #: u (n, p) and randomness → summaries (n, q) and which runs are valid (n,).
 Simulator = Callable[[np.ndarray, np.random.Generator], tuple[np.ndarray, np.ndarray]]
@@ -153,7 +154,10 @@ def exponential_gamma(
     mean itself, must leave it inside the box. Source: Hsu and Ramos 2019, §8.3.
     """
     if not (np.isfinite(observed) and 1.2 / box[1] <= observed <= 0.8 / box[0]):
-        raise InputError(f"The observed mean is {observed:g}: give one from {1.2 / box[1]:g} to {0.8 / box[0]:g}.")
+        raise InputError(
+            f"The observed mean is {number(observed, 6)}: give one from {number(1.2 / box[1], 6)} to "
+            f"{number(0.8 / box[0], 6)}."
+        )
     low, high = np.log(box)
     prior = Prior((Marginal("θ", "gamma", shape, rate, log=True, low=low, high=high),))
 
@@ -163,8 +167,9 @@ def exponential_gamma(
     inside = float(whole.cdf(box[1]) - whole.cdf(box[0]))
     if inside < _INSIDE:
         raise InputError(
-            f"At a mean of {observed:g} with this prior {100 * (1 - inside):.2g} % of the exact posterior lies outside "
-            f"the simulations' θ from {box[0]:g} to {box[1]:g}: move the mean or the prior."
+            f"At a mean of {number(observed, 6)} with this prior {number(100 * (1 - inside), 2)} % of the exact "
+            f"posterior lies outside the simulations' θ from {number(box[0], 6)} to {number(box[1], 6)}: move the mean "
+            "or the prior."
         )
 
     def run(u: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -192,7 +197,10 @@ def gaussian(
     Exact posterior ``N(CΣ⁻¹x, C)``, ``C = (I/s² + Σ⁻¹)⁻¹``.
     """
     if not 1 <= dimension <= 10 or not noise > 0 or not 0 <= correlation < 1:
-        raise InputError(f"d = {dimension}, σ = {noise:g}, ρ = {correlation:g}: give d from 1 to 10, σ > 0, 0 ≤ ρ < 1.")
+        raise InputError(
+            f"d = {dimension}, σ = {number(noise, 6)}, ρ = {number(correlation, 6)}: give d from 1 to "
+            "10, σ > 0, 0 ≤ ρ < 1."
+        )
     covariance = noise**2 * ((1 - correlation) * np.eye(dimension) + correlation)
     names = tuple(f"θ{'₁₂₃₄₅₆₇₈₉'[j]}" if j < 9 else "θ₁₀" for j in range(dimension))
     prior = Prior(tuple(Marginal(name, "normal", 0.0, prior_sd) for name in names))
@@ -227,7 +235,7 @@ def lotka_volterra(*, pilot: int = 200, box: tuple[float, float] = (-5.0, 2.0), 
     known = lv.summaries(paths[good])
     if len(known) < _LEAST_PILOT or not (known.std(0) > 0).all():
         raise InputError(
-            f"Of {pilot} pilot runs with log θ in [{box[0]:g}, {box[1]:g}] {len(known)} ended before "
+            f"Of {pilot} pilot runs with log θ in [{number(box[0], 6)}, {number(box[1], 6)}] {len(known)} ended before "
             f"{lv.MOST_EVENTS:,} events, or their summaries did not vary: choose a prior with higher or lower "
             "rates."
         )

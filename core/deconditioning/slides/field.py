@@ -9,8 +9,9 @@ import numpy as np
 from deconditioning.fields.grids import sphere
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.figures.flip_book import colour_table, in_shares, outline
-from deconditioning.figures.map_panel import Panel, plain_number
+from deconditioning.figures.map_panel import Panel
 from deconditioning.figures.projection import graticule_on
+from deconditioning.wording import number
 
 #: A code 0 is a missing value; 1 … 65535 lie evenly between the least and the most value of the field.
 CODES = 65534
@@ -64,4 +65,4 @@ def scale_bar(grid: Grid) -> dict[str, Any]:
     width = float(2 * _EARTH_KM * steps.sum()) * len(points) / max(len(points) - 1, 1)
     decade = 10.0 ** math.floor(math.log10(_LONGEST * width))
     length = max(step * decade for step in (1, 2, 5) if step * decade <= _LONGEST * width)
-    return {"share": length / width, "text": f"{plain_number(length)} km"}
+    return {"share": length / width, "text": f"{number(length, 6)} km"}

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from deconditioning.wording import number
+
 
 def table_rows(
     rows: Sequence[Mapping[str, Any]],
@@ -49,6 +51,6 @@ def mediated_beside_plain(
             continue
         (test,) = pairwise_wilcoxon(mine, "rmse")
         more = sum(result[mediated, seed] > result[plain, seed] for seed in seeds)
-        chance = "too few for a test" if test.note else f"p = {test.p_value:.1g}"
+        chance = "too few for a test" if test.note else f"p = {number(test.p_value, 1)}"
         sentences.append(f"{title} {more} of {len(seeds)} ({chance})")
     return "; ".join(sentences)

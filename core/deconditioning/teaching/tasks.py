@@ -12,6 +12,7 @@ from deconditioning.studies.one_dimension.settings import RecoverSettings, TripS
 from deconditioning.studies.sparse_representation.settings import RepresentationSettings
 from deconditioning.studies.swiss_roll.settings import SwissRollSettings
 from deconditioning.teaching.exercises import Exercise, Verdict
+from deconditioning.wording import number
 
 
 def _percent(share: float) -> str:
@@ -24,7 +25,7 @@ def _band(held: float) -> Verdict:
 
 def _evidence(now: float, best: float) -> Verdict:
     below = max(0.0, best - now)
-    return Verdict(below <= 1, f"The log evidence is {below:.2g} below the maximum in its picture.")
+    return Verdict(below <= 1, f"The log evidence is {number(below, 2)} below the maximum in its picture.")
 
 
 def _there_and_back(back: float) -> Verdict:
@@ -50,7 +51,7 @@ def _one_estimator(first: float, second: float) -> Verdict:
 
 def _nearer_than_densities(rule: float, densities: float) -> Verdict:
     sentence = (
-        f"Distance from the exact posterior mean: {rule:.3g} by kernel Bayes' rule, {densities:.3g} by density "
+        f"Distance from the exact posterior mean: {number(rule)} by kernel Bayes' rule, {number(densities)} by density "
         "estimation from the same samples."
     )
     return Verdict(rule < densities, sentence)
@@ -62,14 +63,14 @@ def _runs(width: float) -> Verdict:
 
 def _nearer_than_kalman(rule: float, kalman: float) -> Verdict:
     sentence = (
-        f"Mean square error: {rule:.3g} for the kernel Bayes filter, from examples alone, {kalman:.3g} for the "
+        f"Mean square error: {number(rule)} for the kernel Bayes filter, from examples alone, {number(kalman)} for the "
         "extended Kalman filter."
     )
     return Verdict(rule < kalman, sentence)
 
 
 def _people(risk: float) -> Verdict:
-    return Verdict(risk <= 0.015, f"The posterior risk is {risk:.3g}.")
+    return Verdict(risk <= 0.015, f"The posterior risk is {number(risk)}.")
 
 
 def _right_intervals(held: float, exact: float) -> Verdict:
@@ -77,7 +78,7 @@ def _right_intervals(held: float, exact: float) -> Verdict:
 
 
 def _worse_than_lines(model: float, lines: float, exact: float) -> Verdict:
-    sentence = f"RMSE: {model:.3g} K for the model, {lines:.3g} K for bilinear interpolation."
+    sentence = f"RMSE: {number(model)} K for the model, {number(lines)} K for bilinear interpolation."
     return Verdict(model > lines, sentence)
 
 
@@ -182,7 +183,7 @@ EXERCISES = (
     ),
     Exercise(
         "people", "distribution_regression", "Subjects or measurements?",
-        "Bring the posterior risk of GPDR to 0.015 or less.",
+        "Bring the posterior risk of the Gaussian process to 0.015 or less.",
         "There are two ways to get more data: more subjects, or more measurements of each. Try one at a time.",
         Regression.address(n=50, m=10), Regression.address(n=200, m=1000),
         "With many measurements of few subjects, or few measurements of many subjects, the risk stays high. Both are "

@@ -14,8 +14,6 @@ from deconditioning.verification.series import Verified, cell_means
 
 _LEVELS = {"coverage50": 0.5, "coverage90": 0.9, "coverage95": 0.95}
 _BINS = 20
-#: A ratio of variances below which a prediction is constant inside the cells.
-_FLAT = 1e-12
 #: Values of all times together from which quantiles are taken.
 _SAMPLE = 500_000
 _QUANTILES = {"q01": 0.01, "q05": 0.05, "q50": 0.5, "q95": 0.95, "q99": 0.99}
@@ -134,9 +132,8 @@ class _Tally:
             pooled["pearson"] = float((mz - m * z) / np.sqrt((mm - m**2) * (zz - z**2)))
             product, own, true = self.inside
             if true > 0:
-                pooled["variance_inside"] = float(own / true)
-            if true > 0 and own > _FLAT * true:
                 pooled["correlation_inside"] = float(product / np.sqrt(own * true))
+                pooled["variance_inside"] = float(own / true)
             if self.changes[1] > 0:
                 pooled["tendency"] = float(np.sqrt(self.changes[0] / self.changes[1]))
             if np.ndim(self.power[0]):

@@ -16,7 +16,7 @@ from pages.kit.controls.address import correct, forget_address
 from pages.kit.controls.level import at_both_levels
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
-from pages.kit.runs.uploaded import content, deletable, discard
+from pages.kit.runs.uploaded import content, deletable, discard, mark_refused
 from pages.kit.session import Key
 from pages.kit.visitor import visitor_mark
 
@@ -73,7 +73,12 @@ def _upload() -> list[str]:
             refused.append(answer if answer.startswith(file.name) else f"{file.name}: {answer}")
     for sentence in refused:
         refusal(sentence)
+    mark_refused([file.name for file in files or [] if not _is_kept(file)])
     return list(dict.fromkeys(keys))
+
+
+def _is_kept(file: Any) -> bool:
+    return str(st.session_state.get(Key.UPLOAD.of(file.file_id), "")).startswith(UPLOAD)
 
 
 def _kept(file: Any, mark: str) -> str:

@@ -15,6 +15,7 @@ from deconditioning.fields.guess.problem import ProblemGuess, cells_in_words, gu
 from deconditioning.fields.selecting import index_of
 from deconditioning.fields.several import joined, keys_of
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.wording import number
 from pages.downscaling.data import NONE, Choice, cell_values, fields_of, labels_of, problem_of, shown_choice
 from pages.downscaling.dimensions import AS_COVARIATES, matching_place, places, title_of
 from pages.downscaling.own_file.request import close_dialog
@@ -120,7 +121,7 @@ def _roles(keys: Sequence[str], names: Mapping[str, str]) -> _Files:
 
 
 def _size(fields: Fields) -> str:
-    return f"{pixel_km(fields.grid):.3g} km"
+    return f"{number(pixel_km(fields.grid))} km"
 
 
 def _target(files: _Files, guessed: ProblemGuess) -> tuple[str, ProblemGuess]:

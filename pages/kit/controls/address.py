@@ -11,6 +11,7 @@ from typing import Any
 
 import streamlit as st
 
+from deconditioning.wording import number
 from pages.kit.layout.escaping import plain
 from pages.kit.pages import renamed_keys, with_current_keys
 from pages.kit.record import page_record, same
@@ -147,7 +148,7 @@ def _unused(key: str, asked: list[str]) -> tuple[Any, str]:
         return used, _not_offered(key, asked)
     if not known or _agree(values, asked):
         return used, ""
-    shown = ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values)
+    shown = ", ".join(number(value, 6) if isinstance(value, float) else str(value) for value in values)
     return used, (
         f"The address contains {_said(key, asked)}, which is {_what(values, asked)}. The page uses {plain(shown)}."
     )

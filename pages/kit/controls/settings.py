@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from deconditioning.settings.setting import Choice, Integer, Linear, Log, Setting, Switch
 from deconditioning.settings.settings import Settings
 from deconditioning.settings.wider import OrNone
+from deconditioning.wording import number
 from pages.kit.controls import widgets
 from pages.kit.controls.essential import Essential
 from pages.kit.record import Control
@@ -90,7 +91,7 @@ def _yes_or_no(setting: Switch, more: dict[str, Any]) -> bool:
 def _open_number(setting: OrNone[Any], more: dict[str, Any]) -> Any:
     """A number to type; None, which the placeholder explains, until one is typed."""
     of, key = setting.of, setting.key
-    usual = f"The model's default: {of.default:g}"
+    usual = f"The model's default: {number(of.default, 6)}"
     return widgets.number_input(setting.label, of.low, of.high, None, key=key, placeholder=usual, **more)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from deconditioning.wording import number
 from pages.kit.controls.address import correct
 from pages.kit.controls.essential import labelled
 from pages.kit.record import Reader, record_control
@@ -208,7 +209,7 @@ def _reads_switch(words: Sequence[str]) -> bool:
 def _numbers(value: Any) -> str:
     if isinstance(value, list | tuple):
         return " to ".join(map(_numbers, value))
-    return f"{value:.6g}" if isinstance(value, int | float) else str(value)
+    return number(value, 6) if isinstance(value, int | float) else str(value)
 
 
 def _word(value: Any, more: dict[str, Any]) -> str:

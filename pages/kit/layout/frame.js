@@ -109,11 +109,32 @@ const followPopover = () => {
   unfolded = body;
 };
 
+// ---- files that were refused, in Streamlit's list of uploaded files (uploaded.py) ---------------------------------
+const markRefused = () => {
+  const refused = [...document.querySelectorAll('.lab-refused')].flatMap(one => JSON.parse(one.dataset.names));
+  for (const chip of document.querySelectorAll('[data-testid=stFileChip]')) {
+    chip.toggleAttribute('data-refused', refused.includes(chip.querySelector('[data-testid=stFileChipName]')?.title));
+  }
+};
+
+// ---- a slider's small and large numbers: the address has 1e-5, people read 1 × 10⁻⁵ --------------------------------
+const RAISED = '⁰¹²³⁴⁵⁶⁷⁸⁹', HANDLES = '[data-testid=stSliderThumbValue], [data-testid=stSliderThumbValue] *, [data-testid=stSliderTickBar] *';
+
+const readNumbers = () => {
+  for (const text of document.querySelectorAll(HANDLES)) {
+    const found = !text.childElementCount && /^([\d.]+)e([-+]?)(\d+)$/.exec(text.textContent);
+    if (found) {
+      const [, digits, sign, power] = found, raised = [...power].map(digit => RAISED[digit]).join('');
+      text.dataset.read = `${digits} × 10${sign === '-' ? '⁻' : ''}${raised}`;
+    } else if (text.dataset.read) delete text.dataset.read;
+  }
+};
+
 let waiting = false;
 const look = () => {
   if (waiting) return;
   waiting = true;
-  requestAnimationFrame(() => { waiting = false; watchSidebar(); watchWide(); followPopover(); });
+  requestAnimationFrame(() => { waiting = false; watchSidebar(); watchWide(); followPopover(); markRefused(); readNumbers(); });
 };
 
 // ---- the level of the controls, for the next visit (level.py) ------------------------------------------------------
@@ -125,6 +146,6 @@ export default function ({ data, setTriggerValue }) {
   tellTheme(data.dark, now => setTriggerValue('theme', now));
   look();
   const changes = new MutationObserver(look);
-  changes.observe(document.body, { childList: true, subtree: true });
+  changes.observe(document.body, { childList: true, characterData: true, subtree: true });
   return () => changes.disconnect();
 }

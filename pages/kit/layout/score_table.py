@@ -5,6 +5,8 @@ from html import escape
 
 import streamlit as st
 
+from deconditioning.abbreviations import legend
+from deconditioning.wording import number, signed
 from pages.kit.record import record_scores
 from pages.kit.runs.score_names import HIGHER_IS_BETTER, LOWER_IS_BETTER, SCORE_NAMES, WITH_UNITS
 
@@ -72,7 +74,9 @@ def _html_table(
     sentence = f"<p>{escape(caption)}</p>" if caption else ""
     table = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
     named = f'data-name="{escape(caption or "Scores")}" tabindex="0"'
-    st.html(f'<div class="lab-table">{sentence}<div class="lab-scroll" {named}>{table}</div></div>')
+    short = legend(*(_heading(name, "") for name in shown), *labels.values())
+    below = f"<p><small>{escape(short)}.</small></p>" if short else ""
+    st.html(f'<div class="lab-table">{sentence}<div class="lab-scroll" {named}>{table}</div>{below}</div>')
 
 
 def _heading(name: str, units: str) -> str:
@@ -107,5 +111,4 @@ def _cell(row: Mapping[str, float | None], name: str, digits: int) -> str:
         return "–"
     if name.startswith("bias") and abs(value) < 1e-5 * (row.get("rmse") or 0.0):
         return "0"
-    text = f"{value:.{digits}g}" if abs(value) < 100 else f"{value:.1f}"
-    return text.replace("-", "−")
+    return number(value, digits) if abs(value) < 100 else signed(value, 1)

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from deconditioning.wording import number
+
 if TYPE_CHECKING:
     from deconditioning.embeddings.kernel_mean import KernelMean
 
@@ -13,8 +15,8 @@ def weights_sentence(sample: "KernelMean") -> str:
     """What the weights sum to, and whether they may be read as probabilities."""
     if sample.negative > _ROUNDING:
         return (
-            f"Its weights sum to {sample.total:.3f}, the negative ones to −{sample.negative:.2g}, so they are not "
-            "probabilities."
+            f"Its weights sum to {sample.total:.3f}, the negative ones to −{number(sample.negative, 2)}, so they are "
+            "not probabilities."
         )
     if abs(sample.total - 1) > _ROUNDING:
         return (

@@ -14,6 +14,7 @@ from deconditioning.metrics.significance import Comparison, pairwise_wilcoxon
 from deconditioning.studies.benchmark_table import mediated_beside_plain, table_rows
 from deconditioning.studies.downscaling.benchmark import expanded
 from deconditioning.studies.run_content import benchmark_rows
+from deconditioning.wording import number
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import MISSING, sentence_of
 from pages.kit.layout.theme import is_dark
@@ -134,7 +135,7 @@ def _stored_rows(table: BenchmarkTable) -> tuple[list[dict[str, Any]], str]:
     if not (FOLDER / table.file).is_file():
         return [], ""
     kept = stored(table.file)
-    return kept["rows"], f"stored; made by `{kept['command']}`, version {kept['version']}"
+    return kept["rows"], f"stored; made by `{kept['command']}`, measured with version {kept['version']}"
 
 
 @dataclass(frozen=True)
@@ -214,7 +215,7 @@ def _line(table: BenchmarkTable, row: dict[str, Any]) -> dict[str, Any]:
         line["RMSE, paper"] = "–" if not row["paper"] else spread(*row["paper"])
     for name in table.scores:
         result = row["means"].get(name)
-        shown = "–" if result is None else f"{100 * result:.0f} %" if name.startswith("coverage") else f"{result:.3g}"
+        shown = "–" if result is None else f"{100 * result:.0f} %" if name.startswith("coverage") else number(result)
         line[SHORT[name]] = shown
     line["CPU s"] = "–" if row["seconds"] is None else f"{row['seconds']:.1f}"
     return line
@@ -224,7 +225,7 @@ def spread(mean: float | None, sd: float | None) -> str:
     """A mean and its sd over seeds as a cell of a table."""
     if mean is None:
         return "–"
-    return f"{mean:.3g}" + (f" ± {sd:.2g}" if sd else "")
+    return number(mean) + (f" ± {number(sd, 2)}" if sd else "")
 
 
 def _tests(group: Group, title: str) -> None:
@@ -241,8 +242,8 @@ def _tests(group: Group, title: str) -> None:
             {
                 "Better": model_name(p.first if p.difference < 0 else p.second),
                 "Worse": model_name(p.second if p.difference < 0 else p.first),
-                "Median difference": f"{abs(p.difference):.3g}",
-                "p": p.note or f"{p.p_value:.1e}",
+                "Median difference": number(abs(p.difference)),
+                "p": p.note or number(p.p_value, 2),
                 "p corrected": _p(p),
                 **{f"{SHORT[score]} corrected": _p(result.get((p.first, p.second))) for score, result in others},
                 "Seeds": p.n,
@@ -257,4 +258,4 @@ def _tests(group: Group, title: str) -> None:
 
 def _p(test: Comparison | None) -> str:
     """A corrected p value as a cell of a table; empty where there is none."""
-    return "" if test is None or test.note else f"{test.p_holm:.1e}"
+    return "" if test is None or test.note else number(test.p_holm, 2)

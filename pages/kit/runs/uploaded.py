@@ -5,8 +5,10 @@ bytes. Without that server (``streamlit run``, tests) Streamlit holds the bytes.
 """
 
 import contextlib
+import json
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +58,12 @@ def discard(file: Any) -> None:
         held = content(file)
         if isinstance(held, Path):
             held.unlink(missing_ok=True)
+
+
+def mark_refused(names: Sequence[str]) -> None:
+    """Let the browser mark these files in Streamlit's list of uploaded files as not used (frame.js)."""
+    if names:
+        st.html(f'<span class="lab-refused" data-names="{escape(json.dumps(list(names)))}"></span>')
 
 
 def deletable(kept: Callable[[str], dict[str, str]], key: str, instead: Mapping[str, str] | None = None) -> None:

@@ -7,6 +7,7 @@ from html import escape
 import streamlit as st
 
 from deconditioning.figures.difference import difference_map
+from deconditioning.wording import number
 from pages.kit import record
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.essential import name_of
@@ -120,7 +121,7 @@ def _pairs(a: Table, b: Table) -> list[tuple[str, Mapping[str, float | None], Ma
 
 
 def _short(value: float) -> str:
-    return f"{value:.3g}".replace("-", "−")
+    return number(value).replace("-", "−")
 
 
 def _arrow(name: str, difference: float) -> str:

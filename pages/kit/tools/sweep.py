@@ -11,7 +11,7 @@ from deconditioning.engine.records import Run, RunSpec
 from deconditioning.errors import InputError
 from deconditioning.studies.sweep_content import Swept, swept
 from deconditioning.sweeps import Axis, Row, cells_of, check_axes, choosing, optimum
-from deconditioning.wording import slider_text
+from deconditioning.wording import number, slider_text
 from pages.kit.controls import widgets
 from pages.kit.controls.essential import name_of
 from pages.kit.controls.level import KEY
@@ -173,8 +173,8 @@ def _axis(name: str, given: Offer, which: str, place: Any) -> Axis:
         limit = given.low if edge == "below" else given.high
         if limit is not None and (value < limit if edge == "below" else value > limit):
             raise InputError(
-                f"The axis {given.title} goes {edge} {limit:g}, the end of its slider: stay within the range of the "
-                "slider."
+                f"The axis {given.title} goes {edge} {number(limit, 6)}, the end of its slider: stay within the range "
+                "of the slider."
             )
     return Axis(name, float(begin), float(end), int(many), bool(log), given.whole)
 
@@ -253,7 +253,7 @@ def _elsewhere(sweepable: Sweepable, run: Run, known: Swept) -> None:
     swept_now = {sweepable.offers[axis.name].key for axis in known.axes if axis.name in sweepable.offers}
     controls = page_record().controls
     moved = [
-        f"{plain(name_of(controls[key]))} = {slider_text(value) if isinstance(value, float) else value}"
+        f"{plain(name_of(controls[key]))} = {number(value, 4) if isinstance(value, float) else value}"
         for key, value in kept.items()
         if key in controls and key not in swept_now and not same(controls[key].value, value)
     ]
@@ -277,6 +277,6 @@ def _adopt(known: Swept, pick: Callable[[Row], None]) -> None:
 
 def _label(known: Swept, index: int) -> str:
     row = known.rows[index]
-    scores = [f"{score.title} {row[name]:.4g}" for name, score in known.scores.items() if name in row][:3]
-    values = ", ".join(f"{titled(known, name)} = {slider_text(value)}" for name, value in row["values"].items())
+    scores = [f"{score.title} {number(row[name], 4)}" for name, score in known.scores.items() if name in row][:3]
+    values = ", ".join(f"{titled(known, name)} = {number(value, 4)}" for name, value in row["values"].items())
     return f"{values} ({'; '.join(scores) or sentence_of(row.get('message', ''))})"

@@ -8,7 +8,7 @@ from deconditioning.figures.small_multiples import small_curves, small_map, smal
 from deconditioning.figures.sweep import sweep_plot
 from deconditioning.studies.sweep_content import Swept
 from deconditioning.sweeps import Axis, Row, Values, choosing, erring, optimum
-from deconditioning.wording import slider_text
+from deconditioning.wording import number
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
@@ -109,7 +109,7 @@ def titled(swept: Swept, name: str) -> str:
 
 def _worded(swept: Swept, values: Mapping[str, float]) -> str:
     """A setting in a sentence."""
-    return ", ".join(f"{plain(titled(swept, name))} = {slider_text(value)}" for name, value in values.items())
+    return ", ".join(f"{plain(titled(swept, name))} = {number(value, 4)}" for name, value in values.items())
 
 
 def _plot(swept: Swept, name: str, key: str, now: Values | None, pick: Callable[[Row], None] | None) -> None:
@@ -148,7 +148,7 @@ def pictures(swept: Swept, key: str) -> None:
     if not there:
         return
     columns = min(len(swept.axis(list(there[0]["values"])[-1]).values), SMALL)
-    words = [", ".join(slider_text(value) for value in row["values"].values()) for row in there]
+    words = [", ".join(number(value, 4) for value in row["values"].values()) for row in there]
     shapes = [row["picture"] for row in there]
     if all("shape" in picture for picture in shapes):
         figure = small_multiples([small_map(picture) for picture in shapes], words, columns, dark=is_dark())

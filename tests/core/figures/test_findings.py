@@ -12,6 +12,7 @@ from deconditioning.figures.maps import field_map
 from deconditioning.figures.studies.against_size import scores_against
 from deconditioning.figures.studies.filtering import plane_plot
 from deconditioning.figures.studies.one_dimension import function_plot, weights_plot
+from deconditioning.wording import number
 from tests.core.figures.test_marks import FIGURES
 
 X = np.linspace(0, 2, 5)
@@ -28,7 +29,7 @@ def test_every_picture_says_a_number_of_what_it_shows(name: str) -> None:
 
 
 def test_a_course_has_its_ends() -> None:
-    assert descriptions.course(X, np.array([1.0, 5, np.nan, -2, 0])) == "highest 5 at 0.5, lowest -2 at 1.5"
+    assert descriptions.course(X, np.array([1.0, 5, np.nan, -2, 0])) == "highest 5 at 0.5, lowest −2 at 1.5"
     assert descriptions.course(X, np.full(5, np.nan)) == "no values"
 
 
@@ -42,7 +43,7 @@ def test_curves_are_told_by_their_distance_the_nearest_first() -> None:
 def test_ends_have_the_names_of_the_legend_and_no_computers_exponents() -> None:
     curves = {"kbr_printed": [1.96, 2154.0], "ekf": [0.06501, 0.06499], "cmp": [3.1e-7, 12.0]}
     said = descriptions.ends(curves, {"kbr_printed": "Rule,<br>as printed"})
-    assert said == "Rule, as printed 1.96 to 2,150, EKF 0.065, CMP 3.1 × 10⁻⁷ to 12"
+    assert said == "Rule, as printed 1.96 to 2,150, Extended Kalman 0.065, CMP 3.1 × 10⁻⁷ to 12"
     figure = scores_against(
         {name: {1.0: [first], 2.0: [last]} for name, (first, last) in curves.items()}, title="t", labels=("n", "e"),
         names={"kbr_printed": "Rule,<br>as printed"},
@@ -60,11 +61,11 @@ def test_a_map_tells_where_it_is_low_and_high() -> None:
     values = np.zeros((6, 9))
     values[4:, :3], values[:2, 6:] = -9, 7  # north-west, south-east
     said = alt(field_map(Panel("k", "t", values, grid, MapScale("T", "K", "sequential", -9, 8))))
-    assert "lowest at the upper left (-9 on average), highest at the lower right (7)" in said
+    assert "lowest at the upper left (−9 on average), highest at the lower right (7)" in said
     assert descriptions.extremes(np.full((6, 9), np.nan)) == "all values missing"
     error = alt(field_map(Panel("k", "t", values, grid, MapScale("T", "K", "diverging", -9, 9))))
     rms = np.sqrt((6 * 81 + 6 * 49) / 54)
-    assert f"{(6 * 7 - 6 * 9) / 54:.3g} on average, root mean square {rms:.3g}" in error
+    assert f"{number((6 * 7 - 6 * 9) / 54)} on average, root mean square {number(rms)}" in error
 
 
 def test_weights_tell_how_far_apart_they_join() -> None:
@@ -75,4 +76,4 @@ def test_weights_tell_how_far_apart_they_join() -> None:
 def test_filters_are_told_by_their_distance() -> None:
     path = np.column_stack([X, X])
     said = alt(plane_plot(path, None, {"kbr": path + np.array([3, 4]), "ekf": path + np.array([0, 1])}, 2))
-    assert said.endswith("distances from it: EKF 1, Kernel Bayes 5.")
+    assert said.endswith("distances from it: Extended Kalman 1, Kernel Bayes 5.")

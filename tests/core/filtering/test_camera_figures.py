@@ -39,7 +39,7 @@ def test_a_line_that_leaves_the_panorama_is_broken():
     across = numbers(figure["data"][0]["x"])
     assert np.isnan(across).tolist() == [False, False, True, False, False] and across[0] == -170
     assert [trace["name"] for trace in figure["data"] if trace.get("showlegend", True)] == [
-        "true path", "Truth", "KBR (Tr)",
+        "true path", "Truth", "Kernel Bayes (trace)",
     ]  # fmt: skip
     image = figure["layout"]["images"][0]
     assert (image["x"], image["y"], image["sizex"], image["sizey"]) == (-180, 90, 360, 180)
@@ -52,4 +52,4 @@ def test_angles_and_the_paper_beside_ours():
         "data"
     ]
     assert bars["x"] == [0.2, 0.1] and bars["error_x"]["array"] == [0.01, 0]
-    assert marks["x"] == [0.146] and marks["y"] == ["KBR (Tr)"]
+    assert marks["x"] == [0.146] and marks["y"] == ["Kernel Bayes (trace)"]

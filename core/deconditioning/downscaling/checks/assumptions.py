@@ -16,7 +16,7 @@ from deconditioning.mediator_shift import mediator_shift
 from deconditioning.models.mediation import MediatorGrams, shrinkage_weights
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
-from deconditioning.wording import signed
+from deconditioning.wording import number, signed
 
 #: A share below which an assumption carries less than it leaves open.
 HALF = 0.5
@@ -163,8 +163,8 @@ def _reach(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> Ass
     at, units = int(away.argmax()), f" {problem.units}".rstrip()
     beyond = max(0.0, float(away[at])) / (high - low)
     sentence = (
-        f"The posterior mean ranges from {np.nanmin(values):.4g} to {np.nanmax(values):.4g}{units}, the cells "
-        f"from {low:.4g} to {high:.4g}{units}"
+        f"The posterior mean ranges from {number(np.nanmin(values), 4)} to {number(np.nanmax(values), 4)}{units}, the "
+        f"cells from {number(low, 4)} to {number(high, 4)}{units}"
     )
     outside = {name: _outside(problem, name, at) for name in problem.spec.covariates}
     worst = max(outside, key=outside.__getitem__, default="")
@@ -176,7 +176,7 @@ def _reach(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> Ass
     if not holds:
         name = _named(problem, worst)[0] if worst else ""
         where = (
-            f", where {name} lies {outside[worst]:.2g} times the range of the cell means outside that range"
+            f", where {name} lies {number(outside[worst], 2)} times the range of the cell means outside that range"
             if far
             else f", at a pixel that is {_contrast(problem, at)}"
             if outside
@@ -195,7 +195,7 @@ def _contrast(problem: DownscalingProblem, at: int) -> str:
     worst = int(np.abs(off).argmax())
     scale = problem.input_scaling.scales[columns[worst]]
     way, (name, units) = "above" if off[worst] > 0 else "below", _named(problem, problem.spec.covariates[worst])
-    return f"{abs(off[worst]) * scale.sd:.3g}{units} {way} the mean of its cell in {name}"
+    return f"{number(abs(off[worst]) * scale.sd)}{units} {way} the mean of its cell in {name}"
 
 
 def _named(problem: DownscalingProblem, name: str) -> tuple[str, str]:
@@ -222,7 +222,11 @@ def intervals(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> 
         reach, area = _REACH * sd[there], problem.grid.area[there]
         within = (mean[there] - reach >= limits[0]) & (mean[there] + reach <= limits[1])
         share = float(np.average(within, weights=area))
-        span = f"lies between {limits[0]:g} and {limits[1]:g}" if np.isfinite(limits[1]) else "is never negative"
+        span = (
+            f"lies between {number(limits[0], 6)} and {number(limits[1], 6)}"
+            if np.isfinite(limits[1])
+            else "is never negative"
+        )
         sentence = (
             f"{name[:1].upper()}{name[1:]} {span}: 95 % intervals respect this on {100 * share:.0f} % of the area"
         )
@@ -260,6 +264,7 @@ def _roughness(spec: ModelSpec) -> list[Assumption]:
             margin = _NEAR * (high - low)
             holds = low + margin < value < high - margin
             where = "inside its bounds" if holds else "at a bound: the data favour another kernel family"
-            sentence = f"{parameter.symbol} of {factor.kind.title} is {value:.3g}, {where} ({low:g} to {high:g})."
+            ends = f"{number(low, 6)} to {number(high, 6)}"
+            sentence = f"{parameter.symbol} of {factor.kind.title} is {number(value)}, {where} ({ends})."
             result.append(Assumption("roughness", value, holds, sentence))
     return result

@@ -7,6 +7,7 @@ import numpy as np
 from deconditioning.downscaling.run import coarse_scores
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.intervals import Trust
+from deconditioning.wording import number
 
 
 def verdict(
@@ -29,7 +30,8 @@ def unchecked(problem: DownscalingProblem, mean: np.ndarray, bilinear: np.ndarra
     if not scores or not other:
         return "No cell is hidden from the model and no truth is available: " + nothing
     units = f" {problem.units}" if problem.units else ""
-    beside = f"bilinear interpolation {other['rmse']:.3g}{units}"
+    beside = f"bilinear interpolation {number(other['rmse'])}{units}"
     return (
-        f"The predicted means of hidden cells have an error of {scores['rmse']:.3g}{units} (RMSE; {beside}); " + nothing
+        f"The predicted means of hidden cells have an error of {number(scores['rmse'])}{units} (RMSE; {beside}); "
+        + nothing
     )

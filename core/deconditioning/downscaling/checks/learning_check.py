@@ -18,6 +18,7 @@ from deconditioning.models.leave_one_out import left_out
 from deconditioning.models.named_model import NamedModel
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
+from deconditioning.wording import number
 
 #: By how much the start has to be better to be kept: less is chance, and learned spreads are the better ones.
 _MARGIN = 0.01
@@ -54,15 +55,15 @@ class LearningCheck:
     def sentences(self) -> tuple[str, ...]:
         """Messages for the user: none if learning helped and the model beats interpolation."""
         messages, each = [], "in leave-one-out over the visible cells, the error of a cell mean is"
-        if self.kept == "start":
+        if self.kept == "start" and self.learned is not None and self.start is not None:
             messages.append(
-                f"Learning made the model worse: {each} {self.learned:.3g} {self.units} with the learned "
-                f"hyperparameters and {self.start:.3g} {self.units} with the starting ones, which are used instead."
+                f"Learning made the model worse: {each} {number(self.learned)} {self.units} with the learned "
+                f"hyperparameters and {number(self.start)} {self.units} with the starting ones, which are used instead."
             )
         if self.model is not None and self.bilinear is not None and self.bilinear < self.model:
             messages.append(
-                f"Bilinear interpolation predicts better here: {each} {self.bilinear:.3g} {self.units} with it and "
-                f"{self.model:.3g} {self.units} with the model."
+                f"Bilinear interpolation predicts better here: {each} {number(self.bilinear)} {self.units} with it and "
+                f"{number(self.model)} {self.units} with the model."
             )
         result = self.one_scale_up.sentences if self.one_scale_up else ()
         return tuple(sentence.replace("  ", " ") for sentence in (*messages, *result))

@@ -4,6 +4,7 @@ import numpy as np
 
 from deconditioning.fields.grids.roles import is_among, orography_of
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.wording import number
 
 #: Names of land masks, as files have them; `_SEA` are masks of the other sign.
 _LAND = ("land_binary_mask", "land_area_fraction", "landmask", "land_mask", "landfrac", "land", "lsm", "sftlf")
@@ -35,8 +36,8 @@ def over_water(problem: DownscalingProblem) -> tuple[str, float] | None:
     if high - low < max(_LEAST, _SHARE * float(height[~water].std())):
         return None
     sentence = (
-        f"`{orography}` varies over water, where `{mask}` is 0: from {low:.3g} to {high:.3g} at 90 % of those pixels. "
-        f"What it does on land is carried to them; set it to a constant over water, or leave it out."
+        f"`{orography}` varies over water, where `{mask}` is 0: from {number(low)} to {number(high)} at 90 % of those "
+        "pixels. What it does on land is carried to them; set it to a constant over water, or leave it out."
     )
     return sentence, high - low
 

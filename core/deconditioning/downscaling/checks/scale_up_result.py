@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from deconditioning.metrics.intervals import LEVELS
+from deconditioning.wording import number
 
 #: Standard errors by which another way has to be nearer to be named: fewer come by chance in more than one of twenty.
 CLEARLY = 1.645
@@ -188,7 +189,9 @@ class OneScaleUp:
         for name, claim in self.claims.items():
             chance = self.probability(name)
             words = {True: "yes", False: "no", None: "cannot tell"}[claim]
-            comparisons.append(f"than {OTHERS[name]}: {words} (probability {min(max(chance, 0.001), 0.999):.2g})")
+            comparisons.append(
+                f"than {OTHERS[name]}: {words} (probability {number(min(max(chance, 0.001), 0.999), 2)})"
+            )
         return f"More accurate {'; '.join(comparisons)}." if comparisons else ""
 
     @property
@@ -213,7 +216,7 @@ class OneScaleUp:
         )
 
     def _size(self, value: float) -> str:
-        return f"{value:.3g} {self.units}".strip()
+        return f"{number(value)} {self.units}".strip()
 
 
 def standard_errors(differences: Float[np.ndarray, " C"], group: np.ndarray) -> float:

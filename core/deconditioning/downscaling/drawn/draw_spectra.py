@@ -9,6 +9,7 @@ from deconditioning.downscaling.draws import Draws
 from deconditioning.fields.problem.coordinates import steps_in_km
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.spectrum import LEAST, spectrum
+from deconditioning.wording import number
 
 #: Shares of the truth's power between which that of the draws counts as right.
 _RIGHT = (0.5, 2.0)
@@ -54,8 +55,8 @@ class DrawSpectra:
         if self.finest is not None:
             right = _RIGHT[0] <= self.finest <= _RIGHT[1]
             text += (
-                f" In the finest third of wavenumbers the draws have {self.finest:.2g} times the power of the truth"
-                + ("." if right else f": they are too {'rough' if self.finest > 1 else 'smooth'}.")
+                f" In the finest third of wavenumbers the draws have {number(self.finest, 2)} times the power of the "
+                f"truth" + ("." if right else f": they are too {'rough' if self.finest > 1 else 'smooth'}.")
             )
         return text.strip()
 

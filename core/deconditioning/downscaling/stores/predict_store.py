@@ -26,6 +26,7 @@ from deconditioning.errors import Cancelled, Check, InputError
 from deconditioning.fields.reading.zarr_reading import region, units_of
 from deconditioning.fields.units import convert
 from deconditioning.fields.writing.zarr_writing import Chunk, missing_chunks, write_chunk
+from deconditioning.wording import number
 
 
 def predict_store_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
@@ -166,7 +167,7 @@ class Tally:
         """A row for the run's trace."""
         done, rates = self.kept + self.computed + self._left_out, self._rates()
         pixels = rates["pixels_per_second"]
-        sentence = f"{done} of {self.total} chunks, {pixels:,.0f} pixels/s, {rates['mb_per_second']:.2g} MB/s"
+        sentence = f"{done} of {self.total} chunks, {pixels:,.0f} pixels/s, {number(rates['mb_per_second'], 2)} MB/s"
         # the stage names the line that page Runs draws
         return {"step": done, "total": self.total, "message": sentence, "stage": "pixels per second", "rate": pixels}
 
@@ -177,7 +178,8 @@ class Tally:
         warnings = [self.skipped[step] for step in sorted(self.skipped)]
         if self._jitter:
             warnings.append(
-                f"Up to {self._jitter:.1e} was added to a matrix diagonal to factorise it. Raise σ² to avoid this."
+                f"Up to {number(self._jitter, 2)} was added to a matrix diagonal to factorise it. Raise σ² to avoid "
+                "this."
             )
         done = self.kept + self.computed
         steps, height, width = self._plan.layout.shape

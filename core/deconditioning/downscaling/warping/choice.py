@@ -20,6 +20,7 @@ from deconditioning.fields.problem.physical_limits import limits_of
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.warp import Warp, bounds_of, fit_warp
 from deconditioning.fields.units import is_temperature
+from deconditioning.wording import number
 
 #: Skewness, either way, from which candidates are looked at.
 _SKEWED = 0.5
@@ -115,7 +116,7 @@ def _best(problem: DownscalingProblem, settings: DownscaleSettings, context: Any
     allowed = own.crps * (1.0 if limits_of(problem) is None else _FOR_LIMITS)
     warp, checked = min(there, key=lambda each: each[1].crps, default=(None, None))
     if warp is None or checked is None or not checked.crps < allowed:
-        others = "; ".join(f"{other.crps:.3g} with {each.formula}" for each, other in there)
+        others = "; ".join(f"{number(other.crps)} with {each.formula}" for each, other in there)
         sentence = f"The model sees the target as it is: one scale up its CRPS is {_size(own, problem)}, {others}."
         return WarpChoice(_noted(problem, sentence), alone, own)
     sentence = (
@@ -130,7 +131,7 @@ def _noted(problem: DownscalingProblem, sentence: str) -> DownscalingProblem:
 
 
 def _size(checked: OneScaleUp, problem: DownscalingProblem) -> str:
-    return f"{checked.crps:.3g} {problem.units}".strip()
+    return f"{number(checked.crps)} {problem.units}".strip()
 
 
 def _checked(problem: DownscalingProblem, settings: DownscaleSettings, context: Any) -> OneScaleUp | None:

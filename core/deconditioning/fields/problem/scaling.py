@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deconditioning.errors import InputError
+from deconditioning.wording import number
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,9 @@ def fit_scale(values: np.ndarray, name: str, role: str) -> Scale:
     """Mean and standard deviation of the visible values (n,); ``InputError`` if they are constant up to rounding."""
     mean, sd = float(np.mean(values)), float(np.std(values))
     if not sd > _ROUNDED * max(abs(mean), 1e-30):
-        raise InputError(f"The {role} `{name}` is constant ({mean:g}) where the model sees it: choose another {role}.")
+        raise InputError(
+            f"The {role} `{name}` is constant ({number(mean, 6)}) where the model sees it: choose another {role}."
+        )
     return Scale(mean, sd)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from deconditioning.errors import InputError
+from deconditioning.wording import number
 
 #: Powers below this count as 0, whose Box-Cox warp is the logarithm.
 _LEAST_POWER = 0.12
@@ -59,16 +60,16 @@ class Warp:
         low, high = float(values.min()), float(values.max())
         if low < self.low or high > self.high or (self.kind == "box-cox" and low + self.shift <= 0):
             raise InputError(
-                f"The cells range from {low:.4g} to {high:.4g}, where {self.formula} is not defined: learn the warp "
-                "again from these cells, or choose none."
+                f"The cells range from {number(low, 4)} to {number(high, 4)}, where {self.formula} is not defined: "
+                "learn the warp again from these cells, or choose none."
             )
 
     @property
     def formula(self) -> str:
         """g in words."""
         if self.kind == "logit":
-            return f"the logit between {self.low:g} and {self.high:g}"
-        shifted = f"v + {self.shift:.3g}" if self.shift else "v"
+            return f"the logit between {number(self.low, 6)} and {number(self.high, 6)}"
+        shifted = f"v + {number(self.shift)}" if self.shift else "v"
         if self.power == 0:
             return f"log({shifted})"
         return f"the Box-Cox warp of {shifted}, λ = {self.power:.2f}"
@@ -77,7 +78,7 @@ class Warp:
     def scale(self) -> str:
         """The scale on which values are modelled, in words."""
         if self.kind == "logit":
-            return f"a logit scale between {self.low:g} and {self.high:g}"
+            return f"a logit scale between {number(self.low, 6)} and {number(self.high, 6)}"
         return "a log scale" if self.power == 0 else f"a power scale (Box-Cox, λ = {self.power:.2f})"
 
     @property
@@ -125,14 +126,14 @@ def fit_warp(kind: str, values: np.ndarray, limits: tuple[float, float] | None) 
         bounds = bounds_of(values, limits)
         if bounds is None:
             raise InputError(
-                f"A logit needs a target between two bounds, but the cells range from {values.min():.4g} to "
-                f"{values.max():.4g} without known bounds: choose log, box-cox or none."
+                f"A logit needs a target between two bounds, but the cells range from {number(values.min(), 4)} to "
+                f"{number(values.max(), 4)} without known bounds: choose log, box-cox or none."
             )
         return Warp("logit", low=bounds[0], high=bounds[1])
     if values.min() < 0 or values.max() <= 0:
         raise InputError(
-            f"A {kind} warp needs values that are not negative, but the smallest coarse value is {values.min():.4g}: "
-            "choose none, or logit for a target between two bounds."
+            f"A {kind} warp needs values that are not negative, but the smallest coarse value is "
+            f"{number(values.min(), 4)}: choose none, or logit for a target between two bounds."
         )
     high = math.inf if limits is None else limits[1]
     shift = _SHIFT * float(np.median(values)) if values.min() < _SHIFT * np.median(values) else 0.0

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from deconditioning.figures.colours import clear, four_numbers, hue
-from deconditioning.figures.map_panel import plain_number
 from deconditioning.figures.style import uncompacted
+from deconditioning.wording import number
 
 #: Points of one of the screen's pixels.
 PX = 0.8
@@ -102,7 +102,7 @@ def set_ticks(axis: Any, options: Mapping[str, Any], places: Places) -> None:
 
     if "tickvals" in options:
         at = uncompacted(options["tickvals"])
-        words = [plain_text(text) for text in options.get("ticktext", map(plain_number, at.tolist()))]
+        words = [plain_text(text) for text in options.get("ticktext", (number(each, 6) for each in at.tolist()))]
         axis.set_ticks(at, labels=words)
         axis.set_minor_locator(NullLocator())
     elif places.words:
@@ -120,7 +120,7 @@ def power(value: float) -> str:
     """A tick of a log axis: a plain number, or a power of ten of a small or large one."""
     exponent = np.log10(value) if value > 0 else 0.0
     whole = abs(exponent - round(exponent)) < 1e-9
-    return f"10{str(round(exponent)).translate(_RAISED)}" if whole and abs(exponent) >= 4 else plain_number(value)
+    return f"10{str(round(exponent)).translate(_RAISED)}" if whole and abs(exponent) >= 4 else number(value, 6)
 
 
 def decorate(axes: Any, layout: Mapping[str, Any]) -> None:

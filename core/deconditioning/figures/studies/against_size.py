@@ -8,6 +8,7 @@ import numpy as np
 from deconditioning.figures import descriptions
 from deconditioning.figures.colours import hue, model_colour, model_name
 from deconditioning.figures.style import INK, Figure, axis, compact, layout, log_axis
+from deconditioning.wording import number
 
 
 def scores_against(
@@ -36,7 +37,8 @@ def scores_against(
                 "type": "scatter", "mode": "lines+markers", "x": compact(sizes, "f8"), "y": compact(mean, "f8"),
                 "error_y": {"type": "data", "array": compact(error, "f8"), "thickness": 1.2, "width": 3},
                 "name": (names or {}).get(method, model_name(method)), "line": {"color": colour, "width": 2},
-                "marker": {"size": 6, "color": colour}, "hovertemplate": "%{y:.3~g} ± %{error_y.array:.1~g}",
+                "marker": {"size": 6, "color": colour}, "hovertemplate": "%{text}",
+                "text": [f"{number(m)} ± {number(e, 1)}" for m, e in zip(mean, error, strict=True)],
             }
         )  # fmt: skip
     for name, (x, y) in (guides or {}).items():

@@ -11,6 +11,7 @@ from deconditioning.errors import InputError
 from deconditioning.figures.colours import clear, model_colour, model_name
 from deconditioning.figures.studies.filtering import over_steps
 from deconditioning.figures.style import DARK, INK, LIGHT, Figure, axis, compact, layout, log_axis
+from deconditioning.wording import number
 
 #: Screen pixels of a frame's pixel, so that a browser's smoothing does not blur it.
 ENLARGE = 12
@@ -38,7 +39,7 @@ def frames_plot(frames: Mapping[str, np.ndarray], *, title: str = "", height: in
     picture["yaxis"] = bare | {"range": [0, 1], "scaleanchor": "x", "constrain": "domain"}
     first, *rest = frames.items()
     off = {name: float(((frame - first[1]) ** 2).sum()) for name, frame in rest if frame.shape == first[1].shape}
-    sentence = f"; squared distance from {first[0]}: {', '.join(f'{name} {far:.3g}' for name, far in off.items())}"
+    sentence = f"; squared distance from {first[0]}: {', '.join(f'{name} {number(far)}' for name, far in off.items())}"
     picture["meta"]["alt"] = f"Frames of the camera: {', '.join(frames)}{sentence if off else ''}."
     corners = {"x": [0, reach], "y": [0, 1], "marker": {"opacity": 0}, "hoverinfo": "skip"}
     return {"data": [{"type": "scatter", "mode": "markers", **corners}], "layout": picture}
@@ -100,7 +101,7 @@ def angles_plot(angles: Mapping[str, np.ndarray], step: int, *, height: int = 28
     picture = over_steps("Angle from the truth", "degrees", step, height, dark)
     picture["yaxis"] |= {"rangemode": "tozero"}
     summary = ", ".join(
-        f"{model_name(name)} {values.mean():.3g}°, now {values[step]:.3g}°" for name, values in angles.items()
+        f"{model_name(name)} {number(values.mean())}°, now {number(values[step])}°" for name, values in angles.items()
     )
     picture["meta"]["alt"] = f"Angle from the truth at each step, on average: {summary}."
     return {"data": traces, "layout": picture}
@@ -130,7 +131,7 @@ def noises_plot(
     picture["xaxis"] = axis("MSE, squared Frobenius distance", dark, automargin=False)
     picture["xaxis"] |= log_axis(np.array([*(mean for mean, _ in ours.values()), *(paper[name][0] for name in known)]))
     picture["yaxis"] = axis("", dark, automargin=False, autorange="reversed")
-    summary = ", ".join(f"{model_name(name)} {ours[name][0]:.3g}" for name in names)
+    summary = ", ".join(f"{model_name(name)} {number(ours[name][0])}" for name in names)
     picture["meta"]["alt"] = f"{title}: {summary}; with the values of the paper."
     return {"data": [dots, marks], "layout": picture}
 

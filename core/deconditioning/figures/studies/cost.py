@@ -53,7 +53,7 @@ def _trace(hover_text: str, rows: list[Mapping[str, Any]], value: str, name: str
     at = np.array([row["more"]["pixels"] for row in rows], dtype=float)
     values = np.array([row[value] for row in rows], dtype=float)
     alone = len(rows) == 1
-    unit = "%{y:.3~g} MB" if value == "peak_mb" else "%{y:.3~g} s"
+    unit = "%{y:.3~r} MB" if value == "peak_mb" else "%{y:.3~r} s"
     return {
         "type": "scatter", "mode": "markers" if alone else "lines+markers", "x": compact(at, "f8"),
         "y": compact(values, "f8"), "name": name + ("" if alone else f", slope {slope(at, values):.2f}"),

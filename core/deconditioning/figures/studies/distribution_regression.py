@@ -9,6 +9,7 @@ from deconditioning.figures import descriptions
 from deconditioning.figures.colours import GROUND, clear, hue, mark_scale, model_colour, model_name, series_colour
 from deconditioning.figures.studies.story import band
 from deconditioning.figures.style import INK, Figure, axis, compact, layout, literal, log_axis
+from deconditioning.wording import number
 
 #: How far a ridge reaches over the next one's base line.
 _OVERLAP = 2.2
@@ -40,7 +41,7 @@ def ridge_plot(
             "type": "scatter", "mode": "lines", "x": compact(np.r_[grid, grid[::-1]], "f8"),
             "y": compact(np.r_[top, np.full(len(grid), float(row))], "f8"), "fill": "toself",
         }  # fmt: skip
-        hover = f"{literal(names[row])}: {literal(labels[1])} {outcomes[row]:.3g}<extra></extra>"
+        hover = f"{literal(names[row])}: {literal(labels[1])} {number(outcomes[row])}<extra></extra>"
         traces.append(line | {"fillcolor": clear(GROUND[dark], 0.9), "line": {"width": 0}, "hoverinfo": "skip"})
         traces.append(
             line
@@ -53,11 +54,12 @@ def ridge_plot(
     picture["margin"] = {"l": 64, "r": 8, "t": 34, "b": 42}
     picture["xaxis"] = axis(labels[0], dark, automargin=False, range=[float(grid[0]), float(grid[-1])])
     shown = np.unique(np.linspace(0, len(outcomes) - 1, 7).round().astype(int))
-    ticks = {"tickvals": shown.tolist(), "ticktext": [f"{outcomes[i]:.3g}" for i in shown]}
+    ticks = {"tickvals": shown.tolist(), "ticktext": [number(outcomes[i]) for i in shown]}
     reach = len(densities) - 1 + tall * float(densities[-1].max()) + 0.3
     picture["yaxis"] = axis(labels[1], dark, automargin=False, range=[-0.3, max(reach, len(densities) + 0.5)], **ticks)
     picture["meta"]["alt"] = (
-        f"{title}: densities of {labels[0]} of {len(densities)} subjects, {labels[1]} from {low:.3g} to {high:.3g}."
+        f"{title}: densities of {labels[0]} of {len(densities)} subjects, {labels[1]} from {number(low)} to "
+        f"{number(high)}."
     )
     return {"data": traces, "layout": picture}
 
@@ -78,7 +80,7 @@ def predicted_plot(
     points = {
         "type": "scatter", "mode": "markers", "x": compact(predicted, "f8"), "y": compact(observed, "f8"),
         "marker": {"size": 5, "color": model_colour(model, dark)}, "name": model_name(model),
-        "hovertemplate": "predicted %{x:.3g}, observed %{y:.3g}<extra></extra>",
+        "hovertemplate": "predicted %{x:.3~r}, observed %{y:.3~r}<extra></extra>",
     }  # fmt: skip
     picture = layout(title, height=height, dark=dark)
     picture["margin"] = {"l": 56, "r": 8, "t": 34, "b": 42}
@@ -98,7 +100,7 @@ def link_plot(
         {
             "type": "scatter", "mode": "markers", "x": compact(index, "f8"), "y": compact(outcomes, "f8"),
             "marker": {"size": 4, "color": hue("grey", dark)}, "name": "subjects",
-            "hovertemplate": "%{x:.3g}, %{y:.3g}<extra></extra>",
+            "hovertemplate": "%{x:.3~r}, %{y:.3~r}<extra></extra>",
         },
         _line(at, line, "linear", model_colour("kde", dark), "dash"),
         _line(at, link, "link ρ̂", model_colour("gpdr", dark), "solid"),
@@ -109,7 +111,7 @@ def link_plot(
     far = float(np.sqrt(np.mean((link - line) ** 2)))
     picture["meta"]["alt"] = (
         f"Link from the index to the outcome of {len(index)} subjects: {descriptions.course(at, link)}; it differs "
-        f"from a straight line by {far:.3g} (root mean square)."
+        f"from a straight line by {number(far)} (root mean square)."
     )
     return {"data": traces, "layout": picture}
 
@@ -168,13 +170,13 @@ def _decimals(values: np.ndarray) -> dict[str, Any]:
         ticks = [a * 10.0**b for b in range(-6, 4) for a in parts if low <= a * 10.0**b <= high]
         if len(ticks) >= 4:
             break
-    return {"tickvals": ticks, "ticktext": [f"{v:g}" for v in ticks]}
+    return {"tickvals": ticks, "ticktext": [number(v, 6) for v in ticks]}
 
 
 def _line(x: np.ndarray, y: np.ndarray, name: str, colour: str, dash: str) -> dict[str, Any]:
     return {
         "type": "scatter", "mode": "lines", "x": compact(x, "f8"), "y": compact(y, "f8"), "name": name,
-        "line": {"color": colour, "width": 2, "dash": dash}, "hovertemplate": "%{y:.3g}",
+        "line": {"color": colour, "width": 2, "dash": dash}, "hovertemplate": "%{y:.3~r}",
     }  # fmt: skip
 
 
@@ -184,8 +186,8 @@ def clusters_plot(
 ) -> Figure:  # fmt: skip
     """Points, means and sds of every cluster's f, ± 2 sd shaded, and the functions they are to be, dotted."""
     bands, lines, dotted = [], [], []
-    for number, ((at, mean, sd), truth) in enumerate(zip(curves, truths, strict=True)):
-        colour, name = series_colour(number, dark), f"cluster {number + 1}"
+    for place, ((at, mean, sd), truth) in enumerate(zip(curves, truths, strict=True)):
+        colour, name = series_colour(place, dark), f"cluster {place + 1}"
         bands.append(band(at, mean - 2 * sd, mean + 2 * sd, "", colour, 0.12))
         lines.append(_line(at, mean, name, colour, "solid"))
         dotted.append(_line(at, truth, f"{name}, truth", colour, "dot") | {"showlegend": False})
@@ -194,7 +196,7 @@ def clusters_plot(
     picture["xaxis"], picture["yaxis"] = (axis(label, dark, automargin=False) for label in ("x", "f"))
     off = [float(np.sqrt(np.mean((mean - truth) ** 2))) for (_, mean, _), truth in zip(curves, truths, strict=True)]
     picture["meta"]["alt"] = (
-        f"Functions of {len(curves)} clusters with their uncertainty; RMSE of the posterior means {min(off):.2g} to "
-        f"{max(off):.2g}."
+        f"Functions of {len(curves)} clusters with their uncertainty; RMSE of the posterior means "
+        f"{number(min(off), 2)} to {number(max(off), 2)}."
     )
     return {"data": [*bands, *dotted, *lines], "layout": picture}

@@ -7,8 +7,8 @@ import numpy as np
 
 from deconditioning.figures import descriptions
 from deconditioning.figures.colours import Colours, colour_scale, hue, model_colour, series_colour
-from deconditioning.figures.style import INK, Figure, axis, compact, layout, legend_beside, log_axis
-from deconditioning.wording import duration, signed
+from deconditioning.figures.style import INK, Figure, axis, compact, hover_numbers, layout, legend_beside, log_axis
+from deconditioning.wording import duration, number, signed
 
 _DASHES = {"standard": "solid", "shrinkage": "dash", "truth": "dot"}
 _ESTIMATES = {"standard": "cmp", "shrinkage": "shrinkage_cmp", "truth": "truth"}
@@ -92,8 +92,8 @@ def embedding_map(
     picture = _frame(title, height, dark)
     row, column = np.unravel_index(int(np.argmax(values)), values.shape)
     picture["meta"]["alt"] = (
-        f"{title} over y and x, from {values.min():.3g} to {values.max():.3g}, highest at y = {y[column]:.3g}, "
-        f"x = {x[row]:.3g}."
+        f"{title} over y and x, from {number(values.min())} to {number(values.max())}, highest at y = "
+        f"{number(y[column])}, x = {number(x[row])}."
     )
     return {"data": [trace], "layout": picture}
 
@@ -161,8 +161,8 @@ def rate_plot(
     points = {
         "type": "scatter", "mode": "markers", "x": compact(np.repeat(targets, known.shape[1]), "f8"),
         "y": compact(known.ravel(), "f8"), "name": "single data sets",
-        "marker": {"size": 4, "color": hue("grey", dark)}, "hovertemplate": "M = %{x:.0f}: %{y:.3~g}<extra></extra>",
-    }  # fmt: skip
+        "marker": {"size": 4, "color": hue("grey", dark)},
+    } | hover_numbers(known.ravel(), "M = %{x:.0f}: ", "<extra></extra>")  # fmt: skip
     drawn = [
         {
             "type": "scatter", "mode": "lines", "x": compact(targets, "f8"), "y": compact(values, "f8"), "name": name,
@@ -197,8 +197,8 @@ def grid_plot(
         {
             "type": "scatter", "mode": "lines+markers", "x": compact(samples, "f8"), "y": compact(values, "f8"),
             "name": name, "line": {"color": series_colour(index, dark), "width": 1.8}, "marker": {"size": 5},
-            "hovertemplate": f"{letter} = %{{x:,.0f}}: %{{y:.3~g}}",
         }
+        | hover_numbers(values, f"{letter} = %{{x:,.0f}}: ")
         for index, (name, values) in enumerate(curves.items())
     ]  # fmt: skip
     picture = _frame(title, height, dark) | {"showlegend": True}
@@ -249,8 +249,8 @@ def _costs(points: Sequence[tuple[float, float, bool]], colour: str, size: int) 
     return {
         "type": "scatter", "x": [float(n) for n, _, _ in points], "y": [float(t) for _, t, _ in points],
         "marker": {"size": size, "color": colour, "symbol": symbols, "line": {"width": 1.6, "color": colour}},
-        "text": ["extrapolated" if guess else "measured" for _, _, guess in points],
-        "hovertemplate": "N = %{x:,.0f}: %{y:.3~g} s (%{text})",
+        "text": [f"{duration(t)} ({'extrapolated' if guess else 'measured'})" for _, t, guess in points],
+        "hovertemplate": "N = %{x:,.0f}: %{text}",
     }  # fmt: skip
 
 

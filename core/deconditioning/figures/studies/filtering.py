@@ -7,7 +7,8 @@ import numpy as np
 
 from deconditioning.figures import descriptions
 from deconditioning.figures.colours import hue, model_colour, model_name, series_colour
-from deconditioning.figures.style import INK, Figure, axis, compact, filled, layout, legend_beside
+from deconditioning.figures.style import INK, Figure, axis, compact, filled, hover_numbers, layout, legend_beside
+from deconditioning.wording import number
 
 #: Steps of the trail behind the truth.
 TRAIL = 12
@@ -57,7 +58,7 @@ def plane_plot(
     at = truth[step]
     far = {name: float(np.linalg.norm(values[step] - at)) for name, values in means.items()}
     nearest = sorted(far.items(), key=lambda one: one[1])
-    summary = ", ".join(f"{descriptions.legend_name(name, names)} {value:.2g}" for name, value in nearest)
+    summary = ", ".join(f"{descriptions.legend_name(name, names)} {number(value, 2)}" for name, value in nearest)
     known = (
         f"truth at ({at[0]:.2f}, {at[1]:.2f}); distances from it: {summary}" if np.isfinite(at).all() else "no truth"
     )
@@ -103,7 +104,7 @@ def errors_plot(
         )  # fmt: skip
     picture = over_steps("Mean square error of the estimates so far", "mean square error", step, height, dark)
     picture["yaxis"] |= {"rangemode": "tozero"}
-    summary = ", ".join(f"{descriptions.legend_name(name, names)} {error:.3g}" for name, error in last.items())
+    summary = ", ".join(f"{descriptions.legend_name(name, names)} {number(error)}" for name, error in last.items())
     picture["meta"]["alt"] = f"Mean square error so far over {len(steps)} steps; at the end: {summary}."
     return {"data": traces, "layout": picture}
 
@@ -122,13 +123,14 @@ def column_plot(
         {
             "type": "scatter", "mode": "lines", "x": steps, "y": compact(values[shown], "f8"),
             "name": "hidden: true value" if key == "truth" else names.get(key, model_name(key)),
-            "line": line, "hovertemplate": "%{y:.3~g}",
+            "line": line,
         }
+        | hover_numbers(values[shown])
         for key, (values, line) in lines.items()
     ]  # fmt: skip
     picture = over_steps(f"{name}, hidden, and its estimates", name, step, height, dark)
     error = {key: float(np.sqrt(np.mean((values - truth) ** 2))) for key, values in means.items()}
-    summary = ", ".join(f"{descriptions.legend_name(key, names)} {value:.3g}" for key, value in error.items())
+    summary = ", ".join(f"{descriptions.legend_name(key, names)} {number(value)}" for key, value in error.items())
     picture["meta"]["alt"] = f"{name} over {len(truth)} steps; root mean square errors: {summary}."
     return {"data": traces, "layout": picture}
 

@@ -23,12 +23,14 @@ from deconditioning.figures.style import (
     axis,
     compact,
     filled,
+    hover_numbers,
     layout,
     legend_beside,
     literal,
     log_axis,
     rimmed_frame,
 )
+from deconditioning.wording import number
 
 #: Natural logarithms of q̄ around its best inside the guards that are told apart, at least and at most.
 _LEAST_DEPTH, _MOST_DEPTH = 0.5, 10.0
@@ -53,7 +55,7 @@ def marginal_plot(
                 "type": "bar", "x": compact(0.5 * (edges[1:] + edges[:-1]), "f8"),
                 "name": f"samples by<br>{names.get(shown, shown)}",
                 "y": compact(counts / len(samples) / (edges[1] - edges[0]), "f8"), "width": float(edges[1] - edges[0]),
-                "marker": filled(model_colour(shown, dark)), "hovertemplate": "%{x:.4~g}",
+                "marker": filled(model_colour(shown, dark)), "hovertemplate": "%{x:.4~r}",
             }
         )  # fmt: skip
     for curve, name, ink, dash in (
@@ -80,7 +82,7 @@ def marginal_plot(
         stroke = {"color": series_colour(1, dark), "width": 1.3, "dash": "dot"}
         picture["shapes"] = [rule | {"x0": truth, "x1": truth, "line": stroke}]
     summary = ", ".join(
-        f"{descriptions.legend_name(n, names)} {m:.3g} [{low:.3g}, {high:.3g}]"
+        f"{descriptions.legend_name(n, names)} {number(m)} [{number(low)}, {number(high)}]"
         for n, (low, m, high) in intervals.items()
     )
     picture["meta"]["alt"] = f"Posterior of {variable}, means and central 95 % intervals: {summary}."
@@ -92,15 +94,15 @@ def _interval(name: str, low: float, mean: float, high: float, colour: str) -> d
         "type": "scatter", "mode": "lines+markers", "x": [low, mean, high], "y": [name] * 3, "yaxis": "y2",
         "line": {"color": colour, "width": 3}, "showlegend": False, "cliponaxis": True,
         "marker": {"color": colour, "size": [1, 9, 1], "symbol": "diamond"},
-        "hovertemplate": f"{name}: {mean:.4g} [{low:.4g}, {high:.4g}]<extra></extra>",
+        "hovertemplate": f"{name}: {number(mean, 4)} [{number(low, 4)}, {number(high, 4)}]<extra></extra>",
     }  # fmt: skip
 
 
 def _line(x: np.ndarray, y: np.ndarray, name: str, colour: str, dash: str, width: float = 1.8) -> dict[str, Any]:
     return {
         "type": "scatter", "mode": "lines", "x": compact(x, "f8"), "y": compact(y, "f8"), "name": name,
-        "line": {"color": colour, "width": width, "dash": dash}, "hovertemplate": "%{y:.3~g}",
-    }  # fmt: skip
+        "line": {"color": colour, "width": width, "dash": dash},
+    } | hover_numbers(y)  # fmt: skip
 
 
 def corner_plot(
@@ -122,7 +124,7 @@ def corner_plot(
         x_axis, y_axis = (f"{side}{index if index > 1 else ''}" for side in "xy")
         place = {"xaxis": x_axis, "yaxis": y_axis, "showlegend": index == 1}
         marker = {"size": 4, "color": model_colour(shown, dark)}
-        hover = f"{literal(names[column])} %{{x:.3~g}}, {literal(names[row])} %{{y:.3~g}}<extra></extra>"
+        hover = f"{literal(names[column])} %{{x:.3~r}}, {literal(names[row])} %{{y:.3~r}}<extra></extra>"
         traces.append({"type": "scatter", "mode": "markers", "x": compact(samples[:, column], "f8"), "marker": marker,
                        "y": compact(samples[:, row], "f8"), "name": f"samples by<br>{model_name(shown)}",
                        "hovertemplate": hover} | place)  # fmt: skip
@@ -179,13 +181,13 @@ def q_surface_plot(
         "y": compact(np.log10(others), "f8"), "colorscale": colour_scale("diverging"), "zmin": -depth, "zmax": depth,
         "contours": {"coloring": "fill", "showlines": False, "start": -depth, "end": depth, "size": depth / 20},
         "colorbar": {"thickness": 9, "len": 0.95, "tickfont": {"size": 11}, "outlinewidth": 0,
-                     "tickvals": marks.tolist(), "ticktext": [f"{mark:.2g}" for mark in marks]},
+                     "tickvals": marks.tolist(), "ticktext": [number(mark, 2) for mark in marks]},
         "hovertemplate": "log q̄ %{z:.2f} relative to the maximum inside<extra></extra>",
     }  # fmt: skip
     mark = {
         "type": "scatter", "mode": "markers", "x": [float(np.log10(now[0]))], "y": [float(np.log10(now[1]))],
         "marker": {"size": 12, "symbol": "star", "color": LIGHT, "line": {"color": DARK, "width": 1.5}},
-        "hovertemplate": f"now: ℓ {now[0]:.3g} sd, {other} {now[1]:.3g}<extra></extra>",
+        "hovertemplate": f"now: ℓ {number(now[0])} sd, {other} {number(now[1])}<extra></extra>",
     }  # fmt: skip
     (left, right), (low, high) = (np.log10(pair) for pair in box)
     corners = {"x0": float(left), "x1": float(right), "y0": float(low), "y1": float(high)}
@@ -196,8 +198,8 @@ def q_surface_plot(
         picture[side] = axis(title, dark, automargin=False, range=np.log10(places[[0, -1]]).tolist(), **_ticks(places))
     beyond = float(known.max()) if known.size else 0.0
     picture["meta"]["alt"] = (
-        f"log q̄ over ℓ and {other}: the chosen values inside the limits are {now[0]:.3g}, {now[1]:.3g}; outside the "
-        f"limits log q̄ is up to {beyond:.2f} higher."
+        f"log q̄ over ℓ and {other}: the chosen values inside the limits are {number(now[0])}, {number(now[1])}; "
+        f"outside the limits log q̄ is up to {beyond:.2f} higher."
     )
     return {"data": [trace, mark], "layout": picture}
 
@@ -211,7 +213,7 @@ def _ticks(places: np.ndarray) -> dict[str, Any]:
     marks = [
         m * 10.0**p for p in list(powers)[::every] for m in steps if low - 1e-9 <= np.log10(m * 10.0**p) <= high + 1e-9
     ]
-    return {"tickvals": [float(np.log10(mark)) for mark in marks], "ticktext": [f"{mark:g}" for mark in marks]}
+    return {"tickvals": [float(np.log10(mark)) for mark in marks], "ticktext": [number(mark, 6) for mark in marks]}
 
 
 def ranks_plot(
@@ -247,19 +249,19 @@ def errors_plot(
     for name, points in curves.items():
         at, values = np.array(list(points), float), np.array(list(points.values()))
         line = _line(at, values, model_name(name), model_colour(name, dark), "solid", 2.0)
-        hover = "n = %{x:,.0f}: %{y:.3~g}"
-        traces.append(line | {"mode": "lines+markers", "marker": {"size": 5}, "hovertemplate": hover})
+        hover = hover_numbers(values, "n = %{x:,.0f}: ")
+        traces.append(line | {"mode": "lines+markers", "marker": {"size": 5}} | hover)
     picture = layout(title, height=height, dark=dark, showlegend=True)
     picture["margin"] = {"l": 62, "r": 8, "t": 40, "b": 84}
     picture["legend"] |= {"y": -0.2, "yanchor": "top"}
     places = np.array(sorted({n for points in curves.values() for n in points}), float)
     heights = np.array([value for points in curves.values() for value in points.values()])
     picture["xaxis"] = axis("simulations", dark, automargin=False, **log_axis(places))
-    picture["xaxis"] |= {"tickvals": places.tolist(), "ticktext": [f"{n:g}" for n in places]}
+    picture["xaxis"] |= {"tickvals": places.tolist(), "ticktext": [number(n, 6) for n in places]}
     picture["yaxis"] = axis(label, dark, automargin=False, **log_axis(heights))
     if now is not None and len(places) and places[0] <= now <= places[-1]:
         rule = {"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1}
         picture["shapes"] = [rule | {"line": {"color": INK[dark], "width": 1, "dash": "dot"}}]
     summary = descriptions.ends({name: list(points.values()) for name, points in curves.items()})
-    picture["meta"]["alt"] = f"{title}, from {places[0]:g} to {places[-1]:g} simulations: {summary}."
+    picture["meta"]["alt"] = f"{title}, from {number(places[0], 6)} to {number(places[-1], 6)} simulations: {summary}."
     return {"data": traces, "layout": picture}

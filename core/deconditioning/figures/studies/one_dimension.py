@@ -22,6 +22,7 @@ from deconditioning.figures.style import (
     Figure,
     axis,
     compact,
+    hover_numbers,
     layout,
     legend_beside,
     literal,
@@ -161,14 +162,14 @@ def weights_plot(
         "type": "heatmap", "z": compact(shown), "x": compact(columns[order[1]], "f8"),
         "y": compact(rows[order[0]], "f8"), "colorscale": colour_scale("diverging"), "zmin": -reach, "zmax": reach,
         "colorbar": _bar(),
-        "hovertemplate": "y %{y:.2f}, ỹ %{x:.2f}: weight %{z:.3g}<extra></extra>",
+        "hovertemplate": "y %{y:.2f}, ỹ %{x:.2f}: weight %{z:.4f}<extra></extra>",
     }  # fmt: skip
     picture = frame("Weights W", ("ỹ, where z̃ is observed", "y, where x is observed"), height, dark, legend=False)
     size = np.abs(shown)
     apart = np.abs(rows[order[0]][:, None] - columns[order[1]][None, :])
     picture["meta"]["alt"] = (
         f"Weights between {weights.shape[0]} y and {weights.shape[1]} ỹ: weighted mean distance between y and ỹ "
-        f"{np.sum(size * apart) / max(size.sum(), 1e-300):.2g}, mean distance {apart.mean():.2g}."
+        f"{number(np.sum(size * apart) / max(size.sum(), 1e-300), 2)}, mean distance {number(apart.mean(), 2)}."
     )
     return {"data": [trace], "layout": picture}
 
@@ -201,14 +202,14 @@ def surface_plot(
                 "type": "scatter", "mode": "markers", "x": [float(np.log10(place[0]))],
                 "y": [float(np.log10(place[1]))], "name": name,
                 "marker": {"size": 11, "symbol": symbol, "color": LIGHT, "line": {"color": DARK, "width": 1.5}},
-                "hovertemplate": f"{name}: {place[0]:.3g}, {place[1]:.3g}<extra></extra>",
+                "hovertemplate": f"{name}: {number(place[0])}, {number(place[1])}<extra></extra>",
             }
         )  # fmt: skip
     picture = frame("Log evidence below its maximum", names, height, dark, legend=False)
     for side, grid in (("xaxis", first), ("yaxis", second)):
         picture[side] |= {"range": np.log10(grid[[0, -1]]).tolist(), **_powers(grid)}
     picture["meta"]["alt"] = (
-        f"Log evidence over {names[0]} and {names[1]}: at most {top:.1f}, now at {now[0]:.3g}, {now[1]:.3g}."
+        f"Log evidence over {names[0]} and {names[1]}: at most {top:.1f}, now at {number(now[0])}, {number(now[1])}."
     )
     return {"data": traces, "layout": picture}
 
@@ -226,7 +227,8 @@ def curves_plot(
         line(
             at, np.where(values > 0, values, np.nan), name, series_colour(index, dark), ("solid", "dash")[index % 2], 2
         )
-        | {"mode": "lines+markers", "marker": {"size": 4}, "hovertemplate": "%{y:.3~g}"}
+        | {"mode": "lines+markers", "marker": {"size": 4}}
+        | hover_numbers(values)
         for index, (name, values) in enumerate(curves.items())
     ]
     picture = frame(title, labels, height, dark, legend=len(curves) > 1)

@@ -9,6 +9,7 @@ from deconditioning.figures import descriptions
 from deconditioning.figures.colours import hue, model_colour, series_colour
 from deconditioning.figures.studies.one_dimension import frame, line
 from deconditioning.figures.style import INK, Figure, compact, filled, legend_beside
+from deconditioning.wording import number
 
 
 def posterior_plot(
@@ -32,8 +33,10 @@ def posterior_plot(
     legend_beside(picture)
     width = np.gradient(y)
     means = [float((y * values * width).sum() / (values * width).sum()) for values in (density, prior)]
-    drawn = f"; {len(herded)} herded samples have mean {np.mean(herded):.3g}" if len(herded) else ""
-    picture["meta"]["alt"] = f"Posterior of {variable}: mean {means[0]:.3g}; mean of the prior {means[1]:.3g}{drawn}."
+    drawn = f"; {len(herded)} herded samples have mean {number(np.mean(herded))}" if len(herded) else ""
+    picture["meta"]["alt"] = (
+        f"Posterior of {variable}: mean {number(means[0])}; mean of the prior {number(means[1])}{drawn}."
+    )
     return {"data": traces, "layout": picture}
 
 

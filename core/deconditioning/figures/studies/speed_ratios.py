@@ -7,6 +7,7 @@ import numpy as np
 
 from deconditioning.figures.colours import GROUND, hue, series_colour
 from deconditioning.figures.style import INK, Figure, axis, layout, log_axis
+from deconditioning.wording import number
 
 _LINE = 38
 
@@ -15,7 +16,7 @@ def plain_ratio(value: float) -> str:
     """A ratio with two or three digits that mean something: 2.6×, 94×, 16,900×."""
     digits = 2 if value < 100 else 3
     rounded = float(f"{value:.{digits}g}")
-    return f"{rounded:,.0f}×" if rounded >= 10 else f"{rounded:g}×"
+    return f"{rounded:,.0f}×" if rounded >= 10 else f"{number(rounded, 6)}×"
 
 
 def ratio_dots(rows: Sequence[tuple[str, str, float]], *, dark: bool = False) -> Figure:

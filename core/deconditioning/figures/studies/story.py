@@ -7,6 +7,7 @@ import numpy as np
 
 from deconditioning.figures.colours import clear, hue
 from deconditioning.figures.style import INK, Figure, axis, compact, layout, literal
+from deconditioning.wording import number
 
 #: Sizes of words and of the marks of axes, in pixels, and the height of a large picture.
 WORDS, _TICKS, TALL = 17, 15, 500
@@ -18,7 +19,7 @@ def line(x: np.ndarray, y: np.ndarray, name: str, colour: str, *, width: float =
     return {
         "type": "scatter", "mode": "lines", "x": compact(x, "f8"), "y": compact(y, "f8"), "name": literal(name),
         "showlegend": bool(name), "line": {"color": colour, "width": width, "dash": dash},
-        "hovertemplate": "%{y:.3~g}", "connectgaps": False,
+        "hovertemplate": "%{y:.3~r}", "connectgaps": False,
     }  # fmt: skip
 
 
@@ -54,7 +55,7 @@ def dots(
     return {
         "type": "scatter", "mode": "markers", "x": compact(np.atleast_1d(x), "f8"),
         "y": compact(np.atleast_1d(y), "f8"), "name": literal(name), "showlegend": bool(name), "marker": marker,
-        "hovertemplate": "%{x:.3~g}, %{y:.3~g}",
+        "hovertemplate": "%{x:.3~r}, %{y:.3~r}",
     }  # fmt: skip
 
 
@@ -113,7 +114,9 @@ def intervals(
     room = 0.04 * float(np.ptp(ends))
     across = (float(ends.min() - room), float(ends.max() + room))
     known = {name: (mean, interval) for name, (mean, interval, _) in rows.items()} | {"exact": exact}
-    summary = ", ".join(f"{name} {at:.3g} [{low:.3g}, {high:.3g}]" for name, (at, (low, high)) in known.items())
+    summary = ", ".join(
+        f"{name} {number(at)} [{number(low)}, {number(high)}]" for name, (at, (low, high)) in known.items()
+    )
     alt = f"Means and intervals: {summary}."
     result = picture(traces, (label, ""), alt, dark=dark, up=(-0.8, len(rows) - 0.2), across=across)
     result["layout"]["yaxis"] |= {"tickvals": list(range(len(rows))), "ticktext": list(rows)}

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from deconditioning.kernels.spec import Factor, KernelSpec
+from deconditioning.wording import number
 
 #: Bounds of variances for standardised columns and targets; those of a family's parameters are its own.
 _SCALE = (1e-3, 1e3)
@@ -132,9 +133,9 @@ class ParameterVector:
         for p in (p for p in self.parameters if p.logarithm):
             for name, value in zip(p.names, p.raw.detach().cpu().ravel().tolist(), strict=True):
                 if value <= p.low + tolerance:
-                    hits.append(f"{name} at its lower bound {math.exp(p.low):.3g}")
+                    hits.append(f"{name} at its lower bound {number(math.exp(p.low))}")
                 if value >= p.high - tolerance and not p.flat_above:
-                    hits.append(f"{name} at its upper bound {math.exp(p.high):.3g}")
+                    hits.append(f"{name} at its upper bound {number(math.exp(p.high))}")
         return tuple(hits)
 
 

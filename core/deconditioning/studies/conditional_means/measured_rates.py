@@ -12,6 +12,7 @@ from deconditioning.errors import InputError
 from deconditioning.studies.conditional_means.circle import Circle, Moments, OperatorError, estimate_error
 from deconditioning.studies.conditional_means.rates import Difficulty, theorem_exponents
 from deconditioning.studies.conditional_means.settings import TheoremSettings
+from deconditioning.wording import number
 
 #: The constant in front of the theorem's powers for λ and ε, which it leaves open, and the fewest M of a curve.
 _CONSTANT = 0.1
@@ -98,8 +99,8 @@ def schedule(settings: RateSettings) -> list[tuple[int, int]]:
     pairs = [(int(m), math.ceil(float(m) ** power)) for m in sizes if m <= most]
     if len(pairs) < 3:
         raise InputError(
-            f"At a = {settings.a:.3g} the first stage grows as M^{power:.1f}: {settings.largest:,} samples allow fewer "
-            f"than three sizes from M = {_FEWEST}; choose a smaller a, a larger N, or larger c′ and ι."
+            f"At a = {number(settings.a)} the first stage grows as M^{power:.1f}: {settings.largest:,} samples allow "
+            f"fewer than three sizes from M = {_FEWEST}; choose a smaller a, a larger N, or larger c′ and ι."
         )
     return pairs
 

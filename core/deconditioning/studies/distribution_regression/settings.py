@@ -21,7 +21,8 @@ class SourceSettings(Settings):
     source = Choice("Data", "simulation", address="d-data", options={
         "simulation": "Simulation", "stand-in": "Stand-in", "table": "Own table",
     }, plain="Which data",
-        plain_help="The paper's simulation (20), a synthetic substitute, or your own table.")  # fmt: skip
+        plain_help="The paper's simulation (20); a stand-in, synthetic people in place of the paper's survey, which is "
+        "not available; or your own table.")  # fmt: skip
 
 
 class SimulationSettings(Settings):
@@ -114,8 +115,8 @@ class FurtherSettings(Settings):
     reflect = Switch("Reflect densities at the ends", False)
     eta_given = Switch(
         "Give the embeddings' scale η", False,
-        help="How different the embeddings of subjects may be, for BDR. Off: the η with the highest evidence given the "
-        "measurements.",
+        help="How different the embeddings of subjects may be, for the methods called uncertain. Off: the η with the "
+        "highest evidence given the measurements.",
     )  # fmt: skip
     eta = Log("η", 1.0, low=1e-3, high=10.0, symbol="η", flag="embedding-scale", only={"eta_given": (True,)},
               about="of uncertain embeddings' prior")  # fmt: skip

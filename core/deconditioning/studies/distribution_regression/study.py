@@ -22,6 +22,7 @@ from deconditioning.engine.reporting import peak_mb
 from deconditioning.errors import Check, InputError, never
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.studies.distribution_regression.settings import FurtherSettings, KernelSettings
+from deconditioning.wording import number
 
 #: Methods with a regression function f (functional linear regression has none: see ``validation``). "bdr" has uncertain
 #: embeddings at as many landmarks; "shrunk" has them too, under GPDR's own prior of f.
@@ -193,7 +194,7 @@ def risk_rows(
         seconds = {"cpu": time.process_time() - begun[0], "wall": time.perf_counter() - begun[1]}
         if draws:
             scores["posterior_risk_draws"] = risk_by_draws(posterior, draws, seed)
-        words = None if settings.noise_by == "given" else f"σ² = {float(posterior.noises.mean()):.4g}"  # type: ignore[union-attr]
+        words = None if settings.noise_by == "given" else f"σ² = {number(float(posterior.noises.mean()), 4)}"  # type: ignore[union-attr]
         if drawn is not None:
             words = f"{words} on average over {len(drawn.noises)} draws worth {drawn.effective:.0f}"
         rows.append(

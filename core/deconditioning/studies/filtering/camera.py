@@ -36,6 +36,7 @@ from deconditioning.studies.filtering.settings import (
     CameraSettings,
 )
 from deconditioning.studies.filtering.study import TEST_SEED, FilterSettings
+from deconditioning.wording import number
 
 KERNELS = ("kbr_gauss", "kbr_tr")
 METHODS = (*KERNELS, "kalman_matrix", "kalman_quaternion", "nearest")
@@ -205,7 +206,7 @@ def kernel_bayes(method: str, data: CameraData, settings: FilterSettings, check:
     mass, lost, far = (
         torch.cat([getattr(s, name) for s in followed]).cpu().numpy() for name in ("mass", "lost", "far")
     )
-    words = f"β = {scale:.3g}, ε = {epsilon:.3g}, δ = 2ε; restarted {int(lost.sum())} times"
+    words = f"β = {number(scale)}, ε = {number(epsilon)}, δ = 2ε; restarted {int(lost.sum())} times"
     known_mass = mass if trained.has_mass else None
     return Estimates(matrices(method, trained, followed), words, spent, known_mass, lost, far, trained.ranks)
 
@@ -240,7 +241,9 @@ def kalman(method: str, data: CameraData) -> Estimates:
     means = model.follow(data.observed)
     spent = watch.seconds()["cpu"] / len(means)
     result = means.reshape(-1, 3, 3) if method == "kalman_matrix" else from_quaternions(means)
-    return Estimates(result, f"least squares; pixels' noise shrunk by {100 * model.shrinkage:.2g} % to white", spent)
+    return Estimates(
+        result, f"least squares; pixels' noise shrunk by {number(100 * model.shrinkage, 2)} % to white", spent
+    )
 
 
 def nearest_frame(data: CameraData) -> Estimates:

@@ -2,6 +2,7 @@
 
 from deconditioning.settings.setting import Choice, Integer, Linear, Log, Switch
 from deconditioning.settings.settings import Settings
+from deconditioning.wording import number
 
 #: The systems that can be simulated, and what only one's own system has.
 SYSTEMS = {"a": "(a) circle", "b": "(b) waves", "own": "own circle"}
@@ -20,7 +21,9 @@ _TOLERANCE = "Trace dropped by the low-rank factors"
 
 
 def _tried(scales: tuple[float, ...], epsilons: tuple[float, ...]) -> str:
-    return f"Split-half: β among {', '.join(map(str, scales))}, ε among {', '.join(f'{e:g}' for e in epsilons)}."
+    return (
+        f"Split-half: β among {', '.join(map(str, scales))}, ε among {', '.join(f'{number(e, 6)}' for e in epsilons)}."
+    )
 
 
 class ViewSettings(Settings):

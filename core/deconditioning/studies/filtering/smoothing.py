@@ -8,6 +8,7 @@ import torch
 from deconditioning.device import one_thread
 from deconditioning.filtering.kernel_bayes_filter import SMOOTHING
 from deconditioning.studies.filtering.study import FilterProblem, FilterSettings, Trained, estimates, mse, train
+from deconditioning.wording import number
 
 #: δ of the smoother that are compared; the first is the filter's own, 2ε.
 _OWN = "the filter's"
@@ -39,6 +40,6 @@ def compare_smoothers(
 def _row(
     name: str, delta: str | float | None, means: torch.Tensor, problem: FilterProblem, seed: int, trained: Trained
 ) -> dict[str, Any]:
-    words = f"β = {trained.scale:.3g}, ε = {trained.regularisation:.3g}, δ = 2ε"
+    words = f"β = {number(trained.scale)}, ε = {number(trained.regularisation)}, δ = 2ε"
     scores = {"mse": mse(means.cpu().numpy(), problem.truth)}
     return {"model": name, "seed": seed, "scores": scores, "message": words, "smoothing": delta}

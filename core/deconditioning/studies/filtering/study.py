@@ -19,6 +19,7 @@ from deconditioning.filtering.series import Scaling, Series, nearest_observation
 from deconditioning.filtering.systems import RotationSystem
 from deconditioning.filtering.validation import best_candidate, half_of
 from deconditioning.studies.filtering.settings import EPSILONS, OWN, SCALES, KernelSettings, RotationSettings
+from deconditioning.wording import number
 
 #: Seeds of test series are this far from those of training.
 TEST_SEED = 100_000
@@ -262,7 +263,7 @@ def follow(
     steps = kbr.run(series)
     means = {"kbr": estimates(kbr, steps)[0].cpu().numpy()}
     seconds = {"kbr": (time.process_time() - begun) / len(problem.observed)}
-    words = {"kbr": f"β = {trained.scale:.3g}, ε = {trained.regularisation:.3g}, δ = 2ε"}
+    words = {"kbr": f"β = {number(trained.scale)}, ε = {number(trained.regularisation)}, δ = 2ε"}
     if settings.around:
         for name, parameters, weighed in _around(kbr, steps):
             begun = time.process_time()

@@ -21,6 +21,7 @@ from deconditioning.engine.reporting import Stopwatch
 from deconditioning.errors import InputError
 from deconditioning.plain_data import check_seed
 from deconditioning.studies.kernel_bayes.settings import ComparisonSettings, KernelBayesSettings
+from deconditioning.wording import number
 
 METHODS = ("kbr", "kde", "cme", "abc")
 #: What cross-validation tries.
@@ -302,12 +303,15 @@ def compare_rules(
         weights, kernels, words = None, None, None
         if name == "kde":
             means, bandwidth = best_density_means(problem)
-            words = f"bandwidth {bandwidth:g}, the best of {BANDWIDTHS[0]:g} to {BANDWIDTHS[-1]:g} given the truth"
+            words = (
+                f"bandwidth {number(bandwidth, 6)}, the best of {number(BANDWIDTHS[0], 6)} to "
+                f"{number(BANDWIDTHS[-1], 6)} given the truth"
+            )
         elif name == LEAST_SQUARES:
             bandwidth = validated_bandwidth(problem)
             means, words = (
                 density_means(problem, bandwidth),
-                f"bandwidth {bandwidth:g} by least-squares cross-validation",
+                f"bandwidth {number(bandwidth, 6)} by least-squares cross-validation",
             )
         elif name == "abc":
             means, kept = rejection_means(problem, simulations)
@@ -334,7 +338,7 @@ def _by_kernels(
         scale = given.get("scale", scale)
     if name in (FOLDED, FOLDED_OWN):
         scale, _ = validated(problem, epsilons=(0.01 / problem.spec.pairs,), own=name == FOLDED_OWN)
-        words = f"{scale:g} × the median distance by 10-fold cross-validation"
+        words = f"{number(scale, 6)} × the median distance by 10-fold cross-validation"
     rule = theorem_rule(problem) if name == THEOREM else gaussian_rule(problem, scale, 1e-10)
     if name in ("kbr", PRINTED):
         epsilon = given.get("epsilon", rule.regularisation)

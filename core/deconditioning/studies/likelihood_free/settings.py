@@ -1,5 +1,6 @@
 """The settings of likelihood-free inference: a simulator and its prior, how many runs, the kernels."""
 
+from deconditioning.abbreviations import legend
 from deconditioning.settings.setting import Choice, Integer, Linear, Log, Switch
 from deconditioning.settings.settings import Settings
 
@@ -50,7 +51,7 @@ class SimulatorSettings(NumberSettings):
     prefix = "lf"
 
     simulations = Integer(
-        "Simulations", 100, low=20, high=500, step=10, log=True, draws=True, first=6, symbol="N",
+        "Simulations", 300, low=20, high=500, step=10, log=True, draws=True, first=6, symbol="N",
         address="lf-n-exponential-gamma", plain="How many simulations", plain_help="n, the number of simulator runs.",
         otherwise={"problem": {
             "gaussian": {"default": 200, "low": 50, "high": 1000, "step": 50, "address": "lf-n-gaussian"},
@@ -85,15 +86,16 @@ class KernelSettings(Settings):
     epsilon = Log(
         "ε, of the ε-kernel", 0.1, low=0.01, high=10.0, first=1, symbol="ε", address="lf-eps",
         help="In sd of the summaries. It affects q̄ and the region where herding searches, not the weights.",
-        plain="How close a simulation must be",
-        plain_help="ε, the width of the kernel that compares simulations with the observation, in their standard "
-        "deviations.",
     )  # fmt: skip
     length = Log("ℓ, in sd of near parameters", 1.0, low=0.1, high=10.0, first=2, symbol="ℓ", address="lf-len",
                  help="Near parameters are those with simulations inside the narrowest allowed ε-kernel; 1 is their "
                  "standard deviation.")  # fmt: skip
-    kernel_scale = Log("k", 0.1, low=0.01, high=10.0, first=3, address="lf-k",
-                       help="Lengthscale for the summaries, in their standard deviations.")  # fmt: skip
+    kernel_scale = Log(
+        "k", 0.1, low=0.01, high=10.0, first=3, address="lf-k",
+        help="Lengthscale for the summaries, in their standard deviations.", plain="How close a simulation must be",
+        plain_help="k, the width of the kernel that compares simulations with the observation, in their standard "
+        "deviations. The wider it is, the wider is the posterior.",
+    )  # fmt: skip
     regularisation = Log("λ", 1e-3, low=1e-8, high=1.0, first=4, symbol="λ", address="lf-lam",
                          help="Regularisation of the operator of the simulator; it enters as nλ.")  # fmt: skip
     second_regularisation = Log("δ", 1e-3, low=1e-6, high=1.0, first=5, symbol="δ", address="lf-del",
@@ -106,7 +108,7 @@ class MethodSettings(Settings):
     prefix = "lf"
 
     method = Choice("Samples of", "dme", options={"dme": "DME", "kbr": "KBR", "cme": "CME", "abc": "ABC"},
-                    address="lf-shown")  # fmt: skip
+                    address="lf-shown", help=legend("DME, KBR, CME, ABC"))  # fmt: skip
 
 
 class PageSettings(SimulatorSettings, ModeSettings, KernelSettings, MethodSettings):

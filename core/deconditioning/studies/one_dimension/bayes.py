@@ -17,6 +17,7 @@ from deconditioning.kernels.spec import KernelSpec
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.studies.one_dimension.problem import COLUMNS
 from deconditioning.studies.one_dimension.settings import BayesSettings
+from deconditioning.wording import number
 
 #: Prior → components (weight, mean, sd) of a mixture of normals in units of the half-width; empty: uniform.
 PRIORS: dict[str, tuple[tuple[float, float, float], ...]] = {
@@ -137,7 +138,7 @@ def exact_density(line: Line, prior: str, x: float, y: np.ndarray) -> np.ndarray
     density = np.exp(misfit - misfit.max()) * prior_density(prior, y, spec.half_width)
     total = np.trapezoid(density, y)
     if misfit.max() < -700 or not total > 0:
-        raise InputError(f"x = {x:.3g} is impossible in this simulation: choose an x near the data.")
+        raise InputError(f"x = {number(x)} is impossible in this simulation: choose an x near the data.")
     return density / total
 
 
