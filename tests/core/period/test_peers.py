@@ -69,7 +69,9 @@ def test_the_result_holds_their_scores_and_says_if_one_is_better(
     error = own.means.reshape(truth.shape) - truth
     area = np.broadcast_to(series.problem.grid.area, truth.shape)
     assert scores[RIDGE]["rmse"] == pytest.approx(np.sqrt(np.average(error**2, weights=area)))
-    better = [name for name, crps in left_out.items() if crps < min(result.diagnostics["left_out_crps"].values())]
+    better = [
+        name for name, crps in left_out.items() if crps < 0.98 * min(result.diagnostics["left_out_crps"].values())
+    ]
     assert [name for name in left_out if any(f"`{name}`" in each for each in result.warnings)] == better
     gaps = series.coarse.copy()
     gaps[3, 2] = np.nan

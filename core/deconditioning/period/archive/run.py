@@ -32,6 +32,8 @@ from deconditioning.period.series import Series
 
 #: Pixels that the mixture is chosen on.
 _CHOSEN_ON = 4000
+#: Of this CRPS or less a peer is called better; nearer ones differ by chance.
+_BETTER = 0.98
 
 
 def downscale_with_archive(
@@ -73,10 +75,10 @@ def downscale_with_archive(
 
 
 def _better(others: dict[str, Peer], crps: float) -> tuple[str, ...]:
-    """A sentence on every peer that predicts left-out times better."""
+    """A sentence on every peer that predicts left-out times better by more than 2 %."""
     return tuple(
         f"On blocks of time left out, `{name}` has a smaller CRPS, {each.left_out_crps:.3g}, than this prediction, "
-        f"{crps:.3g}." for name, each in others.items() if each.left_out_crps < crps
+        f"{crps:.3g}." for name, each in others.items() if each.left_out_crps < _BETTER * crps
     )  # fmt: skip
 
 
