@@ -19,6 +19,17 @@ from tests.waiting import HANG_S, wait_for
 
 #: Hands a process of the cluster the id of an app that is no longer there.
 ORPHAN = "from deconditioning.engine.process_setup import setup_under; setup_under(1); print('goes on')"
+#: Sets up a worker, which has a nanny as its parent, and prints its niceness.
+WORKER = """
+import multiprocessing, os, types
+from deconditioning.engine.process_setup import setup_under
+def worker(pipe):
+    setup_under(os.getppid())(types.SimpleNamespace())
+    pipe.send(os.nice(0))
+ours, its = multiprocessing.Pipe()
+multiprocessing.get_context("fork").Process(target=worker, args=(its,)).start()
+print(ours.recv())
+"""
 APP = """
 import sys, threading, time
 from pathlib import Path
@@ -40,6 +51,17 @@ def processes() -> dict[str, psutil.Process]:
         if "multiprocessing.spawn" in line:
             found["worker"] = child
     return found
+
+
+@pytest.mark.parametrize(("given", "niceness"), [(None, 10), ("3", 3)])
+def test_a_worker_leaves_the_cores_to_the_pages(
+    given: str | None, niceness: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DECONDITIONING_NICE")
+    if given:
+        monkeypatch.setenv("DECONDITIONING_NICE", given)
+    output = subprocess.run([sys.executable, "-c", WORKER], capture_output=True, text=True, check=True).stdout
+    assert int(output) == max(niceness, os.nice(0))
 
 
 @pytest.fixture
