@@ -25,6 +25,7 @@ from deconditioning.models.sparse.inducing import located
 from deconditioning.models.spec import ModelSpec
 from deconditioning.models.spread import Spread
 from deconditioning.settings.setting import Log, Setting
+from deconditioning.wording import number
 from pages.downscaling.data import Choice
 from pages.kit.controls.essential import aside, group
 from pages.kit.controls.own_choice import OWN, own_choice, own_words
@@ -50,8 +51,8 @@ OWN_FAMILIES = {
 #: Nearer ends of sliders by their keys (`log_slider`).
 _Ends = Mapping[str, tuple[float, float]]
 _NO_ENDS: _Ends = {}
-#: Between them trust moves the mean map.
-_TRUST = (1e-2, 10.0)
+#: Between them trust and σ² move the mean map; σ² begins at its least, where the map follows the cells.
+_TRUST, _NOISE = (1e-2, 10.0), (1e-3, 10.0)
 #: How far beyond the opening lengthscale the essential slider goes at least, as a factor.
 _ROOM = 10.0
 #: Where the slider of ς² begins, which stands for none.
@@ -203,7 +204,11 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
         changes["kernel"] = trusted(changes["kernel"], covariates, control(_SLIDERS.trust, **_essential_ends(*_TRUST)))
     noises = {"noise": max(start.noise, LEAST), "point_noise": max(start.point_noise, LEAST)}
     for name, value in noises.items():
-        changes[name] = control(_MODEL.declaration(name).inner.copy(default=value))
+        ends = _essential_ends(*_NOISE) if name == "noise" else {}
+        changes[name] = control(_MODEL.declaration(name).inner.copy(default=value), **ends)
+    if not page_record().shows_all:
+        error = problem.target_sd * changes["noise"] ** 0.5
+        st.caption(f"Values are off by about {number(error, 2)} {plain(problem.units)}.")
     if changes["point_noise"] <= LEAST * (1 + 1e-6):
         changes["point_noise"] = 0.0
         if page_record().shows_all:

@@ -83,8 +83,9 @@ class KernelSettings(Settings):
     )  # fmt: skip
     noise = OrNone(
         Log("σ²", _USUAL.noise, low=1e-6, high=10.0, symbol="σ²", about="noise variance of the standardised targets",
-            help="Noise variance of a standardised coarse target: the larger it is, the less closely the map follows "
-            "the coarse values."),
+            help="Noise variance of a standardised coarse target.", plain="How noisy the coarse values are",
+            plain_help="The noise variance σ² of a coarse value, as a share of the variance of all. The noisier the "
+            "values, the less closely the map follows them."),
         f"{TREND.noise:g} for {_IN_SPACE}, and for bag_gp of matched cells; else {_USUAL.noise}",
     )  # fmt: skip
     point_noise = OrNone(
