@@ -10,7 +10,7 @@ that a redraw may swallow. `move_slider`: by keyboard. `open_expanders`: every o
 import contextlib
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from playwright.sync_api import BrowserContext, Download, Locator, Page, expect
 from playwright.sync_api import TimeoutError as NotYet
@@ -110,12 +110,19 @@ def click_while_there(button: Locator, instead: Locator) -> bool:
 
 
 def give(page: Page, name: str, data: bytes, uploader: int = 0) -> None:
-    """Choose a file for upload, again where the page was drawn anew at that moment and nothing heard of it."""
-    field = page.locator("[data-testid=stFileUploader] input[type=file]").nth(uploader)
+    """Choose a file for upload."""
+    give_files(page, page.locator("[data-testid=stFileUploader] input[type=file]").nth(uploader), {name: data})
+
+
+def give_files(page: Page, field: Locator, files: dict[str, bytes]) -> None:
+    """Choose files at once, again where the page was drawn anew at that moment and nothing heard of them."""
     page.evaluate(HEAR)
+    given: Any = [
+        {"name": name, "mimeType": "application/octet-stream", "buffer": data} for name, data in files.items()
+    ]
 
     def heard() -> bool:
-        field.set_input_files({"name": name, "mimeType": "application/octet-stream", "buffer": data})
+        field.set_input_files(given)
         return page.evaluate("() => window.chosen")
 
     wait_for(heard, "the file field's answer")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.steps import exceptions, fits, give, opened, pick, revision, settled
+from tests.browser.steps import exceptions, fits, give, give_files, opened, pick, revision, settled
 from tests.core.fields.own_files import coarse_months, fine_heights, projected, reanalysis, rubbish
 from tests.core.fields.samples import netcdf
 from tests.waiting import wait_for
@@ -46,9 +46,7 @@ def test_from_a_file_to_its_map_in_a_minute_and_three_clicks(new_page: Callable[
     settled(page)
     page.evaluate(COUNT)
     begun, worked_example = time.monotonic(), revision(page, "map-mean")
-    page.locator(INPUT).set_input_files(
-        [{"name": name, "mimeType": "", "buffer": data} for name, data in files().items()]
-    )
+    give_files(page, page.locator(INPUT), files())
     button(page).wait_for()
     settled(page)  # what comes below the button moves it
     button(page).click()
