@@ -148,19 +148,16 @@ SCRIPT_PARTS = tuple(
         "index:addScriptFinishedHandler": "Tells when a run has ended.",
         "index:removeScriptFinishedHandler": "Stops telling.",
     }.items()
-) + tuple(
-    Part(f"js/utils:{name}", "Marks an uploaded file that was refused.", "See markRefused in frame.js.")
-    for name in ("stFileChip", "stFileChipName")
 )
 
 #: ``data-testid`` of Streamlit's elements, in our style sheets, scripts and browser tests.
 TEST_IDS = tuple(
     """stAlertContentError stApp stBaseButton stButtonGroup stCaptionContainer stCheckbox stCode stColumn stDataFrame
-    stElementContainer stElementToolbar stException stExpandSidebarButton stExpander stFileUploader
-    stHorizontalBlock stHtml
+    stElementContainer stElementToolbar stException stExpandSidebarButton stExpander stFileChip stFileChipName
+    stFileUploader stHorizontalBlock stHtml
     stLayoutWrapper stMain stMainBlockContainer stMarkdownContainer stMultiSelectTagsContainer stPageLink stPopover
     stPopoverBody stSelectbox stSidebar stSidebarCollapseButton stSidebarContent stSidebarHeader stSidebarNav
-    stSidebarNavItems stSidebarNavLink stSlider stSliderThumbValue stToast stTopNav stWidgetLabel
+    stSidebarNavItems stSidebarNavLink stSlider stSliderThumbValue stSliderTickBar stToast stTopNav stWidgetLabel
     stIconMaterial stButton""".split()
 )
 #: Classes of what can be set; `pages.kit.level` hides those that are not essential.

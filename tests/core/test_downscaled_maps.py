@@ -122,7 +122,7 @@ def test_an_end_with_values_beyond_it_says_so():
     assert scale.extend(inside) == "neither" and scale.extend(above) == "max" and scale.extend(-above) == "min"
     assert [words for _, words in scale.ticks("both")] == ["≤ −0.73", "−0.5", "0", "0.5", "≥ 0.73"]
     assert [words for _, words in scale.ticks()] == ["−0.73", "−0.5", "0", "0.5", "0.73"]
-    assert [words for _, words in MapScale("", "K", "sequential", 0.0, 2e-6).ticks()][-1] == "2e−06"
+    assert [words for _, words in MapScale("", "K", "sequential", 0.0, 2e-6).ticks()][-1] == "2 × 10⁻⁶"
 
 
 def test_limits_stay_while_a_slider_moves_and_leave_no_map_blank():

@@ -103,7 +103,7 @@ def test_bounds_are_the_limits_or_the_narrowest_usual_ones() -> None:
 
 @pytest.mark.parametrize("kind", ["log", "box-cox"])
 def test_negative_values_have_no_logarithm(kind: str) -> None:
-    with pytest.raises(InputError, match="not negative, but the smallest coarse value is -1"):
+    with pytest.raises(InputError, match="not negative, but the smallest coarse value is −1"):
         fit_warp(kind, np.array([-1.0, 2.0]), None)
 
 

@@ -61,8 +61,8 @@ def test_the_order_of_the_slides_and_what_they_say() -> None:
     assert [slide["key"] for slide in slides] == keys
     found = {slide["key"]: slide for slide in slides}
     assert found["question"]["title"] == "One dimension" and found["question"]["sentence"] == "Can f be found?"
-    assert "RMSE" in found["figure-0"]["sentence"] and "RMSE of DME 0.1" in found["figure-0"]["sentence"]
-    assert "DME 0.5" in found["figure-1"]["sentence"], "root mean square of what was added to f"
+    assert "RMSE" in found["figure-0"]["sentence"] and "RMSE of deconditional mean 0.1" in found["figure-0"]["sentence"]
+    assert "deconditional mean 0.5" in found["figure-1"]["sentence"], "root mean square of what was added to f"
     assert found["figure-1"]["sentence"].startswith("From −2.00 to 2.00")
     assert found["settings"]["lines"] == [["λ", "0.01"]] and found["method"]["sentence"] == "W spreads ỹ."
     assert ["Address", ADDRESS] in found["credits"]["lines"]
@@ -171,7 +171,7 @@ def test_the_words_and_numbers_of_the_report_are_those_of_the_slides(told: Prese
         assert any(cell in line for line in words), cell
     assert any(f"Address: {ADDRESS}" in line for line in words)
     finding = " ".join(words)
-    assert "RMSE of DME" in finding and "Hsu and Ramos 2019" in finding
+    assert "RMSE of deconditional mean" in finding and "Hsu and Ramos 2019" in finding
 
 
 def words_of(pdf: bytes) -> list[str]:
