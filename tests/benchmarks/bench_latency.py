@@ -86,7 +86,7 @@ TOYS = {
     "Filtering, 200 training steps, 150 followed": (
         "/follow", "f-plane", ("Step$", "β, lengthscale in median distances", "ε, δ = 2ε"), 2.0,
     ),
-    "Likelihood-free inference, 100 simulations": (
+    "Likelihood-free inference, 300 simulations": (
         "/simulate", "lf-marginal-0", ("λ", "ε, of the ε-kernel", "δ"), 2.0,
     ),
 }  # fmt: skip

@@ -115,7 +115,7 @@ def test_a_step_outside_the_domain_of_the_warp_is_skipped_with_its_reason(tmp_pa
     stored = stored_model(other, "bag_gp", matching="direct", mediators=())
     stored = replace(stored, settings=stored.settings.replace(warp=Warp("box-cox").to_dict()))
     found = run(task(other, tmp_path / "out.zarr", stored, condition="each"))
-    assert len(found["warnings"]) == 1 and "Step 1 is skipped: The cells range from -" in found["warnings"][0]
+    assert len(found["warnings"]) == 1 and "Step 1 is skipped: The cells range from −" in found["warnings"][0]
     assert "log(v) is not defined" in found["warnings"][0]
 
 
