@@ -207,8 +207,8 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
         ends = _essential_ends(*_NOISE) if name == "noise" else {}
         changes[name] = control(_MODEL.declaration(name).inner.copy(default=value), **ends)
     if not page_record().shows_all:
-        error = problem.target_sd * changes["noise"] ** 0.5
-        st.caption(f"Values are off by about {number(error, 2)} {plain(problem.units)}.")
+        sd = problem.target_sd * changes["noise"] ** 0.5
+        st.caption(f"Values are off by about {number(sd, 2)} {plain(problem.units)}.")
     if changes["point_noise"] <= LEAST * (1 + 1e-6):
         changes["point_noise"] = 0.0
         if page_record().shows_all:
