@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 from pages.kit.streamlit_parts import ATTRIBUTES, CONTROL_CLASSES, TEST_IDS
 from tests.browser.serving import running_app
-from tests.browser.steps import opened, settled
+from tests.browser.steps import give, opened, settled
 
 FOLDER = Path(__file__).parent
 LOOK = "text => text.replaceAll('\\u2060', '').split(/\\s+/).filter(Boolean).join(' ')"
@@ -57,6 +57,8 @@ def test_words_of_others_are_shown_as_they_are(new_page, own_pages: str) -> None
 def test_marks_that_we_select_in_streamlits_html_are_there(new_page, own_pages: str) -> None:
     """Each of `pages/kit/streamlit_parts.py`; one that a new version has taken away is named."""
     page = opened(new_page(url=own_pages), "/marks")
+    give(page, "words.txt", b"words")
+    page.get_by_test_id("stFileChip").first.wait_for()
     wanted = {
         **{name: f"[data-testid^={name}]" for name in TEST_IDS},
         **{name: f".{name}" for name in CONTROL_CLASSES},
