@@ -1,6 +1,8 @@
 """Probabilities of exceeding a threshold: Brier score, reliability and ROC."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -39,20 +41,24 @@ class Event:
         return {**vars(self), "reliability": self.reliability.tolist()}
 
 
-def events(given: Verified, threshold: float) -> dict[str, Event]:
-    """The event of every prediction; one without an sd says 0 or 1."""
-    tables = {name: np.zeros((_STEPS + 1, 3)) for name in given.forecasts}  # weight, probability, outcome by steps
-    squares = dict.fromkeys(tables, 0.0)
+def events(given: Verified, thresholds: Sequence[float]) -> dict[str, tuple[Event, ...]]:
+    """The events of every prediction, one for each threshold; a prediction without an sd says 0 or 1."""
+    # weight, probability and outcome by steps of the probability
+    tables = {name: np.zeros((len(thresholds), _STEPS + 1, 3)) for name in given.forecasts}
+    squares = {name: np.zeros(len(thresholds)) for name in given.forecasts}
     for truth, weights, predictions in given.times():
         there = weights > 0
-        outcome, weight = (truth[there] > threshold).astype(float), weights[there]
-        for name, prediction in predictions.items():
-            chance = prediction[there].exceedance(threshold)
+        weight = weights[there]
+        for (name, prediction), (n, threshold) in product(predictions.items(), enumerate(thresholds)):
+            outcome, chance = (truth[there] > threshold).astype(float), prediction[there].exceedance(threshold)
             step = np.round(chance * _STEPS).astype(int)
             for column, values in enumerate((weight, weight * chance, weight * outcome)):
-                tables[name][:, column] += np.bincount(step, values, _STEPS + 1)
-            squares[name] += float(np.sum(weight * (chance - outcome) ** 2))
-    return {name: _event(threshold, table, squares[name]) for name, table in tables.items()}
+                tables[name][n, :, column] += np.bincount(step, values, _STEPS + 1)
+            squares[name][n] += float(np.sum(weight * (chance - outcome) ** 2))
+    return {
+        name: tuple(_event(*each) for each in zip(thresholds, table, squares[name], strict=True))
+        for name, table in tables.items()
+    }
 
 
 def _event(threshold: float, table: Float[np.ndarray, "s 3"], squares: float) -> Event:

@@ -70,6 +70,5 @@ def verify(given: Verified, thresholds: Sequence[float] = ()) -> Verification:
         for other, each in list(scores.items())[1:]
         for score, column in (("rmse", "mse"), ("crps", "crps"))
     ]
-    found = [events(given, threshold) for threshold in thresholds]
-    by_name = {name: tuple(each[name] for each in found) for name in scores} if found else {}
-    return Verification(given, scores, tuple(each for each in skills if np.isfinite(each.skill)), by_name)
+    exceedances = events(given, thresholds) if thresholds else {}
+    return Verification(given, scores, tuple(each for each in skills if np.isfinite(each.skill)), exceedances)

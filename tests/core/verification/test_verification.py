@@ -108,7 +108,10 @@ def test_a_shift_and_a_perfect_prediction(made: xr.Dataset) -> None:
 
 
 def test_events_are_those_of_another_library(made: xr.Dataset) -> None:
-    found = events(verified(made, references={"mean only": made.drop_vars("sd")}), 281.0)
+    found = {
+        name: event
+        for name, (event,) in events(verified(made, references={"mean only": made.drop_vars("sd")}), [281.0]).items()
+    }
     truth, mean, sd, weights = flat(made)
     chance = scoringrules_chance(mean, sd, 281.0)
     outcome = truth > 281.0
@@ -122,7 +125,7 @@ def test_events_are_those_of_another_library(made: xr.Dataset) -> None:
     assert (
         sharp.brier == pytest.approx(np.average(outcome != (mean > 281), weights=weights)) and sharp.brier > own.brier
     )
-    assert events(verified(made), 1e9)["prediction"].roc_area is None
+    assert events(verified(made), [1e9])["prediction"][0].roc_area is None
 
 
 def scoringrules_chance(mean: np.ndarray, sd: np.ndarray, threshold: float) -> np.ndarray:

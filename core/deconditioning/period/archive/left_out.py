@@ -22,7 +22,7 @@ from deconditioning.period.archive.gain import CoarseSide, FineSide, Gain, Mixtu
 _SHARES, _REACHES = (0.25, 0.5, 0.75, 0.9, 0.97, 0.99), (4.0, None)
 _MIXTURES = (Mixture(0.0, None), *(Mixture(share, reach) for share in _SHARES for reach in _REACHES))
 #: Blocks of time that are left out in turn; the weight of the stated variance beside that of N times.
-_BLOCKS, _PRIOR_TIMES = 5, 10.0
+BLOCKS, _PRIOR_TIMES = 5, 10.0
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,13 @@ def choose_mixture(coarse: CoarseSide, fine: FineSide, check: Check = never) -> 
     count = len(coarse.z)
     errors = [torch.empty_like(fine.y) for _ in _MIXTURES]
     variances = [torch.zeros_like(fine.prior) for _ in _MIXTURES]
-    for block, rest in folds(count, _BLOCKS):
+    for block, rest in folds(count, BLOCKS):
         check()
         known = anomalies(coarse, fine, rest)
         scale = kernel_scale(coarse, fine, known)
         for n, gain in enumerate(gains(coarse, fine, known, scale, _MIXTURES)):
             errors[n][block] = fine.y[block] - gain.mean(coarse.design[block], coarse.z[block])
-            variances[n] += gain.variance / _BLOCKS
+            variances[n] += gain.variance / BLOCKS
     scores = [gaussian_crps(e, spread_of(e, v)) for e, v in zip(errors, variances, strict=True)]
     best = int(np.argmin(scores))
     everything = anomalies(coarse, fine, np.arange(count))

@@ -5,7 +5,7 @@ the cells kept: BCSD (Wood et al. 2004) of coarse values whose distribution has 
 errors when parts of the training period are predicted from the others, as the archive's own prediction has.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,14 +15,14 @@ from jaxtyping import Float
 from deconditioning.errors import Check
 from deconditioning.fields.problem.baselines import bilinear
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.period.archive.left_out import folds, gaussian_crps
-from deconditioning.period.archive.seasons import Seasons
+from deconditioning.period.archive.left_out import BLOCKS, folds, gaussian_crps
+from deconditioning.period.archive.seasons import Seasons, regressed
 from deconditioning.period.archive.training import Training
 from deconditioning.period.series import Series
 
 DELTA, RIDGE = "delta", "ridge on delta"
-#: Blocks of time that are left out in turn to choose λ, and pixels that it is chosen on.
-_BLOCKS, _CHOSEN_ON = 5, 2000
+#: Pixels that λ is chosen on.
+_CHOSEN_ON = 2000
 #: λ as multiples of the mean squared singular value.
 _STRENGTHS = tuple(10.0 ** np.arange(-4, 2.5, 0.5))
 
@@ -72,13 +72,13 @@ def peers(series: Series, training: Training, seasons: Seasons, parts: int, chec
     )
     at = seasons.design(series.dates), interpolated(problem, z * factor, check), z * factor
     strength = _strength(known)
-    methods: dict[str, _Method] = {DELTA: _delta, RIDGE: lambda *given: _ridge(*given, strength=strength)}
+    methods: dict[str, _Method] = {DELTA: _delta, RIDGE: lambda *times: next(_ridge(*times, strengths=(strength,)))}
     every = np.arange(len(training))
     result = {}
     for name, method in methods.items():
         check()
         errors = _left_out(known, method, parts)
-        blocks = _left_out(known, method, _BLOCKS)
+        blocks = _left_out(known, method, BLOCKS)
         own = torch.as_tensor(blocks[:, np.isfinite(blocks[0])])
         crps = gaussian_crps(own, own.square().mean(0).sqrt())
         result[name] = Peer(method(known, every, *at), np.sqrt((errors**2).mean(0)), crps)
@@ -102,7 +102,7 @@ def interpolated(problem: DownscalingProblem, rows: Sequence[np.ndarray] | np.nd
 
 def _spread(values: np.ndarray, design: np.ndarray) -> np.ndarray:
     """(M,) rms of the anomalies of each cell, never 0."""
-    rms = np.sqrt(((values - design @ np.linalg.lstsq(design, values, rcond=None)[0]) ** 2).mean(0))
+    rms = np.sqrt(((values - design @ regressed(design, values)) ** 2).mean(0))
     return np.where(rms > 0, rms, 1.0)
 
 
@@ -117,20 +117,22 @@ def _left_out(known: _Known, method: _Method, parts: int) -> np.ndarray:
 
 def _delta(known: _Known, rows: np.ndarray, design: np.ndarray, smooth: np.ndarray, coarse: np.ndarray) -> np.ndarray:
     """``D_t c + I(z_t − D_t c_z)``; interpolation I is linear, so that I(c_z) is regressed from interpolated values."""
-    return smooth + design @ np.linalg.lstsq(known.design[rows], known.fine[rows] - known.smooth[rows], rcond=None)[0]
+    return smooth + design @ regressed(known.design[rows], known.fine[rows] - known.smooth[rows])
 
 
 def _ridge(
-    known: _Known, rows: np.ndarray, design: np.ndarray, smooth: np.ndarray, coarse: np.ndarray, *, strength: float
-) -> np.ndarray:
-    """The delta method plus a regression of its errors on the anomalies of all cells."""
-    climate = np.linalg.lstsq(known.design[rows], known.coarse[rows], rcond=None)[0]
+    known: _Known, rows: np.ndarray, design: np.ndarray, smooth: np.ndarray, coarse: np.ndarray, *,
+    strengths: Sequence[float],
+) -> Iterator[np.ndarray]:  # fmt: skip
+    """The delta method plus a regression of its errors on the anomalies of all cells, for each λ from one SVD."""
+    climate = regressed(known.design[rows], known.coarse[rows])
     x = known.coarse[rows] - known.design[rows] @ climate
-    own = known.design[rows], known.smooth[rows], known.coarse[rows]
-    errors = known.fine[rows] - _delta(known, rows, *own)
+    training = known.design[rows], known.smooth[rows], known.coarse[rows]
+    errors = known.fine[rows] - _delta(known, rows, *training)
     u, s, v = np.linalg.svd(x, full_matrices=False)
-    weights = v.T @ ((s / (s**2 + strength * np.mean(s**2)))[:, None] * (u.T @ errors))
-    return _delta(known, rows, design, smooth, coarse) + (coarse - design @ climate) @ weights
+    delta, anomalies, errors = _delta(known, rows, design, smooth, coarse), coarse - design @ climate, u.T @ errors
+    for strength in strengths:
+        yield delta + anomalies @ (v.T @ ((s / (s**2 + strength * np.mean(s**2)))[:, None] * errors))
 
 
 def _strength(known: _Known) -> float:
@@ -138,8 +140,10 @@ def _strength(known: _Known) -> float:
     there = np.flatnonzero(np.isfinite(known.fine[0]))
     some = np.random.default_rng(0).permutation(there)[:_CHOSEN_ON]
     part = replace(known, fine=known.fine[:, some], smooth=known.smooth[:, some])
-    scores = []
-    for strength in _STRENGTHS:
-        errors = torch.as_tensor(_left_out(part, lambda *given, own=strength: _ridge(*given, strength=own), _BLOCKS))
-        scores.append(gaussian_crps(errors, errors.square().mean(0).sqrt()))
+    errors = np.empty((len(_STRENGTHS), *part.fine.shape))
+    for block, rest in folds(len(part.fine), BLOCKS):
+        at = part.design[block], part.smooth[block], part.coarse[block]
+        for n, prediction in enumerate(_ridge(part, rest, *at, strengths=_STRENGTHS)):
+            errors[n, block] = part.fine[block] - prediction
+    scores = [gaussian_crps(each, each.square().mean(0).sqrt()) for each in torch.as_tensor(errors)]
     return _STRENGTHS[int(np.argmin(scores))]

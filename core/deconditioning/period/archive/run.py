@@ -24,11 +24,13 @@ from deconditioning.period.archive.left_out import (
     spread_of,
 )
 from deconditioning.period.archive.peers import Peer, peers
+from deconditioning.period.archive.seasons import regressed
 from deconditioning.period.archive.setting import Setting, prepare
 from deconditioning.period.archive.training import Training
 from deconditioning.period.run import PeriodResult, of_a_series
 from deconditioning.period.scores import series_scores
 from deconditioning.period.series import Series
+from deconditioning.wording import number
 
 #: Pixels that the mixture is chosen on.
 _CHOSEN_ON = 4000
@@ -55,13 +57,13 @@ def downscale_with_archive(
     context.report(message=f"Predicting {series.problem.grid.area.size:,} pixels at {len(series)} times")
     result = _predicted(setting, choice, some, context.check)
     means, spreads = (setting.on_grid(rows) for rows in (result.means, result.spreads))
-    watch_end = watch.seconds()
+    seconds = watch.seconds()
     context.report(message="Comparing with the delta method and ridge regression on the same blocks of time")
     others = peers(series, training, setting.seasons, setting.parts, context.check)
     crps = setting.unit * choice.crps[choice.mixture.words]
     return PeriodResult(
         series, setting.spec, spec_to_settings(settings, setting.spec), means, spreads, result.spread_of,
-        _factor(setting, result.squares), np.full(len(series), np.nan), watch_end,
+        _factor(setting, result.squares), np.full(len(series), np.nan), seconds,
         (*_warnings(setting), *_better(others, crps)),
         {
             "device": str(choose(settings.device)), "jitter": 0.0, "mixture": choice.mixture.words,
@@ -77,8 +79,8 @@ def downscale_with_archive(
 def _better(others: dict[str, Peer], crps: float) -> tuple[str, ...]:
     """A sentence on every peer that predicts left-out times better by more than 2 %."""
     return tuple(
-        f"On blocks of time left out, `{name}` has a smaller CRPS, {each.left_out_crps:.3g}, than this prediction, "
-        f"{crps:.3g}." for name, each in others.items() if each.left_out_crps < _BETTER * crps
+        f"On blocks of time left out, `{name}` has a smaller CRPS, {number(each.left_out_crps)}, than this prediction, "
+        f"{number(crps)}." for name, each in others.items() if each.left_out_crps < _BETTER * crps
     )  # fmt: skip
 
 
@@ -130,7 +132,7 @@ def _factor(setting: Setting, squares: np.ndarray) -> np.ndarray:
     """g(t) of the times of the series, from the squared errors of the training times."""
     design, z = setting.seasons.design(setting.series.dates), setting.of_series().cpu().numpy()
     known, known_z = setting.coarse.design, setting.coarse.z.cpu().numpy()
-    climate = np.linalg.lstsq(known, known_z, rcond=None)[0]
+    climate = regressed(known, known_z)
     return DayFactor.fit(squares, known, known_z - known @ climate)(design, z - design @ climate)
 
 

@@ -79,3 +79,8 @@ def _farthest(known: Sequence[float], used: Sequence[float]) -> float:
         return 0.0
     apart = np.abs(np.subtract.outer(np.asarray(used), np.asarray(known)))
     return float(np.minimum(apart, 1 - apart).min(axis=1).max())
+
+
+def regressed(design: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """(h, P) coefficients of a least-squares fit of values (T, P) on a design (T, h)."""
+    return np.linalg.lstsq(design, values, rcond=None)[0]

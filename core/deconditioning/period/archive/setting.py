@@ -20,7 +20,7 @@ from deconditioning.models.indirect_gp import weights_and_noise
 from deconditioning.models.spec import ModelSpec
 from deconditioning.period.archive.gain import CoarseSide, FineSide
 from deconditioning.period.archive.kernel import composite_fits, learn_composite
-from deconditioning.period.archive.seasons import Seasons
+from deconditioning.period.archive.seasons import Seasons, regressed
 from deconditioning.period.archive.training import Training
 from deconditioning.period.learning import learn_pooled
 from deconditioning.period.posterior import PixelSums, pixel_sums
@@ -104,7 +104,7 @@ def prepare(series: Series, training: Training, settings: DownscaleSettings, con
     problem, device = series.problem, choose(settings.device)
     seasons = Seasons.of(training.dates, series.dates)
     design = seasons.design(training.dates)
-    cells = training.cells - design @ np.linalg.lstsq(design, training.cells, rcond=None)[0]
+    cells = training.cells - design @ regressed(design, training.cells)
     unit = float(cells.std()) or 1.0
     spec = _kernel(series, training, settings, design, cells / unit, unit, context)
     sums = pixel_sums(spec, problem, device, context.check)
@@ -146,9 +146,7 @@ def _kernel(
     known = np.isfinite(training.fine[0])
     if composite_fits(problem, start) and known.all():
         fine = training.fine / unit
-        return learn_composite(
-            problem, settings, a, fine - design @ np.linalg.lstsq(design, fine, rcond=None)[0], context
-        )
+        return learn_composite(problem, settings, a, fine - design @ regressed(design, fine), context)
     cells = np.full((len(training), series.coarse.shape[1]), np.nan)
     cells[:, problem.target_cell] = a
     coarse = replace(
