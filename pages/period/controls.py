@@ -10,18 +10,24 @@ from deconditioning.downscaling.source import Source, kept_uploads, open_source
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.guess.variables import static_covariates
+from deconditioning.fields.problem.assemble import LEAST_CELLS
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.training import read_training
 from deconditioning.period.run import PeriodResult, downscale_series
-from deconditioning.period.scores import bilinear_scores, series_scores
+from deconditioning.period.scores import verified_result
 from deconditioning.period.series import read_series
 from deconditioning.period.times import time_dimension
+from deconditioning.verification.report import Verification, verify
 from pages.kit.controls import widgets
 from pages.kit.layout.escaping import plain
 from pages.kit.visitor import listed
 
 MADE = "made-up region"
+#: Name of the downscaled series beside others.
+_THIS = "this map"
+#: Pixels along a cell that are offered.
+_BLOCKS = (2, 4, 8, 16)
 #: Values of all times and pixels that the page computes; more go through the command.
 _MOST_VALUES = 3_000_000
 
@@ -40,11 +46,10 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A downscaled series, its scores and those of interpolation, and how the archive was read."""
+    """A downscaled series, how it compares with the truth if that is known, and how the archive was read."""
 
     result: PeriodResult
-    scores: dict[str, float]
-    bilinear: dict[str, float]
+    verification: Verification | None
     notes: tuple[str, ...]
     training: int
 
@@ -77,7 +82,7 @@ def choose() -> Choice:
         raise InputError("This file has no variable with several times: choose another, or page Downscaling.")
     target = widgets.selectbox("Target", targets, key="p-target")
     covariates = tuple(guess.value for guess in static_covariates(fields, target))
-    block = int(widgets.select_slider("Pixels along a cell", [2, 4, 8, 16], value=8, key="p-block"))
+    block = _block(fields.grid.shape)
     labels = fields.check(target).extra[time_dimension(fields, target)]
     last = len(labels) - 1
     first = int(
@@ -93,6 +98,19 @@ def choose() -> Choice:
         "it. Off: only the coarse values of the downscaled times are used.",
     )  # fmt: skip
     return Choice(key, target, covariates, block, min(first, last), bool(archive))
+
+
+def _block(shape: tuple[int, int]) -> int:
+    """Pixels along a cell, of which the grid has enough cells."""
+    sizes = [size for size in _BLOCKS if (shape[0] // size) * (shape[1] // size) >= LEAST_CELLS]
+    if not sizes:
+        raise InputError(
+            f"The grid has {shape[0]} × {shape[1]} pixels, fewer than {LEAST_CELLS} cells of 2 × 2: choose another."
+        )
+    if len(sizes) == 1:
+        return sizes[0]
+    usual = 8 if 8 in sizes else sizes[-1]
+    return int(widgets.select_slider("Pixels along a cell", sizes, value=usual, key="p-block"))
 
 
 @st.cache_resource(show_spinner="Downscaling all times …", max_entries=8)
@@ -114,5 +132,5 @@ def downscaled(choice: Choice) -> Shown:
         result, said, known = downscale_with_archive(series, training, settings), training.notes, len(training)
     else:
         result, said, known = downscale_series(series, settings), (), 0
-    return Shown(result, series_scores(series, result.means.__getitem__, result.sd), bilinear_scores(series), said,
-                 known)  # fmt: skip
+    found = None if series.fine is None else verify(verified_result(result, _THIS))
+    return Shown(result, found, said, known)

@@ -3,8 +3,7 @@
 import streamlit as st
 
 from deconditioning.wording import number
-from pages.kit.layout.escaping import MISSING, plain
-from pages.kit.layout.page_layout import refusal
+from pages.kit.layout.escaping import MISSING, plain, sentence_of
 from pages.period.controls import Shown
 
 
@@ -22,21 +21,20 @@ def sentence(shown: Shown) -> None:
         f"pixels. {known}"
     )
     for warning in result.warnings:
-        refusal(warning)
+        st.warning(sentence_of(warning))
 
 
 def table(shown: Shown) -> None:
     """Scores over all pixels and times, where the truth is known."""
-    if not shown.scores:
+    if shown.verification is None:
         st.caption("There is no fine truth, so there are no scores.")
         return
     st.subheader("Scores", anchor=False)
     names = {"rmse": "RMSE", "crps": "CRPS", "coverage50": "in 50 % interval", "coverage95": "in 95 % interval",
              "tendency": "change between times, relative to the truth's"}  # fmt: skip
-    rows = {"this map": shown.scores, "bilinear": shown.bilinear}
     shown_rows = [
-        {"": title, **{label: _cell(scores.get(name)) for name, label in names.items()}}
-        for title, scores in rows.items()
+        {"": title, **{label: _cell(each.pooled.get(name)) for name, label in names.items()}}
+        for title, each in shown.verification.scores.items()
     ]
     formats = {label: st.column_config.TextColumn(alignment="right") for label in names.values()}
     st.dataframe(shown_rows, hide_index=True, column_config=formats, placeholder=MISSING)

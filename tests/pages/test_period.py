@@ -30,6 +30,12 @@ def test_it_opens_on_a_finished_series(page: AppTest) -> None:
     assert "The band contains the truth" in " ".join(each.value for each in page.caption)
 
 
+def test_it_offers_only_cells_of_which_there_are_enough(page: AppTest) -> None:
+    assert page.select_slider(key="p-block").options == ["2", "4", "8"]
+    asked = session("period", **{"p-first": "455", "p-block": "16"})
+    assert not asked.exception and not asked.error and asked.select_slider(key="p-block").value == 8
+
+
 def test_without_the_archive_it_is_worse(page: AppTest) -> None:
     before = scores(page)["this map"]
     page.toggle(key="p-archive").set_value(False).run()

@@ -178,13 +178,21 @@ def _save(
 
 
 def _results(result: "PeriodResult", seed: int) -> list[Result]:
-    from deconditioning.period.scores import bilinear_scores, series_scores
-
     series, name = result.series, result.spec.model.name
     units = series.problem.units or "1"
-    scores = series_scores(series, result.means.__getitem__, result.sd)
+    every = _scores(result)
+    scores = every.pop("prediction", {})
     sentences = list(result.warnings) if scores else ["There is no truth at high resolution.", *result.warnings]
     more = {"settings": result.settings.to_dict(), "diagnostics": result.diagnostics, "times": len(series)}
     mine = Result(name, seed, scores, units, message=" ".join(sentences) or None, seconds=result.seconds, more=more)
-    others = {"bilinear": bilinear_scores(series), **result.diagnostics.get("peers", {})} if scores else {}
-    return [mine, *(Result(name, seed, own, units) for name, own in others.items())]
+    return [mine, *(Result(name, seed, own, units) for name, own in every.items())]
+
+
+def _scores(result: "PeriodResult") -> dict[str, dict[str, float]]:
+    """Name → pooled scores of the prediction, interpolation and the peers; none without a truth."""
+    from deconditioning.period.scores import verified_result
+    from deconditioning.verification.scores import series_scores
+
+    if result.series.fine is None:
+        return {}
+    return {name: each.pooled for name, each in series_scores(verified_result(result, conserving=False))[0].items()}

@@ -58,6 +58,7 @@ class Fields:
     fixed: Mapping[str, int | str] = field(default_factory=dict)
     marks: Marks = field(default_factory=dict)
     missing: tuple[str, ...] = ()
+    _labels: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -116,6 +117,11 @@ class Fields:
 
     def labels(self, dim: str) -> tuple[str, ...]:
         """The label of each position along a dimension; repeated labels get their index, (#5)."""
+        if dim not in self._labels:
+            self._labels[dim] = self._label_texts(dim)
+        return self._labels[dim]
+
+    def _label_texts(self, dim: str) -> tuple[str, ...]:
         if dim not in self.dataset.coords:
             return tuple(str(i) for i in range(self.dataset.sizes[dim]))
         coordinate = self.dataset.coords[dim]

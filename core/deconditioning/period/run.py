@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from deconditioning.period.posterior import (
 )
 from deconditioning.period.series import Block, Series
 
+if TYPE_CHECKING:
+    from deconditioning.period.archive.peers import Peer
+
 #: Times that the correlation in time is learned from.
 _LINKED_BY = 500
 #: Bytes of the means of all times that may be held in memory.
@@ -48,6 +51,7 @@ class PeriodResult:
     evidence : (T,) log evidence of each time, standardised.
     seconds : CPU and wall time after learning; ``warnings`` are messages.
     residuals : joint draws of the errors; None if covariates change with time.
+    peers : other methods from the same archive, by name; none without one.
     """
 
     series: Series
@@ -62,6 +66,7 @@ class PeriodResult:
     warnings: tuple[str, ...] = ()
     diagnostics: dict[str, Any] = field(default_factory=dict)
     residuals: Residuals | None = None
+    peers: "dict[str, Peer]" = field(default_factory=dict)
 
     def sd(self, time: int) -> np.ndarray:
         """(H, W) posterior sd of a pixel's value at a time."""

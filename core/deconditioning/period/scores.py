@@ -1,60 +1,66 @@
-"""Scores of a downscaled series against its fine truth, over all times together, beside interpolation."""
+"""A downscaled series as `verification` takes it: beside its fine truth, interpolation and other methods."""
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
 
-from deconditioning.fields.problem.baselines import bilinear
+from deconditioning.errors import InputError
+from deconditioning.fields.problem.baselines import bilinear, bilinear_conserving
+from deconditioning.period.run import PeriodResult
 from deconditioning.period.series import Series
+from deconditioning.verification.scores import series_scores as scores_of
+from deconditioning.verification.series import BILINEAR, CONSERVING, Forecast, Verified
 
-_LEVELS = {"coverage50": 0.6744897501960817, "coverage95": 1.959963984540054}
+#: Gives the field (H, W) of a time.
+_Field = Callable[[int], np.ndarray]
 
 
-def series_scores(
-    series: Series, mean: Callable[[int], np.ndarray], sd: Callable[[int], np.ndarray] | None = None
-) -> dict[str, float]:
-    """RMSE, bias, CRPS and coverage over all pixels of all times, each pixel weighted by its area, and ``tendency``.
+@dataclass(frozen=True, eq=False)
+class _Fields:
+    """A field (H, W) of each of ``count`` times, computed when it is read."""
 
-    ``mean`` and ``sd`` give the (H, W) field of a time. ``tendency`` is the rms of the change of the mean from one time
-    to the next over that of the truth. Empty without a truth.
+    count: int
+    of: _Field
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, time: int) -> np.ndarray:
+        return self.of(time)
+
+
+def _verified(series: Series, predictions: Mapping[str, tuple[_Field, _Field | None]]) -> Verified:
+    """Predictions of a series, name → what gives mean and, if there is one, sd (H, W) of a time.
+
+    Raises ``InputError`` without a fine truth.
     """
     if series.fine is None:
-        return {}
-    sums: dict[str, float] = {}
-    mass, before, changes = 0.0, None, np.zeros(2)
-    for time in range(len(series)):
-        truth, field = series.fine(time), mean(time)
-        spread = None if sd is None else sd(time)
-        there = np.isfinite(truth) & np.isfinite(field) & (True if spread is None else np.isfinite(spread))
-        area = np.where(there, series.problem.grid.area, 0.0)
-        mass += float(area.sum())
-        own = {"rmse": (field - truth) ** 2, "bias": field - truth}
-        own |= {} if spread is None else _probabilistic(truth, field, spread)
-        for name, values in own.items():
-            sums[name] = sums.get(name, 0.0) + float((area * np.where(there, values, 0.0)).sum())
-        if before is not None:
-            changes += [np.nansum(area * (now - then) ** 2) for now, then in zip((field, truth), before, strict=True)]
-        before = field, truth
-    result = {name: value / mass for name, value in sums.items()}
-    result["rmse"] = math.sqrt(result["rmse"])
-    return result | ({"tendency": math.sqrt(changes[0] / changes[1])} if changes[1] > 0 else {})
+        raise InputError("There is no truth at high resolution, so there is nothing to verify.")
+    count, problem = len(series), series.problem
+    forecasts = {
+        name: Forecast(_Fields(count, mean), None if sd is None else _Fields(count, sd))
+        for name, (mean, sd) in predictions.items()
+    }
+    return Verified(_Fields(count, series.fine), forecasts, problem.grid.area, problem.cell, problem.units)
 
 
-def _probabilistic(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> dict[str, np.ndarray]:
-    """CRPS of a Gaussian and whether the truth lies in its central intervals, pixel by pixel.
-
-    Source: Gneiting and Raftery 2007, eq. 21.
+def verified_result(result: PeriodResult, name: str = "prediction", *, conserving: bool = True) -> Verified:
+    """A downscaled series, bilinear interpolation of the same cells, this with their means kept, and the peers of the
+    archive. Raises ``InputError`` without a fine truth.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        error = np.where(sd > 0, (truth - mean) / sd, np.inf * np.sign(truth - mean))
-        density = np.exp(-0.5 * error**2) / math.sqrt(2 * math.pi)
-        crps = sd * (error * (2 * ndtr(error) - 1) + 2 * density - 1 / math.sqrt(math.pi))
-    crps = np.where(sd > 0, crps, np.abs(truth - mean))
-    return {"crps": crps} | {name: (np.abs(error) <= width).astype(float) for name, width in _LEVELS.items()}
+    series = result.series
+    predictions: dict[str, tuple[_Field, _Field | None]] = {name: (result.means.__getitem__, result.sd)}
+    predictions[BILINEAR] = (lambda time: bilinear(series.at(time)), None)
+    if conserving:
+        predictions[CONSERVING] = (lambda time: bilinear_conserving(series.at(time)), None)
+    for other, peer in result.peers.items():
+        predictions[other] = (peer.field, peer.spread)
+    return _verified(series, predictions)
 
 
-def bilinear_scores(series: Series) -> dict[str, float]:
-    """The scores of bilinear interpolation of the same cells."""
-    return series_scores(series, lambda time: bilinear(series.at(time)))
+def series_scores(series: Series, mean: _Field, sd: _Field | None = None) -> dict[str, float]:
+    """The pooled scores (`verification.scores.series_scores`) of one prediction; empty without a truth."""
+    if series.fine is None:
+        return {}
+    return scores_of(_verified(series, {"prediction": (mean, sd)}))[0]["prediction"].pooled

@@ -45,17 +45,17 @@ class Verification:
             "skill": [asdict(each) for each in self.skills],
             "events": {name: [each.to_dict() for each in found] for name, found in self.events.items()},
             "pit": {name: each.pit.tolist() for name, each in self.scores.items() if each.pit is not None},
+            "spread": {name: each.spread.tolist() for name, each in self.scores.items() if each.spread is not None},
         }
 
     def maps(self) -> "xr.Dataset":
         """(H, W) bias, rmse, crps and coverage95 of the prediction, means over the times."""
-        first, own = next(iter(self.scores.values())), self.given.truth
-        place = own.isel({own.dims[0]: 0}, drop=True)
-        units = {"coverage95": "1"}
-        fields = {name: place.copy(data=values).assign_attrs(units=units.get(name, self.given.units), long_name=name)
-                  for name, values in first.maps.items()}  # fmt: skip
         import xarray as xr
 
+        first, units = next(iter(self.scores.values())), {"coverage95": "1"}
+        place = xr.DataArray(self.given.area, dims=("y", "x")) if self.given.place is None else self.given.place
+        fields = {name: place.copy(data=values).assign_attrs(units=units.get(name, self.given.units), long_name=name)
+                  for name, values in first.maps.items()}  # fmt: skip
         return xr.Dataset(
             fields, attrs={"Conventions": "CF-1.11", "title": f"verification over {len(self.given)} times"}
         )

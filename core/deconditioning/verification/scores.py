@@ -14,6 +14,8 @@ from deconditioning.verification.series import Verified, cell_means
 
 _LEVELS = {"coverage50": 0.5, "coverage90": 0.9, "coverage95": 0.95}
 _BINS = 20
+#: Groups of values by their sd, made of fine steps of its logarithm, eight for every factor of two.
+_GROUPS, _STEPS, _PER_OCTAVE = 10, 1024, 8
 #: Values of all times together from which quantiles are taken.
 _SAMPLE = 500_000
 _QUANTILES = {"q01": 0.01, "q05": 0.05, "q50": 0.5, "q95": 0.95, "q99": 0.99}
@@ -29,6 +31,8 @@ class SeriesScores:
     mse, crps : (T,) of each time; the CRPS of a prediction without sd is its absolute error.
     maps : score → (H, W) means over the times of ``bias``, ``rmse``, ``crps`` and ``coverage95``.
     pit : (20,) weighted shares of ``F(z)`` in equal bins; None without an sd.
+    spread : (g, 3) for up to ten groups of about equal weight, from small sds to large ones: share of all values, rms
+        of the sd, RMSE; both are equal where the sd is right. None without an sd.
     """
 
     pooled: dict[str, float]
@@ -36,6 +40,7 @@ class SeriesScores:
     crps: Float[np.ndarray, " t"]
     maps: dict[str, Float[np.ndarray, "h w"]]
     pit: Float[np.ndarray, " b"] | None
+    spread: Float[np.ndarray, "g 3"] | None
 
 
 def series_scores(given: Verified) -> tuple[dict[str, SeriesScores], Float[np.ndarray, " t"]]:
@@ -73,7 +78,7 @@ class _Tally:
         self.changes = np.zeros(2)
         self.before: tuple[np.ndarray, np.ndarray] | None = None
         self.power: list[Any] = [0.0, 0.0]
-        self.pit = np.zeros(_BINS)
+        self.pit, self.spread = np.zeros(_BINS), np.zeros((_STEPS, 3))
         self.sample: list[np.ndarray] = []
         self.count = len(given)
         most = max(1, _SAMPLE // max(1, self.count))
@@ -99,6 +104,10 @@ class _Tally:
         self.moments += mass * np.array([1.0, *(float(np.sum(points.weights * each)) for each in products)])
         if self.has_sd:
             self.pit += mass * np.histogram(ndtr(score), _BINS, (0.0, 1.0), weights=points.weights)[0]
+            step = _STEPS / 2 + _PER_OCTAVE * np.log2(np.maximum(own.sd, 1e-300))
+            step = np.clip(step, 0, _STEPS - 1).astype(int)
+            for column, values in enumerate((np.ones_like(error), own.sd**2, error**2)):
+                self.spread[:, column] += mass * np.bincount(step, points.weights * values, _STEPS)
         self._add_fields(truth, weights, prediction.mean)
 
     def _add_fields(self, truth: np.ndarray, weights: np.ndarray, mean: np.ndarray) -> None:
@@ -146,7 +155,8 @@ class _Tally:
         if not self.has_sd:
             del maps["coverage95"]
         pit = self.pit / self.pit.sum() if self.has_sd else None
-        return SeriesScores(pooled, self.times["mse"], self.times["crps"], maps, pit)
+        spread = _grouped(self.spread) if self.has_sd else None
+        return SeriesScores(pooled, self.times["mse"], self.times["crps"], maps, pit, spread)
 
     def _distribution(self) -> dict[str, float]:
         from scipy.stats import wasserstein_distance
@@ -156,3 +166,13 @@ class _Tally:
                 for values in (mean, truth)]  # fmt: skip
         result = {name: float(own - true) for name, own, true in zip(_QUANTILES, *both, strict=True)}
         return result | {"wasserstein": float(wasserstein_distance(mean, truth, weights, weights))}
+
+
+def _grouped(table: Float[np.ndarray, "s 3"]) -> Float[np.ndarray, "g 3"]:
+    """Steps of the sd in groups of about equal weight: share, rms of the sd, RMSE."""
+    table = table[table[:, 0] > 0]
+    share = table[:, 0] / table[:, 0].sum()
+    group = np.minimum(_GROUPS * (np.cumsum(share) - share / 2), _GROUPS - 1).astype(int)
+    sums = np.stack([np.bincount(group, column, _GROUPS) for column in table.T], axis=1)
+    sums = sums[sums[:, 0] > 0]
+    return np.column_stack([sums[:, 0] / sums[:, 0].sum(), np.sqrt(sums[:, 1:] / sums[:, :1])])

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from deconditioning.errors import InputError
+from deconditioning.fields.grids.pixel_shares import Shares
 from deconditioning.metrics.predictive import Predictive
 
 if TYPE_CHECKING:
@@ -17,12 +18,20 @@ if TYPE_CHECKING:
 CELL_MEAN, BILINEAR, CONSERVING = "cell mean", "bilinear", "bilinear, cell means kept"
 
 
+class InTime(Protocol):
+    """T fields (H, W), one at each index, such as an array (T, H, W)."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, time: int, /) -> Any: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Forecast:
     """A predicted series of T fields: mean and, if there is one, sd, (T, H, W) in the units of the truth."""
 
-    mean: "xr.DataArray"
-    sd: "xr.DataArray | None" = None
+    mean: InTime
+    sd: InTime | None = None
 
     def at(self, time: int) -> tuple[Float[np.ndarray, "h w"], Float[np.ndarray, "h w"] | None]:
         """Mean and sd of one time."""
@@ -42,14 +51,16 @@ class Verified:
     cells : (H, W) number of the coarse cell of each pixel, −1 outside of all; None if the file does not say.
     units : of the truth.
     notes : what is left out, and why.
+    place : a field (H, W) of the file with its coordinates, which maps of scores have too.
     """
 
-    truth: "xr.DataArray"
+    truth: InTime
     forecasts: dict[str, Forecast]
     area: Float[np.ndarray, "h w"]
     cells: Int[np.ndarray, "h w"] | None
     units: str
     notes: tuple[str, ...] = ()
+    place: "xr.DataArray | None" = None
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -87,23 +98,22 @@ def verified(
 
     Raises ``InputError`` for missing variables, times or another grid.
     """
-    own = _forecast(prediction, name)
+    mean, sd = _moments(prediction, name)
     if truth is None:
         if "truth" not in prediction:
             raise InputError("The prediction has no variable `truth`: name a file with the true field.")
         truth = prediction["truth"]
-    true = _on_times_of(_stacked(truth), own.mean, "The truth")
-    forecasts = {name: own}
+    true = _on_times_of(_stacked(truth), mean, "The truth")
+    forecasts = {name: Forecast(mean, sd)}
     notes: list[str] = []
     for other, dataset in (references or {}).items():
-        found = _forecast(dataset, other)
-        mean = _on_times_of(found.mean, own.mean, f"`{other}`")
-        sd = None if found.sd is None else _on_times_of(found.sd, own.mean, f"`{other}`")
-        forecasts[other] = Forecast(mean, sd)
-    cells = _cells(prediction, own.mean)
-    area = _area(prediction, own.mean)
-    forecasts |= _interpolated(prediction, own.mean, cells, area, notes)
-    return Verified(true, forecasts, area, cells, str(truth.attrs.get("units", "")), tuple(notes))
+        both = [None if each is None else _on_times_of(each, mean, f"`{other}`") for each in _moments(dataset, other)]
+        assert both[0] is not None
+        forecasts[other] = Forecast(both[0], both[1])
+    cells, area = _cells(prediction, mean), _area(prediction, mean)
+    forecasts |= _interpolated(prediction, mean, cells, area, notes)
+    place = true.isel({true.dims[0]: 0}, drop=True)
+    return Verified(true, forecasts, area, cells, str(truth.attrs.get("units", "")), tuple(notes), place)
 
 
 def _stacked(field: "xr.DataArray") -> "xr.DataArray":
@@ -113,11 +123,11 @@ def _stacked(field: "xr.DataArray") -> "xr.DataArray":
     return field if field.ndim == 3 else field.expand_dims("time")
 
 
-def _forecast(dataset: "xr.Dataset", name: str) -> Forecast:
+def _moments(dataset: "xr.Dataset", name: str) -> "tuple[xr.DataArray, xr.DataArray | None]":
     if "mean" not in dataset:
         raise InputError(f"`{name}` has no variable `mean`, but {', '.join(map(str, dataset)) or 'none'}: give a "
                          "file that `deconditioning downscale --output` wrote, or name its field `mean`.")  # fmt: skip
-    return Forecast(_stacked(dataset["mean"]), _stacked(dataset["sd"]) if "sd" in dataset else None)
+    return _stacked(dataset["mean"]), _stacked(dataset["sd"]) if "sd" in dataset else None
 
 
 def _on_times_of(field: "xr.DataArray", own: "xr.DataArray", name: str) -> "xr.DataArray":
@@ -182,14 +192,11 @@ def _interpolated(
         notes.append("Some coarse cells are missing: nothing is compared with interpolation.")
         return {}
     at = {f"coarse_{dim}": own[dim].clip(*_ends(dataset[f"coarse_{dim}"])) for dim in own.dims[1:]}
-    bilinear = coarse.interp(at, method="linear")
-    constant = own.copy(data=coarse.values.reshape(len(own), -1)[:, cells])
-    off = constant.values - cell_means(bilinear.values, cells, area)
-    return {
-        CELL_MEAN: Forecast(constant),
-        BILINEAR: Forecast(own.copy(data=bilinear.values)),
-        CONSERVING: Forecast(own.copy(data=bilinear.values + off)),
-    }
+    bilinear, rows = coarse.interp(at, method="linear").values, coarse.values.reshape(len(own), -1)
+    shares = Shares.whole(cells, rows.shape[1])
+    conserving = np.stack([shares.with_means(*each, area, cells) for each in zip(bilinear, rows, strict=True)])
+    constant = np.where(cells >= 0, rows[:, cells], np.nan)
+    return {CELL_MEAN: Forecast(constant), BILINEAR: Forecast(bilinear), CONSERVING: Forecast(conserving)}
 
 
 def _ends(axis: "xr.DataArray") -> tuple[float, float]:

@@ -16,8 +16,10 @@ from deconditioning.models.learning.repeats import Repeats, averaged_objective, 
 from deconditioning.models.learning.trainable import Trainable
 from deconditioning.period.learning import learn_pooled, spread_times
 from deconditioning.period.run import downscale_series
-from deconditioning.period.scores import bilinear_scores, series_scores
+from deconditioning.period.scores import verified_result
 from deconditioning.period.series import Series, read_series
+from deconditioning.verification.scores import series_scores
+from deconditioning.verification.series import BILINEAR
 from tests.core.period.made import SPEC, made_fields
 
 SETTINGS = DownscaleSettings(model="area_to_point_gp", local_scale=False, restarts=1, steps=15)
@@ -80,7 +82,8 @@ def test_learning_looks_at_twelve_times_evenly_spread(series: Series) -> None:
 
 def test_a_learned_series_beats_interpolation_and_its_intervals_hold(series: Series) -> None:
     result = downscale_series(series, SETTINGS)
-    mine, plain = series_scores(series, result.means.__getitem__, result.sd), bilinear_scores(series)
+    scores = series_scores(verified_result(result))[0]
+    mine, plain = scores["prediction"].pooled, scores[BILINEAR].pooled
     assert mine["rmse"] < 0.7 * plain["rmse"]
     assert 0.85 < mine["coverage95"] <= 1 and mine["crps"] < 0.6 * mine["rmse"]
     truth = np.stack([series.fine(time) for time in range(len(series))])

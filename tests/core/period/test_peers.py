@@ -13,7 +13,10 @@ from deconditioning.period.archive.peers import DELTA, RIDGE, interpolated, peer
 from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.seasons import Seasons
 from deconditioning.period.archive.training import Training
+from deconditioning.period.scores import verified_result
 from deconditioning.period.series import Series
+from deconditioning.verification.scores import series_scores as scores_of
+from deconditioning.verification.series import BILINEAR, CONSERVING
 from tests.core.period.made import UNLEARNED
 
 CONSTANT = Seasons(0, 0)
@@ -62,13 +65,13 @@ def test_the_result_holds_their_scores_and_says_if_one_is_better(
     series: Series, training: Training, monkeypatch
 ) -> None:
     result = downscale_with_archive(series, training, UNLEARNED)
-    scores, left_out = result.diagnostics["peers"], result.diagnostics["left_out_crps_of_peers"]
-    assert set(scores) == set(left_out) == {DELTA, RIDGE}
+    scores, left_out = scores_of(verified_result(result))[0], result.diagnostics["left_out_crps_of_peers"]
+    assert set(result.peers) == set(left_out) == {DELTA, RIDGE} == set(scores) - {"prediction", BILINEAR, CONSERVING}
     truth = np.stack([series.fine(time) for time in range(len(series))])
     own = peers(series, training, Seasons.of(training.dates, series.dates), 2, never)[RIDGE]
     error = own.means.reshape(truth.shape) - truth
     area = np.broadcast_to(series.problem.grid.area, truth.shape)
-    assert scores[RIDGE]["rmse"] == pytest.approx(np.sqrt(np.average(error**2, weights=area)))
+    assert scores[RIDGE].pooled["rmse"] == pytest.approx(np.sqrt(np.average(error**2, weights=area)))
     better = [
         name for name, crps in left_out.items() if crps < 0.98 * min(result.diagnostics["left_out_crps"].values())
     ]

@@ -15,8 +15,7 @@ from deconditioning.downscaling.source import Source
 from deconditioning.errors import InputError
 from deconditioning.period.dataset import period_dataset
 from deconditioning.period.run import downscale_series
-from deconditioning.period.scores import bilinear_scores
-from deconditioning.period.scores import series_scores as scores_of_series
+from deconditioning.period.scores import verified_result
 from deconditioning.period.series import read_series
 from deconditioning.verification.comparison import block_length, skill
 from deconditioning.verification.events import events
@@ -68,6 +67,12 @@ def test_pooled_scores_are_those_of_all_values_at_once(made: xr.Dataset) -> None
     assert found.pooled["pearson"] == pytest.approx(matrix[0, 1] / np.sqrt(matrix[0, 0] * matrix[1, 1]))
     assert np.average(found.crps, weights=weight) == pytest.approx(found.pooled["crps"])
     assert found.pit.sum() == pytest.approx(1)
+    low = sd < np.quantile(sd, 0.05, weights=weights, method="inverted_cdf")  # well inside the first tenth
+    share, spread, error = found.spread.T
+    assert share.sum() == pytest.approx(1) and len(share) == 10 and (np.diff(spread) > 0).all()
+    assert np.sum(share * spread**2) == pytest.approx(average(sd**2))
+    assert np.sum(share * error**2) == pytest.approx(average((mean - truth) ** 2))
+    assert spread[0] >= np.sqrt(np.average(sd[low] ** 2, weights=weights[low]))
     error = (made["mean"] - made.truth).mean("time")
     np.testing.assert_allclose(found.maps["bias"], error)
     assert found.pooled["wasserstein"] > 0.2
@@ -165,16 +170,13 @@ def test_a_series_of_ours_beside_the_interpolations_of_its_cells(tmp_path: Path,
     dataset = period_dataset(result)
     dataset.to_netcdf(tmp_path / "ours.nc", engine="h5netcdf")
     scores, _ = series_scores(verified(dataset))
-    own = scores_of_series(series, lambda time: result.means[time], result.sd)
     assert list(scores) == ["prediction", CELL_MEAN, BILINEAR, CONSERVING]
-    for name, other in (("prediction", own), (BILINEAR, bilinear_scores(series))):
-        for score in ("rmse", "bias", "crps", "tendency", "coverage95"):
-            if score in other:
-                assert scores[name].pooled[score] == pytest.approx(other[score], rel=1e-4), (name, score)
+    for name, other in series_scores(verified_result(result))[0].items():
+        for score in set(other.pooled) - {"q01", "q05", "q50", "q95", "q99"}:
+            assert scores[name].pooled[score] == pytest.approx(other.pooled[score], rel=1e-4, abs=1e-6), (name, score)
     given = verified(dataset)
-    kept = given.forecasts[CONSERVING].mean.values
-    means = cell_means(kept, given.cells, given.area)
-    np.testing.assert_allclose(means, given.forecasts[CELL_MEAN].mean.values, atol=1e-9)
+    means = cell_means(given.forecasts[CONSERVING].mean, given.cells, given.area)
+    np.testing.assert_allclose(means, given.forecasts[CELL_MEAN].mean, atol=1e-9)
 
     words = ["verify", str(tmp_path / "ours.nc"), "--above", "280", "--table", str(tmp_path / "t.csv"), "--maps",
              str(tmp_path / "m.nc"), "--against", f"again={tmp_path / 'ours.nc'}"]  # fmt: skip

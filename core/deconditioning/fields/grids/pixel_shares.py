@@ -86,6 +86,14 @@ class Shares:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(mostly(covered, np.bincount(self.cell, areas, self.count)), mass / covered, np.nan)
 
+    def with_means(self, field: np.ndarray, means: np.ndarray, area: np.ndarray, cell: np.ndarray) -> np.ndarray:
+        """(H, W) a field with the pixels of each cell moved alike, so that the cells have the ``means`` (count,).
+
+        ``cell`` (H, W) is the cell with which a pixel moves, −1 for none; unchanged also where a mean is not known.
+        Exact for pixels that are in one cell only.
+        """
+        return field + np.append(np.nan_to_num(means - self.mean(field, area)), 0.0)[cell]
+
     def of(self, pixel: np.ndarray, size: int) -> tuple[np.ndarray, "Shares"]:
         """The shares of some pixels (P,) of ``size``: which of these each belongs to (m,), and they themselves."""
         row = _numbers(pixel, size)[self.pixel]

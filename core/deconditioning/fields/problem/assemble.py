@@ -17,7 +17,7 @@ from deconditioning.mediator_shift import reweighted
 from deconditioning.observations import Bags, IndirectData
 
 #: Bags and targets below which there is nothing to learn from.
-_LEAST_CELLS = 8
+LEAST_CELLS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,8 +181,8 @@ def _bags(inputs: np.ndarray, rows: tuple[np.ndarray, Shares], grid: Grid) -> Ba
 def _check_cells(bags: int, targets: int) -> None:
     """``InputError`` with fewer than eight bags or targets."""
     for count, what in ((targets, "a visible target"), (bags, "covariates")):
-        if count < _LEAST_CELLS:
+        if count < LEAST_CELLS:
             raise InputError(
-                f"Only {count} coarse cells have {what}; at least {_LEAST_CELLS} are needed: choose smaller "
+                f"Only {count} coarse cells have {what}; at least {LEAST_CELLS} are needed: choose smaller "
                 "blocks, another withheld fraction, or fields with fewer missing values."
             )

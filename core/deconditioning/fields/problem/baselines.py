@@ -46,6 +46,11 @@ def bilinear(problem: DownscalingProblem) -> np.ndarray:
     return _scattered(problem, smooth=False)
 
 
+def bilinear_conserving(problem: DownscalingProblem) -> np.ndarray:
+    """(H, W) `bilinear` moved in each cell so that the cell has its own mean."""
+    return problem.shares.with_means(bilinear(problem), problem.coarse.ravel(), problem.grid.area, problem.cell)
+
+
 def bicubic(problem: DownscalingProblem) -> np.ndarray:
     """(H, W) bicubic spline of the observed cell centres, in physical units.
 

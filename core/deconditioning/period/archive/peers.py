@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 
 from deconditioning.errors import Check
-from deconditioning.fields.problem.baselines import bilinear
+from deconditioning.fields.problem.baselines import bilinear_conserving
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.period.archive.left_out import BLOCKS, folds, gaussian_crps
 from deconditioning.period.archive.seasons import Seasons, regressed
@@ -35,11 +35,21 @@ class Peer:
     ----------
     means : (T, P) at the pixels, in the target's units; ``sd`` (P,).
     left_out_crps : mean CRPS on five blocks of the training period that are left out in turn.
+    problem : the problem of the series.
     """
 
     means: Float[np.ndarray, "T P"]
     sd: Float[np.ndarray, " P"]
     left_out_crps: float
+    problem: DownscalingProblem
+
+    def field(self, time: int) -> Float[np.ndarray, "h w"]:
+        """The mean of a time."""
+        return self.problem.on_grid(self.means[time])
+
+    def spread(self, time: int) -> Float[np.ndarray, "h w"]:
+        """The sd of a time, which is that of all."""
+        return self.problem.on_grid(self.sd)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +91,7 @@ def peers(series: Series, training: Training, seasons: Seasons, parts: int, chec
         blocks = _left_out(known, method, BLOCKS)
         own = torch.as_tensor(blocks[:, np.isfinite(blocks[0])])
         crps = gaussian_crps(own, own.square().mean(0).sqrt())
-        result[name] = Peer(method(known, every, *at), np.sqrt((errors**2).mean(0)), crps)
+        result[name] = Peer(method(known, every, *at), np.sqrt((errors**2).mean(0)), crps, problem)
     return result
 
 
@@ -92,11 +102,7 @@ def interpolated(problem: DownscalingProblem, rows: Sequence[np.ndarray] | np.nd
         check()
         cells = np.full(problem.coarse_shape, np.nan)
         cells.flat[problem.target_cell] = row
-        field = bilinear(replace(problem, coarse=cells))
-        off = cells.ravel() - problem.shares.mean(field, problem.grid.area)
-        own = problem.cell.ravel()
-        field = field + np.where(own >= 0, np.nan_to_num(off)[own], 0.0).reshape(field.shape)
-        result[n] = field.ravel()[problem.pixel]
+        result[n] = bilinear_conserving(replace(problem, coarse=cells)).ravel()[problem.pixel]
     return result
 
 

@@ -28,7 +28,6 @@ from deconditioning.period.archive.seasons import regressed
 from deconditioning.period.archive.setting import Setting, prepare
 from deconditioning.period.archive.training import Training
 from deconditioning.period.run import PeriodResult, of_a_series
-from deconditioning.period.scores import series_scores
 from deconditioning.period.series import Series
 from deconditioning.wording import number
 
@@ -69,10 +68,9 @@ def downscale_with_archive(
             "device": str(choose(settings.device)), "jitter": 0.0, "mixture": choice.mixture.words,
             "left_out_crps": {words: setting.unit * value for words, value in choice.crps.items()},
             "left_out_crps_of_peers": {name: each.left_out_crps for name, each in others.items()},
-            "peers": {name: _scores(series, each) for name, each in others.items()},
             "training_times": len(training), "harmonics": [setting.seasons.annual, setting.seasons.diurnal],
         },
-        residuals_of_archive(setting, choice),
+        residuals_of_archive(setting, choice), others,
     )  # fmt: skip
 
 
@@ -82,13 +80,6 @@ def _better(others: dict[str, Peer], crps: float) -> tuple[str, ...]:
         f"On blocks of time left out, `{name}` has a smaller CRPS, {number(each.left_out_crps)}, than this prediction, "
         f"{number(crps)}." for name, each in others.items() if each.left_out_crps < _BETTER * crps
     )  # fmt: skip
-
-
-def _scores(series: Series, peer: Peer) -> dict[str, float]:
-    """The scores of a peer, empty without a truth."""
-    grid = series.problem.on_grid
-    sd = grid(peer.sd)
-    return series_scores(series, lambda time: grid(peer.means[time]), lambda _time: sd)
 
 
 @dataclass(eq=False)
