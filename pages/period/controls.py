@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from deconditioning.datasets.weather import weather_region
+from deconditioning.datasets.entries import find
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, kept_uploads, open_source
 from deconditioning.errors import InputError
@@ -23,7 +23,8 @@ from pages.kit.controls import widgets
 from pages.kit.layout.escaping import plain
 from pages.kit.visitor import listed
 
-MADE = "made-up region"
+#: Data sets of the catalogue that are series.
+_SERIES = ("era5-uk", "made-up-region")
 #: Name of the downscaled series beside others.
 _THIS = "this map"
 #: Pixels along a cell that are offered.
@@ -56,8 +57,8 @@ class Shown:
 
 @st.cache_resource(show_spinner="Opening the fields …", max_entries=4)
 def fields_of(key: str) -> Fields:
-    """The fields of the made-up region, or of an upload."""
-    return weather_region() if key == MADE else open_source(key)
+    """The fields of a data set of the catalogue, or of an upload."""
+    return open_source(key)
 
 
 def _with_times(fields: Fields) -> list[str]:
@@ -74,7 +75,7 @@ def _with_times(fields: Fields) -> list[str]:
 
 def choose() -> Choice:
     """The controls. Raises ``InputError`` for a file without times."""
-    names = {MADE: "A made-up region, 480 days", **listed(kept_uploads, "p-data")}
+    names = {key: find(key).title for key in _SERIES} | listed(kept_uploads, "p-data")
     key = widgets.selectbox("Series", list(names), key="p-data", format_func=names.__getitem__)
     fields = fields_of(key)
     targets = _with_times(fields)

@@ -20,6 +20,7 @@ def sentence(shown: Shown) -> None:
         f"{len(series)} times, {series.labels[0]} to {series.labels[-1]}: {cells:,} coarse cells become {pixels:,} "
         f"pixels. {known}"
     )
+    st.caption(f"Data: {plain(series.problem.source)}. Licence: {plain(series.problem.licence)}.")
     for warning in result.warnings:
         st.warning(sentence_of(warning))
 

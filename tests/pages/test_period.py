@@ -9,7 +9,7 @@ from tests.pages.conftest import session
 @pytest.fixture(scope="module")
 def page() -> AppTest:
     """The page as it opens, with few times."""
-    page = session("period", **{"p-first": "455"})
+    page = session("period", **{"p-first": "216"})
     assert not page.exception and [each.value for each in page.error] == []
     return page
 
@@ -23,7 +23,8 @@ def scores(page: AppTest) -> dict[str, dict[str, float]]:
 
 def test_it_opens_on_a_finished_series(page: AppTest) -> None:
     said = next(each.value for each in page.markdown if "coarse cells become" in each.value)
-    assert "16 coarse cells become 1,024 pixels" in said and "455 earlier times is the prior" in said
+    assert "24 coarse cells become 1,536 pixels" in said and "216 earlier times is the prior" in said
+    assert any("modified Copernicus" in each.value for each in page.caption)
     found = scores(page)
     assert found["this map"]["RMSE"] < 0.6 * found["bilinear"]["RMSE"]
     assert 0.85 < found["this map"]["in 95 % interval"] <= 1
@@ -32,7 +33,7 @@ def test_it_opens_on_a_finished_series(page: AppTest) -> None:
 
 def test_it_offers_only_cells_of_which_there_are_enough(page: AppTest) -> None:
     assert page.select_slider(key="p-block").options == ["2", "4", "8"]
-    asked = session("period", **{"p-first": "455", "p-block": "16"})
+    asked = session("period", **{"p-first": "216", "p-block": "16"})
     assert not asked.exception and not asked.error and asked.select_slider(key="p-block").value == 8
 
 

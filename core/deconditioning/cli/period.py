@@ -46,7 +46,7 @@ def add_times_options(group: Any) -> None:
     )  # fmt: skip
     group.add_argument(
         "--archive", nargs="+", action=Joined, metavar="FINE",
-        help="file of the target at high resolution over a training period, whose climatology and covariance are the "
+        help="file or data set of the target at high resolution over a training period, whose climatology and covariance are the "
             "prior (with --times)",
     )  # fmt: skip
     group.add_argument(
@@ -125,11 +125,10 @@ def _downscaled(options: argparse.Namespace, series: "Series", settings: dict[st
     context = Context(on_report=Progress(options.quiet))
     if not options.archive:
         return downscale_series(series, settings, context)
-    from deconditioning.fields.reading.opening import open_fields
     from deconditioning.period.archive.run import downscale_with_archive
     from deconditioning.period.archive.training import read_training
 
-    training = read_training(series, open_fields(options.archive), options.period or ())
+    training = read_training(series, _archive(options.archive), options.period or ())
     if not options.quiet:
         for note in training.notes:
             say(f"Note: {note}")
@@ -138,6 +137,17 @@ def _downscaled(options: argparse.Namespace, series: "Series", settings: dict[st
     if not options.quiet:
         say(f"Note: the prior covariance is {result.diagnostics['mixture']}, as blocks of time left out show.")
     return result
+
+
+def _archive(file: str) -> "Fields":
+    """The fields of a file, or of a bundled data set."""
+    from pathlib import Path
+
+    from deconditioning.datasets.entries import catalogue
+    from deconditioning.fields.reading.opening import open_fields
+
+    entry = None if Path(file).exists() else next((each for each in catalogue() if each.key == file), None)
+    return entry.open() if entry else open_fields(file)
 
 
 def _announce(series: "Series", quiet: bool) -> None:

@@ -60,6 +60,12 @@ def atmosphere_fields(shape: tuple[int, int] = (360, 720), seed: int = 0, explai
     return fields_from_dataset(make_atmosphere(shape, seed, explained), licence=GENERATED)
 
 
+def _made_up_region() -> "Fields":
+    from deconditioning.datasets.weather import weather_region
+
+    return weather_region()
+
+
 def _matched(target: str, covariates: list[str], block: int, select: dict[str, int]) -> dict[str, Any]:
     """A worked example whose cells all keep their values."""
     cells = {"mediators": [], "block": [block, block], "withhold": 0.0, "seed": 0}
@@ -127,6 +133,28 @@ BUILT_IN = (
         "relation with high and middle cloud is partly by construction.",
         partial(_open_file, bundled("ncep_gdas_flux_20060401_t62.nc")),
         _matched("ttop", ["orog", "clt", "clh", "clm"], 6, {}),
+    ),
+    Entry(
+        "era5-uk",
+        "British Isles, March (ERA5)",
+        "bundled",
+        "Copernicus licence; contains modified Copernicus Climate Change Service information 2019",
+        "ERA5, March 2019, every three hours (Hersbach et al. 2020)",
+        "ERA5, temperature at 2 m over the British Isles at 248 times, and the share of land: a series for page Period "
+        "and `--times`.",
+        partial(_open_file, bundled("era5_uk_2019-03.nc")),
+        _matched("t2m", ["land"], 4, {"time": 244}),
+    ),
+    Entry(
+        "made-up-region",
+        "Made-up region, 480 days",
+        "generated",
+        GENERATED,
+        "deconditioning.datasets.weather, seed 0",
+        "Daily temperature over hills and a coast, with weather below the cells and patterns that no covariate "
+        "explains: a series for page Period and `--times`.",
+        _made_up_region,
+        _matched("t", ["orography", "land"], 4, {"time": 0}),
     ),
     _atmosphere("atmosphere", "Planet at 0.5°, made up", (360, 720), 17),
     _atmosphere("atmosphere-small", "Planet at 2°, made up", (90, 180), 5),

@@ -12,7 +12,7 @@ from deconditioning.fields.spec import DownscalingSpec
 
 KEYS = tuple(entry.key for entry in BUILT_IN)
 #: Keys in links, saved runs and papers: none may go, and the first is the one the page opens with.
-PUBLISHED = ("ukv-645m", "ukv-75m", "era5-t2m", "gdas-ttop", "atmosphere", "atmosphere-small")
+PUBLISHED = ("ukv-645m", "ukv-75m", "era5-t2m", "gdas-ttop", "era5-uk", "atmosphere", "atmosphere-small")
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +33,8 @@ def test_built_in_entries_are_there_and_say_where_they_come_from():
         ("ukv-75m", (22, 20), 440),
         ("era5-t2m", (15, 33), 495),
         ("gdas-ttop", (15, 32), 480),
+        ("era5-uk", (8, 12), 96),
+        ("made-up-region", (8, 8), 64),
         ("atmosphere-small", (18, 36), 324),
     ],
 )
