@@ -46,8 +46,8 @@ def add_times_options(group: Any) -> None:
     )  # fmt: skip
     group.add_argument(
         "--archive", nargs="+", action=Joined, metavar="FINE",
-        help="file or data set of the target at high resolution over a training period, whose climatology and covariance are the "
-            "prior (with --times)",
+        help="file or data set of the target at high resolution over a training period, whose climatology and "
+            "covariance are the prior (with --times)",
     )  # fmt: skip
     group.add_argument(
         "--period", nargs="+", metavar="TIME",

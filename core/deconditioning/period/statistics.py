@@ -14,7 +14,7 @@ import torch
 from deconditioning import linalg
 from deconditioning.errors import InputError
 from deconditioning.fields.times import MONTHS
-from deconditioning.period.correlation import FIXED, TimeCorrelation, days_of
+from deconditioning.period.correlation import TimeCorrelation, days_of
 from deconditioning.period.run import PeriodResult
 from deconditioning.period.series import Series
 
@@ -24,6 +24,8 @@ WORDS = ("mean", "month", "season", "max", "min", "trend", "above=VALUE", "below
 _LOW, _HIGH = 0.05, 0.95
 _SEASONS = {"DJF": (12, 1, 2), "MAM": (3, 4, 5), "JJA": (6, 7, 8), "SON": (9, 10, 11)}
 _DAYS_A_YEAR = 365.2425
+#: Bytes of errors that are drawn at once.
+_AT_ONCE = 100_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,25 +54,34 @@ class PeriodStatistic:
     truth: np.ndarray | None
 
 
+#: A draw (T, P) of a series at the prediction pixels, and one whose errors never change, None with an archive.
+Draw = tuple[np.ndarray, np.ndarray | None]
+
+
 def period_draws(
     result: PeriodResult, count: int, seed: int, correlation: TimeCorrelation | None = None
-) -> Iterator[np.ndarray]:
-    """``count`` joint draws (T, P) of the series at the prediction pixels, in the target's units, one after another.
+) -> Iterator[Draw]:
+    """``count`` joint draws of the series, in the target's units, one after another.
 
     ``mean + sd · u`` with ``u ~ N(0, ρ ⊗ R)``, R the correlation in space of the posterior's errors and ρ that in time,
-    by default the result's own. Raises ``InputError`` if covariates change with time.
+    by default the result's own. Errors are drawn a few series at a time, so that the draws depend on ``count`` too.
+    Raises ``InputError`` if covariates change with time.
     """
     residuals = result.residuals
     if residuals is None:
         raise InputError("There are no joint draws where covariates change with time: leave out the statistics.")
     between = (correlation or residuals.correlation).matrix(days_of(result.series.dates))
     root = linalg.root(torch.as_tensor(between), "correlation in time")
-    chosen = result.series.problem.pixel
-    means = result.means.reshape(len(result.series), -1)[:, chosen]
-    sds = np.stack([result.sd(time).flat[chosen] for time in range(len(result.series))])
+    chosen, times = result.series.problem.pixel, len(root)
+    means = result.means.reshape(times, -1)[:, chosen]
+    sds = np.stack([result.sd(time).flat[chosen] for time in range(times)])
     generator = torch.Generator().manual_seed(seed)
-    for _ in range(count):
-        yield means + sds * (root @ residuals.draw(len(root), generator)).numpy()
+    most = max(1, _AT_ONCE // (8 * sds.size))
+    for begin in range(0, count, most):
+        series = min(most, count - begin)
+        for errors in residuals.draw(series * times, generator).reshape(series, times, -1):
+            fixed = None if residuals.of_archive else means + sds * errors[:1].numpy()
+            yield means + sds * (root @ errors).numpy(), fixed
 
 
 def statistics_named(words: Sequence[str], series: Series) -> list[Statistic]:
@@ -119,29 +130,28 @@ def _grouped(kind: str, series: Series) -> Statistic:
 
 
 def period_statistics(
-    result: PeriodResult, words: Sequence[str], count: int = 50, seed: int = 0
+    result: PeriodResult, words: Sequence[str], count: int = 50, seed: int = 0, draws: Sequence[Draw] | None = None
 ) -> list[PeriodStatistic]:
-    """The statistics of ``count`` joint draws. Raises ``InputError`` as `statistics_named` and `period_draws` do."""
+    """The statistics of ``count`` joint draws, or of given ``draws``.
+
+    Raises ``InputError`` as `statistics_named` and `period_draws` do.
+    """
     series = result.series
     requested = statistics_named(words, series)
+    count = count if draws is None else len(draws)
     if count < 2:
         raise InputError(f"{count} draws cannot show the spread of a statistic: request at least 2.")
-    own = _over_draws(result, requested, count, seed)
-    widest = None
-    if result.residuals is not None and not result.residuals.of_archive:
-        widest = _over_draws(result, requested, count, seed, fixed=True)
-    return [_summary(series, each, own[n], None if widest is None else widest[n]) for n, each in enumerate(requested)]
-
-
-def _over_draws(
-    result: PeriodResult, requested: list[Statistic], count: int, seed: int, fixed: bool = False
-) -> list[np.ndarray]:
-    """(D, G, P) values of each statistic in every draw."""
-    values: list[list[np.ndarray]] = [[] for _ in requested]
-    for draw in period_draws(result, count, seed, FIXED if fixed else None):
-        for draws, statistic in zip(values, requested, strict=True):
-            draws.append(statistic.of(draw))
-    return [np.stack(draws) for draws in values]
+    own: list[list[np.ndarray]] = [[] for _ in requested]
+    widest: list[list[np.ndarray]] = [[] for _ in requested]
+    for draw, fixed in period_draws(result, count, seed) if draws is None else draws:
+        for n, statistic in enumerate(requested):
+            own[n].append(statistic.of(draw))
+            if fixed is not None:
+                widest[n].append(statistic.of(fixed))
+    return [
+        _summary(series, each, np.stack(own[n]), np.stack(widest[n]) if widest[n] else None)
+        for n, each in enumerate(requested)
+    ]
 
 
 def _summary(series: Series, statistic: Statistic, values: np.ndarray, widest: np.ndarray | None) -> PeriodStatistic:

@@ -61,9 +61,11 @@ def test_errors_have_the_posteriors_correlation_and_leave_the_cells(series: Seri
 def test_errors_of_a_field_that_does_not_fit_into_memory_are_the_same(
     series: Series, result: PeriodResult, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = next(period_draws(result, 1, 3))
+    whole, _ = next(period_draws(result, 1, 3))
     monkeypatch.setattr(posterior, "fits_in_memory", lambda problem: False)
-    np.testing.assert_allclose(next(period_draws(downscale_series(series, UNLEARNED), 1, 3)), whole, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        next(period_draws(downscale_series(series, UNLEARNED), 1, 3))[0], whole, rtol=0, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("mixture", [Mixture(0.7, None), Mixture(0.7, 2.0), Mixture(1.0, 2.0)])
@@ -90,7 +92,7 @@ def test_errors_of_an_archive_have_the_mixtures_covariance(series, result, setti
 
 def test_draws_have_the_series_mean_and_sd_and_are_linked_in_time(series: Series, result: PeriodResult) -> None:
     correlation = TimeCorrelation(((0.6, 5.0, False), (0.4, math.inf, False)))
-    draws = np.stack(list(period_draws(result, 300, 1, correlation)))
+    draws = np.stack([draw for draw, _ in period_draws(result, 300, 1, correlation)])
     sds = np.stack([result.sd(time).ravel() for time in range(12)])
     standard = (draws - result.means.reshape(12, -1)) / sds
     assert np.abs(standard.mean(0)).max() < 0.35
@@ -98,8 +100,9 @@ def test_draws_have_the_series_mean_and_sd_and_are_linked_in_time(series: Series
     expected = correlation.matrix(days_of(series.dates))
     np.testing.assert_allclose(rho, expected, atol=0.06)
     np.testing.assert_allclose(expected[0, 5], 0.6 * np.exp(-1) + 0.4)
-    again = next(period_draws(result, 1, 1, correlation))
+    again, fixed = next(period_draws(result, 300, 1, correlation))
     np.testing.assert_array_equal(again, draws[0])
+    np.testing.assert_allclose(np.ptp((fixed - result.means.reshape(12, -1)) / sds, axis=0), 0, atol=1e-9)
 
 
 def test_the_sd_of_a_mean_is_that_of_linked_errors(series: Series, result: PeriodResult) -> None:
@@ -118,7 +121,7 @@ def test_the_sd_of_a_mean_is_that_of_linked_errors(series: Series, result: Perio
 def test_statistics_are_those_of_each_draw(series: Series, result: PeriodResult) -> None:
     words = ["mean", "max", "min", "month", "season", "trend", "above=280", "below=280.5"]
     asked = statistics_named(words, series)
-    field = next(period_draws(result, 1, 0))
+    field, _ = next(period_draws(result, 1, 0))
     values = [each.of(field) for each in asked]
     np.testing.assert_allclose(values[0][0], field.mean(0))
     np.testing.assert_array_equal(values[1][0], field.max(0))
