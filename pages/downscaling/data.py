@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,6 +24,7 @@ from deconditioning.models.catalogue import MODELS
 from deconditioning.models.defaults import usual_model
 from pages.downscaling import cell_selection
 from pages.downscaling.dimensions import coarse_dimensions, dimensions
+from pages.downscaling.footprints import files
 from pages.downscaling.missing import counted_missing
 from pages.downscaling.own_file import request
 from pages.downscaling.variable_choice import begin, pick, several
@@ -145,14 +146,16 @@ def choose(hidden: DeltaGenerator) -> Choice:
         others = [NONE, *names]
         coarse = pick("Coarse target from another file", "coarse", others, NONE, names)
         mediator = pick("Mediators from a third file", "third", others, NONE, names) if coarse != NONE else NONE
-        beside = [one for one in names if one not in (key, coarse)]
-        more = several("More covariates from", "more", beside, [], names)
-    put_into_link(*(one for one in (key, coarse, mediator, *more) if one.startswith(UPLOAD)))
-    files = joined([key, *more])
-    fields = fields_of(files)
+        others = [one for one in names if one not in (key, coarse)]
+        more = several("More covariates from", "more", others, [], names)
+        beside = files.choose(key)
+    put_into_link(*(one for one in (key, coarse, mediator, *more, *beside.values()) if one.startswith(UPLOAD)))
+    every = joined([key, *more])
+    fields = fields_of(every)
     requested = st.container()
     dimensions_place = at_both_levels("dimensions") if _is_own(key) else nullcontext()
-    source = Source(files, None if coarse == NONE else coarse, None if mediator == NONE else mediator)
+    gridded = {"coarse": coarse, "mediator": mediator}
+    source = Source.from_dict(beside | {n: k for n, k in gridded.items() if k != NONE} | {"fields": every})
     with group("Variables and cells"):
         spec = _spec(fields, source, hidden, (requested, dimensions_place))
     choice = Choice(source, spec)
@@ -187,20 +190,24 @@ def _spec(
     """The problem; ``places`` are those of questions about missing values, and of time and level."""
     asked, dimensions_place = places
     default = _default_of(keys_of(source.fields)[0], source.coarse)
+    if source.regions:
+        default = {**default, "withhold": 0.0}
     target, covariates, mediators = _variables(fields, source, default)
-    own = [*covariates, *mediators] if source.coarse else [target, *covariates, *mediators]
+    own = [*covariates, *mediators] if source.target_apart else [target, *covariates, *mediators]
     with dimensions_place:
         select, coarse = _selections(fields, source, default, (own, target, covariates, mediators))
-    used = [(source.coarse or source.fields, target, coarse if source.coarse else select)]
-    used += [(source.fields, name, select) for name in covariates]
+    used = [(source.fields, name, select) for name in covariates]
+    if not source.regions:
+        used.insert(0, (source.coarse or source.fields, target, coarse if source.coarse else select))
     used += [(_holder_of(source, name), name, select) for name in mediators]
     with asked:
         missing = counted_missing(used, fields_of)
     cells = _cells(default, hidden)
+    weights, error = _of_cells(fields, source, (target, *covariates, *mediators))
     spec = DownscalingSpec(
         target, tuple(covariates), tuple(mediators), cells.block, cells.withhold, cells.seed,
         None if cells.matching == CELLS.matching.default else cells.matching, cells.coordinates, select,  # type: ignore[arg-type]
-        coarse_select=coarse, missing=missing,
+        coarse_select=coarse, missing=missing, weights=weights, error=error,
     )  # fmt: skip
     return cell_selection.chosen(source, _reweighed(spec), fields_of)
 
@@ -241,7 +248,9 @@ def cell_values(problem: Mapping[str, Any]) -> dict[str, Any]:
     values = {"rows": rows, "columns": columns, "matching": problem["matching"] or CELLS.matching.default}
     values |= {name: problem[name] for name in ("withhold", "coordinates", "seed")}
     values["reweigh"] = problem.get("reweigh", CELLS.reweigh.default)
-    return {CELLS.declaration(name).key: value for name, value in values.items()}
+    names = {"weights": "weights", "error": "errors"}
+    fields = {k: problem.get(name) or NONE for name, k in names.items() if problem.get(name) or k in st.session_state}
+    return fields | {CELLS.declaration(name).key: value for name, value in values.items()}
 
 
 def _holder_of(source: Source, name: str) -> str:
@@ -256,15 +265,36 @@ def _variables(fields: Fields, source: Source, default: dict[str, Any]) -> tuple
     there = fields_of(source.coarse).variables() if source.coarse else here
     between = fields_of(source.mediator).variables() if source.mediator else there
     labels = labels_of({**there, **between, **here})
-    target = pick("Target", "target", list(there), default.get("target", ""), labels)
+    if source.regions:
+        target = pick("Target", "target", files.attributes(source.regions), "")
+    else:
+        target = pick("Target", "target", list(there), default.get("target", ""), labels)
     offered = [name for name in here if name != target or source.coarse]
     first = [name for name in _default_covariates(source, fields, target, default) if name in offered]
     _follow_default("cov", first)
     covariates = several("Covariates (high resolution)", "cov", offered, first, labels)
+    if source.regions:  # matched by their outlines
+        return target, covariates, []
     shared = [n for n in between if n != target] if source.coarse else offered
     if source.coarse and not source.mediator:
         shared = [name for name in shared if name in here]
     return target, covariates, several("Mediators", "med", shared, default.get("mediators", []), labels)
+
+
+def _of_cells(fields: Fields, source: Source, used: Sequence[str]) -> tuple[str | None, str | None]:
+    """The field by which means over cells are weighted beside area, and the one with the sd of each value's error."""
+    here = fields.variables()
+    names = {NONE: "area alone", **labels_of(here)}
+    weights = pick("Weights of a cell's pixels", "weights", [NONE, *(n for n in here if n != used[0])], NONE, names)
+    errors: list[str] = []
+    if source.regions:
+        errors = files.attributes(source.regions)
+    elif source.coarse:
+        names, errors = labels_of(fields_of(source.coarse).variables()), list(fields_of(source.coarse).variables())
+    error = NONE
+    if errors := [name for name in errors if name not in used]:
+        error = pick("Errors of the cells' values (sd)", "errors", [NONE, *errors], NONE, names | {NONE: "none given"})
+    return None if weights == NONE else weights, None if error == NONE else error
 
 
 def _default_covariates(source: Source, fields: Fields, target: str, default: dict[str, Any]) -> list[str]:

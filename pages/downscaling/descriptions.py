@@ -37,7 +37,8 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
     bags, targets = problem.data.bags.count, len(problem.data.targets)
     what = plain(", ".join(problem.spec.covariates).replace("_", " ")) or "coordinates only"
     if problem.matched:
-        how = f"{targets} coarse values, each the mean over {pixels_of_a_cell(problem)}"
+        beside = "" if problem.stations is None else f" and {len(problem.stations.row)} stations"
+        how = f"{targets} coarse values, each the mean over {pixels_of_a_cell(problem)}{beside}"
     else:
         through = plain(", ".join(problem.mediator_columns).replace("_", " "))
         how = f"{targets} coarse values and {bags} other cells with covariates, matched only through {through}"
@@ -56,6 +57,8 @@ def _scale(problem: DownscalingProblem) -> str:
 
 def pixels_of_a_cell(problem: DownscalingProblem) -> str:
     """What a coarse value is a mean over; cells of a coarse file hold as many pixels as lie in them."""
+    if problem.regions is not None:
+        return "the pixels inside its region"
     if problem.matched and problem.truth is None:
         return "the pixels inside its cell"
     rows, columns = problem.spec.block
@@ -77,6 +80,7 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
     """The sentence beside the maps, and the equation with the page's own numbers."""
     bags, targets = problem.data.bags.count, len(problem.data.targets)
     points = float(problem.data.bags.sizes.sum())
+    stations = 0 if problem.stations is None else len(problem.stations.row)
     model = spec.model
     weights = model.formula
     if model.ridge:
@@ -87,7 +91,7 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
     if not model.reads(problem.data):
         carried, told = r" + a(x)^\top C\,a(x)", f"{told}{_PSEUDO} "
     evidence = (
-        f" The {model.quantity} of the {targets} targets is {signed(view.evidence, 2)}."
+        f" The {model.quantity} of the {targets + stations} targets is {signed(view.evidence, 2)}."
         if view.evidence is not None
         else ""
     )

@@ -33,6 +33,7 @@ from pages.downscaling import cell_selection
 from pages.downscaling.data import Choice, cell_values, problem_of
 from pages.downscaling.distribution import warp
 from pages.downscaling.distribution.view import View
+from pages.downscaling.footprints import files
 from pages.downscaling.model import OWN_FAMILIES, family_values, slider_values
 from pages.downscaling.picture import quick_view
 from pages.kit.chart.plotly_live import plotly_live
@@ -161,6 +162,7 @@ def open_run(run: Run) -> None:
         "cov": list(problem["covariates"]),
         "med": list(problem["mediators"]),
         **cell_values(problem),
+        **files.values_of(source),
         DownscaleSettings.warp.key: warp.value_of(settings["settings"]),
         "missing": list(problem.get("missing", [])),
         "model": settings["model"],

@@ -27,6 +27,7 @@ from pages.downscaling import (
 from pages.downscaling.distribution import uncertainty, warp
 from pages.downscaling.distribution.view import View
 from pages.downscaling.essentials import ESSENTIALS
+from pages.downscaling.footprints import learned
 from pages.downscaling.frames import ahead
 from pages.downscaling.frames.along import Standing
 from pages.downscaling.own_file import dialog
@@ -87,6 +88,7 @@ def body() -> None:
     descriptions.what_it_shows(problem, spec, view)
     explore(choice, problem, spec, view, maps, shows_draws)
     numbers.one_cell(problem, view, cell)
+    learned.show(problem, spec, view, baselines)
     scores(choice, problem, spec, view, checked)
     trust.show_one_scale_up(problem, maps.scale, checked)
     result = verdict(problem, view.mean, held, baselines["bilinear"], doubts)

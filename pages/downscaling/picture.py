@@ -20,6 +20,7 @@ from deconditioning.downscaling import interactive
 from deconditioning.downscaling.interactive import Later
 from deconditioning.downscaling.prediction import matched_data
 from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.stations.report import best_pixel
 from deconditioning.downscaling.warping.physical_map import physical_map
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -29,6 +30,7 @@ from deconditioning.figures.downscaled_maps import (
     all_panels,
     chosen_cell_marks,
     field_scale,
+    footprint_marks,
     keys_of,
     mean_panel,
     reaches,
@@ -86,7 +88,7 @@ def _matched(key: str, ell: str, _problem: DownscalingProblem, _spec: ModelSpec)
 def data_for(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> IndirectData:
     """The data the model can use; pseudo-targets are computed once per mediator kernel."""
     if spec.model.reads(problem.data):
-        return problem.data
+        return matched_data(problem, spec)
     ell = json.dumps(spec.mediator_kernel.to_dict()) if spec.mediator_kernel else ""
     return _matched(choice.key, ell, problem, spec)
 
@@ -111,7 +113,8 @@ def _exact_job(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
         found = physical_map(problem, result.parts)
         latent = physical_map(problem, [(1.0, result.mean, result.sd_latent)]).sd if spec.point_noise > 0 else None
         scale = None if result.scale is None else problem.on_grid(result.scale)
-        more: dict[str, Any] = {"left_out": result.left_out, "sd_latent": latent, "scale": scale}
+        more: dict[str, Any] = {"left_out": result.left_out, "sd_latent": latent, "scale": scale,
+                                "stations": result.stations}  # fmt: skip
         here = Later(lambda: found.mean), Later(lambda: found)
         return View(*here, result.notes, result.evidence, result.jitter, exact=True, **more)
 
@@ -221,9 +224,12 @@ class Maps:
             places = {key: st.container(key=f"lab-map-{key}") for key in keys}
         return cls(places, field_scale(problem), problem)
 
-    def draw(self, panel: Panel, along: _Along, every: int = 1) -> None:
-        """One map in its place; ``along`` says where it stands on each slider (`frames.along`)."""
-        self.show(panel.key, field_map(panel, every=every, **_look(is_dark())), along)
+    def draw(self, panel: Panel, along: _Along, every: int = 1, best: int | None = None) -> None:
+        """One map in its place; ``along`` says where it stands on each slider (`frames.along`), ``best`` is the pixel
+        of the best further station."""
+        figure = field_map(panel, every=every, **_look(is_dark()))
+        figure["data"] += footprint_marks(self.problem, panel.key, self.scale, best)
+        self.show(panel.key, figure, along)
 
     def show(self, key: str, figure: Any, along: _Along | None = None) -> None:
         """A figure in the place of that key; what is pointed at on it is looked into, or done by hand."""
@@ -246,7 +252,9 @@ def _given(key: str, dark: bool, _panels: list[Panel], _problem: DownscalingProb
     """The maps that no slider changes, written out: the coarse observation and the truth, where it is known."""
     given = [panel for panel in _panels if panel.key in (MapKey.OBSERVED, MapKey.TRUTH)]
     figures = {panel.key: field_map(panel, **_look(dark)) for panel in given}
-    figures[MapKey.OBSERVED]["data"] += chosen_cell_marks(_problem)
+    observed = next(panel for panel in given if panel.key == MapKey.OBSERVED)
+    footprints = footprint_marks(_problem, MapKey.OBSERVED, observed.scale)
+    figures[MapKey.OBSERVED]["data"] += footprints + chosen_cell_marks(_problem)
     return {name: prepare(figure) for name, figure in figures.items()}
 
 
@@ -319,7 +327,8 @@ def draw_maps(choice: Choice, panels: list[Panel], view: View, maps: Maps, along
     every: dict[str, int] = {MapKey.SPREAD: view.sd_every, MapKey.ERROR: view.every}
     for panel in panels:
         if panel.key in every:
-            maps.draw(panel, along, every[panel.key])
+            best = None if view.stations is None else best_pixel(maps.problem, view.stations.sources)
+            maps.draw(panel, along, every[panel.key], best)
     return st.session_state.get(Key.SHOWN_CELL)
 
 

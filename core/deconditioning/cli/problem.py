@@ -103,32 +103,12 @@ def add_footprint_options(group: Any) -> None:
     )
 
 
-def problem_of_regions(
-    options: argparse.Namespace, fields: "Fields", spec: "DownscalingSpec"
-) -> "DownscalingProblem":  # fmt: skip
-    """The problem whose cells are the regions of ``--polygons``."""
-    from deconditioning.fields.footprints.region_files import read_regions
-    from deconditioning.fields.footprints.regions import make_problem_from_regions
+def problem_of(options: argparse.Namespace, spec: "DownscalingSpec", opener: Any) -> "DownscalingProblem":
+    """The problem of the files of a command."""
+    from deconditioning.downscaling.source import build_problem
+    from deconditioning.downscaling.stations.opening import regions_at, stations_at
 
-    if options.coarse:
-        raise InputError("`--polygons` and `--coarse` both give the target: use one of them.")
-    check_selection(options, spec, [fields])
-    return make_problem_from_regions(
-        fields, read_regions(options.polygons, spec.target, options.value_units or "", spec.error), spec
-    )
-
-
-def with_stations_of(options: argparse.Namespace, problem: "DownscalingProblem") -> "DownscalingProblem":
-    """The problem with the stations of the options, if any."""
-    from deconditioning.fields.footprints.stations import with_scored_stations, with_stations
-    from deconditioning.tables.stations import read_stations
-
-    value, target = getattr(options, "station_value", None) or "", problem.spec.target
-    if file := getattr(options, "stations", None):
-        problem = with_stations(problem, read_stations(file, target, value))
-    if file := getattr(options, "score_stations", None):
-        problem = with_scored_stations(problem, read_stations(file, target, value))
-    return problem
+    return build_problem(source_of(options), spec, opener, regions=regions_at, stations=stations_at)
 
 
 def problem_spec(options: argparse.Namespace, default: dict[str, Any]) -> "DownscalingSpec":
@@ -223,15 +203,18 @@ def open_input(options: argparse.Namespace) -> tuple["Fields", dict[str, Any]]:
 
 def files_given(options: argparse.Namespace) -> dict[str, Any]:
     """The files of a command, for its JSON."""
+    from deconditioning.downscaling.source import OPTIONS
+
     given = {name: getattr(options, name) for name in ("input", "coarse", "mediator", "output")}
-    return given | chosen(options, ("polygons", "value", "stations", "score_stations", "station_value"))
+    beside = [option for option in ("value", *OPTIONS.values()) if option not in given and hasattr(options, option)]
+    return given | chosen(options, beside)
 
 
 def source_of(options: argparse.Namespace) -> "Source":
     """The files that were given."""
     from deconditioning.downscaling.source import Source
 
-    return Source(options.input, options.coarse, options.mediator)
+    return Source.of_options(vars(options))
 
 
 def check_selection(options: argparse.Namespace, spec: "DownscalingSpec", files: "Sequence[Fields]") -> None:

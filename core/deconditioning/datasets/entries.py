@@ -1,7 +1,7 @@
 """Every data set of the tool, with its origin, licence and default settings."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -11,6 +11,7 @@ from deconditioning.bundled import bundled
 from deconditioning.errors import InputError
 
 if TYPE_CHECKING:
+    from deconditioning.fields.footprints.station_data import Stations
     from deconditioning.fields.gridded import Fields
 
 _FOLDER_VARIABLE = "DECONDITIONING_DATA"
@@ -34,6 +35,7 @@ class Entry:
     default : settings of a worked example, the fields of a `DownscalingSpec`; empty for a file not yet looked into
         (then `deconditioning.fields.guess.problem.guess_problem` makes a guess).
     open : reads or computes the fields; `InputError` where that fails.
+    stations : by name what a list calls stations that belong to the fields, and what gives them.
     """
 
     key: str
@@ -44,6 +46,7 @@ class Entry:
     description: str
     open: Callable[[], "Fields"]
     default: dict[str, Any] = field(default_factory=dict)
+    stations: Mapping[str, tuple[str, Callable[[], "Stations"]]] = field(default_factory=dict)
 
 
 def _open_file(path: Path) -> "Fields":
@@ -97,6 +100,13 @@ def _atmosphere(key: str, title: str, shape: tuple[int, int], block: int) -> Ent
     return Entry(
         key, title, "generated", GENERATED, "deconditioning.datasets.atmosphere, seed 0", description, opener, default
     )
+
+
+def _network(part: str) -> Any:
+    """One part of the generated network of stations: "fields", "seen", "scored"."""
+    from deconditioning.datasets.network import network
+
+    return getattr(network(), part)
 
 
 #: Data sets that come with the project, in the order in which they are listed.
@@ -158,6 +168,20 @@ BUILT_IN = (
     ),
     _atmosphere("atmosphere", "Planet at 0.5°, made up", (360, 720), 17),
     _atmosphere("atmosphere-small", "Planet at 2°, made up", (90, 180), 5),
+    Entry(
+        "stations",
+        "Cells and stations, made up",
+        "generated",
+        GENERATED,
+        "deconditioning.datasets.network, seed 0",
+        "A generated temperature in 16 cells and at 50 stations, which all read 0.8 K too high; 300 others score it.",
+        partial(_network, "fields"),
+        _matched("t", ["orog"], 18, {}),
+        {
+            "seen": ("50 stations, made up", partial(_network, "seen")),
+            "scored": ("300 other stations, made up", partial(_network, "scored")),
+        },
+    ),
 )
 
 
@@ -204,6 +228,19 @@ def find(key: str) -> Entry:
     if key not in entries:
         raise InputError(f"There is no data set `{key}`: choose one of {', '.join(entries)}.")
     return entries[key]
+
+
+def station_titles() -> dict[str, str]:
+    """Key → title of the stations that belong to data sets."""
+    return {f"{entry.key}/{name}": title for entry in catalogue() for name, (title, _) in entry.stations.items()}
+
+
+def find_stations(key: str) -> "Stations":
+    """The stations of a key such as ``stations/seen``; `InputError` where there are none."""
+    owner, _, name = key.rpartition("/")
+    if key not in (known := station_titles()):
+        raise InputError(f"There are no stations `{key}`: choose a table, or one of {', '.join(known)}.")
+    return find(owner).stations[name][1]()
 
 
 def title_of(key: str) -> str:

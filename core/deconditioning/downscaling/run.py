@@ -105,7 +105,7 @@ def downscale(
     rests_on = assumptions(problem, spec, data, predictive.mean, predictive.sd, coverage)
     guard = beside_bilinear(problem, spec.model, result.left_out, bilinear_error(problem), guard)
     diagnostics: dict[str, Any] = {"device": str(device), "assumptions": [asdict(each) for each in rests_on]}
-    if stations := station_report(problem, result, fields, predictive.sd):
+    if stations := station_report(problem, result.stations, fields, predictive.sd):
         diagnostics["stations"] = stations
     seconds = watch.seconds()
     return DownscalingResult(

@@ -97,7 +97,7 @@ class KernelSettings(Settings):
         f"{TREND.point_noise:g} for {_IN_SPACE}, and for bag_gp of matched cells; else {_USUAL.point_noise}",
     )  # fmt: skip
     representativeness = OrNone(
-        Log("τ²", _USUAL.representativeness, low=1e-6, high=10.0, symbol="τ²", address=None, sweep=False,
+        Log("τ²", _USUAL.representativeness, low=1e-6, high=10.0, symbol="τ²", address="tau", sweep=False,
             about="variance by which a station differs from its pixel, learned unless --no-learn (with --stations)"),
         f"{_USUAL.representativeness}, if there are stations",
     )  # fmt: skip

@@ -1,18 +1,31 @@
-"""The origin of a problem's fields as JSON: a data set of the catalogue or an upload stored beside the runs."""
+"""The origin of a problem's data as JSON: a data set of the catalogue or an upload stored beside the runs."""
 
-import json
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from deconditioning.engine.visitors.uploads import UPLOAD, claim, kept, upload_folder, used_now, write_upload
+from deconditioning.downscaling.stations.opening import open_regions, open_stations
+from deconditioning.engine.visitors.uploads import UPLOAD, keep_kind, kept, path_of, upload_folder
 from deconditioning.errors import InputError
+from deconditioning.fields.footprints.region_data import Regions
+from deconditioning.fields.footprints.regions import cells_of_regions, make_problem_from_regions
+from deconditioning.fields.footprints.station_data import Stations
+from deconditioning.fields.footprints.stations import with_scored_stations, with_stations
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.two_files import make_problem_from_files
 from deconditioning.fields.several import keys_of, together
 from deconditioning.fields.spec import DownscalingSpec
+
+#: What the command line calls the files of a source.
+OPTIONS = {
+    "fields": "input", "coarse": "coarse", "mediator": "mediator", "regions": "polygons", "units": "value_units",
+    "stations": "stations", "scored": "score_stations", "station_value": "station_value",
+}  # fmt: skip
+#: What the store calls an upload of fields.
+FIELDS = "fields"
 
 
 def keep_upload(data: bytes | Path, name: str, mark: str = "") -> tuple[str, Fields]:
@@ -25,14 +38,12 @@ def keep_upload(data: bytes | Path, name: str, mark: str = "") -> tuple[str, Fie
     from deconditioning.fields.reading.upload import open_upload
 
     fields = open_upload(data, name)
-    key = write_upload(data, json.dumps({"name": name[:120]}).encode())
-    claim(key.removeprefix(UPLOAD), mark, name[:120])
-    return key, fields
+    return keep_kind(data, name, FIELDS, mark), fields
 
 
 def kept_uploads(mark: str = "") -> dict[str, str]:
-    """Key → file name of every upload that is kept, or of those of one visitor."""
-    return {f"{UPLOAD}{digest}": name for digest, name in kept(upload_folder(), ".nc", mark).items()}
+    """Key → file name of every upload of fields that is kept, or of those of one visitor."""
+    return {f"{UPLOAD}{digest}": name for digest, name in kept(upload_folder(), ".nc", mark, FIELDS).items()}
 
 
 def open_source(key: str) -> Fields:
@@ -45,41 +56,76 @@ def open_source(key: str) -> Fields:
         return find(key).open()
     from deconditioning.fields.reading.upload import open_upload
 
-    digest = key.removeprefix(UPLOAD)
-    path = upload_folder() / f"{digest}.nc"
-    if not digest.isalnum() or not path.is_file():
-        raise InputError("This uploaded file is no longer on the server: upload it again.")
-    used_now(path)
-    return open_upload(path, kept_uploads().get(key, "the upload"))
+    return open_upload(*path_of(key))
 
 
 @dataclass(frozen=True)
 class Source:
-    """Files of a problem by key: ``fields`` alone (way a), or with ``coarse`` and perhaps ``mediator`` (way b).
+    """Files of a problem by key.
 
-    Each may name several files, see `deconditioning.fields.several`.
+    Parameters
+    ----------
+    fields : the covariates, and the target where nothing else holds it.
+    coarse, mediator : the target on its own coarse grid, and mediators in a file of their own. These and ``fields`` may
+        name several files, see `deconditioning.fields.several`.
+    regions, units : regions whose attribute named like the target is the target, and its units; "" if not known.
+    stations, scored : stations that are targets beside the cells, and stations at which the map is only scored.
+    station_value : the column of their values; "" for the one named like the target or "value".
     """
 
     fields: str
     coarse: str | None = None
     mediator: str | None = None
+    regions: str | None = None
+    units: str = ""
+    stations: str | None = None
+    scored: str | None = None
+    station_value: str = ""
+
+    def __post_init__(self) -> None:
+        if self.regions and self.coarse:
+            raise InputError("Regions and a coarse file both give the target: use one of them.")
+
+    @property
+    def target_apart(self) -> bool:
+        """Whether the target is in a file of its own."""
+        return bool(self.coarse or self.regions)
 
     @staticmethod
     def from_dict(value: dict[str, Any]) -> "Source":
         """A source from plain data."""
-        return Source(str(value["fields"]), value.get("coarse"), value.get("mediator"))
+        given = {each.name: value[each.name] for each in fields(Source) if value.get(each.name)}
+        return Source(**{**given, "fields": str(value["fields"])})
+
+    @staticmethod
+    def of_options(given: Mapping[str, Any]) -> "Source":
+        """The source of a command's options."""
+        return Source.from_dict({name: given.get(option) for name, option in OPTIONS.items()})
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, inverse of ``from_dict``."""
-        return {"fields": self.fields, "coarse": self.coarse, "mediator": self.mediator}
+        """Plain data, inverse of ``from_dict``; of regions and stations only what there is."""
+        gridded = ("fields", "coarse", "mediator")
+        return {name: value for name, value in asdict(self).items() if value or name in gridded}
 
 
-def build_problem(source: Source, spec: DownscalingSpec, opener: Any = open_source) -> DownscalingProblem:
-    """The downscaling problem of a source; ``opener`` gives the fields of a key, a file's name where it opens files."""
-    if not source.coarse:
-        return make_problem(opener(source.fields), spec)
-    mediator = opener(source.mediator) if source.mediator else None
-    return make_problem_from_files(opener(source.fields), opener(source.coarse), mediator, spec)
+def build_problem(
+    source: Source, spec: DownscalingSpec, opener: Any = open_source, *,
+    regions: Callable[..., Regions] = open_regions, stations: Callable[..., Stations] = open_stations,
+) -> DownscalingProblem:  # fmt: skip
+    """The downscaling problem of a source; ``opener``, ``regions`` and ``stations`` give what its keys stand for, which
+    are names of files where they open files."""
+    if source.regions:
+        outlined = regions(source.regions, spec.target, source.units, spec.error)
+        problem = make_problem_from_regions(opener(source.fields), outlined, spec)
+    elif source.coarse:
+        mediator = opener(source.mediator) if source.mediator else None
+        problem = make_problem_from_files(opener(source.fields), opener(source.coarse), mediator, spec)
+    else:
+        problem = make_problem(opener(source.fields), spec)
+    for key, add in ((source.stations, with_stations), (source.scored, with_scored_stations)):
+        if key:
+            problem = add(problem, stations(key, spec.target, source.station_value))
+    return problem
 
 
 def cells_shape(source: Source, spec: DownscalingSpec, opener: Any = open_source) -> tuple[int, int]:
@@ -87,6 +133,8 @@ def cells_shape(source: Source, spec: DownscalingSpec, opener: Any = open_source
     from deconditioning.fields.problem.coarsened import cells_of_fields
     from deconditioning.fields.problem.two_files import cells_of_files
 
+    if source.regions:
+        return cells_of_regions(open_regions(source.regions, spec.target, source.units, spec.error))
     if not source.coarse:
         return cells_of_fields(opener(source.fields), spec)
     return cells_of_files(opener(source.fields), opener(source.coarse), spec)

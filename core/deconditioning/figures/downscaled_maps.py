@@ -13,10 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from deconditioning.fields.footprints.station_data import Stations
 from deconditioning.fields.problem.map_selection import number_of
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.figures.colours import colour_scale
 from deconditioning.figures.map_panel import MapScale, Panel
-from deconditioning.figures.style import DARK, LIGHT
+from deconditioning.figures.projection import lines_on, points_on
+from deconditioning.figures.style import DARK, LIGHT, compact, rimmed_line
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.wording import number
 
@@ -137,6 +140,59 @@ def chosen_cell_marks(problem: DownscalingProblem) -> list[dict[str, Any]]:
                  "name": name, "hoverinfo": "skip", "showlegend": False}
             )  # fmt: skip
     return result
+
+
+def footprint_marks(
+    problem: DownscalingProblem, key: str, scale: MapScale, best: int | None = None
+) -> list[dict[str, Any]]:
+    """Traces of the footprints that are no cells of a grid, for the map of a ``key``: outlines of regions; stations, in
+    the field's colours on the coarse map, those that only score as small dots; the place of the ``best`` further
+    station, a flat index of the grid, on the map of uncertainty."""
+    traces: list[dict[str, Any]] = []
+    if problem.regions is not None and key in (MapKey.OBSERVED, MapKey.MEAN):
+        traces += rimmed_line(*lines_on(problem.grid, _rings(problem)), width=1.0, hoverinfo="skip", name="regions")
+    if problem.scored is not None and key == MapKey.OBSERVED:
+        traces.append(_station_marks(problem, problem.scored.stations, "only scores", 4, None))
+    if problem.stations is not None and key in (MapKey.OBSERVED, MapKey.MEAN, MapKey.SPREAD):
+        size, filled = (5, None) if key == MapKey.SPREAD else (9, scale)
+        traces.append(_station_marks(problem, problem.stations.stations, "a target", size, filled))
+    if best is not None and key == MapKey.SPREAD:
+        row, column = divmod(best, problem.grid.shape[1])
+        at = [problem.grid.x[column]], [problem.grid.y[row]]
+        marker = {"symbol": "star", "size": 16, "color": LIGHT, "line": {"color": DARK, "width": 1.5}}
+        traces.append(_points(*at, marker, ["best place for one more station"]))
+    return traces
+
+
+def _station_marks(
+    problem: DownscalingProblem, stations: Stations, role: str, size: int, scale: MapScale | None
+) -> dict[str, Any]:  # fmt: skip
+    """Stations as marks, filled with the colour of their value on a scale where there is one."""
+    x, y = points_on(problem.grid, stations.latitude, stations.longitude)
+    colour: Any = LIGHT
+    if scale is not None:
+        share = (stations.value - scale.low) / (scale.high - scale.low)
+        table = [each for _, each in colour_scale(scale.colours)]
+        colour = [table[i] for i in (share.clip(0, 1) * (len(table) - 1)).round().astype(int).tolist()]
+    words = [f"station, {role}: {number(value, 4)} {problem.units}".strip() for value in stations.value.tolist()]
+    return _points(x, y, {"size": size, "color": colour, "line": {"color": DARK, "width": 1.2}}, words)
+
+
+def _points(x: Any, y: Any, marker: dict[str, Any], words: list[str]) -> dict[str, Any]:
+    place = {"x": compact(np.asarray(x), "f8"), "y": compact(np.asarray(y), "f8")}
+    return {"type": "scatter", "mode": "markers", **place, "marker": marker, "hovertext": words, "hoverinfo": "text",
+            "name": "stations", "showlegend": False}  # fmt: skip
+
+
+def _rings(problem: DownscalingProblem) -> list[np.ndarray]:
+    """The sides of the regions (n, 2) in degrees, as fine as a pixel shows them."""
+    import shapely
+
+    assert problem.regions is not None
+    pixel = float(np.rad2deg(np.sqrt(np.median(problem.grid.steradians()))))
+    simple = shapely.simplify(problem.regions.geometry, 0.25 * pixel)
+    parts = shapely.get_parts(shapely.boundary(simple))
+    return [shapely.get_coordinates(shapely.segmentize(ring, 8 * pixel)) for ring in shapely.get_parts(parts)]
 
 
 def _at_pixels(problem: DownscalingProblem, of_cell: np.ndarray) -> np.ndarray:

@@ -123,7 +123,7 @@ const readLine = (trace, home) => {
     open = known;
   }
   return { points, path, line: trace.line ?? {}, marker: mode.includes('markers') ? trace.marker ?? {} : null,
-    words: mode.includes('text') ? [trace.text].flat() : null, font: trace.textfont ?? {} };
+    words: mode.includes('text') ? [trace.text].flat() : null, font: trace.textfont ?? {}, hover: trace.hovertext ?? null };
 };
 
 const plain = text => {
@@ -236,15 +236,17 @@ const halo = (pen, text, x, y) => {
 const MARKS = {
   x: r => new Path2D(`M${-r},${-r} L${r},${r} M${-r},${r} L${r},${-r}`),
   square: r => new Path2D(`M${-r},${-r} H${r} V${r} H${-r} Z`),
+  star: r => new Path2D(`M${Array.from({ length: 10 }, (_, i) => [0.45 + 0.55 * (i % 2), Math.PI * (i + 0.5) / 5 + Math.PI / 5])
+    .map(([part, at]) => `${(r * part * Math.sin(at + Math.PI / 10)).toFixed(2)},${(r * part * -Math.cos(at + Math.PI / 10)).toFixed(2)}`).join(' L')} Z`),
   circle: r => { const path = new Path2D(); path.arc(0, 0, r, 0, 2 * Math.PI); return path; },
 };
 
-const drawMark = (pen, marker, x, y) => {
+const drawMark = (pen, marker, x, y, i) => {
   const open = marker.symbol === 'x', rim = marker.line ?? {};
   const path = (MARKS[marker.symbol] ?? MARKS.circle)((marker.size ?? 6) / 2);
   pen.save();
   pen.translate(x, y);
-  if (!open) { pen.fillStyle = marker.color ?? DARK; pen.fill(path); }
+  if (!open) { pen.fillStyle = [marker.color].flat()[Array.isArray(marker.color) ? i : 0] ?? DARK; pen.fill(path); }
   for (const [colour, width] of open ? [[rim.color, 3 + 2 * (rim.width ?? 0)], [marker.color, 3]] : [[rim.color, rim.width ?? 0]]) {
     if (!width || !colour) continue;
     Object.assign(pen, { strokeStyle: colour, lineWidth: width });
@@ -266,7 +268,7 @@ const drawLine = (pen, { points, path, line, marker, words, font }, map, frame) 
     pen.setLineDash([]);
   }
   const put = draw => points.forEach(([u, v], i) => { if (Number.isFinite(u + v)) draw(e + a * u, f + d * v, i); });
-  if (marker) put((x, y) => drawMark(pen, marker, x, y));
+  if (marker) put((x, y, i) => drawMark(pen, marker, x, y, i));
   if (words) {
     Object.assign(pen, { font: `${font.size ?? 11}px ${map.family}`, textAlign: 'center', textBaseline: 'bottom' });
     put((x, y, i) => halo(pen, plain(words[i % words.length]), x, y - (marker ? (marker.size ?? 6) / 2 + 1 : 0)));
@@ -288,6 +290,19 @@ const drawShape = (pen, shape, frame) => {
     pen.strokeRect(Math.min(x0, x1), Math.min(y0, y1), Math.abs(x1 - x0), Math.abs(y1 - y0));
   }
   pen.restore();
+};
+
+// What a mark within so many pixels of a place says of itself; empty where there is none.
+const markAt = (map, frame, px, py, within = 8) => {
+  let best = within, words = '';
+  const { home } = map, along = (axis, share) => home[axis][0] + share * (home[axis][1] - home[axis][0]);
+  for (const { points, hover } of map.lines) {
+    if (hover) points.forEach(([u, v], i) => {
+      const away = Math.hypot(frame.toX(along('x', u)) - px, frame.toY(along('y', 1 - v)) - py);
+      if (away <= best) [best, words] = [away, hover[i]];
+    });
+  }
+  return words;
 };
 
 // ---- coordinates and kilometres ----------------------------------------------------------------------------------
@@ -438,5 +453,5 @@ const paintOver = (canvas, map, frame, width, height, ratio, theme) => {
   return pen;
 };
 
-return { readMap, readHeat, lattice, colourise, tableOf, channels, bytesOf, numbersOf, placeAt, valueAt, middleAt, frameOf, paintPixels, paintOver, LEVELS };
+return { readMap, readHeat, lattice, colourise, tableOf, channels, bytesOf, numbersOf, placeAt, valueAt, middleAt, markAt, frameOf, paintPixels, paintOver, LEVELS };
 })();

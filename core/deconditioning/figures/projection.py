@@ -1,6 +1,7 @@
 """From longitude and latitude to a grid's own coordinates, and lines clipped to its frame."""
 
 import json
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from deconditioning.fields.grids import sphere
 from deconditioning.fields.grids.grid import Grid
+from deconditioning.fields.grids.interpolate import locate
 from deconditioning.figures.coast import Resolution, coast_lines
 
 Frame = tuple[float, float, float, float]
@@ -121,11 +123,10 @@ def _cut_jumps(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.insert(x, jumps, np.nan), np.insert(y, jumps, np.nan)
 
 
-def _curvilinear(grid: Grid, resolution: Resolution) -> tuple[np.ndarray, np.ndarray]:
-    """Coast on a grid known only by its latitudes and longitudes: nearest pixel, then one linear step."""
+def _curvilinear(grid: Grid, world: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Lines on a grid known only by its latitudes and longitudes: nearest pixel, then one linear step."""
     from scipy.spatial import cKDTree
 
-    world = _gapped(coast_lines(resolution))
     vectors, coast = sphere.unit_vectors(grid.latitude, grid.longitude), sphere.unit_vectors(world[:, 1], world[:, 0])
     tree, finite = cKDTree(vectors.reshape(-1, 3)), np.isfinite(coast[:, 0])
     rows, cols = np.unravel_index(tree.query(np.where(finite[:, None], coast, 0.0))[1], grid.latitude.shape)
@@ -147,7 +148,26 @@ def coast_on(grid: Grid, resolution: Resolution | None = None) -> tuple[np.ndarr
     spread = float(np.nanmax(grid.latitude) - np.nanmin(grid.latitude))
     chosen = resolution or ("110m" if spread > 60 else "50m")
     if grid.kind == "curvilinear":
-        return _curvilinear(grid, chosen)
+        return _curvilinear(grid, _gapped(coast_lines(chosen)))
     plain = {k: v.item() if hasattr(v, "item") and np.ndim(v) == 0 else v for k, v in grid.mapping.items()}
     mapping = json.dumps(plain, default=lambda value: np.asarray(value).tolist(), sort_keys=True)
     return _coast(grid.kind, mapping, frame(grid), chosen, _cap_of(grid))
+
+
+def lines_on(grid: Grid, lines: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Lines (n, 2) of longitudes and latitudes in the grid's native coordinates, clipped to its frame: one NaN-gapped
+    line (x, y)."""
+    world = _gapped(tuple(lines))
+    if grid.kind == "curvilinear":
+        return _curvilinear(grid, world)
+    return _native_line(world, grid.kind, dict(grid.mapping), frame(grid), _cap_of(grid))
+
+
+def points_on(grid: Grid, latitude: np.ndarray, longitude: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Points in the grid's native coordinates (x, y), those of a curvilinear grid in the middle of their pixel."""
+    if grid.kind == "curvilinear":
+        row, column = np.divmod(np.maximum(locate(grid, latitude, longitude), 0), len(grid.x))
+        return np.asarray(grid.x)[column], np.asarray(grid.y)[row]
+    x, y = _to_native(longitude, latitude, grid.kind, dict(grid.mapping))
+    x0 = frame(grid)[0]
+    return (x if grid.kind == "projected" else (x - x0) % 360 + x0), y

@@ -5,9 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from deconditioning.figures.colours import hue, model_colour, model_name
+from deconditioning.figures.colours import clear, hue, model_colour, model_name
 from deconditioning.figures.style import INK, Figure, axis, compact, hover_numbers, layout, literal, log_axis
 from deconditioning.wording import number
+
+#: Half a central 95 % interval of the normal distribution, in sds.
+Z95 = 1.959964
 
 
 def calibration_plot(
@@ -71,6 +74,30 @@ def error_histogram(
     )
     picture["meta"]["alt"] = f"Histogram of prediction − truth: {summary}."
     return {"data": traces, "layout": picture}
+
+
+def predicted_against_observed(
+    observed: np.ndarray, mean: np.ndarray, sd: np.ndarray, *, model: str = "", units: str = "", height: int = 320,
+    dark: bool = False,
+) -> Figure:  # fmt: skip
+    """Predictions with their 95 % intervals against what was measured, all (n,); the diagonal is perfect."""
+    low, high = (float(end(np.concatenate([observed, mean]))) for end in (np.nanmin, np.nanmax))
+    room = 0.05 * (high - low or 1.0)
+    ends = [low - room, high + room]
+    ideal = {"x": ends, "y": ends, "mode": "lines", "hoverinfo": "skip", "showlegend": False}
+    line = {"color": hue("grey", dark), "width": 1, "dash": "dot"}
+    colour = model_colour(model, dark)
+    bars = {"type": "data", "array": compact(Z95 * sd, "f8"), "thickness": 1, "width": 0, "color": clear(colour, 0.5)}
+    points = _curve(observed, mean, "stations", "markers", {}, f"measured %{{x:.4~r}}, predicted %{{y:.4~r}} {units}")
+    points |= {"marker": {"size": 6, "color": colour}, "error_y": bars}
+    picture = layout("Each station from everything else", height=height, dark=dark)
+    picture["margin"] = {"l": 62, "r": 10, "t": 34, "b": 42}
+    unit = f" ({units})" if units else ""
+    picture["xaxis"] = axis(f"Measured{unit}", dark, automargin=False, range=ends)
+    picture["yaxis"] = axis(f"Predicted{unit}", dark, automargin=False)
+    apart = float(np.sqrt(np.nanmean((mean - observed) ** 2)))
+    picture["meta"]["alt"] = f"Predicted against measured value of {len(mean)} stations: RMSE {number(apart)} {units}."
+    return {"data": [{"type": "scatter", **ideal, "line": line}, points], "layout": picture}
 
 
 def pit_histogram(

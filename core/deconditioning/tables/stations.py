@@ -1,6 +1,7 @@
 """Stations from a table: which columns are position, altitude, value and error."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -28,17 +29,14 @@ def read_stations(path: str | Path, target: str = "", value: str = "") -> Statio
     ``value`` names the column of what was measured; else it is the one named like the ``target`` or "value", or the
     only one that is left. Rows without a value are left out. Raises ``InputError`` if a column is missing or not clear.
     """
-    return _stations_of(read_table(path), target, value)
+    return stations_of(read_table(path), target, value)
 
 
-def _stations_of(table: Table, target: str = "", value: str = "") -> Stations:
+def stations_of(table: Table, target: str = "", value: str = "") -> Stations:
     """`read_stations` of a table."""
-    names = {name: _plain(name)[0] for name in table.columns}
-    latitude, longitude = (_one(table, names, known, what) for known, what in ((_LATITUDE, "latitude"),
-                                                                                (_LONGITUDE, "longitude")))  # fmt: skip
-    altitude, error = (next((n for n, plain in names.items() if plain in known), None) for known in (_ALTITUDE, _ERROR))
-    taken = {latitude, longitude, altitude, error}
-    chosen = _value(table, {n: plain for n, plain in names.items() if n not in taken}, target, value)
+    roles = _roles(table)
+    latitude, longitude, altitude, error = roles.latitude, roles.longitude, roles.altitude, roles.error
+    chosen = _value(table, roles.left, target, value)
     _check_times(table)
     columns = [latitude, longitude, chosen, *(each for each in (altitude, error) if each)]
     data = dict(zip(columns, table.with_gaps(columns).T, strict=True))
@@ -58,6 +56,37 @@ def _stations_of(table: Table, target: str = "", value: str = "") -> Stations:
         _metres(table, altitude, data[altitude][there]) if altitude else None,
         units=_plain(chosen)[1], source=table.source, notes=tuple(notes),
     )  # fmt: skip
+
+
+def station_columns(table: Table) -> list[str]:
+    """The columns that may hold what was measured; ``InputError`` if there is none, or no position."""
+    _check_times(table)
+    left = [name for name, plain in _roles(table).left.items() if name in table.numeric and plain not in _OTHER]
+    if not left:
+        raise InputError(
+            f"{table.source} has no column of measured numbers: add one, named like the target or 'value'."
+        )
+    return left
+
+
+@dataclass(frozen=True)
+class _Roles:
+    """Columns by role, and the plain names of those that are ``left``."""
+
+    latitude: str
+    longitude: str
+    altitude: str | None
+    error: str | None
+    left: dict[str, str]
+
+
+def _roles(table: Table) -> _Roles:
+    names = {name: _plain(name)[0] for name in table.columns}
+    latitude, longitude = (_one(table, names, known, what) for known, what in ((_LATITUDE, "latitude"),
+                                                                                (_LONGITUDE, "longitude")))  # fmt: skip
+    altitude, error = (next((n for n, plain in names.items() if plain in known), None) for known in (_ALTITUDE, _ERROR))
+    taken = {latitude, longitude, altitude, error}
+    return _Roles(latitude, longitude, altitude, error, {n: plain for n, plain in names.items() if n not in taken})
 
 
 def _plain(name: str) -> tuple[str, str]:
@@ -88,7 +117,7 @@ def _value(table: Table, names: dict[str, str], target: str, value: str) -> str:
         return left[0]
     listed = ", ".join(f"'{name}'" for name in left[:12]) or "none of numbers"
     raise InputError(
-        f"Which column of {table.source} was measured is not clear ({listed}): name it with `--station-value COLUMN`, "
+        f"Which column of {table.source} was measured is not clear ({listed}): name it (`--station-value COLUMN`), "
         f"or call it '{target or 'value'}'."
     )
 

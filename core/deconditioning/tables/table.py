@@ -87,7 +87,7 @@ def _listed(names: list[str], most: int = 12) -> str:
 
 
 def open_table(
-    data: bytes,
+    data: bytes | Path,
     name: str,
     missing: Missing = None,
     *,

@@ -18,6 +18,7 @@ from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.wording import number
 from pages.downscaling.data import NONE, Choice, cell_values, fields_of, labels_of, problem_of, shown_choice
 from pages.downscaling.dimensions import AS_COVARIATES, matching_place, places, title_of
+from pages.downscaling.footprints import files
 from pages.downscaling.own_file.request import close_dialog
 from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.layout.escaping import plain
@@ -223,7 +224,8 @@ def _apply(choice: Choice, controls: Mapping[str, str]) -> None:
     values: dict[str, Any] = {
         "data": first, "more": more, "coarse": choice.source.coarse or NONE, "third": choice.source.mediator or NONE,
         "target": spec.target, "cov": list(spec.covariates), "med": list(spec.mediators),
-        "missing": list(spec.missing), **cell_values(spec.to_dict()), **controls,
+        "missing": list(spec.missing), **cell_values(spec.to_dict()), **files.values_of(choice.source.to_dict()),
+        **controls,
     }  # fmt: skip
     forget(Key.SELECTION, Key.COARSE_SELECTION)
     st.session_state[Key.DATA] = first

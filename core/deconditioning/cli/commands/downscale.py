@@ -18,10 +18,9 @@ from deconditioning.cli.problem import (
     check_selection,
     files_given,
     open_input,
-    problem_of_regions,
+    problem_of,
     problem_spec,
     source_of,
-    with_stations_of,
 )
 from deconditioning.cli.talk import Progress, say, stdout_kept_clean
 from deconditioning.downscaling.settings import DownscaleSettings, KernelSettings, LearningSettings
@@ -155,15 +154,11 @@ def _opened(options: argparse.Namespace, fields: "Fields", spec: "DownscalingSpe
 
 
 def _problem(options: argparse.Namespace, fields: "Fields", spec: "DownscalingSpec") -> "DownscalingProblem":
-    from deconditioning.downscaling.source import build_problem
-
-    if getattr(options, "polygons", None):
-        return with_stations_of(options, problem_of_regions(options, fields, spec))
     opened = _opened(options, fields, spec)
     hint = hint_of_times(opened[options.coarse or options.input], spec)
     if hint and not options.quiet:
         say(f"Note: {hint}")
-    return with_stations_of(options, build_problem(source_of(options), spec, opened.__getitem__))
+    return problem_of(options, spec, opened.__getitem__)
 
 
 def _run_times(options: argparse.Namespace) -> None:

@@ -108,7 +108,7 @@ def _absolute(path: str | None) -> Any:
 
 def _reachable(model: "StoredModel", remote: bool) -> "StoredModel":
     """The model with files by absolute path; for workers elsewhere a NetCDF file becomes an upload that travels."""
-    from deconditioning.downscaling.source import Source, keep_upload
+    from deconditioning.downscaling.source import keep_upload
     from deconditioning.fields.reading.zarr_reading import is_store, is_url
     from deconditioning.fields.several import each_key, is_pattern
 
@@ -122,7 +122,12 @@ def _reachable(model: "StoredModel", remote: bool) -> "StoredModel":
 
     source = model.source
     coarse, mediator = (each_key(key, place) if key else None for key in (source.coarse, source.mediator))
-    return replace(model, source=Source(each_key(source.fields, place), coarse, mediator))
+    beside = {name: key for name in ("regions", "stations", "scored") if (key := getattr(source, name)) is not None}
+    if remote and any(Path(key).exists() for key in beside.values()):
+        raise InputError("Workers elsewhere do not have the files of regions and stations: predict on this machine.")
+    beside = {name: place(key) for name, key in beside.items()}
+    moved = replace(source, fields=each_key(source.fields, place), coarse=coarse, mediator=mediator, **beside)
+    return replace(model, source=moved)
 
 
 def _follow(engine: Engine, run_id: str, quiet: bool) -> Run:

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from deconditioning.downscaling.prediction import Prediction
 from deconditioning.downscaling.stations.sources import Sources
+from deconditioning.downscaling.stations.station_posterior import StationPosterior
 from deconditioning.fields.footprints.station_data import StationTargets
 from deconditioning.fields.footprints.stations import EFFECTS
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -17,29 +17,41 @@ from deconditioning.models.posterior_moments import Moments
 
 
 def station_report(
-    problem: DownscalingProblem, prediction: Prediction, fields: Mapping[str, np.ndarray], sd: np.ndarray
+    problem: DownscalingProblem, moments: StationPosterior | None, fields: Mapping[str, np.ndarray], sd: np.ndarray
 ) -> dict[str, Any]:
-    """What stations say, as plain data; empty without any.
+    """What stations say, as plain data; empty without any. ``moments`` are theirs, None if none are targets.
 
     ``targets``: their number, ``offset`` and its sd, ``per_100_m`` of altitude (if known) and its sd,
     ``representativeness`` (an sd), ``left_out``, the scores of each predicted from all cells and other stations,
     ``explained``, the shares of the prior variance of the map that cells and then stations take away, and ``next``, the
     place where one more station would take most from what is left, and its share.
-    ``scored``: scores at the stations that nothing saw, and the RMSE there of every one of the maps (H, W) in
-    ``fields``, the first of which has this ``sd``. ``sentences`` say the same.
+    ``scored``: scores at the stations that nothing saw, and RMSE and bias there of every one of the maps (H, W)
+    in ``fields``, the first of which has this ``sd``. ``sentences`` say the same.
     """
     result: dict[str, Any] = {}
     sentences: list[str] = []
-    if problem.stations is not None and prediction.stations is not None:
-        result["targets"] = _targets(problem, prediction, sentences)
+    if problem.stations is not None and moments is not None:
+        result["targets"] = _targets(problem, problem.stations, moments, sentences)
     if problem.scored is not None:
-        result["scored"] = _scored(problem, problem.scored, prediction, fields, sd, sentences)
+        result["scored"] = _scored(problem, problem.scored, moments, fields, sd, sentences)
     return {**result, "sentences": sentences} if result else {}
 
 
-def _targets(problem: DownscalingProblem, prediction: Prediction, sentences: list[str]) -> dict[str, Any]:
-    stations, moments, unit, units = problem.stations, prediction.stations, problem.target_sd, problem.units or "1"
-    assert stations is not None and moments is not None
+def left_out_values(problem: DownscalingProblem, moments: StationPosterior) -> tuple[np.ndarray, np.ndarray] | None:
+    """Mean and sd (S,) of each station's value, predicted from all cells and other stations, in the target's units;
+    None if there are too many targets."""
+    return None if moments.left_out is None else _physical(problem, moments.left_out)
+
+
+def best_pixel(problem: DownscalingProblem, sources: Sources) -> int:
+    """The flat index of the pixel where one more station would take most from the map's variance."""
+    return int(problem.pixel[int(sources.rows[int(sources.gain.argmax())])])
+
+
+def _targets(
+    problem: DownscalingProblem, stations: StationTargets, moments: StationPosterior, sentences: list[str]
+) -> dict[str, Any]:  # fmt: skip
+    unit, units = problem.target_sd, problem.units or "1"
     mean, sd = (unit * values for values in _arrays(moments.effects))
     result: dict[str, Any] = {"count": len(stations.row), "representativeness": unit * moments.representativeness**0.5}
     sentence = f"{len(stations.row)} stations are targets beside the cells"
@@ -52,8 +64,8 @@ def _targets(problem: DownscalingProblem, prediction: Prediction, sentences: lis
             else f", and change by {value:+.3g} ± {spread:.2g} {units} per {EFFECTS[name]:.0f} m above their pixel"
         )
     sentences.append(f"{sentence} (sd), and each differs from its pixel by {result['representativeness']:.3g} {units}.")
-    if moments.left_out is not None:
-        result["left_out"] = _scores(stations.stations.value, *_physical(problem, moments.left_out))
+    if (left_out := left_out_values(problem, moments)) is not None:
+        result["left_out"] = _scores(stations.stations.value, *left_out)
         sentences.append(
             _sentence("Each station predicted from all cells and other stations", result["left_out"], units)
         )
@@ -64,10 +76,9 @@ def _targets(problem: DownscalingProblem, prediction: Prediction, sentences: lis
 def _sources(problem: DownscalingProblem, sources: Sources, sentences: list[str]) -> dict[str, Any]:
     """What each source adds, and the best place for one more station."""
     prior = sources.left + sources.cells + sources.stations
-    best = int(sources.gain.argmax())
-    pixel = int(problem.pixel[int(sources.rows[best])])
+    pixel = best_pixel(problem, sources)
     latitude, longitude = float(problem.grid.latitude.flat[pixel]), float(problem.grid.longitude.flat[pixel])
-    share = float(sources.gain[best]) / max(sources.left, 1e-300)
+    share = float(sources.gain.max()) / max(sources.left, 1e-300)
     sentences.append(
         f"Of the map's prior variance the cells take away {100 * sources.cells / prior:.0f} % and the stations a "
         f"further {100 * sources.stations / prior:.1f} %. One more station would take most from the rest at "
@@ -80,18 +91,19 @@ def _sources(problem: DownscalingProblem, sources: Sources, sentences: list[str]
 
 
 def _scored(
-    problem: DownscalingProblem, scored: StationTargets, prediction: Prediction, fields: Mapping[str, np.ndarray],
-    sd: np.ndarray, sentences: list[str],
+    problem: DownscalingProblem, scored: StationTargets, moments: StationPosterior | None,
+    fields: Mapping[str, np.ndarray], sd: np.ndarray, sentences: list[str],
 ) -> dict[str, Any]:  # fmt: skip
     pixel, truth, model = problem.pixel[scored.row], scored.stations.value, next(iter(fields))
-    if prediction.stations is not None and prediction.stations.scored is not None:
-        mean, spread = _physical(problem, prediction.stations.scored)
+    if moments is not None and moments.scored is not None:
+        mean, spread = _physical(problem, moments.scored)
     else:
         mean, spread = fields[model].flat[pixel], np.hypot(sd.flat[pixel], scored.stations.error)
     errors = {name: _rmse(truth - values.flat[pixel]) for name, values in fields.items()}
+    biases = {name: float(np.nanmean(values.flat[pixel] - truth)) for name, values in fields.items()}
     scores = _scores(truth, mean, spread)
     sentences.append(_sentence("At the stations that nothing saw", scores, problem.units or "1"))
-    return {**scores, "rmse_of": errors}
+    return {**scores, "rmse_of": errors, "bias_of": biases}
 
 
 def _arrays(moments: Moments) -> tuple[np.ndarray, np.ndarray]:

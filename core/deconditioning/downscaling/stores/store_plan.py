@@ -13,6 +13,7 @@ import numpy as np
 import deconditioning
 from deconditioning.downscaling.source import Source, build_problem, open_source
 from deconditioning.downscaling.starting import starting_spec
+from deconditioning.downscaling.stations.opening import regions_at, stations_at
 from deconditioning.downscaling.stores.stored_model import StoredModel
 from deconditioning.downscaling.stores.wide_grid import check_grid
 from deconditioning.engine.visitors.uploads import UPLOAD
@@ -84,7 +85,12 @@ class StoreTask:
             raise InputError("`coarse` and `mediator` are used only with condition 'each': omit them.")
         if self.mediator and not self.coarse:
             raise InputError("`mediator` needs `coarse`: without `coarse` the mediators are read from the store.")
-        StoredModel.from_dict(self.model)
+        source = StoredModel.from_dict(self.model).source
+        if self.condition == "each" and (source.regions or source.stations):
+            raise InputError(
+                "Regions and stations have values at one time, so steps cannot be conditioned on their own: use "
+                "condition 'once'."
+            )
 
     @staticmethod
     def from_dict(value: Mapping[str, Any]) -> "StoreTask":
@@ -137,7 +143,7 @@ def problem_of(task: StoreTask, step: int | None) -> tuple[DownscalingProblem, t
     model = task.stored
     if step is None:
         read_once = cache(_trained_on)
-        problem = build_problem(model.source, model.problem, read_once)
+        problem = build_problem(model.source, model.problem, read_once, regions=regions_at, stations=stations_at)
         fields = read_once(model.source.fields)
     else:
         spec, fields = replace(model.problem, select=task.select(step)), opened(task.store, task.token)

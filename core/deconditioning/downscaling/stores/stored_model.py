@@ -72,7 +72,7 @@ class StoredModel:
             if "results" not in document:
                 return StoredModel.from_dict(document)
             first, given = document["results"][0], document["settings"]
-            source = Source(str(given["input"]), given["coarse"], given["mediator"])
+            source = Source.of_options({**given, "input": str(given["input"])})
             problem = DownscalingSpec.from_dict({**given["problem"], "seed": first["seed"]})
             return StoredModel.from_dict(
                 {"source": source.to_dict(), "problem": problem.to_dict(), "settings": first["settings"]}
@@ -317,7 +317,8 @@ def _condition(
 def _sums(
     spec: ModelSpec, problem: DownscalingProblem, wide: WideGrid | None, device: torch.device, check: Check
 ) -> RegionSums | None:
-    if spec.model.looks_at_footprints or not (reads_bags(spec) and bags_inside(problem)):
+    beside = spec.model.looks_at_footprints or problem.stations is not None
+    if beside or not (reads_bags(spec) and bags_inside(problem)):
         return None
     return wide_sums(spec.kernel, problem, wide, device, check)
 

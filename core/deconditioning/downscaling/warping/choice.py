@@ -14,7 +14,7 @@ from scipy.stats import skew
 from deconditioning.downscaling.checks.one_scale_up import OneScaleUp, one_scale_up
 from deconditioning.downscaling.settings import AUTO, DownscaleSettings
 from deconditioning.downscaling.starting import completed
-from deconditioning.downscaling.warping.physical_map import warped
+from deconditioning.downscaling.warping.physical_map import has_unwarped, warped
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.physical_limits import limits_of
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -50,9 +50,7 @@ def choose_warp(problem: DownscalingProblem, settings: DownscaleSettings, contex
     Raises ``InputError`` if the values do not allow a requested kind, and ``Cancelled``.
     """
     requested = settings.warp
-    if (problem.stations is not None or problem.data.errors is not None) and problem.warp is None:
-        if requested not in (AUTO, "none"):
-            raise InputError("Stations and errors are of a target that is not warped: omit the warp, or them.")
+    if requested in (AUTO, "none") and has_unwarped(problem) and problem.warp is None:
         could = requested == AUTO and settings.learn and candidates(problem)[0]
         note = _NOT_WARPED if could else ""
         return WarpChoice(_noted(problem, note), settings.replace(warp="none"))

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
+from deconditioning.errors import InputError
 from deconditioning.fields.problem.joined_cells import Joined
 from deconditioning.fields.problem.physical_limits import limits_of
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -117,12 +118,19 @@ def in_units(problem: DownscalingProblem, values: Float[np.ndarray, "*n"]) -> Fl
     return values if limits is None else np.clip(values, *limits)
 
 
+def has_unwarped(problem: DownscalingProblem) -> bool:
+    """Whether a problem has targets or errors on the target's own scale, which a warp does not reach."""
+    return problem.stations is not None or problem.data.errors is not None
+
+
 def warped(problem: DownscalingProblem, warp: Warp, note: str = "") -> DownscalingProblem:
     """The problem whose model sees the standardised values of ``warp``, as if cells were means of the warped field.
 
     ``note`` is a note on the choice. Raises ``InputError`` if the values leave the warp's domain, or the warped ones
     are constant.
     """
+    if has_unwarped(problem):
+        raise InputError("Stations and errors are of a target that is not warped: omit the warp, or them.")
     values = problem.coarse.flat[problem.target_cell]
     warp.check(values)
     values = warp.forward(values)

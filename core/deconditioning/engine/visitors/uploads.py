@@ -45,18 +45,47 @@ def keep(folder: Path, files: Mapping[str, bytes | Path]) -> None:
         ) from None
 
 
-def kept(folder: Path, ending: str, mark: str = "") -> dict[str, str]:
-    """Digest → file name of the uploads in a folder that end so and have a description, or of those of one visitor."""
+def kept(folder: Path, ending: str, mark: str = "", kind: str = "") -> dict[str, str]:
+    """Digest → file name of the uploads in a folder that end so and have a description, or of those of one visitor.
+
+    ``kind`` names those that were read as that; "" for all.
+    """
     result = {}
     for path in sorted(folder.glob("*.json")):
-        try:
-            name = str(json.loads(path.read_text(encoding="utf-8"))["name"])
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-        if path.with_suffix(ending).is_file():
+        name, kinds = _about(path)
+        if name is not None and (not kind or kind in kinds) and path.with_suffix(ending).is_file():
             result[path.stem] = name
     own = claims(mark) if mark else result
     return {digest: own[digest] for digest in result if digest in own}
+
+
+def _about(path: Path) -> tuple[str | None, list[str]]:
+    """An upload's file name, None if its description is missing or damaged, and what it was read as."""
+    try:
+        about = json.loads(path.read_text(encoding="utf-8"))
+        return str(about["name"]), [str(kind) for kind in about.get("kinds", ["fields"])]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None, []
+
+
+def keep_kind(data: bytes | Path, name: str, kind: str, mark: str) -> str:
+    """Keep a file that was read as a ``kind`` of data, beside what it was read as before, in a visitor's list; its
+    key."""
+    _, before = _about(upload_folder() / f"{digest_of(data)}.json")
+    about = {"name": name[:120], "kinds": [*dict.fromkeys([*before, kind])]}
+    key = write_upload(data, json.dumps(about).encode())
+    claim(key.removeprefix(UPLOAD), mark, name[:120])
+    return key
+
+
+def path_of(key: str) -> tuple[Path, str]:
+    """Where an upload lies and its file's name; ``InputError`` if it is gone."""
+    digest = key.removeprefix(UPLOAD)
+    path = upload_folder() / f"{digest}.nc"
+    if not digest.isalnum() or not path.is_file():
+        raise InputError("This uploaded file is no longer on the server: upload it again.")
+    used_now(path)
+    return path, _about(path.with_suffix(".json"))[0] or "the upload"
 
 
 def claim(digest: str, mark: str, name: str) -> None:

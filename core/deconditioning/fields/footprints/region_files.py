@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,32 +21,99 @@ _NAMES = ("name", "region", "label", "title", "id", "code", "nuts_id", "gid", "f
 _GEOJSON = (".json", ".geojson")
 
 
+@dataclass(frozen=True, eq=False)
+class Outlines:
+    """``geometry`` (n,) of shapely polygons in degrees with their ``attributes`` by name, (n,) each, the ``source``
+    file's name and ``notes`` on how it was read."""
+
+    geometry: np.ndarray
+    attributes: Mapping[str, Sequence[Any]]
+    source: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def numeric(self) -> list[str]:
+        """Names of the attributes that hold numbers, or nothing, everywhere and a number somewhere."""
+        result = []
+        for name in self.attributes:
+            try:
+                values = _numbers(self.attributes, name, self.source)
+            except InputError:
+                continue
+            if np.isfinite(values).any():
+                result.append(name)
+        return result
+
+
 def read_regions(path: str | Path, value: str, units: str = "", error: str | None = None) -> Regions:
     """The regions of a file, with the numbers in their attribute ``value``, and sds of their errors in ``error``.
 
     GeoJSON is in degrees unless it names another coordinate system, as a shapefile or a GeoPackage does. Raises
     ``InputError`` if the file or the attribute cannot be used.
     """
+    return regions_of(read_outlines(path), value, units, error)
+
+
+def read_outlines(path: str | Path, name: str | None = None) -> Outlines:
+    """The outlines of a trusted file, which messages call ``name``; ``InputError`` as `read_regions`."""
     path = Path(path)
+    name = name or path.name
     if not path.exists():
-        raise InputError(f"There is no file {path.name}: give a GeoJSON file, a shapefile or a GeoPackage.")
-    read = _geojson if path.suffix.lower() in _GEOJSON else _by_ogr
-    geometry, attributes, system = read(path)
+        raise InputError(f"There is no file {name}: give a GeoJSON file, a shapefile or a GeoPackage.")
+    geometry, attributes, system = (_geojson if _is_json(path, name) else _by_ogr)(path, name)
     if not 0 < len(geometry) <= _MOST_REGIONS:
-        raise InputError(f"{path.name} has {len(geometry):,} regions: give from 1 to {_MOST_REGIONS:,}.")
-    notes = [] if system is None else [f"The outlines of {path.name} are converted from {system} to degrees."]
-    geometry = geometry if system is None else _to_degrees(geometry, system, path.name)
-    geometry, note = _checked(geometry, path.name)
+        raise InputError(f"{name} has {len(geometry):,} regions: give from 1 to {_MOST_REGIONS:,}.")
+    notes = [] if system is None else [f"The outlines of {name} are converted from {system} to degrees."]
+    geometry = geometry if system is None else _to_degrees(geometry, system, name)
+    geometry, note = _checked(geometry, name)
+    return Outlines(geometry, attributes, name, tuple(notes + note))
+
+
+def regions_of(outlines: Outlines, value: str, units: str = "", error: str | None = None) -> Regions:
+    """Regions with the numbers in the attribute ``value`` of their outlines, and sds of their errors in ``error``."""
+    attributes, name = outlines.attributes, outlines.source
     return Regions(
-        geometry, _numbers(attributes, value, path.name), _names(attributes, len(geometry)), units, path.name,
-        tuple(notes + note), None if error is None else _numbers(attributes, error, path.name),
+        outlines.geometry, _numbers(attributes, value, name), _names(attributes, len(outlines.geometry)), units, name,
+        outlines.notes, None if error is None else _numbers(attributes, error, name),
     )  # fmt: skip
 
 
-def _geojson(path: Path) -> tuple[np.ndarray, Mapping[str, Sequence[Any]], str | None]:
+def write_outlines(outlines: Outlines, target: Path) -> None:
+    """Outlines in an .npz archive, for `load_outlines` in another process."""
+    shapes = [np.frombuffer(each, np.uint8) for each in shapely.to_wkb(outlines.geometry)]
+    head = [outlines.source, list(outlines.notes), {n: list(map(_plain, v)) for n, v in outlines.attributes.items()}]
+    with open(target, "wb") as file:
+        np.savez(file, head=np.array(json.dumps(head)), ends=np.cumsum([len(each) for each in shapes]),
+                 shapes=np.concatenate(shapes))  # fmt: skip
+
+
+def load_outlines(path: Path) -> Outlines:
+    """Outlines back from `write_outlines`; nothing is unpickled."""
+    with np.load(path, allow_pickle=False) as archive:
+        source, notes, attributes = json.loads(str(archive["head"]))
+        shapes = [part.tobytes() for part in np.split(archive["shapes"], archive["ends"][:-1])]
+        return Outlines(shapely.from_wkb(np.array(shapes, dtype=object)), attributes, source, tuple(notes))
+
+
+def _plain(value: Any) -> Any:
+    """An attribute as JSON has it."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return value.item() if isinstance(value, np.number) else str(value)
+
+
+def _is_json(path: Path, name: str) -> bool:
+    """Whether a file is to be read as GeoJSON, by its name or its first character."""
+    if Path(name).suffix.lower() in _GEOJSON:
+        return True
+    with open(path, "rb") as file:
+        return file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
+
+
+def _geojson(path: Path, name: str) -> tuple[np.ndarray, Mapping[str, Sequence[Any]], str | None]:
     """Geometries, attributes by name, and the coordinate system if it is not degrees."""
     if path.stat().st_size > _MOST_BYTES:
-        raise InputError(f"{path.name} is larger than {_MOST_BYTES // 10**6} MB: simplify its outlines first.")
+        raise InputError(f"{name} is larger than {_MOST_BYTES // 10**6} MB: simplify its outlines first.")
     try:
         data = json.loads(path.read_text(encoding="utf-8-sig"))
         features = data["features"] if data.get("type") == "FeatureCollection" else [data]
@@ -53,29 +121,34 @@ def _geojson(path: Path) -> tuple[np.ndarray, Mapping[str, Sequence[Any]], str |
         rows = [{**(each.get("properties") or {}), **({"id": each["id"]} if "id" in each else {})} for each in features]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ShapelyError):
         raise InputError(
-            f"{path.name} is not GeoJSON with features: give a FeatureCollection of polygons with properties."
+            f"{name} is not GeoJSON with features: give a FeatureCollection of polygons with properties."
         ) from None
-    names = dict.fromkeys(name for row in rows for name in row)
+    known = dict.fromkeys(each for row in rows for each in row)
     system = str(((data.get("crs") or {}).get("properties") or {}).get("name", ""))
     degrees = not system or "CRS84" in system or system.endswith(("4326", "4258", "WGS84"))
-    return geometry, {str(name): [row.get(name) for row in rows] for name in names}, None if degrees else system
+    return geometry, {str(each): [row.get(each) for row in rows] for each in known}, None if degrees else system
 
 
-def _by_ogr(path: Path) -> tuple[np.ndarray, Mapping[str, Sequence[Any]], str | None]:
+def _by_ogr(path: Path, name: str) -> tuple[np.ndarray, Mapping[str, Sequence[Any]], str | None]:
     """The same of a file that GDAL reads."""
-    import pyogrio
-
+    try:
+        import pyogrio
+    except ImportError:
+        raise InputError(
+            f"{name} is no GeoJSON, and shapefiles and GeoPackages need the extra 'regions' (pip install "
+            "'deconditioning[regions]'): install it, or convert the file to GeoJSON."
+        ) from None
     try:
         about, _, outlines, columns = pyogrio.raw.read(path)
     except pyogrio.errors.DataSourceError:
         raise InputError(
-            f"{path.name} is no file of regions that can be read: give GeoJSON, a shapefile (.shp with its .dbf, .shx "
+            f"{name} is no file of regions that can be read: give GeoJSON, a shapefile (.shp with its .dbf, .shx "
             "and .prj) or a GeoPackage."
         ) from None
     system = about.get("crs")
     if not system:
-        raise InputError(f"{path.name} names no coordinate system: add its .prj file, or convert it to GeoJSON.")
-    attributes = {str(name): list(column) for name, column in zip(about["fields"], columns, strict=True)}
+        raise InputError(f"{name} names no coordinate system: add its .prj file, or convert it to GeoJSON.")
+    attributes = {str(each): list(column) for each, column in zip(about["fields"], columns, strict=True)}
     return shapely.from_wkb(outlines), attributes, None if system in ("EPSG:4326", "OGC:CRS84") else str(system)
 
 

@@ -64,6 +64,11 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
     return kept.told(replace(made, regions=regions, covariates=named), withheld)
 
 
+def cells_of_regions(regions: Regions) -> tuple[int, int]:
+    """(rows, columns) of the table in which regions are numbered."""
+    return _table(*regions.middles())[1]
+
+
 def _of_cells(number: np.ndarray, size: int, values: np.ndarray) -> np.ndarray:
     """(size,) the regions' values (n,) at their places in the table, NaN elsewhere."""
     result = np.full(size, np.nan)

@@ -1,0 +1,65 @@
+"""A generated field seen by coarse cells and by a network of stations, whose truth is known.
+
+A temperature falls with height and has a rough rest (exponential covariance). A station measures its pixel with an
+error and a difference of its own, and all stations may differ from the cells by an offset.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from deconditioning.fields.footprints.station_data import Stations
+    from deconditioning.fields.gridded import Fields
+
+#: Pixels each way, pixels of a cell each way, stations that are seen and scored.
+SIZE, BLOCK, SEEN, SCORED = 72, 18, 50, 300
+#: K per metre of height; sd and range (pixels) of the rough rest; sds of a station's error and of its own difference.
+LAPSE, ROUGH, RANGE, ERROR, OWN = -0.0065, 1.5, 24.0, 0.1, 0.15
+#: By how much (K) all stations of the bundled example differ from the cells.
+OFFSET = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """``fields`` with temperature ``t`` (K) and height ``orog`` (m), the stations ``seen`` by a model and those at
+    which it is ``scored``."""
+
+    fields: "Fields"
+    seen: "Stations"
+    scored: "Stations"
+
+
+def network(seed: int = 0, offset: float = OFFSET) -> Network:
+    """One draw; ``offset`` (K) is what all stations differ by from the cells."""
+    import xarray as xr
+
+    from deconditioning.fields.footprints.station_data import Stations
+    from deconditioning.fields.from_dataset import fields_from_dataset
+
+    rng = np.random.default_rng(seed)
+    height = 300 + 250 * _rough(rng, 10.0, 2.0)
+    truth = 288 + LAPSE * height + ROUGH * _rough(rng, RANGE, 1.0)
+    lines = {"lat": ("lat", 45 + 0.05 * np.arange(SIZE), {"units": "degrees_north"}),
+             "lon": ("lon", 5 + 0.05 * np.arange(SIZE), {"units": "degrees_east"})}  # fmt: skip
+    temperature = {"units": "K", "long_name": "air temperature"}
+    data = {"t": (("lat", "lon"), truth, temperature), "orog": (("lat", "lon"), height, {"units": "m"})}
+    fields = fields_from_dataset(xr.Dataset(data, lines))
+    pixel = rng.choice(truth.size, SEEN + SCORED, replace=False)
+    value = truth.flat[pixel] + offset + np.hypot(ERROR, OWN) * rng.standard_normal(len(pixel))
+    every = Stations(
+        fields.grid.latitude.flat[pixel], fields.grid.longitude.flat[pixel], value, np.full(len(pixel), ERROR),
+        units="K", source="the generated network",
+    )  # fmt: skip
+    return Network(fields, every.of(np.arange(SEEN)), every.of(np.arange(SEEN, len(pixel))))
+
+
+def _rough(rng: np.random.Generator, reach: float, order: float) -> np.ndarray:
+    """A field (n, n) of sd about one with the spectrum ``(1 + (reach k)²)^{−(order/2 + 1)}``: Matérn of order/2."""
+    n = 4 * SIZE
+    k = 2 * np.pi * np.fft.fftfreq(n)
+    power = (1 + reach**2 * (k[:, None] ** 2 + k[None] ** 2)) ** (-(0.5 * order + 1))
+    noise = np.fft.fft2(rng.standard_normal((n, n)))
+    field = np.fft.ifft2(np.sqrt(power / power.mean()) * noise).real
+    return field[:SIZE, :SIZE]

@@ -1,0 +1,100 @@
+"""Stations and regions by key: of a data set of the catalogue, or an upload, which is read in a separate process."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deconditioning.engine.visitors.uploads import UPLOAD, keep_kind, kept, path_of, upload_folder
+from deconditioning.errors import InputError
+from deconditioning.fields.footprints.region_data import Regions
+from deconditioning.fields.footprints.station_data import Stations
+from deconditioning.sandbox import read_apart
+
+if TYPE_CHECKING:
+    from deconditioning.fields.footprints.region_files import Outlines
+    from deconditioning.tables.table import Table
+
+#: What the store calls uploads of stations and of regions.
+STATIONS, REGIONS = "stations", "regions"
+
+
+def keep_stations(data: bytes | Path, name: str, mark: str = "") -> str:
+    """Read an uploaded table of stations in a separate process and keep it: its key.
+
+    ``data`` and ``mark`` are as `deconditioning.downscaling.source.keep_upload` takes them. Raises ``InputError`` with
+    one sentence on anything wrong with the file; nothing is kept then.
+    """
+    from deconditioning.tables.stations import station_columns
+
+    station_columns(_table(data, name))
+    return keep_kind(data, name, STATIONS, mark)
+
+
+def keep_regions(data: bytes | Path, name: str, mark: str = "") -> str:
+    """The same for a file of regions."""
+    _outlines(data, name)
+    return keep_kind(data, name, REGIONS, mark)
+
+
+def kept_beside(kind: str, mark: str = "") -> dict[str, str]:
+    """Key → file name of every upload of stations or of regions, or of those of one visitor."""
+    return {f"{UPLOAD}{digest}": name for digest, name in kept(upload_folder(), ".nc", mark, kind).items()}
+
+
+def open_stations(key: str, target: str = "", value: str = "") -> Stations:
+    """The stations of a key, their values in the column ``value``, else in that named like the target or "value"."""
+    if key.startswith(UPLOAD):
+        from deconditioning.tables.stations import stations_of
+
+        return stations_of(_table(*path_of(key)), target, value)
+    from deconditioning.datasets.entries import find_stations
+
+    return find_stations(key)
+
+
+def columns_of_stations(key: str) -> list[str]:
+    """The columns of an upload's key that may hold what was measured; none to choose from for a data set's stations."""
+    from deconditioning.tables.stations import station_columns
+
+    return station_columns(_table(*path_of(key))) if key.startswith(UPLOAD) else []
+
+
+def open_regions(key: str, value: str, units: str = "", error: str | None = None) -> Regions:
+    """The regions of an upload's key, with the numbers in their attribute ``value`` and sds of errors in ``error``."""
+    from deconditioning.fields.footprints.region_files import regions_of
+
+    return regions_of(outlines_of(key), value, units, error)
+
+
+def stations_at(key: str, target: str = "", value: str = "") -> Stations:
+    """`open_stations` of a key, or of a trusted file by its path."""
+    from deconditioning.datasets.entries import station_titles
+    from deconditioning.tables.stations import read_stations
+
+    stored = key.startswith(UPLOAD) or key in station_titles()
+    return open_stations(key, target, value) if stored else read_stations(key, target, value)
+
+
+def regions_at(key: str, value: str, units: str = "", error: str | None = None) -> Regions:
+    """`open_regions` of a key, or of a trusted file by its path."""
+    from deconditioning.fields.footprints.region_files import read_regions
+
+    return (open_regions if key.startswith(UPLOAD) else read_regions)(key, value, units, error)
+
+
+def outlines_of(key: str) -> "Outlines":
+    """The outlines of an upload's key with all of their attributes."""
+    if not key.startswith(UPLOAD):
+        raise InputError("Regions come from a file: upload GeoJSON.")
+    return _outlines(*path_of(key))
+
+
+def _table(data: bytes | Path, name: str) -> "Table":
+    from deconditioning.tables.table import open_table
+
+    return open_table(data, name)
+
+
+def _outlines(data: bytes | Path, name: str) -> "Outlines":
+    from deconditioning.fields.footprints.region_files import load_outlines
+
+    return read_apart("deconditioning.fields.footprints.region_process", data, name, load_outlines)

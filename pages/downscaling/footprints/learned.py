@@ -1,0 +1,85 @@
+"""What was learned of stations, and the scores at stations that nothing saw."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from deconditioning.downscaling.stations.report import left_out_values, station_report
+from deconditioning.fields.grids.place import place_words
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.figures.scores import predicted_against_observed
+from deconditioning.models.spec import ModelSpec
+from deconditioning.wording import number, signed
+from pages.downscaling.distribution.view import View
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.layout.escaping import plain
+from pages.kit.layout.score_table import score_table
+from pages.kit.layout.theme import is_dark
+
+#: The row of the map without what all stations differ by.
+_MAP = "map"
+
+
+def show(problem: DownscalingProblem, spec: ModelSpec, view: View, baselines: Mapping[str, np.ndarray]) -> None:
+    """Offset, noise, shares and scores of the stations; nothing where there are none."""
+    if problem.stations is None and problem.scored is None:
+        return
+    st.subheader("Stations", anchor=False)
+    if not view.exact:
+        st.caption("What was learned of the stations follows with the exact maps.")
+        return
+    fields = {spec.model.name: view.mean, **baselines}
+    report = station_report(problem, view.stations, fields, view.sd)
+    if "targets" in report:
+        _targets(problem, spec, view, report["targets"])
+    if "scored" in report:
+        _scored(problem, spec, report["scored"])
+
+
+def _targets(problem: DownscalingProblem, spec: ModelSpec, view: View, said: Mapping[str, Any]) -> None:
+    units = plain(problem.units or "1")
+    left = None if view.stations is None else left_out_values(problem, view.stations)
+    words, picture = st.columns([2, 3], gap="medium")
+    with words:
+        offset = f"{signed(said['offset'], 2)} ± {number(said['offset_sd'], 2)} {units}"
+        rows = [
+            f"All stations differ from the cells by **{offset}** (offset and its sd).",
+            f"Each station differs from its pixel by **{number(said['representativeness'], 2)} {units}** (sd τ).",
+            f"The cells explain **{number(100 * said['explained']['cells'], 2)} %** of the map's prior variance, the "
+            f"stations a further **{number(100 * said['explained']['stations'], 2)} %**.",
+        ]
+        if "per_100_m" in said:
+            change = f"{signed(said['per_100_m'], 2)} ± {number(said['per_100_m_sd'], 2)} {units}"
+            rows.insert(1, f"They change by **{change}** per 100 m above their pixel.")
+        st.markdown("\n".join(f"- {row}" for row in rows))
+        there = place_words(said["next"]["latitude"], said["next"]["longitude"])
+        st.markdown(
+            f"One more station would reduce the remaining variance most at {there} (the star on the map of "
+            f"uncertainty): by {number(100 * said['next']['share'], 2)} %."
+        )
+    if problem.stations is None or left is None:
+        return
+    observed, scores = problem.stations.stations.value, said["left_out"]
+    with picture:
+        figure = predicted_against_observed(observed, *left, model=spec.model.name, units=problem.units, dark=is_dark())
+        plotly_live(figure, "stations-left-out", later=True)
+        st.caption(
+            f"Each of the {said['count']} stations predicted from all cells and all other stations: RMSE "
+            f"{number(scores['rmse'])} {units}, bias {signed(scores['bias'], 2)} {units}; "
+            f"{number(100 * scores['inside_95'], 2)} % of the 95 % intervals hold the measured value."
+        )
+
+
+def _scored(problem: DownscalingProblem, spec: ModelSpec, said: Mapping[str, Any]) -> None:
+    own = {"rmse": said["rmse"], "bias": said["bias"], "crps": said["crps"]}
+    own |= {f"coverage{level}": said[f"inside_{level}"] for level in (50, 90, 95)}
+    rows: dict[str, dict[str, float | None]] = {spec.model.name: own}
+    maps = {name: {"rmse": rmse, "bias": said["bias_of"][name]} for name, rmse in said["rmse_of"].items()}
+    alone, offset = maps.pop(spec.model.name), problem.stations is not None
+    caption = f"Scores at the {said['count']} stations that nothing saw; error is prediction − measured value."
+    if offset:
+        rows[_MAP] = alone
+        caption += " The model's row adds the learned offset of the stations to the map, the others do not know it."
+    score_table(rows | maps, units=problem.units, names={_MAP: "Posterior mean alone"}, caption=caption)
