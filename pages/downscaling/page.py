@@ -88,7 +88,6 @@ def body() -> None:
     descriptions.what_it_shows(problem, spec, view)
     explore(choice, problem, spec, view, maps, shows_draws)
     numbers.one_cell(problem, view, cell)
-    learned.show(problem, spec, view, baselines)
     scores(choice, problem, spec, view, checked)
     trust.show_one_scale_up(problem, maps.scale, checked)
     result = verdict(problem, view.mean, held, baselines["bilinear"], doubts)
@@ -133,6 +132,7 @@ def scores(
     choice: data.Choice, problem: DownscalingProblem, spec: ModelSpec, view: View, checked: OneScaleUp | None
 ) -> None:  # fmt: skip
     """How good the map is, and what it rests on."""
+    learned.show(problem, spec, view, numbers.interpolations(choice.key, problem))
     st.subheader("Scores", anchor=False)
     with st.container():
         numbers.scores(choice.key, problem, spec, view)

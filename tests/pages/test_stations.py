@@ -1,18 +1,29 @@
 """Stations and regions on page Downscaling in AppTest: the bundled example, own files, refusals."""
 
+import json
 import re
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from deconditioning.datasets.network import OFFSET, network
+from deconditioning.datasets.network import OFFSET, Network, network
+from deconditioning.downscaling.presets import preset
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.downscaling.starting import spec_to_settings
+from deconditioning.downscaling.stations.opening import STATIONS, kept_beside
+from deconditioning.fields.footprints.region_files import Outlines, read_outlines, regions_of
+from deconditioning.fields.footprints.regions import make_problem_from_regions
+from deconditioning.fields.footprints.station_data import Stations
 from deconditioning.fields.spec import DownscalingSpec
+from pages.downscaling.own_file.request import OWN
+from tests.core.fields.samples import netcdf
 from tests.pages.conftest import until
+from tests.pages.own_files import offered
 
 
 def words(page: AppTest) -> str:
@@ -34,8 +45,6 @@ def test_the_example_opens_learned_and_says_what_the_command_line_does(open_page
     choice = page.session_state["_choice"]
     assert choice.source == Source("stations", stations="stations/seen", scored="stations/scored")
     problem = build_problem(choice.source, choice.spec)
-    from deconditioning.downscaling.presets import preset
-
     start = preset(choice.source.to_dict(), choice.spec.to_dict(), DownscaleSettings("area_to_point_gp"))
     assert start is not None and start.representativeness > 0
     result = downscale(problem, spec_to_settings(DownscaleSettings("area_to_point_gp"), start))
@@ -64,3 +73,120 @@ def test_the_generated_stations_measure_the_field_they_belong_to() -> None:
     row = np.abs(grid.y[:, None] - drawn.seen.latitude).argmin(axis=0)
     column = np.abs(grid.x[:, None] - drawn.seen.longitude).argmin(axis=0)
     assert np.std(drawn.seen.value - truth[row, column]) == pytest.approx(np.hypot(0.1, 0.15), rel=0.3)
+
+
+@pytest.fixture(scope="module")
+def generated() -> Network:
+    return network(1)
+
+
+def table(stations: Stations, value: str = "t [K]", **more: np.ndarray) -> bytes:
+    """Stations as CSV."""
+    columns = {"lat": stations.latitude, "lon": stations.longitude, value: stations.value, "error": stations.error}
+    rows = zip(*(columns | more).values(), strict=True)
+    return "\n".join([",".join(columns | more), *(",".join(f"{each:.6f}" for each in row) for row in rows)]).encode()
+
+
+def squares(side: float = 0.9, west: float = 4.975, south: float = 44.975) -> bytes:
+    """4 × 4 regions as GeoJSON, with the value ``t`` and its error."""
+    features = []
+    for number in range(16):
+        x, y = west + side * (number % 4), south + side * (number // 4)
+        ring = [[x, y], [x + side, y], [x + side, y + side], [x, y + side], [x, y]]
+        about = {"name": f"region {number}", "t": 280.0 + number, "spread": 0.2, "word": "a"}
+        features.append(
+            {"type": "Feature", "properties": about, "geometry": {"type": "Polygon", "coordinates": [ring]}}
+        )
+    return json.dumps({"type": "FeatureCollection", "features": features}).encode()
+
+
+def covariates(drawn: Network, *names: str) -> bytes:
+    return netcdf(drawn.fields.dataset[[*names]])
+
+
+def test_own_stations_join_own_fields_and_stay_in_address_and_run(open_page, generated: Network) -> None:
+    page = open_page("downscaling", data=OWN)
+    beside = (
+        ("towns.csv", table(generated.seen.of(np.arange(12)))),
+        ("masts.csv", table(generated.scored.of(np.arange(9)))),
+    )
+    offered(page, ("fields.nc", covariates(generated, "t", "orog")), *beside)
+    page.button(key="lab-own-go").click().run()
+    source = page.session_state["_choice"].source
+    names = kept_beside(STATIONS)
+    assert [names[key] for key in (source.stations, source.scored)] == ["towns.csv", "masts.csv"]
+    assert "and 12 stations" in words(page) and not source.regions
+    problem = build_problem(source, page.session_state["_choice"].spec)
+    np.testing.assert_allclose(problem.stations.stations.value, generated.seen.value[:12], atol=1e-5)
+    np.testing.assert_allclose(problem.scored.stations.latitude, generated.scored.latitude[:9], atol=1e-5)
+    again = open_page("downscaling", **{key: page.query_params[key] for key in page.query_params})
+    assert again.session_state["_choice"].source == source
+
+
+def test_stations_join_the_fields_that_the_page_shows(open_page, generated: Network) -> None:
+    page = open_page("downscaling", data="stations")
+    offered(page, ("two.csv", table(network().seen, "temp", wind=network().seen.error)))
+    box = next(each for each in page.selectbox if str(each.key).startswith("lab-own-column"))
+    assert "temp" in box.options and "wind" in box.options
+    page.button(key="lab-own-beside").click().run()
+    assert "Which column of two.csv was measured is not clear" in page.error[0].value
+    box.set_value("temp").run()
+    page.button(key="lab-own-beside").click().run()
+    source = page.session_state["_choice"].source
+    assert source.station_value == "temp" and kept_beside(STATIONS)[source.stations] == "two.csv"
+    assert source.scored is None and "and 50 stations" in words(page)
+
+
+def test_regions_are_the_target_beside_own_covariates(open_page, generated: Network) -> None:
+    page = open_page("downscaling", data=OWN)
+    offered(page, ("heights.nc", covariates(generated, "orog")), ("regions.geojson", squares()))
+    (attribute,) = [each for each in page.selectbox if each.label == "Values of the regions"]
+    assert attribute.options == ["t", "spread"]
+    page.text_input(key="lab-own-units").set_value("K").run()
+    page.button(key="lab-own-go").click().run()
+    choice = page.session_state["_choice"]
+    assert choice.spec.covariates == ("orog",) and choice.source.units == "K" and "its region" in words(page)
+    page.selectbox(key="errors").set_value("spread").run()
+    choice = page.session_state["_choice"]
+    assert choice.spec.error == "spread" and not page.exception
+    problem = build_problem(choice.source, choice.spec)
+    mine = read_outlined(squares())
+    apart = make_problem_from_regions(generated.fields, regions_of(mine, "t", "K", "spread"), choice.spec)
+    np.testing.assert_array_equal(problem.data.targets, apart.data.targets)
+    np.testing.assert_array_equal(problem.data.bags.weights, apart.data.bags.weights)
+    np.testing.assert_array_equal(problem.data.errors, apart.data.errors)
+
+
+def read_outlined(data: bytes) -> Outlines:
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "regions.geojson"
+        path.write_bytes(data)
+        return read_outlines(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "sentence"),
+    [
+        ("nowhere.csv", b"place,value\nA,1\nB,2\n", "nowhere.csv has no column of latitude"),
+        ("mars.csv", b"lat,lon,value\n-60,100,288\n-61,101,289\n", "None of the 2 stations of mars.csv lies"),
+        ("rain.csv", b"lat,lon,value [mm]\n46,6,288\n46.5,6.5,289\n", "mm"),
+        ("words.geojson", b'{"type": "Feature"', "words.geojson is not GeoJSON with features"),
+        ("deep.geojson", b"[" * 200_000, "deep.geojson is not GeoJSON with features"),
+        ("points.json", b'{"type":"Feature","properties":{"t":1},"geometry":{"type":"Point","coordinates":[6,46]}}',
+         "give polygons"),
+        ("fake.gpkg", b"SQLite format 3\0" + bytes(range(256)) * 8, "fake.gpkg"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_join_is_refused_with_one_sentence(open_page, name: str, data: bytes, sentence: str) -> None:
+    page = offered(open_page("downscaling", data="stations"), (name, data))
+    if not page.error:
+        page.button(key="lab-own-beside").click().run()
+    assert not page.exception and sentence in page.error[0].value and "Traceback" not in page.error[0].value
+    assert page.session_state["_choice"].source.stations == "stations/seen"
+
+
+def test_regions_that_lie_elsewhere_are_refused(open_page, generated: Network) -> None:
+    page = open_page("downscaling", data=OWN)
+    offered(page, ("heights.nc", covariates(generated, "orog")), ("far.geojson", squares(west=60.0)))
+    page.button(key="lab-own-go").click().run()
+    assert not page.exception and "None of the 16 regions of far.geojson overlaps the map" in page.error[0].value

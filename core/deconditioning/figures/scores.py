@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from deconditioning.figures.colours import clear, hue, model_colour, model_name
+from deconditioning.figures.colours import hue, model_colour, model_name
 from deconditioning.figures.style import INK, Figure, axis, compact, hover_numbers, layout, literal, log_axis
 from deconditioning.wording import number
 
 #: Half a central 95 % interval of the normal distribution, in sds.
-Z95 = 1.959964
+_Z95 = 1.959964
 
 
 def calibration_plot(
@@ -87,7 +87,7 @@ def predicted_against_observed(
     ideal = {"x": ends, "y": ends, "mode": "lines", "hoverinfo": "skip", "showlegend": False}
     line = {"color": hue("grey", dark), "width": 1, "dash": "dot"}
     colour = model_colour(model, dark)
-    bars = {"type": "data", "array": compact(Z95 * sd, "f8"), "thickness": 1, "width": 0, "color": clear(colour, 0.5)}
+    bars = {"type": "data", "array": compact(_Z95 * sd, "f8"), "thickness": 1, "width": 0, "color": colour}
     points = _curve(observed, mean, "stations", "markers", {}, f"measured %{{x:.4~r}}, predicted %{{y:.4~r}} {units}")
     points |= {"marker": {"size": 6, "color": colour}, "error_y": bars}
     picture = layout("Each station from everything else", height=height, dark=dark)

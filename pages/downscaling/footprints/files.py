@@ -14,7 +14,6 @@ from deconditioning.downscaling.stations.opening import (
     kept_beside,
     outlines_of,
 )
-from deconditioning.engine.visitors.uploads import UPLOAD
 from pages.downscaling.variable_choice import pick
 from pages.kit.controls import widgets
 from pages.kit.visitor import listed
@@ -77,11 +76,6 @@ def station_columns(key: str) -> list[str]:
 def attributes(key: str) -> list[str]:
     """The attributes of numbers that the regions of a key have."""
     return outlines_of(key).numeric
-
-
-def chosen_files(values: Mapping[str, Any]) -> list[str]:
-    """The uploads among the files beside the fields."""
-    return [value for value in values.values() if str(value).startswith(UPLOAD)]
 
 
 def values_of(source: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,16 +1,18 @@
 """The dialog of one's own files: upload them, look at what was guessed, press Downscale."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from deconditioning.downscaling.source import keep_upload, kept_uploads
+from deconditioning.downscaling.stations.opening import REGIONS, STATIONS, keep_beside, kept_beside, kind_of
 from deconditioning.engine.visitors.uploads import UPLOAD, NotKept, delete
 from deconditioning.errors import InputError
 from deconditioning.fields.several import keys_of
 from pages.downscaling.data import FIRST, fields_of, own_files, shown_choice, sources
-from pages.downscaling.own_file import panel
+from pages.downscaling.own_file import beside, panel
 from pages.downscaling.own_file.request import LABEL, OWN, close_dialog, is_open, open_dialog
 from pages.kit.controls.address import correct, forget_address
 from pages.kit.controls.level import at_both_levels
@@ -38,17 +40,26 @@ def _dialog() -> None:
         new = _upload()
     names = own_files()
     chosen = _files([key for key in new if key in names], names)
-    if chosen:
-        try:
-            panel.show(chosen, names)
-        except InputError as error:
-            refusal(error)
-    else:
+    try:
+        given = beside.choose([key for key in new if key not in names])
+        if chosen:
+            panel.show(chosen, names, given)
+        else:
+            beside.offer(given)
+    except InputError as error:
+        refusal(error)
+    if not chosen:
         st.caption(
             "One file with a fine field, which is averaged and recovered; or a coarse file and a fine file with "
-            "covariates such as altitude. Variables, cells and time are guessed next, and you can change them."
+            "covariates such as altitude. Variables, cells and time are guessed next, and you can change them. A table "
+            "of stations or a file of regions may join either."
         )
-    deletable(kept_uploads, "data", {"data": FIRST, "coarse": panel.NONE, "third": panel.NONE})
+    instead = {key: panel.NONE for key in ("coarse", "third", "regions", "stations", "scored")}
+    deletable(_everything, "data", {"data": FIRST, **instead})
+
+
+def _everything(mark: str) -> dict[str, str]:
+    return kept_uploads(mark) | kept_beside(STATIONS, mark) | kept_beside(REGIONS, mark)
 
 
 def _upload() -> list[str]:
@@ -57,7 +68,8 @@ def _upload() -> list[str]:
     files = st.file_uploader(
         "NetCDF or GRIB, one or several files", type=None, accept_multiple_files=True, key="files",
         help="Fields on rows and columns: latitudes and longitudes, a rotated pole, a map projection, or positions in "
-        "two dimensions.",
+        "two dimensions. Besides, stations (CSV or NetCDF table with lat, lon, value, perhaps altitude and error) and "
+        "regions with values (GeoJSON, GeoPackage).",
     )  # fmt: skip
     new = {file.file_id for file in files or [] if Key.UPLOAD.of(file.file_id) not in st.session_state}
     if new:
@@ -86,15 +98,31 @@ def _kept(file: Any, mark: str) -> str:
     again."""
     try:
         with st.spinner(f"Reading {plain(file.name)} …"):
-            key, fields = keep_upload(content(file), file.name, visitor_mark())
-            fields_of(key, fields)
-            _check(key)
+            key = _keep(content(file), file.name)
     except InputError as error:
         if not isinstance(error, NotKept):
             st.session_state[mark] = str(error)
             discard(file)
         return str(error)
     st.session_state[mark] = key
+    return key
+
+
+def _keep(data: bytes | Path, name: str) -> str:
+    """The key of a file of fields, of stations or of regions."""
+    if kind := kind_of(data, name):
+        return keep_beside(kind, data, name, visitor_mark())
+    try:
+        key, fields = keep_upload(data, name, visitor_mark())
+        fields_of(key, fields)
+        _check(key)
+    except NotKept:
+        raise
+    except InputError as error:  # a NetCDF file may hold stations
+        try:
+            return keep_beside(STATIONS, data, name, visitor_mark())
+        except InputError:
+            raise error from None
     return key
 
 

@@ -12,13 +12,14 @@ from deconditioning.errors import InputError
 from deconditioning.fields.cell_settings import CellSettings
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.guess.problem import ProblemGuess, cells_in_words, guess_files, guess_problem, pixel_km
+from deconditioning.fields.guess.variables import static_covariates
 from deconditioning.fields.selecting import index_of
 from deconditioning.fields.several import joined, keys_of
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.wording import number
 from pages.downscaling.data import NONE, Choice, cell_values, fields_of, labels_of, problem_of, shown_choice
 from pages.downscaling.dimensions import AS_COVARIATES, matching_place, places, title_of
-from pages.downscaling.footprints import files
+from pages.downscaling.footprints.files import attributes, values_of
 from pages.downscaling.own_file.request import close_dialog
 from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.layout.escaping import plain
@@ -33,12 +34,19 @@ _NARROW = 330
 
 @dataclass(frozen=True)
 class _Files:
-    """The files of the covariates, of a coarse target where there is one, and the problem that is shown of them."""
+    """The files of the covariates, of a coarse target where there is one, the problem that is shown of them, and
+    regions that are the target."""
 
     fine: str
     coarse: str | None
     shown: DownscalingSpec | None = None
     mediator: str | None = None
+    regions: str | None = None
+
+    @property
+    def apart(self) -> bool:
+        """Whether the target is in a file of its own."""
+        return bool(self.coarse or self.regions)
 
     @property
     def holder(self) -> Fields:
@@ -47,30 +55,32 @@ class _Files:
 
     def key(self, name: str) -> str:
         """The key of a widget, which begins anew with other files."""
-        return f"lab-own-{name}-{self.fine}-{self.coarse}"
+        return f"lab-own-{name}-{self.fine}-{self.coarse}" + (f"-{self.regions}" if self.regions else "")
 
 
-def show(keys: Sequence[str], names: Mapping[str, str]) -> None:
-    """Draw the choices for these files; ``InputError`` where they hold nothing to downscale."""
-    files = _roles(keys, names)
+def show(keys: Sequence[str], names: Mapping[str, str], beside: Mapping[str, str]) -> None:
+    """Draw the choices for these files, with those ``beside`` the fields by their names in a source; ``InputError``
+    where they hold nothing to downscale."""
+    files = replace(_roles(keys, names), regions=beside.get("regions"))
     guessed = guess(files.fine, files.coarse)
     with _tight():
         target, guessed = _target(files, guessed)
     with _tight():
         covariates = _covariates(files, target, guessed)
     with st.container(horizontal=True):
-        block = guessed.block.value if files.coarse else _block(files, guessed)
+        block = guessed.block.value if files.apart else _block(files, guessed)
         select, coarse_select, places_shown = _places(files, target, covariates, guessed)
     st.button("Downscale", type="primary", width="stretch", key="lab-own-go", on_click=_ask)
     if st.session_state.pop(Key.OWN_FILE_ASKED, False):
-        begin = files.shown or DownscalingSpec(target, withhold=guessed.withhold)
+        begin = files.shown or DownscalingSpec(target, withhold=0.0 if files.regions else guessed.withhold)
         mediators = tuple(name for name in begin.mediators if name not in (target, *covariates))
         try:
             spec = replace(
                 begin, target=target, covariates=tuple(covariates), mediators=mediators, block=block, select=select,
                 coarse_select=coarse_select, hide=(), reveal=(), region=None,
             )  # fmt: skip
-            _apply(Choice(Source(files.fine, files.coarse, files.mediator), spec), places_shown)
+            gridded = {"fields": files.fine, "coarse": files.coarse, "mediator": files.mediator}
+            _apply(Choice(Source.from_dict({**beside, **gridded}), spec), places_shown)
         except InputError as error:
             refusal(error)
 
@@ -127,6 +137,8 @@ def _size(fields: Fields) -> str:
 
 def _target(files: _Files, guessed: ProblemGuess) -> tuple[str, ProblemGuess]:
     """The field to downscale, and the guess of everything else for it."""
+    if files.regions:
+        return str(st.selectbox("Values of the regions", attributes(files.regions), key=files.key("target"))), guessed
     variables = files.holder.variables()
     begin = guessed.target.value if files.shown is None else files.shown.target
     options, labels = list(variables), labels_of(variables)
@@ -144,15 +156,16 @@ def _target(files: _Files, guessed: ProblemGuess) -> tuple[str, ProblemGuess]:
 def _covariates(files: _Files, target: str, guessed: ProblemGuess) -> list[str]:
     """The covariates, with the reason for each that was guessed."""
     variables = fields_of(files.fine).variables()
-    options, labels = [name for name in variables if files.coarse or name != target], labels_of(variables)
+    options, labels = [name for name in variables if files.apart or name != target], labels_of(variables)
     shown = files.shown if files.shown and files.shown.target == target else None
-    begin = [each.value for each in guessed.covariates] if shown is None else shown.covariates
+    fixed = static_covariates(fields_of(files.fine), target) if files.regions else guessed.covariates
+    begin = [each.value for each in fixed] if shown is None else shown.covariates
     chosen = st.multiselect(
         "Covariates (known at every pixel)", options, [name for name in begin if name in options],
         key=files.key(f"covariates-{target}"), format_func=labels.__getitem__,
         placeholder="None: location alone",
     )  # fmt: skip
-    reasons = {each.value: each.reason for each in guessed.covariates}
+    reasons = {each.value: each.reason for each in fixed}
     known = "; ".join(f"{plain(name)} {plain(reasons.get(name, 'was chosen'))}" for name in chosen)
     st.caption(f"{known}. Location is added." if known else "Location alone: no field of the file was chosen.")
     return chosen
@@ -174,12 +187,12 @@ def _places(
     """Time, level and member: of the covariates and a target beside them, of a coarse target, and the values of the
     page's controls."""
     fields, shown = fields_of(files.fine), files.shown
-    own = list(covariates) if files.coarse else [target, *covariates]
+    own = list(covariates) if files.apart else [target, *covariates]
     select: dict[str, int | str] = {}
     controls: dict[str, str] = {}
     for dim, labels in _several(fields, own).items():
         begin = None if shown is None else shown.select.get(dim)
-        place = guessed.select.get(dim) if not files.coarse else None
+        place = guessed.select.get(dim) if not files.apart else None
         index = index_of(dim, labels, begin if begin is not None else place.value if place else 0)
         options = places(labels)
         why = place.reason if place else f"the first of {len(labels)}"
@@ -224,7 +237,7 @@ def _apply(choice: Choice, controls: Mapping[str, str]) -> None:
     values: dict[str, Any] = {
         "data": first, "more": more, "coarse": choice.source.coarse or NONE, "third": choice.source.mediator or NONE,
         "target": spec.target, "cov": list(spec.covariates), "med": list(spec.mediators),
-        "missing": list(spec.missing), **cell_values(spec.to_dict()), **files.values_of(choice.source.to_dict()),
+        "missing": list(spec.missing), **cell_values(spec.to_dict()), **values_of(choice.source.to_dict()),
         **controls,
     }  # fmt: skip
     forget(Key.SELECTION, Key.COARSE_SELECTION)

@@ -164,6 +164,9 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "cost.cost_against_size": lambda dark: cost.cost_against_size(SIZES, dark=dark),
     "scores.calibration_plot": lambda dark: scores.calibration_plot([0.5, 0.9], {"cmp": [0.4, 0.8]}, dark=dark),
     "scores.error_histogram": lambda dark: scores.error_histogram({"cmp": N, "bilinear": N}, dark=dark),
+    "scores.predicted_against_observed": lambda dark: scores.predicted_against_observed(
+        np.arange(3.0), np.arange(3.0) + 0.1, np.ones(3), model="cmp", dark=dark
+    ),
     "scores.pit_histogram": lambda dark: scores.pit_histogram([1, 2, 3], model="cmp", dark=dark),
     "scores.power_spectra": lambda dark: scores.power_spectra(
         [0.01, 0.1, 1.0], {name: [3.0, 2.0, 1.0] for name in ("mean", "draws", "truth")}, dark=dark

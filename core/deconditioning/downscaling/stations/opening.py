@@ -1,5 +1,6 @@
 """Stations and regions by key: of a data set of the catalogue, or an upload, which is read in a separate process."""
 
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,22 +18,33 @@ if TYPE_CHECKING:
 STATIONS, REGIONS = "stations", "regions"
 
 
-def keep_stations(data: bytes | Path, name: str, mark: str = "") -> str:
-    """Read an uploaded table of stations in a separate process and keep it: its key.
+#: Endings of tables and of regions, and how a GeoPackage begins.
+_TABLES, _OUTLINES, _GEOPACKAGE = (".csv", ".tsv", ".txt", ".dat"), (".json", ".geojson", ".gpkg"), b"SQLite format 3"
+
+
+def kind_of(data: bytes | Path, name: str) -> str | None:
+    """Whether a file's name or first bytes say `STATIONS` (a table of text) or `REGIONS`; None for anything else."""
+    ending = Path(name).suffix.lower()
+    with data.open("rb") if isinstance(data, Path) else BytesIO(data) as file:
+        head = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if ending in _OUTLINES or head.startswith((b"{", _GEOPACKAGE)):
+        return REGIONS
+    return STATIONS if ending in _TABLES else None
+
+
+def keep_beside(kind: str, data: bytes | Path, name: str, mark: str = "") -> str:
+    """Read an uploaded file of `STATIONS` or `REGIONS` in a separate process and keep it: its key.
 
     ``data`` and ``mark`` are as `deconditioning.downscaling.source.keep_upload` takes them. Raises ``InputError`` with
     one sentence on anything wrong with the file; nothing is kept then.
     """
-    from deconditioning.tables.stations import station_columns
+    if kind == STATIONS:
+        from deconditioning.tables.stations import station_columns
 
-    station_columns(_table(data, name))
-    return keep_kind(data, name, STATIONS, mark)
-
-
-def keep_regions(data: bytes | Path, name: str, mark: str = "") -> str:
-    """The same for a file of regions."""
-    _outlines(data, name)
-    return keep_kind(data, name, REGIONS, mark)
+        station_columns(_table(data, name))
+    elif not _outlines(data, name).numeric:
+        raise InputError(f"The regions of {Path(name).name} have no attribute of numbers: add the values to refine.")
+    return keep_kind(data, name, kind, mark)
 
 
 def kept_beside(kind: str, mark: str = "") -> dict[str, str]:

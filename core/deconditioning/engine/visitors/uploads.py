@@ -84,7 +84,7 @@ def path_of(key: str) -> tuple[Path, str]:
     path = upload_folder() / f"{digest}.nc"
     if not digest.isalnum() or not path.is_file():
         raise InputError("This uploaded file is no longer on the server: upload it again.")
-    used_now(path)
+    _used_now(path)
     return path, _about(path.with_suffix(".json"))[0] or "the upload"
 
 
@@ -121,7 +121,7 @@ def forget(digest: str) -> None:
                 (folder / f"{digest}{ending}").unlink()
 
 
-def used_now(path: Path) -> None:
+def _used_now(path: Path) -> None:
     """Note that an upload was opened: it stays for longer."""
     with contextlib.suppress(OSError):  # it can be read all the same
         os.utime(path)

@@ -9,6 +9,7 @@ from deconditioning.fields.footprints.region_data import Inside, Regions, pixels
 from deconditioning.fields.gridded import Fields, Variable
 from deconditioning.fields.grids.grid import Grid, make_grid
 from deconditioning.fields.grids.pixel_shares import LEAST_SHARE, Shares
+from deconditioning.fields.grids.place import extent_in_words
 from deconditioning.fields.problem.assemble import Sides, assemble
 from deconditioning.fields.problem.cell_weights import weighted, weights_note
 from deconditioning.fields.problem.chosen_cells import KeptCells
@@ -35,6 +36,11 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
     raw, grid = [covariates.values(name, spec.select) for name in spec.covariates], covariates.grid
     whole = all_finite(raw, grid.shape)
     inside = pixels_inside(grid, regions.geometry)
+    if not len(inside.pixel):
+        raise InputError(
+            f"None of the {len(regions.name)} regions of {regions.source} overlaps the map, which covers "
+            f"{extent_in_words(grid)}: check their coordinates, or take covariates of the same area."
+        )
     number, shape = _table(*regions.middles())
     regions, size = replace(regions, cell=number), shape[0] * shape[1]
     shares = weighted(_shares(inside, number, size), covariates, spec, (slice(None), slice(None)))

@@ -8,6 +8,7 @@ import torch
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.station_data import Stations, StationTargets
 from deconditioning.fields.grids.interpolate import locate
+from deconditioning.fields.grids.place import extent_in_words
 from deconditioning.fields.grids.roles import orography_of
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.units import convert
@@ -56,7 +57,7 @@ def located(problem: DownscalingProblem, stations: Stations) -> tuple[StationTar
     if not inside.any():
         raise InputError(
             f"None of the {len(stations)} stations of {stations.source} lies on a pixel of the map, which covers "
-            f"{_extent(problem)}: check their latitudes and longitudes."
+            f"{extent_in_words(problem.grid)}: check their latitudes and longitudes."
         )
     if not inside.all():
         notes.append(
@@ -115,11 +116,3 @@ def _effects(
         f"The stations lie {typical:.0f} m (root mean square) above or below their pixels' `{name}`; what that does is "
         "learned as one slope."
     ]
-
-
-def _extent(problem: DownscalingProblem) -> str:
-    latitude, longitude = problem.grid.latitude, problem.grid.longitude
-    return (
-        f"latitudes {latitude.min():.4g} to {latitude.max():.4g} and longitudes {longitude.min():.4g} to "
-        f"{longitude.max():.4g}"
-    )

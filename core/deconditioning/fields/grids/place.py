@@ -3,6 +3,7 @@
 import numpy as np
 
 from deconditioning.fields.grids import sphere
+from deconditioning.fields.grids.grid import Grid
 
 
 def latitude_words(latitude: float, digits: int | None = 2) -> str:
@@ -25,3 +26,12 @@ def _words(degrees: float, digits: int | None, sides: str) -> str:
     if float(number) in (0.0, 180.0):
         return f"{number}°"
     return f"{number}° {sides[degrees < 0]}"
+
+
+def extent_in_words(grid: Grid) -> str:
+    """The latitudes and longitudes that a grid covers."""
+    latitude, longitude = grid.latitude, grid.longitude
+    return (
+        f"latitudes {latitude.min():.4g} to {latitude.max():.4g} and longitudes {longitude.min():.4g} to "
+        f"{longitude.max():.4g}"
+    )

@@ -1,0 +1,99 @@
+"""Stations and regions in the dialog of one's own files: which file is what, its column, its units."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from deconditioning.downscaling.source import Source
+from deconditioning.downscaling.stations.opening import REGIONS, STATIONS
+from deconditioning.errors import InputError
+from pages.downscaling.data import Choice, problem_of, shown_choice
+from pages.downscaling.footprints import files
+from pages.downscaling.own_file.request import close_dialog
+from pages.kit.controls.program_values import set_on_next_run
+from pages.kit.layout.escaping import plain
+from pages.kit.layout.page_layout import refusal
+from pages.kit.session import Key
+
+_BY_NAME = "the one named like the target, or 'value'"
+
+
+def choose(new: Sequence[str]) -> dict[str, str]:
+    """The files beside the fields, by their names in a source: those just uploaded, else those that the page shows."""
+    regions, stations = files.uploaded(REGIONS), files.uploaded(STATIONS)
+    now = shown_choice()
+    shown = {} if now is None else now.source.to_dict()
+    tables, outlines = [key for key in new if key in stations], [key for key in new if key in regions]
+    begin = dict(zip(("stations", "scored"), tables, strict=False)) or shown
+    result = _file(
+        "Regions whose values are the target", "regions", regions, outlines[:1] or [shown.get("regions")], new
+    )
+    if result:
+        units = st.text_input(
+            "Units of these values", shown.get("units", ""), key="lab-own-units", placeholder="K, mm …"
+        )
+        result |= {"units": units.strip()[:60]} if units.strip() else {}
+    result |= _file("Stations that are targets", "stations", stations, [begin.get("stations")], new)
+    result |= _file("Stations that only score the map", "scored", stations, [begin.get("scored")], new)
+    return result | _column([result[name] for name in ("stations", "scored") if name in result], shown)
+
+
+def _file(
+    label: str, name: str, names: Mapping[str, str], begin: Sequence[str | None], new: Sequence[str]
+) -> dict[str, str]:
+    if not names:
+        return {}
+    options = [files.NONE, *names]
+    first = next((options.index(key) for key in begin if key in options), 0)
+    chosen = st.selectbox(
+        label, options, first, key=f"lab-own-{name}-{'-'.join(new)}",
+        format_func=lambda key: plain(names.get(key, "none")),
+    )  # fmt: skip
+    return {} if chosen == files.NONE else {name: str(chosen)}
+
+
+def _column(tables: Sequence[str], shown: Mapping[str, Any]) -> dict[str, str]:
+    columns = list(dict.fromkeys(column for key in tables for column in files.station_columns(key)))
+    if len(columns) < 2:
+        return {}
+    options = [_BY_NAME, *columns]
+    begin = shown.get("station_value")
+    chosen = st.selectbox(
+        "Column of the stations' values", options, options.index(begin) if begin in options else 0,
+        key=f"lab-own-column-{'-'.join(tables)}",
+    )  # fmt: skip
+    return {} if chosen == _BY_NAME else {"station_value": str(chosen)}
+
+
+def offer(given: Mapping[str, str]) -> None:
+    """The button that puts stations beside the fields that the page shows, where no file of fields is chosen."""
+    now = shown_choice()
+    if now is None or not given:
+        return
+    if "regions" in given:
+        st.info(
+            "Regions need a file of fields with covariates, such as altitude, on the grid of the map: upload it too."
+        )
+        return
+    st.button("Use with the fields shown", type="primary", width="stretch", key="lab-own-beside", on_click=_ask)
+    if st.session_state.pop(Key.OWN_FILE_ASKED, False):
+        gridded = {name: value for name, value in now.source.to_dict().items() if name not in files.KEYS}
+        source = Source.from_dict(gridded | dict(given))
+        try:
+            problem_of(Choice(source, now.spec))
+        except InputError as error:
+            refusal(error)
+            return
+        put(source)
+
+
+def put(source: Source) -> None:
+    """Set the page's controls of these files and close the dialog."""
+    set_on_next_run(files.values_of(source.to_dict()))
+    close_dialog()
+    st.rerun()
+
+
+def _ask() -> None:
+    st.session_state[Key.OWN_FILE_ASKED] = True
