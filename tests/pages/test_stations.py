@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Selectbox
 
 from deconditioning.datasets.network import OFFSET, Network, network
 from deconditioning.downscaling.presets import preset
@@ -123,14 +124,17 @@ def test_own_stations_join_own_fields_and_stay_in_address_and_run(open_page, gen
     assert again.session_state["_choice"].source == source
 
 
+def column(page: AppTest) -> Selectbox:
+    return next(each for each in page.selectbox if str(each.key).startswith("lab-own-column"))
+
+
 def test_stations_join_the_fields_that_the_page_shows(open_page, generated: Network) -> None:
     page = open_page("downscaling", data="stations")
     offered(page, ("two.csv", table(network().seen, "temp", wind=network().seen.error)))
-    box = next(each for each in page.selectbox if str(each.key).startswith("lab-own-column"))
-    assert "temp" in box.options and "wind" in box.options
+    assert {"temp", "wind"} <= set(column(page).options)
     page.button(key="lab-own-beside").click().run()
     assert "Which column of two.csv was measured is not clear" in page.error[0].value
-    box.set_value("temp").run()
+    column(page).set_value("temp").run()
     page.button(key="lab-own-beside").click().run()
     source = page.session_state["_choice"].source
     assert source.station_value == "temp" and kept_beside(STATIONS)[source.stations] == "two.csv"
