@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import streamlit as st
 
 from deconditioning.datasets.entries import find
@@ -25,8 +26,6 @@ from pages.kit.visitor import listed
 
 #: Data sets of the catalogue that are series.
 _SERIES = ("era5-uk", "made-up-region")
-#: Name of the downscaled series beside others.
-_THIS = "this map"
 #: Pixels along a cell that are offered.
 _BLOCKS = (2, 4, 8, 16)
 #: Values of all times and pixels that the page computes; more go through the command.
@@ -133,5 +132,23 @@ def downscaled(choice: Choice) -> Shown:
         result, said, known = downscale_with_archive(series, training, settings), training.notes, len(training)
     else:
         result, said, known = downscale_series(series, settings), (), 0
-    found = None if series.fine is None else verify(verified_result(result, _THIS))
+    found = None if series.fine is None else verify(verified_result(result, result.spec.model.name))
     return Shown(result, found, said, known)
+
+
+def threshold(choice: Choice, shown: Shown, key: str) -> float:
+    """A value of the target to exceed, at first one that a tenth of all values exceeds."""
+    low, usual, high = _usual_values(choice, shown)
+    step = float(f"{(high - low) / 100:.0e}")
+    low, usual, high = (round(value / step) * step for value in (low, usual, high))
+    units = shown.result.series.problem.units
+    return float(
+        widgets.slider(f"Threshold ({plain(units)})" if units else "Threshold", low, high, usual, step, key=key)
+    )
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def _usual_values(choice: Choice, _shown: Shown) -> tuple[float, float, float]:
+    """The 1 %, 90 % and 99 % quantiles of all predicted values."""
+    low, usual, high = (float(v) for v in np.nanpercentile(_shown.result.means, [1, 90, 99]))
+    return low, usual, high

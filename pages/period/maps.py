@@ -1,78 +1,121 @@
-"""Coarse values, mean, sd and truth in step, played in the browser."""
+"""Coarse values, mean, sd and truth in step, played in the browser; a click chooses the place that is looked at."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from deconditioning.fields.problem.baselines import constant
 from deconditioning.figures.colours import Colours
-from deconditioning.figures.map_panel import MapScale
-from deconditioning.figures.maps import stretch_of
-from deconditioning.figures.studies.period import maps_in_step
+from deconditioning.figures.map_panel import MapScale, Panel
+from deconditioning.figures.maps import field_map
+from deconditioning.figures.studies.period import Sheet, maps_in_step, sheet_of
 from deconditioning.period.series import Series
 from pages.kit.chart.flip_book import flip
+from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
+from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.layout.escaping import plain
-from pages.period.controls import Shown
+from pages.kit.layout.theme import is_dark
+from pages.period.controls import Choice, Shown
 
 #: Bytes of a book that go to the browser at most, as values; longer series skip times.
 _MOST_VALUES = 4_000_000
 
 
-def show(shown: Shown) -> None:
+@dataclass(frozen=True)
+class _Books:
+    """The books of the fields and of their sd, which maps they hold, and which times."""
+
+    fields: dict[str, Any]
+    sd: dict[str, Any]
+    maps: tuple[str, ...]
+    sheet: Sheet
+    times: tuple[str, ...]
+    step: int
+
+
+def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     """The books: fields on one scale, and the sd on its own."""
-    series = shown.result.series
-    step = max(1, -(-3 * len(series) * series.problem.grid.area.size // _MOST_VALUES))
-    times = list(range(0, len(series), step))
     difference = widgets.toggle(
         "Difference from the mean of the period", value=False, key="p-difference",
         help="Each map less its own mean over the period: what moves is seen better than where it is warm.",
     )  # fmt: skip
-    frames = {"coarse": _coarse(series, times), "mean": shown.result.means[times]}
+    books = _books(choice, shown, bool(difference))
+    order = ", ".join(books.maps)
+    with st.container(key="lab-period-maps"):
+        left, right = st.columns([len(books.maps), 1])
+    with left:
+        st.html(f'<p class="lab-map-title">{order.capitalize()}, in step</p>')
+        _book(books.fields, "p-book", books, books.sheet, f"{order}, side by side, one time after another", place)
+    with right:
+        st.html('<p class="lab-map-title">Standard deviation</p>')
+        alone = Sheet(books.sheet.height, books.sheet.width, 1, 1)
+        _book(books.sd, "p-sd", books, alone, "the standard deviation of each pixel, one time after another", place)
+    skipped = f" Every {books.step}th of {len(shown.result.series)} times is shown." if books.step > 1 else ""
+    st.caption(
+        "Click on a map to see the series there. The space bar plays and pauses, the arrow keys step; units are "
+        f"{plain(shown.result.series.problem.units) or 'as given'}, grey is missing.{skipped}"
+    )
+
+
+@st.cache_data(show_spinner=False, max_entries=8)
+def _books(choice: Choice, _shown: Shown, difference: bool) -> _Books:
+    series, result = _shown.result.series, _shown.result
+    step = max(1, -(-3 * len(series) * series.problem.grid.area.size // _MOST_VALUES))
+    times = list(range(0, len(series), step))
+    frames = {"coarse": _coarse(series, times), "mean": result.means[times]}
     if series.fine is not None:
         frames["truth"] = np.stack([series.fine(time) for time in times])
     if difference:
         frames = {name: values - np.nanmean(values, axis=0) for name, values in frames.items()}
-    sd = np.stack([shown.result.sd(time) for time in times])
-    names = tuple(series.labels[time] for time in times)
-    if step > 1:
-        st.caption(f"Every {step}th of {len(series)} times is shown.")
-    every = np.concatenate([values.ravel() for values in frames.values()])
-    low, high = (float(v) for v in np.nanpercentile(every, [1, 99]))
+    sd = np.stack([result.sd(time) for time in times])
+    low, high = field_limits(frames, difference)
     colours: Colours = "diverging" if difference else "sequential"
-    low, high = (-max(-low, high), max(-low, high)) if difference else (low, high)
     scale = MapScale("", series.problem.units, colours, low, high)
-    order = ", ".join(frames)
-    with st.container(key="lab-period-maps"):
-        left, right = st.columns([len(frames), 1])
-    with left:
-        st.html(f'<p class="lab-map-title">{order.capitalize()}, in step</p>')
-        _book(series, frames, scale, "p-book", names, f"{order}, side by side, one time after another", len(frames))
-    with right:
-        st.html('<p class="lab-map-title">Standard deviation</p>')
-        wide = MapScale("", series.problem.units, "uncertainty", 0.0, float(np.nanpercentile(sd, 99)))
-        _book(
-            series, {"sd": sd}, wide, "p-sd", names, "the standard deviation of each pixel, one time after another", 1
-        )
-    st.caption(
-        f"The space bar plays and pauses, the arrow keys step. Units are {plain(series.problem.units) or 'as given'}; "
-        "grey is missing."
-    )
-
-
-def _book(
-    series: Series, frames: dict[str, np.ndarray], scale: MapScale, key: str, names: tuple[str, ...], alt: str,
-    columns: int,
-) -> None:  # fmt: skip
-    rows, across = series.problem.grid.shape
-    aspect = rows / across * _shape(series)
-    flip(maps_in_step(frames, scale, aspect, columns), key, names=names, alt=alt)
-
-
-def _shape(series: Series) -> float:
-    """Height over width of a pixel on the map."""
+    wide = MapScale("", series.problem.units, "uncertainty", 0.0, short(float(np.nanpercentile(sd, 99))))
     grid = series.problem.grid
-    steps = [float(abs(np.median(np.diff(axis)))) for axis in (grid.y, grid.x)]
-    return steps[0] / steps[1] * stretch_of(grid)
+    return _Books(
+        maps_in_step(frames, grid, scale, len(frames)), maps_in_step({"sd": sd}, grid, wide, 1), tuple(frames),
+        sheet_of(frames, len(frames)), tuple(series.labels[time] for time in times), step,
+    )  # fmt: skip
+
+
+def one_map(panel: Panel, group: str) -> None:
+    """A map of the whole period; a click on it chooses the place, too."""
+    key, grid = f"p-map-{panel.key}", panel.grid
+
+    def chosen() -> None:
+        point = st.session_state[key]["click"]
+        row, column = (int(np.abs(axis - at).argmin()) for axis, at in zip((grid.y, grid.x), point[::-1], strict=True))
+        set_on_next_run({"p-row": row, "p-column": column})
+
+    plotly_live(field_map(panel, dark=is_dark(), height=380), key, group=group, on_click=chosen)
+
+
+def field_limits(fields: dict[str, np.ndarray], difference: bool) -> tuple[float, float]:
+    """Ends of a colour scale that all fields share, symmetric for differences."""
+    every = np.concatenate([values.ravel() for values in fields.values()])
+    low, high = (float(v) for v in np.nanpercentile(every, [1, 99]))
+    low, high = (-max(-low, high), max(-low, high)) if difference else (low, high)
+    return short(low, high), short(high, low)
+
+
+def short(value: float, other: float = 0.0) -> float:
+    """An end of a colour scale, with two digits of the distance to its other end."""
+    apart = abs(value - other)
+    return round(value, 1 - math.floor(math.log10(apart))) if apart > 0 else value
+
+
+def _book(book: dict[str, Any], key: str, books: _Books, sheet: Sheet, alt: str, place: tuple[int, int]) -> None:
+    def chosen(x: float, y: float) -> None:
+        pixel = sheet.pixel_at(x, y)
+        if pixel is not None:
+            set_on_next_run({"p-row": pixel[0], "p-column": pixel[1]})
+
+    flip(book, key, names=books.times, alt=alt, marks=sheet.marks(*place), on_click=chosen)
 
 
 def _coarse(series: Series, times: list[int]) -> np.ndarray:

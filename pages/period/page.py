@@ -2,8 +2,11 @@
 
 import streamlit as st
 
+from pages.kit.controls import widgets
 from pages.kit.layout.page_layout import explain, notes, page_header, refusals
-from pages.period import controls, maps, place, words
+from pages.period import controls, hovmoeller, maps, place, statistics, verification, words
+
+VIEWS = {"Hovmöller diagram": hovmoeller.show, "Period statistics": statistics.show, "Verification": verification.show}
 
 
 def main() -> None:
@@ -14,14 +17,18 @@ def main() -> None:
 
 
 def body() -> None:
-    """Controls in the sidebar; the maps in step, the series at a place, how good it is."""
+    """Controls in the sidebar; the maps in step, the series at a place, and what a period is for."""
     with st.sidebar:
         choice = controls.choose()
     shown = controls.downscaled(choice)
     words.sentence(shown)
-    maps.show(shown)
-    place.show(shown)
-    words.table(shown)
+    books = st.container()
+    at = place.choose(shown.result.series)
+    with books:
+        maps.show(choice, shown, at)
+    place.show(shown, at)
+    view = widgets.segmented_control("View", list(VIEWS), default="Hovmöller diagram", key="p-view")
+    VIEWS[view or "Hovmöller diagram"](choice, shown, at)
     explain(
         "All times share the hyperparameters and one factorisation; each costs one solve. With an archive, its "
         "climatology is taken out and its covariance is mixed with the kernel's.",
@@ -31,6 +38,7 @@ def body() -> None:
         "where $w$ and the reach of the taper $\\rho$ are those that predict blocks of time left out best.",
         "docs/period.md",
     )
+    words.licence(shown)
     notes((*shown.result.series.problem.notes, *shown.result.series.notes, *shown.notes))
 
 

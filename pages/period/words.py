@@ -2,13 +2,15 @@
 
 import streamlit as st
 
+from deconditioning.figures.colours import MODEL_NAMES
+from deconditioning.verification.series import BILINEAR
 from deconditioning.wording import number
 from pages.kit.layout.escaping import MISSING, plain, sentence_of
 from pages.period.controls import Shown
 
 
 def sentence(shown: Shown) -> None:
-    """How many times, from what, and the warnings."""
+    """How many times, from what, how good; the warnings."""
     series, result = shown.result.series, shown.result
     cells, pixels = int(series.problem.observed.sum()), series.problem.grid.area.size
     known = (
@@ -18,25 +20,40 @@ def sentence(shown: Shown) -> None:
     )
     st.markdown(
         f"{len(series)} times, {series.labels[0]} to {series.labels[-1]}: {cells:,} coarse cells become {pixels:,} "
-        f"pixels. {known}"
+        f"pixels. {known}{_how_good(shown)}"
     )
-    st.caption(f"Data: {plain(series.problem.source)}. Licence: {plain(series.problem.licence)}.")
     for warning in result.warnings:
         st.warning(sentence_of(warning))
 
 
-def table(shown: Shown) -> None:
-    """Scores over all pixels and times, where the truth is known."""
+def licence(shown: Shown) -> None:
+    """Where the data come from."""
+    problem = shown.result.series.problem
+    st.caption(f"Data: {plain(problem.source)}. Licence: {plain(problem.licence)}.")
+
+
+def _how_good(shown: Shown) -> str:
     if shown.verification is None:
-        st.caption("There is no fine truth, so there are no scores.")
-        return
-    st.subheader("Scores", anchor=False)
+        return ""
+    scores, units = shown.verification.scores, plain(shown.result.series.problem.units)
+    own, plainly = next(iter(scores.values())).pooled, scores[BILINEAR].pooled
+    return (
+        f" RMSE **{number(own['rmse'])} {units}**, of bilinear interpolation {number(plainly['rmse'])} {units}; the "
+        f"95 % intervals contain **{100 * own['coverage95']:.0f} %** of the truth."
+    )
+
+
+def table(shown: Shown) -> None:
+    """Scores of the map, interpolation and other methods over all pixels and times, where the truth is known."""
+    assert shown.verification is not None
     names = {"rmse": "RMSE", "crps": "CRPS", "coverage50": "in 50 % interval", "coverage95": "in 95 % interval",
              "tendency": "change between times, relative to the truth's"}  # fmt: skip
+    own = next(iter(shown.verification.scores))
     shown_rows = [
-        {"": title, **{label: _cell(each.pooled.get(name)) for name, label in names.items()}}
-        for title, each in shown.verification.scores.items()
-    ]
+        {"": "This map" if name == own else MODEL_NAMES.get(name, name),
+         **{label: _cell(each.pooled.get(score)) for score, label in names.items()}}
+        for name, each in shown.verification.scores.items()
+    ]  # fmt: skip
     formats = {label: st.column_config.TextColumn(alignment="right") for label in names.values()}
     st.dataframe(shown_rows, hide_index=True, column_config=formats, placeholder=MISSING)
     units = plain(shown.result.series.problem.units)

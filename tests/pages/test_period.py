@@ -1,17 +1,29 @@
-"""Page Period in AppTest: it opens on a finished example, and an archive makes it better."""
+"""Page Period in AppTest: it opens on a finished example, an archive makes it better, and each view shows something."""
+
+import re
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.conftest import session
 
+FEW = {"p-first": "216"}
+
 
 @pytest.fixture(scope="module")
 def page() -> AppTest:
     """The page as it opens, with few times."""
-    page = session("period", **{"p-first": "216"})
+    return opened()
+
+
+def opened(**address: str) -> AppTest:
+    page = session("period", **FEW, **address)
     assert not page.exception and [each.value for each in page.error] == []
     return page
+
+
+def captions(page: AppTest) -> str:
+    return " ".join(each.value for each in page.caption)
 
 
 def scores(page: AppTest) -> dict[str, dict[str, float]]:
@@ -24,28 +36,45 @@ def scores(page: AppTest) -> dict[str, dict[str, float]]:
 def test_it_opens_on_a_finished_series(page: AppTest) -> None:
     said = next(each.value for each in page.markdown if "coarse cells become" in each.value)
     assert "24 coarse cells become 1,536 pixels" in said and "216 earlier times is the prior" in said
-    assert any("modified Copernicus" in each.value for each in page.caption)
-    found = scores(page)
-    assert found["this map"]["RMSE"] < 0.6 * found["bilinear"]["RMSE"]
-    assert 0.85 < found["this map"]["in 95 % interval"] <= 1
-    assert "The band contains the truth" in " ".join(each.value for each in page.caption)
+    assert "RMSE **0." in said and "of the truth" in said and "modified Copernicus" in captions(page)
+    assert "The band contains the truth" in captions(page) and "Each row is one time" in captions(page)
 
 
 def test_it_offers_only_cells_of_which_there_are_enough(page: AppTest) -> None:
     assert page.select_slider(key="p-block").options == ["2", "4", "8"]
-    asked = session("period", **{"p-first": "216", "p-block": "16"})
+    asked = session("period", **FEW, **{"p-block": "16"})
     assert not asked.exception and not asked.error and asked.select_slider(key="p-block").value == 8
 
 
-def test_without_the_archive_it_is_worse(page: AppTest) -> None:
-    before = scores(page)["this map"]
+def test_verification_shows_scores_beside_other_methods_and_an_archive_makes_them_better() -> None:
+    page = opened(**{"p-view": "Verification"})
+    found = scores(page)
+    assert found["This map"]["RMSE"] < 0.6 * found["Bilinear"]["RMSE"]
+    assert 0.85 < found["This map"]["in 95 % interval"] <= 1 and "BCSD (delta)" in found
+    assert "block bootstrap" in captions(page) and "Brier skill" in captions(page)
+    page.segmented_control(key="p-region").set_value("skill against BCSD")
+    page.slider(key="p-event").set_value(282.0).run()
+    assert not page.exception
     page.toggle(key="p-archive").set_value(False).run()
     assert not page.exception and "Nothing fine is known" in " ".join(each.value for each in page.markdown)
-    after = scores(page)["this map"]
-    assert after["CRPS"] > 1.2 * before["CRPS"]
+    assert scores(page)["This map"]["CRPS"] > 1.2 * found["This map"]["CRPS"]
 
 
 def test_the_place_and_the_difference_move_without_computing_again(page: AppTest) -> None:
     page.slider(key="p-row").set_value(3)
-    page.toggle(key="p-difference").set_value(True).run()
+    page.toggle(key="p-difference").set_value(True)
+    page.segmented_control(key="p-line").set_value("at the place").run()
     assert not page.exception and page.slider(key="p-row").value == 3
+    assert "on the line through 51.00° N" in captions(page)
+
+
+def test_statistics_of_a_period_say_what_they_are_at_the_place() -> None:
+    page = opened(**{"p-view": "Period statistics"})
+    (said,) = [each.value for each in page.markdown if each.value.startswith("At 54.25° N")]
+    assert "90 % interval" in said and "truth" in said and "joint draws" in captions(page)
+    page.segmented_control(key="p-statistic").set_value("times above a threshold").run()
+    page.slider(key="p-above").set_value(281.0).run()
+    assert not page.exception
+    (said,) = [each.value for each in page.markdown if each.value.startswith("At 54.25° N")]
+    mean, low, high, truth = map(float, re.findall(r"([\d.]+)(?: times| to)", said))
+    assert 0 <= low <= mean <= high <= 32 and truth == int(truth) and high > 0

@@ -41,6 +41,17 @@ const drawCoast = (book, context, width, height) => {
   }
 };
 
+// Where a place is marked: a ring of two colours, to be seen on any map.
+const drawMarks = (book, context, width, height) => {
+  for (const [x, y] of book.marks || []) for (const [colour, thick] of book.ink) {
+    context.strokeStyle = colour;
+    context.lineWidth = 1.6 * thick * devicePixelRatio;
+    context.beginPath();
+    context.arc(x * width, y * height, 5 * devicePixelRatio, 0, 2 * Math.PI);
+    context.stroke();
+  }
+};
+
 const paint = book => {
   const { canvas } = book, width = Math.round(canvas.clientWidth * devicePixelRatio);
   if (!width || !book.pages) return;
@@ -53,6 +64,7 @@ const paint = book => {
   context.imageSmoothingEnabled = false;
   context.drawImage(book.small, 0, 0, width, height);
   drawCoast(book, context, width, height);
+  drawMarks(book, context, width, height);
   const shown = Math.round(book.at) % book.count;
   book.slider.value = shown;
   if (book.output.textContent !== book.names[shown]) book.output.textContent = book.names[shown];
@@ -112,14 +124,21 @@ const begin = node => {
     const act = { ' ': () => play(book, !book.playing), ArrowLeft: () => turn(book, -1), ArrowRight: () => turn(book, 1) }[event.key];
     if (act) { event.preventDefault(); act(); }
   });
+  book.canvas.addEventListener('click', event => {
+    if (book.send) book.send([event.offsetX / book.canvas.clientWidth, event.offsetY / book.canvas.clientHeight]);
+  });
   new ResizeObserver(() => paint(book)).observe(book.canvas);
   return book;
 };
 
-export default function ({ parentElement, data }) {
+export default function ({ parentElement, data, setTriggerValue }) {
   const node = parentElement.querySelector('.flip'), book = node.book || begin(node);
   BOOKS.add(book);
   book.canvas.setAttribute('aria-label', data.alt);
+  book.send = data.clickable ? point => setTriggerValue('click', point) : null;
+  book.canvas.style.cursor = data.clickable ? 'crosshair' : '';
+  const moved = JSON.stringify(book.marks) !== JSON.stringify(data.marks);
+  book.marks = data.marks;
   if (book.stamp !== data.stamp) {
     take(book, data);
     const [low, high] = node.querySelectorAll('.flip-scale span'), bar = node.querySelector('.flip-scale i');
@@ -130,5 +149,5 @@ export default function ({ parentElement, data }) {
     node.dataset.stamp = data.stamp;
     paint(book);
     play(book, book.playing);
-  }
+  } else if (moved) paint(book);
 }

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +31,37 @@ _FLIP = st.components.v2.component(
 )
 
 
-def flip(book: Mapping[str, Any], key: str, *, alt: str, names: tuple[str, ...]) -> None:
+def flip(
+    book: Mapping[str, Any],
+    key: str,
+    *,
+    alt: str,
+    names: tuple[str, ...],
+    marks: Sequence[Sequence[float]] = (),
+    on_click: Callable[[float, float], None] | None = None,
+) -> None:
     """Show a flip book of `deconditioning.figures.flip_book`: ``names`` of its frames, ``alt`` as alternative text.
 
-    Under the same key new frames take the place of the old ones while it goes on playing.
+    Under the same key new frames take the place of the old ones while it goes on playing. ``marks`` are places (x, y),
+    as shares of width and height from the upper left corner; ``on_click`` is called with that of a click before the
+    script runs again.
     """
     text = json.dumps(book, separators=(",", ":"))
     stamp = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-    _FLIP(key=key, data={"book": text, "stamp": stamp, "alt": alt, "names": list(names)})
+    data = {"book": text, "stamp": stamp, "alt": alt, "names": list(names), "marks": [list(mark) for mark in marks],
+            "clickable": on_click is not None}  # fmt: skip
+    _FLIP(key=key, data=data, on_click_change=_nothing if on_click is None else partial(_hear, key, on_click))
+
+
+def _hear(key: str, on_click: Callable[[float, float], None]) -> None:
+    """Pass on a click inside the picture; what no picture of this app sends is not."""
+    try:
+        x, y = (float(number) for number in st.session_state.get(key, {}).get("click"))
+    except (TypeError, ValueError, OverflowError):
+        return
+    if all(math.isfinite(each) and 0 <= each < 1 for each in (x, y)):
+        on_click(x, y)
+
+
+def _nothing() -> None:
+    """A book without ``on_click``."""

@@ -84,6 +84,14 @@ TOGETHER = {
         "bilinear",
         "bicubic",
     ),
+    "period": (
+        "area_to_point_gp",
+        "delta",
+        "ridge on delta",
+        "bilinear",
+        "bilinear, cell means kept",
+        "truth",
+    ),
     "one dimension": ("task_transformed_gp", "dme", "impute", "cascade", "truth"),
     "sparse representation": ("random", "learned", "learned_points", "variational_gp", "exact_gp", "truth"),
     "likelihood-free inference": (

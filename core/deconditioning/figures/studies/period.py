@@ -1,38 +1,139 @@
-"""Maps of a period side by side, in step through time."""
+"""Maps of a period side by side, in step through time, and a field against time and one coordinate."""
 
 import base64
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from deconditioning.figures.flip_book import coded, colour_table
+from deconditioning.fields.grids.grid import Grid
+from deconditioning.figures.colours import colour_scale
+from deconditioning.figures.flip_book import coded, colour_table, outline
 from deconditioning.figures.map_panel import MapScale
+from deconditioning.figures.style import MISSING, Figure, axis, compact, layout, literal
+from deconditioning.wording import number
 
 #: Pixels between two maps, as a share of one map's width; grey for missing values.
 _GAP = 0.06
 _MISSING_RGB = (128, 128, 128)
 
 
-def maps_in_step(frames: Mapping[str, np.ndarray], scale: MapScale, aspect: float, columns: int = 2) -> dict[str, Any]:
-    """A flip book of several maps (T, H, W) beside and below one another, all on one scale and at the same time.
+@dataclass(frozen=True)
+class Sheet:
+    """``count`` maps of (``height``, ``width``) pixels beside and below one another in ``columns``."""
 
-    ``aspect`` is height over width of a map. The result is what `pages.kit.chart.flip_book` takes.
+    height: int
+    width: int
+    count: int
+    columns: int
+
+    @property
+    def gap(self) -> int:
+        """Pixels between two maps."""
+        return max(1, round(_GAP * self.width))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Pixels of the whole sheet, down and across."""
+        rows = -(-self.count // self.columns)
+        return rows * (self.height + self.gap) - self.gap, self.columns * (self.width + self.gap) - self.gap
+
+    def corners(self) -> list[tuple[int, int]]:
+        """The upper left pixel of each map, down and across."""
+        places = (divmod(n, self.columns) for n in range(self.count))
+        return [(down * (self.height + self.gap), across * (self.width + self.gap)) for down, across in places]
+
+    def pixel_at(self, x: float, y: float) -> tuple[int, int] | None:
+        """Row from the south and column from the west of the pixel at shares of the sheet's width and height, from its
+        upper left corner, whichever map it is on; None between maps.
+        """
+        down, across = (int(share * size) for share, size in zip((y, x), self.shape, strict=True))
+        for top, left in self.corners():
+            row, column = down - top, across - left
+            if 0 <= row < self.height and 0 <= column < self.width:
+                return self.height - 1 - row, column
+        return None
+
+    def marks(self, row: int, column: int) -> list[list[float]]:
+        """Shares (x, y) of the centre of one pixel on every map."""
+        tall, wide = self.shape
+        return [[(left + column + 0.5) / wide, (top + self.height - row - 0.5) / tall] for top, left in self.corners()]
+
+    def on_each(self, lines: list[list[float]]) -> list[list[float]]:
+        """Lines x, y, x, y, … in shares of one map, on every map of the sheet."""
+        tall, wide = self.shape
+        result = []
+        for top, left in self.corners():
+            for line in lines:
+                points = np.array(line).reshape(-1, 2) * (self.width, self.height) + (left, top)
+                result.append(np.round(points / (wide, tall), 4).ravel().tolist())
+        return result
+
+
+def sheet_of(frames: Mapping[str, np.ndarray], columns: int) -> Sheet:
+    """The sheet of several maps (T, H, W)."""
+    _, height, width = next(iter(frames.values())).shape
+    return Sheet(height, width, len(frames), columns)
+
+
+def maps_in_step(frames: Mapping[str, np.ndarray], grid: Grid, scale: MapScale, columns: int) -> dict[str, Any]:
+    """A flip book of several maps (T, H, W) on one `Sheet`, all on one scale and at the same time, with coastlines.
+
+    The result is what `pages.kit.chart.flip_book` takes.
     """
-    maps = list(frames.values())
-    count, height, width = maps[0].shape
-    gap, rows = max(1, round(_GAP * width)), -(-len(maps) // columns)
-    shape = rows * height + (rows - 1) * gap, columns * width + (columns - 1) * gap
-    whole = np.zeros((count, *shape), dtype=np.uint8)
-    for n, values in enumerate(maps):
-        down, across = divmod(n, columns)
-        corner = down * (height + gap), across * (width + gap)
-        part = whole[:, corner[0] : corner[0] + height, corner[1] : corner[1] + width]
+    sheet = sheet_of(frames, columns)
+    whole = np.zeros((len(next(iter(frames.values()))), *sheet.shape), dtype=np.uint8)
+    for values, (top, left) in zip(frames.values(), sheet.corners(), strict=True):
+        part = whole[:, top : top + sheet.height, left : left + sheet.width]
         part[...] = coded(values[:, ::-1], scale.low, scale.high)
-    tall = rows * aspect + (rows - 1) * _GAP * aspect
+    line = outline(grid)
+    stretch = line["aspect"] * sheet.width / sheet.height
     return {
         "frames": base64.b64encode(whole.tobytes()).decode("ascii"),
-        "count": count, "rows": shape[0], "columns": shape[1], "low": scale.low, "high": scale.high,
-        "label": scale.label, "colours": [*_MISSING_RGB, *colour_table(scale)], "coast": [], "ink": [],
-        "aspect": round(tall / (columns + (columns - 1) * _GAP), 4),
+        "count": len(whole), "rows": sheet.shape[0], "columns": sheet.shape[1], "low": scale.low, "high": scale.high,
+        "label": scale.label, "colours": [*_MISSING_RGB, *colour_table(scale)], "ink": line["ink"],
+        "coast": sheet.on_each(line["coast"]), "aspect": round(stretch * sheet.shape[0] / sheet.shape[1], 4),
     }  # fmt: skip
+
+
+def hovmoeller(
+    panels: Mapping[str, np.ndarray], across: np.ndarray, days: np.ndarray, scale: MapScale, *,
+    labels: tuple[str, str], height: int = 420, dark: bool = False,
+) -> Figure:  # fmt: skip
+    """Fields against one coordinate and time, side by side on one scale; time runs downwards.
+
+    Parameters
+    ----------
+    panels : title → (T, n) values, NaN where missing.
+    across : (n,) the coordinate; ``days`` (T,) the time. ``labels`` are the titles of both axes.
+
+    Source: Hovmöller 1949, *The trough-and-ridge diagram*.
+    """
+    picture = layout("", height=height, dark=dark, showlegend=False, plot_bgcolor=MISSING[dark])
+    picture["margin"] = {"l": 52, "r": 8, "t": 30, "b": 42}
+    picture["yaxis"] = axis(labels[1], dark, automargin=False, range=[float(days[-1]), float(days[0])], showgrid=False)
+    picture["annotations"], traces, count = [], [], len(panels)
+    for n, (title, values) in enumerate(panels.items()):
+        left, right = n / count + (0.02 if n else 0), (n + 1) / count
+        name = "x" if n == 0 else f"x{n + 1}"
+        picture[name.replace("x", "xaxis")] = axis(labels[0], dark, automargin=False, domain=[left, right], nticks=5,
+                                                   showgrid=False, anchor="y")  # fmt: skip
+        picture["annotations"].append(
+            {"xref": f"{name} domain", "x": 0, "yref": "paper", "y": 1, "yshift": 22, "text": literal(title),
+             "showarrow": False, "font": {"size": 13}}
+        )  # fmt: skip
+        traces.append(
+            {
+                "type": "heatmap", "z": compact(values), "x": compact(across, "f8"), "y": compact(days, "f8"),
+                "zmin": scale.low, "zmax": scale.high, "colorscale": colour_scale(scale.colours), "xaxis": name,
+                "showscale": n == count - 1, "hoverongaps": False, "name": title,
+                "colorbar": {"thickness": 9, "outlinewidth": 0, "nticks": 6, "tickfont": {"size": 11}},
+                "hovertemplate": f"%{{z:.4~g}} {literal(scale.units)}<extra>{literal(title)}</extra>",
+            }
+        )  # fmt: skip
+    ends = ", ".join(
+        f"{title} {number(np.nanmin(each))} to {number(np.nanmax(each))}" for title, each in panels.items()
+    )
+    picture["meta"]["alt"] = f"{labels[1]} against {labels[0]}, {scale.label}: {ends}."
+    return {"data": traces, "layout": picture}

@@ -1,0 +1,93 @@
+"""Statistics of the whole period with their intervals, from joint draws of the series."""
+
+import numpy as np
+import streamlit as st
+
+from deconditioning.figures.map_panel import MapScale, Panel
+from deconditioning.period.statistics import Draw, PeriodStatistic, period_draws, period_statistics
+from deconditioning.wording import number
+from pages.kit.controls import widgets
+from pages.kit.layout.escaping import plain
+from pages.period.controls import Choice, Shown, threshold
+from pages.period.maps import field_limits, one_map, short
+from pages.period.place import name_of
+
+_ABOVE = "times above a threshold"
+_WORDS = {"mean": "mean", "maximum": "max", "minimum": "min", _ABOVE: "above"}
+#: Draws at most, and values in all of them that are held.
+_MOST_DRAWS, _FEWEST_DRAWS, _MOST_VALUES = 50, 20, 64_000_000
+
+
+def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
+    """The choice of a statistic, its maps, and what it is at the place."""
+    if shown.result.residuals is None:
+        st.info("There are no joint draws where covariates change with time, so there are no statistics.")
+        return
+    name = widgets.segmented_control("Statistic", list(_WORDS), default="mean", key="p-statistic") or "mean"
+    word = _WORDS[name]
+    if name == _ABOVE:
+        word = f"above={threshold(choice, shown, 'p-above'):.6g}"
+    (found,) = period_statistics(shown.result, [word], draws=_draws(choice, shown))
+    units = found.statistic.units if name != _ABOVE else "times"
+    _maps(shown, found, units)
+    st.markdown(_at(shown, found, place, units))
+    st.caption(_about(found, len(_draws(choice, shown))))
+
+
+@st.cache_resource(show_spinner="Drawing possible series …", max_entries=2)
+def _draws(choice: Choice, _shown: Shown) -> list[Draw]:
+    """Joint draws of the series in single precision, as many as memory allows."""
+    result = _shown.result
+    size = len(result.series) * len(result.series.problem.pixel)
+    count = int(np.clip(_MOST_VALUES // size, _FEWEST_DRAWS, _MOST_DRAWS))
+    return [
+        (own.astype("f4"), None if fixed is None else fixed.astype("f4"))
+        for own, fixed in period_draws(result, count, result.series.problem.spec.seed)
+    ]
+
+
+def _maps(shown: Shown, found: PeriodStatistic, units: str) -> None:
+    """The statistic, the truth on the same scale, and the width of the interval."""
+    grid = shown.result.series.problem.grid
+    fields = {"Expected": found.mean[0]} | ({} if found.truth is None else {"Truth": found.truth[0]})
+    low, high = field_limits(fields, difference=False)
+    scale = MapScale("", units, "sequential", low, high if high > low else low + 1)
+    width = found.high[0] - found.low[0]
+    most = short(float(np.nanpercentile(width, 99)))
+    panels = [Panel(title.lower(), title, field, grid, scale) for title, field in fields.items()]
+    wide = MapScale("", units, "uncertainty", 0.0, most if most > 0 else 1.0)
+    panels.append(Panel("width", "Width of the 90 % interval", width, grid, wide))
+    for column, panel in zip(st.columns(len(panels)), panels, strict=True):
+        with column:
+            one_map(panel, "p-statistics")
+
+
+def _at(shown: Shown, found: PeriodStatistic, place: tuple[int, int], units: str) -> str:
+    mean, low, high = (float(each[0][place]) for each in (found.mean, found.low, found.high))
+    where, said = name_of(shown.result.series, place), plain(units)
+    if not np.isfinite(mean):
+        return f"There is no prediction at {where}."
+    truth = "" if found.truth is None else f"; truth {number(found.truth[0][place], 4)} {said}"
+    return (
+        f"At {where}: **{number(mean, 4)} {said}**, 90 % interval {number(low, 4)} to {number(high, 4)} {said}{truth}."
+    )
+
+
+def _about(found: PeriodStatistic, count: int) -> str:
+    """How the interval was made and how often it holds the truth."""
+    about = (
+        f"The statistic of each of {count} joint draws of the series; the interval holds nine tenths of them. Errors "
+        "of neighbouring times are alike, so the sd of a mean is larger than sd/√N."
+    )
+    if found.truth is not None:
+        held = (found.low <= found.truth) & (found.truth <= found.high)
+        about += (
+            f" It contains the truth at {100 * float(np.mean(held[np.isfinite(found.truth)])):.0f} % of the pixels."
+        )
+    if found.sd_if_fixed is not None:
+        between = [number(float(np.nanmean(each)), 2) for each in (found.sd, found.sd_if_fixed)]
+        about += (
+            " Without an archive the cells cannot show which share of the errors never changes: the mean sd is "
+            f"between {between[0]} and {between[1]}."
+        )
+    return about

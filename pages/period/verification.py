@@ -1,0 +1,181 @@
+"""How good the series is where the truth is known, as `deconditioning verify` computes it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from deconditioning.figures.colours import MODEL_NAMES, Colours
+from deconditioning.figures.map_panel import MapScale, Panel
+from deconditioning.figures.scores import pit_histogram
+from deconditioning.figures.studies.verification import (
+    SkillRow,
+    reliability_plot,
+    scores_in_time,
+    skill_plot,
+    spread_skill_plot,
+)
+from deconditioning.period.archive.peers import DELTA
+from deconditioning.period.correlation import days_of
+from deconditioning.period.scores import verified_result
+from deconditioning.verification.events import Event, events
+from deconditioning.verification.report import Verification
+from deconditioning.verification.series import BILINEAR, CONSERVING
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls import widgets
+from pages.kit.layout.escaping import plain
+from pages.kit.layout.theme import is_dark
+from pages.period.controls import Choice, Shown, threshold
+from pages.period.maps import one_map, short
+from pages.period.words import table
+
+_PARTS = {"every time": slice(0), "hour of the day": slice(11, 16), "month": slice(5, 7)}
+
+
+def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
+    """The table of scores, then skill, time, distribution, event and region."""
+    found = shown.verification
+    if found is None:
+        st.info("There is no fine truth in this file, so there is nothing to verify. Choose a series that has one.")
+        return
+    table(shown)
+    left, right = st.columns(2)
+    with left:
+        _skill(found)
+    with right:
+        _in_time(shown, found)
+    left, right = st.columns(2)
+    with left:
+        _position(found)
+    with right:
+        _spread(shown, found)
+    left, right = st.columns(2)
+    with left:
+        _event(choice, shown)
+    with right:
+        _region(shown, found)
+
+
+def _names(found: Verification) -> dict[str, str]:
+    """Names of all predictions; the first is the map itself."""
+    own = next(iter(found.scores))
+    return {name: MODEL_NAMES.get(name, name) for name in found.scores} | {own: "This map"}
+
+
+def _skill(found: Verification) -> None:
+    rows: dict[str, dict[str, SkillRow]] = {"RMSE": {}, "CRPS": {}}
+    for each in found.skills:
+        rows[each.score.upper()][each.reference] = (each.skill, each.low, each.high)
+    plotly_live(skill_plot(rows, dark=is_dark()), "p-skill")
+    st.caption(
+        "Right of 0 this map's error is smaller than that of the method named; bars are 95 % intervals by a block "
+        "bootstrap over the times, and one that contains 0 shows no clear difference."
+    )
+
+
+def _in_time(shown: Shown, found: Verification) -> None:
+    series = shown.result.series
+    offered = [
+        name for name, part in _PARTS.items() if name == "every time" or _several(series.labels, series.dates, part)
+    ]
+    by = offered[0]
+    if len(offered) > 1:
+        by = widgets.segmented_control("CRPS by", offered, default=offered[0], key="p-by") or offered[0]
+    shown_names = [name for name in found.scores if name not in (BILINEAR,)]
+    values = {name: found.scores[name].crps for name in shown_names}
+    across = f"days since {series.labels[0]}"
+    at: np.ndarray | list[str] = days_of(series.dates)
+    units = plain(series.problem.units)
+    if by != "every time":
+        parts = np.array([label[_PARTS[by]] for label in series.labels])
+        groups = sorted(set(parts))
+        values = {name: np.array([rows[parts == part].mean() for part in groups]) for name, rows in values.items()}
+        across, at = by, groups
+    figure = scores_in_time(
+        at, values, title="CRPS of all pixels", labels=(across, f"CRPS ({units})"), names=_names(found), dark=is_dark()
+    )
+    plotly_live(figure, "p-in-time")
+    st.caption(
+        "The mean error of all pixels at each time, lower is better: where all lines rise, the weather was hard."
+    )
+
+
+def _several(labels: Sequence[str], dates: Sequence[object], part: slice) -> bool:
+    """Whether the series has several hours or months, each more than once."""
+    if any(date is None for date in dates):
+        return False
+    parts = [label[part] for label in labels]
+    return 1 < len(set(parts)) <= len(parts) / 2
+
+
+def _position(found: Verification) -> None:
+    own, scores = next(iter(found.scores.items()))
+    if scores.pit is not None:
+        plotly_live(pit_histogram(scores.pit.tolist(), model=own, height=320, dark=is_dark()), "p-pit")
+    st.caption(
+        "How often the truth fell into each twentieth of its predicted distribution: flat is right, a U says that "
+        "intervals are too narrow, a hump that they are too wide."
+    )
+
+
+def _spread(shown: Shown, found: Verification) -> None:
+    names, own = _names(found), next(iter(found.scores))
+    groups = {name: each.spread for name, each in found.scores.items() if each.spread is not None}
+    figure = spread_skill_plot(groups, units=plain(shown.result.series.problem.units), names=names, dark=is_dark())
+    plotly_live(figure, "p-spread")
+    st.caption(
+        "Pixels and times in groups by their predicted sd: on the diagonal the error is as large as predicted, above "
+        f"it larger (spread/skill of {names[own].lower()}: {found.scores[own].pooled['spread_skill']:.2f}, 1 is best)."
+    )
+
+
+@st.cache_data(show_spinner="Counting events …", max_entries=32)
+def _events(choice: Choice, _shown: Shown, limit: float) -> dict[str, Event]:
+    own = _shown.result.spec.model.name
+    given = verified_result(_shown.result, own)
+    some = {name: each for name, each in given.forecasts.items() if each.sd is not None or name == CONSERVING}
+    return {name: each[0] for name, each in events(replace(given, forecasts=some), [limit]).items()}
+
+
+def _event(choice: Choice, shown: Shown) -> None:
+    limit = threshold(choice, shown, "p-event")
+    found, own = _events(choice, shown, limit), shown.result.spec.model.name
+    names = {own: "This map"} | {name: MODEL_NAMES.get(name, name) for name in found if name != own}
+    tables = {name: each.reliability for name, each in found.items() if name != CONSERVING}
+    plotly_live(reliability_plot(tables, found[own].observed, names=names, dark=is_dark()), "p-reliability")
+    brier = ", ".join(f"{names[name]} {each.skill:.2f}" for name, each in found.items() if each.skill is not None)
+    st.caption(
+        "Where the map says 70 %, does it happen in 70 % of the cases? On the diagonal it does; larger dots are more "
+        f"frequent. Brier skill (1 is best, 0 is the mean frequency): {plain(brier) or 'none'}."
+    )
+
+
+def _region(shown: Shown, found: Verification) -> None:
+    series, scores = shown.result.series, next(iter(found.scores.values()))
+    reference = DELTA if DELTA in found.scores else BILINEAR
+    titles = {
+        "RMSE": "rmse", "bias": "bias", "inside 95 %": "coverage95", f"skill against {_short(reference)}": "skill",
+    }  # fmt: skip
+    chosen = widgets.segmented_control("By region", list(titles), default="RMSE", key="p-region") or "RMSE"
+    name, units = titles[chosen], series.problem.units
+    if name == "skill":
+        values = 100 * (1 - scores.maps["crps"] / found.scores[reference].maps["crps"])
+        title, units = f"CRPS smaller than that of {MODEL_NAMES.get(reference, reference)}", "%"
+    elif name == "coverage95":
+        values, title, units = 100 * scores.maps[name], "Times inside the 95 % interval", "%"
+    else:
+        values, title = scores.maps[name], {"rmse": "RMSE", "bias": "Bias, prediction − truth"}[name]
+    one_map(Panel("region", title, values, series.problem.grid, _scale(name, values, units)), "p-region")
+    st.caption("Each pixel over all times: dark patches of error are where the map cannot be relied on.")
+
+
+def _short(reference: str) -> str:
+    return "BCSD" if reference == DELTA else "bilinear"
+
+
+def _scale(name: str, values: np.ndarray, units: str) -> MapScale:
+    reach = short(float(np.nanpercentile(np.abs(values), 98))) or 1.0
+    colours: Colours = "diverging" if name in ("bias", "skill") else "uncertainty" if name == "rmse" else "sequential"
+    low, high = (-reach, reach) if colours == "diverging" else (0.0, reach) if name == "rmse" else (50.0, 100.0)
+    return MapScale("", units, colours, low, high)

@@ -1,0 +1,60 @@
+"""Maps on a sheet: where a click lands and where marks and coastlines are drawn; diagrams hold what they are given."""
+
+import base64
+
+import numpy as np
+import pytest
+
+from deconditioning.figures.map_panel import MapScale
+from deconditioning.figures.studies.period import Sheet, hovmoeller, maps_in_step, sheet_of
+from deconditioning.figures.studies.verification import reliability_plot, scores_in_time, skill_plot, spread_skill_plot
+from deconditioning.figures.style import uncompacted
+from tests.core.period.made import made_fields
+
+SCALE = MapScale("", "K", "sequential", 0.0, 1.0)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_a_mark_is_where_a_click_on_its_pixel_lands(columns: int) -> None:
+    sheet = Sheet(5, 40, 3, columns)
+    for pixel in ((0, 0), (4, 39), (2, 17)):
+        for x, y in sheet.marks(*pixel):
+            assert sheet.pixel_at(x, y) == pixel
+    tall, wide = sheet.shape
+    gap = (40.5 / wide, 0.5 / tall) if columns > 1 else (0.5 / wide, 5.5 / tall)
+    assert sheet.pixel_at(*gap) is None
+
+
+def test_a_marked_pixel_is_that_of_the_picture() -> None:
+    grid = made_fields(1).grid
+    frames = {name: np.zeros((2, *grid.shape)) for name in ("coarse", "mean")}
+    frames["mean"][1, 3, 7] = 1.0
+    book, sheet = maps_in_step(frames, grid, SCALE, 2), sheet_of(frames, 2)
+    picture = np.frombuffer(base64.b64decode(book["frames"]), np.uint8).reshape(2, *sheet.shape)
+    x, y = sheet.marks(3, 7)[1]
+    assert picture[1, int(y * sheet.shape[0]), int(x * sheet.shape[1])] == 255 and (picture[0] < 2).all()
+    for line in book["coast"]:
+        assert 0 <= min(line) and max(line) <= 1
+
+
+def test_a_hovmoeller_diagram_has_each_field_with_time_downwards() -> None:
+    values = np.arange(12.0).reshape(4, 3)
+    figure = hovmoeller(
+        {"coarse": values, "mean": values + 1}, np.arange(3.0), np.arange(4.0), SCALE, labels=("longitude", "days")
+    )
+    np.testing.assert_allclose(np.asarray(uncompacted(figure["data"][1]["z"])).reshape(4, 3), values + 1)
+    assert figure["layout"]["yaxis"]["range"] == [3.0, 0.0] and "longitude" in figure["layout"]["meta"]["alt"]
+
+
+def test_pictures_of_a_verification_hold_its_numbers() -> None:
+    skill = skill_plot({"RMSE": {"bilinear": (0.5, 0.4, 0.55)}, "CRPS": {"bilinear": (0.6, None, None)}})
+    bars = skill["data"][0]["error_x"]
+    ends = [float(uncompacted(bars[side])[0]) for side in ("arrayminus", "array")]
+    np.testing.assert_allclose(ends, [10, 5])
+    table = np.array([[0.8, 0.1, 0.05], [0.0, np.nan, np.nan], [0.2, 0.9, 0.95]])
+    reliable = reliability_plot({"delta": table}, 0.23, names={})["data"][1]
+    np.testing.assert_allclose(uncompacted(reliable["y"]), [5, 95])
+    spread = spread_skill_plot({"delta": table[[0, 2]]}, units="K", names={"delta": "BCSD"})
+    assert spread["data"][1]["name"] == "BCSD" and spread["layout"]["xaxis"]["range"][1] > 0.95
+    by_hour = scores_in_time(["00", "06"], {"delta": np.array([1.0, 2.0])}, title="CRPS", labels=("h", "K"), names={})
+    assert by_hour["layout"]["xaxis"]["ticktext"] == ["00", "06"] and "1 to 2" in by_hour["layout"]["meta"]["alt"]
