@@ -46,14 +46,15 @@ def _shape(source: dict[str, Any], spec: dict[str, Any], _opener: Any) -> tuple[
 def chosen(source: Source, spec: DownscalingSpec, opener: Any) -> DownscalingSpec:
     """The settings with the cells and the region of their controls; what these can't have is left out and said."""
     shape = _shape(source.to_dict(), replace(spec, withhold=0.0, seed=0).to_dict(), opener)
-    _forget_other_cells([source.to_dict(), list(spec.block), list(shape)], shape)
+    of_cells = [source.fields, source.coarse, source.mediator, source.regions]  # stations leave cells as they are
+    _forget_other_cells([of_cells, list(spec.block), list(shape)], shape)
     st.session_state[Key.CELL_NOTES] = []
     about = "Row-column, cells separated by dots, such as 12-3.14-7. Both count from 0 at the lower left."
     hide = _cells(widgets.text_input("Cells hidden by hand", key=HIDE, help=about), shape)
     reveal = _cells(widgets.text_input("Cells revealed by hand", key=REVEAL, help=about), shape)
     if both := sorted(set(hide) & set(reveal)):
         _say(f"{cells_text(both)} are both hidden and revealed by hand; they stay hidden.")
-    region = _region(shape)
+    region = None if source.regions else _region(shape)  # outlined regions are all used
     return replace(spec, hide=hide, reveal=tuple(cell for cell in reveal if cell not in hide), region=region)
 
 
@@ -104,7 +105,8 @@ def bar(problem: DownscalingProblem) -> None:
     """
     with st.container(horizontal=True, vertical_alignment="center", key="lab-by-hand"):
         st.segmented_control(
-            "A click on a map", list(_MODES), default="look", key=_MODE, format_func=_MODES.__getitem__,
+            "A click on a map", [each for each in _MODES if each != "region" or problem.regions is None],
+            default="look", key=_MODE, format_func=_MODES.__getitem__,
             label_visibility="collapsed", width="content",
         )  # fmt: skip
         if said := _done(problem):

@@ -41,7 +41,7 @@ NONE, FIRST = "(none)", "ukv-645m"
 CELLS = CellSettings
 _FOLDER = "folder:"
 #: Controls that the dialog of one's own file sets at either level, besides those of dimensions.
-_IN_DIALOG = ("data", "coarse", "more", "target", "cov", CELLS.rows.key, CELLS.columns.key)
+_IN_DIALOG = ("data", "coarse", "more", "target", "cov", CELLS.rows.key, CELLS.columns.key, *files.KEYS.values())
 
 
 @dataclass(frozen=True)

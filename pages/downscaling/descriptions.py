@@ -37,7 +37,7 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
     bags, targets = problem.data.bags.count, len(problem.data.targets)
     what = plain(", ".join(problem.spec.covariates).replace("_", " ")) or "coordinates only"
     if problem.matched:
-        beside = "" if problem.stations is None else f" and {len(problem.stations.row)} stations"
+        beside = "" if problem.stations is None else f", and {len(problem.stations.row)} stations"
         how = f"{targets} coarse values, each the mean over {pixels_of_a_cell(problem)}{beside}"
     else:
         through = plain(", ".join(problem.mediator_columns).replace("_", " "))

@@ -63,6 +63,10 @@ def described(run: Run) -> str:
 #: Settings whose own names say too little, in words.
 _WORDS = {
     "source.fields": "Data set", "source.coarse": "Coarse file", "source.mediator": "File of mediators",
+    "source.regions": "Regions that are the target", "source.units": "Units of the regions' values",
+    "source.stations": "Stations as targets", "source.scored": "Stations that only score the map",
+    "source.station_value": "Column of the stations' values",
+    "problem.weights": "Weights of a cell's pixels", "problem.error": "Errors of the cells' values (sd)",
     "problem.target": "Target", "problem.covariates": "Covariates", "problem.mediators": "Mediators",
     "problem.block": "Pixels of a cell, rows and columns", "problem.withhold": "Share of cells hidden",
     "problem.seed": "Seed of hidden cells", "problem.matching": "Cells matched by",

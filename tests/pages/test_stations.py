@@ -22,9 +22,11 @@ from deconditioning.fields.footprints.regions import make_problem_from_regions
 from deconditioning.fields.footprints.station_data import Stations
 from deconditioning.fields.spec import DownscalingSpec
 from pages.downscaling.own_file.request import OWN
+from pages.kit.state import get_engine
 from tests.core.fields.samples import netcdf
 from tests.pages.conftest import until
 from tests.pages.own_files import offered
+from tests.pages.sliders import log_slider
 
 
 def words(page: AppTest) -> str:
@@ -116,7 +118,7 @@ def test_own_stations_join_own_fields_and_stay_in_address_and_run(open_page, gen
     source = page.session_state["_choice"].source
     names = kept_beside(STATIONS)
     assert [names[key] for key in (source.stations, source.scored)] == ["towns.csv", "masts.csv"]
-    assert "and 12 stations" in words(page) and not source.regions
+    assert ", and 12 stations" in words(page) and not source.regions
     problem = build_problem(source, page.session_state["_choice"].spec)
     np.testing.assert_allclose(problem.stations.stations.value, generated.seen.value[:12], atol=1e-5)
     np.testing.assert_allclose(problem.scored.stations.latitude, generated.scored.latitude[:9], atol=1e-5)
@@ -194,3 +196,18 @@ def test_regions_that_lie_elsewhere_are_refused(open_page, generated: Network) -
     offered(page, ("heights.nc", covariates(generated, "orog")), ("far.geojson", squares(west=60.0)))
     page.button(key="lab-own-go").click().run()
     assert not page.exception and "None of the 16 regions of far.geojson overlaps the map" in page.error[0].value
+
+
+def test_what_is_learned_of_stations_goes_onto_the_sliders_and_comes_back_with_the_run(open_page) -> None:
+    page = open_page("downscaling", data="stations", average="false", noise="0.001")
+    page.button(key="learn").click().run()
+    until(page, lambda: [box for box in page.info if "Learned" in box.value])
+    page.run()
+    run = get_engine().get(page.query_params["run"])
+    learned = run.result["learned"]
+    assert log_slider(page, "tau").value == pytest.approx(learned["representativeness"], rel=1e-3)
+    source = {"fields": "stations", "stations": "stations/seen", "scored": "stations/scored"}
+    assert {name: value for name, value in run.spec.settings["source"].items() if value} == source
+    again = open_page("downscaling", run=run.id)
+    assert again.session_state["_choice"] == page.session_state["_choice"]
+    assert log_slider(again, "tau").value == log_slider(page, "tau").value

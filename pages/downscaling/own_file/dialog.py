@@ -66,7 +66,8 @@ def _upload() -> list[str]:
     """Read new files and return the keys of the good ones; a bad one is refused with its sentence, until another file
     follows, and changes nothing."""
     files = st.file_uploader(
-        "NetCDF or GRIB, one or several files", type=None, accept_multiple_files=True, key="files",
+        "NetCDF or GRIB, one or several files; stations (CSV), regions (GeoJSON)", type=None,
+        accept_multiple_files=True, key="files",
         help="Fields on rows and columns: latitudes and longitudes, a rotated pole, a map projection, or positions in "
         "two dimensions. Besides, stations (CSV or NetCDF table with lat, lon, value, perhaps altitude and error) and "
         "regions with values (GeoJSON, GeoPackage).",
