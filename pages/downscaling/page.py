@@ -132,10 +132,12 @@ def scores(
     choice: data.Choice, problem: DownscalingProblem, spec: ModelSpec, view: View, checked: OneScaleUp | None
 ) -> None:  # fmt: skip
     """How good the map is, and what it rests on."""
-    learned.show(problem, spec, view, numbers.interpolations(choice.key, problem))
+    stations = st.container()
     st.subheader("Scores", anchor=False)
     with st.container():
         numbers.scores(choice.key, problem, spec, view)
+    with stations:  # above, but its table of scores is no slide's
+        learned.show(problem, spec, view, numbers.interpolations(choice.key, problem))
     numbers.reliability(choice.key, problem, spec, view)
     with st.container():
         trust.show_assumptions(choice, problem, spec, view, checked)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.maps import where
 from tests.browser.steps import exceptions, fits, give, give_files, opened, pick, revision, settled
 from tests.core.fields.own_files import coarse_months, fine_heights, projected, reanalysis, rubbish
 from tests.core.fields.samples import netcdf
@@ -16,11 +17,13 @@ from tests.waiting import wait_for
 LONGEST_S, LONGEST_SHARE, MOST_CLICKS = 60, 10, 3
 INPUT = "[role=dialog] [data-testid=stFileUploader] input[type=file]"
 COUNT = "() => { window.clicks = 0; document.addEventListener('click', () => window.clicks++, true); }"
+#: Two stations beside the coarse months.
+TOWNS = b"lat,lon,tas [K]\n46.05,9.05,283.5\n47.05,10.05,284\n"
 #: Name → the files, the field that is downscaled as the first sentence calls it, and the control of its time.
 KINDS: dict[str, tuple[Callable[[], dict[str, bytes]], str, str]] = {
     "reanalysis": (lambda: {"era5.nc": netcdf(reanalysis())}, "2 metre temperature", "Time"),
     "heights and coarse months": (
-        lambda: {"heights.nc": netcdf(fine_heights()), "months.nc": netcdf(coarse_months())},
+        lambda: {"heights.nc": netcdf(fine_heights()), "months.nc": netcdf(coarse_months()), "towns.csv": TOWNS},
         "Tas, 1 January 2001", "Time of the coarse target",
     ),
     "projected model": (lambda: {"regional.nc": netcdf(projected())}, "Tas, 1 March 2019", "Time"),
@@ -65,6 +68,8 @@ def test_from_a_file_to_its_map_in_a_minute_and_three_clicks(new_page: Callable[
     expect(place).to_be_visible()
     expect(page.get_by_role("button", name="Variables, cells, time …")).to_be_visible()
     if kind.startswith("heights"):
+        page.mouse.move(*where(page, "map-mean", 9.05, 46.05))
+        expect(page.locator('[data-key="map-mean"] .live-tip span')).to_contain_text("station, a target: 283.5 K")
         page.reload()
         expect(page.get_by_test_id("stMain").get_by_text(sentence).first).to_be_visible()
         assert not exceptions(page)

@@ -11,16 +11,20 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Selectbox
 
 from deconditioning.datasets.network import OFFSET, Network, network
+from deconditioning.downscaling import interactive
+from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.presets import preset
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.downscaling.starting import spec_to_settings
-from deconditioning.downscaling.stations.opening import STATIONS, kept_beside
+from deconditioning.downscaling.stations.opening import STATIONS, keep_beside, kept_beside, kind_of
+from deconditioning.errors import InputError
 from deconditioning.fields.footprints.region_files import Outlines, read_outlines, regions_of
 from deconditioning.fields.footprints.regions import make_problem_from_regions
 from deconditioning.fields.footprints.station_data import Stations
 from deconditioning.fields.spec import DownscalingSpec
+from pages.downscaling.frames.ahead import pictures_along
 from pages.downscaling.own_file.request import OWN
 from pages.kit.state import get_engine
 from tests.core.fields.samples import netcdf
@@ -170,25 +174,39 @@ def read_outlined(data: bytes) -> Outlines:
         return read_outlines(path)
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "sentence"),
-    [
-        ("nowhere.csv", b"place,value\nA,1\nB,2\n", "nowhere.csv has no column of latitude"),
-        ("mars.csv", b"lat,lon,value\n-60,100,288\n-61,101,289\n", "None of the 2 stations of mars.csv lies"),
-        ("rain.csv", b"lat,lon,value [mm]\n46,6,288\n46.5,6.5,289\n", "mm"),
-        ("words.geojson", b'{"type": "Feature"', "words.geojson is not GeoJSON with features"),
-        ("deep.geojson", b"[" * 200_000, "deep.geojson is not GeoJSON with features"),
-        ("points.json", b'{"type":"Feature","properties":{"t":1},"geometry":{"type":"Point","coordinates":[6,46]}}',
-         "give polygons"),
-        ("fake.gpkg", b"SQLite format 3\0" + bytes(range(256)) * 8, "fake.gpkg"),
-    ],
-)  # fmt: skip
-def test_a_file_that_cannot_join_is_refused_with_one_sentence(open_page, name: str, data: bytes, sentence: str) -> None:
-    page = offered(open_page("downscaling", data="stations"), (name, data))
-    if not page.error:
-        page.button(key="lab-own-beside").click().run()
-    assert not page.exception and sentence in page.error[0].value and "Traceback" not in page.error[0].value
+HOSTILE = {
+    "words.geojson": (b'{"type": "Feature"', "words.geojson is not GeoJSON with features"),
+    "deep.geojson": (b"[" * 200_000, "deep.geojson is not GeoJSON with features"),
+    "points.json": (b'{"type":"Feature","properties":{"t":1},"geometry":{"type":"Point","coordinates":[6,46]}}',
+                    "give polygons"),
+    "nameless.json": (squares().replace(b'"t": 2', b'"word": 2').replace(b'"spread": 0', b'"word": 0'),
+                      "have no attribute of numbers"),
+    "fake.gpkg": (b"SQLite format 3\0" + bytes(range(256)) * 8, "fake.gpkg"),
+    "nowhere.csv": (b"place,value\nA,1\nB,2\n", "nowhere.csv has no column of latitude"),
+    "times.csv": (b"time,lat,lon\n2001-01-01,46,6\n2001-02-01,46,6\n", "several times"),
+    "bare.csv": (b"lat,lon\n46,6\n", "no column of measured numbers"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_bytes_are_one_sentence_and_nothing_is_kept(runs_folder: Path, name: str) -> None:
+    data, sentence = HOSTILE[name]
+    kind = kind_of(data, name)
+    assert kind is not None
+    with pytest.raises(InputError, match=sentence):
+        keep_beside(kind, data, name)
+    assert not list(runs_folder.rglob("*.nc"))
+
+
+def test_a_file_that_cannot_join_is_refused_and_changes_nothing(open_page) -> None:
+    page = open_page("downscaling", data="stations")
+    offered(page, ("mars.csv", b"lat,lon,value\n-60,100,288\n-61,101,289\n"))
+    page.button(key="lab-own-beside").click().run()
+    assert not page.exception and "None of the 2 stations of mars.csv lies on a pixel" in page.error[0].value
     assert page.session_state["_choice"].source.stations == "stations/seen"
+    rain = b"lat,lon,value [mm]\n46,6,288\n46.5,6.5,289\n"
+    offered(page, ("rain.csv", rain)).button(key="lab-own-beside").click().run()
+    assert "mm" in page.error[0].value and not page.exception
 
 
 def test_regions_that_lie_elsewhere_are_refused(open_page, generated: Network) -> None:
@@ -211,3 +229,14 @@ def test_what_is_learned_of_stations_goes_onto_the_sliders_and_comes_back_with_t
     again = open_page("downscaling", run=run.id)
     assert again.session_state["_choice"] == page.session_state["_choice"]
     assert log_slider(again, "tau").value == log_slider(page, "tau").value
+
+
+def test_maps_ahead_of_a_slider_see_the_stations() -> None:
+    choice = Source("stations", stations="stations/seen"), DownscalingSpec("t", ("orog",), (), (18, 18), 0.0)
+    problem = build_problem(*choice)
+    spec = preset(choice[0].to_dict(), choice[1].to_dict(), DownscaleSettings("area_to_point_gp"))
+    assert spec is not None
+    drawn = interactive.picture_or_none(problem, spec)
+    found = pictures_along(spec, problem, drawn, "noise", -0.2, 0.2)
+    exact = problem.physical_mean(predict(spec, matched_data(problem, spec), problem).mean).ravel()
+    assert np.nanmax(np.abs(found.mean.at(0.0) - exact)) < 0.02 * found.unit

@@ -35,6 +35,7 @@ from deconditioning.kernels.spec import Term
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.indirect_gp import condition_on_gram
 from deconditioning.models.learning.parameters import with_values
+from deconditioning.models.learning.trainable import NOISES
 from deconditioning.models.named_posterior import named_posterior
 from deconditioning.models.posterior_moments import averaged_moments
 from deconditioning.models.sparse.coreset import coreset
@@ -321,11 +322,7 @@ def traced_spec(spec: ModelSpec, problem: DownscalingProblem, values: dict[str, 
     changes: dict[str, Any] = {"kernel": with_values(spec.kernel, "k", problem.columns, numbers), "spread": None}
     if spec.mediator_kernel is not None:
         changes["mediator_kernel"] = with_values(spec.mediator_kernel, "ℓ", problem.mediator_columns, numbers)
-    for name, field in (
-        ("noise σ²", "noise"),
-        ("point noise ς²", "point_noise"),
-        ("regularisation λ", "regularisation"),
-    ):
+    for field, name in {**NOISES, "regularisation": "regularisation λ"}.items():
         if name in numbers:
             changes[field] = numbers[name]
     return replace(spec, **changes)

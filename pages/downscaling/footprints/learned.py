@@ -44,11 +44,13 @@ def _targets(problem: DownscalingProblem, spec: ModelSpec, view: View, said: Map
     words, picture = st.columns([2, 3], gap="medium")
     with words:
         offset = f"{signed(said['offset'], 2)} ± {number(said['offset_sd'], 2)} {units}"
+        cells, stations = said["explained"]["cells"], said["explained"]["stations"]
+        rest = f"{number(100 * stations / max(1 - cells, 1e-12), 2)} %"
         rows = [
             f"All stations differ from the cells by **{offset}** (offset and its sd).",
             f"Each station differs from its pixel by **{number(said['representativeness'], 2)} {units}** (sd τ).",
-            f"The cells explain **{number(100 * said['explained']['cells'], 2)} %** of the map's prior variance, the "
-            f"stations a further **{number(100 * said['explained']['stations'], 2)} %**.",
+            f"The cells explain **{number(100 * cells, 3)} %** of the map's prior variance, the stations a further "
+            f"**{number(100 * stations, 2)} %**: {rest} of what the cells leave.",
         ]
         if "per_100_m" in said:
             change = f"{signed(said['per_100_m'], 2)} ± {number(said['per_100_m_sd'], 2)} {units}"
