@@ -22,7 +22,7 @@ export STREAMLIT_SERVER_HEADLESS := true
 endif
 endif
 
-.PHONY: run serve test check format docs teach-offline bench bench-latency bench-load soak bench-swiss-roll bench-downscaling bench-trust bench-peers bench-smoke fuzz audit clean
+.PHONY: run serve test check format docs teach-offline bench bench-latency bench-load bench-period soak bench-swiss-roll bench-downscaling bench-trust bench-peers bench-smoke fuzz audit clean
 
 run:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
@@ -80,10 +80,12 @@ BENCH := -m pytest -q -s -o python_files="bench_*.py" -o python_functions="bench
 BROWSER := tests/benchmarks/bench_latency.py tests/benchmarks/bench_start_up.py
 LOAD := tests/benchmarks/bench_load.py
 SOAK := tests/benchmarks/bench_soak.py
+PERIOD := tests/benchmarks/bench_period.py
 
 bench:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
-	$(THREADS) $(VENV) $(BENCH) tests/benchmarks $(BROWSER:%=--ignore=%) --ignore=$(LOAD) --ignore=$(SOAK) $(ARGS)
+	$(THREADS) $(VENV) $(BENCH) tests/benchmarks $(BROWSER:%=--ignore=%) --ignore=$(LOAD) --ignore=$(SOAK) \
+		--ignore=$(PERIOD) $(ARGS)
 
 # What a person waits for, in Chromium, and what the processes hold in memory.
 bench-latency:
@@ -95,6 +97,12 @@ bench-latency:
 bench-load:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
 	$(VENV) $(BENCH) $(LOAD) $(ARGS)
+
+# Series from a fine archive and from cells alone beside BCSD; series that are not part of the project:
+# make bench-period FIELDS=/path.
+bench-period:
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
+	$(if $(FIELDS),DECONDITIONING_FIELDS="$(FIELDS)") $(THREADS) $(VENV) $(BENCH) $(PERIOD) $(ARGS)
 
 # Five people for ten minutes: whether the app's memory comes back once they have left. It takes twenty minutes.
 soak:

@@ -454,6 +454,19 @@ def _mediation_cell(labels: list[str], column: str) -> str | None:
     return _case_cell("mediation", f"mediator-{labels[1]}-{labels[0]}", _MODELS[column])
 
 
+def _period_cell(labels: list[str], column: str) -> str | None:
+    methods = {"BCSD": "archive", "ridge on BCSD": "ridge on delta", "archive and kernel": "archive",
+               "in 95 % intervals": "archive", "cells alone": "cells alone"}  # fmt: skip
+    if column not in methods:
+        return None
+    (found,) = [
+        each for each in rows("period") if (each["size"], each["more"]["method"]) == (labels[0], methods[column])
+    ]
+    if column == "in 95 % intervals":
+        return f"{100 * found['more']['coverage95']:.0f} %"
+    return f"{found['yardstick' if column == 'BCSD' else 'ours']:.3f}"
+
+
 BENCHMARKS, BAYES = "docs/benchmarks.md", "docs/kernel_bayes.md"
 PAGES, RESULTS, LIMITS, SERVER = "docs/pages.md", "docs/reading_results.md", "docs/limits.md", "docs/server.md"
 DOWN = "docs/downscaling.md"
@@ -533,6 +546,7 @@ TABLES = (
     Table("docs/one_dimension.md", "| ℓ | shift |", _shift_cell),
     Table(DOWN, "| | UKV 645 m", _mediated_cell),
     Table(DOWN, "| unexplained", _mediation_cell),
+    Table("docs/period.md", "| series | BCSD", _period_cell),
 )
 
 #: Numbers that are not measured, as they stand, and what they are.

@@ -37,6 +37,7 @@ TITLES = {
     "load": "A room at once",
     "lesson": "A class at once",
     "soak": "Memory after a room has left",
+    "period": "A period from a fine archive",
 }
 HEAD = ("Task", "Size", "Ours", "Yardstick", "Ratio", "Peak memory", "Device", "Accuracy")
 NUMBERS = ("Ours", "Yardstick", "Ratio", "Peak memory")
@@ -55,6 +56,7 @@ class Topic:
 PLAIN = ("models", "gram_gradients", "full_size", "kernel_sums", "sparse_representation", "distribution_regression",
          "filtering", "camera")  # fmt: skip
 TOPICS = (
+    Topic("A period instead of a moment", ("period",), headlines.period),
     Topic("Time compared with a plain implementation", PLAIN, headlines.beside_plain),
     Topic("Up to a million pixels", ("scale", "scale_most_bags", "gpu"), headlines.up_to_a_million),
     Topic("Many time steps", ("store",), headlines.many_steps),

@@ -8,8 +8,8 @@ import re
 from tests.test_benchmarks_run import BENCHMARKS, benchmarks, made
 
 RESULTS = BENCHMARKS / "results"
-#: Functions of `make bench-latency`, `make bench-load` and `make soak`.
-ELSEWHERE = {"bench_latency", "bench_start_up", "bench_load", "bench_lesson", "bench_soak"}
+#: Functions of `make bench-latency`, `make bench-load`, `make bench-period` and `make soak`.
+ELSEWHERE = {"bench_latency", "bench_start_up", "bench_load", "bench_lesson", "bench_soak", "bench_period"}
 
 
 def smoke(target: str) -> tuple[str, int, int]:
@@ -33,6 +33,11 @@ def test_soak() -> None:
     assert ran == 1
     for role in ("all processes", "page process", "worker"):
         assert re.search(rf"^Memory when all have left, {role} .* MB \(before they came\)", output, re.MULTILINE), role
+
+
+def test_bench_period() -> None:
+    output, ran, _ = smoke("bench-period")
+    assert ran == 1 and re.search("^Archive and kernel +ERA5", output, re.MULTILINE)
 
 
 def test_bench_latency() -> None:
