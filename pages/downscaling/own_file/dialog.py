@@ -70,7 +70,7 @@ def _upload() -> list[str]:
         accept_multiple_files=True, key="files",
         help="Fields on rows and columns: latitudes and longitudes, a rotated pole, a map projection, or positions in "
         "two dimensions. Besides, stations (CSV or NetCDF table with lat, lon, value, perhaps altitude and error) and "
-        "regions with values (GeoJSON, GeoPackage).",
+        "regions with values (GeoJSON, GeoPackage, or a shapefile's files in a .zip).",
     )  # fmt: skip
     new = {file.file_id for file in files or [] if Key.UPLOAD.of(file.file_id) not in st.session_state}
     if new:

@@ -1,6 +1,7 @@
 """Regions with outlines: areas in closed form, holes, islands, overlaps, files of three kinds, a map from them."""
 
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.run import downscale, export
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import starting_spec
+from deconditioning.downscaling.stations.opening import REGIONS, keep_beside, kind_of, open_regions
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.region_data import Regions, pixels_inside
 from deconditioning.fields.footprints.region_files import read_regions
@@ -137,7 +139,8 @@ def test_geojson_is_read_with_gaps_and_other_coordinates(tmp_path: Path) -> None
     assert shapely.equals_exact(again.geometry[1], shapes[1], tolerance=1e-7) and "converted" in again.notes[0]
 
 
-def test_a_geopackage_is_the_same_regions(tmp_path: Path) -> None:
+def test_a_geopackage_is_the_same_regions(tmp_path: Path, runs_folder: Path) -> None:
+    """Also as an upload, which is read in a separate process."""
     pyogrio = pytest.importorskip("pyogrio")
     shapes = np.array(hexagons(1, 4), dtype=object)
     values = np.array([1.0, 2.0, 3.0, np.nan])
@@ -149,6 +152,15 @@ def test_a_geopackage_is_the_same_regions(tmp_path: Path) -> None:
         found = read_regions(tmp_path / name, "rain")
         assert shapely.equals(found.geometry, shapes).all() and found.name == tuple("abcd")
         assert np.allclose(found.value, values, equal_nan=True)
+    with zipfile.ZipFile(tmp_path / "c.zip", "w") as archive:
+        for path in tmp_path.glob("b.*"):
+            archive.write(path, path.name)
+    for name in ("a.gpkg", "c.zip"):
+        data = (tmp_path / name).read_bytes()
+        assert kind_of(data, name) == REGIONS
+        stored = open_regions(keep_beside(REGIONS, data, name), "rain", "mm")
+        assert shapely.equals(stored.geometry, shapes).all() and stored.name == tuple("abcd")
+        assert np.allclose(stored.value, values, equal_nan=True) and (stored.units, stored.source) == ("mm", name)
 
 
 BOW = shapely.Polygon([(5, 41), (6, 42), (6, 41), (5, 42)])

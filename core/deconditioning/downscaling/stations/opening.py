@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 STATIONS, REGIONS = "stations", "regions"
 
 
-#: Endings of tables and of regions, and how a GeoPackage begins.
-_TABLES, _OUTLINES, _GEOPACKAGE = (".csv", ".tsv", ".txt", ".dat"), (".json", ".geojson", ".gpkg"), b"SQLite format 3"
+#: Endings of tables and of regions, and how GeoJSON, a GeoPackage and a shapefile begin.
+_TABLES, _OUTLINES = (".csv", ".tsv", ".txt", ".dat"), (".json", ".geojson", ".gpkg", ".shp", ".zip")
+_BEGINNINGS = (b"{", b"SQLite format 3", b"\x00\x00\x27\x0a")
 
 
 def kind_of(data: bytes | Path, name: str) -> str | None:
@@ -27,7 +28,7 @@ def kind_of(data: bytes | Path, name: str) -> str | None:
     ending = Path(name).suffix.lower()
     with data.open("rb") if isinstance(data, Path) else BytesIO(data) as file:
         head = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
-    if ending in _OUTLINES or head.startswith((b"{", _GEOPACKAGE)):
+    if ending in _OUTLINES or head.startswith(_BEGINNINGS):
         return REGIONS
     return STATIONS if ending in _TABLES else None
 

@@ -19,6 +19,8 @@ _MOST_REGIONS, _MOST_BYTES = 20_000, 200_000_000
 #: Attributes that name a region, in small letters.
 _NAMES = ("name", "region", "label", "title", "id", "code", "nuts_id", "gid", "fid")
 _GEOJSON = (".json", ".geojson")
+#: How a zip archive begins, in which the files of a shapefile may lie.
+_ZIP = b"PK\x03\x04"
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,11 +141,13 @@ def _by_ogr(path: Path, name: str) -> tuple[np.ndarray, Mapping[str, Sequence[An
             "'deconditioning[regions]'): install it, or convert the file to GeoJSON."
         ) from None
     try:
-        about, _, outlines, columns = pyogrio.raw.read(path)
+        with open(path, "rb") as file:
+            zipped = file.read(4) == _ZIP
+        about, _, outlines, columns = pyogrio.raw.read(f"/vsizip/{{{path}}}" if zipped else path)
     except pyogrio.errors.DataSourceError:
         raise InputError(
             f"{name} is no file of regions that can be read: give GeoJSON, a shapefile (.shp with its .dbf, .shx "
-            "and .prj) or a GeoPackage."
+            "and .prj, or these in a .zip) or a GeoPackage."
         ) from None
     system = about.get("crs")
     if not system:
