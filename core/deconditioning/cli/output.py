@@ -50,10 +50,11 @@ def add_delivery_options(group: Any) -> None:
 
 def delivery_of(options: argparse.Namespace) -> "Delivery":
     """The requested output; ``InputError`` if it is impossible, before long computations."""
-    from deconditioning.fields.writing.delivery import Delivery, attributes_of_text
+    from deconditioning.fields.writing.delivery import PROGRESS, Delivery, attributes_of_text
 
     if not options.drs:
-        check_writable(options.output)
+        if not (options.output and (Path(options.output) / PROGRESS).is_file()):
+            check_writable(options.output)
     elif not options.output or not Path(options.output).is_dir():
         raise InputError("`--drs` chooses the file name, and `--output` is not an existing folder: give a folder.")
     levels = quantile_levels(options)

@@ -1,6 +1,7 @@
 """``deconditioning downscale … --times``: many times of one target together."""
 
 import argparse
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from deconditioning.cli.document import Result, document
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from deconditioning.downscaling.source import Source
     from deconditioning.fields.gridded import Fields
     from deconditioning.fields.spec import DownscalingSpec
+    from deconditioning.period.archive.training import Training
     from deconditioning.period.run import PeriodResult
     from deconditioning.period.series import Series
     from deconditioning.period.statistics import PeriodStatistic
@@ -103,29 +105,29 @@ def period_document(
 ) -> dict[str, Any]:  # fmt: skip
     """Downscale the chosen times and write the dataset; the JSON with the scores."""
     from deconditioning.period.series import read_series
+    from deconditioning.period.store import stretches_of
 
     delivery = delivery_of(options)
     series = read_series(source, spec, opened.__getitem__, options.times)
     _announce(series, options.quiet)
-    result = _downscaled(options, series, settings)
+    if delivery.store and len(stretches_of(series)) > 1:
+        result, scores = _in_stretches(options, delivery, series, settings)
+    else:
+        result = _downscaled(options, series, _training(options, series), settings)
+        _save(options, delivery, result, _statistics(options, result))
+        scores = _scores(result)
     for warning in result.warnings:
         say(f"Warning: {warning}")
-    statistics = _statistics(options, result)
-    _save(options, delivery, result, statistics)
     given = {**files_given(options), **{name: getattr(options, name) for name in ("archive", "times", "period")}}
     everything = {**given, "problem": spec.to_dict(), "model": settings}
     device = str(result.diagnostics["device"])
-    return document(options.command, everything, _results(result, spec.seed), device=device)
+    return document(options.command, everything, _results(result, scores, len(series), spec.seed), device=device)
 
 
-def _downscaled(options: argparse.Namespace, series: "Series", settings: dict[str, Any]) -> "PeriodResult":
-    """By cells alone, or with an archive."""
-    from deconditioning.period.run import downscale_series
-
-    context = Context(on_report=Progress(options.quiet))
+def _training(options: argparse.Namespace, series: "Series") -> "Training | None":
+    """The training period of ``--archive``; None without one."""
     if not options.archive:
-        return downscale_series(series, settings, context)
-    from deconditioning.period.archive.run import downscale_with_archive
+        return None
     from deconditioning.period.archive.training import read_training
 
     training = read_training(series, _archive(options.archive), options.period or ())
@@ -133,7 +135,22 @@ def _downscaled(options: argparse.Namespace, series: "Series", settings: dict[st
         for note in training.notes:
             say(f"Note: {note}")
         say(f"The archive is known at {len(training)} times, {training.labels[0]} to {training.labels[-1]}.")
-    result = downscale_with_archive(series, training, settings, context)
+    return training
+
+
+def _downscaled(
+    options: argparse.Namespace, series: "Series", training: "Training | None", settings: dict[str, Any],
+    times: Any = None,
+) -> "PeriodResult":  # fmt: skip
+    """All times, or some, by cells alone or with an archive."""
+    context = Context(on_report=Progress(options.quiet))
+    if training is None:
+        from deconditioning.period.run import downscale_series
+
+        return downscale_series(series, settings, context, times)
+    from deconditioning.period.archive.run import downscale_with_archive
+
+    result = downscale_with_archive(series, training, settings, context, times)
     if not options.quiet:
         say(f"Note: the prior covariance is {result.diagnostics['mixture']}, as blocks of time left out show.")
     return result
@@ -187,13 +204,45 @@ def _save(
             say(f"Wrote {place}.")
 
 
-def _results(result: "PeriodResult", seed: int) -> list[Result]:
+def _in_stretches(
+    options: argparse.Namespace, delivery: Any, series: "Series", settings: dict[str, Any]
+) -> "tuple[PeriodResult, dict[str, dict[str, float]]]":
+    """A series that does not fit into memory: written stretch by stretch, then scored from the store."""
+    from pathlib import Path
+
+    import xarray as xr
+
+    from deconditioning.period.scores import series_scores
+    from deconditioning.period.store import write_stretches
+
+    if options.statistics:
+        raise InputError("`--statistics` need all times in memory: choose fewer times or a region, or leave them out.")
+    path, training = Path(options.output).with_suffix(".zarr"), _training(options, series)
+    result = write_stretches(
+        series, lambda times, own: _downscaled(options, series, training, own or settings, times), path,
+        single=delivery.single, attributes=dict(delivery.attributes),
+        asked={"arguments": options.times, "labels": [series.labels[0], series.labels[-1]], "model": settings,
+               "archive": options.archive, "period": options.period, **files_given(options)},
+        say=(lambda text: None) if options.quiet else say,
+    )  # fmt: skip
+    with xr.open_zarr(path, consolidated=True) as store:
+        own = series_scores(series, *(partial(_field_of, store[name]) for name in ("mean", "sd")))
+    return result, {"prediction": own} if own else {}
+
+
+def _field_of(variable: Any, time: int) -> Any:
+    """(H, W) the values of a time, rows from the south."""
+    import numpy as np
+
+    return np.asarray(variable[time], dtype=float)
+
+
+def _results(result: "PeriodResult", every: dict[str, dict[str, float]], times: int, seed: int) -> list[Result]:
     series, name = result.series, result.spec.model.name
     units = series.problem.units or "1"
-    every = _scores(result)
     scores = every.pop("prediction", {})
     sentences = list(result.warnings) if scores else ["There is no truth at high resolution.", *result.warnings]
-    more = {"settings": result.settings.to_dict(), "diagnostics": result.diagnostics, "times": len(series)}
+    more = {"settings": result.settings.to_dict(), "diagnostics": result.diagnostics, "times": times}
     mine = Result(name, seed, scores, units, message=" ".join(sentences) or None, seconds=result.seconds, more=more)
     return [mine, *(Result(name, seed, own, units) for name, own in every.items())]
 

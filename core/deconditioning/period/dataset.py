@@ -77,10 +77,10 @@ def _in_time(base: "xr.Dataset", series: Series, arrays: dict[str, np.ndarray]) 
     several = {
         name: xr.Variable((series.dim, *base[name].dims), values, base[name].attrs) for name, values in arrays.items()
     }
-    return base.assign(several).assign_coords({series.dim: _time_coordinate(series)})
+    return base.assign(several).assign_coords({series.dim: time_coordinate(series)})
 
 
-def _time_coordinate(series: Series) -> "xr.Variable":
+def time_coordinate(series: Series) -> "xr.Variable":
     """The dates of a series in their own calendar; its labels where the file has none."""
     import xarray as xr
 

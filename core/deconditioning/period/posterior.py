@@ -9,8 +9,9 @@ the posterior mean of the variance of a time whose kernel is a_t² k, with an in
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -125,6 +126,20 @@ class Together:
         """Error of every target predicted from the others of its time, and the variance of that prediction."""
         precision = self.given.factor.inverse_diagonal()
         return self.given.factor.solve(self.residual) / precision[:, None], 1 / precision
+
+
+def some_times(groups: Sequence[Together], times: Int[np.ndarray, " k"]) -> list[Together]:
+    """The groups of some times alone, counted by their place among them."""
+    result = []
+    for group in groups:
+        own = group.times.cpu().numpy()
+        there = np.flatnonzero(np.isin(own, times))
+        if len(there):
+            place = torch.as_tensor(np.searchsorted(times, own[there])).to(group.times.device)
+            kept = torch.as_tensor(there).to(group.residual.device)
+            residual, duals = group.residual[:, kept], group.duals[:, kept]
+            result.append(replace(group, times=place, residual=residual, duals=duals))
+    return result
 
 
 def condition_times(

@@ -13,6 +13,7 @@ from deconditioning.downscaling.settings import AUTO, DownscaleSettings
 from deconditioning.downscaling.starting import completed, spec_to_settings, starting_spec
 from deconditioning.engine.reporting import NoReport, Stopwatch
 from deconditioning.errors import InputError
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.spec import ModelSpec
 from deconditioning.period.correlation import TimeCorrelation, correlation_of_cells, days_of
 from deconditioning.period.joint import Residuals, residuals_of_kernel
@@ -24,8 +25,9 @@ from deconditioning.period.posterior import (
     moments_of_times,
     pixel_sums,
     pooled_scale,
+    some_times,
 )
-from deconditioning.period.series import Block, Series
+from deconditioning.period.series import Series
 
 if TYPE_CHECKING:
     from deconditioning.period.archive.peers import Peer
@@ -73,15 +75,19 @@ class PeriodResult:
         return self.amplitude[time] * self.spreads[self.spread_of[time]]
 
 
-def downscale_series(series: Series, settings: DownscaleSettings | dict[str, Any], context: Any = None) -> PeriodResult:
+def downscale_series(
+    series: Series, settings: DownscaleSettings | dict[str, Any], context: Any = None, times: np.ndarray | None = None
+) -> PeriodResult:
     """Learn a model from the series (if requested) and predict mean and sd of every pixel at every time.
 
-    Raises ``InputError`` for models without bag sums, a requested warp, and series that do not fit into memory;
-    ``Cancelled``.
+    ``times``, ascending, are those of the series that are predicted, by default all; what they share comes from all of
+    the series either way. Raises ``InputError`` for models without bag sums, a requested warp, and series that do not
+    fit into memory; ``Cancelled``.
     """
     settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
     context, device = context or NoReport(), choose(settings.device)
-    settings = of_a_series(series, settings)
+    chosen = np.arange(len(series)) if times is None else times
+    settings = of_a_series(series, settings, len(chosen))
     warnings: tuple[str, ...] = ()
     if settings.learn:
         learned = learn_pooled(series, settings, context)
@@ -90,34 +96,36 @@ def downscale_series(series: Series, settings: DownscaleSettings | dict[str, Any
     else:
         spec, diagnostics = starting_spec(series.problem, settings), {}
     watch = Stopwatch()
-    filled = _Filled.of(series)
-    context.report(message=f"Predicting {series.problem.grid.area.size:,} pixels at {len(series)} times")
-    for block in series.blocks():
+    part = series if times is None else series.only(chosen)
+    filled = _Filled.of(part)
+    context.report(message=f"Predicting {series.problem.grid.area.size:,} pixels at {len(part)} times")
+    for block in series.blocks() if series.varying is None else part.blocks():
         sums = pixel_sums(spec, block.problem, device, context.check)
         groups = condition_times(spec, block.problem, block.targets, sums.gram)
-        means, variances = moments_of_times(sums, groups, len(block.times), context.check)
+        own, at = (groups, block.times) if series.varying else (some_times(groups, chosen), np.arange(len(part)))
+        means, variances = moments_of_times(sums, own, len(at), context.check)
         scale = pooled_scale(spec, block.problem, groups)
         sds = [spec.value_sd(v if scale is None else scale.square() * v) for v in variances]
-        filled.add(series, block, groups, (means + spec.mean).numpy(), [sd.cpu().numpy() for sd in sds])
+        filled.add(part, block.problem, at, own, (means + spec.mean).numpy(), [sd.cpu().numpy() for sd in sds])
     jitter = filled.jitter
     return PeriodResult(
-        series, spec, spec_to_settings(settings, spec), filled.means, np.stack(filled.spreads), filled.spread_of,
+        part, spec, spec_to_settings(settings, spec), filled.means, np.stack(filled.spreads), filled.spread_of,
         filled.amplitude, filled.evidence, watch.seconds(), warnings + jitter_sentence(jitter),
         {"device": str(device), "jitter": jitter, "learned_from": len(spread_times(series)), **diagnostics},
         _residuals(series, spec, sums, groups) if series.varying is None else None,
     )  # fmt: skip
 
 
-def of_a_series(series: Series, settings: DownscaleSettings) -> DownscaleSettings:
-    """The settings of one model of a series, without what is of one time alone."""
+def of_a_series(series: Series, settings: DownscaleSettings, times: int) -> DownscaleSettings:
+    """The settings of one model of a series, without what is of one time alone, to predict so many of its times."""
     if isinstance(settings.warp, dict) or settings.warp not in (AUTO, "none"):
         raise InputError("A period is downscaled without a warp of the target: leave `warp` out, or one time at once.")
     settings = completed(series.problem, settings.replace(average=False, choose=False, warp="none"))
-    needed = 8 * len(series) * series.problem.grid.area.size
+    needed = 8 * times * series.problem.grid.area.size
     if needed > MOST_BYTES:
         raise InputError(
-            f"{len(series)} times of {series.problem.grid.area.size:,} pixels need {needed / 1e9:.1f} GB: choose fewer "
-            "times or a region, or use `deconditioning predict-store`, which writes a Zarr store piece by piece."
+            f"{times} times of {series.problem.grid.area.size:,} pixels need {needed / 1e9:.1f} GB: choose fewer times "
+            "or a region, or `--output OUT.zarr`, which the command writes piece by piece."
         )
     return settings.replace(integrate=False) if settings.learn else settings
 
@@ -140,14 +148,15 @@ class _Filled:
         return _Filled(means, np.zeros(count, dtype=int), nothing.copy(), nothing.copy())
 
     def add(
-        self, series: Series, block: Block, groups: Sequence[Together], means: np.ndarray, sds: list[np.ndarray]
-    ) -> None:
-        for column, time in enumerate(block.times):
-            self.means[time] = series.level[time] + series.scale * block.problem.on_grid(means[column])
+        self, series: Series, problem: DownscalingProblem, at: np.ndarray, groups: Sequence[Together],
+        means: np.ndarray, sds: list[np.ndarray],
+    ) -> None:  # fmt: skip
+        for column, time in enumerate(at):
+            self.means[time] = series.level[time] + series.scale * problem.on_grid(means[column])
         for group, sd in zip(groups, sds, strict=True):
-            times = block.times[group.times.cpu().numpy()]
+            times = at[group.times.cpu().numpy()]
             self.spread_of[times] = len(self.spreads)
-            self.spreads.append(series.scale * block.problem.on_grid(sd))
+            self.spreads.append(series.scale * problem.on_grid(sd))
             self.amplitude[times] = group.amplitude.cpu().numpy()
             self.evidence[times] = group.evidence.cpu().numpy()
             self.jitter = max(self.jitter, group.given.factor.jitter)

@@ -95,6 +95,16 @@ class Series:
             problem = self.at(time)
             yield Block(problem, chosen[chosen == time], self.targets([time], problem))
 
+    def only(self, times: np.ndarray) -> "Series":
+        """The series of some of its times, with the scale s of all of them."""
+        fine, varying = self.fine, self.varying
+        return replace(
+            self, labels=tuple(self.labels[time] for time in times), dates=tuple(self.dates[time] for time in times),
+            coarse=self.coarse[times], level=self.level[times],
+            fine=None if fine is None else lambda time: fine(int(times[time])),
+            varying=None if varying is None else varying.only(times),
+        )  # fmt: skip
+
     def at(self, time: int) -> DownscalingProblem:
         """The problem of one time, as conditioning at that time alone has it, with the scales of the series."""
         problem = self.problem if self.varying is None else self.varying(time)

@@ -34,6 +34,10 @@ class ProblemsInTime:
             self._last = (time, self.shared(self.build(time)))
         return self._last[1]
 
+    def only(self, times: np.ndarray) -> "ProblemsInTime":
+        """Those of some of the times."""
+        return ProblemsInTime(lambda time: self.build(int(times[time])), self.scaling)
+
     def shared(self, problem: DownscalingProblem) -> DownscalingProblem:
         """A problem with its inputs in the shared scales."""
         if problem.data.footprints is not None or problem.spec.indirect:

@@ -9,6 +9,8 @@ import pytest
 import xarray as xr
 
 from deconditioning.cli.program import main
+from deconditioning.errors import InputError
+from deconditioning.period import store
 from tests.core.period.made import made_dataset
 
 FIXED = ["--model", "area_to_point_gp", "--no-learn", "--quiet"]
@@ -85,3 +87,38 @@ def test_what_does_not_go_together_is_refused(file: Path, capsys, words, sentenc
     monkeypatch.chdir(tmp_path)
     assert main(["downscale", *map(str, options(file, *words))]) != 0
     assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("archive", [False, True])
+def test_stretches_of_times_are_those_of_all_at_once_also_after_an_end(
+    file: Path, tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch, archive: bool
+) -> None:
+    more = ["--archive", file] if archive else []
+    words = ["--times", "#40/#59", *more]
+    whole = run(capsys, *options(file, *words, "--output", tmp_path / "whole.zarr"))
+    monkeypatch.setattr(store, "_CHUNK", 3 * 320)
+    monkeypatch.setattr(store, "WHOLE_BYTES", 0)
+    monkeypatch.setattr(store, "STRETCH_BYTES", 8 * 320 * 8)
+    out, written = tmp_path / "parts.zarr", store._write
+
+    def ended(*given: object) -> None:
+        if (out / ".downscaled.json").exists() and json.loads((out / ".downscaled.json").read_text())["done"]:
+            raise InputError("the machine is switched off")
+        written(*given)
+
+    monkeypatch.setattr(store, "_write", ended)
+    assert main(["downscale", *map(str, options(file, *words, "--output", out))]) == 2
+    monkeypatch.setattr(store, "_write", written)
+    assert main(["downscale", *map(str, options(file, "--times", "#39/#59", *more, "--output", out))]) == 2
+    assert "begun by another command" in capsys.readouterr().err
+    parts = run(capsys, *options(file, *words, "--output", out))
+    with xr.open_zarr(tmp_path / "whole.zarr") as one, xr.open_zarr(out) as other:
+        assert set(one) == set(other) and one.attrs["settings"] == other.attrs["settings"]
+        for name in one.variables:
+            if one[name].dtype.kind == "f":
+                np.testing.assert_allclose(other[name], one[name], atol=1e-8, err_msg=str(name))
+        np.testing.assert_array_equal(one.time, other.time)
+    first, second = (each["results"][0] for each in (whole, parts))
+    assert second["scores"] == pytest.approx(first["scores"]) and second["times"] == 20
+    assert main(["downscale", *map(str, options(file, *words, "--output", out))]) == 2
+    assert "is a folder" in capsys.readouterr().err

@@ -29,4 +29,4 @@ def training(fields: Fields, series: Series) -> Training:
 
 @pytest.fixture(scope="module")
 def setting(series: Series, training: Training) -> Setting:
-    return prepare(series, training, of_a_series(series, UNLEARNED), NoReport())
+    return prepare(series, training, of_a_series(series, UNLEARNED, len(series)), NoReport())

@@ -158,7 +158,7 @@ def test_the_mixture_is_the_one_with_the_lowest_left_out_crps(setting: Setting) 
 
 def test_the_composite_likelihood_is_that_of_dense_matrices(series: Series) -> None:
     problem = series.problem
-    settings = of_a_series(series, UNLEARNED)
+    settings = of_a_series(series, UNLEARNED, len(series))
     spec = starting_spec(problem, settings)
     rng = np.random.default_rng(0)
     a, r, pixels = rng.normal(size=(20, 5)), rng.normal(size=(5, 9)), np.arange(0, 270, 30)

@@ -24,6 +24,8 @@ FILL = np.float32(1e20)
 #: Attributes that a person may not write, for they say how the file came about.
 _OURS = ("Conventions", "settings", "problem", "model", "seed", "history", "one_scale_up", "warnings")
 _COARSE = "coarse_"
+#: In a Zarr store that is written piece by piece, until it is complete: how far it is.
+PROGRESS = ".downscaled.json"
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def _plainly_named(dataset: "xr.Dataset") -> "xr.Dataset":
     return result
 
 
-def _encoding_of(dataset: "xr.Dataset", single: bool) -> dict[Any, dict[str, Any]]:
+def encoding_of(dataset: "xr.Dataset", single: bool) -> dict[Any, dict[str, Any]]:
     """How variables are written: fields with NaN as fill value, or in ``single`` precision with 1e20; others as is."""
     fields = [name for name, v in dataset.data_vars.items() if v.ndim >= 2 and not is_beside(str(name))]
     kind = {"dtype": "float32", "_FillValue": FILL} if single else {"_FillValue": np.nan}
@@ -115,7 +117,7 @@ def _encoding_of(dataset: "xr.Dataset", single: bool) -> dict[Any, dict[str, Any
 
 def to_netcdf_bytes(dataset: "xr.Dataset", *, single: bool = False) -> bytes:
     """The dataset as NetCDF 4 bytes, compressed; fields in ``single`` precision where asked for."""
-    encoding = _encoding_of(dataset, single)
+    encoding = encoding_of(dataset, single)
     packed = {"zlib": True, "complevel": 4, "shuffle": True}
     encoding = {
         name: {**declared, **(packed if dataset[name].ndim >= 2 else {})} for name, declared in encoding.items()
@@ -133,7 +135,7 @@ def _to_zarr_folder(dataset: "xr.Dataset", path: Path, *, single: bool = False) 
     if path.exists():
         raise InputError(f"{path} already exists: choose another name for the new store.")
     try:
-        dataset.to_zarr(path, zarr_format=2, consolidated=True, encoding=_encoding_of(dataset, single))
+        dataset.to_zarr(path, zarr_format=2, consolidated=True, encoding=encoding_of(dataset, single))
     except OSError as error:
         shutil.rmtree(path, ignore_errors=True)
         raise InputError(f"{path} cannot be written ({error.strerror}): choose another location.") from None

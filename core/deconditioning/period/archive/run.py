@@ -1,6 +1,6 @@
 """Downscales a series with an archive: climatology, and anomalies by the archive's covariance mixed with a kernel's."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,17 +38,23 @@ _BETTER = 0.98
 
 
 def downscale_with_archive(
-    series: Series, training: Training, settings: DownscaleSettings | dict[str, Any], context: Any = None
-) -> PeriodResult:
+    series: Series, training: Training, settings: DownscaleSettings | dict[str, Any], context: Any = None,
+    times: np.ndarray | None = None,
+) -> PeriodResult:  # fmt: skip
     """Predict every pixel of a series at every time from its coarse values and a training period.
 
     ``mean = H_t c + G (z_t − H_t c_z)`` with the climatologies c and c_z of fine and coarse values and the gain G of
     the mixture that predicts blocks of time left out best; the sd is that of the errors of either half of the training
-    period predicted from the other, times g(t). Raises ``InputError``, ``Cancelled``.
+    period predicted from the other, times g(t). ``times``, ascending, are those of the series that are predicted, by
+    default all. Raises ``InputError``, ``Cancelled``.
     """
     settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
-    context, settings = context or NoReport(), of_a_series(series, settings)
+    count = len(series) if times is None else len(times)
+    context, settings = context or NoReport(), of_a_series(series, settings, count)
     setting = prepare(series, training, settings, context)
+    if times is not None:
+        series = series.only(times)
+        setting = replace(setting, series=series)
     watch = Stopwatch()
     context.report(message="Choosing the mixture of the archive's covariance and the kernel on blocks of time left out")
     some = setting.some(_CHOSEN_ON, context.check)

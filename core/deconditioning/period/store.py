@@ -1,0 +1,118 @@
+"""A downscaled series that does not fit into memory: a Zarr store, written a stretch of times after another.
+
+Hyperparameters come with the first stretch and are kept in the store, beside the numbers of the stretches that are
+done: a run that was ended goes on where it was.
+"""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deconditioning.errors import InputError
+from deconditioning.fields.writing.delivery import PROGRESS, encoding_of
+from deconditioning.period.dataset import period_dataset
+from deconditioning.period.run import PeriodResult
+from deconditioning.period.series import Series
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: Bytes of the means of a series that is not cut into stretches, and of those of a stretch; mean, sd, truth, error and
+#: their copies are about ten times as much.
+WHOLE_BYTES, STRETCH_BYTES = 1_000_000_000, 200_000_000
+#: Values of a variable in a chunk of the store, about.
+_CHUNK = 1_000_000
+
+#: Predicts some of the times of a series with the settings of a model, those of the start if None.
+Predict = Callable[[np.ndarray, dict[str, Any] | None], PeriodResult]
+
+
+def stretches_of(series: Series) -> list[np.ndarray]:
+    """The times of a series in stretches, whole chunks of a store each; one stretch if all are small."""
+    size = series.problem.grid.area.size
+    if 8 * size * len(series) <= WHOLE_BYTES:
+        return [np.arange(len(series))]
+    chunk = max(1, _CHUNK // size)
+    most = max(1, STRETCH_BYTES // (8 * size) // chunk) * chunk
+    return [np.arange(begin, min(begin + most, len(series))) for begin in range(0, len(series), most)]
+
+
+def write_stretches(
+    series: Series, predict: Predict, path: Path, *, single: bool, attributes: dict[str, str], asked: dict[str, Any],
+    say: Callable[[str], None],
+) -> PeriodResult:  # fmt: skip
+    """Write all times to the store ``path``, those that are not there yet; the result of the last stretch.
+
+    ``asked`` is what the command was asked for: a store that another one began is not continued. Raises ``InputError``
+    for such a store, and for one that is complete.
+    """
+    progress, stretches = _progress(path, asked), stretches_of(series)
+    done, settings, result = set(progress.get("done", ())), progress.get("settings"), None
+    if done:
+        say(f"{path} holds {len(done)} of {len(stretches)} stretches of times: the others are computed.")
+    for number, times in enumerate(stretches):
+        if number in done:
+            continue
+        result = predict(times, settings)
+        dataset = period_dataset(result).assign_attrs(attributes)
+        settings = settings or result.settings.replace(learn=False).to_dict()
+        if not path.exists():
+            _begin(dataset, series, path, single, asked)
+        _write(dataset, series.dim, times, path)
+        done.add(number)
+        _keep(path, {"asked": asked, "settings": settings, "done": sorted(done)})
+        say(f"Wrote {len(times)} times, {result.series.labels[0]} to {result.series.labels[-1]}, to {path}.")
+    (path / PROGRESS).unlink()
+    assert result is not None
+    return result
+
+
+def _progress(path: Path, asked: dict[str, Any]) -> dict[str, Any]:
+    """What a store says of a run that was ended; empty where there is no store."""
+    if not path.exists():
+        return {}
+    try:
+        found = json.loads((path / PROGRESS).read_text())
+    except (OSError, ValueError):
+        raise InputError(f"{path} already exists: choose another name for the new store.") from None
+    if found["asked"] != json.loads(json.dumps(asked)):
+        raise InputError(f"{path} was begun by another command: repeat that one, or choose another name.")
+    return found
+
+
+def _keep(path: Path, progress: dict[str, Any]) -> None:
+    """Replace the file of the progress at once, so that it is never half written."""
+    beside = path / f"{PROGRESS}.new"
+    beside.write_text(json.dumps(progress))
+    os.replace(beside, path / PROGRESS)
+
+
+def _begin(dataset: "xr.Dataset", series: Series, path: Path, single: bool, asked: dict[str, Any]) -> None:
+    """An empty store of all times; fields are filled later, everything else is that of the first stretch."""
+    import dask.array as da
+
+    from deconditioning.period.dataset import time_coordinate
+
+    dim, whole, size = series.dim, dataset.drop_dims(series.dim), series.problem.grid.area.size
+    chunk = max(1, _CHUNK // size)
+    for name, variable in dataset.data_vars.items():
+        if dim in variable.dims:
+            shape = (len(series), *variable.shape[1:])
+            empty = da.full(shape, np.nan, chunks=(chunk, *variable.shape[1:]), dtype=float)
+            whole[name] = (variable.dims, empty, variable.attrs)
+    whole = whole.assign_coords({dim: time_coordinate(series)})
+    unfinished = path.with_name(f"{path.name}.new")
+    encoding = encoding_of(whole, single)
+    whole.to_zarr(unfinished, mode="w", zarr_format=2, consolidated=True, compute=False, encoding=encoding)
+    _keep(unfinished, {"asked": asked, "settings": None, "done": []})
+    unfinished.rename(path)
+
+
+def _write(dataset: "xr.Dataset", dim: str, times: np.ndarray, path: Path) -> None:
+    """The fields of some times, at their place in the store."""
+    own = dataset.drop_vars([name for name in dataset.variables if dim not in dataset[name].dims or name == dim])
+    own.to_zarr(path, region={dim: slice(int(times[0]), int(times[-1]) + 1)}, zarr_format=2)
