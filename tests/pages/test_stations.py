@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import shapely
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Selectbox
 
-from deconditioning.datasets.network import OFFSET, Network, network
+from deconditioning.datasets.network import OFFSET, Network, districts, network
 from deconditioning.downscaling import interactive
 from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.presets import preset
@@ -240,3 +241,23 @@ def test_maps_ahead_of_a_slider_see_the_stations() -> None:
     found = pictures_along(spec, problem, drawn, "noise", -0.2, 0.2)
     exact = problem.physical_mean(predict(spec, matched_data(problem, spec), problem).mean).ravel()
     assert np.nanmax(np.abs(found.mean.at(0.0) - exact)) < 0.02 * found.unit
+
+
+def test_the_example_of_districts_opens_with_their_means(open_page) -> None:
+    """A mean over a district is that of the truth at a hundred thousand random points of it."""
+    page = open_page("downscaling", data="districts")
+    choice = page.session_state["_choice"]
+    beside = {"regions": "districts/means", "units": "K", "scored": "districts/scored"}
+    assert choice.source == Source("districts", **beside) and "its region" in words(page)
+    assert preset(choice.source.to_dict(), choice.spec.to_dict(), DownscaleSettings("area_to_point_gp")) is not None
+    problem = build_problem(choice.source, choice.spec)
+    assert problem.units == "K" and problem.regions is not None and len(problem.scored.row) == 300
+    fields, outlines, rng = network().fields, districts(), np.random.default_rng(0)
+    grid, truth = fields.grid, fields.values("t", {})
+    x, y = (rng.uniform(edges[0], edges[-1], 100_000) for edges in (grid.x_edges, grid.y_edges))
+    value = truth[np.searchsorted(grid.y_edges, y) - 1, np.searchsorted(grid.x_edges, x) - 1]
+    weight = np.cos(np.deg2rad(y))
+    for number in (0, 17, 39):
+        inside = shapely.contains_xy(outlines.geometry[number], x, y)
+        mean = np.average(value[inside], weights=weight[inside])
+        assert outlines.attributes["t"][number] == pytest.approx(mean, abs=0.1)

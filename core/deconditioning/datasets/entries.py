@@ -11,6 +11,7 @@ from deconditioning.bundled import bundled
 from deconditioning.errors import InputError
 
 if TYPE_CHECKING:
+    from deconditioning.fields.footprints.region_files import Outlines
     from deconditioning.fields.footprints.station_data import Stations
     from deconditioning.fields.gridded import Fields
 
@@ -36,6 +37,7 @@ class Entry:
         (then `deconditioning.fields.guess.problem.guess_problem` makes a guess).
     open : reads or computes the fields; `InputError` where that fails.
     stations : by name what a list calls stations that belong to the fields, and what gives them.
+    regions : by name what a list calls regions that belong to the fields, what gives them, and units of their values.
     """
 
     key: str
@@ -47,6 +49,7 @@ class Entry:
     open: Callable[[], "Fields"]
     default: dict[str, Any] = field(default_factory=dict)
     stations: Mapping[str, tuple[str, Callable[[], "Stations"]]] = field(default_factory=dict)
+    regions: Mapping[str, tuple[str, Callable[[], "Outlines"], str]] = field(default_factory=dict)
 
 
 def _open_file(path: Path) -> "Fields":
@@ -102,11 +105,17 @@ def _atmosphere(key: str, title: str, shape: tuple[int, int], block: int) -> Ent
     )
 
 
-def _network(part: str) -> Any:
+def _network(part: str, **changes: Any) -> Any:
     """One part of the generated network of stations: "fields", "seen", "scored"."""
     from deconditioning.datasets.network import network
 
-    return getattr(network(), part)
+    return getattr(network(**changes), part)
+
+
+def _districts() -> "Outlines":
+    from deconditioning.datasets.network import districts
+
+    return districts()
 
 
 #: Data sets that come with the project, in the order in which they are listed.
@@ -182,6 +191,18 @@ BUILT_IN = (
             "scored": ("300 other stations, made up", partial(_network, "scored")),
         },
     ),
+    Entry(
+        "districts",
+        "Districts, made up",
+        "generated",
+        GENERATED,
+        "deconditioning.datasets.network, seed 0",
+        "The same temperature, known as its means over 40 districts; 300 stations score it.",
+        partial(_network, "fields"),
+        _matched("t", ["orog"], 18, {}),
+        {"scored": ("300 stations, made up", partial(_network, "scored", offset=0.0))},
+        {"means": ("40 districts, made up", _districts, "K")},
+    ),
 )
 
 
@@ -232,7 +253,18 @@ def find(key: str) -> Entry:
 
 def station_titles() -> dict[str, str]:
     """Key → title of the stations that belong to data sets."""
-    return {f"{entry.key}/{name}": title for entry in catalogue() for name, (title, _) in entry.stations.items()}
+    return {f"{entry.key}/{name}": each[0] for entry in catalogue() for name, each in entry.stations.items()}
+
+
+def region_titles() -> dict[str, str]:
+    """Key → title of the regions that belong to data sets."""
+    return {f"{entry.key}/{name}": each[0] for entry in catalogue() for name, each in entry.regions.items()}
+
+
+def region_units(key: str) -> str:
+    """The units of the values of a data set's regions; "" for other keys."""
+    owner, _, name = key.rpartition("/")
+    return find(owner).regions[name][2] if key in region_titles() else ""
 
 
 def find_stations(key: str) -> "Stations":
@@ -241,6 +273,14 @@ def find_stations(key: str) -> "Stations":
     if key not in (known := station_titles()):
         raise InputError(f"There are no stations `{key}`: choose a table, or one of {', '.join(known)}.")
     return find(owner).stations[name][1]()
+
+
+def find_outlines(key: str) -> "Outlines":
+    """The regions of a key such as ``districts/means``; `InputError` where there are none."""
+    owner, _, name = key.rpartition("/")
+    if key not in (known := region_titles()):
+        raise InputError(f"There are no regions `{key}`: choose a file, or one of {', '.join(known)}.")
+    return find(owner).regions[name][1]()
 
 
 def title_of(key: str) -> str:

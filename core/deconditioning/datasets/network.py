@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from deconditioning.fields.footprints.region_files import Outlines
     from deconditioning.fields.footprints.station_data import Stations
     from deconditioning.fields.gridded import Fields
 
@@ -19,6 +20,8 @@ SIZE, BLOCK, SEEN, SCORED = 72, 18, 50, 300
 LAPSE, ROUGH, RANGE, ERROR, OWN = -0.0065, 1.5, 24.0, 0.1, 0.15
 #: By how much (K) all stations of the bundled example differ from the cells.
 OFFSET = 0.8
+#: Regions of the bundled example.
+_DISTRICTS = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +56,29 @@ def network(seed: int = 0, offset: float = OFFSET) -> Network:
         units="K", source="the generated network",
     )  # fmt: skip
     return Network(fields, every.of(np.arange(SEEN)), every.of(np.arange(SEEN, len(pixel))))
+
+
+def districts(seed: int = 0) -> "Outlines":
+    """``_DISTRICTS`` Voronoi polygons of random points over the same draw, with the mean of its temperature (K) in each
+    as attribute ``t``."""
+    import shapely
+
+    from deconditioning.fields.footprints.region_data import pixels_inside
+    from deconditioning.fields.footprints.region_files import Outlines
+
+    fields = network(seed).fields
+    grid, truth = fields.grid, fields.values("t", {}).ravel()
+    whole = shapely.box(grid.x_edges[0], grid.y_edges[0], grid.x_edges[-1], grid.y_edges[-1])
+    rng = np.random.default_rng(seed)
+    low, high = (np.array([line[end] for line in (grid.x_edges, grid.y_edges)]) for end in (0, -1))
+    points = shapely.multipoints(rng.uniform(low, high, (_DISTRICTS, 2)))
+    outlines = shapely.intersection(shapely.get_parts(shapely.voronoi_polygons(points, extend_to=whole)), whole)
+    inside = pixels_inside(grid, outlines)
+    mass = inside.fraction * grid.area.ravel()[inside.pixel]
+    sums = (np.bincount(inside.region, mass * each, _DISTRICTS) for each in (truth[inside.pixel], np.ones(len(mass))))
+    total, area = sums
+    names = [f"District {number}" for number in range(1, _DISTRICTS + 1)]
+    return Outlines(outlines, {"name": names, "t": (total / area).tolist()}, "the generated districts")
 
 
 def _rough(rng: np.random.Generator, reach: float, order: float) -> np.ndarray:

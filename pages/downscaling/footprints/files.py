@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from deconditioning.datasets.entries import station_titles
+from deconditioning.datasets.entries import region_titles, region_units, station_titles
 from deconditioning.downscaling.stations.opening import (
     REGIONS,
     STATIONS,
@@ -14,7 +14,7 @@ from deconditioning.downscaling.stations.opening import (
     kept_beside,
     outlines_of,
 )
-from pages.downscaling.variable_choice import pick
+from pages.downscaling.variable_choice import begin, pick
 from pages.kit.controls import widgets
 from pages.kit.visitor import listed
 
@@ -37,18 +37,25 @@ def _kept(kind: str, mark: str) -> dict[str, str]:
 
 def choose(key: str) -> dict[str, str]:
     """The files beside the fields of a key, by their names in a source; controls only where there are some."""
-    own = {each: title for each, title in station_titles().items() if each.startswith(f"{key}/")}
+    own, outlined = (_own(key, titles()) for titles in (station_titles, region_titles))
     stations = {**own, **{each: f"Upload: {name}" for each, name in uploaded(STATIONS).items()}}
     result: dict[str, str] = {}
-    if regions := {each: f"Upload: {name}" for each, name in uploaded(REGIONS).items()}:
-        result |= _file("Target from regions", "regions", regions)
+    if regions := {**outlined, **{each: f"Upload: {name}" for each, name in uploaded(REGIONS).items()}}:
+        result |= _file("Target from regions", "regions", regions, next(iter(outlined), NONE))
     if result.get("regions"):
-        units = widgets.text_input("Units of the regions' values", key=KEYS["units"], placeholder="such as K or mm")
+        usual = region_units(result["regions"])
+        begin(KEYS["units"], usual)
+        units = widgets.text_input("Units of the regions' values", usual, key=KEYS["units"], placeholder="K, mm …")
         result["units"] = units.strip()[:60]
     if stations:
         result |= _file("Stations as targets", "stations", stations, f"{key}/seen")
         result |= _file("Stations that only score the map", "scored", stations, f"{key}/scored")
     return result | _column([result[name] for name in ("stations", "scored") if result.get(name)])
+
+
+def _own(key: str, titles: Mapping[str, str]) -> dict[str, str]:
+    """Those that belong to a data set."""
+    return {each: title for each, title in titles.items() if each.startswith(f"{key}/")}
 
 
 def _file(label: str, name: str, files: Mapping[str, str], default: str = NONE) -> dict[str, str]:

@@ -72,7 +72,7 @@ def columns_of_stations(key: str) -> list[str]:
 
 
 def open_regions(key: str, value: str, units: str = "", error: str | None = None) -> Regions:
-    """The regions of an upload's key, with the numbers in their attribute ``value`` and sds of errors in ``error``."""
+    """The regions of a key, with the numbers in their attribute ``value`` and sds of errors in ``error``."""
     from deconditioning.fields.footprints.region_files import regions_of
 
     return regions_of(outlines_of(key), value, units, error)
@@ -89,16 +89,20 @@ def stations_at(key: str, target: str = "", value: str = "") -> Stations:
 
 def regions_at(key: str, value: str, units: str = "", error: str | None = None) -> Regions:
     """`open_regions` of a key, or of a trusted file by its path."""
+    from deconditioning.datasets.entries import region_titles
     from deconditioning.fields.footprints.region_files import read_regions
 
-    return (open_regions if key.startswith(UPLOAD) else read_regions)(key, value, units, error)
+    stored = key.startswith(UPLOAD) or key in region_titles()
+    return (open_regions if stored else read_regions)(key, value, units, error)
 
 
 def outlines_of(key: str) -> "Outlines":
-    """The outlines of an upload's key with all of their attributes."""
-    if not key.startswith(UPLOAD):
-        raise InputError("Regions come from a file: upload GeoJSON.")
-    return _outlines(*path_of(key))
+    """The outlines of a key with all of their attributes."""
+    if key.startswith(UPLOAD):
+        return _outlines(*path_of(key))
+    from deconditioning.datasets.entries import find_outlines
+
+    return find_outlines(key)
 
 
 def _table(data: bytes | Path, name: str) -> "Table":
