@@ -260,4 +260,4 @@ def test_the_example_of_districts_opens_with_their_means(open_page) -> None:
     for number in (0, 17, 39):
         inside = shapely.contains_xy(outlines.geometry[number], x, y)
         mean = np.average(value[inside], weights=weight[inside])
-        assert outlines.attributes["t"][number] == pytest.approx(mean, abs=0.1)
+        assert outlines.attributes["temperature"][number] == pytest.approx(mean, abs=0.1)

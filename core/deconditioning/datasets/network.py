@@ -60,7 +60,7 @@ def network(seed: int = 0, offset: float = OFFSET) -> Network:
 
 def districts(seed: int = 0) -> "Outlines":
     """``_DISTRICTS`` Voronoi polygons of random points over the same draw, with the mean of its temperature (K) in each
-    as attribute ``t``."""
+    as attribute ``temperature``."""
     import shapely
 
     from deconditioning.fields.footprints.region_data import pixels_inside
@@ -78,7 +78,7 @@ def districts(seed: int = 0) -> "Outlines":
     sums = (np.bincount(inside.region, mass * each, _DISTRICTS) for each in (truth[inside.pixel], np.ones(len(mass))))
     total, area = sums
     names = [f"District {number}" for number in range(1, _DISTRICTS + 1)]
-    return Outlines(outlines, {"name": names, "t": (total / area).tolist()}, "the generated districts")
+    return Outlines(outlines, {"name": names, "temperature": (total / area).tolist()}, "the generated districts")
 
 
 def _rough(rng: np.random.Generator, reach: float, order: float) -> np.ndarray:

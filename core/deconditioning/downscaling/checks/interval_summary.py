@@ -27,6 +27,8 @@ def unchecked(problem: DownscalingProblem, mean: np.ndarray, bilinear: np.ndarra
     """What could and could not be checked without a truth; ``mean`` and ``bilinear`` (H, W)."""
     scores, other = coarse_scores(problem, mean).get("withheld"), coarse_scores(problem, bilinear).get("withheld")
     nothing = "neither the field inside the cells nor the intervals could be checked."
+    if problem.scored is not None:
+        nothing = f"the field and its intervals are checked at {len(problem.scored.row)} stations only."
     if not scores or not other:
         return "No cell is hidden from the model and no truth is available: " + nothing
     units = f" {problem.units}" if problem.units else ""
