@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from deconditioning.fields.cell_settings import CellSettings
+from pages.downscaling.footprints.files import KEYS
 from pages.kit.controls.settings import at
 from pages.kit.record import Control
 from pages.kit.tools.toolbar import Controls, Preset, keeping
 
 #: What is looked at, and by which model.
-_KEPT = ("data", "coarse", "third", "more", "target", "cov", "med", "*dim-*", "model")
+_KEPT = ("data", "coarse", "third", "more", "target", "cov", "med", "weights", "errors", "*dim-*", "model",
+         *KEYS.values())  # fmt: skip
 _PLACE = re.compile(r"latitude|longitude|projection|unit vector|\b[xyz]\b", re.IGNORECASE)
 
 

@@ -32,6 +32,7 @@ from tests.core.fields.samples import netcdf
 from tests.pages.conftest import until
 from tests.pages.own_files import offered
 from tests.pages.sliders import log_slider
+from tests.pages.test_tools import press
 
 
 def words(page: AppTest) -> str:
@@ -146,6 +147,8 @@ def test_stations_join_the_fields_that_the_page_shows(open_page, generated: Netw
     source = page.session_state["_choice"].source
     assert source.station_value == "temp" and kept_beside(STATIONS)[source.stations] == "two.csv"
     assert source.scored is None and "and 50 stations" in words(page)
+    press(page, "preset-1")
+    assert page.session_state["_choice"].source == source and not page.exception
 
 
 def test_regions_are_the_target_beside_own_covariates(open_page, generated: Network) -> None:

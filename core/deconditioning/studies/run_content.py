@@ -139,7 +139,7 @@ def _downscaling(settings: dict[str, Any]) -> None:
     from deconditioning.models.catalogue import named
 
     source = settings["source"]
-    if not all(isinstance(source[name], str | None) for name in ("fields", "coarse", "mediator")):
+    if not all(isinstance(key, str | None) for key in source.values()):
         raise TypeError("a key of a source is text")
     Source.from_dict(source)
     DownscalingSpec.from_dict(settings["problem"])
