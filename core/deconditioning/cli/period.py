@@ -58,7 +58,8 @@ def add_times_options(group: Any) -> None:
     group.add_argument(
         "--statistics", nargs="+", metavar="NAME",
         help="statistics of the period with their uncertainty, from joint draws: mean, month, season, max, min, trend, "
-            "above=VALUE, below=VALUE (counts of times)",
+            "above=VALUE, below=VALUE (counts of times), spell_above=, spell_below= (longest run), degree_days_above=, "
+            "degree_days_below= (sum over days), return=YEARS (return level)",
     )  # fmt: skip
     group.add_argument("--realizations", type=int, default=50, metavar="N", help="joint draws for --statistics (50)")
 
@@ -140,14 +141,14 @@ def _training(options: argparse.Namespace, series: "Series") -> "Training | None
 
 def _downscaled(
     options: argparse.Namespace, series: "Series", training: "Training | None", settings: dict[str, Any],
-    times: Any = None,
+    times: Any = None, like: "PeriodResult | None" = None,
 ) -> "PeriodResult":  # fmt: skip
     """All times, or some, by cells alone or with an archive."""
     context = Context(on_report=Progress(options.quiet))
     if training is None:
         from deconditioning.period.run import downscale_series
 
-        return downscale_series(series, settings, context, times)
+        return downscale_series(series, settings, context, times, None if series.varying else like)
     from deconditioning.period.archive.run import downscale_with_archive
 
     result = downscale_with_archive(series, training, settings, context, times)
@@ -219,7 +220,7 @@ def _in_stretches(
         raise InputError("`--statistics` need all times in memory: choose fewer times or a region, or leave them out.")
     path, training = Path(options.output).with_suffix(".zarr"), _training(options, series)
     result = write_stretches(
-        series, lambda times, own: _downscaled(options, series, training, own or settings, times), path,
+        series, lambda times, own, like: _downscaled(options, series, training, own or settings, times, like), path,
         single=delivery.single, attributes=dict(delivery.attributes),
         asked={"arguments": options.times, "labels": [series.labels[0], series.labels[-1]], "model": settings,
                "archive": options.archive, "period": options.period, **files_given(options)},

@@ -129,16 +129,15 @@ class Together:
 
 
 def some_times(groups: Sequence[Together], times: Int[np.ndarray, " k"]) -> list[Together]:
-    """The groups of some times alone, counted by their place among them."""
+    """Each group with some of the times alone, perhaps none, counted by their place among these."""
     result = []
     for group in groups:
         own = group.times.cpu().numpy()
         there = np.flatnonzero(np.isin(own, times))
-        if len(there):
-            place = torch.as_tensor(np.searchsorted(times, own[there])).to(group.times.device)
-            kept = torch.as_tensor(there).to(group.residual.device)
-            residual, duals = group.residual[:, kept], group.duals[:, kept]
-            result.append(replace(group, times=place, residual=residual, duals=duals))
+        place = torch.as_tensor(np.searchsorted(times, own[there])).to(group.times.device)
+        kept = torch.as_tensor(there).to(group.residual.device)
+        residual, duals = group.residual[:, kept], group.duals[:, kept]
+        result.append(replace(group, times=place, residual=residual, duals=duals))
     return result
 
 
@@ -158,7 +157,7 @@ def condition_times(
 
 
 def moments_of_times(
-    sums: PixelSums, groups: Sequence[Together], count: int, check: Check = never
+    sums: PixelSums, groups: Sequence[Together], count: int, check: Check = never, *, means_only: bool = False
 ) -> tuple[Float[Tensor, "t P"], list[Float[Tensor, " P"]]]:
     """Posterior mean minus prior mean of ``count`` times (NaN where no target is known), and var f of each group."""
     device = sums.gram.device
@@ -168,7 +167,8 @@ def moments_of_times(
         for part, cross, prior in sums.tiles(check):
             for group, variance in zip(groups, variances, strict=True):
                 means[group.times.cpu(), part] = (group.duals.T @ cross).cpu()
-                variance[part] = group.given.variance(cross, prior)
+                if not means_only:
+                    variance[part] = group.given.variance(cross, prior)
     return means, variances
 
 

@@ -76,20 +76,24 @@ class PeriodResult:
 
 
 def downscale_series(
-    series: Series, settings: DownscaleSettings | dict[str, Any], context: Any = None, times: np.ndarray | None = None
-) -> PeriodResult:
+    series: Series, settings: DownscaleSettings | dict[str, Any], context: Any = None,
+    times: np.ndarray | None = None, like: PeriodResult | None = None,
+) -> PeriodResult:  # fmt: skip
     """Learn a model from the series (if requested) and predict mean and sd of every pixel at every time.
 
     ``times``, ascending, are those of the series that are predicted, by default all; what they share comes from all of
-    the series either way. Raises ``InputError`` for models without bag sums, a requested warp, and series that do not
-    fit into memory; ``Cancelled``.
+    the series either way, or, to save time, from ``like``, a result of other times whose covariates do not change.
+    Raises ``InputError`` for models without bag sums, a requested warp, and series that do not fit into memory;
+    ``Cancelled``.
     """
     settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
     context, device = context or NoReport(), choose(settings.device)
     chosen = np.arange(len(series)) if times is None else times
     settings = of_a_series(series, settings, len(chosen))
     warnings: tuple[str, ...] = ()
-    if settings.learn:
+    if like is not None:
+        spec, diagnostics = like.spec, {}
+    elif settings.learn:
         learned = learn_pooled(series, settings, context)
         spec, warnings = learned.learned.spec, learned.sentences
         diagnostics = {"left_out_start": learned.start, "left_out_learned": learned.after}
@@ -103,10 +107,14 @@ def downscale_series(
         sums = pixel_sums(spec, block.problem, device, context.check)
         groups = condition_times(spec, block.problem, block.targets, sums.gram)
         own, at = (groups, block.times) if series.varying else (some_times(groups, chosen), np.arange(len(part)))
-        means, variances = moments_of_times(sums, own, len(at), context.check)
-        scale = pooled_scale(spec, block.problem, groups)
-        sds = [spec.value_sd(v if scale is None else scale.square() * v) for v in variances]
-        filled.add(part, block.problem, at, own, (means + spec.mean).numpy(), [sd.cpu().numpy() for sd in sds])
+        means, variances = moments_of_times(sums, own, len(at), context.check, means_only=like is not None)
+        if like is None:
+            scale = pooled_scale(spec, block.problem, groups)
+            sds = [spec.value_sd(v if scale is None else scale.square() * v).cpu().numpy() for v in variances]
+            spreads = [series.scale * block.problem.on_grid(sd) for sd in sds]
+        else:
+            spreads = list(like.spreads)
+        filled.add(part, block.problem, at, own, (means + spec.mean).numpy(), spreads)
     jitter = filled.jitter
     return PeriodResult(
         part, spec, spec_to_settings(settings, spec), filled.means, np.stack(filled.spreads), filled.spread_of,
@@ -149,14 +157,14 @@ class _Filled:
 
     def add(
         self, series: Series, problem: DownscalingProblem, at: np.ndarray, groups: Sequence[Together],
-        means: np.ndarray, sds: list[np.ndarray],
+        means: np.ndarray, spreads: list[np.ndarray],
     ) -> None:  # fmt: skip
         for column, time in enumerate(at):
             self.means[time] = series.level[time] + series.scale * problem.on_grid(means[column])
-        for group, sd in zip(groups, sds, strict=True):
+        for group, spread in zip(groups, spreads, strict=True):
             times = at[group.times.cpu().numpy()]
             self.spread_of[times] = len(self.spreads)
-            self.spreads.append(series.scale * problem.on_grid(sd))
+            self.spreads.append(spread)
             self.amplitude[times] = group.amplitude.cpu().numpy()
             self.evidence[times] = group.evidence.cpu().numpy()
             self.jitter = max(self.jitter, group.given.factor.jitter)

@@ -18,12 +18,15 @@ from deconditioning.period.correlation import TimeCorrelation, days_of
 from deconditioning.period.run import PeriodResult
 from deconditioning.period.series import Series
 
-#: What may be asked for; ``above`` and ``below`` with a threshold.
-WORDS = ("mean", "month", "season", "max", "min", "trend", "above=VALUE", "below=VALUE")
+#: What may be asked for; most of those with a value have a threshold.
+WORDS = ("mean", "month", "season", "max", "min", "trend", "above=VALUE", "below=VALUE", "spell_above=VALUE",
+         "spell_below=VALUE", "degree_days_above=VALUE", "degree_days_below=VALUE", "return=YEARS")  # fmt: skip
 #: Ends of the central 90 % interval.
 _LOW, _HIGH = 0.05, 0.95
 _SEASONS = {"DJF": (12, 1, 2), "MAM": (3, 4, 5), "JJA": (6, 7, 8), "SON": (9, 10, 11)}
 _DAYS_A_YEAR = 365.2425
+#: Years whose largest values give return levels, at least; share of the times of the fullest year that a year has.
+_FEWEST_YEARS, _WHOLE_YEAR = 5, 0.9
 #: Bytes of errors that are drawn at once.
 _AT_ONCE = 100_000_000
 
@@ -98,21 +101,83 @@ def _named(word: str, series: Series) -> Statistic:
         days = days_of(series.dates)
         slope = (days - days.mean()) / np.sum((days - days.mean()) ** 2) * _DAYS_A_YEAR
         return Statistic(name, f"linear trend of {target}", f"{units} year-1", ("",), lambda f: (slope @ f)[None])
-    if name in ("above", "below"):
-        try:
-            limit = float(value)
-        except ValueError:
-            raise InputError(f"`{word}` needs a threshold in {units}: write {name}=300, for example.") from None
-        sign, key = (1 if name == "above" else -1), value.replace(".", "_").replace("-", "minus_")
-        return Statistic(
-            f"times_{name}_{key}", f"number of times with {target} {name} {limit:g} {units}", "1", ("",),
-            lambda f: (sign * (f - limit) > 0).sum(0, dtype=float)[None],
-        )  # fmt: skip
+    if name == "return":
+        return _return_level(word, value, series)
+    if name.rpartition("_")[2] in ("above", "below"):
+        return _beyond(word, series)
     plain: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "max": np.max, "min": np.min}
     if name not in plain or value:
         raise InputError(f"The statistic '{word}' is unknown: choose among {', '.join(WORDS)}.")
     return Statistic(f"period_{name}", f"{name} of {target} over the period", units, ("",),
                      lambda f: plain[name](f, axis=0)[None])  # fmt: skip
+
+
+def _number(word: str, what: str) -> float:
+    """The value after the sign of equality."""
+    name, _, value = word.partition("=")
+    try:
+        return float(value)
+    except ValueError:
+        raise InputError(f"`{word}` needs {what}: write {name}=300, for example.") from None
+
+
+def _beyond(word: str, series: Series) -> Statistic:
+    """Of values above or below a threshold: their number, their longest run, their sum over days."""
+    name, units, target = word.partition("=")[0], series.problem.units or "1", series.problem.long_name
+    limit = _number(word, f"a threshold in {units}")
+    kind, _, side = name.rpartition("_")
+    key = word.partition("=")[2].replace(".", "_").replace("-", "minus_")
+    sign, named = (1 if side == "above" else -1), f"{target} {side} {limit:g} {units}"
+    if kind == "":
+        return Statistic(f"times_{side}_{key}", f"number of times with {named}", "1", ("",),
+                         lambda f: (sign * (f - limit) > 0).sum(0, dtype=float)[None])  # fmt: skip
+    if kind == "spell":
+        return Statistic(f"spell_{side}_{key}", f"longest run of times with {named}", "1", ("",),
+                         lambda f: _longest_run(sign * (f - limit) > 0)[None])  # fmt: skip
+    if kind == "degree_days" and len(series) > 1:
+        step = float(np.median(np.diff(days_of(series.dates))))
+        return Statistic(f"{name}_{key}", f"sum over days of {named}", f"{units} day", ("",),
+                         lambda f: step * np.maximum(sign * (f - limit), 0).sum(0)[None])  # fmt: skip
+    raise InputError(f"The statistic '{word}' is unknown: choose among {', '.join(WORDS)}.")
+
+
+def _longest_run(hits: np.ndarray) -> np.ndarray:
+    """(P,) length of the longest run of True along the first axis of (T, P)."""
+    now = longest = np.zeros(hits.shape[1])
+    for row in hits:
+        now = (now + 1) * row
+        longest = np.maximum(longest, now)
+    return longest
+
+
+def _return_level(word: str, value: str, series: Series) -> Statistic:
+    """``μ − β ln(−ln(1 − 1/N))`` of a Gumbel distribution with the first two L-moments of the largest value of a year.
+
+    Source: Hosking 1990, *L-moments*.
+    """
+    years = _number(word, "a number of years")
+    if not years > 1:
+        raise InputError(f"`{word}` is no return period: give more than one year.")
+    known = np.array([label[:4] for label in series.labels])
+    names, counts = np.unique(known, return_counts=True)
+    rows = [np.flatnonzero(known == name) for name in names[counts >= _WHOLE_YEAR * counts.max()]]
+    if any(date is None for date in series.dates) or len(rows) < _FEWEST_YEARS:
+        raise InputError(
+            f"A return level needs the largest values of at least {_FEWEST_YEARS} years, and the series has "
+            f"{len(rows)}: choose a longer period."
+        )
+    about = f"value of {series.problem.long_name} exceeded once in {years:g} years"
+    return Statistic(f"return_level_{value.replace('.', '_')}", about, series.problem.units or "1", ("",),
+                     lambda f: gumbel_level(np.stack([f[own].max(0) for own in rows]), years)[None])  # fmt: skip
+
+
+def gumbel_level(largest: np.ndarray, years: float) -> np.ndarray:
+    """(P,) return levels from the largest values (n, P) of n years."""
+    ordered = np.sort(largest, axis=0)
+    weight = np.arange(len(ordered)) / (len(ordered) - 1)
+    mean = ordered.mean(0)
+    scale = (2 * (weight[:, None] * ordered).mean(0) - mean) / np.log(2)
+    return mean - np.euler_gamma * scale - scale * np.log(-np.log(1 - 1 / years))
 
 
 def _grouped(kind: str, series: Series) -> Statistic:

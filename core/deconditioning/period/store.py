@@ -27,8 +27,9 @@ WHOLE_BYTES, STRETCH_BYTES = 1_000_000_000, 200_000_000
 #: Values of a variable in a chunk of the store, about.
 _CHUNK = 1_000_000
 
-#: Predicts some of the times of a series with the settings of a model, those of the start if None.
-Predict = Callable[[np.ndarray, dict[str, Any] | None], PeriodResult]
+#: Predicts some of the times of a series with the settings of a model, those of the start if None; the result of the
+#: stretch before, None for the first.
+Predict = Callable[[np.ndarray, dict[str, Any] | None, PeriodResult | None], PeriodResult]
 
 
 def stretches_of(series: Series) -> list[np.ndarray]:
@@ -57,7 +58,7 @@ def write_stretches(
     for number, times in enumerate(stretches):
         if number in done:
             continue
-        result = predict(times, settings)
+        result = predict(times, settings, result)
         dataset = period_dataset(result).assign_attrs(attributes)
         settings = settings or result.settings.replace(learn=False).to_dict()
         if not path.exists():

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from scipy.stats import gumbel_r
 
 from deconditioning.errors import InputError, never
 from deconditioning.fields.gridded import Fields
@@ -26,7 +27,7 @@ from deconditioning.period.correlation import (
 )
 from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.series import Series
-from deconditioning.period.statistics import period_draws, period_statistics, statistics_named
+from deconditioning.period.statistics import gumbel_level, period_draws, period_statistics, statistics_named
 from tests.core.period.made import UNLEARNED
 
 
@@ -134,8 +135,24 @@ def test_statistics_are_those_of_each_draw(series: Series, result: PeriodResult)
     np.testing.assert_array_equal(values[7][0], (field < 280.5).sum(0))
     with pytest.raises(InputError, match="unknown"):
         statistics_named(["median"], series)
+    spell, heat = statistics_named(["spell_above=280", "degree_days_below=280.5"], series)
+    runs = ["".join("x" if value > 280 else " " for value in column).split() for column in field.T]
+    np.testing.assert_array_equal(spell.of(field)[0], [max(map(len, each), default=0) for each in runs])
+    np.testing.assert_allclose(heat.of(field)[0], np.where(field < 280.5, 280.5 - field, 0).sum(0))
+    with pytest.raises(InputError, match="the series has 1: choose a longer period"):
+        statistics_named(["return=20"], series)
     with pytest.raises(InputError, match="needs a threshold"):
         statistics_named(["above=x"], series)
+
+
+def test_return_levels_are_those_of_the_distribution_that_maxima_come_from() -> None:
+    rng = np.random.default_rng(0)
+    largest = rng.gumbel(300.0, 2.0, size=(4000, 3))
+    np.testing.assert_allclose(gumbel_level(largest, 20.0), gumbel_r.ppf(1 - 1 / 20, 300.0, 2.0), atol=0.5)
+    few = largest[:9, :1]
+    scale = np.abs(few - few.T).sum() / (9 * 8) / 2 / np.log(2)  # the second L-moment is half a mean difference
+    expected = gumbel_r.ppf(0.9, few.mean() - np.euler_gamma * scale, scale)
+    np.testing.assert_allclose(gumbel_level(few, 10.0), expected)
 
 
 def test_an_archives_period_means_hold_the_truth(series: Series, fields: Fields) -> None:
