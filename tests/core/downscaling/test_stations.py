@@ -14,7 +14,9 @@ from deconditioning.downscaling.prediction import matched_data, predict, predict
 from deconditioning.downscaling.result_dataset import ResultDataset
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.source import Source
 from deconditioning.downscaling.starting import columns_of, spec_to_settings, starting_spec
+from deconditioning.downscaling.stores.stored_model import condition_on_problem
 from deconditioning.errors import InputError, never
 from deconditioning.fields.footprints.station_data import Stations
 from deconditioning.fields.footprints.stations import with_scored_stations, with_stations
@@ -305,3 +307,25 @@ def test_a_gpu_gives_the_same_map_and_effects(joined: DownscalingProblem) -> Non
     assert torch.allclose(there.sd.cpu(), here.sd, atol=1e-8)
     for one, other in zip(here.stations.effects, there.stations.effects, strict=True):
         assert torch.allclose(other.cpu(), one, atol=1e-8)
+
+
+@pytest.mark.parametrize("model", ["area_to_point_gp", "bag_gp"])
+def test_a_stored_model_sees_the_stations_of_its_source(joined: DownscalingProblem, model: str) -> None:
+    settings = DownscaleSettings(model, local_scale=False, learn=False, representativeness=0.07)
+    spec = starting_spec(joined, settings)
+    given = spec_to_settings(settings, spec)
+    stored = condition_on_problem(joined, given, ("m",), torch.device("cpu")).read(joined.inputs).predictive
+    found = predict(spec, matched_data(joined, spec), joined)
+    np.testing.assert_allclose(stored.mean, joined.target_scale.backward(found.mean.numpy()), atol=1e-8)
+    np.testing.assert_allclose(stored.sd, joined.target_scale.sd * found.sd.numpy(), atol=1e-8)
+
+
+def test_a_source_comes_back_from_a_command_and_from_plain_data() -> None:
+    options = {"input": "a.nc", "coarse": None, "mediator": None, "polygons": "b.json", "value_units": "mm",
+               "stations": "c.csv", "score_stations": "d.csv", "station_value": "x", "value": "rain"}  # fmt: skip
+    source = Source.of_options(options)
+    assert source == Source("a.nc", regions="b.json", units="mm", stations="c.csv", scored="d.csv", station_value="x")
+    assert Source.from_dict(source.to_dict()) == source
+    assert Source("a.nc", "b.nc").to_dict() == {"fields": "a.nc", "coarse": "b.nc", "mediator": None}
+    with pytest.raises(InputError, match="Regions and a coarse file both give the target"):
+        Source("a.nc", coarse="b.nc", regions="c.json")
