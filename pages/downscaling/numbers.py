@@ -213,8 +213,11 @@ def one_cell(problem: DownscalingProblem, view: View, point: tuple[float, float]
     back = reaggregate(problem, view.mean).ravel()[cell]
     units = plain(problem.units)
     where = place_words(problem.grid.latitude[row, column], problem.grid.longitude[row, column])
+    label = f"Cell {name}"
+    if problem.regions is not None and problem.regions.cell is not None:
+        label = plain(problem.regions.name[int((problem.regions.cell == cell).argmax())])
     st.markdown(
-        f"**Cell {name}** ({where}, {int(mine.sum())} pixels): coarse value **{value:.2f} {units}** ({seen}), "
+        f"**{label}** ({where}, {int(mine.sum())} pixels): coarse value **{value:.2f} {units}** ({seen}), "
         f"average of the posterior mean {back:.2f} {units}."
     )
     rows = {"Posterior mean": view.mean[mine], "Posterior sd": view.sd[mine]}

@@ -207,6 +207,7 @@ def test_a_file_that_cannot_join_is_refused_and_changes_nothing(open_page) -> No
     offered(page, ("mars.csv", b"lat,lon,value\n-60,100,288\n-61,101,289\n"))
     page.button(key="lab-own-beside").click().run()
     assert not page.exception and "None of the 2 stations of mars.csv lies on a pixel" in page.error[0].value
+    assert any("lab-refused" in each.proto.body and "mars.csv" in each.proto.body for each in page.get("html"))
     assert page.session_state["_choice"].source.stations == "stations/seen"
     rain = b"lat,lon,value [mm]\n46,6,288\n46.5,6.5,289\n"
     offered(page, ("rain.csv", rain)).button(key="lab-own-beside").click().run()
@@ -256,6 +257,9 @@ def test_the_example_of_districts_opens_with_their_means(open_page) -> None:
     problem = build_problem(choice.source, choice.spec)
     assert problem.units == "K" and problem.regions is not None and len(problem.scored.row) == 300
     fields, outlines, rng = network().fields, districts(), np.random.default_rng(0)
+    page.session_state["_cell"] = (6.0, 46.0)
+    (here,) = np.flatnonzero(shapely.contains_xy(outlines.geometry, 6.0, 46.0))
+    assert f"**{outlines.attributes['name'][here]}** (46.00° N, 6.00° E" in words(page.run())
     grid, truth = fields.grid, fields.values("t", {})
     x, y = (rng.uniform(edges[0], edges[-1], 100_000) for edges in (grid.x_edges, grid.y_edges))
     value = truth[np.searchsorted(grid.y_edges, y) - 1, np.searchsorted(grid.x_edges, x) - 1]

@@ -14,6 +14,7 @@ from pages.downscaling.own_file.request import close_dialog
 from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
+from pages.kit.runs.uploaded import mark_refused
 from pages.kit.session import Key
 
 _BY_NAME = "the one named like the target, or 'value'"
@@ -83,16 +84,18 @@ def offer(given: Mapping[str, str]) -> None:
         try:
             problem_of(Choice(source, now.spec))
         except InputError as error:
-            refusal(error)
+            refuse(error, given)
             return
-        put(source)
+        set_on_next_run(files.values_of(source.to_dict()))
+        close_dialog()
+        st.rerun()
 
 
-def put(source: Source) -> None:
-    """Set the page's controls of these files and close the dialog."""
-    set_on_next_run(files.values_of(source.to_dict()))
-    close_dialog()
-    st.rerun()
+def refuse(error: InputError, given: Mapping[str, str]) -> None:
+    """The sentence of files that make no problem together, with a mark at those beside the fields that it names."""
+    refusal(error)
+    names = files.uploaded(REGIONS) | files.uploaded(STATIONS)
+    mark_refused([name for key in given.values() if (name := names.get(key, "")) and name in str(error)])
 
 
 def _ask() -> None:

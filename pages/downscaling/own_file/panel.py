@@ -20,10 +20,10 @@ from deconditioning.wording import number
 from pages.downscaling.data import NONE, Choice, cell_values, fields_of, labels_of, problem_of, shown_choice
 from pages.downscaling.dimensions import AS_COVARIATES, matching_place, places, title_of
 from pages.downscaling.footprints.files import attributes, values_of
+from pages.downscaling.own_file.beside import refuse
 from pages.downscaling.own_file.request import close_dialog
 from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.layout.escaping import plain
-from pages.kit.layout.page_layout import refusal
 from pages.kit.session import Key
 from pages.kit.state import forget
 
@@ -82,7 +82,7 @@ def show(keys: Sequence[str], names: Mapping[str, str], beside: Mapping[str, str
             gridded = {"fields": files.fine, "coarse": files.coarse, "mediator": files.mediator}
             _apply(Choice(Source.from_dict({**beside, **gridded}), spec), places_shown)
         except InputError as error:
-            refusal(error)
+            refuse(error, beside)
 
 
 def _ask() -> None:
