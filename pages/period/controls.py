@@ -139,8 +139,8 @@ def downscaled(choice: Choice) -> Shown:
 def threshold(choice: Choice, shown: Shown, key: str) -> float:
     """A value of the target to exceed, at first one that a tenth of all values exceeds."""
     low, usual, high = _usual_values(choice, shown)
-    step = float(f"{(high - low) / 100:.0e}")
-    low, usual, high = (round(value / step) * step for value in (low, usual, high))
+    step = float(f"{(high - low) / 100:.0e}") or 1.0
+    low, usual, high = (round(value / step) * step for value in (low, usual, max(high, low + step)))
     units = shown.result.series.problem.units
     return float(
         widgets.slider(f"Threshold ({plain(units)})" if units else "Threshold", low, high, usual, step, key=key)

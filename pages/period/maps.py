@@ -115,7 +115,7 @@ def _book(book: dict[str, Any], key: str, books: _Books, sheet: Sheet, alt: str,
         if pixel is not None:
             set_on_next_run({"p-row": pixel[0], "p-column": pixel[1]})
 
-    flip(book, key, names=books.times, alt=alt, marks=sheet.marks(*place), on_click=chosen)
+    flip(book, key, names=books.times, alt=alt, frame="Time", marks=sheet.marks(*place), on_click=chosen)
 
 
 def _coarse(series: Series, times: list[int]) -> np.ndarray:

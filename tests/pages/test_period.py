@@ -5,6 +5,7 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.kit.chart import flip_book
 from tests.pages.conftest import session
 
 FEW = {"p-first": "216"}
@@ -78,3 +79,13 @@ def test_statistics_of_a_period_say_what_they_are_at_the_place() -> None:
     (said,) = [each.value for each in page.markdown if each.value.startswith("At 54.25° N")]
     mean, low, high, truth = map(float, re.findall(r"([\d.]+)(?: times| to)", said))
     assert 0 <= low <= mean <= high <= 32 and truth == int(truth) and high > 0
+
+
+@pytest.mark.parametrize(
+    ("sent", "heard"), [([0.25, 0.5], [(0.25, 0.5)]), ([1.5, 0.5], []), ("no", []), (None, []), (["nan", 0], [])]
+)
+def test_only_clicks_inside_the_picture_are_heard(sent: object, heard: list, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flip_book.st, "session_state", {"p-book": {"click": sent}})
+    clicks: list = []
+    flip_book._hear("p-book", lambda x, y: clicks.append((x, y)))
+    assert clicks == heard

@@ -135,6 +135,10 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const node = parentElement.querySelector('.flip'), book = node.book || begin(node);
   BOOKS.add(book);
   book.canvas.setAttribute('aria-label', data.alt);
+  book.slider.setAttribute('aria-label', data.frame);
+  for (const [part, word] of [['back', 'Previous'], ['next', 'Next']]) {
+    node.querySelector(`.flip-${part}`).setAttribute('aria-label', `${word} ${data.frame.toLowerCase()}`);
+  }
   book.send = data.clickable ? point => setTriggerValue('click', point) : null;
   book.canvas.style.cursor = data.clickable ? 'crosshair' : '';
   const moved = JSON.stringify(book.marks) !== JSON.stringify(data.marks);

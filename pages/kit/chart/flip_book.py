@@ -16,9 +16,9 @@ _HTML = """<div class="flip">
 <div class="flip-scale"><span></span><i></i><span></span></div>
 <div class="flip-bar">
 <button type="button" class="flip-play"></button>
-<button type="button" class="flip-back" aria-label="Previous draw">‹</button>
-<input type="range" min="0" step="1" aria-label="Draw">
-<button type="button" class="flip-next" aria-label="Next draw">›</button>
+<button type="button" class="flip-back">‹</button>
+<input type="range" min="0" step="1">
+<button type="button" class="flip-next">›</button>
 <output aria-live="polite"></output>
 <label>Speed <input class="flip-speed" type="range" min="0.5" max="6" step="0.5" value="2"></label>
 </div></div>"""
@@ -37,10 +37,12 @@ def flip(
     *,
     alt: str,
     names: tuple[str, ...],
+    frame: str = "Draw",
     marks: Sequence[Sequence[float]] = (),
     on_click: Callable[[float, float], None] | None = None,
 ) -> None:
-    """Show a flip book of `deconditioning.figures.flip_book`: ``names`` of its frames, ``alt`` as alternative text.
+    """Show a flip book of `deconditioning.figures.flip_book`: ``names`` of its frames, each a ``frame``, ``alt`` as
+    alternative text.
 
     Under the same key new frames take the place of the old ones while it goes on playing. ``marks`` are places (x, y),
     as shares of width and height from the upper left corner; ``on_click`` is called with that of a click before the
@@ -49,7 +51,7 @@ def flip(
     text = json.dumps(book, separators=(",", ":"))
     stamp = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
     data = {"book": text, "stamp": stamp, "alt": alt, "names": list(names), "marks": [list(mark) for mark in marks],
-            "clickable": on_click is not None}  # fmt: skip
+            "clickable": on_click is not None, "frame": frame}  # fmt: skip
     _FLIP(key=key, data=data, on_click_change=_nothing if on_click is None else partial(_hear, key, on_click))
 
 
