@@ -73,7 +73,7 @@ def _herded(answer: Answer, count: int, candidates: torch.Tensor) -> np.ndarray:
     try:
         return answer.sample.herd(count, candidates).numpy()
     except InputError as error:
-        st.warning(f"No samples can be herded here. {sentence_of(error)}")
+        st.warning(f"No samples can be drawn here. {sentence_of(error)}")
         return np.empty((0, candidates.shape[1]))
 
 
@@ -139,8 +139,8 @@ def plane(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) 
     if len(chosen):
         mean, covariance = problem.posterior(y)
         st.markdown(
-            f"{len(chosen)} herded samples have mean {_vector(chosen.mean(0))} and sd {_vector(chosen.std(0))}; exact: "
-            f"{_vector(mean)} and {_vector(np.sqrt(np.diag(covariance)))}."
+            f"{len(chosen)} samples (kernel herding) have mean {_vector(chosen.mean(0))} and sd "
+            f"{_vector(chosen.std(0))}; exact: {_vector(mean)} and {_vector(np.sqrt(np.diag(covariance)))}."
         )
 
 

@@ -69,15 +69,16 @@ def _said(posterior: Posterior, at: float) -> None:
     hills = modes(posterior.density)
     many = "one mode" if hills == 1 else f"{hills} modes"
     words = (
-        f"**Hidden**: y. **Seen**: x = {signed(at, 2)}. **Given**: samples of the prior of y, and simulated pairs. The "
+        f"**Hidden**: y, between {signed(float(posterior.y[0]), 1)} and {signed(float(posterior.y[-1]), 1)}. **Seen**: "
+        f"x = r(y) + noise = {signed(at, 2)}. **Given**: samples of the prior of y, and simulated pairs (x, y). The "
         f"exact posterior of y has {many}, mean {signed(mean, 2)} and sd {sd:.2f}"
     )
     if "herded" in posterior.moments:
         mean, sd = posterior.moments["herded"]
-        words += f"; {len(posterior.herded)} herded samples give **{signed(mean, 2)}** and **{sd:.2f}**"
+        words += f"; {len(posterior.herded)} samples (kernel herding) give **{signed(mean, 2)}** and **{sd:.2f}**"
     st.markdown(f"{words}.")
     if posterior.lost:
-        st.warning(f"No samples can be herded here. {sentence_of(posterior.lost)}")
+        st.warning(f"No samples can be drawn here. {sentence_of(posterior.lost)}")
 
 
 def modes(density: np.ndarray) -> int:
@@ -123,7 +124,7 @@ def _equation(spec: LineSpec, lam: float, epsilon: float) -> None:
     explain(
         "No density is evaluated: simulated pairs represent the likelihood, samples of y represent the prior, and "
         "the deconditional operator turns x into a weighted sample of y. The posterior can have a "
-        "mode wherever the curve r crosses x and the prior is not negligible.",
+        "mode wherever r(y), the simulation without its noise, equals x and the prior is not negligible.",
         rf"""
 $$\hat\mu_{{Y|X=x}} = \hat D k_x = \sum_j w_j\,\ell(\tilde y_j, \cdot),\qquad
 w = (A^\top K A + m\varepsilon I)^{{-1}} A^\top k(x),\qquad A = (L + n\lambda I)^{{-1}}\tilde L$$

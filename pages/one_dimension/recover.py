@@ -122,10 +122,15 @@ def _sentence(method: str, line_fit: LineFit, scores: dict[str, float]) -> None:
         record_numbers(evidence=line_fit.evidence)
     title = f"{TITLES[method][0].lower()}{TITLES[method][1:]}"
     st.markdown(
-        f"x and z are never seen together; y connects them. The {title} recovers f with RMSE **{scores['rmse']:.3f}**; "
-        f"its band of ±2 sd contains {100 * scores['coverage_2sd']:.0f} % of this one curve. The log evidence is "
-        f"**{signed(line_fit.evidence, 1)}**."
+        f"**Known**: pairs (x, y) and, at other y, pairs (y, z). **Wanted**: the function z = f(x). The {title} "
+        f"recovers f with RMSE **{scores['rmse']:.3f}**; its band of ±2 sd {_covers(scores['coverage_2sd'])}. The log "
+        f"evidence is **{signed(line_fit.evidence, 1)}**."
     )
+
+
+def _covers(share: float) -> str:
+    """How much of the one curve a band covers."""
+    return "covers the whole curve" if share == 1 else f"covers {100 * share:.0f} % of the curve"
 
 
 def _learn_button(line: LineSpec, settings: LineSettings) -> None:
@@ -185,8 +190,9 @@ def _scores(line: Line, rows: dict[str, dict[str, float]], naive: dict[str, Line
     rows = rows | {name: fit.scores(line) for name, fit in naive.items()}
     score_table(
         rows, columns=SCORES, names=TITLES,
-        caption="Scores against the noise-free f, over the central 95 % of x. Coverage: the share of this one curve in "
-        "the band, which is no test of calibration",
+        caption="Scores against the noise-free f, over the central 95 % of x. Impute: one GP predicts z at the y of "
+        "data set 1, another learns f from these z. Cascade: one GP predicts y from x, another z from that y. "
+        "Coverage: the share of this one curve in the band, which is no test of calibration",
     )  # fmt: skip
 
 
@@ -206,7 +212,7 @@ def _second_row(
             later=True,
         )
         share = float((abs(error) <= 2 * line_fit.sd.numpy()).mean())
-        st.caption(f"{100 * share:.0f} % of this curve is inside the band.")
+        st.caption(f"The band {_covers(share)}.")
     with first:
         _surface(line, model)
 
@@ -254,17 +260,19 @@ def _draw_surface(shown: Surface, model: ModelSpec, line: LineSpec, *, final: bo
     if not np.isfinite(shown.values).any():
         st.caption("The covariance is not positive definite anywhere in this picture: increase σ² or λ.")
         return
+    path = _path(shown.names, line)
     now = (read(model, shown.names[0]), read(model, shown.names[1]))
     figure = surface_plot(
         shown.first, shown.second, shown.values, names=(_plain(shown.names[0]), _plain(shown.names[1])), now=now,
-        best=shown.best, path=_path(shown.names, line), dark=is_dark(),
+        best=shown.best, path=path, dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "o-surface", later=True)
     if final:
         record_numbers(best_evidence=float(np.nanmax(shown.values)))
     st.caption(
-        f"Star: highest evidence in this picture ({signed(float(np.nanmax(shown.values)), 1)}); circle: the sliders; "
-        "line: the path of learning."
+        f"Star: highest evidence in this picture ({signed(float(np.nanmax(shown.values)), 1)}); circle: the sliders"
+        f"{'; line: the path of learning' if path is not None else ''}. k is the kernel of f, on x; ℓ that of "
+        "the link, on y."
     )
 
 

@@ -108,8 +108,8 @@ def _pictures(line: Line, result: RoundTrip, known: bool) -> None:
     left, right = st.columns([5, 3])
     with left:
         figure = function_plot(
-            line.grid.numpy(), result.back, None, {"truth": result.function}, title="f before and after the round trip",
-            model="dme", name="after the round trip", height=420, dark=dark,
+            line.grid.numpy(), result.back, None, {"truth": result.function}, names={"truth": "before: f"},
+            title="f before and after the round trip", model="dme", name="after the round trip", height=420, dark=dark,
         )  # fmt: skip
         plotly_live(figure, "t-function")
     with right:
@@ -117,10 +117,10 @@ def _pictures(line: Line, result: RoundTrip, known: bool) -> None:
         curve = line.conditional_mean(torch.from_numpy(y)).numpy() if known else None
         figure = pairs_plot(
             line.query.numpy(), result.conditioned, title="On the way: mean of f given y", labels=("y", "mean of f"),
-            curve=curve,
-            curve_at=y, curve_name="E[f(X) | Y = y]", height=420, dark=dark,
+            curve=curve, curve_at=y, curve_name="E[f(X) | Y = y]", height=420, dark=dark,
         )  # fmt: skip
         plotly_live(figure, "t-conditioned", later=True)
+        st.caption("Dots: the estimate at every ỹ." + " Dotted: the exact E[f(X) | Y = y]." * known)
 
 
 def _limits(operators: Operators, texts: tuple[str, str], lam: float, epsilon: float, at: float) -> None:
@@ -133,12 +133,20 @@ def _limits(operators: Operators, texts: tuple[str, str], lam: float, epsilon: f
             EPSILONS, inverse, title="D̂ undoes Ĉ as ε → 0", labels=("ε", "relative distance"), now=epsilon, dark=dark
         )
         plotly_live(figure, "t-inverse")
+        missed = float(np.interp(np.log(epsilon), np.log(EPSILONS), inverse["ĈD̂Ĉψ against Ĉψ"]))
+        st.markdown(
+            "The deconditional operator D̂ is a pseudo-inverse of the conditional operator Ĉ. On the range of Ĉ their "
+            f"composition differs from the identity by a relative error of **{number(missed, 2)}** (lower curve). What "
+            "Ĉ maps to zero is lost (upper curve)."
+        )
     with second:
         shown = {"‖D̂ − Ĉ of Y|X‖": reverse}
         figure = curves_plot(
-            _LAMBDAS, shown, title="D̂ → reverse CMO as λ → 0", labels=("λ", "relative distance"), now=lam, dark=dark
+            _LAMBDAS, shown, title="D̂ → Ĉ of Y|X as λ → 0", labels=("λ", "relative distance"), now=lam, dark=dark
         )
         plotly_live(figure, "t-reverse")
+        now = float(np.interp(np.log(lam), np.log(_LAMBDAS), reverse))
+        st.markdown(f"With the same y on both sides: {reverse_limit(lam, now, float(reverse.min()))}")
     with third:
         y = torch.linspace(-operators.line.spec.half_width, operators.line.spec.half_width, 300, dtype=torch.float64)
         forth, back = both_ways(operators, at, y)
@@ -150,14 +158,7 @@ def _limits(operators: Operators, texts: tuple[str, str], lam: float, epsilon: f
         figure = embeddings_plot(y.numpy(), lines, title=title, height=340, dark=dark)
         legend_beside(figure["layout"])
         plotly_live(figure, "t-both")
-    now = float(np.interp(np.log(lam), np.log(_LAMBDAS), reverse))
-    missed = float(np.interp(np.log(epsilon), np.log(EPSILONS), inverse["ĈD̂Ĉψ against Ĉψ"]))
-    st.markdown(
-        "Left: the deconditional operator is a pseudo-inverse of the conditional operator. On the range of Ĉ their "
-        f"composition differs from the identity by a relative error of **{number(missed, 2)}** (lower curve); what Ĉ "
-        "maps to zero is lost (upper curve). Middle and right, with the same y on both sides: "
-        f"{reverse_limit(lam, now, float(reverse.min()))}"
-    )
+        st.markdown("Both operators at one x. Where the limit is reached, the two curves coincide.")
 
 
 def reverse_limit(lam: float, now: float, nearest: float) -> str:

@@ -5,7 +5,14 @@ from typing import NamedTuple
 from deconditioning.datasets.one_dimension import Line
 from deconditioning.wording import number
 
-QUESTION = "Two data sets share no points, only a third variable. Can the function that connects them be recovered?"
+#: The question of each view; the first view is the one that the page opens with.
+QUESTIONS = {
+    "Find the function": (
+        "Two data sets share no points, only a third variable. Can the function that connects them be recovered?"
+    ),
+    "There and back": "A function is averaged and then recovered. What is lost on the way?",
+    "Bayes' rule": "Which y produced the observed x, if only simulated pairs of both are available?",
+}
 
 
 class ScatterWords(NamedTuple):

@@ -9,13 +9,14 @@ from typing import Any
 from deconditioning import __version__
 from deconditioning.figures.colours import GROUND, HUES, VERDICTS
 from deconditioning.teaching.lesson import ANSWERS
-from pages.one_dimension.words import FIRST, QUESTION, SECOND
+from pages.one_dimension.words import FIRST, QUESTIONS, SECOND
 from pages.story.step import Step
 from scripts.teach_offline import line
 from scripts.teach_offline.story import STEPS, guesses_of, text_of
 
 HERE = Path(__file__).with_name("page")
 STORY, LINE = "The story in nine steps", "One dimension"
+QUESTION = QUESTIONS["Find the function"]
 _FOOT = f"Deconditioning Lab {__version__}. These pages compute in the browser and need neither a server nor a network."
 
 

@@ -67,7 +67,7 @@ def test_one_dimension_with_a_wide_table_and_the_sheet_of_controls(phone: Page) 
 
 def test_the_swiss_roll_with_a_wide_data_frame(phone: Page) -> None:
     opened(phone, "/roll?r-points=500&r-bags=20")
-    phone.get_by_text("Evidence from the papers").tap()
+    phone.get_by_text("Compared with the papers").tap()
     frame = phone.get_by_test_id("stDataFrame").first
     says_what_is_beyond(frame, "right")
     a_moved_picture_is_in_sight(phone, with_sheet(phone), "Variance of k")

@@ -86,7 +86,7 @@ def test_other_forms_are_shown_in_both_dimensions(page, form):
     page.segmented_control(key="k-form").set_value(form).run()
     assert words(page) != before
     page.segmented_control(key="k-dim").set_value(2).run()
-    assert "herded samples have mean" in words(page)
+    assert "samples (kernel herding) have mean" in words(page)
     page.slider(key="k-y1").set_value(-3.0).run()
     assert "−3.00)" in words(page)
 

@@ -132,10 +132,11 @@ def test_there_and_back_follows_its_knobs(page):
 
 def test_bayes_rule_follows_its_prior_and_its_observation(page):
     said = words(view(page, "Bayes' rule"))
-    assert "herded samples give" in said and "has 4 modes" in said  # r takes the value 1, or nearly, at four y
+    assert "samples (kernel herding) give" in said
+    assert "has 4 modes" in said  # r takes the value 1, or nearly, at four y
     page.selectbox(key="b-prior").set_value("left").run()
     assert words(page) != said
     page.slider(key="b-x").set_value(-2.0).run()
-    assert "**Seen**: x = −2.00" in words(page)
+    assert "**Seen**: x = r(y) + noise = −2.00" in words(page)
     page.slider(key="o-eta").set_value(0.0).run()
     assert not page.exception and "no density" in page.error[0].value

@@ -114,7 +114,7 @@ EXERCISES = (
     ),
     Exercise(
         "trip", "one_dimension", "What averaging loses",
-        "A function is averaged and then recovered. Move *How cautious the recovery is* (ε, of the second "
+        "A function is averaged and then recovered. Move *Regularisation* (ε, of the second "
         "stage) until 90 to 98 % of its variation is recovered.",
         "With a large ε the model ignores the averages.",
         _TRIP | TripSettings.address(second_regularisation=1),
@@ -153,7 +153,7 @@ EXERCISES = (
     ),
     Exercise(
         "rule", "kernel_bayes", "Better than density estimation",
-        "Move *How cautious the rule is* (ε) until kernel Bayes' rule is closer to the exact posterior mean than "
+        "Move *Regularisation* (ε) until kernel Bayes' rule is closer to the exact posterior mean than "
         "density estimation is.",
         "ε regularises the step from the prior's draws to the pairs.",
         _RULE.address(dimension=1, epsilon=1), _RULE.address(dimension=1, epsilon=0.001),

@@ -7,7 +7,7 @@ others: whatever was asked for after the number that a browser sends is put agai
 page: a browser that shows it has heard of what stands before it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -52,6 +52,14 @@ def requested_value(key: str, default: Any) -> Any:
         if number > seen and key in values
     ]
     return unseen[-1] if unseen else st.session_state.get(key, default)
+
+
+def held(key: str, options: Iterable[str]) -> str:
+    """The one of ``options`` that a control is about to hold, before it is built; the first unless another is asked
+    for."""
+    options = list(options)
+    value = requested_value(key, st.query_params.get(key))
+    return value if value in options else options[0]
 
 
 def apply_values() -> None:

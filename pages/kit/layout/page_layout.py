@@ -131,4 +131,4 @@ def evidence(*keys: str) -> AbstractContextManager[object]:
     It is open at first where the address has one of the ``keys`` of the controls inside.
     """
     named = any(key in st.query_params for key in keys)
-    return st.expander("Evidence from the papers", expanded=named, icon=":material/fact_check:")
+    return st.expander("Compared with the papers", expanded=named, icon=":material/fact_check:")

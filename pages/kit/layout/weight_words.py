@@ -15,11 +15,12 @@ def weights_sentence(sample: "KernelMean") -> str:
     """What the weights sum to, and whether they may be read as probabilities."""
     if sample.negative > _ROUNDING:
         return (
-            f"Its weights sum to {sample.total:.3f}, the negative ones to −{number(sample.negative, 2)}, so they are "
-            "not probabilities."
+            f"The weights of the embedding sum to {sample.total:.3f}, the negative ones to "
+            f"−{number(sample.negative, 2)}, so they are not probabilities."
         )
     if abs(sample.total - 1) > _ROUNDING:
         return (
-            f"Its weights sum to {sample.total:.3f}, and none is negative: divided by their sum they are probabilities."
+            f"The weights of the embedding sum to {sample.total:.3f}, and none is negative: divided by their sum they "
+            "are probabilities."
         )
-    return "Its weights sum to one, and none is negative: they are probabilities."
+    return "The weights of the embedding sum to one, and none is negative: they are probabilities."

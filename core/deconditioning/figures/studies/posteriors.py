@@ -33,7 +33,7 @@ def posterior_plot(
     legend_beside(picture)
     width = np.gradient(y)
     means = [float((y * values * width).sum() / (values * width).sum()) for values in (density, prior)]
-    drawn = f"; {len(herded)} herded samples have mean {number(np.mean(herded))}" if len(herded) else ""
+    drawn = f"; {len(herded)} samples have mean {number(np.mean(herded))}" if len(herded) else ""
     picture["meta"]["alt"] = (
         f"Posterior of {variable}: mean {number(means[0])}; mean of the prior {number(means[1])}{drawn}."
     )

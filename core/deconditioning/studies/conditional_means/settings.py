@@ -41,8 +41,8 @@ class BagSettings(Settings):
                    "number, which regularises the standard estimator less.")  # fmt: skip
     regularisation = Log(
         "λ", 0.01, low=1e-6, high=10.0, first=1, symbol="λ", address="e-lam", about="in Nλ and Bλ",
-        plain="How strongly groups are blended",
-        plain_help="λ, the regularisation: the larger it is, the more a bag also represents its neighbours.",
+        plain="Regularisation",
+        plain_help="λ: the larger it is, the more a bag also represents its neighbours.",
     )  # fmt: skip
     input_scale = Log("Lengthscale of k", 1.0, low=0.1, high=10.0, first=3, unit="medians", address="e-k",
                       help="1 is the median heuristic.")  # fmt: skip
@@ -69,9 +69,9 @@ class TheoremSettings(Settings):
 
     a = Linear("a", 0.8, low=0.1, high=3.0, step=0.05, about="growth of N with M",
                help="Samples of the first stage: N is a power of M with an exponent proportional to a.",
-               plain="How many samples the first step gets",
-               plain_help="a: the number N of samples is a power of M, with an exponent proportional to "
-               "a.")  # fmt: skip
+               plain="Growth of the first sample",
+               plain_help="a: the number N of samples of the first stage is a power of M, with an exponent "
+               "proportional to a.")  # fmt: skip
     flat = Switch("Finite features (b = ∞)", False,
                   help="Five features of equal weight instead of a spectrum that decays.")  # fmt: skip
     b = Linear("b", 2.0, low=1.05, high=10.0, step=0.05, only={"flat": (False,)}, stays=True,

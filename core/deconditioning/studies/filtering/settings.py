@@ -15,7 +15,7 @@ CAMERA_SCALES, CAMERA_EPSILONS = (0.5, 1.0, 2.0), (1e-7, 1e-6, 1e-5, 1e-4)
 PAPER_NOISES = (1e-4**0.5, 1e-3**0.5)
 _EXAMPLES = "How many examples"
 _ABOUT_EXAMPLES = "T, the number of training steps: the states and observations from which the filter learns."
-_SMOOTH = "How far an example reaches"
+_SMOOTH = "Kernel width"
 _ABOUT_SMOOTH = "β, the lengthscale of the kernels in median distances: how far an example's influence reaches."
 _TOLERANCE = "Trace dropped by the low-rank factors"
 

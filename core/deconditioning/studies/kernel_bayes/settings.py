@@ -36,10 +36,10 @@ class KernelBayesSettings(Settings):
     scale = Log("Lengthscales", 1.0, first=3, low=0.05, high=5.0, unit="median distances", symbol="β", address="k-beta")
     epsilon = Log(
         "ε", 5e-5, first=2, low=1e-8, high=1.0, symbol="ε", about="regularisation of the prior's weights, as nε",
-        address="k-eps", help=lambda now: f"It enters as nε, with n = {now.pairs}.", plain="How cautious the rule is",
+        address="k-eps", help=lambda now: f"It enters as nε, with n = {now.pairs}.", plain="Regularisation",
         plain_help=(
-            "ε, the first regularisation. If it is small, the rule trusts every example; if it is large, it trusts "
-            "none."
+            "ε, the regularisation of the prior's weights. If it is small, the rule trusts every example; "
+            "if it is large, it trusts none."
         ),
     )  # fmt: skip
     delta = Log("δ", 1e-4, first=1, low=1e-10, high=1.0, symbol="δ", about="regularisation of the squared evidence")
@@ -75,7 +75,7 @@ class AnswerSettings(Settings):
     form = Choice("Shown", "kbr", options={
         "kbr": "(b), on the pairs", "kbr_a": "(a), on the prior", "cme": "conditional mean",
     })  # fmt: skip
-    herded = Integer("Herded samples", 100, low=10, high=300, step=10, address="k-herd")
+    herded = Integer("Samples (kernel herding)", 100, low=10, high=300, step=10, address="k-herd")
 
 
 class ComparisonSettings(Settings):

@@ -125,15 +125,15 @@ class BayesSettings(LineProblem):
 
     prior = Choice("Prior of y", "uniform", address="b-prior", sweep=False, widget="menu",
                    options={name: name for name in ("uniform", "left", "centre", "two hills")},
-                   plain="Distribution before the observation",
-                   plain_help="The prior: the distribution of y before x is observed.")  # fmt: skip
+                   plain="Prior",
+                   plain_help="The distribution of y before x is observed.")  # fmt: skip
     x = Linear("Observed x", 1.0, low=-4.0, high=4.0, step=0.05, address="b-x", first=3, plain="Observation",
                plain_help="x, the simulated outcome whose cause y is to be inferred.")  # fmt: skip
     k_family, k_scale, k_size = kernel("b", "k", "x", 0.6, 1.0, sized=False)
     l_family, l_scale, l_size = kernel("b", "ℓ", "y", 0.5, 1.0, sized=False)
     regularisation = Log("λ, of the simulation", 1e-5, low=1e-9, high=1.0, symbol="λ", address="b-lam", first=2)
     second_regularisation = Log("ε, of the inverse", 1e-2, low=1e-9, high=1.0, symbol="ε", address="b-eps", first=1)
-    herded = Integer("Herded samples", 200, low=10, high=500, step=10, log=True, address="b-herd")
+    herded = Integer("Samples (kernel herding)", 200, low=10, high=500, step=10, log=True, address="b-herd")
 
 
 class TripSettings(LineProblem):
@@ -146,7 +146,7 @@ class TripSettings(LineProblem):
     regularisation = Log("λ, of the first stage", 1e-6, low=1e-14, high=1.0, symbol="λ", address="t-lam", first=1)
     second_regularisation = Log(
         "ε, of the second stage", 1e-5, low=1e-12, high=1.0, symbol="ε", address="t-eps", first=2,
-        plain="How cautious the recovery is",
+        plain="Regularisation",
         plain_help="ε, the regularisation of the second stage. If it is small, everything that can be recovered is "
         "recovered, including noise.",
     )  # fmt: skip
