@@ -202,6 +202,11 @@ def test_hostile_bytes_are_one_sentence_and_nothing_is_kept(runs_folder: Path, n
     assert not list(runs_folder.rglob("*.nc"))
 
 
+def test_fields_are_known_by_their_bytes_whatever_their_name() -> None:
+    heads = (b"CDF\x01" + bytes(60), b"\x89HDF\r\n\x1a\n\x00" + bytes(60), b"GRIB" + bytes(60), b"\x00\x01")
+    assert [kind_of(head, f"a{ending}") for head in heads for ending in (".dat", ".nc")] == 8 * [None]
+
+
 def test_a_file_that_cannot_join_is_refused_and_changes_nothing(open_page) -> None:
     page = open_page("downscaling", data="stations")
     offered(page, ("mars.csv", b"lat,lon,value\n-60,100,288\n-61,101,289\n"))

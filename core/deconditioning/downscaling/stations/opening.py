@@ -30,7 +30,8 @@ def kind_of(data: bytes | Path, name: str) -> str | None:
         head = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
     if ending in _OUTLINES or head.startswith(_BEGINNINGS):
         return REGIONS
-    return STATIONS if ending in _TABLES else None
+    text = b"\x00" not in head and not head.startswith(b"GRIB")
+    return STATIONS if ending in _TABLES and text else None
 
 
 def keep_beside(kind: str, data: bytes | Path, name: str, mark: str = "") -> str:
