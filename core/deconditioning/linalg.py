@@ -106,10 +106,13 @@ def solve_positive_batch(
 
 
 def eigen(matrix: Float[Tensor, "n n"], name: str = "matrix") -> tuple[Float[Tensor, " n"], Float[Tensor, "n n"]]:
-    """Eigenvalues of a symmetric matrix, largest first, and eigenvectors as columns; ``InputError`` if not finite."""
+    """Eigenvalues of a symmetric matrix, largest first, and eigenvectors as columns; ``InputError`` if not finite.
+
+    The sign of an eigenvector is the same on every processor, so that random draws in these coordinates are, too.
+    """
     _refuse_infinite(matrix, name)
     values, vectors = torch.linalg.eigh(matrix)
-    return values.flip(0), vectors.flip(1)
+    return values.flip(0), vectors.flip(1) * _signs(vectors.flip(1))
 
 
 def singular(
@@ -118,18 +121,20 @@ def singular(
     """``A = U diag(s) Vᵀ`` with ``k = min(m, n)``, the largest singular value first; ``InputError`` if not finite."""
     _refuse_infinite(matrix, name)
     left, values, right = torch.linalg.svd(matrix, full_matrices=False)
-    return left, values, right
+    signs = _signs(left)
+    return left * signs, values, right * signs[:, None]
 
 
 def root(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Float[Tensor, "n n"]:
-    """A matrix C with ``C Cᵀ = A`` for a positive semidefinite A, singular or not; negative rounding errors are set to
-    zero.
+    """The symmetric root C of a positive semidefinite A, ``C C = A``, singular or not; negative rounding errors are set
+    to zero.
 
-    Raises ``InputError`` if A is not finite.
+    Unlike other roots it is unique, so that ``C ε`` is the same draw on every processor. Raises ``InputError`` if A is
+    not finite.
     """
     _refuse_infinite(matrix, name)
     values, vectors = torch.linalg.eigh(matrix)
-    return vectors * values.clamp_min(0).sqrt()
+    return (vectors * values.clamp_min(0).sqrt()) @ vectors.T
 
 
 def log_determinant(matrix: Float[Tensor, "n n"]) -> Float[Tensor, ""]:
@@ -152,7 +157,8 @@ def leading_eigen(
     _refuse_infinite(matrix, name)
     start = torch.full((size,), size**-0.5, dtype=matrix.dtype) + matrix.mean(1)
     values, vectors = eigsh(matrix.numpy(), k=count, which="LA", v0=start.numpy())
-    return torch.from_numpy(values[::-1].copy()), torch.from_numpy(vectors[:, ::-1].copy())
+    leading = torch.from_numpy(vectors[:, ::-1].copy())
+    return torch.from_numpy(values[::-1].copy()), leading * _signs(leading)
 
 
 def contrasts(design: Float[Tensor, "n q"], name: str = "covariates") -> Float[Tensor, "n c"]:
@@ -171,6 +177,12 @@ def contrasts(design: Float[Tensor, "n q"], name: str = "covariates") -> Float[T
             "leave one out."
         )
     return basis[:, columns:].contiguous()
+
+
+def _signs(vectors: Float[Tensor, "n k"]) -> Float[Tensor, " k"]:
+    """±1 for every column: the sign of its product with a vector that has no symmetry."""
+    generic = torch.arange(1, len(vectors) + 1, dtype=vectors.dtype, device=vectors.device).sqrt().cos()
+    return torch.where(generic @ vectors < 0, -1.0, 1.0).to(vectors)
 
 
 def _factored(matrix: Float[Tensor, "*s n n"]) -> tuple[Float[Tensor, "*s n n"], Bool[Tensor, "*s"]]:

@@ -52,6 +52,7 @@ def test_a_root_of_a_singular_matrix_is_one():
     half = normal(6, 2, seed=3)
     found = linalg.root(half @ half.T)
     assert torch.allclose(found @ found.T, half @ half.T, atol=1e-12)
+    assert torch.allclose(found, found.T, atol=1e-14), "the symmetric one is unique"
     with pytest.raises(InputError, match="infinite or missing"):
         linalg.root(torch.full((2, 2), torch.nan, dtype=torch.float64))
 

@@ -120,7 +120,7 @@ def fit_bdr(
     modes = root.T @ result.modes
     basis = _basis(torch.cat([(root.T @ result.centre)[:, None], modes], 1))
     chain = _Chain(
-        (features @ basis).numpy(force=True), (basis.T @ modes).numpy(force=True),
+        len(basis), (features @ basis).numpy(force=True), (basis.T @ modes).numpy(force=True),
         result.variance[own].numpy(force=True), design_matrix(covariates, spec.intercept).numpy(force=True),
         outcomes.numpy(force=True),
     )  # fmt: skip
@@ -135,15 +135,19 @@ def fit_bdr(
 
 def _basis(spanning: Float[Tensor, "k q"]) -> Float[Tensor, "k s"]:
     """An orthonormal basis of the span of the columns."""
-    values, vectors = linalg.eigen(spanning @ spanning.T, "span of the embeddings")
-    return vectors[:, values > _CUT**2 * values[0]]
+    vectors, size, _ = linalg.singular(spanning, "span of the embeddings")
+    return vectors[:, size > _CUT * size[0]]
 
 
 @dataclass(frozen=True)
 class _Chain:
     """``features`` (n, s) at the posterior means, ``modes`` (s, q) in which embeddings are uncertain with ``variance``
-    (n, q), ``design`` (n, p), ``outcomes`` (n,)."""
+    (n, q), ``design`` (n, p), ``outcomes`` (n,).
 
+    A draw of the weights takes ``width`` ≥ s random numbers, whatever s is: rounding may move it by one.
+    """
+
+    width: int
     features: np.ndarray
     modes: np.ndarray
     variance: np.ndarray
@@ -158,13 +162,15 @@ class _Chain:
         precision = np.diag(np.r_[np.ones(self.features.shape[1]), np.zeros(self.design.shape[1])])
         means, inside, noises = np.empty((draws, size)), np.zeros((size, size)), np.empty(draws)
         moved = np.zeros_like(self.variance)
+        used = np.r_[np.arange(self.features.shape[1]), self.width + np.arange(self.design.shape[1])]
         for step in range(burn_in + draws):
             if step % 20 == 0:
                 check()
             design = np.hstack([self.features + moved @ self.modes.T, self.design])
             covariance = np.linalg.inv(precision + design.T @ design / noise)
             mean = covariance @ (design.T @ self.outcomes) / noise
-            drawn = mean + np.linalg.cholesky(0.5 * (covariance + covariance.T)) @ rng.standard_normal(size)
+            white = rng.standard_normal(self.width + self.design.shape[1])[used]
+            drawn = mean + np.linalg.cholesky(0.5 * (covariance + covariance.T)) @ white
             moved = self._embeddings(drawn, noise, rng)
             if prior is not None:
                 misfit = self._residual(drawn) - (moved * (self.modes.T @ drawn[: self.modes.shape[0]])).sum(1)

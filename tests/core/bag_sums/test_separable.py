@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from deconditioning.bag_sums import pixel_sums
-from deconditioning.bag_sums.low_rank import choice, sorted_pixels
+from deconditioning.bag_sums.low_rank import choice, separable, sorted_pixels
 from deconditioning.bag_sums.low_rank.certified import BOUND, Certified
 from deconditioning.bag_sums.low_rank.separable import Separable, certify_separable, separate_columns
 from deconditioning.bag_sums.pixel_sums import picture_sums
@@ -92,6 +92,16 @@ def test_what_is_no_product_or_needs_too_many_is_left_to_others(factors: tuple[F
     assert certify_separable(Term(factors), NAMES, hostile(), most) is None
 
 
+def test_where_many_products_are_small_together_more_of_them_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At first none below the whole bound is: what they leave out together exceeds it, whatever points join."""
+    inputs, term = hostile(), Term(CASES["two columns"])
+    monkeypatch.setattr(separable, "_LOOKED", 30.0)
+    known = certify_separable(term, NAMES, inputs, 3000)
+    assert known is not None and float(known.left_out(inputs).max()) <= BOUND
+    monkeypatch.setattr(separable, "_SHRINK", 1.0)
+    assert certify_separable(term, NAMES, inputs, 3000) is None
+
+
 def test_columns_are_separated_as_far_as_the_families_allow() -> None:
     factors = (
         Factor("rbf", ("a", "b", "c"), (1.0, 2.0, 3.0)),
@@ -111,7 +121,7 @@ def test_the_cheaper_of_products_and_points_is_taken() -> None:
     inputs[:, 3:] = inputs[:, :3] @ normal(3, 4, seed=4)  # seven columns, but a space of three
     names = tuple("abcdefg")
     many, few = Term((Factor("rbf", names, (20.0,)),)), Term((Factor("rbf", names[:2], (2.0,)),))
-    assert isinstance(choice.few_features(many, names, inputs, 20, 3000), Certified)
+    assert isinstance(choice.few_features(many, names, inputs, 400, 30_000), Certified)
     assert isinstance(choice.few_features(few, names, inputs, 400, 30_000), Separable)
     assert choice.few_features(few, names, inputs, 400, 1) is None
 

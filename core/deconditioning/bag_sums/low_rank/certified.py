@@ -30,20 +30,20 @@ TILE = 2048
 
 @dataclass(frozen=True)
 class Certified:
-    """``points`` Z (r, d), ``inverse`` T⁻¹ (r, r) and ``error``, the largest error of a kernel value at the inputs.
+    """``points`` Z (m, d), ``inverse`` T⁻¹ (r, m) and ``error``, the largest error of a kernel value at the inputs.
 
     T has no diagonal below the root of the bound, so its inverse costs no digit that the bound asks for.
     """
 
     kernel: gpytorch.kernels.Kernel
-    points: Float[Tensor, "r d"]
-    inverse: Float[Tensor, "r r"]
+    points: Float[Tensor, "m d"]
+    inverse: Float[Tensor, "r m"]
     error: float
 
     @property
     def rank(self) -> int:
         """r."""
-        return len(self.points)
+        return len(self.inverse)
 
     def features(self, inputs: Float[Tensor, "n d"]) -> Float[Tensor, "r n"]:
         """``φ(x)`` as columns."""
@@ -102,12 +102,9 @@ def certify(
     with torch.no_grad():
         for _ in range(ROUNDS):
             check()
-            low_rank = pivots(kernel, candidates, most, bound)
-            if low_rank is None:
+            known = certify_among(kernel, candidates, most, bound)
+            if known is None:
                 return None
-            identity = torch.eye(low_rank.rank, dtype=inputs.dtype, device=inputs.device)
-            inverse = torch.linalg.solve_triangular(low_rank.triangle, identity, upper=False)
-            known = Certified(kernel, candidates[low_rank.pivots], inverse, 0.0)
             if _share_above(known, inputs, bound) > _HOPELESS:
                 return None
             left = _left_out(known, inputs, check)
@@ -118,6 +115,18 @@ def certify(
             order = left[above].argsort(descending=True)[:_JOINING]
             candidates = torch.cat([known.points, candidates, inputs[above[order]]])
     return None
+
+
+def certify_among(
+    kernel: gpytorch.kernels.Kernel, candidates: Float[Tensor, "c d"], most: int, bound: float = BOUND
+) -> Certified | None:
+    """`certify` for the candidates alone: the bound holds there, and need not hold elsewhere."""
+    low_rank = pivots(kernel, candidates, most, bound)
+    if low_rank is None:
+        return None
+    identity = torch.eye(low_rank.rank, dtype=candidates.dtype, device=candidates.device)
+    inverse = torch.linalg.solve_triangular(low_rank.triangle, identity, upper=False)
+    return Certified(kernel, candidates[low_rank.pivots], inverse, 0.0)
 
 
 def some_of(inputs: Float[Tensor, "n d"]) -> Float[Tensor, "c d"]:

@@ -6,7 +6,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from deconditioning.bag_sums.low_rank.certified import Certified, certify
-from deconditioning.bag_sums.low_rank.separable import Separable, certify_separable
+from deconditioning.bag_sums.low_rank.separable import SORTED, Separable, certify_separable
 from deconditioning.errors import Check, never
 from deconditioning.kernels.spec import KernelSpec, Term
 
@@ -24,7 +24,7 @@ def few_features(
     None where direct sums, which take so many ``evaluations`` of the kernel a pixel, cost less than twice as much.
     """
     worth = _WORTH * evaluations
-    products = certify_separable(term, names, inputs, int(worth / bags), check=check)
+    products = certify_separable(term, names, inputs, int(worth / (SORTED * bags)), check=check)
     most = most_points(bags, worth if products is None else products.cost(bags))
     kernel = KernelSpec((replace(term, scale=1.0),)).build(names).to(inputs.device)
     return (certify(kernel, inputs, most, check=check) if most else None) or products

@@ -7,16 +7,17 @@ where as many points of a kernel of all columns cost their square.
 """
 
 import math
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 
 import gpytorch
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from deconditioning.bag_sums.low_rank.certified import BOUND, ROUNDS, TILE, Certified, certify, some_of
+from deconditioning.bag_sums.low_rank.certified import BOUND, ROUNDS, TILE, Certified, certify, certify_among, some_of
 from deconditioning.bag_sums.low_rank.sorted_pixels import add_sorted
 from deconditioning.errors import Check, never
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
@@ -24,9 +25,14 @@ from deconditioning.kernels.tiles import diagonal, evaluate
 from deconditioning.linalg import eigen
 from deconditioning.observations import Bags
 
-#: Most features of one part; shares of the bound for what each part leaves out, for products looked at and for those
-#: that are dropped; inputs above the bound that join those that S is chosen by.
-_MOST, _PART, _LOOKED, _DROPPED, _JOINING = 256, 0.05, 0.01, 0.5, 200
+#: Most features of one part; shares of the bound for what each part leaves out, for products looked at (at first, and
+#: what is taken of it in each further round) and for those that are dropped; inputs above the bound that join those that
+#: S is chosen by.
+_MOST, _PART, _LOOKED, _SHRINK, _DROPPED, _JOINING = 256, 0.05, 0.01, 0.25, 0.5, 200
+#: Eigenvalues that are nothing but rounding, as a share of the largest.
+_ROUNDING = 1e-14
+#: What sorting leaves of the multiplications that a product costs at a pixel.
+SORTED = 0.5
 #: Products looked at for each that is afforded.
 _BESIDE = 3
 _FEW = 512
@@ -55,7 +61,7 @@ class Separable:
 
     def cost(self, bags: int) -> float:
         """Multiplications a pixel; sorting saves more than half of them."""
-        return 0.5 * bags * self.rank
+        return SORTED * bags * self.rank
 
     def sides(self, inputs: Float[Tensor, "N d"]) -> tuple[Float[Tensor, "m N"], Float[Tensor, "n N"]]:
         """The first part's features, and the products of the others'."""
@@ -126,15 +132,18 @@ def certify_separable(
     if len(terms) < 2 or inputs.dtype != torch.float64:
         return None
     with torch.no_grad():
-        parts = _parts(terms, names, inputs, most, check)
+        candidates = some_of(inputs)
+        if not _are_enough(terms, names, candidates, most):
+            return None
+        parts = _parts(terms, names, inputs, most, partial(certify, check=check))
         if parts is None:
             return None
         kernel = KernelSpec((replace(term, scale=1.0),)).build(names).to(inputs.device)
         column = names.index(parts[0][0].factors[0].columns[0])
-        seen, candidates = [part for _, part in parts], some_of(inputs)
-        for _ in range(ROUNDS):
+        seen = [part for _, part in parts]
+        for turn in range(ROUNDS):
             check()
-            index = _choose(seen, candidates, most)
+            index = _choose(seen, candidates, most, _LOOKED * _SHRINK**turn)
             if index is None:
                 return None
             known = Separable(kernel, seen[0], tuple(seen[1:]), *_table(index, seen[0].rank), column, 0.0)
@@ -145,8 +154,14 @@ def certify_separable(
     return None
 
 
+def _are_enough(terms: list[Term], names: tuple[str, ...], candidates: Tensor, most: int) -> bool:
+    """Whether so many products suffice for the candidates: cheap to see, before all inputs are looked at."""
+    parts = _parts(terms, names, candidates, most, certify_among)
+    return parts is not None and _choose([part for _, part in parts], candidates, most, _LOOKED) is not None
+
+
 def _parts(
-    terms: list[Term], names: tuple[str, ...], inputs: Tensor, most: int, check: Check
+    terms: list[Term], names: tuple[str, ...], inputs: Tensor, most: int, certified: Callable[..., Certified | None]
 ) -> list[tuple[Term, Certified]] | None:
     """Features of every part, that with the most of them first; None where one has too many."""
     kernels = [KernelSpec((term,)).build(names).to(inputs.device) for term in terms]
@@ -154,7 +169,7 @@ def _parts(
     result = []
     for term, kernel, own in zip(terms, kernels, largest, strict=True):
         bound = _PART * BOUND * own / math.prod(largest)
-        part = certify(kernel, inputs, min(most, _MOST), bound=bound, check=check)
+        part = certified(kernel, inputs, min(most, _MOST), bound=bound)
         if part is None:
             return None
         result.append((term, _by_size(part)))
@@ -165,18 +180,22 @@ def _by_size(part: Certified) -> Certified:
     """The same features rotated, so that they are as small as possible as soon as possible: ``Λ^{-½}Uᵀ k(Z, x)`` with
     ``K_ZZ = U Λ Uᵀ``, largest eigenvalue first."""
     values, vectors = eigen(evaluate(part.kernel, part.points, part.points), "kernel matrix of the points")
-    return replace(part, inverse=(vectors / values.sqrt()).T.contiguous())
+    positive = values > _ROUNDING * values[0]
+    return replace(part, inverse=(vectors[:, positive] / values[positive].sqrt()).T.contiguous())
 
 
 def _products(features: list[Tensor], rows: Int[Tensor, "n q"]) -> Float[Tensor, "n N"]:
     return reduce(torch.mul, (each[rows[:, part]] for part, each in enumerate(features)))
 
 
-def _choose(parts: list[Certified], candidates: Float[Tensor, "c d"], most: int) -> Int[Tensor, "r p"] | None:
-    """The products S, one row each: all others together are small at every candidate; None where they are too many."""
+def _choose(
+    parts: list[Certified], candidates: Float[Tensor, "c d"], most: int, looked: float
+) -> Int[Tensor, "r p"] | None:
+    """The products S, one row each, of those above the share ``looked`` of the bound: all others of these together are
+    small at every candidate. None where they are too many."""
     features = [part.features(candidates) for part in parts]
     largest = [each.square().amax(1) for each in features]
-    index = _above(largest, _LOOKED * BOUND, (1 + _BESIDE) * most)
+    index = _above(largest, looked * BOUND, (1 + _BESIDE) * most)
     if index is None:
         return None
     tiles = [[each[:, begin : begin + _FEW] for each in features] for begin in range(0, len(candidates), _FEW)]
