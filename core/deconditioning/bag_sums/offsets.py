@@ -1,8 +1,9 @@
 """Stationary kernels on a regular grid, whose bag sums depend only on the offset between a block and a pixel.
 
 ``c_j(x) = Σ_ab w_ab κ(r − r_j − a, s − s_j − b)`` for a pixel in row r, column s and a bag with corner (r_j, s_j): one
-convolution of the table κ for every distinct pattern of weights w, then a window per bag. This is exact; the kernel is
-evaluated H×W times instead of once per pair of pixels.
+convolution of the table κ for every distinct pattern of weights w, then a window per bag; where nearly every bag has a
+wide pattern of its own, by frequencies along the rows (`row_spectra`). This is exact; the kernel is evaluated H×W times
+instead of once per pair of pixels.
 """
 
 import math
@@ -17,11 +18,14 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from deconditioning.bag_sums.cross_sums import Windowed
+from deconditioning.bag_sums.row_spectra import row_spectra
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.observations import Bags
 
-#: Largest bounding box of a bag, in pixels, that is worth a convolution.
-_LARGEST_BOX = 2048
+#: Most pixels of a bag's bounding box for a convolution, for going by frequencies, and of all boxes together.
+_LARGEST_BOX, _LARGEST_BY_ROWS, _MOST_ENTRIES = 2048, 1 << 16, 1 << 25
+#: Smallest bounding box of bags with patterns of their own for which frequencies are worth it.
+_LEAST_BOX = 64
 #: Weights of bags that agree to one part in so many are the same: 1e-14, what normalising them rounds.
 _DIGITS = 1e14
 
@@ -96,17 +100,32 @@ class GridLayout:
         ``points`` gives the point of the layout of each row of ``bags``; ``at`` the cells of the grid at which the sums
         are evaluated (by default all points), at the cost of their rows.
         """
-        convolution = self.convolution(kernel, bags, points, at)
-        return None if convolution is None else convolution.sums()
+        boxes = self.boxes(bags, points)
+        if boxes is None:
+            return None
+        convolution = self._convolution(kernel, bags, boxes, at)
+        if convolution.is_cheap:
+            return convolution.sums()
+        spectra = row_spectra(self._quarter(kernel, bags.inputs), boxes.patterns, boxes.top, boxes.left)
+        band, rows = (at or self.cells).band()
+        return ((bag, band.pick(sums)) for bag, sums in spectra.sums(rows))
+
+    def boxes(self, bags: Bags, points: Int[Tensor, " N"]) -> "Boxes | None":
+        """The bags' bounding boxes; None where they are too large to be worth it."""
+        return find_boxes(bags, self.cells, points, _LARGEST_BY_ROWS)
 
     def convolution(
         self, kernel: gpytorch.kernels.Kernel, bags: Bags, points: Int[Tensor, " N"], at: Cells | None = None
     ) -> "Convolution | None":
-        """What `windows` gives, before anything is summed."""
+        """The convolution of every pattern, before anything is summed; None where another way costs less."""
+        boxes = self.boxes(bags, points)
+        result = None if boxes is None else self._convolution(kernel, bags, boxes, at)
+        return result if result is not None and result.is_cheap else None
+
+    def _convolution(
+        self, kernel: gpytorch.kernels.Kernel, bags: Bags, boxes: "Boxes", at: Cells | None
+    ) -> "Convolution":
         band, band_rows = (at or self.cells).band()
-        boxes = find_boxes(bags, self.cells, points)
-        if boxes is None:
-            return None
         height, breadth = boxes.patterns.shape[1:]
         rows, columns = self.cells.shape
         table = self._table(kernel, bags.inputs)
@@ -120,15 +139,19 @@ class GridLayout:
 
     def _table(self, kernel: gpytorch.kernels.Kernel, like: Float[Tensor, "N d"]) -> Float[Tensor, "U V"]:
         """``κ(Δr, Δs)`` for all offsets of the grid, (2H−1, 2W−1), from its quarter; inputs are such as ``like``."""
+        quarter = self._quarter(kernel, like)
+        half = torch.cat([quarter.flip(0)[:-1], quarter])
+        return torch.cat([half.flip(1)[:, :-1], half], dim=1)
+
+    def _quarter(self, kernel: gpytorch.kernels.Kernel, like: Float[Tensor, "N d"]) -> Float[Tensor, "H W"]:
+        """``κ(Δr, Δs)`` for all offsets of the grid from 0 on."""
         height, breadth = self.cells.shape
         rows = torch.arange(height, dtype=like.dtype, device=like.device) * self.steps[0]
         columns = torch.arange(breadth, dtype=like.dtype, device=like.device) * self.steps[1]
         points = like.new_zeros(height * breadth, like.shape[1])
         points[:, self.axes[0]] = rows.repeat_interleave(breadth)
         points[:, self.axes[1]] = columns.repeat(height)
-        quarter = evaluate(kernel, points, like.new_zeros(1, like.shape[1])).reshape(height, breadth)
-        half = torch.cat([quarter.flip(0)[:-1], quarter])
-        return torch.cat([half.flip(1)[:, :-1], half], dim=1)
+        return evaluate(kernel, points, like.new_zeros(1, like.shape[1])).reshape(height, breadth)
 
 
 @dataclass(frozen=True)
@@ -152,6 +175,14 @@ class Convolution:
         kinds, height, breadth = self.patterns.shape
         whole = kinds * (self.table.shape[0] - height + 1) * (self.table.shape[1] - breadth + 1)
         return whole <= len(self.kind) * math.prod(self.band.shape)
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether it costs less than going row by row in frequencies."""
+        size = math.prod(self.patterns.shape[1:])
+        if size > _LARGEST_BOX:
+            return False
+        return self.is_small or size < _LEAST_BOX or _common_rows(self.patterns) is not None
 
     def unwritten(self) -> Windowed:
         """The sums as one table a pattern."""
@@ -191,12 +222,19 @@ def _correlate(table: Float[Tensor, "U V"], patterns: Float[Tensor, "k h w"]) ->
 
     Patterns that are products with one factor along the columns in common, as areas are, go one axis after the other.
     """
+    common = _common_rows(patterns)
+    if common is not None:
+        table = torch.nn.functional.conv2d(table[None, None], common[None, None, None])[0, 0]
+        patterns = patterns.sum(2)[:, :, None]
+    return torch.nn.functional.conv2d(table[None, None], patterns[:, None])[0]
+
+
+def _common_rows(patterns: Float[Tensor, "k h w"]) -> Float[Tensor, " w"] | None:
+    """The factor along the columns, of sum 1, that all patterns are products with; None where there is none."""
     down, across = patterns.sum(2), patterns.sum(1)
     common = across[0] / across[0].sum()
-    if float((down[:, :, None] * common - patterns).abs().max()) <= float(patterns.max()) / _DIGITS:
-        table = torch.nn.functional.conv2d(table[None, None], common[None, None, None])[0, 0]
-        patterns = down[:, :, None]
-    return torch.nn.functional.conv2d(table[None, None], patterns[:, None])[0]
+    same = float((down[:, :, None] * common - patterns).abs().max()) <= float(patterns.max()) / _DIGITS
+    return common if same else None
 
 
 @dataclass(frozen=True)
@@ -208,8 +246,8 @@ class Boxes:
     patterns: Float[Tensor, "B h w"]
 
 
-def find_boxes(bags: Bags, cells: Cells, points: Int[Tensor, " N"]) -> Boxes | None:
-    """The bags' bounding boxes on the grid; None where they are larger than is worth it."""
+def find_boxes(bags: Bags, cells: Cells, points: Int[Tensor, " N"], largest: int = _LARGEST_BOX) -> Boxes | None:
+    """The bags' bounding boxes on the grid; None where one has more than ``largest`` pixels, or all too many."""
     row, column = cells.row[points], cells.column[points]
     count = bags.count
     big = max(cells.shape)
@@ -217,7 +255,7 @@ def find_boxes(bags: Bags, cells: Cells, points: Int[Tensor, " N"]) -> Boxes | N
     left = torch.full((count,), big, device=row.device).scatter_reduce(0, bags.bag, column, "amin")
     down, right = row - top[bags.bag], column - left[bags.bag]
     height, width = int(down.max()) + 1, int(right.max()) + 1
-    if height * width > _LARGEST_BOX:
+    if height * width > largest or count * height * width > _MOST_ENTRIES:
         return None
     patterns = bags.weights.new_zeros(count, height, width)
     patterns.index_put_((bags.bag, down, right), bags.weights, accumulate=True)  # a point may be in a bag twice

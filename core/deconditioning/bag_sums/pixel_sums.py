@@ -111,13 +111,14 @@ def _windowed(term: Term, kernel, picture: Picture) -> _Apart | None:
     layout = picture.layout
     assert isinstance(layout, GridLayout)
     convolution = layout.convolution(kernel, picture.bags, picture.points)
-    if convolution is None:
-        return None
-    if convolution.is_small:
+    if convolution is not None and convolution.is_small:
         kept = convolution.unwritten()
         return kept, _aggregate(map(convolution.band.pick, kept.windows()), picture)
+    windows = layout.windows(kernel, picture.bags, picture.points)
+    if windows is None:
+        return None
     written = picture.inputs.new_empty(picture.bags.count, len(picture.inputs))
-    for bag, sums in convolution.sums():
+    for bag, sums in windows:
         written[bag] = sums
     return Written(written), _aggregate(written, picture)
 

@@ -17,7 +17,7 @@ from deconditioning.bag_sums.direct import cross, gram
 from deconditioning.bag_sums.low_rank.certified import BOUND, TILE, Certified
 from deconditioning.bag_sums.low_rank.choice import few_features
 from deconditioning.bag_sums.low_rank.separable import Separable
-from deconditioning.bag_sums.offsets import Cells, find_boxes
+from deconditioning.bag_sums.offsets import Cells
 from deconditioning.bag_sums.pixel_sums import FEW, Picture
 from deconditioning.bag_sums.routes import Layout, Route, routes_of
 from deconditioning.bag_sums.sphere import SphereLayout
@@ -171,7 +171,7 @@ def region_sums(kernel: KernelSpec, picture: Picture, *, check: Check = never) -
     """
     bags = sort_bags(picture.bags)
     cell, layout = picture.points[bags.order], picture.layout
-    if layout is not None and find_boxes(bags.bags, layout.cells, cell) is None:
+    if layout is not None and layout.boxes(bags.bags, cell) is None:
         layout = None
     placed, degenerate, few, direct = [], [], [], []
     with torch.no_grad():

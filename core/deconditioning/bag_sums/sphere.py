@@ -52,8 +52,12 @@ class SphereLayout:
         ``points`` tells which point of the layout each row of ``bags`` is, ``at`` the cells of the same grid to give
         the sums at (all points where not given), at the cost of their rows.
         """
-        boxes = find_boxes(bags, self.cells, points)
+        boxes = self.boxes(bags, points)
         return None if boxes is None else self._windows(kernel, boxes, bags.inputs.shape[1], at or self.cells)
+
+    def boxes(self, bags: Bags, points: Int[Tensor, " N"]) -> Boxes | None:
+        """The bags' bounding boxes; None where they are too large to be worth it."""
+        return find_boxes(bags, self.cells, points)
 
     def _windows(self, kernel: gpytorch.kernels.Kernel, boxes: Boxes, width: int, at: Cells) -> Windows:
         points = self.vectors.new_zeros(*self.cells.shape, width)

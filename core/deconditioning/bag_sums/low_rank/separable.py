@@ -26,8 +26,8 @@ from deconditioning.linalg import eigen
 from deconditioning.observations import Bags
 
 #: Most features of one part; shares of the bound for what each part leaves out, for products looked at (at first, and
-#: what is taken of it in each further round) and for those that are dropped; inputs above the bound that join those that
-#: S is chosen by.
+#: what is taken of it in each further round) and for those that are dropped; inputs above the bound that join those by
+#: which S is chosen.
 _MOST, _PART, _LOOKED, _SHRINK, _DROPPED, _JOINING = 256, 0.05, 0.01, 0.25, 0.5, 200
 #: Eigenvalues that are nothing but rounding, as a share of the largest.
 _ROUNDING = 1e-14

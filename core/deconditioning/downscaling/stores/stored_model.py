@@ -22,7 +22,7 @@ from torch import Tensor
 from deconditioning.bag_sums.offsets import Cells
 from deconditioning.bag_sums.region_sums import RegionSums
 from deconditioning.downscaling.checks.local_scale_inputs import LocatedScale, scale_of
-from deconditioning.downscaling.prediction import bags_inside, matched_data, reads_bags
+from deconditioning.downscaling.prediction import bags_inside, matched_data, posterior_through, reads_bags
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source
 from deconditioning.downscaling.starting import columns_of, starting_spec
@@ -38,7 +38,7 @@ from deconditioning.fields.problem.scaling import Scale, Scaling
 from deconditioning.fields.problem.warp import Warp
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.metrics.predictive import Predictive
-from deconditioning.models.indirect_gp import IndirectPosterior, condition_on_gram
+from deconditioning.models.indirect_gp import IndirectPosterior
 from deconditioning.models.learning.integrate import members
 from deconditioning.models.named_posterior import named_posterior
 from deconditioning.models.posterior_moments import averaged_moments
@@ -294,12 +294,10 @@ def _condition(
     cpu = torch.device("cpu")
     data = matched_data(problem, spec, check).to(device)
     sums = _sums(spec, problem, wide, device, check)
-    columns = columns_of(problem)
     if sums is None:
-        given = named_posterior(spec, data, columns, check)
+        given = named_posterior(spec, data, columns_of(problem), check)
     else:
-        conditioning = condition_on_gram(spec, data, columns, sums.gram(check))
-        given = IndirectPosterior(spec, columns, sums.bags, conditioning)
+        given = posterior_through(sums, spec, data, problem, check)
     scale = scale_of(spec, problem, given.conditioning) if isinstance(given, IndirectPosterior) else None
     return Conditioned(
         _moved(given, cpu),
