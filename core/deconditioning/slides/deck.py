@@ -10,6 +10,7 @@ from deconditioning import __version__
 from deconditioning.fields.gridded import Variable
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.static_fields import ALTITUDES
+from deconditioning.figures.coast import CREDIT
 from deconditioning.figures.colours import model_name
 from deconditioning.figures.downscaled_maps import MapKey, heading, round_limits, short_name
 from deconditioning.figures.map_panel import MapScale, Panel
@@ -264,7 +265,7 @@ def credits(shown: Shown) -> list[list[str]]:
     problem = shown.problem
     lines = [
         ["Data", problem.source], ["Licence", problem.licence], ["Seed", str(problem.spec.seed)],
-        ["Software", f"Deconditioning Lab {__version__}; coastlines: Natural Earth"], ["Address", shown.address],
+        ["Software", f"Deconditioning Lab {__version__}; coastlines: {CREDIT}"], ["Address", shown.address],
         ["Command", shown.command],
     ]  # fmt: skip
     return [line for line in lines if line[1]]

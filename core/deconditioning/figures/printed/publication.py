@@ -10,7 +10,7 @@ from deconditioning.errors import InputError
 from deconditioning.fields.grids import sphere
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.place import latitude_words, longitude_words
-from deconditioning.figures.coast import coast_lines
+from deconditioning.figures.coast import CREDIT, coast_lines, resolution_for
 from deconditioning.figures.colours import shades
 from deconditioning.figures.downscaled_maps import MapKey
 from deconditioning.figures.hatching import Doubt, hatch
@@ -122,7 +122,7 @@ def _page(size: PageLayout, heading: str, lines: Sequence[str]) -> "Figure":
 def caption_text(*, method: str, data: str, licence: str, seed: int, more: str = "") -> str:
     """A caption that says how the map came about: method, data, licence, seed."""
     parts = [method.rstrip("."), more.rstrip("."), f"Data: {data.rstrip('.')}", f"Licence: {licence.rstrip('.')}"]
-    return ". ".join(part for part in [*parts, f"Seed {seed}"] if part) + ". Coastlines: Natural Earth."
+    return ". ".join(part for part in [*parts, f"Seed {seed}"] if part) + f". Coastlines: {CREDIT}."
 
 
 def projections_for(grid: Grid) -> tuple[Projection, ...]:
@@ -313,16 +313,17 @@ def _aspect(grid: Grid, where: "CRS") -> float:
 
 
 def _coast(grid: Grid) -> Any:
-    """The coastline near the grid as one geometry in degrees (50m for regions, 110m for the world)."""
+    """The coastline near the grid as one geometry in degrees."""
     from shapely.geometry import MultiLineString
 
-    if grid.wraps or np.ptp(grid.latitude) > 60:
+    resolution = resolution_for(grid.latitude)
+    if grid.wraps or resolution == "110m":
         return MultiLineString(list(coast_lines("110m")))
     centre = grid.centre_longitude()
     half = np.abs((grid.longitude - centre + 180) % 360 - 180).max() + 5
     low, high = grid.latitude.min() - 5, grid.latitude.max() + 5
     kept = []
-    for line in coast_lines("50m"):
+    for line in coast_lines(resolution):
         near = (np.abs((line[:, 0] - centre + 180) % 360 - 180) < half) & (line[:, 1] > low) & (line[:, 1] < high)
         runs = np.split(np.arange(len(line)), np.flatnonzero(np.diff(near.astype(int))) + 1)
         kept += [line[run] for run in runs if len(run) > 1 and near[run[0]]]
