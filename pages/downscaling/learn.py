@@ -34,7 +34,7 @@ from pages.downscaling.data import Choice, cell_values, problem_of
 from pages.downscaling.distribution import warp
 from pages.downscaling.distribution.view import View
 from pages.downscaling.footprints import files
-from pages.downscaling.model import OWN_FAMILIES, family_values, slider_values
+from pages.downscaling.model import OWN_FAMILIES, family_values, slider_values, stored_model
 from pages.downscaling.picture import quick_view
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.essential import group
@@ -121,6 +121,9 @@ def learn_button(
     pressed = st.button("Learn hyperparameters", type="primary", width="stretch", disabled=busy, key="learn")
     start = spec_to_settings(settings, spec).replace(learn=True, seed=choice.spec.seed, **how)
     show_duration("Learning", about_seconds(problem, start))
+    stored = stored_model(choice, settings)
+    if stored is not None and (stored.kernel, stored.noise) == (spec.kernel, spec.noise):
+        st.caption("The sliders are at learned values. Move one first to see what learning changes.")
     if not pressed:
         return
     task = RunSpec(

@@ -131,10 +131,11 @@ def begin(choice: Choice, problem: DownscalingProblem, settings: DownscaleSettin
 
     Cells hidden by hand leave learned values as they are (`learned_from` tells): what moves is what their targets told.
     """
-    return _kept(choice, settings) or _starting(choice.key, json.dumps(settings.to_dict()), problem)
+    return stored_model(choice, settings) or _starting(choice.key, json.dumps(settings.to_dict()), problem)
 
 
-def _kept(choice: Choice, settings: DownscaleSettings) -> ModelSpec | None:
+def stored_model(choice: Choice, settings: DownscaleSettings) -> ModelSpec | None:
+    """The learned model that comes with a worked example, None elsewhere."""
     return preset(choice.source.to_dict(), choice.as_drawn.spec.to_dict(), settings)
 
 
@@ -144,7 +145,7 @@ def learned_from(choice: Choice, settings: DownscaleSettings, spec: ModelSpec, b
     if _agree(now, st.session_state.get(Key.LEARNED_SLIDERS, {})):
         result = st.session_state.get(Key.LEARNED_FROM)
         return None if result is None else DownscalingSpec.from_dict(result)
-    stored = _kept(choice, settings)
+    stored = stored_model(choice, settings)
     return choice.as_drawn.spec if stored is not None and _agree(now, slider_values(stored, bags)) else None
 
 
