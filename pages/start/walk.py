@@ -1,5 +1,6 @@
-"""From a file to a map in five moving pictures."""
+"""From a file to a map in five pictures."""
 
+import json
 from html import escape
 from pathlib import Path
 
@@ -13,19 +14,29 @@ FILE = """netcdf ukv {
 _BREAKABLE = escape(FILE).replace("_", "_<wbr>")
 STEPS = (
     ("File", "A NetCDF file from a satellite, a model or your own disk.", None, "Header of a NetCDF file"),
-    ("Fields", "Known at high resolution: here the altitude of the ground.", "covariate", "Map of altitude"),
-    ("Bags", "Coarse cells: each has one temperature and contains 81 pixels.", "coarse", "Map of coarse temperatures"),
-    ("Posterior", "A Gaussian process on the pixels, conditioned on the cell means: its uncertainty, 2 sd.", "sd",
+    ("Covariate", "Known at high resolution: here the altitude of the ground.", "covariate", "Map of altitude"),
+    ("Coarse cells", "Each has one temperature, the mean of 81 pixels.", "coarse", "Map of coarse temperatures"),
+    ("Estimate", "The posterior mean of a Gaussian process on the pixels, given the cell means.", "mean",
+     "Map of the posterior mean"),
+    ("Uncertainty", "Twice the posterior standard deviation of every pixel.", "sd",
      "Map of twice the posterior standard deviation"),
-    ("Map", "The posterior mean: the best estimate of the fine field.", "mean", "Map of the posterior mean"),
 )  # fmt: skip
 
 
+SCALES = Path(__file__).resolve().parents[2] / "static" / "walk" / "scales.json"
+
+
 def walk() -> str:
-    """The five steps as figures; each lifts in turn, unless the reader prefers no motion."""
-    figures = []
+    """The five steps as figures; the frame of each is marked in turn, unless the reader prefers no motion."""
+    figures, scales = [], json.loads(SCALES.read_text(encoding="utf-8"))
     for index, (title, words, picture, alt) in enumerate(STEPS):
         inside = f'<img src="app/static/walk/{picture}.png" alt="{alt}">' if picture else f"<pre>{_BREAKABLE}</pre>"
+        if picture:
+            low, high = scales[picture]
+            bar = f'<img src="app/static/walk/{picture}-scale.png" alt="">'
+            scale = f'<p class="scale"><span>{low}</span>{bar}<span>{high}</span></p>'
+        else:
+            scale = '<p class="scale"></p>'
         caption = f"<figcaption><b>{title}</b>{escape(words)}</figcaption>"
-        figures.append(f'<figure style="--i:{index}"><div>{inside}</div>{caption}</figure>')
+        figures.append(f'<figure style="--i:{index}"><div>{inside}</div>{scale}{caption}</figure>')
     return f'<div class="walk" role="group" aria-label="From a file to a map">{"".join(figures)}</div>'
