@@ -42,7 +42,7 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
     else:
         through = plain(", ".join(problem.mediator_columns).replace("_", " "))
         how = f"{targets} coarse values and {bags} other cells with covariates, matched only through {through}"
-    pixels = f"{len(problem.pixel):,}".replace(",", "\u202f")
+    pixels = f"{len(problem.pixel):,}"
     hidden = f"{hidden_cells(problem)} " if problem.drawn.any() else ""  # what is done by hand is said above the maps
     st.markdown(
         f"**{plain(heading(problem))}.** {hidden}Data: {how}. From these and {what}, the {spec.model.phrase} estimates "

@@ -11,7 +11,7 @@ from pages.start.walk import CSS, walk
 
 def main() -> None:
     """Draw the page."""
-    page_header("Deconditioning Lab", "See, tune and check a fine field recovered from coarse averages.")
+    page_header("Deconditioning Lab", "From coarse averages to a fine field, with its uncertainty.")
     _own_file()
     st.html(f"<style>{CSS.read_text(encoding='utf-8')}</style>{walk()}")
     st.caption(
@@ -32,7 +32,12 @@ def main() -> None:
         st.subheader("Explore", anchor=False)
         st.markdown("Harder fields, and other problems that the same mathematics solves.")
         page_link("downscaling", "Where altitude fails (75 m)", query={"data": "ukv-75m"}, icon=":material/warning:")
-        page_link("downscaling", "Cells without matches", query={"data": "atmosphere-small"}, icon=":material/public:")
+        page_link(
+            "downscaling",
+            "Cells matched indirectly",
+            query={"data": "atmosphere-small"},
+            icon=":material/public:",
+        )
         page_link("kernel_bayes", "Bayes' rule from samples", icon=":material/bubble_chart:")
         page_link("filtering", "Track a hidden state", icon=":material/my_location:")
         page_link("likelihood_free", "Inference from a simulator", icon=":material/casino:")
@@ -41,12 +46,12 @@ def main() -> None:
         st.markdown("Pages with controls become slides: press Present or P. PowerPoint and PDF are under Download.")
         page_link("downscaling", "Slides of the example", query={PRESENT: "1"}, icon=":material/slideshow:")
         page_link("sparse_representation", "Slides of a method", query={PRESENT: "1"}, icon=":material/slideshow:")
-        page_link("runs", "Links to your results", icon=":material/link:")
+        page_link("runs", "Your runs and their links", icon=":material/link:")
     with evidence, st.container(border=True, height="stretch"):
         st.subheader("Check", anchor=False)
         st.markdown("What holds of the published results, and how accurate each model is on real fields.")
         page_link("replicated", "Published results, redone", icon=":material/fact_check:")
-        page_link("benchmarks", "Which model wins where", icon=":material/leaderboard:")
+        page_link("benchmarks", "Accuracy of every model", icon=":material/leaderboard:")
         page_link("glossary", "What the words mean", icon=":material/dictionary:")
 
 
@@ -55,8 +60,8 @@ def _own_file() -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         page_door("downscaling", "Downscale your own file", query={"data": OWN}, icon=":material/upload_file:")
         st.markdown(
-            "NetCDF or GRIB: one fine field, or a coarse file and fine covariates such as altitude. The variables are "
-            "guessed, and the map is there within a minute.",
+            "NetCDF or GRIB: one fine field, or a coarse file and fine covariates such as altitude. The app guesses "
+            "the variables, you can correct them, and the map is there within a minute.",
             width=620,
         )
 

@@ -17,6 +17,8 @@ _MOST_ON_TOP = 2  # more names than these stand below the curves
 DASHES = ("solid", "dash", "dot")
 #: An objective's axis shows this share of its evaluations, the best; all of it where there are fewer evaluations.
 SHOWN, _FEW_TO_CLIP = 0.95, 4
+#: Least height of that axis, as a share of the values.
+_LEAST_SPAN = 1e-3
 
 
 def thin(count: int, most: int = MOST_POINTS) -> np.ndarray:
@@ -95,7 +97,10 @@ def objective_trace(
     title = stage[:1].upper() + stage[1:] or "Objective"
     quantity = next(iter(lines), "").split(" (")[0]
     figure = trace_plot(step, lines, title=title, label=quantity, height=height, dark=dark)
-    _break_names(figure)
+    _shorten_names(figure)
+    if (ends := _least_span(lines)) is not None:
+        figure["layout"]["yaxis"] |= {"range": list(ends), "autorange": False}
+        return figure
     if lines and (reach := _reach(lines)) is not None:
         low, high, beyond, side = reach
         figure["layout"]["yaxis"] |= {"range": [low, high], "autorange": False}
@@ -109,14 +114,21 @@ def objective_trace(
     return figure
 
 
-def _break_names(figure: Figure) -> None:
-    """Break what a legend says in brackets into lines, and put the legend below the axes where the chart is narrow."""
+def _shorten_names(figure: Figure) -> None:
+    """Leave what a name says in brackets out of the legend, and put that below the axes where the chart is narrow."""
     for trace in figure["data"]:
-        trace["name"] = trace["name"].replace(" (", "<br>(").replace(", ", ",<br>")
-    breaks = max((trace["name"].count("<br>") for trace in figure["data"]), default=0)
-    figure["layout"]["margin"]["t"] += _LEGEND_ROW * breaks
-    figure["layout"]["height"] += _LEGEND_ROW * breaks
+        trace["name"] = trace["name"].split(" (")[0]
     figure["layout"]["meta"]["legend"] = "beside"
+
+
+def _least_span(lines: Mapping[str, Sequence[float | None]]) -> tuple[float, float] | None:
+    """Ends of an axis for an objective that hardly changes, where ticks would differ in late digits alone."""
+    known = [v for values in lines.values() for v in values if v is not None and np.isfinite(v)]
+    if not known:
+        return None
+    low, high = min(known), max(known)
+    least = _LEAST_SPAN * max(abs(low), abs(high))
+    return None if high == low or high - low >= least else ((low + high - least) / 2, (low + high + least) / 2)
 
 
 def _reach(lines: Mapping[str, Sequence[float | None]]) -> tuple[float, float, int, str] | None:

@@ -161,7 +161,7 @@ def _trust_badge(shown: Shown) -> dict[str, str]:
 
 def _slides(shown: Shown) -> list[dict[str, Any]]:
     problem = shown.problem
-    cells, pixels = int(problem.observed.sum()), f"{len(problem.pixel):,}".replace(",", "\u202f")
+    cells, pixels = int(problem.observed.sum()), f"{len(problem.pixel):,}"
     name, hidden = short_name(problem), _hidden(problem)
     covariates = ", ".join(problem.spec.covariates).replace("_", " ")
     doubt = f"2\u00a0sd exceeds {_with_units(_least_known(shown), problem.units)}."

@@ -233,5 +233,8 @@ def trace_charts(rows: list[dict[str, Any]]) -> None:
     dark = is_dark()
     for stage, (at, lines) in objectives.items():
         plotly_live(objective_trace(stage, at, lines, height=170, dark=dark), f"run-objective-{stage}")
+        _, bracket, inside = next(iter(lines)).partition(" (")
+        if bracket:
+            st.caption(f"Approximated while learning: {inside.removesuffix(')')}.")
     if values:
         plotly_live(hyperparameter_trace(steps, values, dark=dark), "run-hyperparameters")

@@ -36,6 +36,12 @@ def test_a_step_at_minus_three_million_does_not_flatten_the_trace(count: int, be
     assert mirrored["range"] == pytest.approx([-high, -low]) and "lie above" in told
 
 
+def test_an_objective_that_hardly_changes_has_no_ticks_of_late_digits() -> None:
+    axis, _ = axis_of(375.27 + 1e-8 * np.arange(30))
+    low, high = axis["range"]
+    assert low < 375.27 < high and 0.3 < high - low < 0.5
+
+
 @pytest.mark.parametrize("values", [ascent(60), np.array([-3e6, -150.0, -149.0]), np.full(30, 2.0), np.array([])])
 def test_a_trace_that_nothing_flattens_is_shown_whole(values: np.ndarray) -> None:
     axis, alt = axis_of(values)

@@ -9,6 +9,8 @@ from deconditioning.figures.style import INK, Figure, axis, layout, literal
 from deconditioning.metrics.intervals import AIM
 
 _LINE = 46
+#: How far apart dots of a field's models lie, in lines.
+_ASIDE = 0.17
 #: From the foot to the top of a panel, behind its dots.
 _ENDS = {"y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
 
@@ -79,15 +81,17 @@ def _above(text: str, x: float) -> dict[str, Any]:
 def _dots(
     rows: Sequence[Measured], places: Mapping[tuple[str, str], float], usual: str, hover: str, dark: bool
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """The dots of every model, those of the usual one in front."""
+    """The dots of every model: the usual one's on the line of its field, the others' by turns above and below it."""
     fields, traces = _fields(rows), []
-    for model in sorted(dict.fromkeys(model for _, model in places), key=lambda model: model == usual):
+    models = sorted(dict.fromkeys(model for _, model in places), key=lambda model: model != usual)
+    for index, model in reversed([*enumerate(models)]):
+        aside = _ASIDE * ((index + 1) // 2) * (-1) ** index
         chosen, colour = model == usual, model_colour(model, dark)
         marker = {"size": 14 if chosen else 10, "color": colour, "symbol": "circle" if chosen else "circle-open",
                   "line": {"width": 2, "color": colour}}  # fmt: skip
         own = {field: share for (field, each), share in places.items() if each == model}
         traces.append(
             {"type": "scatter", "mode": "markers", "marker": marker, "name": literal(model_name(model)),
-             "x": list(own.values()), "y": [fields.index(field) for field in own], "hovertemplate": hover}
+             "x": list(own.values()), "y": [fields.index(field) + aside for field in own], "hovertemplate": hover}
         )  # fmt: skip
     return traces
