@@ -127,10 +127,8 @@ def family_values(model: NamedModel, kernel: KernelSpec, covariates: Sequence[st
 
 
 def begin(choice: Choice, problem: DownscalingProblem, settings: DownscaleSettings) -> ModelSpec:
-    """Where the sliders begin: learned values kept for the worked examples, else the usual start.
-
-    Cells hidden by hand leave learned values as they are (`learned_from` tells): what moves is what their targets told.
-    """
+    """Where the sliders begin: learned values kept for the worked examples (cells hidden by hand leave them, see
+    `learned_from`), else the usual start."""
     return stored_model(choice, settings) or _starting(choice.key, json.dumps(settings.to_dict()), problem)
 
 

@@ -8,17 +8,20 @@ from pages.kit.pages import page_door, page_link
 from pages.kit.tools.present import ASKED as PRESENT
 from pages.start.walk import CSS, walk
 
+#: Below the pictures.
+_WALK = (
+    "Potential temperature at 645 m, 19 November 2009, 12 UTC (UK Met Office UKV, Crown copyright, Open Government "
+    "Licence): 440 cells of 9 × 9 pixels become a map of 35,640 pixels. Computed by this app with stored "
+    "hyperparameters."
+)
+
 
 def main() -> None:
     """Draw the page."""
     page_header("Deconditioning Lab", "From coarse averages to a fine field, with its uncertainty.")
     _own_file()
     st.html(f"<style>{CSS.read_text(encoding='utf-8')}</style>{walk()}")
-    st.caption(
-        "Potential temperature at 645 m, 19 November 2009, 12 UTC (UK Met Office UKV, Crown copyright, Open Government "
-        "Licence): 440 cells of 9 × 9 pixels become a map of 35,640 pixels. Computed by this app with stored "
-        "hyperparameters."
-    )
+    st.caption(_WALK)
     learn, explore, present, evidence = st.columns(4)
     with learn, st.container(border=True, height="stretch"):
         st.subheader("Learn", anchor=False)

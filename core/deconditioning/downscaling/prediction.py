@@ -11,10 +11,10 @@ from torch import Tensor
 
 from deconditioning.bag_sums.by_term import PartedPicture
 from deconditioning.bag_sums.pixel_sums import Picture, PictureSums, picture_sums
-from deconditioning.bag_sums.region_sums import RegionSums, region_sums
 from deconditioning.downscaling.checks.few_cells import sentences
 from deconditioning.downscaling.checks.local_scale_inputs import scale_at
 from deconditioning.downscaling.pictures.layouts import grid_layout
+from deconditioning.downscaling.pictures.regions import by_regions
 from deconditioning.downscaling.starting import columns_of
 from deconditioning.downscaling.stations.station_posterior import (
     StationPosterior,
@@ -24,7 +24,7 @@ from deconditioning.downscaling.stations.station_posterior import (
 from deconditioning.errors import Check, InputError, never
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.conditioning import Conditioning
-from deconditioning.models.indirect_gp import Columns, IndirectPosterior, check_matching, condition_on_gram, posterior
+from deconditioning.models.indirect_gp import Columns, check_matching, condition_on_gram, posterior
 from deconditioning.models.learning.integrate import members
 from deconditioning.models.learning.learning import LearningOptions
 from deconditioning.models.leave_one_out import MOST_TARGETS, leave_one_out, left_out
@@ -91,11 +91,6 @@ def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = ne
 def pseudo_target_learning(model: NamedModel) -> LearningOptions:
     """How the regression that gives a model its pseudo-targets is learned: held by priors where its kernel is."""
     return LearningOptions(restarts=1, prior_sd=model.start(matched=False).prior_sd)
-
-
-def pixels_of_bags(problem: DownscalingProblem) -> Int[Tensor, " N"]:
-    """The prediction pixel that each row of the problem's bags is."""
-    return torch.as_tensor(problem.bag_pixel)
 
 
 def picture_of(problem: DownscalingProblem) -> Picture:
@@ -193,17 +188,11 @@ def predict_tiled(
 ) -> Prediction:
     """Posterior at ``inputs`` tile by tile, with bounded memory; those of the pixels by the algorithms of
     `region_sums`."""
-    at_tile = None
-    if inputs.shape == problem.inputs.shape and bags_inside(problem) and not spec.model.looks_at_footprints:
-        picture = picture_of(problem).to(inputs.device)
-        sums = region_sums(spec.kernel, picture, check=check)
-        given = posterior_through(sums, spec, data, problem, check)
-
-        def at_tile(part: slice) -> Tensor:
-            cells = None if picture.layout is None else picture.layout.cells.at(part)
-            return sums.at(inputs[part], cells, check)[0]
+    whole = inputs.shape == problem.inputs.shape and bags_inside(problem) and not spec.model.looks_at_footprints
+    if whole:
+        given, at_tile = by_regions(spec, data, problem, picture_of(problem).to(inputs.device), inputs, check)
     else:
-        given = posterior(spec, data, columns_of(problem), check)
+        given, at_tile = posterior(spec, data, columns_of(problem), check), None
     moments = given.mean_and_variance(inputs, check, at_tile)
     routes = tuple("tiles" for _ in spec.kernel.terms)
     result = _prediction(spec, problem, moments, given.conditioning, routes, inputs)
@@ -215,14 +204,6 @@ def predict_tiled(
     if inputs.shape != problem.inputs.shape:
         return result
     return replace(result, stations=station_posterior(spec, given.conditioning, problem, at, result.scale))
-
-
-def posterior_through(
-    sums: RegionSums, spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, check: Check = never
-) -> IndirectPosterior:
-    """`posterior` with K̄ from sums over the problem's bags by the cheapest algorithms."""
-    columns = columns_of(problem)
-    return IndirectPosterior(spec, columns, sums.bags, condition_on_gram(spec, data, columns, sums.gram(check)))
 
 
 def _predict_through(

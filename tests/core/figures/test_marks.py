@@ -25,11 +25,13 @@ from deconditioning.figures.studies import (
     filtering,
     likelihood_free,
     one_dimension,
+    period,
     posteriors,
     real_fields,
     speed_ratios,
     story,
     swiss_roll,
+    verification,
 )
 from deconditioning.figures.style import MISSING, Figure, rimmed_frame
 from tests.core.figures.test_palette import THEMES, contrast
@@ -51,6 +53,7 @@ DOTS = [{"model": "cmp", "mean": 1.0, "sd": 0.1, "paper": (1.1, 0.1)}, {"model":
 WAYS = {"kbr_gauss": N, "kalman_matrix": N}
 SWEPT = [{"values": {"a": a, "b": b}, "rmse": a + b} for a in (1.0, 2.0) for b in (1.0, 2.0)]
 FLAT = np.ones((2, 2, 3))
+TABLE = np.array([[0.8, 0.1, 0.2], [0.2, 0.9, 0.8]])
 GRID = make_grid("latlon", np.linspace(50, 59, 7), np.linspace(-9, 3, 7))
 FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "against_size.scores_against": lambda dark: against_size.scores_against(
@@ -154,6 +157,19 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
         dark=dark,
     ),
     "speed_ratios.ratio_dots": lambda dark: speed_ratios.ratio_dots(ROWS, dark=dark),
+    "period.hovmoeller": lambda dark: period.hovmoeller(
+        {"a": FLAT[0]}, np.arange(3.0), np.arange(2.0), MapScale("value", "K", "sequential", 0, 1), labels=("x", "y"), dark=dark
+    ),
+    "verification.reliability_plot": lambda dark: verification.reliability_plot(
+        {"delta": TABLE}, 0.2, names={}, dark=dark
+    ),
+    "verification.scores_in_time": lambda dark: verification.scores_in_time(
+        N, {"delta": N}, title="t", labels=("x", "y"), names={}, dark=dark
+    ),
+    "verification.skill_plot": lambda dark: verification.skill_plot({"RMSE": {"bilinear": (0.5, 0.4, 0.6)}}, dark=dark),
+    "verification.spread_skill_plot": lambda dark: verification.spread_skill_plot(
+        {"delta": TABLE}, units="K", names={}, dark=dark
+    ),
     "swiss_roll.model_dots": lambda dark: swiss_roll.model_dots(DOTS, title="t", score="RMSE", dark=dark),
     "swiss_roll.roll_from_the_side": lambda dark: swiss_roll.roll_from_the_side(
         np.column_stack([N, N, N]), np.arange(7), N, N, ([0, 1], [2, 3]), (0, 2), dark=dark

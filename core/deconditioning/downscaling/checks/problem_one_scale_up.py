@@ -10,7 +10,7 @@ from torch import Tensor
 from deconditioning.device import choose
 from deconditioning.downscaling.checks.few_cells import widening
 from deconditioning.downscaling.checks.local_scale_inputs import local_scale_inputs
-from deconditioning.downscaling.prediction import bags_inside, pixels_of_bags
+from deconditioning.downscaling.prediction import bags_inside
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.fields.grids.pixel_shares import mostly
 from deconditioning.fields.problem.joined_cells import Joined, join_bags, join_targets
@@ -75,7 +75,7 @@ def problem_one_scale_up(problem: DownscalingProblem, settings: DownscaleSetting
     joined = targets if problem.matched else join_bags(problem)
     if min(targets.count, joined.count) < LEAST:
         return None
-    bags, points = problem.data.bags, pixels_of_bags(problem)
+    bags, points = problem.data.bags, torch.as_tensor(problem.bag_pixel)
     scored, known = torch.as_tensor(targets.item), np.arange(len(targets.item))
     own = None
     if not problem.matched:

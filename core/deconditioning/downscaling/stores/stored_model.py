@@ -22,7 +22,8 @@ from torch import Tensor
 from deconditioning.bag_sums.offsets import Cells
 from deconditioning.bag_sums.region_sums import RegionSums
 from deconditioning.downscaling.checks.local_scale_inputs import LocatedScale, scale_of
-from deconditioning.downscaling.prediction import bags_inside, matched_data, posterior_through, reads_bags
+from deconditioning.downscaling.pictures.regions import posterior_through
+from deconditioning.downscaling.prediction import bags_inside, matched_data, reads_bags
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source
 from deconditioning.downscaling.starting import columns_of, starting_spec
