@@ -158,7 +158,12 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     ),
     "speed_ratios.ratio_dots": lambda dark: speed_ratios.ratio_dots(ROWS, dark=dark),
     "period.hovmoeller": lambda dark: period.hovmoeller(
-        {"a": FLAT[0]}, np.arange(3.0), np.arange(2.0), MapScale("value", "K", "sequential", 0, 1), labels=("x", "y"), dark=dark
+        {"a": FLAT[0]},
+        np.arange(3.0),
+        np.arange(2.0),
+        MapScale("value", "K", "sequential", 0, 1),
+        labels=("x", "y"),
+        dark=dark,
     ),
     "verification.reliability_plot": lambda dark: verification.reliability_plot(
         {"delta": TABLE}, 0.2, names={}, dark=dark
