@@ -15,9 +15,10 @@ from pages.kit.controls.essential import Essential
 from pages.kit.controls.settings import controls, essentials
 from pages.kit.layout.page_layout import page_header, refusals
 
+_STEP = "The step of the series that is shown. The page opens at one whose observation is far from the state."
 ESSENTIALS = {
     **essentials(ViewSettings, RotationSettings, KernelSettings, CameraSettings, CameraKernelSettings),
-    **dict.fromkeys(("f-step", "fc-step"), Essential("Which step", "The step of the series that is shown.")),
+    **dict.fromkeys(("f-step", "fc-step"), Essential("Which step", _STEP)),
     "f-file": Essential("Your own series", "A table with one step per row, CSV or NetCDF."),
 }
 

@@ -80,8 +80,8 @@ def _said(result: Followed, system: RotationSystem) -> None:
     most = "" if best in ("kbr", "ekf") else f" Most accurate: the {words.phrase(best)}."
     st.markdown(
         f"A point moves along a {track}. **Hidden**: where it is. **Seen**: one noisy position at every step. "
-        f"**Given** to the kernel Bayes filter: {len(result.points)} examples and no equation; its mean square error "
-        f"is **{errors['kbr']:.4f}**, that of the extended Kalman filter, which knows {_known(system)}, "
+        f"**Given** to the kernel Bayes filter: {len(result.points)} examples and no equation. Its mean square error "
+        f"is **{errors['kbr']:.4f}**; that of the extended Kalman filter, which knows {_known(system)}, is "
         f"**{errors['ekf']:.4f}**.{most}"
     )
 

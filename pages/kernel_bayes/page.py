@@ -12,10 +12,13 @@ from pages.kernel_bayes.presets import PRESETS
 from pages.kernel_bayes.words import equation
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.controls import widgets
+from pages.kit.controls.address import correct
 from pages.kit.controls.settings import control, essentials
 from pages.kit.layout.page_layout import evidence, page_header, refusals
 from pages.kit.tools.study_sweep import OnPage, offer
 
+#: The dimension in which the page opens: prior, posterior and samples are one picture.
+_OPENING = 1
 _MORE = "k-more"
 _VIEWS = {"dimension": "error against d", "size": "error against n and time", "prior": "what is left of the prior"}
 
@@ -36,7 +39,8 @@ def main() -> None:
 def body() -> None:
     """One observation; below it, measured errors."""
     with st.sidebar:
-        dimension = control(RULE.dimension, RULE())
+        _several_if_observed()
+        dimension = control(RULE.dimension.copy(default=_OPENING), RULE())
     if dimension in FEW:
         settings, result = picture_first(lambda: observed(dimension))
         spec, y = gaussian_spec(settings, 1), np.array(settings.observed)
@@ -48,6 +52,13 @@ def body() -> None:
     with evidence(_MORE, "k-size-d"):
         st.markdown(errors.worth_it())
         more(spec, y)
+
+
+def _several_if_observed() -> None:
+    """An address that numbers an observation but no dimension is one of several dimensions, the study's own default."""
+    key, asked = RULE.dimension.key, st.query_params
+    if RULE.observation.key in asked and key not in asked and key not in st.session_state:
+        correct(key, [str(RULE.dimension.default)])
 
 
 def more(spec: GaussianSpec, y: np.ndarray) -> None:

@@ -7,6 +7,7 @@ from deconditioning.datasets.sparse_toy import Toy, ToySpec
 from deconditioning.errors import InputError
 from deconditioning.figures.studies.one_dimension import function_plot
 from deconditioning.models.sparse.sparse_representation import SparseRepresentation
+from deconditioning.studies.sparse_representation.settings import PlacedSettings
 from deconditioning.studies.sparse_representation.study import (
     VERSIONS,
     Represented,
@@ -58,7 +59,7 @@ def pictures(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Rep
         here = picture_first(lambda: _here(toy, count, kept))
     others = {version: read_at(toy.spec, spec) for version, spec in kept.items()}
     others["variational_gp"] = fitted(toy.spec, "variational_gp", len(here.locations))
-    told.markdown(opening(toy, here, others))
+    told.markdown(opening(toy, here, others, _places()))
     first = [version for version in ("learned", "learned_points", "variational_gp") if version in others]
     below, words = st.columns([1, 2], vertical_alignment="center") if len(first) > 2 else (right, st)
     places = [right.container(), right.container(), below]
@@ -72,26 +73,31 @@ def pictures(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Rep
     return here
 
 
-def opening(toy: Toy, here: Represented, shown: dict[str, Represented]) -> str:
+def _places() -> str:
+    """Where the points of the large picture stand, as its control holds it."""
+    return str(st.session_state.get(PlacedSettings.places.key) or PlacedSettings.places.default)
+
+
+def opening(toy: Toy, here: Represented, shown: dict[str, Represented], places: str) -> str:
     """How near the points of the sliders come, beside learned ones, the variational GP and all data."""
     data, count = f"{toy.spec.data:,}", len(here.locations)
     best = min((name for name in shown if name in LEARNABLE), key=lambda n: _rmse(shown[n], toy), default=None)
     own = (
-        f"{data} noisy data of a function that {toy.spec.points} points represent exactly. With the "
-        f"sliders' values, {count} points represent it with RMSE **{number(_rmse(here, toy))}**"
+        f"{data} noisy data of a sum of {toy.spec.points} kernels. RMSE with {count} inducing points: "
+        f"**{number(_rmse(here, toy))}** at {places} positions and the sliders' values"
     )
     if best is None:
         return f"{own}. Press **Learn the points** to see how well {count} learned points can represent it."
     return (
-        f"{own}, {count} learned points with **{number(_rmse(shown[best], toy))}**, {count} points of a variational GP "
-        f"with {number(_rmse(shown['variational_gp'], toy))}{_all_data(toy, count)}."
+        f"{own}, **{number(_rmse(shown[best], toy))}** once the points are learned. For comparison: variational GP, "
+        f"{count} points {number(_rmse(shown['variational_gp'], toy))}{_all_data(toy, count)}."
     )
 
 
 def _all_data(toy: Toy, count: int) -> str:
     """The error of a GP on all data; nothing where these are too many."""
     try:
-        return f", a GP on all data with {number(_rmse(fitted(toy.spec, 'exact_gp', count), toy))}"
+        return f"; GP on all data {number(_rmse(fitted(toy.spec, 'exact_gp', count), toy))}"
     except InputError:
         return ""
 
@@ -116,7 +122,7 @@ def _draw(
     toy: Toy, version: str, title: str, represented: Represented, key: str, *, height: int, legend: bool = True
 ) -> None:
     low, high = float(toy.truth.min()), float(toy.truth.max())
-    room = 0.35 * max(high - low, 1.0)
+    room = 0.5 * max(high - low, 1.0)
     figure = function_plot(
         toy.grid[:, 0].numpy(), represented.mean, represented.sd, {"truth": toy.truth}, title=title, model=version,
         name="posterior:<br>mean ± 2 sd", marks=represented.locations, points=shown_data(toy), labels=("x", "f(x)"),

@@ -28,8 +28,9 @@ def equation(toy: Toy, count: int, here: Represented) -> None:
     """The model with today's numbers."""
     assert here.spec is not None
     explain(
-        "The points replace both x and y: every datum is a smoothed value of f at the points, and the positions "
-        "maximise the evidence. Only n×n matrices are inverted, for any number of data.",
+        "The points replace both x and y: the model takes each observation for a linear combination of the values of "
+        "f at the points, plus noise. The positions maximise the evidence. However many data there are, the matrices "
+        "that are inverted have one row for each point.",
         rf"""
 $$A = (L + \sigma^2 I)^{{-1}}\ell(\mathbf u, \tilde{{\mathbf y}}),\qquad
 \tilde z \sim N(0, A^\top K A + \sigma^2 I),\qquad \alpha = (A A^\top K + \sigma^2 I)^{{-1}} A \tilde z$$

@@ -18,14 +18,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def opened(open_page) -> AppTest:
-    """The page as it opens."""
-    return open_page("kernel_bayes")
+    """The page in six dimensions."""
+    return open_page("kernel_bayes", **{"k-dim": "6"})
 
 
 @pytest.fixture
 def page(open_page) -> AppTest:
-    """The page in one dimension."""
-    return open_page("kernel_bayes", **{"k-dim": "1"})
+    """The page as it opens, in one dimension."""
+    return open_page("kernel_bayes")
 
 
 def words(page: AppTest) -> str:
@@ -33,7 +33,7 @@ def words(page: AppTest) -> str:
     return " ".join(block.value for block in page.markdown)
 
 
-def test_it_opens_where_the_rule_is_nearest_and_says_when_it_is_not_worth_it(opened):
+def test_in_six_dimensions_the_rule_is_nearest_and_it_says_when_it_is_not_worth_it(opened):
     said = words(opened)
     assert "here it is the most accurate of the methods with the same number of samples" in said
     kept = json.loads((ROOT / "data" / "benchmarks" / "kernel_bayes_sizes.json").read_text())["summary"]
@@ -65,6 +65,10 @@ def test_at_the_opening_the_rule_is_nearest_for_every_seed():
         one = answers(problem, problem.tests[3], scale=1.0, epsilon=5e-5, delta=1e-4, bandwidth=2.0)
         assert found["kbr"][3] == pytest.approx(one["kbr"].mean, abs=1e-3)
         assert found["cme"][3] == pytest.approx(one["cme"].mean, abs=1e-6)
+
+
+def test_a_numbered_observation_is_one_of_six_dimensions(open_page):
+    assert "6 numbers" in words(open_page("kernel_bayes", **{"k-obs": "9"}))
 
 
 def test_one_dimension_has_every_rule_beside_the_exact_mean(page):

@@ -22,19 +22,21 @@ def coordinates_plot(
     height: int = 360,
     dark: bool = False,
 ) -> Figure:
-    """The exact mean ± 2 sd (d,) of every coordinate, and each estimate (d,) beside it, in its model's colour."""
+    """The exact mean ± 2 sd (d,) of every coordinate, and estimates (d,) on both sides, in their models' colours."""
     at = np.arange(1, len(exact) + 1, dtype=float)
-    steps = np.linspace(-_SPREAD / 2, _SPREAD / 2, len(estimates) + 1)
+    half = (len(estimates) + 1) // 2
+    beside = np.arange(1, half + 1) / max(half, 1) * _SPREAD / 2
+    steps = np.concatenate([-beside[::-1], beside])[: len(estimates)]
     bars = {"type": "data", "array": compact(2 * sd, "f8"), "thickness": 1.5, "width": 5, "color": INK[dark]}
     traces: list[dict[str, Any]] = [
         {
-            "type": "scatter", "mode": "markers", "x": compact(at + steps[0], "f8"), "y": compact(exact, "f8"),
+            "type": "scatter", "mode": "markers", "x": compact(at, "f8"), "y": compact(exact, "f8"),
             "name": "exact posterior:<br>mean ± 2 sd", "error_y": bars,
             "marker": {"color": INK[dark], "size": 7, "symbol": "line-ew-open"},
             "hovertemplate": "exact %{y:.2f}",
         }
     ]  # fmt: skip
-    for step, (name, values) in zip(steps[1:], estimates.items(), strict=True):
+    for step, (name, values) in zip(steps, estimates.items(), strict=True):
         traces.append(
             {
                 "type": "scatter", "mode": "markers", "x": compact(at + step, "f8"), "y": compact(values, "f8"),

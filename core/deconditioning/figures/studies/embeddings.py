@@ -70,10 +70,12 @@ def embedding_map(
     title: str,
     colours: Colours = "sequential",
     limits: tuple[float, float] | None = None,
+    names: tuple[str, str] = ("x", "y"),
     height: int = 260,
     dark: bool = False,
 ) -> Figure:
-    """``μ(x, y)`` (X, Y) as a heat map, y to the right, x up."""
+    """``μ(x, y)`` (X, Y) as a heat map, y to the right, x up; ``names`` are those of x and y."""
+    up, across = names
     low, high = limits or (float(values.min()), float(values.max()))
     bar = {
         "thickness": 9,
@@ -87,13 +89,13 @@ def embedding_map(
     trace = {
         "type": "heatmap", "z": compact(values), "x": compact(y, "f8"), "y": compact(x, "f8"),
         "colorscale": colour_scale(colours), "zmin": low, "zmax": high, "colorbar": bar, "zsmooth": "best",
-        "hovertemplate": "y %{x:.2f}, x %{y:.2f}: %{z:.4f}<extra></extra>",
+        "hovertemplate": f"{across} %{{x:.2f}}, {up} %{{y:.2f}}: %{{z:.4f}}<extra></extra>",
     }  # fmt: skip
     picture = _frame(title, height, dark)
     row, column = np.unravel_index(int(np.argmax(values)), values.shape)
     picture["meta"]["alt"] = (
-        f"{title} over y and x, from {number(values.min())} to {number(values.max())}, highest at y = "
-        f"{number(y[column])}, x = {number(x[row])}."
+        f"{title} over {across} and {up}, from {number(values.min())} to {number(values.max())}, highest at {across} = "
+        f"{number(y[column])}, {up} = {number(x[row])}."
     )
     return {"data": [trace], "layout": picture}
 

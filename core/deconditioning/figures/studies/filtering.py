@@ -38,8 +38,8 @@ def plane_plot(
         faint = {"color": hue("grey", dark), "width": 1.2}
         traces.append(_points(track, "track", {}) | {"mode": "lines", "line": faint})
     trail = truth[max(0, step - TRAIL) : step + 1]
-    line = {"color": INK[dark], "width": 1.4, "dash": "dot"}
-    traces.append(_points(trail, "path so far", {}) | {"mode": "lines", "line": line})
+    fading = {"size": compact(np.linspace(2.5, 7, len(trail)), "f8"), "color": INK[dark]}
+    traces.append(_points(trail, f"hidden: the last<br>{TRAIL} steps", fading))
     if observations is not None:
         mark = {"size": 12, "symbol": "x", "color": hue("grey", dark)}
         traces.append(_points(observations[step : step + 1], "seen: noisy observation", mark))
