@@ -14,7 +14,8 @@ def sentence(shown: Shown) -> None:
     series, result = shown.result.series, shown.result
     cells, pixels = int(series.problem.observed.sum()), series.problem.grid.area.size
     known = (
-        f"The fine truth of {shown.training} earlier times is the prior; weights: {result.diagnostics['mixture']}."
+        f"Prior covariance: {result.diagnostics['mixture']} (the archive is the fine truth of {shown.training} earlier "
+        "times), the rest is the kernel's."
         if shown.training
         else "Nothing fine is known."
     )

@@ -30,7 +30,7 @@ SEEDS = range(6)
 def station_case(seed: int, offset: float = 0.0) -> DownscalingProblem:
     """The problem of one draw: cells, stations with an ``offset``, and others at which maps are scored."""
     drawn = network(seed, offset)
-    found = make_problem(drawn.fields, DownscalingSpec("t", ("orog",), (), (BLOCK, BLOCK), 0.0, seed=seed))
+    found = make_problem(drawn.fields, DownscalingSpec("t", ("altitude",), (), (BLOCK, BLOCK), 0.0, seed=seed))
     return with_scored_stations(with_stations(found, drawn.seen), drawn.scored)
 
 

@@ -36,7 +36,7 @@ def scores(page: AppTest) -> dict[str, dict[str, float]]:
 
 def test_it_opens_on_a_finished_series(page: AppTest) -> None:
     said = next(each.value for each in page.markdown if "coarse cells become" in each.value)
-    assert "24 coarse cells become 1,536 pixels" in said and "216 earlier times is the prior" in said
+    assert "24 coarse cells become 1,536 pixels" in said and "216 earlier times" in said
     assert "RMSE **0." in said and "of the truth" in said and "modified Copernicus" in captions(page)
     assert "The band contains the truth" in captions(page) and "Each row is one time" in captions(page)
 

@@ -77,7 +77,9 @@ def test_without_its_stations_the_example_is_one_of_cells(open_page) -> None:
 
 def test_the_generated_stations_measure_the_field_they_belong_to() -> None:
     drawn = network(3, offset=0.0)
-    problem = build_problem(Source("x"), DownscalingSpec("t", ("orog",), (), (18, 18), 0.0), lambda key: drawn.fields)
+    problem = build_problem(
+        Source("x"), DownscalingSpec("t", ("altitude",), (), (18, 18), 0.0), lambda key: drawn.fields
+    )
     grid, truth = problem.grid, problem.truth
     row = np.abs(grid.y[:, None] - drawn.seen.latitude).argmin(axis=0)
     column = np.abs(grid.x[:, None] - drawn.seen.longitude).argmin(axis=0)
@@ -119,7 +121,7 @@ def test_own_stations_join_own_fields_and_stay_in_address_and_run(open_page, gen
         ("towns.csv", table(generated.seen.of(np.arange(12)))),
         ("masts.csv", table(generated.scored.of(np.arange(9)))),
     )
-    offered(page, ("fields.nc", covariates(generated, "t", "orog")), *beside)
+    offered(page, ("fields.nc", covariates(generated, "t", "altitude")), *beside)
     page.button(key="lab-own-go").click().run()
     source = page.session_state["_choice"].source
     names = kept_beside(STATIONS)
@@ -153,13 +155,13 @@ def test_stations_join_the_fields_that_the_page_shows(open_page, generated: Netw
 
 def test_regions_are_the_target_beside_own_covariates(open_page, generated: Network) -> None:
     page = open_page("downscaling", data=OWN)
-    offered(page, ("heights.nc", covariates(generated, "orog")), ("regions.geojson", squares()))
+    offered(page, ("heights.nc", covariates(generated, "altitude")), ("regions.geojson", squares()))
     (attribute,) = [each for each in page.selectbox if each.label == "Values of the regions"]
     assert attribute.options == ["t", "spread"]
     page.text_input(key="lab-own-units").set_value("K").run()
     page.button(key="lab-own-go").click().run()
     choice = page.session_state["_choice"]
-    assert choice.spec.covariates == ("orog",) and choice.source.units == "K" and "its region" in words(page)
+    assert choice.spec.covariates == ("altitude",) and choice.source.units == "K" and "its region" in words(page)
     page.selectbox(key="errors").set_value("spread").run()
     choice = page.session_state["_choice"]
     assert choice.spec.error == "spread" and not page.exception
@@ -221,7 +223,7 @@ def test_a_file_that_cannot_join_is_refused_and_changes_nothing(open_page) -> No
 
 def test_regions_that_lie_elsewhere_are_refused(open_page, generated: Network) -> None:
     page = open_page("downscaling", data=OWN)
-    offered(page, ("heights.nc", covariates(generated, "orog")), ("far.geojson", squares(west=60.0)))
+    offered(page, ("heights.nc", covariates(generated, "altitude")), ("far.geojson", squares(west=60.0)))
     page.button(key="lab-own-go").click().run()
     assert not page.exception and "None of the 16 regions of far.geojson overlaps the map" in page.error[0].value
 
@@ -242,7 +244,7 @@ def test_what_is_learned_of_stations_goes_onto_the_sliders_and_comes_back_with_t
 
 
 def test_maps_ahead_of_a_slider_see_the_stations() -> None:
-    choice = Source("stations", stations="stations/seen"), DownscalingSpec("t", ("orog",), (), (18, 18), 0.0)
+    choice = Source("stations", stations="stations/seen"), DownscalingSpec("t", ("altitude",), (), (18, 18), 0.0)
     problem = build_problem(*choice)
     spec = preset(choice[0].to_dict(), choice[1].to_dict(), DownscaleSettings("area_to_point_gp"))
     assert spec is not None

@@ -185,7 +185,7 @@ BUILT_IN = (
         "deconditioning.datasets.network, seed 0",
         "A generated temperature in 16 cells and at 50 stations, which all read 0.8 K too high; 300 others score it.",
         partial(_network, "fields"),
-        _matched("t", ["orog"], 18, {}),
+        _matched("t", ["altitude"], 18, {}),
         {
             "seen": ("50 stations, made up", partial(_network, "seen")),
             "scored": ("300 other stations, made up", partial(_network, "scored")),
@@ -199,7 +199,7 @@ BUILT_IN = (
         "deconditioning.datasets.network, seed 0",
         "The same temperature, known as its means over 40 districts; 300 stations score it.",
         partial(_network, "fields"),
-        _matched("t", ["orog"], 18, {}),
+        _matched("t", ["altitude"], 18, {}),
         {"scored": ("300 stations, made up", partial(_network, "scored", offset=0.0))},
         {"means": ("40 districts, made up", _districts, "K")},
     ),

@@ -26,7 +26,7 @@ _DISTRICTS = 40
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """``fields`` with temperature ``t`` (K) and height ``orog`` (m), the stations ``seen`` by a model and those at
+    """``fields`` with temperature ``t`` (K) and height ``altitude`` (m), the stations ``seen`` by a model and those at
     which it is ``scored``."""
 
     fields: "Fields"
@@ -47,7 +47,7 @@ def network(seed: int = 0, offset: float = OFFSET) -> Network:
     lines = {"lat": ("lat", 45 + 0.05 * np.arange(SIZE), {"units": "degrees_north"}),
              "lon": ("lon", 5 + 0.05 * np.arange(SIZE), {"units": "degrees_east"})}  # fmt: skip
     temperature = {"units": "K", "long_name": "air temperature"}
-    data = {"t": (("lat", "lon"), truth, temperature), "orog": (("lat", "lon"), height, {"units": "m"})}
+    data = {"t": (("lat", "lon"), truth, temperature), "altitude": (("lat", "lon"), height, {"units": "m"})}
     fields = fields_from_dataset(xr.Dataset(data, lines))
     pixel = rng.choice(truth.size, SEEN + SCORED, replace=False)
     value = truth.flat[pixel] + offset + np.hypot(ERROR, OWN) * rng.standard_normal(len(pixel))

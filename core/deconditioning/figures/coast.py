@@ -12,11 +12,11 @@ Resolution = Literal["110m", "50m", "1km"]
 #: Whose lines they are, for the credit below a figure.
 CREDIT = "Natural Earth and GSHHG"
 #: Largest spans of latitude that the finer lines serve.
-_FINE, _REGION = 15.0, 60.0
+_FINE, _REGION = 6.0, 60.0
 
 
 def resolution_for(latitude: np.ndarray) -> Resolution:
-    """The lines for a field at such latitudes: 1 km up to 15° of them, 1:50 million up to 60°, else 1:110 million."""
+    """The lines for a field at such latitudes: 1 km up to 6° of them, 1:50 million up to 60°, else 1:110 million."""
     span = float(np.nanmax(latitude) - np.nanmin(latitude))
     return "1km" if span <= _FINE else "50m" if span <= _REGION else "110m"
 

@@ -30,4 +30,4 @@ def test_lines_stay_on_the_globe_and_do_not_jump() -> None:
 
 
 def test_the_resolution_follows_the_field() -> None:
-    assert [resolution_for(np.array([0.0, span])) for span in (5.0, 15.0, 40.0, 61.0)] == ["1km", "1km", "50m", "110m"]
+    assert [resolution_for(np.array([0.0, span])) for span in (3.0, 6.0, 12.0, 61.0)] == ["1km", "1km", "50m", "110m"]
