@@ -138,7 +138,8 @@ def verdict(layout: BagLayout, result: Comparison, sizes: torch.Tensor) -> str:
     told = {f"**{number(second, 2)}** if every group counts once (shrinkage)": second,
             f"**{number(first, 2)}** if every point counts once (standard)": first}  # fmt: skip
     better, worse = sorted(told, key=told.__getitem__)
-    spread = f"{int(sizes.min())} to {int(sizes.max())} points" if layout.unequal else f"{layout.per_bag} points each"
+    each = f"{layout.per_bag} points each"
+    spread = f"{int(sizes.min())} to {int(sizes.max())} points, {layout.per_bag} on average" if layout.unequal else each
     return f"{layout.bags} groups of {spread}: the error of the estimated mean of x (RMSE) is {better} and {worse}."
 
 
@@ -170,7 +171,8 @@ def _scores(result: Comparison) -> None:
         rows,
         columns=("of E[X | Y = y]", "of μ(x, y)"),
         names={"cmp": "Standard", "shrinkage_cmp": "Shrinkage"},
-        caption=f"RMSE against the truth, for y from {first} to {last}",
+        caption=f"RMSE against the truth, for y from {first} to {last}. At the ends there are few groups, and "
+        "regularisation draws both estimates towards zero",
     )
 
 

@@ -100,8 +100,9 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
             else f"is less accurate than *{model_name(best)}* on this draw"
         )
         st.markdown(
-            "How much does a measurement at x add to a person's outcome? The estimate, a Gaussian process, is the wide "
-            f"line in the middle; its posterior risk, a mean squared error, is **{risks['gpdr']:.4f}**. It {verb}."
+            "Simulated people, each with many measurements x and one outcome. How much does a measurement at x add to "
+            "the outcome? The estimate, a Gaussian process, is the solid line with the band; its posterior risk, a "
+            f"mean squared error, is **{risks['gpdr']:.4f}**. It {verb}."
         )
         return
     best = max(r2, key=r2.__getitem__)
@@ -118,7 +119,7 @@ def others(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> 
     if risks:
         r2, ceiling = float(scores["gpdr"].r2.mean()), _ceiling(chosen)
         single = (
-            f"Single outcomes are hard to predict: the R² of people left out is {signed(r2, 2)}; with the true curve "
+            f"Single outcomes are hard to predict: the R² of people held out is {signed(r2, 2)}; with the true curve "
             f"and every distribution known it would be {ceiling:.2f}."
         )
         compared = (
@@ -161,7 +162,7 @@ def predictions(chosen: Chosen, scores: dict[str, Validated]) -> None:
     """What was predicted of subjects held out."""
     subjects = chosen.prepared.subjects
     y = subjects.outcomes.numpy(force=True)
-    figure = predicted_plot(y, scores["gpdr"].predicted, title="People left out",
+    figure = predicted_plot(y, scores["gpdr"].predicted, title="People held out",
                             labels=(f"predicted {subjects.outcome_name}", f"observed {subjects.outcome_name}"),
                             height=380, dark=is_dark())  # fmt: skip
     plotly_live(figure, "d-predicted")
@@ -171,7 +172,7 @@ def remark(chosen: Chosen) -> None:
     """What the pictures are, and are not."""
     columns = chosen.prepared.subjects.columns
     st.caption(
-        "The densities on the left are smoothed for display; the estimate uses the measurements as they are. "
+        "The densities of single people are smoothed for display; the estimate uses the measurements as they are. "
         + ("" if len(columns) == 1 else f"Shown along {plain(columns[0])}, with the other columns at their medians.")
     )
     if LABEL in chosen.words:

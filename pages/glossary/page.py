@@ -16,13 +16,13 @@ _A_ROW = 2
 
 def main() -> None:
     """A search, and the words that it finds."""
-    page_header("Glossary", "What do the words on these pages mean, and where can you see it?")
+    page_header("Glossary", "What do the words on these pages mean, and where can you see them?")
     find, where = st.columns([2, 1], vertical_alignment="bottom")
     wanted = widgets.text_input(
         "Find a word", key=_SEARCH, max_chars=60, place=find, placeholder="a word, or part of its explanation"
     )
     pages = [page.title for group in GROUPS.values() for page in group if page.folder in {w.page for w in words()}]
-    page = widgets.selectbox("To try on", [_ANYWHERE, *pages], key=_WHERE, place=where)
+    page = widgets.selectbox("Page", [_ANYWHERE, *pages], key=_WHERE, place=where)
     result = [word for word in matching(wanted) if page in (_ANYWHERE, _title(word))]
     count = f"{len(words())} words" if len(result) == len(words()) else f"{len(result)} of {len(words())} words"
     st.caption(f"{count}. On other pages a dotted line marks these words: hover, focus or tap to read their meaning.")

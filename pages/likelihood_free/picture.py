@@ -81,7 +81,9 @@ def player(result: Inference, method: str) -> None:
                 st.rerun(scope="app")
             if st.button("Next sample", key="lf-next", disabled=playing):
                 st.session_state["lf-step"] = st.session_state.get("lf-step", last) % last + 1
-            drawn = int(widgets.slider("Herded samples drawn", 1, last, last, key="lf-step", disabled=playing))
+            drawn = int(
+                widgets.slider("Samples drawn (kernel herding)", 1, last, last, key="lf-step", disabled=playing)
+            )
         _draw(result, method, drawn, above)
 
     show()

@@ -48,8 +48,14 @@ def summary(inference: Inference, method: str) -> float:
         wide = high - low
         low, mean, high = lines["exact"]
         ratio = wide / (high - low)
+        widths = {name: (above - below) / (high - low) for name, (below, _, above) in lines.items() if name != "exact"}
+        nearest = min(widths, key=lambda name: abs(np.log(widths[name])))
         words += f", {number(ratio, 2)} times as wide as the exact one "
         words += f"(mean {number(mean)}, {number(low)} to {number(high)})"
+        if nearest != method:
+            words += (
+                f". The width of *{TITLES[nearest]}* is the closest: {number(widths[nearest], 2)} times the exact one"
+            )
     elif inference.problem.truth is not None:
         truth = np.log(inference.problem.truth) if picture.in_logs(inference) else inference.problem.truth
         spans = [picture.intervals(inference, j)[method] for j in range(len(truth))]
@@ -115,8 +121,8 @@ def _why_wide(inference: Inference, ratio: float) -> str:
     return (
         f"**Why {number(ratio, 2)} times the exact width**: of the {len(u):,} simulations only {inside} lie inside the "
         f"exact interval, and the kernel ℓ that bridges the gaps between them is {length:.1f} exact sd wide. In the "
-        "paper, too, most methods give wider intervals than the exact one with so few simulations. More herded samples "
-        f"do not help (median {np.median(many):.1f} with 1,000). A k half as wide gives a median of "
+        "paper, too, most methods give wider intervals than the exact one with so few simulations. More samples "
+        f"(kernel herding) do not help (median {np.median(many):.1f} with 1,000). A k half as wide gives a median of "
         f"{np.median(narrow):.1f}, but {max(narrow):.1f} on the worst of {len(narrow)} runs (preset *A narrower "
         "kernel*). More simulations help."
     )

@@ -171,7 +171,7 @@ def prior(length: float, guess: Guess | None, dark: bool) -> Shown:
         lesson = (
             f"With {number(best(False))} km the cell averages are {number(times)} times as probable as with your "
             f"{number(float(guess.value))} km. The band contains the real field at {percent(top.held)} of all places, "
-            f"with your length at {percent(own.held)}; the errors are {number(top.rmse)} K and {number(own.rmse)} K."
+            f"with your length at {percent(own.held)}; the RMSE is {_two(top.rmse, own.rmse)}."
         )
     equation = (
         FITS
@@ -191,6 +191,12 @@ $n = {len(cells.means)}$ standardised cell means; $s^2$ has the highest evidence
     return Shown(tuple(figures), sentence, best(False), lesson, equation=equation, source=SOURCE, link=link)
 
 
+def _two(first: float, second: float) -> str:
+    """Two errors in K; one where they round to the same."""
+    both = [f"{number(each)} K" for each in (first, second)]
+    return f"{both[0]} with either" if both[0] == both[1] else " and ".join(both)
+
+
 def _posterior(recovered: Recovered, colour: str) -> list[draw.Trace]:
     km, mean, reach = transect().km, recovered.mean, 2 * recovered.sd
     return [draw.band(km, mean - reach, mean + reach, "95 % band", colour),
@@ -208,7 +214,7 @@ def _evidence(own: float, dark: bool) -> Figure:
     ]
     result = draw.picture(
         traces,
-        ("length, km", "evidence / its maximum"),
+        ("length, km", "relative evidence"),
         "Evidence of each length.",
         dark=dark,
         height=draw.TALL - _LOWER + 10,
@@ -281,7 +287,7 @@ STEPS = (
     Step(
         "Mountains help",
         "A variable that is known in fine detail, such as altitude, supplies the missing detail.",
-        Control("Recovered … mountains", options=(WITHOUT, _WITH), value=WITHOUT),
+        Control("Altitude", options=(WITHOUT, _WITH), value=WITHOUT),
         Question("How much does knowing the mountains reduce the error?"),
         covariate,
     ),

@@ -35,7 +35,9 @@ def scores(page: AppTest) -> str:
 
 def test_it_opens_where_the_estimators_differ_and_says_by_how_much(page):
     said = words(page)
-    found = re.search(r"50 groups of (\d+) to (\d+) points: the error .* is \*\*(\S+)\*\* if every group counts", said)
+    found = re.search(
+        r"50 groups of (\d+) to (\d+) points, 20 on average: the error .* is \*\*(\S+)\*\* if every group counts", said
+    )
     assert found and int(found[1]) < int(found[2]) / 10
     layout = BagLayout(50, 20, True, True, 0.01, 0)
     assert float(found[3]) == pytest.approx(compare(layout).regression_rmse["shrinkage"], rel=0.05)

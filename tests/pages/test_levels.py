@@ -23,7 +23,7 @@ VIEWS: dict[str, list[dict[str, str]]] = {
     "sparse_representation": [{"s-size": "3"}],
     "swiss_roll": [{"r-seed": "3"}],
     "conditional_mean_embeddings": [{"e-seed": "3"}, {"e-view": "Rates"}],
-    "kernel_bayes": [{"k-seed": "3"}, {"k-dim": "1"}, {"k-dim": "2"}],
+    "kernel_bayes": [{"k-seed": "3"}, {"k-dim": "2"}, {"k-dim": "6"}],
     "likelihood_free": [{"lf-seed": "3"}],
     "filtering": [{"f-seed": "3"}, {"f-system": "camera"}, {"f-system": "own series"}],
     "distribution_regression": [{"d-seed": "3"}, {"d-data": "Stand-in"}, {"d-data": "Own table"}],

@@ -104,7 +104,7 @@ EXERCISES = (
     Exercise(
         "evidence", "one_dimension", "Learning by the evidence",
         "Move *How smooth the function is* (lengthscale of k) until the log evidence is within 1 of the maximum in the "
-        "evidence picture below.",
+        "evidence picture on that page.",
         "In the evidence picture the star marks the maximum and the circle marks the sliders' values.",
         _PAIRS | RecoverSettings.address(k_scale=4), _PAIRS | RecoverSettings.address(k_scale=0.8),
         "The evidence does not need the truth. With a long lengthscale the function cannot follow the data. With a "

@@ -54,7 +54,7 @@ def ridge_plot(
     picture["margin"] = {"l": 64, "r": 8, "t": 34, "b": 42}
     picture["xaxis"] = axis(labels[0], dark, automargin=False, range=[float(grid[0]), float(grid[-1])])
     shown = np.unique(np.linspace(0, len(outcomes) - 1, 7).round().astype(int))
-    ticks = {"tickvals": shown.tolist(), "ticktext": [number(outcomes[i]) for i in shown]}
+    ticks = {"tickvals": shown.tolist(), "ticktext": [number(outcomes[i], 2) for i in shown]}
     reach = len(densities) - 1 + tall * float(densities[-1].max()) + 0.3
     picture["yaxis"] = axis(labels[1], dark, automargin=False, range=[-0.3, max(reach, len(densities) + 0.5)], **ticks)
     picture["meta"]["alt"] = (
