@@ -172,7 +172,7 @@ def _scores(result: Comparison) -> None:
         columns=("of E[X | Y = y]", "of μ(x, y)"),
         names={"cmp": "Standard", "shrinkage_cmp": "Shrinkage"},
         caption=f"RMSE against the truth, for y from {first} to {last}. At the ends there are few groups, and "
-        "regularisation draws both estimates towards zero",
+        "both estimates are over-smoothed",
     )
 
 

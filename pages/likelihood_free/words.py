@@ -49,7 +49,7 @@ def summary(inference: Inference, method: str) -> float:
         low, mean, high = lines["exact"]
         ratio = wide / (high - low)
         widths = {name: (above - below) / (high - low) for name, (below, _, above) in lines.items() if name != "exact"}
-        nearest = min(widths, key=lambda name: abs(np.log(widths[name])))
+        nearest = min(widths, key=lambda name: abs(np.log(max(widths[name], 1e-12))))
         words += f", {number(ratio, 2)} times as wide as the exact one "
         words += f"(mean {number(mean)}, {number(low)} to {number(high)})"
         if nearest != method:

@@ -134,7 +134,7 @@ EXERCISES = (
     ),
     Exercise(
         "slices", "swiss_roll", "How many slices?",
-        "Positions along the roll are known only as slice means. Move *How many slices* (slices) until the error of "
+        "Positions along the roll are known only as slice means. Move *How many slices* until the error of "
         "the CMP is 15 to 25 % of the standard deviation of the position.",
         "The fewer slices there are, the more windings of the roll each of them mixes.",
         SwissRollSettings.address(slices=5), SwissRollSettings.address(slices=20),
@@ -163,7 +163,7 @@ EXERCISES = (
     ),
     Exercise(
         "runs", "likelihood_free", "How many simulations?",
-        "Move *How many simulations* (simulations) until the 95 % interval of the deconditional embedding is at most "
+        "Move *How many simulations* until the 95 % interval of the deconditional embedding is at most "
         "one and a half times as wide as the exact one.",
         "It is the first control below the simulator.",
         SimulatorSettings.address(simulations=50), SimulatorSettings.address(simulations=400),
