@@ -142,9 +142,8 @@ def threshold(choice: Choice, shown: Shown, key: str) -> float:
     step = float(f"{(high - low) / 100:.0e}") or 1.0
     low, usual, high = (round(value / step) * step for value in (low, usual, max(high, low + step)))
     units = shown.result.series.problem.units
-    return float(
-        widgets.slider(f"Threshold ({plain(units)})" if units else "Threshold", low, high, usual, step, key=key)
-    )
+    value = widgets.slider(f"Threshold ({plain(units)})" if units else "Threshold", low, high, usual, step, key=key)
+    return float(f"{value:.6g}")  # without the digits that steps leave behind
 
 
 @st.cache_data(show_spinner=False, max_entries=32)

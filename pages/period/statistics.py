@@ -26,7 +26,7 @@ def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     name = widgets.segmented_control("Statistic", list(_WORDS), default="mean", key="p-statistic") or "mean"
     word = _WORDS[name]
     if name == _ABOVE:
-        word = f"above={threshold(choice, shown, 'p-above'):.6g}"
+        word = f"above={threshold(choice, shown, 'p-above')}"
     (found,) = period_statistics(shown.result, [word], draws=_draws(choice, shown))
     units = found.statistic.units if name != _ABOVE else "times"
     _maps(shown, found, units)
