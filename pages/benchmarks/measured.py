@@ -56,9 +56,9 @@ class Topic:
 PLAIN = ("models", "gram_gradients", "full_size", "kernel_sums", "sparse_representation", "distribution_regression",
          "filtering", "camera")  # fmt: skip
 TOPICS = (
-    Topic("A period instead of a moment", ("period",), headlines.period),
     Topic("Time compared with a plain implementation", PLAIN, headlines.beside_plain),
     Topic("Up to a million pixels", ("scale", "scale_most_bags", "gpu"), headlines.up_to_a_million),
+    Topic("A period instead of a moment", ("period",), headlines.period),
     Topic("Many time steps", ("store",), headlines.many_steps),
     Topic("Files", ("files", "two_grids"), headlines.files),
     Topic("Waiting", ("latency",), headlines.waiting),
