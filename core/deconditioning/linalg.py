@@ -112,7 +112,7 @@ def eigen(matrix: Float[Tensor, "n n"], name: str = "matrix") -> tuple[Float[Ten
     """
     _refuse_infinite(matrix, name)
     values, vectors = torch.linalg.eigh(matrix)
-    return values.flip(0), vectors.flip(1) * _signs(vectors.flip(1))
+    return values.flip(0), (vectors * _signs(vectors)).flip(1)
 
 
 def singular(

@@ -28,7 +28,7 @@ from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
 from pages.period.controls import Choice, Shown, threshold
 from pages.period.maps import one_map, short
-from pages.period.words import table
+from pages.period.words import names_of, table
 
 _PARTS = {"every time": slice(0), "hour of the day": slice(11, 16), "month": slice(5, 7)}
 
@@ -55,12 +55,6 @@ def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
         _event(choice, shown)
     with right:
         _region(shown, found)
-
-
-def _names(found: Verification) -> dict[str, str]:
-    """Names of all predictions; the first is the map itself."""
-    own = next(iter(found.scores))
-    return {name: MODEL_NAMES.get(name, name) for name in found.scores} | {own: "This map"}
 
 
 def _skill(found: Verification) -> None:
@@ -93,7 +87,12 @@ def _in_time(shown: Shown, found: Verification) -> None:
         values = {name: np.array([rows[parts == part].mean() for part in groups]) for name, rows in values.items()}
         across, at = by, groups
     figure = scores_in_time(
-        at, values, title="CRPS of all pixels", labels=(across, f"CRPS ({units})"), names=_names(found), dark=is_dark()
+        at,
+        values,
+        title="CRPS of all pixels",
+        labels=(across, f"CRPS ({units})"),
+        names=names_of(found.scores),
+        dark=is_dark(),
     )
     plotly_live(figure, "p-in-time")
     st.caption(
@@ -120,7 +119,7 @@ def _position(found: Verification) -> None:
 
 
 def _spread(shown: Shown, found: Verification) -> None:
-    names, own = _names(found), next(iter(found.scores))
+    names, own = names_of(found.scores), next(iter(found.scores))
     groups = {name: each.spread for name, each in found.scores.items() if each.spread is not None}
     figure = spread_skill_plot(groups, units=plain(shown.result.series.problem.units), names=names, dark=is_dark())
     plotly_live(figure, "p-spread")
@@ -141,7 +140,7 @@ def _events(choice: Choice, _shown: Shown, limit: float) -> dict[str, Event]:
 def _event(choice: Choice, shown: Shown) -> None:
     limit = threshold(choice, shown, "p-event")
     found, own = _events(choice, shown, limit), shown.result.spec.model.name
-    names = {own: "This map"} | {name: MODEL_NAMES.get(name, name) for name in found if name != own}
+    names = names_of(found)
     tables = {name: each.reliability for name, each in found.items() if name != CONSERVING}
     plotly_live(reliability_plot(tables, found[own].observed, names=names, dark=is_dark()), "p-reliability")
     brier = ", ".join(f"{names[name]} {each.skill:.2f}" for name, each in found.items() if each.skill is not None)

@@ -1,5 +1,7 @@
 """What the page says of its series, and how good it is."""
 
+from collections.abc import Iterable
+
 import streamlit as st
 
 from deconditioning.figures.colours import MODEL_NAMES
@@ -44,14 +46,20 @@ def _how_good(shown: Shown) -> str:
     )
 
 
+def names_of(predictions: Iterable[str]) -> dict[str, str]:
+    """What the page calls predictions, the first of which is the map itself."""
+    own, *others = predictions
+    return {own: "This map"} | {name: MODEL_NAMES.get(name, name) for name in others}
+
+
 def table(shown: Shown) -> None:
     """Scores of the map, interpolation and other methods over all pixels and times, where the truth is known."""
     assert shown.verification is not None
     names = {"rmse": "RMSE", "crps": "CRPS", "coverage50": "in 50 % interval", "coverage95": "in 95 % interval",
              "tendency": "change between times, relative to the truth's"}  # fmt: skip
-    own = next(iter(shown.verification.scores))
+    called = names_of(shown.verification.scores)
     shown_rows = [
-        {"": "This map" if name == own else MODEL_NAMES.get(name, name),
+        {"": called[name],
          **{label: _cell(each.pooled.get(score)) for score, label in names.items()}}
         for name, each in shown.verification.scores.items()
     ]  # fmt: skip

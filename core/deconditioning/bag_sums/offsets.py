@@ -103,10 +103,11 @@ class GridLayout:
         boxes = self.boxes(bags, points)
         if boxes is None:
             return None
-        convolution = self._convolution(kernel, bags, boxes, at)
+        quarter = self._quarter(kernel, bags.inputs)
+        convolution = self._convolution(quarter, boxes, at)
         if convolution.is_cheap:
             return convolution.sums()
-        spectra = row_spectra(self._quarter(kernel, bags.inputs), boxes.patterns, boxes.top, boxes.left)
+        spectra = row_spectra(quarter, boxes.patterns, boxes.top, boxes.left)
         band, rows = (at or self.cells).band()
         return ((bag, band.pick(sums)) for bag, sums in spectra.sums(rows))
 
@@ -119,16 +120,16 @@ class GridLayout:
     ) -> "Convolution | None":
         """The convolution of every pattern, before anything is summed; None where another way costs less."""
         boxes = self.boxes(bags, points)
-        result = None if boxes is None else self._convolution(kernel, bags, boxes, at)
+        result = None if boxes is None else self._convolution(self._quarter(kernel, bags.inputs), boxes, at)
         return result if result is not None and result.is_cheap else None
 
-    def _convolution(
-        self, kernel: gpytorch.kernels.Kernel, bags: Bags, boxes: "Boxes", at: Cells | None
-    ) -> "Convolution":
+    def _convolution(self, quarter: Float[Tensor, "H W"], boxes: "Boxes", at: Cells | None) -> "Convolution":
+        """From κ at the offsets of the grid from 0 on."""
         band, band_rows = (at or self.cells).band()
         height, breadth = boxes.patterns.shape[1:]
         rows, columns = self.cells.shape
-        table = self._table(kernel, bags.inputs)
+        half = torch.cat([quarter.flip(0)[:-1], quarter])
+        table = torch.cat([half.flip(1)[:, :-1], half], dim=1)  # κ(Δr, Δs) at all offsets, (2H−1, 2W−1)
         # pad so that every bag's window lies inside: offsets run from −(H−1)−h+1 to H−1
         patterns, which = kinds_of(boxes.patterns)
         padded = torch.nn.functional.pad(table, (breadth - 1, breadth - 1, height - 1, height - 1))
@@ -137,14 +138,8 @@ class GridLayout:
         down, right = rows - 1 + band_rows.start - first - boxes.top, columns - 1 - boxes.left
         return Convolution(padded[first : last + height], patterns.flip(1, 2), which, down, right, band)
 
-    def _table(self, kernel: gpytorch.kernels.Kernel, like: Float[Tensor, "N d"]) -> Float[Tensor, "U V"]:
-        """``κ(Δr, Δs)`` for all offsets of the grid, (2H−1, 2W−1), from its quarter; inputs are such as ``like``."""
-        quarter = self._quarter(kernel, like)
-        half = torch.cat([quarter.flip(0)[:-1], quarter])
-        return torch.cat([half.flip(1)[:, :-1], half], dim=1)
-
     def _quarter(self, kernel: gpytorch.kernels.Kernel, like: Float[Tensor, "N d"]) -> Float[Tensor, "H W"]:
-        """``κ(Δr, Δs)`` for all offsets of the grid from 0 on."""
+        """``κ(Δr, Δs)`` for all offsets of the grid from 0 on; inputs are such as ``like``."""
         height, breadth = self.cells.shape
         rows = torch.arange(height, dtype=like.dtype, device=like.device) * self.steps[0]
         columns = torch.arange(breadth, dtype=like.dtype, device=like.device) * self.steps[1]

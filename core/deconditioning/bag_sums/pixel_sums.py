@@ -114,7 +114,7 @@ def _windowed(term: Term, kernel, picture: Picture) -> _Apart | None:
     if convolution is not None and convolution.is_small:
         kept = convolution.unwritten()
         return kept, _aggregate(map(convolution.band.pick, kept.windows()), picture)
-    windows = layout.windows(kernel, picture.bags, picture.points)
+    windows = layout.windows(kernel, picture.bags, picture.points) if convolution is None else convolution.sums()
     if windows is None:
         return None
     written = picture.inputs.new_empty(picture.bags.count, len(picture.inputs))

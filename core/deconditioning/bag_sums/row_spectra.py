@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float, Int
+from scipy.fft import next_fast_len
 from torch import Tensor
 
 
@@ -50,15 +51,9 @@ def row_spectra(
 ) -> RowSpectra:
     """Prepare the sums from ``quarter`` κ(Δr, Δs) at all offsets from 0 on; κ is even in both."""
     columns = quarter.shape[1]
-    length = 1 << (2 * columns - 2).bit_length() if columns > 1 else 1
-    length = min((n for n in _lengths(length) if n >= 2 * columns - 1), default=length)
+    length = next_fast_len(2 * columns - 1, real=True)
     around = quarter.new_zeros(len(quarter), length)
     around[:, :columns] = quarter
     if columns > 1:
         around[:, 1 - columns :] = quarter[:, 1:].flip(1)
     return RowSpectra(torch.fft.rfft(around).real.contiguous(), patterns, top, left, columns, length)
-
-
-def _lengths(power: int) -> list[int]:
-    """Lengths that transforms are fast at, up to a power of two: it, and three and five parts of smaller ones."""
-    return [power, 3 * power // 4, 5 * power // 8, 15 * power // 16]

@@ -5,6 +5,7 @@ error and a difference of its own, and all stations may differ from the cells by
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +35,7 @@ class Network:
     scored: "Stations"
 
 
+@lru_cache(maxsize=4)
 def network(seed: int = 0, offset: float = OFFSET) -> Network:
     """One draw; ``offset`` (K) is what all stations differ by from the cells."""
     import xarray as xr

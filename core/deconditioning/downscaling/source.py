@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from deconditioning.downscaling.stations.opening import open_regions, open_stations
-from deconditioning.engine.visitors.uploads import UPLOAD, keep_kind, kept, path_of, upload_folder
+from deconditioning.engine.visitors.uploads import UPLOAD, keep_kind, kept_of_kind, path_of
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.region_data import Regions
 from deconditioning.fields.footprints.regions import cells_of_regions, make_problem_from_regions
@@ -43,7 +43,7 @@ def keep_upload(data: bytes | Path, name: str, mark: str = "") -> tuple[str, Fie
 
 def kept_uploads(mark: str = "") -> dict[str, str]:
     """Key → file name of every upload of fields that is kept, or of those of one visitor."""
-    return {f"{UPLOAD}{digest}": name for digest, name in kept(upload_folder(), ".nc", mark, FIELDS).items()}
+    return kept_of_kind(FIELDS, mark)
 
 
 def open_source(key: str) -> Fields:

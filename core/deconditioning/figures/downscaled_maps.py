@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -25,6 +26,8 @@ from deconditioning.wording import number
 
 #: Half-width of the interval on the map of uncertainty, in standard deviations.
 SPREADS = 2
+#: The sides of the regions of problems, on their grids.
+_REGION_LINES: WeakKeyDictionary[DownscalingProblem, tuple[np.ndarray, np.ndarray]] = WeakKeyDictionary()
 #: Share of the pixels within the limits of the error and the spread.
 _WITHIN = 0.98
 LONGEST_NAME = 34
@@ -150,7 +153,7 @@ def footprint_marks(
     station, a flat index of the grid, on the map of uncertainty."""
     traces: list[dict[str, Any]] = []
     if problem.regions is not None and key in (MapKey.OBSERVED, MapKey.MEAN):
-        traces += rimmed_line(*lines_on(problem.grid, _rings(problem)), width=1.0, hoverinfo="skip", name="regions")
+        traces += rimmed_line(*_region_lines(problem), width=1.0, hoverinfo="skip", name="regions")
     if problem.scored is not None and key == MapKey.OBSERVED:
         traces.append(_station_marks(problem, problem.scored.stations, "only scores", 4, None))
     if problem.stations is not None and key in (MapKey.OBSERVED, MapKey.MEAN, MapKey.SPREAD):
@@ -182,6 +185,13 @@ def _points(x: Any, y: Any, marker: dict[str, Any], words: list[str]) -> dict[st
     place = {"x": compact(np.asarray(x), "f8"), "y": compact(np.asarray(y), "f8")}
     return {"type": "scatter", "mode": "markers", **place, "marker": marker, "hovertext": words, "hoverinfo": "text",
             "name": "stations", "showlegend": False}  # fmt: skip
+
+
+def _region_lines(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarray]:
+    """The regions' sides as one line on the grid, made once for a problem: a slider draws it at every step."""
+    if problem not in _REGION_LINES:
+        _REGION_LINES[problem] = lines_on(problem.grid, _rings(problem))
+    return _REGION_LINES[problem]
 
 
 def _rings(problem: DownscalingProblem) -> list[np.ndarray]:

@@ -65,7 +65,8 @@ def write_stretches(
             _begin(dataset, series, path, single, asked)
         _write(dataset, series.dim, times, path)
         done.add(number)
-        _keep(path, {"asked": asked, "settings": settings, "done": sorted(done)})
+        if len(done) < len(stretches):  # without this file the store is complete
+            _keep(path, {"asked": asked, "settings": settings, "done": sorted(done)})
         say(f"Wrote {len(times)} times, {result.series.labels[0]} to {result.series.labels[-1]}, to {path}.")
     (path / PROGRESS).unlink()
     assert result is not None

@@ -11,9 +11,9 @@ from deconditioning.downscaling.stations.opening import (
     REGIONS,
     STATIONS,
     columns_of_stations,
-    kept_beside,
     outlines_of,
 )
+from deconditioning.engine.visitors.uploads import kept_of_kind
 from pages.downscaling.variable_choice import begin, pick
 from pages.kit.controls import widgets
 from pages.kit.visitor import listed
@@ -28,11 +28,7 @@ _AUTO_NAMES = {_BY_NAME: "the one named like the target, or 'value'"}
 
 def uploaded(kind: str) -> dict[str, str]:
     """Key → file name of the visitor's uploads of stations or of regions."""
-    return listed(partial(_kept, kind), *(KEYS[name] for name in ("regions", "stations", "scored")))
-
-
-def _kept(kind: str, mark: str) -> dict[str, str]:
-    return kept_beside(kind, mark)
+    return listed(partial(kept_of_kind, kind), *(KEYS[name] for name in ("regions", "stations", "scored")))
 
 
 def choose(key: str) -> dict[str, str]:

@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.downscaling.source import keep_upload, kept_uploads
-from deconditioning.downscaling.stations.opening import REGIONS, STATIONS, keep_beside, kept_beside, kind_of
-from deconditioning.engine.visitors.uploads import UPLOAD, NotKept, delete
+from deconditioning.downscaling.stations.opening import REGIONS, STATIONS, keep_beside, kind_of
+from deconditioning.engine.visitors.uploads import UPLOAD, NotKept, delete, kept_of_kind
 from deconditioning.errors import InputError
 from deconditioning.fields.several import keys_of
 from pages.downscaling.data import FIRST, fields_of, own_files, shown_choice, sources
@@ -59,7 +59,7 @@ def _dialog() -> None:
 
 
 def _everything(mark: str) -> dict[str, str]:
-    return kept_uploads(mark) | kept_beside(STATIONS, mark) | kept_beside(REGIONS, mark)
+    return kept_uploads(mark) | kept_of_kind(STATIONS, mark) | kept_of_kind(REGIONS, mark)
 
 
 def _upload() -> list[str]:

@@ -4,7 +4,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deconditioning.engine.visitors.uploads import UPLOAD, keep_kind, kept, path_of, upload_folder
+from deconditioning.engine.visitors.uploads import UPLOAD, keep_kind, path_of
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.region_data import Regions
 from deconditioning.fields.footprints.station_data import Stations
@@ -47,11 +47,6 @@ def keep_beside(kind: str, data: bytes | Path, name: str, mark: str = "") -> str
     elif not _outlines(data, name).numeric:
         raise InputError(f"The regions of {Path(name).name} have no attribute of numbers: add the values to refine.")
     return keep_kind(data, name, kind, mark)
-
-
-def kept_beside(kind: str, mark: str = "") -> dict[str, str]:
-    """Key → file name of every upload of stations or of regions, or of those of one visitor."""
-    return {f"{UPLOAD}{digest}": name for digest, name in kept(upload_folder(), ".nc", mark, kind).items()}
 
 
 def open_stations(key: str, target: str = "", value: str = "") -> Stations:

@@ -78,6 +78,11 @@ def keep_kind(data: bytes | Path, name: str, kind: str, mark: str) -> str:
     return key
 
 
+def kept_of_kind(kind: str, mark: str = "") -> dict[str, str]:
+    """Key → file name of every upload that was read as a ``kind`` of data, or of those of one visitor."""
+    return {f"{UPLOAD}{digest}": name for digest, name in kept(upload_folder(), ".nc", mark, kind).items()}
+
+
 def path_of(key: str) -> tuple[Path, str]:
     """Where an upload lies and its file's name; ``InputError`` if it is gone."""
     digest = key.removeprefix(UPLOAD)
