@@ -27,7 +27,26 @@ CORNER = """key => {
 
 
 def place(page: Page, key: str, number: int) -> tuple[float, float]:
-    return page.evaluate(WHERE, [key, [number]])[0]
+    """Where a point is once it stays there."""
+    return resting(page, lambda: page.evaluate(WHERE, [key, [number]])[0])
+
+
+def corner(page: Page, key: str) -> tuple[float, float]:
+    """Where the empty corner of a picture is once it stays there."""
+    return resting(page, lambda: page.evaluate(CORNER, key))
+
+
+def resting(page: Page, read: Callable[[], tuple[float, float]]) -> tuple[float, float]:
+    before = read()
+
+    def stays() -> bool:
+        nonlocal before
+        page.wait_for_timeout(200)
+        last, before = before, read()
+        return before == last
+
+    wait_for(stays, "a picture that stays where it is")
+    return before
 
 
 def posterior(page: Page) -> str:
@@ -64,15 +83,7 @@ def editing(new_page: Callable[..., Page]) -> Page:
     assert not exceptions(page)
     for key in ("o-first", "o-second", "o-function"):
         revision(page, key)
-    wait_for(lambda: corner_stays(page), "a picture that stays where it is")
     return page
-
-
-def corner_stays(page: Page) -> bool:
-    """Whether nothing above the pictures comes or goes within half a second."""
-    before = page.evaluate(CORNER, "o-first")
-    page.wait_for_timeout(500)
-    return page.evaluate(CORNER, "o-first") == before
 
 
 def said(page: Page, words: str) -> None:
@@ -88,20 +99,20 @@ def test_points_are_moved_added_and_deleted_and_undo_brings_them_back(editing: P
 
 def by_mouse(page: Page, first: str) -> None:
     x, y = place(page, "o-first", 11)
-    corner = page.evaluate(CORNER, "o-first")
+    empty = corner(page, "o-first")
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x, y - 20, steps=3)
-    page.mouse.move(*corner, steps=3)
+    page.mouse.move(*empty, steps=3)
     page.mouse.up()
     page.wait_for_url(re.compile("o-first-edits=m12_"))
     said(page, "By hand, data set 1: 1 moved")
     moved = followed(page, first)
     x, y = place(page, "o-first", 11)
-    corner = page.evaluate(CORNER, "o-first")  # what stands above the pictures may have moved them
-    assert abs(x - corner[0]) < 25 and abs(y - corner[1]) < 25  # the axes may have made room
+    empty = corner(page, "o-first")  # what stands above the pictures may have moved them
+    assert abs(x - empty[0]) < 25 and abs(y - empty[1]) < 25  # the axes may have made room
     settled(page)
-    page.mouse.click(*page.evaluate(CORNER, "o-second"))
+    page.mouse.click(*corner(page, "o-second"))
     said(page, "data set 2: 1 added")
     added = followed(page, moved)
     page.mouse.dblclick(*place(page, "o-first", 30))

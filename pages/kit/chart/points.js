@@ -153,10 +153,19 @@ const release = (node, event) => {
     points.last = null;
     add(node, valueAtPixels(node, now.at));
   } else {
-    const last = points.last;
-    points.last = { id: now.id, at: event.timeStamp };
-    if (last?.id === now.id && event.timeStamp - last.at < TWICE_MS) { points.last = null; remove(node, now.id); }
+    const again = points.last?.id === now.id, soon = again && event.timeStamp - points.last.at < TWICE_MS;
+    points.last = { id: now.id, at: event.timeStamp, again };
+    if (now.kind === 'touch' && soon) twice(node);
   }
+  redraw(node);
+};
+
+// A point pressed twice is removed: the browser says when two clicks of a mouse are one, for fingers the time does.
+const twice = node => {
+  const points = node.chart.points, { last } = points;
+  if (!last?.again) return;
+  points.last = null;
+  remove(node, last.id);
   redraw(node);
 };
 
@@ -252,6 +261,7 @@ const beginPoints = node => {
   on('pointermove', drag);
   on('pointerup', release);
   on('pointercancel', giveUp);
+  on('dblclick', twice);
   on('keydown', onKey);
   on('contextmenu', (_, event) => event.preventDefault());
   on('touchstart', (_, event) => { // a finger on a point drags it, elsewhere it scrolls the page
