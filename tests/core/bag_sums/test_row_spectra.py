@@ -9,6 +9,7 @@ from deconditioning.bag_sums.direct import cross, gram
 from deconditioning.bag_sums.offsets import Cells, GridLayout
 from deconditioning.bag_sums.pixel_sums import Picture, picture_sums, term_sums
 from deconditioning.bag_sums.region_sums import region_sums
+from deconditioning.errors import never
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.observations import Bags
 
@@ -58,6 +59,22 @@ def test_sums_are_those_of_every_pair(term: str) -> None:
     some = slice(40, 333)  # begins and ends inside a row
     found, pairs = regions.at(picture.inputs[some], picture.layout.cells.at(some))
     assert pairs == 0 and torch.allclose(found, expected[:, some], rtol=0, atol=1e-12)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("term", TERMS)
+def test_a_gpu_gives_the_same_sums(term: str) -> None:
+    picture, kernel, there = footprints(), KernelSpec((TERMS[term],)), torch.device("cuda")
+    moved = picture.to(there)
+    whole, regions = picture_sums(kernel, moved), region_sums(kernel, moved)
+    expected = picture_sums(kernel, picture)
+    assert whole.routes == expected.routes and whole.gram.device.type == "cuda"
+    every = slice(None)
+    at, pairs = regions.at(moved.inputs, moved.layout.cells, never)
+    for made in (whole.cross.at(every), at):
+        assert pairs == 0 and torch.allclose(made.cpu(), expected.cross.at(every), rtol=0, atol=1e-11)
+    for made in (whole.gram, regions.gram(never)):
+        assert torch.allclose(made.cpu(), expected.gram, rtol=0, atol=1e-11)
 
 
 def test_boxes_that_are_too_large_are_left_to_others(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shapely
+import torch
 
 from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.run import downscale, export
@@ -21,6 +22,7 @@ from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.grids.blocks import reaggregate
 from deconditioning.fields.grids.grid import make_grid
 from deconditioning.fields.grids.pixel_shares import shares_between
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from tests.core.fields.remapcon.cases import GRIDS, lines
 from tests.core.fields.samples import rectilinear
@@ -91,18 +93,32 @@ def fields_and_truth(seed: int = 0):
     return fields_from_dataset(data.drop_vars("t")), data.t.values
 
 
-def test_a_map_from_hexagons_honours_their_means_and_beats_constants(tmp_path: Path) -> None:
+def means_of_hexagons() -> tuple[DownscalingProblem, np.ndarray, np.ndarray]:
+    """Means over hexagons, a fifth withheld; the truth, and the area (n, pixels) of every pixel in every hexagon."""
     fields, truth = fields_and_truth()
     shapes = np.array(hexagons(), dtype=object)
-    share = weights(fields.grid, shapes)
-    area = share * fields.grid.area.ravel()
+    area = weights(fields.grid, shapes) * fields.grid.area.ravel()
     value = area @ truth.ravel() / area.sum(axis=1)
     regions = Regions(shapes, value, tuple(f"hexagon {n}" for n in range(len(shapes))), "K")
-    found = make_problem_from_regions(fields, regions, DownscalingSpec("t", ("orog",), withhold=0.2))
-    assert found.data.bags.count == round(0.8 * len(shapes)) and found.units == "K"
+    return make_problem_from_regions(fields, regions, DownscalingSpec("t", ("orog",), withhold=0.2)), truth, area
+
+
+@pytest.mark.gpu
+def test_a_gpu_gives_the_same_map_from_hexagons() -> None:
+    found = means_of_hexagons()[0]
+    spec = starting_spec(found, DownscaleSettings())
+    data = matched_data(found, spec)
+    here, there = (predict(spec, data, found, device=torch.device(name)) for name in ("cpu", "cuda"))
+    assert there.mean.device.type == "cuda"
+    assert torch.allclose(there.mean.cpu(), here.mean, atol=1e-8) and torch.allclose(there.sd.cpu(), here.sd, atol=1e-8)
+
+
+def test_a_map_from_hexagons_honours_their_means_and_beats_constants() -> None:
+    found, truth, area = means_of_hexagons()
+    assert found.data.bags.count == round(0.8 * len(area)) and found.units == "K"
     at = np.flatnonzero(found.observed)
     order = [int(np.flatnonzero(found.regions.cell == cell)[0]) for cell in at]
-    bag = np.zeros((len(at), fields.grid.area.size))
+    bag = np.zeros((len(at), area.shape[1]))
     np.add.at(bag, (found.data.bags.bag.numpy(), found.pixel[found.bag_pixel]), found.data.bags.weights.numpy())
     assert np.allclose(bag, area[order] / area[order].sum(axis=1, keepdims=True), atol=1e-12)
     spec = starting_spec(found, DownscaleSettings())
