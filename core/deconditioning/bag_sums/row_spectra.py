@@ -16,11 +16,11 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class RowSpectra:
-    """``spectra`` κ̂ (H, F), real as κ is even, of rows 0 … H−1 apart; bags with ``patterns`` (B, h, w) of weights whose
-    corners lie in rows ``top`` and columns ``left``; ``columns`` W of the grid, ``length`` of the transforms.
+    """``spectra`` κ̂ (2H − 1, F), real as κ is even, of rows −(H−1) … H−1 apart; bags with ``patterns`` (B, h, w) of
+    weights whose corners lie in rows ``top`` and columns ``left``; ``columns`` W, ``length`` of the transforms.
     """
 
-    spectra: Float[Tensor, "H F"]
+    spectra: Float[Tensor, "R F"]
     patterns: Float[Tensor, "B h w"]
     top: Int[Tensor, " B"]
     left: Int[Tensor, " B"]
@@ -29,20 +29,17 @@ class RowSpectra:
 
     def sums(self, rows: slice) -> Iterator[tuple[int, Float[Tensor, "R W"]]]:
         """Every bag with its sums at the grid's ``rows``."""
-        there = torch.arange(rows.start, rows.stop, device=self.top.device)
+        first, count = (len(self.spectra) - 1) // 2 + rows.start, rows.stop - rows.start
         for bag, (top, left) in enumerate(zip(self.top.tolist(), self.left.tolist(), strict=True)):
             pattern = self.patterns[bag]
             inside = torch.nonzero(pattern.any(1))[:, 0]
             placed = pattern.new_zeros(len(inside), self.length)
             width = min(pattern.shape[1], self.columns - left)
             placed[:, left : left + width] = pattern[inside, :width]
-            weights = torch.fft.rfft(placed)
-            real, imaginary = (part.contiguous() for part in (weights.real, weights.imag))
-            total = [real.new_zeros(len(there), real.shape[1]) for _ in range(2)]
+            weights = torch.view_as_real(torch.fft.rfft(placed)).movedim(-1, 0)[:, :, None].contiguous()
+            total = placed.new_zeros(2, count, weights.shape[-1])  # real and imaginary parts
             for a, row in enumerate((top + inside).tolist()):
-                near = self.spectra[(there - row).abs()]
-                total[0].addcmul_(near, real[a])
-                total[1].addcmul_(near, imaginary[a])
+                total.addcmul_(self.spectra[first - row : first - row + count], weights[:, a])
             yield bag, torch.fft.irfft(torch.complex(*total), n=self.length)[:, : self.columns]
 
 
@@ -56,4 +53,5 @@ def row_spectra(
     around[:, :columns] = quarter
     if columns > 1:
         around[:, 1 - columns :] = quarter[:, 1:].flip(1)
-    return RowSpectra(torch.fft.rfft(around).real.contiguous(), patterns, top, left, columns, length)
+    half = torch.fft.rfft(around).real
+    return RowSpectra(torch.cat([half.flip(0)[:-1], half]), patterns, top, left, columns, length)
