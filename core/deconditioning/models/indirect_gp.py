@@ -183,7 +183,7 @@ class IndirectPosterior:
             result = sums(part) if sums else self.sums(inputs[part], check)
             return given.moments(result, diagonal(kernel, inputs[part]))
 
-        mean, variance = read_moments(inputs[:, 0], tile, check, tile_points(len(given.weights)))
+        mean, variance = read_moments(inputs[:, 0], tile, check, tile_points(len(given.weights), inputs.device))
         return self.spec.mean + mean, variance
 
     def covariance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "P P"]:

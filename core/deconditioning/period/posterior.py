@@ -51,7 +51,7 @@ class PixelSums:
 
     def tiles(self, check: Check = never) -> Iterator[tuple[slice, Float[Tensor, "n p"], Float[Tensor, " p"]]]:
         """All pixels, a few at a time."""
-        step = tile_points(len(self.gram))
+        step = tile_points(len(self.gram), self.gram.device)
         for begin in range(0, self.pixels, step):
             check()
             part = slice(begin, min(begin + step, self.pixels))

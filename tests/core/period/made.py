@@ -10,7 +10,8 @@ from deconditioning.fields.gridded import Fields
 from deconditioning.fields.spec import DownscalingSpec
 
 #: The model as it begins: nothing is learned.
-UNLEARNED = DownscaleSettings(model="area_to_point_gp", learn=False, local_scale=False)
+#: On the CPU, where the matrices lie that tests compare with.
+UNLEARNED = DownscaleSettings(model="area_to_point_gp", learn=False, local_scale=False, device="cpu")
 SPEC = DownscalingSpec("t", ("orog",), block=(4, 4), withhold=0.0)
 
 

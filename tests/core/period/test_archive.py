@@ -111,6 +111,14 @@ def test_a_coarse_model_of_wrong_variance_is_corrected_and_a_trend_followed(seri
     assert (warmer.means - plain.means).mean() == pytest.approx(2.0, abs=0.1)
 
 
+@pytest.mark.gpu
+def test_a_gpu_gives_the_same_from_an_archive(series: Series, training: Training) -> None:
+    here, there = (downscale_with_archive(series, training, UNLEARNED.replace(device=name)) for name in ("cpu", "cuda"))
+    assert there.diagnostics["device"] == "cuda" and there.diagnostics["mixture"] == here.diagnostics["mixture"]
+    np.testing.assert_allclose(there.means, here.means, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(there.spreads, here.spreads, rtol=1e-6)
+
+
 def test_missing_cells_leave_the_others_and_a_wider_sd(series: Series, training: Training, setting: Setting) -> None:
     coarse = series.coarse.copy()
     coarse[2, 7] = np.nan
@@ -136,7 +144,7 @@ def test_missing_cells_leave_the_others_and_a_wider_sd(series: Series, training:
 
 def test_tiles_do_not_matter(series: Series, training: Training, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = downscale_with_archive(series, training, UNLEARNED)
-    monkeypatch.setattr(posterior, "tile_points", lambda bags: 37)
+    monkeypatch.setattr(posterior, "tile_points", lambda *_: 37)
     again = downscale_with_archive(series, training, UNLEARNED)
     np.testing.assert_allclose(again.means, whole.means, atol=1e-9)
     np.testing.assert_allclose(again.sd(3), whole.sd(3), rtol=1e-9)

@@ -141,7 +141,7 @@ def test_sums_by_region_are_those_kept_in_memory(fields: Fields, monkeypatch: py
     series = series_of(fields)
     kept = downscale_series(series, FIXED)
     monkeypatch.setattr(posterior, "fits_in_memory", lambda problem: False)
-    monkeypatch.setattr(posterior, "tile_points", lambda bags: 50)
+    monkeypatch.setattr(posterior, "tile_points", lambda *_: 50)
     again = downscale_series(series, FIXED)
     np.testing.assert_allclose(again.means, kept.means, rtol=0, atol=1e-7)
     np.testing.assert_allclose(again.spreads, kept.spreads, rtol=0, atol=1e-7)
