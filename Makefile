@@ -1,13 +1,14 @@
 # Deconditioning Lab. `make run` opens the app, `make test` checks everything; both set themselves up.
 # `make serve` opens it to a room: on every interface, each browser with runs and uploads of its own.
 # An own interpreter: make run PYTHON=/path/to/python3.12. Only some tests: make test ARGS="-k fields".
-# Tests run in two processes, each file in one of them: those of tensors, where every shape is checked, the others, and
-# last those in the browser, each process with an app and a browser of its own. Those of the browser that fail run once
+# Tests run in three processes, each file in one of them: those of tensors, where every shape is checked, the others, and
+# last those in the browser, each process with an app and a browser of its own. Two cores are busy with three, since
+# most tests wait for another process now and then; each takes up to 3 GB. Those of the browser that fail run once
 # more, alone, and the output says so: on a busy machine a browser can lose a click that no person would lose.
 # All in one process, to see them in order: make test WORKERS=0.
 
 VENV := .venv/bin/python
-WORKERS ?= 2
+WORKERS ?= 3
 SHARED_OUT := --dist=loadfile --no-loadscope-reorder
 # What the many processes of the tests import is compiled once, wherever Python is told otherwise.
 COMPILED := PYTHONDONTWRITEBYTECODE=

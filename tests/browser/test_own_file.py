@@ -1,5 +1,6 @@
 """One's own file in a browser: from page Start to the first map of three kinds of files, and what is refused."""
 
+import re
 import time
 from collections.abc import Callable
 
@@ -78,6 +79,8 @@ def test_from_a_file_to_its_map_in_a_minute_and_three_clicks(new_page: Callable[
 def test_a_refused_file_is_a_sentence_until_the_next_one(new_page: Callable[..., Page]) -> None:
     page = opened(new_page(level=""), "/downscale?data=own&rows=18&columns=18")
     dialog(page).wait_for()
+    page.get_by_text(re.compile(r"^Exact[.:]")).first.wait_for()  # a redraw may swallow a file that is just given
+    settled(page)
     refused = dialog(page).get_by_test_id("stAlertContentError")
     for name, data in rubbish().items():
         give(page, name, data)

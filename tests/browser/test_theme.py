@@ -1,4 +1,4 @@
-"""Light and dark: pale words are found (test_every_page looks for them), and pictures change with the theme."""
+"""Light and dark: pale words are found (`whole_page` looks for them), and pictures change with the theme."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from playwright.sync_api import Page
 from deconditioning.figures.colours import HUES
 from tests.browser.contrast import pale_words
 from tests.browser.steps import SHOWN, SMALL_LINE, opened, redrawn, revision, turned_dark
-from tests.browser.test_every_page import looks_find_what_is_wrong
+from tests.browser.whole_page import looks_find_what_is_wrong
 from tests.waiting import wait_for, wait_for_value
 
 #: A picture of page One dimension that holds data only: others change when baselines arrive.
