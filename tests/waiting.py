@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 #: Longer than anything takes on a busy machine: who waits this long waits for something that hangs. HANG_S=40 is less.
-HANG_S = float(os.environ.get("HANG_S", "150"))
+HANG_S = float(os.environ.get("HANG_S", "300"))
 HANG_MS = 1000 * HANG_S
 
 
