@@ -80,24 +80,34 @@ def choose() -> Choice:
     targets = _with_times(fields)
     if not targets:
         raise InputError("This file has no variable with several times: choose another, or page Downscaling.")
-    target = widgets.selectbox("Target", targets, key="p-target")
+    target = _target(fields, targets)
     covariates = tuple(guess.value for guess in static_covariates(fields, target))
     block = _block(fields.grid.shape)
     labels = fields.check(target).extra[time_dimension(fields, target)]
     last = len(labels) - 1
     first = int(
         widgets.slider(
-            "Times before the downscaled ones", 1, max(2, last), max(1, 3 * len(labels) // 4), key="p-first",
-            help="All times after them are downscaled; these are what the archive is made of.",
+            "Times in the archive", 1, max(2, last), max(1, 3 * len(labels) // 4), key="p-first",
+            help="The first times of the file are the archive; all later ones are downscaled.",
         )
     )  # fmt: skip
-    st.caption(f"Downscaled from {plain(labels[min(first, last)])} on.")
+    st.caption(f"Downscaled: {plain(labels[min(first, last)])} to {plain(labels[-1])}.")
     archive = widgets.toggle(
-        "The fine truth before is known", value=True, key="p-archive",
-        help="The times before the first one are an archive at high resolution: climatology and covariance come from "
-        "it. Off: only the coarse values of the downscaled times are used.",
+        "Use the archive", value=True, key="p-archive",
+        help="The archive is the fine truth of the earlier times: climatology and covariance come from it. Off: only "
+        "the coarse values of the downscaled times are used.",
     )  # fmt: skip
     return Choice(key, target, covariates, block, min(first, last), bool(archive))
+
+
+def _target(fields: Fields, names: list[str]) -> str:
+    """Which variable, by what it is called; without a control where there is one."""
+    if len(names) == 1:
+        return names[0]
+    known = fields.variables()
+    called = {name: known[name].long_name or name for name in names}
+    called = {name: text if list(called.values()).count(text) == 1 else name for name, text in called.items()}
+    return str(widgets.selectbox("Target", names, key="p-target", format_func=called.__getitem__))
 
 
 def _block(shape: tuple[int, int]) -> int:

@@ -5,7 +5,7 @@ import streamlit as st
 
 from deconditioning.figures.colours import Colours
 from deconditioning.figures.map_panel import MapScale
-from deconditioning.figures.studies.period import hovmoeller
+from deconditioning.figures.studies.period import date_ticks, hovmoeller
 from deconditioning.period.correlation import days_of
 from deconditioning.period.series import Series
 from pages.kit.chart.plotly_live import plotly_live
@@ -13,8 +13,8 @@ from pages.kit.controls import widgets
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
 from pages.period.controls import Choice, Shown
-from pages.period.maps import field_limits
-from pages.period.place import name_of
+from pages.period.maps import TITLES, field_limits
+from pages.period.place import name_of, time_title
 
 _ALONG = {"longitude": 1, "latitude": 0}
 _MEAN, _LINE = "average", "at the place"
@@ -38,13 +38,16 @@ def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     scale = MapScale("", series.problem.units, colours, *field_limits(panels, difference))
     grid = series.problem.grid
     across, native = (grid.x, grid.x_name) if along == "longitude" else (grid.y, grid.y_name)
-    labels = (f"{along} (°)" if grid.kind == "latlon" else native, f"days since {series.labels[0]}")
-    figure = hovmoeller(panels, across, days_of(series.dates), scale, labels=labels, dark=is_dark())
+    labels = (f"{along} (°)" if grid.kind == "latlon" else native, time_title(series))
+    days = days_of(series.dates)
+    named = {TITLES[name]: values for name, values in panels.items()}
+    ticks = date_ticks(series.dates, days)
+    figure = hovmoeller(named, across, days, scale, labels=labels, ticks=ticks, dark=is_dark())
     plotly_live(figure, "p-hovmoeller")
     where = f"on the line through {name_of(series, place)}" if line == _LINE else "averaged over the other coordinate"
     st.caption(
-        f"Each row is one time, {where}: what stays in place is upright, what moves is slanted, and a day or a season "
-        f"is a band across. Units: {plain(series.problem.units)}."
+        f"Each row is one time, {where}. What stays in place is upright, what moves is slanted; the hours of a day or "
+        f"the seasons are bands across. Units: {plain(series.problem.units)}."
     )
 
 

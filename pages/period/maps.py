@@ -2,11 +2,14 @@
 
 import math
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
+from deconditioning.fields.grids.grid import Grid
+from deconditioning.fields.grids.place import latitude_words, longitude_words
 from deconditioning.fields.problem.baselines import constant
 from deconditioning.figures.colours import Colours
 from deconditioning.figures.map_panel import MapScale, Panel
@@ -21,6 +24,8 @@ from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
 from pages.period.controls import Choice, Shown
 
+#: The book of the fields, whose clock the sd goes by, and its maps' titles.
+_FIELDS, TITLES = "p-book", {"coarse": "Coarse values", "mean": "Posterior mean", "truth": "Truth"}
 #: Bytes of a book that go to the browser at most, as values; longer series skip times.
 _MOST_VALUES = 4_000_000
 
@@ -40,25 +45,40 @@ class _Books:
 def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     """The books: fields on one scale, and the sd on its own."""
     difference = widgets.toggle(
-        "Difference from the mean of the period", value=False, key="p-difference",
-        help="Each map less its own mean over the period: what moves is seen better than where it is warm.",
+        "Anomaly", value=False, key="p-difference",
+        help="Each map minus its own mean over the period: shows what moves instead of where it is warm.",
     )  # fmt: skip
     books = _books(choice, shown, bool(difference))
-    order = ", ".join(books.maps)
     with st.container(key="lab-period-maps"):
         left, right = st.columns([len(books.maps), 1])
     with left:
-        st.html(f'<p class="lab-map-title">{order.capitalize()}, in step</p>')
-        _book(books.fields, "p-book", books, books.sheet, f"{order}, side by side, one time after another", place)
+        _titles([TITLES[name] for name in books.maps])
+        alt = f"{', '.join(books.maps)}, side by side, one time after another"
+        _book(books.fields, _FIELDS, books, books.sheet, alt, place)
     with right:
-        st.html('<p class="lab-map-title">Standard deviation</p>')
+        _titles(["Uncertainty: 2 sd"])
         alone = Sheet(books.sheet.height, books.sheet.width, 1, 1)
-        _book(books.sd, "p-sd", books, alone, "the standard deviation of each pixel, one time after another", place)
-    skipped = f" Every {books.step}th of {len(shown.result.series)} times is shown." if books.step > 1 else ""
+        _book(books.sd, "p-sd", books, alone, "two standard deviations of each pixel, one time after another", place)
+    series = shown.result.series
+    skipped = f" Every {books.step}th of {len(series)} times is shown." if books.step > 1 else ""
     st.caption(
-        "Click on a map to see the series there. The space bar plays and pauses, the arrow keys step; units are "
-        f"{plain(shown.result.series.problem.units) or 'as given'}, grey is missing.{skipped}"
+        f"{_extent(series.problem.grid)}Click on a map to see the time series there. The space bar plays and pauses, "
+        f"the arrow keys step. Units: {plain(series.problem.units) or 'as given'}; grey: missing.{skipped}"
     )
+
+
+def _titles(titles: list[str]) -> None:
+    """A title above each of several maps of a sheet."""
+    st.html(f'<div class="lab-map-titles">{"".join(f"<span>{escape(title)}</span>" for title in titles)}</div>')
+
+
+def _extent(grid: Grid) -> str:
+    """Where the map lies and how wide it is; empty where places are not known by latitude and longitude."""
+    if grid.kind != "latlon":
+        return ""
+    south, north = (latitude_words(float(at), None) for at in (grid.latitude.min(), grid.latitude.max()))
+    west, east = (longitude_words(float(at), None) for at in (grid.x.min(), grid.x.max()))
+    return f"The maps reach from {south} to {north} and from {west} to {east}. "
 
 
 @st.cache_data(show_spinner=False, max_entries=8)
@@ -71,7 +91,7 @@ def _books(choice: Choice, _shown: Shown, difference: bool) -> _Books:
         frames["truth"] = np.stack([series.fine(time) for time in times])
     if difference:
         frames = {name: values - np.nanmean(values, axis=0) for name, values in frames.items()}
-    sd = np.stack([result.sd(time) for time in times])
+    sd = 2 * np.stack([result.sd(time) for time in times])
     low, high = field_limits(frames, difference)
     colours: Colours = "diverging" if difference else "sequential"
     scale = MapScale("", series.problem.units, colours, low, high)
@@ -115,7 +135,10 @@ def _book(book: dict[str, Any], key: str, books: _Books, sheet: Sheet, alt: str,
         if pixel is not None:
             set_on_next_run({"p-row": pixel[0], "p-column": pixel[1]})
 
-    flip(book, key, names=books.times, alt=alt, frame="Time", marks=sheet.marks(*place), on_click=chosen)
+    flip(
+        book, key, names=books.times, alt=alt, frame="Time", marks=sheet.marks(*place), on_click=chosen,
+        follows="" if key == _FIELDS else _FIELDS,
+    )  # fmt: skip
 
 
 def _coarse(series: Series, times: list[int]) -> np.ndarray:

@@ -4,7 +4,9 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.fields.grids.place import place_words
+from deconditioning.figures.places import cities_on
 from deconditioning.figures.studies.one_dimension import function_plot
+from deconditioning.figures.studies.period import date_ticks
 from deconditioning.period.correlation import days_of
 from deconditioning.period.series import Series
 from pages.kit.chart.plotly_live import plotly_live
@@ -15,20 +17,34 @@ from pages.period.controls import Shown
 
 
 def choose(series: Series) -> tuple[int, int]:
-    """Two sliders for the row and the column; a click on a map moves them."""
-    rows, columns = series.problem.grid.shape
+    """Two sliders for the row and the column, at first at a city of the map; a click on a map moves them."""
+    grid = series.problem.grid
+    (rows, columns), (row, column) = grid.shape, _usual(series)
     left, right = st.columns(2)
     with left:
-        row = int(widgets.slider("Row, from the south", 0, rows - 1, rows // 2, key="p-row"))
+        row = int(widgets.slider("Place: pixel from the south", 0, rows - 1, row, key="p-row"))
     with right:
-        column = int(widgets.slider("Column, from the west", 0, columns - 1, columns // 2, key="p-column"))
+        column = int(widgets.slider("Place: pixel from the west", 0, columns - 1, column, key="p-column"))
     return min(row, rows - 1), min(column, columns - 1)
+
+
+def _usual(series: Series) -> tuple[int, int]:
+    """The pixel of the first city on the map, else that in its middle."""
+    grid = series.problem.grid
+    for _, x, y in cities_on(grid):
+        return int(np.abs(grid.y - y).argmin()), int(np.abs(grid.x - x).argmin())
+    return grid.shape[0] // 2, grid.shape[1] // 2
 
 
 def name_of(series: Series, place: tuple[int, int]) -> str:
     """Latitude and longitude of a pixel in words."""
     grid = series.problem.grid
     return place_words(float(grid.latitude[place]), float(grid.longitude[place]))
+
+
+def time_title(series: Series) -> str:
+    """Title of an axis of time: dates are its ticks, or else days are counted."""
+    return "time (UTC)" if date_ticks(series.dates, days_of(series.dates)) else f"days since {series.labels[0]}"
 
 
 def show(shown: Shown, place: tuple[int, int]) -> None:
@@ -44,16 +60,17 @@ def show(shown: Shown, place: tuple[int, int]) -> None:
         lines["coarse"] = series.coarse[:, cell]
     if series.fine is not None:
         lines["truth"] = np.array([series.fine(time)[place] for time in range(len(series))])
-    across, up = f"days since {series.labels[0]}", series.problem.units
+    days, up = days_of(series.dates), series.problem.units
     figure = function_plot(
-        days_of(series.dates), mean, sd, lines, title=f"At {name_of(series, place)}",
-        model=result.spec.model.name, name="mean ± 2 sd", labels=(across, up),
+        days, mean, sd, lines, title=f"Time series at {name_of(series, place)}",
+        model=result.spec.model.name, name="mean ± 2 sd", labels=(time_title(series), up),
         names={"coarse": "coarse value", "truth": "truth"}, height=300, dark=is_dark(),
     )  # fmt: skip
+    figure["layout"]["xaxis"] |= date_ticks(series.dates, days)
     plotly_live(figure, "p-place")
     if "truth" in lines:
         inside = float(np.mean(np.abs(lines["truth"] - mean) <= 2 * sd))
         st.caption(
-            f"The series at the ring on the maps. The band contains the truth at {100 * inside:.0f} % of the times; "
-            f"the coarse value is that of the cell around it. Units: {plain(series.problem.units)}."
+            f"The ring on the maps marks this place. The band contains the truth at {100 * inside:.0f} % of the "
+            f"times. The coarse value is the mean of the cell around it. Units: {plain(series.problem.units)}."
         )

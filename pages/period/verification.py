@@ -9,6 +9,7 @@ import streamlit as st
 from deconditioning.figures.colours import MODEL_NAMES, Colours
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.scores import pit_histogram
+from deconditioning.figures.studies.period import date_ticks
 from deconditioning.figures.studies.verification import (
     SkillRow,
     reliability_plot,
@@ -28,6 +29,7 @@ from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
 from pages.period.controls import Choice, Shown, threshold
 from pages.period.maps import one_map, short
+from pages.period.place import time_title
 from pages.period.words import names_of, table
 
 _PARTS = {"every time": slice(0), "hour of the day": slice(11, 16), "month": slice(5, 7)}
@@ -63,8 +65,8 @@ def _skill(found: Verification) -> None:
         rows[each.score.upper()][each.reference] = (each.skill, each.low, each.high)
     plotly_live(skill_plot(rows, dark=is_dark()), "p-skill")
     st.caption(
-        "Right of 0 this map's error is smaller than that of the method named; bars are 95 % intervals by a block "
-        "bootstrap over the times, and one that contains 0 shows no clear difference."
+        "Right of 0 the error of the Gaussian process is smaller than that of the method named. Bars are 95 % "
+        "intervals by a block bootstrap over the times; one that contains 0 shows no clear difference."
     )
 
 
@@ -78,7 +80,7 @@ def _in_time(shown: Shown, found: Verification) -> None:
         by = widgets.segmented_control("CRPS by", offered, default=offered[0], key="p-by") or offered[0]
     shown_names = [name for name in found.scores if name not in (BILINEAR,)]
     values = {name: found.scores[name].crps for name in shown_names}
-    across = f"days since {series.labels[0]}"
+    across = time_title(series)
     at: np.ndarray | list[str] = days_of(series.dates)
     units = plain(series.problem.units)
     if by != "every time":
@@ -94,9 +96,12 @@ def _in_time(shown: Shown, found: Verification) -> None:
         names=names_of(found.scores),
         dark=is_dark(),
     )
+    if by == "every time":
+        figure["layout"]["xaxis"] |= date_ticks(series.dates, days_of(series.dates))
     plotly_live(figure, "p-in-time")
     st.caption(
-        "The mean error of all pixels at each time, lower is better: where all lines rise, the weather was hard."
+        "The mean error of all pixels at each time; lower is better. Where all lines rise, that time is hard to "
+        "predict."
     )
 
 

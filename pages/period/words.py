@@ -19,11 +19,11 @@ def sentence(shown: Shown) -> None:
         f"Prior covariance: {result.diagnostics['mixture']} (the archive is the fine truth of {shown.training} earlier "
         "times), the rest is the kernel's."
         if shown.training
-        else "Nothing fine is known."
+        else "No fine field is known."
     )
     st.markdown(
         f"{len(series)} times, {series.labels[0]} to {series.labels[-1]}: {cells:,} coarse cells become {pixels:,} "
-        f"pixels. {known}{_how_good(shown)}"
+        f"pixels each. {known}{_how_good(shown)}"
     )
     for warning in result.warnings:
         st.warning(sentence_of(warning))
@@ -41,22 +41,26 @@ def _how_good(shown: Shown) -> str:
     scores, units = shown.verification.scores, plain(shown.result.series.problem.units)
     own, plainly = next(iter(scores.values())).pooled, scores[BILINEAR].pooled
     return (
-        f" RMSE **{number(own['rmse'])} {units}**, of bilinear interpolation {number(plainly['rmse'])} {units}; the "
-        f"95 % intervals contain **{100 * own['coverage95']:.0f} %** of the truth."
+        f" RMSE **{number(own['rmse'], 2)} {units}** (bilinear interpolation {number(plainly['rmse'], 2)} {units}). "
+        f"The 95 % intervals contain **{100 * own['coverage95']:.0f} %** of the truth."
     )
+
+
+#: What the page calls the series that it made.
+OWN = "Gaussian process"
 
 
 def names_of(predictions: Iterable[str]) -> dict[str, str]:
     """What the page calls predictions, the first of which is the map itself."""
     own, *others = predictions
-    return {own: "This map"} | {name: MODEL_NAMES.get(name, name) for name in others}
+    return {own: OWN} | {name: MODEL_NAMES.get(name, name) for name in others}
 
 
 def table(shown: Shown) -> None:
     """Scores of the map, interpolation and other methods over all pixels and times, where the truth is known."""
     assert shown.verification is not None
     names = {"rmse": "RMSE", "crps": "CRPS", "coverage50": "in 50 % interval", "coverage95": "in 95 % interval",
-             "tendency": "change between times, relative to the truth's"}  # fmt: skip
+             "tendency": "size of changes, truth = 1"}  # fmt: skip
     called = names_of(shown.verification.scores)
     shown_rows = [
         {"": called[name],
@@ -66,8 +70,13 @@ def table(shown: Shown) -> None:
     formats = {label: st.column_config.TextColumn(alignment="right") for label in names.values()}
     st.dataframe(shown_rows, hide_index=True, column_config=formats, placeholder=MISSING)
     units = plain(shown.result.series.problem.units)
-    st.caption(f"Over all pixels of all times, weighted by area; RMSE and CRPS in {units}.")
+    st.caption(
+        f"Over all pixels of all times, weighted by area; RMSE and CRPS in {units}. {OWN}: the maps above. BCSD adds "
+        "the coarse anomaly to the fine climatology of the archive; ridge regression predicts the rest from the cells. "
+        "Size of changes: the root mean square of what changes from one time to the next, divided by that of the truth."
+    )
 
 
 def _cell(value: float | None) -> str | None:
-    return None if value is None else number(value)
+    """Three significant digits, also where the last is 0."""
+    return None if value is None else f"{value:#.3g}" if 1e-3 < abs(value) < 100 else number(value)

@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.kit.chart import flip_book
+from pages.period.words import OWN
 from tests.pages.conftest import session
 
 FEW = {"p-first": "216"}
@@ -50,15 +51,15 @@ def test_it_offers_only_cells_of_which_there_are_enough(page: AppTest) -> None:
 def test_verification_shows_scores_beside_other_methods_and_an_archive_makes_them_better() -> None:
     page = opened(**{"p-view": "Verification"})
     found = scores(page)
-    assert found["This map"]["RMSE"] < 0.6 * found["Bilinear"]["RMSE"]
-    assert 0.85 < found["This map"]["in 95 % interval"] <= 1 and "BCSD (delta)" in found
+    assert found[OWN]["RMSE"] < 0.6 * found["Bilinear"]["RMSE"]
+    assert 0.85 < found[OWN]["in 95 % interval"] <= 1 and "BCSD (delta)" in found
     assert "block bootstrap" in captions(page) and "Brier skill" in captions(page)
     page.segmented_control(key="p-region").set_value("skill against BCSD")
     page.slider(key="p-event").set_value(282.0).run()
     assert not page.exception
     page.toggle(key="p-archive").set_value(False).run()
-    assert not page.exception and "Nothing fine is known" in " ".join(each.value for each in page.markdown)
-    assert scores(page)["This map"]["CRPS"] > 1.2 * found["This map"]["CRPS"]
+    assert not page.exception and "No fine field is known" in " ".join(each.value for each in page.markdown)
+    assert scores(page)[OWN]["CRPS"] > 1.2 * found[OWN]["CRPS"]
 
 
 def test_the_place_and_the_difference_move_without_computing_again(page: AppTest) -> None:
@@ -71,12 +72,12 @@ def test_the_place_and_the_difference_move_without_computing_again(page: AppTest
 
 def test_statistics_of_a_period_say_what_they_are_at_the_place() -> None:
     page = opened(**{"p-view": "Period statistics"})
-    (said,) = [each.value for each in page.markdown if each.value.startswith("At 54.25° N")]
+    (said,) = [each.value for each in page.markdown if each.value.startswith("At 51.50° N, 0.25° W")]
     assert "90 % interval" in said and "truth" in said and "joint draws" in captions(page)
     page.segmented_control(key="p-statistic").set_value("times above a threshold").run()
     page.slider(key="p-above").set_value(281.0).run()
     assert not page.exception
-    (said,) = [each.value for each in page.markdown if each.value.startswith("At 54.25° N")]
+    (said,) = [each.value for each in page.markdown if each.value.startswith("At 51.50° N, 0.25° W")]
     mean, low, high, truth = map(float, re.findall(r"([\d.]+)(?: times| to)", said))
     assert 0 <= low <= mean <= high <= 32 and truth == int(truth) and high > 0
 

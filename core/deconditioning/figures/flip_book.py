@@ -10,6 +10,7 @@ from deconditioning.fields.grids.grid import Grid
 from deconditioning.figures.colours import colour_scale
 from deconditioning.figures.map_panel import MapScale
 from deconditioning.figures.maps import stretch_of
+from deconditioning.figures.places import cities_on
 from deconditioning.figures.projection import coast_on, frame
 from deconditioning.figures.style import rimmed_line
 
@@ -24,7 +25,7 @@ def flip_book(frames: np.ndarray, grid: Grid, scale: MapScale, *, stride: int = 
 
     ``frames`` in it is base64 of N · h · w bytes, rows from north to south; ``colours`` 256 RGB triples, ``coast``
     lines of (x, y) as shares of width and height from the upper left, drawn in each colour and width of ``ink``;
-    ``aspect`` height over width of the map.
+    ``cities`` names with such places; ``aspect`` height over width of the map.
     Raises ``InputError`` for frames of another shape than the grid's.
     """
     rows, columns = (-(-n // stride) for n in grid.shape)
@@ -38,11 +39,16 @@ def flip_book(frames: np.ndarray, grid: Grid, scale: MapScale, *, stride: int = 
 
 
 def outline(grid: Grid) -> dict[str, Any]:
-    """The ``coast`` of a grid's frame as shares of its width and height, its ``ink`` and the frame's ``aspect``."""
+    """The ``coast`` and ``cities`` of a grid's frame in shares of its width and height, its ``ink`` and ``aspect``."""
+    x0, x1, y0, y1 = frame(grid)
     return {
         "coast": in_shares(*coast_on(grid), grid),
         "ink": [[trace["line"]["color"], trace["line"]["width"]] for trace in rimmed_line(*_NOTHING, width=0.9)],
         "aspect": round(_aspect(grid), 4),
+        "cities": [
+            [name, round(float((x - x0) / (x1 - x0)), 4), round(float((y1 - y) / (y1 - y0)), 4)]
+            for name, x, y in cities_on(grid)
+        ],
     }
 
 

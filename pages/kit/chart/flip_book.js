@@ -41,6 +41,30 @@ const drawCoast = (book, context, width, height) => {
   }
 };
 
+// A sheet of several maps shows the page between them.
+const clip = (book, context, width, height) => {
+  if (!book.maps) return;
+  context.clearRect(0, 0, width, height);
+  context.beginPath();
+  for (const [x, y, w, h] of book.maps) context.rect(x * width, y * height, w * width, h * height);
+  context.clip();
+};
+
+const drawCities = (book, context, width, height) => {
+  const dot = devicePixelRatio;
+  context.font = `${11 * dot}px sans-serif`;
+  context.textBaseline = 'middle';
+  for (const [name, x, y] of book.cities || []) for (const [colour, thick] of book.ink) {
+    context.strokeStyle = context.fillStyle = colour;
+    context.lineWidth = 1.4 * thick * dot;
+    context.beginPath();
+    context.arc(x * width, y * height, 1.6 * dot, 0, 2 * Math.PI);
+    context.stroke();
+    const last = colour === book.ink[book.ink.length - 1][0];
+    context[last ? 'fillText' : 'strokeText'](name, x * width + 5 * dot, y * height);
+  }
+};
+
 // Where a place is marked: a ring of two colours, to be seen on any map.
 const drawMarks = (book, context, width, height) => {
   for (const [x, y] of book.marks || []) for (const [colour, thick] of book.ink) {
@@ -62,15 +86,26 @@ const paint = book => {
   book.small.getContext('2d').putImageData(book.image, 0, 0);
   const context = canvas.getContext('2d');
   context.imageSmoothingEnabled = false;
+  context.save();
+  clip(book, context, width, height);
   context.drawImage(book.small, 0, 0, width, height);
   drawCoast(book, context, width, height);
+  drawCities(book, context, width, height);
+  context.restore();
   drawMarks(book, context, width, height);
   const shown = Math.round(book.at) % book.count;
   book.slider.value = shown;
   if (book.output.textContent !== book.names[shown]) book.output.textContent = book.names[shown];
   book.node.dataset.frame = shown;
   book.node.dataset.painted = Number(book.node.dataset.painted || 0) + 1;
+  for (const other of BOOKS) if (other.follows && other.follows === book.name && other !== book) {
+    other.at = book.at;
+    paint(other);
+  }
 };
+
+// The book whose clock a book goes by: its own, or that of the one it follows.
+const leader = book => [...BOOKS].find(other => book.follows && other.name === book.follows && other.node.isConnected) || book;
 
 const label = book => {
   book.button.textContent = book.playing ? 'Pause' : 'Play';
@@ -80,7 +115,7 @@ const label = book => {
 const step = now => {
   for (const book of BOOKS) {
     if (!book.node.isConnected) { BOOKS.delete(book); continue; }
-    if (!book.playing) continue;
+    if (!book.playing || leader(book) !== book) continue;
     book.at = (book.at + Math.min(0.2, (now - (book.then || now)) / 1000) * book.speed) % book.count;
     book.then = now;
     paint(book);
@@ -121,7 +156,8 @@ const begin = node => {
   });
   find('.flip-speed').addEventListener('input', event => { book.speed = Number(event.target.value); });
   book.canvas.addEventListener('keydown', event => {
-    const act = { ' ': () => play(book, !book.playing), ArrowLeft: () => turn(book, -1), ArrowRight: () => turn(book, 1) }[event.key];
+    const first = leader(book);
+    const act = { ' ': () => play(first, !first.playing), ArrowLeft: () => turn(first, -1), ArrowRight: () => turn(first, 1) }[event.key];
     if (act) { event.preventDefault(); act(); }
   });
   book.canvas.addEventListener('click', event => {
@@ -134,6 +170,8 @@ const begin = node => {
 export default function ({ parentElement, data, setTriggerValue }) {
   const node = parentElement.querySelector('.flip'), book = node.book || begin(node);
   BOOKS.add(book);
+  Object.assign(book, { name: data.name, follows: data.follows });
+  node.toggleAttribute('data-follows', Boolean(data.follows));
   book.canvas.setAttribute('aria-label', data.alt);
   book.slider.setAttribute('aria-label', data.frame);
   for (const [part, word] of [['back', 'Previous'], ['next', 'Next']]) {
@@ -152,6 +190,6 @@ export default function ({ parentElement, data, setTriggerValue }) {
     bar.style.background = `linear-gradient(90deg, ${stops})`;
     node.dataset.stamp = data.stamp;
     paint(book);
-    play(book, book.playing);
+    play(book, book.playing && !book.follows);
   } else if (moved) paint(book);
 }

@@ -5,10 +5,12 @@ import base64
 import numpy as np
 import pytest
 
+from deconditioning.fields.grids.grid import make_grid
 from deconditioning.figures.map_panel import MapScale
-from deconditioning.figures.studies.period import Sheet, hovmoeller, maps_in_step, sheet_of
+from deconditioning.figures.studies.period import Sheet, date_ticks, hovmoeller, maps_in_step, sheet_of
 from deconditioning.figures.studies.verification import reliability_plot, scores_in_time, skill_plot, spread_skill_plot
 from deconditioning.figures.style import uncompacted
+from deconditioning.period.correlation import days_of
 from tests.core.period.made import made_fields
 
 SCALE = MapScale("", "K", "sequential", 0.0, 1.0)
@@ -58,3 +60,25 @@ def test_pictures_of_a_verification_hold_its_numbers() -> None:
     assert spread["data"][1]["name"] == "BCSD" and spread["layout"]["xaxis"]["range"][1] > 0.95
     by_hour = scores_in_time(["00", "06"], {"delta": np.array([1.0, 2.0])}, title="CRPS", labels=("h", "K"), names={})
     assert by_hour["layout"]["xaxis"]["ticktext"] == ["00", "06"] and "1 to 2" in by_hour["layout"]["meta"]["alt"]
+
+
+def test_ticks_of_time_are_dates_of_the_axis_they_stand_on() -> None:
+    dates = list(np.datetime64("2019-02-27T00:00") + np.timedelta64(6, "h") * np.arange(40))
+    ticks = date_ticks(dates, days_of(dates))
+    assert ticks["tickvals"] == [0.0, 2.0, 4.0, 6.0, 8.0] and ticks["ticktext"][1] == "1 Mar 2019"
+    short = date_ticks(dates[:6], days_of(dates[:6]))
+    assert short == {"tickvals": [0.25 * n for n in range(6)], "ticktext": [
+        f"{date.astype(object):%-d %b %H:%M}" for date in dates[:6]
+    ]}  # fmt: skip
+    assert date_ticks([None, None], np.arange(2.0)) == {}
+
+
+def test_cities_of_a_sheet_stand_on_its_first_map() -> None:
+    grid = make_grid("latlon", np.arange(50.0, 56.0, 0.5), np.arange(-6.0, 2.0, 0.5))
+    frames = {name: np.zeros((1, *grid.shape)) for name in ("coarse", "mean")}
+    book = maps_in_step(frames, grid, SCALE, 2)
+    (name, x, y), *_ = book["cities"]
+    left, top, width, height = book["maps"][0]
+    assert name == "London" and len(book["maps"]) == 2
+    np.testing.assert_allclose((x - left) / width, (-0.13 + 6.25) / 8, atol=1e-3)
+    np.testing.assert_allclose((y - top) / height, (55.75 - 51.51) / 6, atol=1e-3)

@@ -1,13 +1,14 @@
 """Maps of a period side by side, in step through time, and a field against time and one coordinate."""
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from deconditioning.fields.grids.grid import Grid
+from deconditioning.fields.times import MONTHS, text_of
 from deconditioning.figures.colours import colour_scale
 from deconditioning.figures.flip_book import coded, colour_table, outline
 from deconditioning.figures.map_panel import MapScale
@@ -60,6 +61,11 @@ class Sheet:
         tall, wide = self.shape
         return [[(left + column + 0.5) / wide, (top + self.height - row - 0.5) / tall] for top, left in self.corners()]
 
+    def boxes(self) -> list[list[float]]:
+        """Left and upper edge, width and height of each map, in shares of the sheet."""
+        tall, wide = self.shape
+        return [[left / wide, top / tall, self.width / wide, self.height / tall] for top, left in self.corners()]
+
     def on_each(self, lines: list[list[float]]) -> list[list[float]]:
         """Lines x, y, x, y, … in shares of one map, on every map of the sheet."""
         tall, wide = self.shape
@@ -80,7 +86,7 @@ def sheet_of(frames: Mapping[str, np.ndarray], columns: int) -> Sheet:
 def maps_in_step(frames: Mapping[str, np.ndarray], grid: Grid, scale: MapScale, columns: int) -> dict[str, Any]:
     """A flip book of several maps (T, H, W) on one `Sheet`, all on one scale and at the same time, with coastlines.
 
-    The result is what `pages.kit.chart.flip_book` takes.
+    The result is what `pages.kit.chart.flip_book` takes; cities stand on the first map.
     """
     sheet = sheet_of(frames, columns)
     whole = np.zeros((len(next(iter(frames.values()))), *sheet.shape), dtype=np.uint8)
@@ -94,25 +100,49 @@ def maps_in_step(frames: Mapping[str, np.ndarray], grid: Grid, scale: MapScale, 
         "count": len(whole), "rows": sheet.shape[0], "columns": sheet.shape[1], "low": scale.low, "high": scale.high,
         "label": scale.label, "colours": [*_MISSING_RGB, *colour_table(scale)], "ink": line["ink"],
         "coast": sheet.on_each(line["coast"]), "aspect": round(stretch * sheet.shape[0] / sheet.shape[1], 4),
+        "maps": sheet.boxes(),
+        "cities": [[name, *sheet.on_each([[x, y]])[0]] for name, x, y in line["cities"]],
     }  # fmt: skip
+
+
+def date_ticks(dates: Sequence[Any], days: np.ndarray, most: int = 6) -> dict[str, Any]:
+    """Ticks of an axis of ``days`` since the first of (T,) ``dates``: the days themselves, or months and years where
+    there are many; none of its own where there are no dates.
+    """
+    if any(not hasattr(date, "year") and not isinstance(date, np.datetime64) for date in dates):
+        return {}
+    parts = [text_of(date).split("T") for date in dates]
+    fine = days[-1] - days[0] < most / 2
+    begins = [n for n, part in enumerate(parts) if fine or n == 0 or part[0] != parts[n - 1][0]]
+    chosen = begins[:: max(1, -(-len(begins) // most))]
+    return {"tickvals": [float(days[n]) for n in chosen], "ticktext": [_short_date(*parts[n], fine) for n in chosen]}
+
+
+def _short_date(day: str, hour: str, fine: bool) -> str:
+    """``3 Mar 2019``, with the hour where days are too coarse."""
+    year, month, number_of_day = day.rsplit("-", 2)
+    return f"{int(number_of_day)} {MONTHS[int(month) - 1][:3]} " + (hour if fine else year)
 
 
 def hovmoeller(
     panels: Mapping[str, np.ndarray], across: np.ndarray, days: np.ndarray, scale: MapScale, *,
-    labels: tuple[str, str], height: int = 420, dark: bool = False,
+    labels: tuple[str, str], ticks: Mapping[str, Any] | None = None, height: int = 420, dark: bool = False,
 ) -> Figure:  # fmt: skip
     """Fields against one coordinate and time, side by side on one scale; time runs downwards.
 
     Parameters
     ----------
     panels : title → (T, n) values, NaN where missing.
-    across : (n,) the coordinate; ``days`` (T,) the time. ``labels`` are the titles of both axes.
+    across : (n,) the coordinate; ``days`` (T,) the time. ``labels`` are the titles of both axes, ``ticks`` those of the
+        time.
 
     Source: Hovmöller 1949, *The trough-and-ridge diagram*.
     """
     picture = layout("", height=height, dark=dark, showlegend=False, plot_bgcolor=MISSING[dark])
-    picture["margin"] = {"l": 52, "r": 8, "t": 30, "b": 42}
-    picture["yaxis"] = axis(labels[1], dark, automargin=False, range=[float(days[-1]), float(days[0])], showgrid=False)
+    picture["margin"] = {"l": 96 if ticks else 52, "r": 8, "t": 30, "b": 42}
+    picture["yaxis"] = axis(
+        labels[1], dark, automargin=False, **(ticks or {}), range=[float(days[-1]), float(days[0])], showgrid=False
+    )
     picture["annotations"], traces, count = [], [], len(panels)
     for n, (title, values) in enumerate(panels.items()):
         left, right = n / count + (0.02 if n else 0), (n + 1) / count
