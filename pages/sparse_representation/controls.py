@@ -1,5 +1,7 @@
 """Controls of page Sparse representation: the data, the points, what is learned."""
 
+from dataclasses import replace
+
 from deconditioning.datasets.sparse_toy import ToySpec
 from deconditioning.studies.sparse_representation.settings import LearningSettings, PlacedSettings, ToySettings
 from deconditioning.studies.sparse_representation.study import SparseSettings
@@ -15,9 +17,9 @@ def choose_toy() -> tuple[ToySpec, int]:
     return ToySpec(chosen.data, chosen.made_of, chosen.data_noise, chosen.seed), chosen.points
 
 
-def choose_values() -> tuple[str, tuple[float, float, float]]:
-    """Where the points stand, and the hyperparameters of the left picture."""
-    chosen = controls(PlacedSettings)
+def choose_values(usual: str) -> tuple[str, tuple[float, float, float]]:
+    """Where the points stand, ``usual`` at first, and the hyperparameters of the large picture."""
+    chosen = controls(PlacedSettings, {"places": replace(PlacedSettings.places, default=usual)})
     return chosen.places, (chosen.k_scale, chosen.k_size, chosen.noise)
 
 

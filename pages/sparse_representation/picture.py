@@ -24,6 +24,9 @@ from pages.kit.layout.theme import is_dark
 from pages.sparse_representation.controls import LEARNABLE, choose_values
 from pages.sparse_representation.learned import shown_data, toy_of
 
+#: Titles of small pictures, where a version's name says less.
+_TITLES = {"random": "Random points, same kernel"}
+
 
 @st.cache_data(show_spinner=False, max_entries=64)
 def read_at(toy: ToySpec, spec: SparseRepresentation) -> Represented:
@@ -52,20 +55,30 @@ def _at_values(
 
 
 def pictures(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Represented:
-    """At the sliders' values, large; beside and below, learned and the variational GP. Returns the former."""
+    """At the sliders' values, large; beside and below, other positions and the variational GP. Returns the former."""
     told = st.empty()
     left, right = st.columns([5, 3])
     with left:
         here = picture_first(lambda: _here(toy, count, kept))
     others = {version: read_at(toy.spec, spec) for version, spec in kept.items()}
     others["variational_gp"] = fitted(toy.spec, "variational_gp", len(here.locations))
-    told.markdown(opening(toy, here, others, _places()))
-    first = [version for version in ("learned", "learned_points", "variational_gp") if version in others]
+    places = _places(kept)
+    if places == "learned":
+        others["random"] = _at_values(toy, count, "random", _values(here), kept)
+    told.markdown(opening(toy, here, others, places))
+    first = [version for version in ("random", "learned", "variational_gp") if version in others]
     below, words = st.columns([1, 2], vertical_alignment="center") if len(first) > 2 else (right, st)
-    places = [right.container(), right.container(), below]
-    for place, version in zip(places, [first[0], *first[1:][::-1]], strict=False):
+    for place, version in zip([right.container(), right.container(), below], first, strict=False):
         with place:
-            _draw(toy, version, VERSIONS[version], others[version], f"s-{version}", height=200, legend=False)
+            _draw(
+                toy,
+                version,
+                _TITLES.get(version, VERSIONS[version]),
+                others[version],
+                f"s-{version}",
+                height=200,
+                legend=False,
+            )
     words.caption(
         "Triangles mark the positions of the points; their height has no meaning. Between the points the band is wide, "
         "because the model assumes that the data depend on f only at the points."
@@ -73,31 +86,43 @@ def pictures(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Rep
     return here
 
 
-def _places() -> str:
-    """Where the points of the large picture stand, as its control holds it."""
-    return str(st.session_state.get(PlacedSettings.places.key) or PlacedSettings.places.default)
+def _places(kept: dict[str, SparseRepresentation]) -> str:
+    """Where the points of the large picture stand."""
+    chosen = str(st.session_state.get(PlacedSettings.places.key) or _usual(kept))
+    return chosen if kept or chosen != "learned" else "random"
+
+
+def _usual(kept: dict[str, SparseRepresentation]) -> str:
+    """Where they stand at first: where they have been learned, if they have."""
+    return "learned" if kept else PlacedSettings.places.default
+
+
+def _values(represented: Represented) -> tuple[float, float, float]:
+    """The hyperparameters of a representation, as the sliders hold them."""
+    assert represented.spec is not None
+    term = represented.spec.kernel.terms[0]
+    return term.factors[0].lengthscales[0], term.scale, represented.spec.noise
 
 
 def opening(toy: Toy, here: Represented, shown: dict[str, Represented], places: str) -> str:
     """How near the points of the sliders come, beside learned ones, the variational GP and all data."""
-    data, count = f"{toy.spec.data:,}", len(here.locations)
+    count = len(here.locations)
     best = min((name for name in shown if name in LEARNABLE), key=lambda n: _rmse(shown[n], toy), default=None)
     own = (
-        f"{data} noisy data of a sum of {toy.spec.points} kernels. RMSE with {count} inducing points: "
-        f"**{number(_rmse(here, toy))}** at {places} positions and the sliders' values"
+        f"{toy.spec.data:,} noisy observations of a function, represented by {count} inducing points: at {places} "
+        f"positions the RMSE is **{number(_rmse(here, toy), 2)}**"
     )
+    if "random" in shown:
+        return f"{own}, at random positions {number(_rmse(shown['random'], toy), 2)}{_all_data(toy, count)}."
     if best is None:
         return f"{own}. Press **Learn the points** to see how well {count} learned points can represent it."
-    return (
-        f"{own}, **{number(_rmse(shown[best], toy))}** once the points are learned. For comparison: variational GP, "
-        f"{count} points {number(_rmse(shown['variational_gp'], toy))}{_all_data(toy, count)}."
-    )
+    return f"{own}, at learned positions **{number(_rmse(shown[best], toy), 2)}**{_all_data(toy, count)}."
 
 
 def _all_data(toy: Toy, count: int) -> str:
     """The error of a GP on all data; nothing where these are too many."""
     try:
-        return f"; GP on all data {number(_rmse(fitted(toy.spec, 'exact_gp', count), toy))}"
+        return f". A GP on all data reaches {number(_rmse(fitted(toy.spec, 'exact_gp', count), toy), 2)}"
     except InputError:
         return ""
 
@@ -109,12 +134,18 @@ def _rmse(represented: Represented, toy: Toy) -> float:
 def _here(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Represented:
     """The sliders, and the representation at their values."""
     with st.sidebar:
-        places, values = choose_values()
+        places, values = choose_values(_usual(kept))
     represented = _at_values(toy, count, places, values, kept)
-    title = f"Posterior of f from {len(represented.locations)} {places} points at the sliders' values"
+    stand = places if kept or places != "learned" else "random"
+    title = f"Posterior of f from {len(represented.locations)} {stand} points at the sliders' values"
     _draw(toy, "random", title, represented, "s-here", height=420)
     count = len(represented.locations)
-    st.markdown(f"The log evidence of these {count} {places} points is **{signed(represented.evidence, 1)}**.")
+    other = ("random" if stand != "random" else "learned") if kept else "even"
+    beside = _at_values(toy, count, other, values, kept)
+    st.markdown(
+        f"Log evidence of these {count} {stand} points: **{signed(represented.evidence, 1)}**; of {other} points with "
+        f"the same kernel {signed(beside.evidence, 1)}. Higher is better."
+    )
     return represented
 
 

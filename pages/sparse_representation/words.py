@@ -36,10 +36,10 @@ $$A = (L + \sigma^2 I)^{{-1}}\ell(\mathbf u, \tilde{{\mathbf y}}),\qquad
 \tilde z \sim N(0, A^\top K A + \sigma^2 I),\qquad \alpha = (A A^\top K + \sigma^2 I)^{{-1}} A \tilde z$$
 
 $$\log p(\tilde z) = -\tfrac{{1}}{{2\sigma^2}}\left(\tilde z^\top\tilde z - (A\tilde z)^\top K\alpha\right)
-- \tfrac12\log\left|A A^\top K + \sigma^2 I\right| - \tfrac{{m-n}}{{2}}\log\sigma^2 - \tfrac m2\log 2\pi$$
+- \tfrac12\log\left|A A^\top K + \sigma^2 I\right| - \tfrac{{n-m}}{{2}}\log\sigma^2 - \tfrac n2\log 2\pi$$
 
-$n = {count}$ points, $m = {toy.spec.data}$ data, $\sigma^2 = {number(here.spec.noise)}$, $\ell = k$ (f and g are
-the same function here). The time is $O(n^3 + m n^2)$; the memory is that of one chunk of data.
+$m = {count}$ points, $n = {toy.spec.data}$ data, $\sigma^2 = {number(here.spec.noise)}$, $\ell = k$ (f and g are
+the same function here). The time is $O(m^3 + n m^2)$; the memory is that of one chunk of data.
 """,
         "Hsu and Ramos 2019, §8.2, definition 4.4 and theorem 5.3 (4)",
     )

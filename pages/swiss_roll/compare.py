@@ -7,10 +7,12 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.datasets.swiss_roll import MATCHINGS, RollSpec
+from deconditioning.figures.colours import model_name
 from deconditioning.models.catalogue import GENERAL
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.swiss_roll.benchmark import MODELS as BENCHMARKED
 from deconditioning.studies.swiss_roll.benchmark import PAPER
+from deconditioning.wording import number
 from pages.kit.chart.background import awaited
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.layout.score_table import score_table
@@ -40,7 +42,13 @@ def at_these_values(roll: RollSpec, spec: ModelSpec, view: View) -> None:
         "All models with the hyperparameters of the sliders, over all points. Each may be more accurate with its own: "
         "press Learn, or see the benchmark."
     )
+    rows, same = without_repeats(rows)
+    if len(rows) > 1:
+        st.markdown(_ranked(rows, spec.model.name))
     score_table(rows, columns=COLUMNS, caption=caption)
+    if same:
+        repeated = "; ".join(f"{model_name(name)} as {model_name(first)}" for name, first in same.items())
+        st.caption(f"Left out, because their scores agree to three digits: {repeated}.")
     if roll.matching == "indirect":
         st.caption(
             "Models without mediation get pseudo-targets E[g(y_j)], each for its own bag. The paper's public code "
@@ -48,6 +56,30 @@ def at_these_values(roll: RollSpec, spec: ModelSpec, view: View) -> None:
         )
     for sentence in refused:
         st.caption(sentence_of(sentence))
+
+
+def without_repeats(rows: dict[str, dict[str, float]]) -> tuple[dict[str, dict[str, float]], dict[str, str]]:
+    """The rows in the order of their RMSE, without those that repeat another to three digits; these, and which."""
+    first: dict[tuple[str, ...], str] = {}
+    same: dict[str, str] = {}
+    for name, scores in rows.items():
+        text = tuple(number(scores[column]) for column in COLUMNS)
+        if first.setdefault(text, name) != name:
+            same[name] = first[text]
+    shown = sorted(first.values(), key=lambda name: rows[name]["rmse"])
+    return {name: rows[name] for name in shown}, same
+
+
+def _ranked(rows: dict[str, dict[str, float]], own: str) -> str:
+    """Which model is the most accurate, and where the one in the picture stands."""
+    best = next(iter(rows))
+    rmse = f"RMSE **{number(rows[best]['rmse'])}**"
+    if best == own:
+        return f"With these hyperparameters the model in the picture, {model_name(own)}, is the most accurate: {rmse}."
+    return (
+        f"With these hyperparameters the most accurate model is {model_name(best)}: {rmse}. The model in the picture, "
+        f"{model_name(own)}, has RMSE {number(rows[own]['rmse'])}."
+    )
 
 
 def beside_the_paper() -> str:

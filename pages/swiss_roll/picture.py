@@ -24,7 +24,7 @@ from pages.kit.controls import widgets
 from pages.kit.layout.theme import is_dark
 from pages.swiss_roll import controls
 
-RIGHT = ("Prediction", "Error", "2 sd", "Recovered share")
+RIGHT = ("Prediction", "Truth", "Error", "2 sd", "Recovered share")
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def scores_later(roll_spec: RollSpec, specs: Sequence[ModelSpec]) -> Callable[[C
 
 
 def draw(roll: SwissRoll, problem: ProblemSettings) -> tuple[ModelSpec, View]:
-    """The posterior, large, beside what is seen and the truth; returns the model and its posterior."""
+    """The posterior, large, beside what is known and its error; returns the model and its posterior."""
     truth = roll.truth.numpy()
     limits = (float(truth.min()), float(truth.max()))
     left, right = st.columns([5, 3])
@@ -115,11 +115,11 @@ def draw(roll: SwissRoll, problem: ProblemSettings) -> tuple[ModelSpec, View]:
         spec, view = picture_first(lambda: _posterior_picture(roll, problem, shown or "Prediction", limits))
     with right:
         _seen(roll, limits)
+        beside = "Error" if shown != "Error" else "Truth"
         figure = roll_in_space(
-            roll.inputs.numpy(), truth, title="Hidden: the true position of each point", label="Position t",
-            colours="sequential", limits=limits, bar=False, height=230, dark=is_dark(),
-        )  # fmt: skip
-        plotly_live(figure, "roll-left")
+            roll.inputs.numpy(), **_right(beside, truth, view, limits), height=270, dark=is_dark(), small=True
+        )
+        plotly_live(figure, "roll-left", later=True)
     return spec, view
 
 
@@ -149,8 +149,13 @@ def _seen(roll: SwissRoll, limits: tuple[float, float]) -> None:
 def _right(shown: str, truth: np.ndarray, view: View, limits: tuple[float, float]) -> dict[str, Any]:
     if shown == "Error":
         return {
-            "values": view.mean - truth, "title": "Error of the recovered position", "label": "Prediction − truth",
+            "values": view.mean - truth, "title": "Error of the prediction", "label": "Prediction − truth",
             "colours": "diverging", "limits": (-1.5, 1.5),
+        }  # fmt: skip
+    if shown == "Truth":
+        return {
+            "values": truth, "title": "Truth: the position t of each point, which the model does not see",
+            "label": "Position t along the roll", "colours": "position", "limits": limits,
         }  # fmt: skip
     if shown == "2 sd":
         top = float(np.quantile(2 * view.sd, 0.99))
@@ -165,7 +170,7 @@ def _right(shown: str, truth: np.ndarray, view: View, limits: tuple[float, float
         }  # fmt: skip
     return {
         "values": view.mean, "title": "Recovered position of each point (posterior mean)",
-        "label": "Position t along the roll", "colours": "sequential", "limits": limits,
+        "label": "Position t along the roll", "colours": "position", "limits": limits,
     }  # fmt: skip
 
 
@@ -173,6 +178,8 @@ def _sentence(shown: str, spec: ModelSpec, view: View) -> str:
     scores, title = view.scores, spec.model.title
     if shown == "Error":
         return f"Prediction − truth of the {spec.model.phrase}: RMSE **{scores['rmse']:.3f}** over all points."
+    if shown == "Truth":
+        return f"True positions; the {spec.model.phrase} recovers them with RMSE **{scores['rmse']:.3f}**."
     if shown == "2 sd":
         return f"The 95 % intervals contain the truth at **{100 * scores['coverage95']:.0f} %** of the points."
     if shown == "Recovered share":

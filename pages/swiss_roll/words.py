@@ -12,13 +12,14 @@ from pages.kit.layout.page_layout import explain
 def situation(roll: RollSpec, model: NamedModel) -> None:
     """What is given and what is asked, in one sentence."""
     how = (
-        "each with its points and the noisy mean of their positions"
+        "each with its points and the noisy mean of their positions (direct matching)"
         if roll.matching == "direct"
-        else "half with points, half with a noisy mean position, connected only by the height"
+        else "half of them with points, half with a noisy mean position; only the height connects them (indirect "
+        "matching)"
     )
     st.markdown(
-        f"**Hidden**: the position t of {roll.points:,} points along a rolled-up sheet. **Seen**: {roll.bags} "
-        f"horizontal slices, {how}; a slice mixes several windings. Recovered by the {model.phrase}."
+        f"**Wanted**: the position t of {roll.points:,} points along a rolled-up sheet. **Known**: {roll.bags} "
+        f"horizontal slices, {how}. A slice mixes several windings. **Model**: {model.phrase}."
     )
 
 

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from deconditioning.figures.colours import mark_scale
 from deconditioning.models.catalogue import GENERAL, MODELS
+from pages.swiss_roll.compare import COLUMNS, without_repeats
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider, moved
 
@@ -51,7 +53,7 @@ def test_every_slider_moves_the_posterior(page):
 
 
 def test_the_right_picture_can_show_more(page):
-    for shown in ("Error", "2 sd", "Recovered share"):
+    for shown in ("Truth", "Error", "2 sd", "Recovered share"):
         page.segmented_control(key="r-right").set_value(shown).run()
         assert not page.exception and page.error == [], shown
 
@@ -80,3 +82,14 @@ def test_what_the_paper_reads_from_table_1_is_said_beside_it(page):
     found = [row for row in kept if (row["model"], row["matching"]) == ("cmp", "direct")]
     mean = sum(row["scores"]["rmse"] for row in found) / len(found)
     assert f"the difference vanishes**: {mean:.3f} against" in said
+
+
+def test_a_model_that_repeats_another_is_named_once() -> None:
+    scores = dict.fromkeys(COLUMNS, 0.5)
+    rows = {"cmp": scores | {"rmse": 0.4}, "bag_gp": scores | {"rmse": 0.09881}, "vbagg": scores | {"rmse": 0.09884}}
+    shown, same = without_repeats(rows)
+    assert list(shown) == ["bag_gp", "cmp"] and same == {"vbagg": "bag_gp"}
+
+
+def test_positions_have_the_same_colours_on_light_and_dark_pages() -> None:
+    assert mark_scale("position", False) == mark_scale("position", True)

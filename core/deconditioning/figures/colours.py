@@ -9,12 +9,13 @@ from typing import Any, Literal
 import numpy as np
 
 _RGB = re.compile(r"rgba?\(([^)]*)\)")
-Colours = Literal["sequential", "diverging", "uncertainty", "terrain", "relief"]
+Colours = Literal["sequential", "diverging", "uncertainty", "terrain", "relief", "position"]
 
 # cmocean (Thyng et al. 2016): thermal for fields, balance for errors, dense for standard deviations, topo for relief,
-# and its upper half for the altitude of land
+# and its upper half for the altitude of land, phase for positions: equally light everywhere, so the same on any page
 SCALES: dict[Colours, str] = {
     "sequential": "thermal", "diverging": "balance", "uncertainty": "dense", "terrain": "topo", "relief": "topo",
+    "position": "phase",
 }  # fmt: skip
 
 #: Colours of marks, lines and bands on (a light, a dark) page. Each has a contrast of at least 3 with its ground, and

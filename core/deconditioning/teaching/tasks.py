@@ -127,7 +127,8 @@ EXERCISES = (
         "points", "sparse_representation", "Few points for many data",
         "Choose points that represent all the data. Their error should be at most 1.25 times that of a GP on all data.",
         "Both the number of points and their positions matter.",
-        _ALL, _ALL | RepresentationSettings.address(places="even", points=10),
+        _ALL | {RepresentationSettings.places.key: "random"},
+        _ALL | RepresentationSettings.address(places="even", points=10),
         "Where two points are far apart, the function between them is lost. Evenly spaced points can be about a "
         "lengthscale apart; random points leave gaps.",
         ("random.rmse", "exact_gp.rmse"), _few_points, 5, "medium",

@@ -32,13 +32,12 @@ def roll_in_space(
     label: str,
     colours: Colours,
     limits: tuple[float, float],
-    bar: bool = True,
+    small: bool = False,
     height: int = 400,
     dark: bool = False,
 ) -> Figure:
-    """Points (N, 3) coloured by ``values`` (N,); the third coordinate points up. Without a colour ``bar`` the picture
-    stands beside one that has it."""
-    markers = _markers(values, colours, limits, label, 1.9 if bar else 1.4, dark) | {"showscale": bar}
+    """Points (N, 3) coloured by ``values`` (N,); the third coordinate points up. A ``small`` picture has no ticks."""
+    markers = _markers(values, colours, limits, label, 1.4 if small else 1.9, dark)
     markers["symbol"] = "square"  # two triangles, a disc has dozens
     x, y, z = (compact(column) for column in inputs.T)
     trace = {
@@ -48,13 +47,13 @@ def roll_in_space(
     picture = layout(title, height=height, dark=dark)
     bare = {
         "showbackground": False, "gridcolor": MISSING[dark], "linecolor": MISSING[dark], "showline": True,
-        "zeroline": False, "tickfont": {"size": 14}, "nticks": 4, "showticklabels": bar,
+        "zeroline": False, "tickfont": {"size": 14}, "nticks": 4, "showticklabels": not small,
     }  # fmt: skip
     picture["scene"] = {
         "xaxis": bare | {"title": {"text": "x"}}, "yaxis": bare | {"title": {"text": "width"}},
         "zaxis": bare | {"title": {"text": "height"}}, "camera": _CAMERA, "aspectmode": "cube", "uirevision": "roll",
     }  # fmt: skip
-    picture["margin"] = {"l": 0, "r": 0, "t": 34, "b": 46 if bar else 0}
+    picture["margin"] = {"l": 0, "r": 0, "t": 34, "b": 46}
     picture["meta"]["alt"] = (
         f"{title}: {len(values)} points of a swiss roll, coloured by {label.lower()}, from {np.min(values):.2f} to "
         f"{np.max(values):.2f}."
@@ -90,7 +89,7 @@ def roll_from_the_side(
     ]  # fmt: skip
     chosen = np.asarray(axes[1])
     right = float(inputs[:, 0].max()) + 0.35
-    bars = _markers(means[chosen], "sequential", limits, "Mean of a slice", 8, dark) | {"showscale": False}
+    bars = _markers(means[chosen], "position", limits, "Mean of a slice", 8, dark) | {"showscale": False}
     traces.append(
         {
             "type": "scatter", "mode": "markers", "x": compact(np.full(len(chosen), right)),
@@ -98,10 +97,15 @@ def roll_from_the_side(
             "hovertemplate": "slice at height %{y:.2f}: mean %{marker.color:.3f}<extra></extra>",
         }
     )  # fmt: skip
-    picture = layout("Seen: points in slices (left), means of slices (right)", height=height, dark=dark)
-    picture["margin"] = {"l": 46, "r": 8, "t": 34, "b": 40}
+    picture = layout("Known: points of each slice, and mean position of each slice", height=height, dark=dark)
+    top = {"y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}
+    picture["annotations"] = [
+        top | {"x": float(inputs[:, 0].mean()), "text": "points, side view"},
+        top | {"x": right, "text": "mean of t", "xanchor": "right"},
+    ]
+    picture["margin"] = {"l": 46, "r": 8, "t": 48, "b": 40}
     picture["xaxis"] = axis("x", dark, automargin=False, showgrid=False, zeroline=False)
-    picture["yaxis"] = axis("Height", dark, automargin=False, showgrid=False, zeroline=False)
+    picture["yaxis"] = axis("height", dark, automargin=False, showgrid=False, zeroline=False)
     picture["meta"]["alt"] = (
         f"Side view of the roll: {len(heights)} horizontal slices, {len(axes[0])} with points, {len(chosen)} with a "
         "mean."

@@ -16,7 +16,7 @@ class ToySettings(Settings):
                       plain_help="The function behind the data is a sum of this many kernels k.")  # fmt: skip
     points = Integer("Points that represent it", 5, low=1, high=20, least=1, first=4,
                      plain="How many points represent it",
-                     plain_help="n, the number of points whose positions are learned.")  # fmt: skip
+                     plain_help="m, the number of inducing points whose positions are learned.")  # fmt: skip
     data_noise = Linear("Noise of the data (sd)", 0.1, low=0.0, high=1.0, step=0.05, draws=True, first=6,
                         address="s-noise", plain="How noisy the data are",
                         plain_help="The standard deviation of the noise on every datum.")  # fmt: skip
@@ -24,17 +24,17 @@ class ToySettings(Settings):
 
 
 class PlacedSettings(Settings):
-    """Where the points of the left picture stand, and its hyperparameters."""
+    """Where the points of the large picture stand, and its hyperparameters."""
 
     prefix = "s"
 
-    places = Choice("Points of the left picture", "random", options={
+    places = Choice("Positions of the points", "random", options={
         "random": "random", "even": "even", "learned": "learned",
     })  # fmt: skip
     k_scale = Log("Lengthscale of k", 1.0, low=0.05, high=20.0, first=2, address="s-scale",
                   plain="How far a point reaches",
                   plain_help=(
-                      "The lengthscale of the kernel k in the left picture: how far the influence of a point reaches."
+                      "The lengthscale of the kernel k in the large picture: how far the influence of a point reaches."
                   ))  # fmt: skip
     k_size = Log("Variance of k", 1.0, low=1e-2, high=1e3, first=3, address="s-size")
     noise = Log("σ²", 0.01, low=1e-5, high=1.0, first=1, symbol="σ²", address="s-n")

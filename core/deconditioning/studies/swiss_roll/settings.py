@@ -44,7 +44,7 @@ class ProblemSettings(Settings):
 
     matching = Choice("Matching", "direct", options={"direct": "direct", "indirect": "indirect"}, address="r-match",
                       about="direct: each slice has points and a mean; indirect: one or the other", help=_MATCHING,
-                      plain="How points and means match", plain_help=_MATCHING)  # fmt: skip
+                      plain="Matching of points and means", plain_help=_MATCHING)  # fmt: skip
     points = Integer("Points on the roll", 2000, low=200, high=5000, step=100, log=True, draws=True, first=10)
     slices = Integer("Slices", 50, low=2, high=100, log=True, draws=True, first=9, address="r-bags", flag="bags",
                      plain="How many slices",
