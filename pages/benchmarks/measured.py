@@ -46,11 +46,12 @@ _CSS = Path(__file__).with_name("measured.css")
 
 @dataclass(frozen=True)
 class Topic:
-    """Benchmarks told together: a title, their names, the sentence that sums them up."""
+    """Benchmarks told together: a title, their names, the sentence that sums them up, whether that is folded, too."""
 
     title: str
     names: tuple[str, ...]
     headline: Callable[[list[Measured]], str]
+    folded: bool = False
 
 
 PLAIN = ("models", "gram_gradients", "full_size", "kernel_sums", "sparse_representation", "distribution_regression",
@@ -59,11 +60,11 @@ TOPICS = (
     Topic("Time compared with a plain implementation", PLAIN, headlines.beside_plain),
     Topic("Up to a million pixels", ("scale", "scale_most_bags", "gpu"), headlines.up_to_a_million),
     Topic("A period instead of a moment", ("period",), headlines.period),
-    Topic("Many time steps", ("store",), headlines.many_steps),
-    Topic("Files", ("files", "two_grids"), headlines.files),
-    Topic("Waiting", ("latency",), headlines.waiting),
-    Topic("Start-up and memory", ("start_up",), headlines.starting),
-    Topic("A class of thirty", ("load", "lesson", "soak"), headlines.room),
+    Topic("Many time steps", ("store",), headlines.many_steps, folded=True),
+    Topic("Files", ("files", "two_grids"), headlines.files, folded=True),
+    Topic("Waiting", ("latency",), headlines.waiting, folded=True),
+    Topic("Start-up and memory", ("start_up",), headlines.starting, folded=True),
+    Topic("A class of thirty", ("load", "lesson", "soak"), headlines.room, folded=True),
 )
 
 
@@ -77,9 +78,13 @@ def show_measured(folder: Path = FOLDER) -> None:
         return
     st.html(_CSS)
     told = {name for topic in TOPICS for name in topic.names}
-    more = Topic("More", tuple(each.name for each in result if each.name not in told), lambda mine: "")
+    more = Topic("More", tuple(each.name for each in result if each.name not in told), lambda mine: "", folded=True)
+    folded = False
     for topic in (*TOPICS, more):
         mine = [each for name in topic.names for each in result if each.name == name]
+        if mine and topic.folded and not folded:
+            folded = True
+            st.subheader("For developers: how fast the app is", anchor=False)
         if mine:
             _topic(topic, mine)
     with st.expander("Where and how this was measured"):
@@ -88,15 +93,19 @@ def show_measured(folder: Path = FOLDER) -> None:
 
 def _topic(topic: Topic, measurements: list[Measured]) -> None:
     """Its headline, one small figure where there are ratios, and the rest folded."""
-    st.subheader(topic.title, anchor=False)
-    if sentence := topic.headline(measurements):
+    sentence = topic.headline(measurements)
+    if not topic.folded:
+        st.subheader(topic.title, anchor=False)
         st.markdown(sentence)
     plain = topic.names == PLAIN
     if plain and (ratios := _ratios(measurements, single=False)):
         plotly_live(ratio_dots(ratios, dark=is_dark()), "ratios")
     rows = sum(len(each.rows) for each in measurements)
     when = f" ({measurements[0].date})" if len(measurements) == 1 else ""
-    with st.expander(f"All {rows} measurements{when}, with commands"):
+    label = f"{topic.title}: " if topic.folded else ""
+    with st.expander(f"{label}{'all' if label else 'All'} {rows} measurements{when}, with commands"):
+        if topic.folded and sentence:
+            st.markdown(sentence)
         if plain and (single := _ratios(measurements, single=True)):
             plotly_live(ratio_dots(single, dark=is_dark()), "ratios-all")
             st.markdown(

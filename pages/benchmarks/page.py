@@ -25,7 +25,6 @@ TITLES = {
 def main() -> None:
     """A headline a topic, with one small table or figure; everything else folded below it."""
     page_header("Benchmarks", "Which model is most accurate on real fields, are its intervals right, how fast is it?")
-    st.caption(f"{legend('GP, CMP, VBAgg, RMSE, CRPS, MAE, SSIM, ELBO')}.")
     st.subheader("Calibration and accuracy on real fields", anchor=False)
     show_trust()
     st.subheader("Accuracy of downscaling through a mediator", anchor=False)
@@ -37,6 +36,7 @@ def main() -> None:
                      expanded=run_of(table.task) is not None):  # fmt: skip
         everything(table)
     show_measured()
+    st.caption(f"{legend('GP, CMP, VBAgg, RMSE, CRPS, MAE, SSIM, ELBO')}.")
 
 
 def everything(table: BenchmarkTable) -> None:

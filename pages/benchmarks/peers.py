@@ -23,10 +23,10 @@ def show_peers() -> None:
     st.markdown(f"**Beside other tools**, on {summaries[0].fields} real fields with half of the cells hidden:")
     st.dataframe([_line(each) for each in summaries], hide_index=True, width="stretch", placeholder=MISSING)
     st.caption(
-        "Errors are geometric means relative to the default model (below 1: more accurate). Closure: RMSE of the map "
-        "averaged back over the cells that it was given, in standard deviations of their values. Optimal interpolation "
-        "is gridpp's, of what a regression on the covariates leaves; boosting is scikit-learn's. Area-to-point kriging "
-        "of pyinterpolate is not listed: it predicts inside a block without that block's value. "
+        "Errors are geometric means relative to the default model (below 1: more accurate). Re-aggregation error: RMSE "
+        "of the map averaged back over the cells that it was given, in standard deviations of their values. Optimal "
+        "interpolation is gridpp's, of what a regression on the covariates leaves; boosting is scikit-learn's. "
+        "Area-to-point kriging of pyinterpolate is not listed: it predicts inside a block without that block's value. "
         f"Stored; made by `{kept['command']}`."
     )
 
@@ -41,6 +41,6 @@ def _line(each: PeerSummary) -> dict[str, str | None]:
         "CRPS": number(each.crps_ratio),
         "More accurate on": "" if each.model == AUTO else f"{each.better} of {each.fields}",
         "In 95 % intervals": None if each.coverage is None else f"{100 * each.coverage:.0f} %",
-        "Closure": "< 0.001" if (each.reaggregated or 1) < 0.001 else number(each.reaggregated),
+        "Re-aggregation error": "< 0.001" if (each.reaggregated or 1) < 0.001 else number(each.reaggregated),
         "CPU time, s": number(each.cpu_s, ".1f"),
     }

@@ -9,6 +9,7 @@ import streamlit as st
 from deconditioning.downscaling.settings import AUTO
 from deconditioning.figures.colours import model_colour, model_name
 from deconditioning.figures.studies.real_fields import Measured, accuracy, coverage
+from deconditioning.metrics.intervals import AIM
 from deconditioning.models.defaults import usual_model
 from deconditioning.studies.benchmark_table import table_rows
 from deconditioning.studies.downscaling.benchmark import BOOSTING, REAL_MATCHED, REAL_MEDIATED, SINGLE, expanded, picked
@@ -45,16 +46,16 @@ def real_fields(rows: list[dict[str, Any]]) -> list[str]:
 
 def show_trust() -> None:
     """How far the default can be trusted; one sentence on its accuracy and a line a field; all models folded."""
-    if (FOLDER / REAL_FIELDS).is_file():
-        st.markdown("\n".join(f"- {sentence}" for sentence in real_fields(stored(REAL_FIELDS)["rows"])))
     if not (FOLDER / FILE).is_file():
         st.info("No measurements yet: run `make bench-trust`, and the results appear here.")
         return
     kept = stored(FILE)
     groups = {case: table_rows(expanded(kept["rows"]), "case", case) for case in TITLES}
     groups = {case: models for case, models in groups.items() if models}
-    st.markdown(_sentence(groups) + _choice(kept["rows"]))
     _pictures(_measured(groups), usual_model(True, True).name)
+    st.markdown(_sentence(groups) + _choice(kept["rows"]))
+    if (FOLDER / REAL_FIELDS).is_file():
+        st.markdown("\n".join(f"- {sentence}" for sentence in real_fields(stored(REAL_FIELDS)["rows"])))
     warned = Counter((row["case"], row["model"]) for row in kept["rows"] if row.get("warned"))
     lines = [_line(case, entry, models, warned) for case, models in groups.items() for entry in models]
     usual = model_name(usual_model(True, True).name)
@@ -75,7 +76,12 @@ def _measured(groups: dict[str, list[dict[str, Any]]]) -> list[Measured]:
     for case, models in groups.items():
         (bilinear,) = [entry["mean"] for entry in models if entry["model"] == "bilinear"]
         result += [
-            Measured(TITLES[case], entry["model"], entry["mean"] / bilinear, entry["means"].get("coverage95"))
+            Measured(
+                TITLES[case].removesuffix(" (K)"),
+                entry["model"],
+                entry["mean"] / bilinear,
+                entry["means"].get("coverage95"),
+            )
             for entry in models
             if entry["model"] not in ("bilinear", "constant") and entry["mean"] is not None
         ]
@@ -116,7 +122,7 @@ def _everything(kept: dict[str, Any], lines: list[dict[str, Any]]) -> None:
     st.caption(
         f"Means over the draws (stored; made by `{kept['command']}`, measured with version {kept['version']}). "
         f"Half of the cells are "
-        "hidden, and all pixels are scored. In 50 % and 95 % intervals: share of the truth inside them. Warned: "
+        "hidden, and all pixels are scored. In 50 % and 95 % intervals: share of the truth inside them. Warnings: "
         "draws on which the app warns a user who has no truth, for example that bilinear interpolation is more "
         "accurate. CPU seconds for one fit with learning and its test one scale up, on one thread."
     )
@@ -147,10 +153,12 @@ def _sentence(groups: dict[str, list[dict[str, Any]]]) -> str:
     if not shares:
         return ""
     spans = [f"{100 * min(values):.0f} to {100 * max(values):.0f} %" for values in (shares, inside[95], inside[50])]
+    missed = sum(not AIM[0] <= share <= AIM[1] for share in inside[95])
+    aim = f", which misses the aim of {100 * AIM[0]:.0f} to {100 * AIM[1]:.0f} % on {missed} of them" if missed else ""
     return (
         f"Half of the cells of {len(shares)} real fields are hidden, {max(seeds)} times each. The error (RMSE) of the "
-        f"{usual.phrase}, the default model, is {spans[0]} of that of bilinear interpolation; its 95 % intervals "
-        f"contain {spans[1]} of the truth, its 50 % intervals {spans[2]}."
+        f"{usual.phrase}, the default model, is {spans[0]} of that of bilinear interpolation. Its 95 % intervals "
+        f"contain {spans[1]} of the truth{aim}; its 50 % intervals contain {spans[2]}."
     )
 
 
@@ -170,10 +178,10 @@ def _line(
         "Data": TITLES[case],
         "Model": model_name(entry["model"]),
         "RMSE": spread(mean, entry["sd"]),
-        "RMSE, of bilinear": f"{100 * mean / bilinear:.0f} %" if mean is not None and bilinear else "–",
+        "RMSE relative to bilinear": f"{100 * mean / bilinear:.0f} %" if mean is not None and bilinear else "–",
         "CRPS": number(means["crps"]) if means.get("crps") is not None else "–",
         "In 50 % intervals": share("coverage50"),
         "In 95 % intervals": share("coverage95"),
         "CPU time, s": f"{entry['seconds']:.1f}" if fitted else "–",
-        "Warned": f"{warned[case, entry['model']]} of {entry['n']}" if fitted and entry["model"] != BOOSTING else "–",
+        "Warnings": f"{warned[case, entry['model']]} of {entry['n']}" if fitted and entry["model"] != BOOSTING else "–",
     }

@@ -43,13 +43,13 @@ def on_embeddings(kept: dict[str, Any]) -> str:
     n, m = max(kept["settings"]["subjects"]), min(kept["settings"]["measures"])
     gap = max(abs(own[LANDMARKS_GP, *size] / own["gpdr", *size] - 1) for size in {key[1:] for key in own})
     return (
-        "In the paper the Gaussian process is better than Bayesian distribution regression (*uncertain*) for large n. "
+        "In the paper the Gaussian process is better than Bayesian distribution regression (BDR) for large n. "
         f"Here it is better than {_told(kept, 'bdr10')}, than {_told(kept, 'bdr50')}. The difference is due to the "
         "prior of f, not to the number of landmarks: with the Gaussian process's prior, 10 landmarks have the same "
         f"risk, within {number(max(100 * gap, 0.01), 2)} % in every setting. With few measurements of many subjects "
         f"({m} of {n}), uncertain embeddings help, most of all with that prior: the risk is {own['gpdr', n, m]:.4f} "
-        f"for the Gaussian process, {own['bdr50', n, m]:.4f} for *uncertain, 50 landmarks* and "
-        f"{own['shrunk', n, m]:.4f} for *Gaussian process, uncertain*."
+        f"for the Gaussian process, {own['bdr50', n, m]:.4f} for *BDR, 50 landmarks* and "
+        f"{own['shrunk', n, m]:.4f} for *BDR with the GP's prior*."
     )
 
 

@@ -101,8 +101,8 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
         )
         st.markdown(
             "Simulated people, each with many measurements x and one outcome. How much does a measurement at x add to "
-            "the outcome? The estimate, a Gaussian process, is the solid line with the band; its posterior risk, a "
-            f"mean squared error, is **{risks['gpdr']:.4f}**. It {verb}."
+            "the outcome? The estimate, a Gaussian process, is the solid line with the band. "
+            f"{_in_band(result)} Its posterior risk, a mean squared error, is **{risks['gpdr']:.4f}**: it {verb}."
         )
         return
     best = max(r2, key=r2.__getitem__)
@@ -111,6 +111,17 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
         f"Of subjects held out, the Gaussian process explains **{100 * r2['gpdr']:.1f} %** of the variance of "
         f"{plain(chosen.prepared.subjects.outcome_name)}, {also}. {chosen.words}"
     )
+
+
+def _in_band(result: Comparison) -> str:
+    """Over which share of x the band of the estimate contains the true curve, and where it does not."""
+    own = result.curves["gpdr"]
+    outside = np.abs(own.mean - regression_function(result.at)) > 2 * own.sd
+    if not outside.any():
+        return "The ±2 sd band contains the true curve everywhere."
+    at = result.at[outside]
+    where = f"near x = {number(at[0], 1)}" if np.ptp(at) < 0.1 else f"from x = {at[0]:.2f} to {at[-1]:.2f}, in parts"
+    return f"The ±2 sd band contains the true curve over {100 * (1 - outside.mean()):.0f} % of x; it misses it {where}."
 
 
 def others(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> None:
@@ -197,20 +208,18 @@ def _function(chosen: Chosen, result: Comparison, model: Model, dark: bool) -> F
 def table(result: Comparison, scores: dict[str, Validated], how: ValidationSettings) -> None:
     """Every method's risk, R² and time."""
     rows: dict[str, dict[str, float | None]] = {}
+    several = len({number(curve.noise) for curve in result.curves.values()}) > 1
     for name, score in scores.items():
         curve = result.curves.get(name)
         low, high = score.interval
         rows[name] = {
             "posterior_risk": curve.risk if curve else None, "r2": float(score.r2.mean()),
             "r2_low": low if how.repeats > 1 else None, "r2_high": high if how.repeats > 1 else None,
-            "noise": curve.noise if curve else None, "ms": 1000 * curve.seconds if curve else None,
+            "noise": curve.noise if curve and several else None, "ms": 1000 * curve.seconds if curve else None,
         }  # fmt: skip
     score_table(
         rows, columns=("posterior_risk", "r2", "r2_low", "r2_high", "noise", "ms"), caption=_caption(how)
     )  # fmt: skip
-    for route in result.routes:
-        how_summed = ROUTES[route.route].format(nodes=route.nodes, error=number(route.error, 1))
-        st.caption(f"Kernel sums over the measurements: {how_summed}.")
     if result.embeddings is not None:
         st.caption(_shrinkage(*result.embeddings))
     if result.drawn is not None:
@@ -224,7 +233,7 @@ def _shrinkage(scale: float, smallest: float, largest: float) -> str:
         f"{100 * smallest:.0f} % (the smallest) to {100 * largest:.0f} % (the largest)"
     )  # fmt: skip
     return (
-        f"Methods called uncertain shrink the embeddings of subjects with few measurements: with η = {number(scale)}, "
+        f"BDR shrinks the embeddings of subjects with few measurements: with η = {number(scale)}, "
         f"subjects keep {kept} of their distance from the overall mean."
     )
 
@@ -276,6 +285,14 @@ def link(chosen: Chosen, model: Model) -> None:
             st.caption("Source: Tang et al., eq. 16-19; Ichimura 1993")
 
 
+def _sums(result: Comparison) -> str:
+    """How the sums over the measurements were computed."""
+    return " ".join(
+        f"Kernel sums: {ROUTES[each.route].format(nodes=each.nodes, error=number(each.error, 1))}."
+        for each in result.routes
+    )
+
+
 def equation(chosen: Chosen, model: Model, result: Comparison) -> None:
     """The posterior with today's numbers."""
     subjects, settings = chosen.prepared.subjects, model.settings
@@ -296,13 +313,14 @@ $$E f(s) = l(s)^\top(M + \sigma^2 I)^{{-1}}y,\qquad
 $$l_i(s) = \tfrac1{{m_i}}\textstyle\sum_j K(x_{{ij}}, s),\qquad
 M_{{ij}} = \tfrac1{{m_i m_j}}\textstyle\sum_{{uv}} K(x_{{iu}}, x_{{jv}})$$
 
-$K$: lengthscale {number(settings.lengthscale)}, variance {number(settings.variance)}. {rank} With an intercept or
-covariates, β has a flat prior, and f is conditioned on the part of the outcomes that they cannot explain. Density
+$K$: lengthscale {number(settings.lengthscale)}, variance {number(settings.variance)}. {rank} {_sums(result)}
+With an intercept or covariates, β has a flat prior, and f is conditioned on the part of the outcomes that they cannot
+explain. Density
 estimation replaces the measurements by Gaussian kernel estimates (21). *Landmarks*, Bayesian linear regression (BLR),
 represents f by the kernel at 10 or 50 landmarks $u$ with independent weights α. Functional linear regression treats
 the order of the measurements as time. The paper calls the Gaussian process GPDR (GP distribution regression).
 
-*Uncertain*, Bayesian distribution regression (BDR), estimates an embedding $\mu_i(u) = E_{{z_i}}K(\cdot, u)$ from
+Bayesian distribution regression (BDR) estimates an embedding $\mu_i(u) = E_{{z_i}}K(\cdot, u)$ from
 its $m_i$ measurements; the fewer, the more it is shrunk:
 
 $$\mu_i \mid \hat\mu_i \sim N\big(m_0 + \eta R(\eta R + \tfrac{{\Sigma}}{{m_i}})^{{-1}}(\hat\mu_i - m_0),\ C_i\big),
@@ -311,8 +329,7 @@ $$\mu_i \mid \hat\mu_i \sim N\big(m_0 + \eta R(\eta R + \tfrac{{\Sigma}}{{m_i}})
 $$y_i \mid \alpha \sim N(\alpha^\top E\mu_i,\ \alpha^\top C_i\,\alpha + \sigma^2)$$
 
 $R$: covariance of $K(x, u)$ under a uniform $x$; $\Sigma$: the same within a subject. α and all $\mu_i$ are drawn in
-turn (Gibbs). *Gaussian process, uncertain* is BDR with the prior of
-the Gaussian process for f.
+turn (Gibbs).
 """,
         "Tang et al., eq. 6-7, 13-15, 21 and §4.3, §5; Law et al. 2018, §3 (BLR, BDR)",
     )

@@ -208,7 +208,7 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
         changes[name] = control(_MODEL.declaration(name).inner.copy(default=value), **ends)
     if not page_record().shows_all:
         sd = problem.target_sd * changes["noise"] ** 0.5
-        st.caption(f"Values are off by about {number(sd, 2)} {plain(problem.units)}.")
+        st.caption(f"Noise sd: {number(sd, 2)} {plain(problem.units)}".strip() + ".")
     if changes["point_noise"] <= LEAST * (1 + 1e-6):
         changes["point_noise"] = 0.0
         if page_record().shows_all:

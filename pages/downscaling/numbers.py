@@ -93,7 +93,7 @@ def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -
     rows |= {n: _baseline_scores(key, n, truth, fields[n], problem) for n in others}
     if view.exact:
         record_numbers(exact=1.0)
-    score_table(rows, units=problem.units, main=MAIN_SCORES, caption=_caption(rows, waiting, view))
+    score_table(rows, units=problem.units, main=MAIN_SCORES, caption=_caption(rows, waiting, view, problem))
     _coarse_table(problem, view)
     for name in waiting:
         if (job := jobs[name]) is not None:
@@ -129,11 +129,12 @@ def _learned_baselines(key: str, problem: DownscalingProblem, spec: ModelSpec, v
     return {name: work.request(f"{name}-{key}", f"{name}-{key}", partial(fit, problem)) for name, fit in fits.items()}
 
 
-def _caption(rows: dict[str, dict[str, float]], waiting: list[str], view: View) -> str:
+def _caption(rows: dict[str, dict[str, float]], waiting: list[str], view: View, problem: DownscalingProblem) -> str:
     span = next((row["ssim_range"] for row in rows.values() if row.get("ssim_range")), None)
     sentence = "Error is prediction − truth. Every method sees the same cells and is scored on the same pixels."
     if span:
-        sentence += f" SSIM with a data range of {number(span, 4)}."
+        units = f" {plain(problem.units)}" if problem.units else ""
+        sentence += f" SSIM: structural similarity, 1 is best; the values are taken to span {number(span, 4)}{units}."
     if not view.exact:
         sentence = f"Scores of the {view.said[0]}. {sentence}"
     return sentence + "".join(f" {model_name(name)} is being learned …" for name in waiting)
@@ -160,8 +161,8 @@ def _coarse_table(problem: DownscalingProblem, view: View) -> None:
     parts = []
     if "seen" in result:
         parts.append(
-            f"re-aggregated to the observed cells, the mean differs from them by RMSE {number(result['seen']['rmse'])} "
-            f"{units} (re-aggregation, plain block means)"
+            f"averaged over the observed cells, the map differs from their values by RMSE "
+            f"{number(result['seen']['rmse'])} {units}"
         )
     if "withheld" in result:
         parts.append(

@@ -37,6 +37,7 @@ from deconditioning.figures.downscaled_maps import (
 )
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
+from deconditioning.metrics.stored_step import stored_step
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
 from deconditioning.wording import number
@@ -169,17 +170,16 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
     key = spec_key(choice, spec)
     if shown.exact:
         name, preview = st.session_state.pop(Key.PREVIEW, ("", None))
-        sentence = "Exact: the posterior uses every pixel of every cell."
+        sentence = ""
         if name == key:
             (mean, sd), units = _differences(preview, shown), plain(problem.units)
             if mean > _NOTABLE * np.nanmean(shown.sd):
-                sentence += (
-                    f" The preview differed by at most {number(mean, 2)} {units} in the mean and on average by "
-                    f"{number(sd, 2)} {units} in the sd."
+                sentence = (
+                    f"The preview differed from these exact maps by at most {number(mean, 2)} {units} in the mean and "
+                    f"on average by {number(sd, 2)} {units} in the sd."
                 )
-        st.caption(sentence)
-        for more in shown.said:
-            st.caption(sentence_of(more))
+        for more in filter(None, (sentence, *map(sentence_of, shown.said), rounded(problem))):
+            st.caption(more)
         return
 
     @st.fragment(run_every=0.4)
@@ -198,6 +198,18 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
         st.caption(f"P{sentence_of('; '.join(shown.said))[1:]}; computing the exact maps …")
 
     wait()
+
+
+def rounded(problem: DownscalingProblem) -> str:
+    """That the truth is stored in steps, and what this alone contributes to the error; empty where it is not."""
+    step = None if problem.truth is None else stored_step(problem.truth)
+    if step is None:
+        return ""
+    units = plain(problem.units)
+    return (
+        f"The file stores the truth in steps of {number(step)} {units}. This makes stripes on the map of the error, "
+        f"and alone an RMSE of {number(step / 12**0.5, 2)} {units}."
+    )
 
 
 def _differences(preview: View, exact: View) -> tuple[float, float]:

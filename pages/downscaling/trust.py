@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from deconditioning.downscaling.checks.assumptions import assumptions, intervals, refused, warped_intervals
+from deconditioning.downscaling.checks.assumptions import STATED, assumptions, intervals, refused, warped_intervals
 from deconditioning.downscaling.checks.interval_summary import unchecked
 from deconditioning.downscaling.checks.scale_up_result import AVERAGE, OTHERS, OneScaleUp
 from deconditioning.downscaling.prediction import reads_bags
@@ -26,6 +26,8 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import MISSING, plain
 from pages.kit.layout.theme import is_dark
 
+#: By what share another method must be more accurate one scale up for a warning.
+_NOTABLE = 0.02
 _MARKS = {True: ":material/check:", False: ":material/warning:"}
 
 
@@ -78,18 +80,25 @@ def show_assumptions(
     told = f"these fail: {', '.join(failed)}" if failed else "all hold"
     with st.expander(f"Assumptions of the map ({told})"):
         for each in result:
-            st.markdown(f"{_MARKS[each.holds]} **{each.name.capitalize()}.** {plain(each.sentence)}")
+            claim, threshold = STATED.get(each.name, (each.name.capitalize(), ""))
+            limit = f" Threshold: {threshold}." if threshold else ""
+            st.markdown(f"{_MARKS[each.holds]} **{claim}.** {plain(each.sentence)}{limit}")
 
 
 def one_scale_up(spec: ModelSpec, result: OneScaleUp | None) -> None:
     """The verdict one scale up, which needs no fine truth, in its colour; where there is none, how to come by it."""
     if result is None:
-        can = "Learn also tests the model one scale up: it downscales larger cells to the known ones."
+        can = (
+            "The button *Learn hyperparameters* also tests the model without a fine truth, one scale up: it downscales "
+            "larger cells to the known ones."
+        )
         st.caption(
             can if reads_bags(spec) else "This model cannot be tested one scale up because it does not use the cells."
         )
         return
-    bad = result.better is not None or round(100 * result.held[-1]) < RIGHT[0]
+    other = result.better
+    beaten = other is not None and result.rmse[result.own] > (1 + _NOTABLE) * result.rmse[other]
+    bad = beaten or round(100 * result.held[-1]) < RIGHT[0]
     sentence = f"Learned values: {result.sentence[0].lower()}{result.sentence[1:]} {result.comparison}"
     (st.warning if bad else st.success)(plain(sentence))
     if result.choice:

@@ -36,6 +36,9 @@ from pages.one_dimension.edits import edited
 from pages.one_dimension.scatters import line_of
 
 EPSILONS, _LAMBDAS = np.geomspace(1e-12, 1.0, 25), np.geomspace(1e-14, 1.0, 15)
+#: The curves of how far both operators are from undoing each other, as the picture calls them.
+_KEPT = "ĈD̂Ĉψ against Ĉψ"
+_GAPS = {"D̂Ĉψ against ψ": "of everything", _KEPT: "of what averaging keeps"}
 #: So near, relative to its norm, an operator has reached its limit.
 _REACHED = 0.1
 #: Shares of the variance of f: above the one it has come back, below the other it has not.
@@ -92,9 +95,9 @@ def there_and_back(result: RoundTrip) -> str:
     own, share = float(result.function.std()), _share_back(result)
     verdict = "f is recovered" if share > _BACK else "f is partly recovered" if share > _LOST else "f is not recovered"
     return (
-        f"After conditioning on Y and deconditioning, {verdict}: the RMSE is **{number(result.lost)}**, and the sd of "
-        f"f is {number(own)}. Conditioning the result again gives the same conditional mean to within "
-        f"**{number(result.lost_again, 2)}**."
+        f"f is averaged over each y (conditioning) and then recovered from these averages (deconditioning). Here "
+        f"{verdict}: the RMSE is **{number(result.lost, 2)}**, the sd of f {number(own)}. The averages of the result "
+        f"differ from those of f by **{number(result.lost_again, 2)}** (RMSE)."
     )
 
 
@@ -116,7 +119,7 @@ def _pictures(line: Line, result: RoundTrip, known: bool) -> None:
         y = np.linspace(-line.spec.half_width, line.spec.half_width, 300)
         curve = line.conditional_mean(torch.from_numpy(y)).numpy() if known else None
         figure = pairs_plot(
-            line.query.numpy(), result.conditioned, title="On the way: mean of f given y", labels=("y", "mean of f"),
+            line.query.numpy(), result.conditioned, title="In between: mean of f given y", labels=("y", "mean of f"),
             curve=curve, curve_at=y, curve_name="E[f(X) | Y = y]", height=420, dark=dark,
         )  # fmt: skip
         plotly_live(figure, "t-conditioned", later=True)
@@ -130,23 +133,29 @@ def _limits(operators: Operators, texts: tuple[str, str], lam: float, epsilon: f
     first, second, third = st.columns(3)
     with first:
         figure = curves_plot(
-            EPSILONS, inverse, title="D̂ undoes Ĉ as ε → 0", labels=("ε", "relative distance"), now=epsilon, dark=dark
-        )
+            EPSILONS, {_GAPS[name]: values for name, values in inverse.items()}, now=epsilon, dark=dark,
+            title="Deconditioning undoes conditioning as ε → 0", labels=("ε", "relative distance"),
+        )  # fmt: skip
         plotly_live(figure, "t-inverse")
-        missed = float(np.interp(np.log(epsilon), np.log(EPSILONS), inverse["ĈD̂Ĉψ against Ĉψ"]))
+        missed = float(np.interp(np.log(epsilon), np.log(EPSILONS), inverse[_KEPT]))
         st.markdown(
-            "The deconditional operator D̂ is a pseudo-inverse of the conditional operator Ĉ. On the range of Ĉ their "
-            f"composition differs from the identity by a relative error of **{number(missed, 2)}** (lower curve). What "
-            "Ĉ maps to zero is lost (upper curve)."
+            "The deconditional operator D̂ is a pseudo-inverse of the conditional mean operator Ĉ. What averaging keeps "
+            f"is recovered up to a relative error of **{number(missed, 2)}** at this ε (vertical line). What averaging "
+            "maps to zero is lost at every ε."
         )
     with second:
-        shown = {"‖D̂ − Ĉ of Y|X‖": reverse}
+        shown = {"distance of both operators": reverse}
         figure = curves_plot(
-            _LAMBDAS, shown, title="D̂ → Ĉ of Y|X as λ → 0", labels=("λ", "relative distance"), now=lam, dark=dark
+            _LAMBDAS,
+            shown,
+            title="Deconditional against reverse operator, λ → 0",
+            labels=("λ", "relative distance"),
+            now=lam,
+            dark=dark,
         )
         plotly_live(figure, "t-reverse")
         now = float(np.interp(np.log(lam), np.log(_LAMBDAS), reverse))
-        st.markdown(f"With the same y on both sides: {reverse_limit(lam, now, float(reverse.min()))}")
+        st.markdown(f"With ỹ = y, {reverse_limit(lam, now, float(reverse.min()))}")
     with third:
         y = torch.linspace(-operators.line.spec.half_width, operators.line.spec.half_width, 300, dtype=torch.float64)
         forth, back = both_ways(operators, at, y)
@@ -158,17 +167,21 @@ def _limits(operators: Operators, texts: tuple[str, str], lam: float, epsilon: f
         figure = embeddings_plot(y.numpy(), lines, title=title, height=340, dark=dark)
         legend_beside(figure["layout"])
         plotly_live(figure, "t-both")
-        st.markdown("Both operators at one x. Where the limit is reached, the two curves coincide.")
+        st.markdown(
+            "The distribution of Y given this x, as both operators estimate it. Where the limit of the middle picture "
+            "is reached, the two curves coincide."
+        )
 
 
 def reverse_limit(lam: float, now: float, nearest: float) -> str:
     """How far the operator lies from the conditional mean operator of the other direction, and whether any λ helps."""
     words = (
-        f"at λ = {number(lam, 1)} the distance of the operator from the reverse conditional mean operator is "
-        f"**{number(now, 2)}** of its norm, at the smallest λ {number(nearest, 2)}. "
+        "the deconditional operator tends to the conditional mean operator of the other direction, of Y given X. At "
+        f"λ = {number(lam, 1)} their distance is **{number(now, 2)}** of the norm, at the smallest λ "
+        f"{number(nearest, 2)}. "
     )
     if nearest < _REACHED:
-        return words + "The limit is reached. With a smooth ℓ, for example a Gaussian one, it would not be."
+        return words + "The limit is reached, because ℓ is rough; a smooth ℓ, such as a Gaussian, would not reach it."
     return words + (
         "The limit is not reached: this ℓ has eigenvalues below the smallest λ that floating point allows. A rough ℓ, "
         "for example Matérn 1/2, has none."

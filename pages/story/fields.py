@@ -16,6 +16,8 @@ from pages.story.step import Control, Guess, Link, Question, Shown, Step, number
 KEY, SIZE = "ukv-645m", 9
 #: Length in km of the kernel that rivals are drawn from.
 DRAWN = 12.0
+#: The steps in K in which the real field is stored (`deconditioning.metrics.stored_step`).
+_STEP = 0.125
 #: Height of the upper of two pictures.
 _LOWER = 320
 NAMES = ("A", "B", "C")
@@ -57,6 +59,11 @@ def rivals(pair: int) -> np.ndarray:
     """Three curves that fit the same cells, the real one among them."""
     invented = recover(transect(), SIZE, DRAWN, family=SMOOTH).rivals(2, 100 + pair)
     return np.insert(invented, _real_place(pair), transect().values, axis=0)
+
+
+def _as_stored(values: np.ndarray) -> np.ndarray:
+    """Values in the steps in which the real field is stored, which would else tell it from invented ones."""
+    return _STEP * np.round(values / _STEP)
 
 
 def _real_place(pair: int) -> int:
@@ -120,7 +127,7 @@ $$\bar f_c = \frac{{1}}{{|c|}}\int_c f(x)\,dx,\qquad
 def fit(pair: int, guess: Guess | None, dark: bool) -> Shown:
     """Step 2: three curves that return the same cell means."""
     cells, three, real = through_cells(transect(), SIZE), rivals(pair), _real_place(pair)
-    shown = _three(three, None if guess is None else real, dark)
+    shown = _three(_as_stored(three), None if guess is None else real, dark)
     worst = max(off_cells(values, cells) for values in three)
     apart = float(np.max(np.ptp(three, axis=0)))
     drawn = [at for at in range(3) if at != real]
@@ -139,7 +146,8 @@ $\max_c |\overline{{f}}_c - \tilde z_c| = {number(worst, 2)}$ K.
     )
     return Shown(
         (curve([known(cells, dark), *shown], "Three curves through the same cell averages.", dark),),
-        f"Three curves, up to {number(apart)} K apart. One is real, two are invented.", NAMES[requested], lesson,
+        f"Three curves, up to {number(apart)} K apart. One is real, two are invented; all are drawn in the steps of "
+        f"{number(_STEP)} K in which the real field is stored.", NAMES[requested], lesson,
         good=(f"All three have the same cell averages, to {within(worst, 'K')}.",),
         equation=equation,
         source=SOURCE, link=Link("downscaling", "Show 20 equally plausible maps", {"draws": "true"}),
@@ -273,7 +281,7 @@ STEPS = (
     Step(
         "Many fields fit",
         "Averaging loses information: many different fields have exactly the same averages.",
-        Control("Two other curves", 1, 12, 1),
+        Control("Pair of invented curves, number", 1, 12, 1),
         Question("Which of the three is the real field?", choices=NAMES),
         fit,
     ),

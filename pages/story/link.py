@@ -48,7 +48,7 @@ A = (L + n\lambda I)^{{-1}}\tilde L$$
 Conditioning gives $\hat g$, the conditional mean; deconditioning gives $\hat f$, the deconditional mean.
 $m = {averages}$, $1 - \mathrm{{MSE}}/\mathrm{{Var}} = {share:.4f}$.
 """
-    query = {"o-view": "There and back", "o-m": str(averages)}
+    query = {"o-view": "There and back", "o-m": str(averages), "t-eps": str(mediated.TRIP_EPSILON)}
     return Shown(
         (figure,), f"Conditioning: {averages} averages of a function, each near one value of the mediator.", 100 * then,
         lesson,

@@ -35,7 +35,11 @@ def scores(page: AppTest) -> str:
 
 def test_it_opens_finished_beside_the_stored_risks(page):
     said = words(page)
-    assert "its posterior risk, a mean squared error, is **0.0" in said and "Chebyshev interpolation" in said
+    assert (
+        "Its posterior risk, a mean squared error, is **0.0" in said
+        and "the true curve" in said
+        and "Chebyshev interpolation" in said
+    )
     assert "Measured slopes in n" in said and "--seeds 0-99" in said
     assert all(
         name in scores(page) for name in ("Gaussian process", "Density estimation", "50 landmarks", "Functional linear")

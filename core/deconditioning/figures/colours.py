@@ -152,9 +152,9 @@ MODEL_NAMES: dict[str, str] = {
     "landmark10": "10 landmarks",
     "landmark50": "50 landmarks",
     "landmark10_gp": "10 landmarks, GP prior",
-    "bdr10": "Uncertain, 10 landmarks",
-    "bdr50": "Uncertain, 50 landmarks",
-    "shrunk": "Gaussian process, uncertain",
+    "bdr10": "BDR, 10 landmarks",
+    "bdr50": "BDR, 50 landmarks",
+    "shrunk": "BDR with the GP's prior",
     "flr": "Functional linear",
     "random": "Random points",
     "learned": "All learned",
@@ -236,8 +236,10 @@ def rgb(name: str) -> np.ndarray:
 
 def shades(colours: Colours) -> np.ndarray:
     """The (n, 3) table in [0, 1] of what is drawn; "terrain" is the land of the colour map of relief, from a green that
-    is not yet black."""
+    is not yet black; "position" is an open part of a closed colour map, from ochre to blue."""
     table = rgb(SCALES[colours])
+    if colours == "position":
+        return table[: 5 * len(table) // 8]
     return table[9 * len(table) // 16 :] if colours == "terrain" else table
 
 

@@ -20,6 +20,8 @@ RIGHT = (90, 98)
 #: What benchmarks aim at: stricter above, where intervals could be sharper.
 AIM = (0.90, 0.97)
 _FIFTH = 1.2
+#: From how many points of coverage off at a level intervals of about the right width are called slightly wrong.
+SLIGHT = 0.03
 _PHI_95 = 1.959964
 
 
@@ -41,8 +43,16 @@ class Trust:
 
     @property
     def sentence(self) -> str:
-        """The verdict in words, with its number."""
-        return f"{100 * self.held[-1]:.0f} % of the 95 % intervals contain the truth: {self.verdict}."
+        """The verdict in words, with its number; "slightly" where the 95 % intervals pass, but those of some level are
+        off by more than `SLIGHT`."""
+        held = f"{100 * self.held[-1]:.0f} % of the 95 % intervals"
+        worst = max(range(len(LEVELS)), key=lambda n: abs(self.held[n] - LEVELS[n]))
+        off = self.held[worst] - LEVELS[worst]
+        if self.verdict != "about right" or abs(off) <= SLIGHT:
+            return f"{held} contain the truth: {self.verdict}."
+        if worst < len(LEVELS) - 1:
+            held += f" and {100 * self.held[worst]:.0f} % of the {100 * LEVELS[worst]:.0f} % intervals"
+        return f"{held} contain the truth: slightly too {'wide' if off > 0 else 'narrow'}."
 
 
 def calibration_sentence(levels: Sequence[float], shares: Sequence[float]) -> str:
@@ -53,6 +63,14 @@ def calibration_sentence(levels: Sequence[float], shares: Sequence[float]) -> st
     """
     ratio = norm.ppf((1 + np.asarray(shares)) / 2) / norm.ppf((1 + np.asarray(levels)) / 2)
     wide, narrow = ratio > _FIFTH, ratio < 1 / _FIFTH
+    gaps = np.asarray(shares) - np.asarray(levels)
+    most = int(np.abs(gaps).argmax())
+    if not (wide | narrow).any() and abs(gaps[most]) > SLIGHT:
+        side, verdict = ("above", "wide") if gaps[most] > 0 else ("below", "narrow")
+        return (
+            f"The curve lies slightly {side} the diagonal, the intervals are slightly too {verdict}: "
+            f"{100 * levels[most]:.0f} % intervals contain {100 * shares[most]:.0f} % of the truth."
+        )
     if not (wide | narrow).any():
         return "The curve follows the diagonal: the intervals are about right at every level."
     off = np.where(wide | narrow, np.abs(np.asarray(shares) - np.asarray(levels)), -1)

@@ -1,5 +1,6 @@
 """Tables of scores: one row a model, the best of each column in bold."""
 
+import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
@@ -11,6 +12,8 @@ from pages.kit.record import record_scores
 from pages.kit.runs.score_names import HIGHER_IS_BETTER, LOWER_IS_BETTER, SCORE_NAMES, WITH_UNITS
 
 _WEIGHTED = "<small>area-weighted</small>"
+#: The least number that is written without a power of ten.
+_PLAIN = 1e-4
 #: The scores of a field that are shown at first, those of all pixels by area where the pixels differ in size.
 MAIN_SCORES = ("rmse", "crps", "coverage95", "ssim", "pearson", "bias")
 
@@ -40,12 +43,15 @@ def score_table(
 
     wanted = [f"{name}{end}" for name in columns for end in ("", "_area")]
     shown = [name for name in wanted if any(row.get(name) is not None for row in scores.values())]
+    texts = {name: _column(scores, name, digits) for name in shown}
+    shown = [name for name in shown if not (_by_area(name) and texts[name] == texts.get(name.removesuffix("_area")))]
     labels = {model: (names or {}).get(model, model_name(model)) for model in scores}
     written = [["", *(_heading(name, units) + (" by area" if _by_area(name) else "") for name in shown)]]
-    written += [[labels[model], *(_cell(row, name, digits) for name in shown)] for model, row in scores.items()]
+    written += [[labels[model], *(texts[name][model] for name in shown)] for model in scores]
     record_scores(caption, scores, names or {}, units, written)
     first = [f"{name}_area" if f"{name}_area" in shown else name for name in main if name in shown] or shown
-    _html_table(scores, first, labels, units, caption, digits)
+    weighted = " Scores are weighted by area." if any(map(_by_area, first)) and first is not shown else ""
+    _html_table(scores, first, labels, units, caption + weighted, digits, says_weights=not weighted)
     if len(first) < len(shown):
         with st.expander("All scores"):
             _html_table(scores, shown, labels, units, f"All scores. {caption}", digits)
@@ -58,16 +64,20 @@ def _html_table(
     units: str,
     caption: str,
     digits: int,
+    *,
+    says_weights: bool = True,
 ) -> None:
     from deconditioning.figures.colours import hue_name
 
-    best = {name: _best(scores, name, digits) for name in shown}
+    columns = {name: _column(scores, name, digits) for name in shown}
+    best = {name: _best(scores, name, columns[name]) for name in shown}
     head = "".join(
-        f'<th scope="col">{escape(_heading(name, units))}{_WEIGHTED if _by_area(name) else ""}</th>' for name in shown
+        f'<th scope="col">{escape(_heading(name, units))}{_WEIGHTED if says_weights and _by_area(name) else ""}</th>'
+        for name in shown
     )
     body = ""
-    for model, row in scores.items():
-        texts = {name: _cell(row, name, digits) for name in shown}
+    for model in scores:
+        texts = {name: columns[name][model] for name in shown}
         cells = "".join(f"<td>{f'<b>{t}</b>' if t == best[name] else t}</td>" for name, t in texts.items())
         swatch = f'<i style="background:var(--lab-{hue_name(model)})"></i>'
         body += f'<tr><th scope="row">{swatch}{escape(labels[model])}</th>{cells}</tr>'
@@ -89,13 +99,25 @@ def _by_area(name: str) -> bool:
     return name.endswith("_area")
 
 
-def _best(scores: Mapping[str, Mapping[str, float | None]], name: str, digits: int) -> str | None:
+def _column(scores: Mapping[str, Mapping[str, float | None]], name: str, digits: int) -> dict[str, str]:
+    """A score of every model as text; biases with as many decimals as the largest of them needs."""
+    sizes = [abs(value) for row in scores.values() if (value := row.get(name)) is not None and value == value]
+    if not name.startswith("bias") or not _PLAIN <= max(sizes, default=0.0) < 100:
+        return {model: _cell(row, name, digits) for model, row in scores.items()}
+    decimals = max(0, digits - 1 - math.floor(math.log10(max(sizes))))
+    return {
+        model: text if (text := _cell(row, name, digits)) in ("–", "0") else signed(row[name], decimals)
+        for model, row in scores.items()
+    }
+
+
+def _best(scores: Mapping[str, Mapping[str, float | None]], name: str, texts: Mapping[str, str]) -> str | None:
     """The best of a column as it is written; None where nothing is best or several have the same to these digits."""
     plain = name.removesuffix("_area")
     choose = min if plain in LOWER_IS_BETTER else max if plain in HIGHER_IS_BETTER else None
     known = [
-        (value, _cell(row, name, digits))
-        for row in scores.values()
+        (value, texts[model])
+        for model, row in scores.items()
         if (value := row.get(name)) is not None and value == value
     ]
     if choose is None or len(known) < 2:

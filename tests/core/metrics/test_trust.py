@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from deconditioning.errors import InputError
-from deconditioning.metrics.intervals import calibration_sentence, trust
+from deconditioning.metrics.intervals import LEVELS, SLIGHT, calibration_sentence, trust
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.metrics.probabilistic import coverage
 
@@ -19,11 +19,21 @@ def drawn():
 
 
 @pytest.mark.parametrize(
-    ("width", "verdict"), [(1.0, "about right"), (0.9, "about right"), (0.6, "too narrow"), (1.5, "too wide")]
+    ("width", "verdict", "words"),
+    [
+        (1.0, "about right", "about right"),
+        (0.98, "about right", "about right"),
+        (0.9, "about right", "slightly too narrow"),
+        (1.1, "about right", "slightly too wide"),
+        (0.6, "too narrow", "too narrow"),
+        (1.5, "too wide", "too wide"),
+    ],
 )
-def test_intervals_of_known_width_are_judged_as_such(drawn, width, verdict):
+def test_intervals_of_known_width_are_judged_as_such(drawn, width, verdict, words):
     found = trust(drawn, Predictive(0 * drawn, np.full_like(drawn, width)))
-    assert found.verdict == verdict and found.sentence.endswith(f"contain the truth: {verdict}.")
+    assert found.verdict == verdict and found.sentence.endswith(f"contain the truth: {words}.")
+    off = max(abs(2 * norm.cdf(width * norm.ppf((1 + level) / 2)) - 1 - level) for level in LEVELS)
+    assert ("slightly" in found.sentence) == (verdict == "about right" and off > SLIGHT)
     assert found.widen == pytest.approx(1 / width, rel=1e-3)
     wider = np.full_like(drawn, width * found.widen)
     assert coverage(truth=drawn, predicted=Predictive(0 * drawn, wider), level=0.95) == pytest.approx(0.95, abs=1e-3)
@@ -53,14 +63,14 @@ def test_no_spread_at_all_cannot_be_widened_into_truth():
 
 
 @pytest.mark.parametrize(
-    ("factor", "words"), [(1.0, "about right"), (1.1, "about right"), (1.5, "above"), (0.6, "below")]
+    ("factor", "words"), [(1.0, "about right"), (1.1, "slightly above"), (1.5, "above"), (0.6, "below")]
 )
 def test_a_calibration_curve_is_judged_by_all_of_its_levels(factor: float, words: str) -> None:
     """Intervals of a standard normal that are ``factor`` as wide as they should be."""
     levels = [0.1, 0.3, 0.5, 0.7, 0.9]
     shares = [2 * NormalDist().cdf(factor * NormalDist().inv_cdf((1 + p) / 2)) - 1 for p in levels]
     said = calibration_sentence(levels, shares)
-    assert words in said and ("too wide" in said) == (factor > 1.2) and ("too narrow" in said) == (factor < 1 / 1.2)
+    assert words in said and ("too wide" in said) == (factor > 1.05) and ("too narrow" in said) == (factor < 1 / 1.2)
     if factor == 1.5:
         share = max(zip(levels, shares, strict=True), key=lambda pair: abs(pair[1] - pair[0]))
         assert f"{100 * share[0]:.0f} % intervals contain {100 * share[1]:.0f} % of the truth" in said

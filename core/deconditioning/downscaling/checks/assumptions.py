@@ -40,6 +40,29 @@ _REACH = 1.96
 _NEAR = 0.01
 
 
+#: What each assumption claims, and the threshold of its test.
+STATED: dict[str, tuple[str, str]] = {
+    "covariates": ("Covariates carry detail into the cells", f"at least {100 * WEAK:.0f} % explained"),
+    "mediation": ("The mediators say what the cells contain", f"at least {100 * HALF:.0f} % explained"),
+    "overlap": (
+        "Targets lie where cells with covariates do",
+        f"an effective sample of at least {100 * HALF:.0f} %, and {100 * _MOST_REACHED:.0f} % of the targets near one",
+    ),
+    "aggregation": ("The cells determine most of what is inside them", f"at least {100 * HALF:.0f} % captured"),
+    "reach": (
+        "The map extrapolates little beyond the cells",
+        f"at most {number(_MOST_AT_ALL)} times the range of the cells beyond it, {number(_MOST_BEYOND)} where a "
+        "covariate lies outside its own range",
+    ),
+    "water": ("The orography is flat over water", ""),
+    "intervals": (
+        "Gaussian intervals suit this target",
+        f"skewness between −{number(_SKEWED)} and {number(_SKEWED)}, or {100 * _MOST_INSIDE:.0f} % of the area within "
+        "the target's limits",
+    ),
+}
+
+
 @dataclass(frozen=True)
 class Assumption:
     """One assumption: its ``name``, the ``number`` that tests it, whether it ``holds``, and a sentence with both."""

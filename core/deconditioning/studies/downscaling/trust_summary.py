@@ -105,13 +105,14 @@ def headline(name: str, summary: TrustSummary) -> str:
     """The three numbers in words, over the runs that ``name`` says."""
     lost = summary.lost_warned + summary.lost_silent
     worse = f"more than {100 * _TOLERATED:.0f} % less accurate than the best interpolation"
+    warned = "all" if summary.lost_warned == lost else str(summary.lost_warned)
     losses = f"No run was {worse}." if not lost else (
-        f"{lost} of {summary.runs} were {worse}, {summary.lost_warned} of them with a warning."
+        f"{lost} of {summary.runs} were {worse}, {warned} of them with a warning."
     )  # fmt: skip
     right, claimed, total = (sum(each.values()) for each in (summary.right, summary.claimed, summary.asked))
     conscience = (
-        f" Without a truth, the test one scale up ranked two methods in {claimed} of {total} comparisons, "
-        f"{'each time' if right == claimed else f'{right} times'} correctly."
+        f" Without a truth, the test one scale up named the better of two methods in {claimed} of {total} comparisons, "
+        f"{'each time' if right == claimed else f'{right} times'} correctly; in the others it left the question open."
         if total
         else ""
     )

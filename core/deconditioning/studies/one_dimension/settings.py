@@ -145,7 +145,7 @@ class TripSettings(LineProblem):
     l_family, l_scale, l_size = kernel("t", "ℓ", "y", 0.5, 1.0, family="matern12", sized=False)
     regularisation = Log("λ, of the first stage", 1e-6, low=1e-14, high=1.0, symbol="λ", address="t-lam", first=1)
     second_regularisation = Log(
-        "ε, of the second stage", 1e-5, low=1e-12, high=1.0, symbol="ε", address="t-eps", first=2,
+        "ε, of the second stage", 2e-2, low=1e-12, high=1.0, symbol="ε", address="t-eps", first=2,
         plain="Regularisation",
         plain_help="ε, the regularisation of the second stage. If it is small, everything that can be recovered is "
         "recovered, including noise.",

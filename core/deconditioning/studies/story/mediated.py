@@ -18,8 +18,8 @@ from deconditioning.studies.one_dimension.round_trip import Operators, RoundTrip
 
 #: Lengthscale and variance of k and ℓ, λ and σ² with which page One dimension opens.
 KERNEL, MEDIATOR_KERNEL, REGULARISATION, NOISE = ((1.0,), 2.1), ((0.4,), 2.0), 1e-3, 0.2
-#: The same of its view There and back: lengthscales of k (Gaussian) and ℓ (Matérn ½), λ, ε.
-_TRIP_KERNEL, _TRIP_MEDIATOR, _TRIP_LAMBDA, _TRIP_EPSILON = ((0.8,), 1.0), 0.5, 1e-6, 1e-5
+#: Of its view There and back: lengthscales of k (Gaussian) and ℓ (Matérn ½) and λ with which it opens, and a smaller ε.
+_TRIP_KERNEL, _TRIP_MEDIATOR, _TRIP_LAMBDA, TRIP_EPSILON = ((0.8,), 1.0), 0.5, 1e-6, 1e-5
 #: Half-width of what counts as near a value of the mediator, in its units.
 NEAR = 0.25
 
@@ -64,7 +64,7 @@ def there_and_back(averages: int) -> tuple[Line, RoundTrip]:
     """The hidden function conditioned on the mediator at so many of its values, and deconditioned from there."""
     line = make_line(LineSpec(m=averages))
     ell = KernelSpec((Term((Factor("matern12", COLUMNS.mediators, (_TRIP_MEDIATOR,)),), 1.0),))
-    operators = Operators(line, gaussian(COLUMNS.inputs, *_TRIP_KERNEL), ell, _TRIP_LAMBDA, _TRIP_EPSILON)
+    operators = Operators(line, gaussian(COLUMNS.inputs, *_TRIP_KERNEL), ell, _TRIP_LAMBDA, TRIP_EPSILON)
     return line, round_trip(operators, line.spec.f(line.inputs.numpy()), line.truth.numpy())
 
 
