@@ -176,7 +176,7 @@ def _draw_curve(settings: RateSettings, rows: list[Measured], kind: str) -> None
 def reading(result: float, theory: float, name: str) -> str:
     """How the measured slope compares; the theorem bounds the risk from above, for large M."""
     bound = "The theorem is an upper bound" if name == "risk" else "The range condition alone bounds ε's share"
-    fall = f"the fall over the larger half of the sizes, $M^{{-{result:.2f}}}$,"
+    fall = f"the measured error over the larger half of the sizes falls as $M^{{-{result:.2f}}}$, which"
     if result >= theory:
         return f"{bound}: {fall} is at least as steep and agrees with it."
     if result >= 0.9 * theory:

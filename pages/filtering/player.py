@@ -38,6 +38,8 @@ def player(last: int, draw: Callable[[int, DeltaGenerator], None], *, key: str =
                 if st.button(label, key=f"{key}-{label}", disabled=playing):
                     st.session_state[at] = (st.session_state.get(at, first) - 1 + move) % last + 1
             step = int(widgets.slider("Step", 1, last, first, key=at, disabled=playing))
+        if step == first == FIRST:
+            st.caption("The page opens at this step because its observation lies far from the state.")
         draw(step - 1, above)
 
     show()

@@ -9,6 +9,8 @@ from pages.kit.layout.glossary import Word, words
 from pages.kit.layout.page_layout import page_header
 from pages.kit.pages import GROUPS, PAGES, page_link
 
+#: Under what words stand that begin with no letter of the alphabet.
+_SYMBOLS = "Symbols"
 _SEARCH, _WHERE, _ANYWHERE = "g-word", "g-page", "all pages"
 #: Words beside each other.
 _A_ROW = 2
@@ -26,11 +28,17 @@ def main() -> None:
     result = [word for word in matching(wanted) if page in (_ANYWHERE, _title(word))]
     count = f"{len(words())} words" if len(result) == len(words()) else f"{len(result)} of {len(words())} words"
     st.caption(f"{count}. On other pages a dotted line marks these words: hover, focus or tap to read their meaning.")
+    letters = _by_letter(result)
+    if len(letters) > 1:
+        st.markdown(" · ".join(f"[{letter}](#letter-{at})" for at, letter in enumerate(letters)))
     with st.container(key="lab-words"):  # where no word is underlined
-        for first in range(0, len(result), _A_ROW):
-            for word, column in zip(result[first : first + _A_ROW], st.columns(_A_ROW), strict=False):
-                with column:
-                    _entry(word)
+        for at, (letter, members) in enumerate(letters.items()):
+            if letter:
+                st.subheader(letter, anchor=f"letter-{at}")
+            for first in range(0, len(members), _A_ROW):
+                for word, column in zip(members[first : first + _A_ROW], st.columns(_A_ROW), strict=False):
+                    with column:
+                        _entry(word)
     if not result:
         st.info("The glossary has no such word.")
         st.button("Show all words", on_click=_find, args=("",))
@@ -41,6 +49,17 @@ def matching(wanted: str) -> list[Word]:
     text = wanted.strip().casefold()
     held = [word for word in words() if any(text in part.casefold() for part in (word.name, word.says, *word.forms))]
     return sorted(held, key=lambda word: text not in (word.name.casefold(), *map(str.casefold, word.forms)))
+
+
+def _by_letter(found: list[Word]) -> dict[str, list[Word]]:
+    """All words by their first letter, symbols last; what a search finds stays in its order, under no letter."""
+    if len(found) < len(words()):
+        return {"": found} if found else {}
+    result: dict[str, list[Word]] = {}
+    for word in found:
+        first = word.name[0].upper()
+        result.setdefault(first if first.isascii() and first.isalpha() else _SYMBOLS, []).append(word)
+    return dict(sorted(result.items(), key=lambda one: (one[0] == _SYMBOLS, one[0])))
 
 
 def _title(word: Word) -> str:

@@ -1,11 +1,14 @@
 """What page Likelihood-free inference says: of the method that is shown, of every method in numbers, the equation."""
 
+import math
+from collections.abc import Callable
+
 import numpy as np
 import streamlit as st
 
 from deconditioning.studies.likelihood_free.guards import MANY, NARROW
 from deconditioning.studies.likelihood_free.study import Inference
-from deconditioning.wording import number
+from deconditioning.wording import number, signed
 from pages.kit.controls.essential import aside
 from pages.kit.layout.escaping import plain, sentence_of
 from pages.kit.layout.page_layout import explain
@@ -32,6 +35,12 @@ TITLES = {
 _WITH_ARTICLE = ("dme", "cme", "cme_evidence", "mdn")
 
 
+def _decimals(width: float) -> Callable[[float], str]:
+    """How numbers of an interval are written: all with the decimals that give its width two digits."""
+    places = max(0, 1 - math.floor(math.log10(width))) if width > 0 else 3
+    return lambda value: signed(value, places)
+
+
 def summary(inference: Inference, method: str) -> float:
     """What is simulated, observed and inferred, and what the shown method says of the first parameter.
 
@@ -42,8 +51,9 @@ def summary(inference: Inference, method: str) -> float:
     low, mean, high = lines[method]
     title = TITLES[method]
     who = f"The {title[0].lower()}{title[1:]}" if method in _WITH_ARTICLE else title
-    words = f"{_situation(inference)} {who} estimates {plain(name)} as **{number(mean)}**, with the 95 % interval "
-    words += f"{number(low)} to {number(high)}"
+    short = _decimals(high - low)
+    words = f"{_situation(inference)} {who} estimates {plain(name)} as **{short(mean)}**, with the 95 % interval "
+    words += f"{short(low)} to {short(high)}"
     if "exact" in lines:
         wide = high - low
         low, mean, high = lines["exact"]
@@ -51,7 +61,7 @@ def summary(inference: Inference, method: str) -> float:
         widths = {name: (above - below) / (high - low) for name, (below, _, above) in lines.items() if name != "exact"}
         nearest = min(widths, key=lambda name: abs(np.log(max(widths[name], 1e-12))))
         words += f", {number(ratio, 2)} times as wide as the exact one "
-        words += f"(mean {number(mean)}, {number(low)} to {number(high)})"
+        words += f"(mean {short(mean)}, {short(low)} to {short(high)})"
         if nearest != method:
             words += (
                 f". The width of *{TITLES[nearest]}* is the closest: {number(widths[nearest], 2)} times the exact one"

@@ -146,13 +146,9 @@ def _limits(operators: Operators, texts: tuple[str, str], lam: float, epsilon: f
     with second:
         shown = {"distance of both operators": reverse}
         figure = curves_plot(
-            _LAMBDAS,
-            shown,
-            title="Deconditional against reverse operator, λ → 0",
-            labels=("λ", "relative distance"),
-            now=lam,
-            dark=dark,
-        )
+            _LAMBDAS, shown, now=lam, dark=dark,
+            title="Deconditional against reverse operator, λ → 0", labels=("λ", "relative distance"),
+        )  # fmt: skip
         plotly_live(figure, "t-reverse")
         now = float(np.interp(np.log(lam), np.log(_LAMBDAS), reverse))
         st.markdown(f"With ỹ = y, {reverse_limit(lam, now, float(reverse.min()))}")

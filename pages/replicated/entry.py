@@ -1,7 +1,8 @@
 """One claim on page Replicated?, and the table of counts."""
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import streamlit as st
@@ -13,10 +14,10 @@ from pages.kit.pages import PAGES, page_link
 
 #: Verdict → its class in the style sheet and its sign, which says the same without colour.
 MARKS = {
-    Verdict.HOLDS: ("good", "●"),
+    Verdict.HOLDS: ("good", "✓"),
     Verdict.PARTLY: ("partly", "◐"),
-    Verdict.FAILS: ("bad", "○"),
-    Verdict.ELSEWHERE: ("none", "◌"),
+    Verdict.FAILS: ("bad", "✗"),
+    Verdict.ELSEWHERE: ("none", "◇"),
     Verdict.DRAWING: ("none", "▫"),
 }
 #: What stands above the counts, where it is not the verdict itself.
@@ -54,6 +55,14 @@ def _class(verdict: Verdict, count: int) -> str:
     return f"lab-{MARKS[verdict][0]}" if count else "lab-none"
 
 
+def folded(claims: Sequence[Claim]) -> str:
+    """How many claims of a text have which verdict, as the head of a fold."""
+    counts = Counter(claim.verdict for claim in claims)
+    parts = [f"{MARKS[verdict][1]} {count} {_HEADS.get(verdict, verdict)}" for verdict in Verdict
+             if (count := counts[verdict])]  # fmt: skip
+    return " · ".join(parts)
+
+
 def show(claim: Claim, known: set[str]) -> None:
     """Claim, our number, what was asked of it, why; a link to the page that shows it. A drawing is a line.
 
@@ -80,7 +89,8 @@ def block(claim: Claim, known: set[str]) -> str:
     ]
     if claim.answers:
         requested = "".join(
-            f'<li class="lab-{"yes" if holds else "no"}"><b>{"yes" if holds else "no"}</b> '
+            f'<li class="lab-{"yes" if holds else "no"}">'
+            f'<b role="img" aria-label="{"holds" if holds else "does not hold"}:">{"✓" if holds else "✗"}</b> '
             f"{escape(_read(says, known))}</li>"
             for says, holds in claim.answers
         )

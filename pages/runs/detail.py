@@ -53,7 +53,7 @@ def detail(engine: Visitor, ids: Sequence[str], own: Sequence[Run]) -> None:
     if len(runs) == 1:
         _settings_table(runs)
     for run in runs:
-        files(engine, run)
+        files(engine, run, alone=len(runs) == 1)
 
 
 def beside(runs: Sequence[Run], draw: Callable[[Run], None]) -> None:
@@ -82,7 +82,8 @@ def heading(engine: Visitor, run: Run) -> None:
     st.caption(f"{run.id} · started {begun}{took} · seed {run.spec.seed} · computed with version {plain(run.version)}")
     show_owner(run)
     if run.active:
-        going_on(engine, run, "detail")
+        if not engine.is_mine(run):  # one's own stands above the list
+            going_on(engine, run, "detail")
         return
     if run.message:
         (st.error if run.status == "failed" else st.markdown)(sentence_of(run.message))
@@ -145,9 +146,9 @@ def _settings_table(runs: Sequence[Run]) -> None:
         st.dataframe(cells(table), hide_index=True, width="stretch", placeholder=MISSING)
 
 
-def files(engine: Visitor, run: Run) -> None:
+def files(engine: Visitor, run: Run, *, alone: bool = True) -> None:
     """Everything of a run that can be taken home."""
-    st.markdown(f"**Files of {plain(name_of(run))}**")
+    st.markdown("**Files**" if alone else f"**Files of {plain(name_of(run))}**")
     with st.container(horizontal=True):
         for name in run.files:
             st.download_button(
@@ -156,7 +157,7 @@ def files(engine: Visitor, run: Run) -> None:
         spec = json.dumps(run.spec.to_dict(), indent=1)
         st.download_button("settings.json", spec, f"{run.id}.json", key=f"spec-{run.id}", on_click="ignore")
         st.download_button(
-            "everything (zip)",
+            "all files (zip)",
             lambda: zip_runs(engine, [run.id]),
             f"{run.id}.zip",
             key=f"zip-{run.id}",
@@ -178,9 +179,10 @@ def take_home(engine: Visitor, runs: Sequence[Run]) -> None:
     """All runs in one file."""
     st.divider()
     ids = [run.id for run in runs]
-    which = f"all {len(ids)} runs" if len(ids) > 1 else "the run"
-    st.download_button(
-        f"Download {which} (zip)", lambda: zip_runs(engine, ids), "runs.zip", key="all", on_click="ignore"
-    )
+    if len(ids) > 1:
+        st.download_button(
+            f"Download all {len(ids)} runs (zip)", lambda: zip_runs(engine, ids), "runs.zip", key="all",
+            on_click="ignore",
+        )  # fmt: skip
     if engine.everything:
         st.caption(f"Runs are stored in {plain(engine.root)}, one folder per run.")

@@ -75,7 +75,7 @@ _WORDS = {
     "regularisation": "Regularisation λ", "noise": "Noise variance σ²",
     "point_noise": "Noise variance ς² of a pixel",
     "representativeness": "Variance τ² between a station and its pixel", "locations": "Locations of the points",
-    "local_scale": "Sd varies from place to place",
+    "local_scale": "Local scale of the uncertainty", "average": "Averages the models by their likelihood",
     "structure": "Kernels are combined as a", "linear_mean": "Prior mean linear in the covariates",
     "spatial": "Kernel family of the location", "choose": "Chooses the model one scale up",
     "gradient_boosting": "Compares with gradient boosting", "learn": "Learns hyperparameters",
@@ -105,7 +105,7 @@ def setting_text(value: Any, name: str = "") -> str:
         return " + ".join(terms) if terms else ", ".join(map(setting_text, value))
     if isinstance(value, str):
         return _choices().get(name.rpartition(".")[2], {}).get(value) or MODEL_NAMES.get(value, value)
-    return "" if value is None else number(value, 6) if isinstance(value, float) else str(value)
+    return "" if value is None else number(value, 4) if isinstance(value, float) else str(value)
 
 
 @cache

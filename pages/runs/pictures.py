@@ -39,8 +39,10 @@ def maps(engine: Visitor, runs: Sequence[Run]) -> None:
     if not result:
         return
     panels = [
-        (run.id, _panel(kept, name_of(run), [k for _, k in result if k.units == kept.units])) for run, kept in result
-    ]
+        (run.id, _panel(kept, name_of(run) if len(result) > 1 else "Posterior mean",
+                        [k for _, k in result if k.units == kept.units]))
+        for run, kept in result
+    ]  # fmt: skip
     run, kept = result[0]
     if len(result) == 1 and kept.sd is not None:
         high = float(f"{np.nanquantile(2 * kept.sd, 0.98):.3g}") or 1.0
@@ -50,8 +52,9 @@ def maps(engine: Visitor, runs: Sequence[Run]) -> None:
         row = panels[first : first + _A_ROW]
         for column, (name, panel) in zip(st.columns(max(len(row), min(len(panels), 2))), row, strict=False):
             with column:
+                height = 380 if len(row) > 2 else 480
                 plotly_live(
-                    field_map(panel, height=380, dark=is_dark()), f"run-map-{name}", group="run-maps", later=True
+                    field_map(panel, height=height, dark=is_dark()), f"run-map-{name}", group="run-maps", later=True
                 )
 
 

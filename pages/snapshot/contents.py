@@ -56,7 +56,7 @@ def show(engine: Visitor, run: Run) -> None:
 def _way_on(engine: Visitor, run: Run) -> None:
     """Where the run is one's own, it is opened in the library; else its settings are on its page."""
     if engine.is_mine(run):
-        page_link("runs", "Open in the library", query={"run": run.id}, icon=":material/monitoring:")
+        page_link("runs", "Open on page Runs", query={"run": run.id}, icon=":material/monitoring:")
     elif result := page_of_run(run):
         folder, query = result
         page_link(folder, "Open its page with these settings", query=query, icon=":material/tune:")

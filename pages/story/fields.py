@@ -193,8 +193,8 @@ $n = {len(cells.means)}$ standardised cell means; $s^2$ has the highest evidence
     )
     link = Link("downscaling", "Learn the lengths of the whole map")
     sentence = (
-        "The field recovered from the cell averages, with its 95 % band, if temperatures are correlated over "
-        f"{number(length)} km."
+        "The field recovered from the cell averages, with its 95 % band, if temperatures are correlated over the "
+        f"{number(length)} km of the slider."
     )
     return Shown(tuple(figures), sentence, best(False), lesson, equation=equation, source=SOURCE, link=link)
 
@@ -222,7 +222,7 @@ def _evidence(own: float, dark: bool) -> Figure:
     ]
     result = draw.picture(
         traces,
-        ("length, km", "relative evidence"),
+        ("length, km", "evidence"),
         "Evidence of each length.",
         dark=dark,
         height=draw.TALL - _LOWER + 10,

@@ -73,4 +73,4 @@ def test_a_file(page: Page, address: str, data: bytes, shown: str) -> None:
 
 def test_a_run(page: Page, run: str) -> None:
     opened(page, f"/all-runs?run={run}")
-    nothing_comes_of_it(page, f"Files of {hostile.HOSTILE}")
+    nothing_comes_of_it(page, hostile.HOSTILE)

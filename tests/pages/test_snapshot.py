@@ -54,7 +54,7 @@ def links(page: AppTest) -> list[str]:
 
 def test_a_run_is_shown_and_nothing_changes_it(open_page, runs_folder: Path, run_id: str) -> None:
     page = opened(open_page, run=run_id)
-    assert as_shown(page.title[0].value) == NAME and links(page) == ["Open in the library"]
+    assert as_shown(page.title[0].value) == NAME and links(page) == ["Open on page Runs"]
     assert not [*page.button, *page.text_input, *page.selectbox, *page.slider, *page.toggle]
     assert any("RMSE" in html.proto.body for html in page.get("html"))
     tables = [html.proto.body for html in page.get("html") if "lab-table lab-words" in html.proto.body]

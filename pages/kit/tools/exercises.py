@@ -38,8 +38,8 @@ def show() -> None:
             f"**Exercise {EXERCISES.index(exercise) + 1} of {len(EXERCISES)}: {exercise.title}.** {exercise.task} "
             f"({exercise.effort})"
         )
-        _verdict(exercise)
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            _verdict(exercise)
             if st.toggle("Hint", False, key=f"lab-hint-{exercise.key}"):
                 st.markdown(exercise.hint, width="content")
             st.button("Leave the exercise", key="lab-leave", type="tertiary", on_click=_leave)
@@ -72,7 +72,9 @@ def _verdict(exercise: Exercise) -> None:
         )
     else:
         state, mark, words = "open", "○", f"Not yet. {result.sentence}"
-    st.html(f'<p class="lab-verdict" role="status" data-state="{state}"><b>{mark}</b> {escape(words)}</p>')
+    st.html(
+        f'<p class="lab-verdict" role="status" data-state="{state}"><b>{mark}</b> {escape(words)}</p>', width="content"
+    )
 
 
 def _earned(exercise: Exercise) -> bool:

@@ -28,7 +28,7 @@ def plane_plot(
 
     Parameters
     ----------
-    limits : those of the vertical axis, which then has the scale of the horizontal one.
+    limits : those of both axes, which then have one scale.
     track : (n, 2), the line near which the state moves.
     names : filter → its name in the legend.
     signs : draws negative weights apart; without it only positive ones are drawn.
@@ -38,7 +38,8 @@ def plane_plot(
         faint = {"color": hue("grey", dark), "width": 1.2}
         traces.append(_points(track, "track", {}) | {"mode": "lines", "line": faint})
     trail = truth[max(0, step - TRAIL) : step + 1]
-    fading = {"size": compact(np.linspace(2.5, 7, len(trail)), "f8"), "color": INK[dark]}
+    fading = {"size": compact(np.linspace(2.5, 7, len(trail)), "f8"), "color": INK[dark],
+              "opacity": compact(np.linspace(0.2, 1, len(trail)), "f8")}  # fmt: skip
     traces.append(_points(trail, f"hidden: the last<br>{TRAIL} steps", fading))
     if observations is not None:
         mark = {"size": 12, "symbol": "x", "color": hue("grey", dark)}
@@ -54,7 +55,8 @@ def plane_plot(
     for side, label in (("xaxis", labels[0]), ("yaxis", labels[1])):
         picture[side] = axis(label, dark, automargin=False)
     if limits:
-        picture["yaxis"] |= {"scaleanchor": "x", "range": list(limits)}
+        picture["xaxis"] |= {"range": list(limits), "constrain": "domain", "constraintoward": "right"}
+        picture["yaxis"] |= {"scaleanchor": "x", "range": list(limits), "constrain": "domain"}
     at = truth[step]
     far = {name: float(np.linalg.norm(values[step] - at)) for name, values in means.items()}
     nearest = sorted(far.items(), key=lambda one: one[1])

@@ -36,6 +36,13 @@ from deconditioning.wording import number
 _LEAST_DEPTH, _MOST_DEPTH = 0.5, 10.0
 
 
+def _bins(samples: np.ndarray, limits: tuple[float, float]) -> int:
+    """Bins of width ``2 IQR / n^{1/3}``, at most 36. Source: Freedman and Diaconis 1981."""
+    low, high = np.quantile(samples, [0.25, 0.75])
+    wide = 2 * (high - low) / len(samples) ** (1 / 3)
+    return int(np.clip(np.ceil((limits[1] - limits[0]) / wide), 8, 36)) if wide > 0 else 36
+
+
 def marginal_plot(
     samples: np.ndarray, intervals: Mapping[str, tuple[float, float, float]], *, variable: str,
     limits: tuple[float, float], shown: str = "dme", prior: tuple[np.ndarray, np.ndarray] | None = None,
@@ -49,11 +56,11 @@ def marginal_plot(
     """
     traces: list[dict[str, Any]] = []
     if len(samples):
-        counts, edges = np.histogram(samples, bins=36, range=limits)
+        counts, edges = np.histogram(samples, bins=_bins(samples, limits), range=limits)
         traces.append(
             {
                 "type": "bar", "x": compact(0.5 * (edges[1:] + edges[:-1]), "f8"),
-                "name": f"samples by<br>{names.get(shown, shown)}",
+                "name": f"{len(samples)} samples by<br>{names.get(shown, shown)}",
                 "y": compact(counts / len(samples) / (edges[1] - edges[0]), "f8"), "width": float(edges[1] - edges[0]),
                 "marker": filled(model_colour(shown, dark)), "hovertemplate": "%{x:.4~r}",
             }
