@@ -102,8 +102,10 @@ def _draw(result: Followed, system: RotationSystem, every: bool, step: int, abov
         limits=(-reach, reach), labels=("position, first coordinate", "second coordinate"), track=track,
         names=words.NAMES, signs=every, height=420, dark=is_dark(),
     )  # fmt: skip
-    with above:
+    left, right = above.columns([4, 3])
+    with left:
         plotly_live(figure, "f-plane")
-    plotly_live(errors_plot(result.truth, means, step, names=words.NAMES, height=260, dark=is_dark()), "f-errors",
-                later=True)  # fmt: skip
+    with right:
+        plotly_live(errors_plot(result.truth, means, step, names=words.NAMES, height=420, dark=is_dark()), "f-errors",
+                    later=True)  # fmt: skip
     words.weights_caption(result, step)

@@ -38,7 +38,7 @@ from pages.one_dimension.scatters import line_of
 EPSILONS, _LAMBDAS = np.geomspace(1e-12, 1.0, 25), np.geomspace(1e-14, 1.0, 15)
 #: The curves of how far both operators are from undoing each other, as the picture calls them.
 _KEPT = "ĈD̂Ĉψ against Ĉψ"
-_GAPS = {"D̂Ĉψ against ψ": "of everything", _KEPT: "of what averaging keeps"}
+_GAPS = {"D̂Ĉψ against ψ": "everything", _KEPT: "kept part"}
 #: So near, relative to its norm, an operator has reached its limit.
 _REACHED = 0.1
 #: Shares of the variance of f: above the one it has come back, below the other it has not.

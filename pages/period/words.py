@@ -16,8 +16,8 @@ def sentence(shown: Shown) -> None:
     series, result = shown.result.series, shown.result
     cells, pixels = int(series.problem.observed.sum()), series.problem.grid.area.size
     known = (
-        f"Prior covariance: {result.diagnostics['mixture']} (the archive is the fine truth of {shown.training} earlier "
-        "times), the rest is the kernel's."
+        f"Prior covariance: {result.diagnostics['mixture']}, the rest from the kernel; the archive holds "
+        f"{shown.training} earlier times."
         if shown.training
         else "No fine field is known."
     )

@@ -259,7 +259,7 @@ def test_a_running_run_shows_progress_and_can_be_cancelled(folder: Path) -> None
     page.run()
     assert not page.exception and page.subheader[0].value == "Long"
     assert page.dataframe[0].value["State"][0] == "Running"
-    page.button(key=f"cancel-detail-{run_id}").click().run()
+    page.button(key=f"cancel-list-{run_id}").click().run()
     assert engine.wait(run_id, HANG_S).status == "cancelled"
     page.run()
     assert "best result so far is kept" in words(page)

@@ -50,8 +50,17 @@ const clip = (book, context, width, height) => {
   context.clip();
 };
 
+const LEGIBLE = 130; // pixels of a map's width from which names of cities fit on it
+
+// The right edge of the map on which a place lies, as a share of the sheet.
+const edgeOf = (book, at) => {
+  const [x, , wide] = (book.maps || []).find(([left, , width]) => at >= left && at <= left + width) || [0, 0, 1];
+  return x + wide;
+};
+
 const drawCities = (book, context, width, height) => {
-  const dot = devicePixelRatio;
+  const dot = devicePixelRatio, [, , share] = (book.maps || [[0, 0, 1]])[0];
+  if (share * width < LEGIBLE * dot) return;
   context.font = `${11 * dot}px sans-serif`;
   context.textBaseline = 'middle';
   for (const [name, x, y] of book.cities || []) for (const [colour, thick] of book.ink) {
@@ -60,8 +69,10 @@ const drawCities = (book, context, width, height) => {
     context.beginPath();
     context.arc(x * width, y * height, 1.6 * dot, 0, 2 * Math.PI);
     context.stroke();
-    const last = colour === book.ink[book.ink.length - 1][0];
-    context[last ? 'fillText' : 'strokeText'](name, x * width + 5 * dot, y * height);
+    const last = colour === book.ink[book.ink.length - 1][0], right = edgeOf(book, x) * width;
+    const fits = x * width + 5 * dot + context.measureText(name).width < right;
+    context.textAlign = fits ? 'left' : 'right';
+    context[last ? 'fillText' : 'strokeText'](name, x * width + (fits ? 5 : -5) * dot, y * height);
   }
 };
 

@@ -19,7 +19,8 @@ from pages.kit.layout.frame import frame
 from pages.kit.layout.glossary import explain_words
 from pages.kit.layout.mathematics import in_parts
 from pages.kit.layout.theme import palette_css
-from pages.kit.record import record_method, record_title
+from pages.kit.pages import GROUPS, PAGES
+from pages.kit.record import page_record, record_method, record_title
 from pages.kit.tools.toolbar import Preset, reserve
 
 _NONE: Essentials = {}
@@ -45,13 +46,21 @@ def page_header(
     frame(level.shown())
     follow_drags()
     explain_words()
-    st.html(f"<style>{palette_css()}{_CSS}{level.style()}</style>")
+    st.html(f"<style>{palette_css()}{_CSS}{level.style()}{_here()}</style>")
     record_title(title, sentence)
     with st.container(horizontal=True, vertical_alignment="center", key="lab-head"):
         st.title(title, anchor=False, width="content")
         st.markdown(sentence, width="content")
     if presets is not None:
         reserve(presets)
+
+
+def _here() -> str:
+    """The style that marks the group of this page in the navigation; empty on pages that are not listed there."""
+    path = page_record().page or PAGES[0].url_path
+    at = next((n for n, pages in enumerate(GROUPS.values(), 1) if path in [page.url_path for page in pages]), 0)
+    group = f'[data-testid="stTopNav"] > :nth-child({at}) button'
+    return f"{group} {{ box-shadow: inset 0 -2px 0 var(--lab-teal); border-radius: 0; }}" if at else ""
 
 
 def foot() -> None:

@@ -55,7 +55,7 @@ def plane_plot(
     for side, label in (("xaxis", labels[0]), ("yaxis", labels[1])):
         picture[side] = axis(label, dark, automargin=False)
     if limits:
-        picture["xaxis"] |= {"range": list(limits), "constrain": "domain", "constraintoward": "right"}
+        picture["xaxis"] |= {"range": list(limits), "constrain": "domain", "constraintoward": "left"}
         picture["yaxis"] |= {"scaleanchor": "x", "range": list(limits), "constrain": "domain"}
     at = truth[step]
     far = {name: float(np.linalg.norm(values[step] - at)) for name, values in means.items()}

@@ -115,13 +115,16 @@ def date_ticks(dates: Sequence[Any], days: np.ndarray, most: int = 6) -> dict[st
     fine = days[-1] - days[0] < most / 2
     begins = [n for n, part in enumerate(parts) if fine or n == 0 or part[0] != parts[n - 1][0]]
     chosen = begins[:: max(1, -(-len(begins) // most))]
-    return {"tickvals": [float(days[n]) for n in chosen], "ticktext": [_short_date(*parts[n], fine) for n in chosen]}
+    return {
+        "tickvals": [float(days[n]) for n in chosen],
+        "ticktext": [_short_date(*parts[n], hours=fine) for n in chosen],
+    }
 
 
-def _short_date(day: str, hour: str, fine: bool) -> str:
+def _short_date(day: str, hour: str, *, hours: bool) -> str:
     """``3 Mar 2019``, with the hour where days are too coarse."""
     year, month, number_of_day = day.rsplit("-", 2)
-    return f"{int(number_of_day)} {MONTHS[int(month) - 1][:3]} " + (hour if fine else year)
+    return f"{int(number_of_day)} {MONTHS[int(month) - 1][:3]} " + (hour if hours else year)
 
 
 def hovmoeller(

@@ -97,7 +97,7 @@ def roll_from_the_side(
             "hovertemplate": "slice at height %{y:.2f}: mean %{marker.color:.3f}<extra></extra>",
         }
     )  # fmt: skip
-    picture = layout("Known: points of each slice, and mean position of each slice", height=height, dark=dark)
+    picture = layout("Known: points in slices, mean t of each", height=height, dark=dark)
     top = {"y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}
     picture["annotations"] = [
         top | {"x": float(inputs[:, 0].mean()), "text": "points, side view"},
