@@ -48,7 +48,7 @@ def walk(page: Page, deck) -> None:
     expect(divider).to_have_attribute("aria-valuenow", "52")
     deck.locator("canvas").hover(position={"x": 40, "y": 90})
     expect(deck.locator(".deck-tip")).to_contain_text("fine: ")
-    expect(deck.locator(".deck-trust")).to_contain_text("contain the truth")
+    expect(deck.locator(".deck-trust")).to_contain_text("95 % intervals contain")
 
 
 def test_a_study_is_walked_by_keyboard_and_the_same_in_a_file(new_page: Callable[..., Page], tmp_path: Path) -> None:
