@@ -137,6 +137,7 @@ def _rectilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[s
 
 def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[str]]:
     latitude, longitude = (_sheet(dataset, name, axes) for name in (axes.y, axes.x))
+    of_units = [note for name in (axes.y, axes.x) for note in scale_of(dataset[name], axes)[1]]
     there = placed(latitude, longitude) & ~shared_positions(latitude, longitude)
     if there.mean() < LEAST_PLACED:
         raise InputError(f"The coordinates `{axes.y}` and `{axes.x}` have missing values: cells need their positions.")
@@ -162,7 +163,7 @@ def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[s
         "curvilinear", rows, columns, names=(axes.y_dim, axes.x_dim), position=position, wraps=wraps, there=there,
         area=None if corners is None else corners.area, vertices=None if corners is None else corners.vertices,
     )  # fmt: skip
-    return grid, (rows, columns), notes + corner_notes
+    return grid, (rows, columns), of_units + notes + corner_notes
 
 
 def _on_positions(axes: Axes, twice: int, there: np.ndarray, folded: np.ndarray, torn: np.ndarray) -> list[str]:

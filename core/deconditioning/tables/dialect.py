@@ -172,7 +172,7 @@ def _width(lines: Sequence[str], separator: str) -> int:
 def _records(lines: Sequence[str], separator: str) -> list[tuple[int, list[str]]]:
     """The number of the line where each record that is not empty ends, from 0, and its cells."""
     if separator == " ":
-        return [(number, line.split()) for number, line in enumerate(lines) if line.strip()]
+        return [(number, _between_spaces(line)) for number, line in enumerate(lines) if line.strip()]
     reader, result = csv.reader(iter(lines), delimiter=separator, skipinitialspace=True), []
     try:
         for cells in reader:
@@ -183,6 +183,14 @@ def _records(lines: Sequence[str], separator: str) -> list[tuple[int, list[str]]
     if result:
         result[0] = (result[0][0], [result[0][1][0].lstrip("\ufeff"), *result[0][1][1:]])
     return result
+
+
+def _between_spaces(line: str) -> list[str]:
+    """Cells between runs of spaces and tabs, without the quotes in which R writes names and words."""
+    if '"' not in line:
+        return line.split()
+    text = " ".join(line.replace("\t", " ").strip().splitlines())
+    return next(csv.reader([text], delimiter=" ", skipinitialspace=True), [])
 
 
 def _filled(cells: Sequence[str]) -> list[str]:
@@ -231,7 +239,7 @@ def refuse_long_rows(lines: Callable[[], Iterator[str]], dialect: Dialect, name:
         return
     rows: Iterator[tuple[int, list[str]]]
     if separator == " ":
-        rows = ((number, line.split()) for number, line in enumerate(lines(), 1))
+        rows = ((number, _between_spaces(line)) for number, line in enumerate(lines(), 1))
     else:
         reader = csv.reader(lines(), delimiter=separator, skipinitialspace=True)
         rows = ((reader.line_num, cells) for cells in reader)

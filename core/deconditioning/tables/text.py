@@ -164,15 +164,12 @@ def _columns(
     result: dict[str, Any] = {}
     for each in names:
         text = pd.concat(pieces[each], ignore_index=True) if pieces[each] else pd.Series([], dtype=str)
-        values = numbers[each].numbers(usual) if each in numbers else None
+        mark = usual if has_decimals else _unshown_mark(dialect, text)
+        values = numbers[each].numbers(mark) if each in numbers else None
         if values is not None:
             result[each] = values
             if numbers[each].either and not has_decimals and dialect.separator != ",":
-                sample = next(cell for cell in text if cell.strip().lower() not in MISSING)
-                notes.append(
-                    f"Numbers such as {sample} of '{each}' are read with a decimal point; the file does not say "
-                    "which separator it uses."
-                )
+                notes.append(_two_readings(each, text, values))
             if numbers[each].percent:
                 notes.append(f"'{each}' is in percent: the signs are left out.")
             continue
@@ -190,6 +187,20 @@ def _columns(
     if usual == "," and any(column.either for column in numbers.values()):
         notes.append("Numbers have decimal commas, so that 1.234 is one thousand.")
     return result
+
+
+def _unshown_mark(dialect: Dialect, text: Any) -> str:
+    """The decimal mark of cells that can be read both ways: Excel puts semicolons where the comma marks decimals."""
+    return "," if dialect.separator == ";" and text.str.contains(",", regex=False).any() else "."
+
+
+def _two_readings(name: str, text: Any, values: np.ndarray) -> str:
+    """What is said of cells such as 1.234, which may be one and a bit or one thousand."""
+    at = int((text.str.contains("[.,]") & np.isfinite(values)).to_numpy().argmax())
+    return (
+        f"Numbers such as {text.iloc[at].strip()} of '{name}' are read as {values[at]:.10g}; the file does not say "
+        "whether its mark stands before decimals or between thousands."
+    )
 
 
 def _row_of_sums(cells: Any) -> str:

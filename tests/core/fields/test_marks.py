@@ -79,7 +79,7 @@ def test_whole_numbers_cannot_hold_every_mark(tmp_path):
     found = open_fields(written(tmp_path / "a.nc", "i2", 7, plain=np.arange(DATA.t.size).reshape(DATA.t.shape),
                                 missing_value=np.float32(1e20)))  # fmt: skip
     assert np.isfinite(found.values("t")).all()
-    assert any("cannot occur in its data" in note for note in found.notes)
+    assert any("its `missing_value` '1e+20' cannot occur in its data" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("kind", ["i1", "u1"])

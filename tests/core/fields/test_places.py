@@ -146,7 +146,16 @@ def test_two_dimensional_positions_have_units_too(units):
             "lon": (("j", "i"), longitude * per, {"units": units}),
         },
     )
-    is_at(data, (latitude, longitude))
+    assert sum(f"in {units}" in note for note in is_at(data, (latitude, longitude))) == 1 + (other == units)
+
+
+def test_units_that_place_nothing_are_named_in_the_refusal():
+    line = np.linspace(30, 40, 8)
+    units = {"latitude": "K", "longitude": "degrees_east"}
+    both = {name: (name, line, {"standard_name": name, "units": units[name]}) for name in units}
+    data = xr.Dataset({"t": (("latitude", "longitude"), np.ones((8, 8)))}, both)
+    with pytest.raises(InputError, match="`latitude` has the units 'K'"):
+        fields_from_dataset(data)
 
 
 @pytest.mark.parametrize("attributes", [{}, {"units": "1"}, {"units": "m", "long_name": "index"}, {"units": "pixel"}])

@@ -125,10 +125,25 @@ def test_what_is_no_one_kind_of_number_is_words(tmp_path, cells, row) -> None:
         read_table(tmp_path / "t.csv").numbers(["a"])
 
 
-def test_a_number_of_two_readings_is_said() -> None:
-    found = read_text(b"a;b\n1.234;1\n5.678;2\n", "t.csv", most_rows=9)
-    assert found.columns["a"].tolist() == [1.234, 5.678]
-    assert "1.234 of 'a' are read with a decimal point" in found.notes[0]
+@pytest.mark.parametrize(
+    ("separator", "cells", "values"),
+    [(";", ["1.234", "5.678"], [1.234, 5.678]), (";", ["1,234", "5,678"], [1.234, 5.678]),
+     ("\t", ["1,234", "5,678"], [1234, 5678])],
+)  # fmt: skip
+def test_a_number_of_two_readings_is_said(separator, cells, values) -> None:
+    found = read_text(written(f"a{separator}b", separator, cells, ["1", "2"]).encode(), "t.csv", most_rows=9)
+    assert found.columns["a"].tolist() == values
+    assert f"Numbers such as {cells[0]} of 'a' are read as {values[0]:g};" in found.notes[0]
+
+
+def test_tables_of_r_have_quotes_between_spaces() -> None:
+    """What `write.table` writes by default: quoted names and words, and the rows' own names without a name above."""
+    rows = "".join(f'"{n}"  {n / 4} "two words" "{n}.5"\n' for n in range(1, 5))
+    found = read_text(f'"x" "at sea" "y"\n{rows}'.encode(), "t.txt", most_rows=9)
+    assert list(found.columns) == ["x", "at sea", "y"]
+    assert found.columns["x"].tolist() == [0.25, 0.5, 0.75, 1.0] and found.columns["y"].tolist() == [1.5, 2.5, 3.5, 4.5]
+    assert list(found.columns["at sea"]) == ["two words"] * 4
+    assert found.notes == ("The first column of t.txt has no name: it counts the rows and is skipped.",)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from deconditioning.errors import InputError
 from deconditioning.fields.grids.grid import Kind
-from deconditioning.fields.grids.roles import NAMES, role
+from deconditioning.fields.grids.roles import NAMES, places_nothing, role
 from deconditioning.fields.reading.meshes import no_rows_and_columns
 
 if TYPE_CHECKING:
@@ -171,7 +171,10 @@ def _lost(dataset: "xr.Dataset") -> str:
                 f"The coordinates are those of {words} (`{lines[kind, 'y'][0]}`, `{lines[kind, 'x'][0]}`) but there "
                 "is no grid mapping to locate them on Earth: add one, or add two-dimensional latitude and longitude."
             )
+    units = next(
+        (f"; `{n}` has the units {v.attrs['units']!r}" for n, v in dataset.coords.items() if places_nothing(v)), ""
+    )
     return (
-        f"No latitude and longitude were found for the fields (coordinates: {coordinates}): name them `lat` and "
+        f"No latitude and longitude were found for the fields (coordinates: {coordinates}{units}): name them `lat` and "
         "`lon`, or give them the units degrees_north and degrees_east."
     )

@@ -62,6 +62,12 @@ def role(name: str, array: "xr.Variable") -> tuple[str, str] | None:
     return result
 
 
+def places_nothing(array: "xr.Variable | xr.DataArray") -> bool:
+    """Whether a coordinate by its standard name says where cells lie, but its units, such as K, cannot."""
+    units = str(array.attrs.get("units", ""))
+    return str(array.attrs.get("standard_name", "")).lower() in _STANDARD and not may_be_place(units)
+
+
 def _numbered(name: str) -> tuple[str, str] | None:
     result = _NUMBERED.fullmatch(name.lower())
     return NAMES[result[1]] if result else None

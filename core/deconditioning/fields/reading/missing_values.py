@@ -74,7 +74,7 @@ def repaired(name: str, variable: "xr.Variable") -> "tuple[xr.Variable, list[str
             attributes[key] = marks[0] if len(marks) == 1 else np.array(marks, dtype=kind)
             notes += [f"`{name}`: {words}, its `{key}` ({why}), counts as missing."] if why else []
         elif why:
-            notes.append(f"`{name}`: its `{key}` {plain_text(given)!r:.40} {why}, and is not applied.")
+            notes.append(f"`{name}`: its `{key}` {str(plain_text(given))[:40]!r} {why}, and is not applied.")
     if others:
         known = np.ravel(attributes.get("missing_value", np.array([], dtype=kind)))
         attributes["missing_value"] = np.unique([*known, *others]).astype(kind)
