@@ -120,7 +120,11 @@ def _in_band(result: Comparison) -> str:
     if not outside.any():
         return "The ±2 sd band contains the true curve everywhere."
     at = result.at[outside]
-    where = f"near x = {number(at[0], 1)}" if np.ptp(at) < 0.1 else f"from x = {at[0]:.2f} to {at[-1]:.2f}, in parts"
+    where = (
+        f"near x = {number(round(float(at.mean()), 1), 2)}"
+        if np.ptp(at) < 0.1
+        else f"from x = {at[0]:.2f} to {at[-1]:.2f}, in parts"
+    )
     return f"The ±2 sd band contains the true curve over {100 * (1 - outside.mean()):.0f} % of x; it misses it {where}."
 
 

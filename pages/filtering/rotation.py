@@ -102,7 +102,7 @@ def _draw(result: Followed, system: RotationSystem, every: bool, step: int, abov
         limits=(-reach, reach), labels=("position, first coordinate", "second coordinate"), track=track,
         names=words.NAMES, signs=every, height=420, dark=is_dark(),
     )  # fmt: skip
-    left, right = above.columns([4, 3])
+    left, right = above.columns([5, 3])
     with left:
         plotly_live(figure, "f-plane")
     with right:

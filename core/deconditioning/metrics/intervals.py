@@ -42,17 +42,26 @@ class Trust:
     widen: float
 
     @property
-    def sentence(self) -> str:
-        """The verdict in words, with its number; "slightly" where the 95 % intervals pass, but those of some level are
-        off by more than `SLIGHT`."""
-        held = f"{100 * self.held[-1]:.0f} % of the 95 % intervals"
-        worst = max(range(len(LEVELS)), key=lambda n: abs(self.held[n] - LEVELS[n]))
-        off = self.held[worst] - LEVELS[worst]
+    def words(self) -> str:
+        """The verdict; "slightly too …" where the 95 % intervals pass, but those of some level are off by more than
+        `SLIGHT`."""
+        off = self.held[self._worst] - LEVELS[self._worst]
         if self.verdict != "about right" or abs(off) <= SLIGHT:
-            return f"{held} contain the truth: {self.verdict}."
-        if worst < len(LEVELS) - 1:
+            return self.verdict
+        return f"slightly too {'wide' if off > 0 else 'narrow'}"
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in words, with its numbers."""
+        held, worst = f"{100 * self.held[-1]:.0f} % of the 95 % intervals", self._worst
+        if self.words.startswith("slightly") and worst < len(LEVELS) - 1:
             held += f" and {100 * self.held[worst]:.0f} % of the {100 * LEVELS[worst]:.0f} % intervals"
-        return f"{held} contain the truth: slightly too {'wide' if off > 0 else 'narrow'}."
+        return f"{held} contain the truth: {self.words}."
+
+    @property
+    def _worst(self) -> int:
+        """The level whose coverage is off most."""
+        return max(range(len(LEVELS)), key=lambda n: abs(self.held[n] - LEVELS[n]))
 
 
 def calibration_sentence(levels: Sequence[float], shares: Sequence[float]) -> str:

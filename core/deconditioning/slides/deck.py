@@ -155,7 +155,7 @@ def _trust_badge(shown: Shown) -> dict[str, str]:
     share = 100 * shown.held.held[-1]
     return {
         "mark": mark_of(shown.held),
-        "badge": f"95 % intervals contain {share:.0f} % of the truth where they could be tested: {shown.held.verdict}.",
+        "badge": f"95 % intervals contain {share:.0f} % of the truth where they could be tested: {shown.held.words}.",
     }
 
 

@@ -50,7 +50,7 @@ const clip = (book, context, width, height) => {
   context.clip();
 };
 
-const LEGIBLE = 130; // pixels of a map's width from which names of cities fit on it
+const LEGIBLE = 170; // pixels of a map's width from which names of cities fit on it
 
 // The right edge of the map on which a place lies, as a share of the sheet.
 const edgeOf = (book, at) => {
