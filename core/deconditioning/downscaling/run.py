@@ -10,6 +10,7 @@ from deconditioning.device import choose
 from deconditioning.downscaling.boosting import gradient_boosting
 from deconditioning.downscaling.checks.assumptions import Assumption, assumptions, refused
 from deconditioning.downscaling.checks.learning_check import LearningCheck, beside_bilinear, bilinear_error
+from deconditioning.downscaling.checks.patches import some_cells
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.prediction import Prediction, matched_data, predict
 from deconditioning.downscaling.result_dataset import ResultDataset
@@ -181,13 +182,17 @@ def _score_all(
 
 
 def centroid_baseline(problem: DownscalingProblem, check: Check = never) -> Predictive:
-    """Gaussian process regression on bag centroids with pseudo-targets, learned by its evidence, at the pixels."""
+    """Gaussian process regression on bag centroids with pseudo-targets, at the pixels.
+
+    Learned by its evidence from the cells that a model of this problem learns from (`some_cells`), then given all.
+    """
     problem = problem.plain
     settings = completed(problem, DownscaleSettings(model="centroid_gp", restarts=1, point_noise=0.0))
     spec, columns, options = starting_spec(problem, settings), columns_of(problem), settings.learning()
     assert spec.mediator_kernel is not None
     data = with_pseudo_targets(spec.mediator_kernel, problem.data, columns, options, check=check)
-    learned = learn(spec, data, columns, options, check=check)
+    part = some_cells(problem, settings.seed)
+    learned = learn(spec, data if part is problem else part.data, columns, options, check=check)
     mean, variance = named_posterior(learned.spec, data, columns).mean_and_variance(problem.inputs)
     return Predictive(problem.physical_mean(mean), problem.physical_sd(learned.spec.value_sd(variance)))
 
