@@ -1,4 +1,6 @@
-"""Files and runs whose every word is written for a browser: it fetches nothing, and a reader sees the words."""
+"""Files and runs whose every word is written for a browser: it fetches nothing, and a reader sees the words.
+
+Every page that reads a file is looked through in `tests/pages/test_hostile_words.py`; here two are opened."""
 
 import json
 import shutil
@@ -54,11 +56,9 @@ def nothing_comes_of_it(page: Page, *shown: str) -> None:
     ("address", "data", "shown"),
     [
         (CELLS, hostile.fields(), "Long ![p](http://203.0.113.1/x.png)"),
-        ("/follow?f-system=own series", hostile.series(), "Hidden: ![p](http"),
-        ("/simulate?lf-problem=Own table", hostile.simulations(), "estimates theta ![p](http"),
         ("/distributions?d-data=Own table", hostile.measures(), "of the variance of outcome ![p](http"),
     ],
-    ids=["fields", "series", "simulations", "measures"],
+    ids=["fields", "measures"],
 )
 def test_a_file(page: Page, address: str, data: bytes, shown: str) -> None:
     opened(page, address)

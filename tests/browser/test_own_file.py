@@ -1,4 +1,4 @@
-"""One's own file in a browser: from page Start to the first map of three kinds of files, and what is refused."""
+"""One's own file in a browser: from page Start to the first map of two kinds of files, and what is refused."""
 
 import re
 import time
@@ -27,7 +27,6 @@ KINDS: dict[str, tuple[Callable[[], dict[str, bytes]], str, str]] = {
         lambda: {"heights.nc": netcdf(fine_heights()), "months.nc": netcdf(coarse_months()), "towns.csv": TOWNS},
         "Tas, 1 January 2001", "Time of the coarse target",
     ),
-    "projected model": (lambda: {"regional.nc": netcdf(projected())}, "Tas, 1 March 2019", "Time"),
 }  # fmt: skip
 
 
@@ -43,7 +42,7 @@ def button(page: Page) -> Locator:
 def test_from_a_file_to_its_map_in_a_minute_and_three_clicks(new_page: Callable[..., Page], kind: str) -> None:
     """A new visitor, who reads nothing, at the level Essential."""
     files, sentence, control = KINDS[kind]
-    page = opened(new_page(level="", dark=kind.startswith("proj"), width=390 if kind.startswith("rean") else 1280))
+    page = opened(new_page(level="", dark=kind.startswith("heights"), width=390 if kind.startswith("rean") else 1280))
     asked = time.monotonic()
     page.get_by_role("link", name="Downscale your own file").click()
     page.locator(INPUT).wait_for(state="attached")

@@ -74,12 +74,6 @@ def test_the_swiss_roll_with_a_wide_data_frame(phone: Page) -> None:
     assert not phone.errors
 
 
-def test_likelihood_free_inference(phone: Page) -> None:
-    opened(phone, "/simulate")
-    a_moved_picture_is_in_sight(phone, with_sheet(phone), "Observed mean")
-    assert not phone.errors
-
-
 def a_moved_picture_is_in_sight(phone: Page, sheet: Locator, label: str) -> None:
     """A slider of the sheet, moved by a key and by a finger, moves a picture that stays in sight."""
     phone.wait_for_function(MOVED, arg=[[], LEAST_IN_SIGHT])  # some picture is in sight beside the sheet

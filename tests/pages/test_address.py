@@ -80,9 +80,8 @@ def test_no_value_breaks_a_page(name: str, open_page: Opens) -> None:
     assert broken(page) == [] and values(page, keys) == values(usual, keys)
     told = {key: value for key, value in refused.items() if key not in FOLLOWING}
     assert all(f"{key}={value[:40]}" in said(page) for key, value in told.items()), said(page)
-    for first in (0, len(CLIPPED) // 2):
-        absurd = spread(keys, CLIPPED, first)
-        assert broken(open_page(name, **absurd)) == [], absurd
+    absurd = spread(keys, CLIPPED, first=len(name))
+    assert broken(open_page(name, **absurd)) == [], absurd
     tried = set(keys)
     for address in views(usual):
         view = open_page(name, **address)
