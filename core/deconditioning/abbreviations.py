@@ -31,7 +31,7 @@ _ANY = re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(_SPELT, key=len, reverse=True
 
 def _used_in(*texts: str) -> list[str]:
     """Abbreviations in these texts, in the order in which they come first."""
-    return list(dict.fromkeys(found for text in texts for found in _ANY.findall(text)))
+    return list(dict.fromkeys(match for text in texts for match in _ANY.findall(text)))
 
 
 def legend(*texts: str) -> str:
@@ -45,8 +45,8 @@ def spelt_out(text: str, known: set[str]) -> str:
     "the CMP" becomes "the conditional mean process (CMP)". What stands between backquotes is left alone.
     """
 
-    def written(found: re.Match[str]) -> str:
-        short = found[0]
+    def written(match: re.Match[str]) -> str:
+        short = match[0]
         if short in known or f"({short})" in text:
             known.add(short)
             return short

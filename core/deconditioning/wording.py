@@ -72,9 +72,9 @@ def readable(text: str) -> str:
     """A stored sentence with its numbers as `number` has them, but for what stands between backquotes:
     "value to 2e-15" is "value to 2 × 10⁻¹⁵"."""
 
-    def written(found: re.Match[str]) -> str:
-        exponent = found[2].translate(str.maketrans("\u2212\u2011", "--"))
-        return number(float(f"{found[1]}e{exponent}"), len(found[1].replace(".", "").lstrip("0")) or 1)
+    def written(match: re.Match[str]) -> str:
+        exponent = match[2].translate(str.maketrans("\u2212\u2011", "--"))
+        return number(float(f"{match[1]}e{exponent}"), len(match[1].replace(".", "").lstrip("0")) or 1)
 
     parts = text.split("`")
     return "`".join(_EXPONENT.sub(written, part) if index % 2 == 0 else part for index, part in enumerate(parts))

@@ -109,8 +109,8 @@ def waiting(measurements: list[Measured]) -> str:
         "for a preview of a map of the paper's size": [row for row in rows if row.what.startswith("Preview")],
         "for the exact map": [row for row in rows if row.what == "Exact picture"],
     }
-    told = [f"{_took(group)} {name}" for name, group in groups.items() if group]
-    return f"From a key press on a slider to the new picture: {', '.join(told)} (medians)." if told else ""
+    parts = [f"{_took(group)} {name}" for name, group in groups.items() if group]
+    return f"From a key press on a slider to the new picture: {', '.join(parts)} (medians)." if parts else ""
 
 
 def starting(measurements: list[Measured]) -> str:

@@ -77,8 +77,8 @@ def show_measured(folder: Path = FOLDER) -> None:
         st.info("No measurements yet: run `make bench`, and the results appear here.")
         return
     st.html(_CSS)
-    told = {name for topic in TOPICS for name in topic.names}
-    more = Topic("More", tuple(each.name for each in result if each.name not in told), lambda mine: "", folded=True)
+    named = {name for topic in TOPICS for name in topic.names}
+    more = Topic("More", tuple(each.name for each in result if each.name not in named), lambda mine: "", folded=True)
     folded = False
     for topic in (*TOPICS, more):
         mine = [each for name in topic.names for each in result if each.name == name]
@@ -156,17 +156,17 @@ def _table(measurements: list[Measured]) -> None:
 
 
 def _group(each: Measured) -> str:
-    told = f"measured {each.date} by {each.command}"
-    title = f"{escape(_title(each))}<small>{escape(told)}</small>"
+    source = f"measured {each.date} by {each.command}"
+    title = f"{escape(_title(each))}<small>{escape(source)}</small>"
     return f'<tr class="head"><th colspan="{len(HEAD)}">{title}</th></tr>' + "".join(_line(row) for row in each.rows)
 
 
 def _line(row: Measurement) -> str:
-    beside = "" if row.yardstick is None else _small(f"{number(row.yardstick)} {row.unit}", row.against)
+    yardstick = "" if row.yardstick is None else _small(f"{number(row.yardstick)} {row.unit}", row.against)
     cells = {
         "Size": escape(row.size),
         "Ours": escape(f"{number(row.ours)} {row.unit}"),
-        "Yardstick": beside,
+        "Yardstick": yardstick,
         "Ratio": "" if row.ratio is None else plain_ratio(row.ratio),
         "Peak memory": "" if row.peak_mb is None else f"{row.peak_mb:,.0f} MB",
         "Device": escape(row.device),

@@ -33,15 +33,15 @@ TITLES = {
 
 def real_fields(rows: list[dict[str, Any]]) -> list[str]:
     """How far the default model can be trusted on real fields, matched and mediated, in words."""
-    said = []
+    sentences = []
     kinds = ("Matched cells", REAL_MATCHED, True), ("Cells matched through a mediator", REAL_MEDIATED, False)
     for name, cases, matched in kinds:
         chosen = [row for row in rows if row["case"] in cases]
         summary = trust_summary(chosen, AUTO, SINGLE[matched])
         if summary is not None:
             fields = len({row["case"] for row in chosen if row["scores"]})
-            said.append(headline(f"{name}, default model, {fields} real fields", summary))
-    return said
+            sentences.append(headline(f"{name}, default model, {fields} real fields", summary))
+    return sentences
 
 
 def show_trust() -> None:

@@ -135,9 +135,9 @@ def verdict(layout: BagLayout, result: Comparison, sizes: torch.Tensor) -> str:
             f"**{number(result.difference, 2)}** between the two embeddings)."
         )
     first, second = result.regression_rmse["standard"], result.regression_rmse["shrinkage"]
-    told = {f"**{number(second, 2)}** if every group counts once (shrinkage)": second,
+    estimates = {f"**{number(second, 2)}** if every group counts once (shrinkage)": second,
             f"**{number(first, 2)}** if every point counts once (standard)": first}  # fmt: skip
-    better, worse = sorted(told, key=told.__getitem__)
+    better, worse = sorted(estimates, key=estimates.__getitem__)
     each = f"{layout.per_bag} points each"
     spread = f"{int(sizes.min())} to {int(sizes.max())} points, {layout.per_bag} on average" if layout.unequal else each
     return f"{layout.bags} groups of {spread}: the error of the estimated mean of x (RMSE) is {better} and {worse}."

@@ -22,16 +22,17 @@ def counts(kept: dict[str, Any], second: str) -> tuple[int, int, int]:
 def on_densities(kept: dict[str, Any]) -> str:
     """The claim that GPDR beats kernel densities everywhere: it hangs on what densities do at the ends."""
     sentences = [_told(kept, name) for name in _DENSITIES if name in kept["settings"]["methods"]]
-    told = (
+    sentence = (
         "In the paper the Gaussian process (GPDR) is significantly better than kernel density estimation in all "
         f"settings. Here, at p < 0.05, it is better than {', than '.join(sentences)}. The paper states neither the "
         "bandwidth nor the treatment of the ends."
     )
     if CUT not in kept["settings"]["methods"] or counts(kept, CUT)[0] < counts(kept, CUT)[2]:
-        return told
+        return sentence
     return (
-        f"{told} The published code truncates narrow densities at 0 and 1 and rescales the rest to sum to one. Against "
-        "these densities the claim holds everywhere, because of the truncation and not because of density estimation."
+        f"{sentence} The published code truncates narrow densities at 0 and 1 and rescales the rest to sum to one. "
+        "Against these densities the claim holds everywhere, because of the truncation and not because of density "
+        "estimation."
     )
 
 

@@ -93,8 +93,8 @@ def _lines(curves: dict[str, Any], along: str) -> dict[str, tuple[np.ndarray, np
 def _words(curves: dict[str, Any], along: str, fixed: int) -> None:
     """Slopes, beside the theory's."""
     result = {name: slope(sizes, means) for name, (sizes, means, _) in curves.items()}
-    said = ", ".join(f"{model_name(name)} {signed(value, 2)}" for name, value in result.items())
-    st.markdown(f"Measured slopes in {along}: {said}.")
+    values = ", ".join(f"{model_name(name)} {signed(value, 2)}" for name, value in result.items())
+    st.markdown(f"Measured slopes in {along}: {values}.")
     if along == "n":
         explain(
             r"Theorem 3 bounds the risk by $n^{-2\alpha/(2\alpha+1)}$, for a Matérn prior with the smoothness α of f₀ "
@@ -105,9 +105,9 @@ def _words(curves: dict[str, Any], along: str, fixed: int) -> None:
 
 def _below(kept: dict[str, Any], curves: dict[str, Any], along: str, fixed: int) -> None:
     """What the paper says of it, the paired tests, and where the numbers come from."""
-    for told in (paper_results.on_densities(kept), paper_results.on_embeddings(kept)):
-        if told:
-            st.markdown(told)
+    for sentence in (paper_results.on_densities(kept), paper_results.on_embeddings(kept)):
+        if sentence:
+            st.markdown(sentence)
     with st.expander("Mean risks, compared over the same runs"):
         for name in curves:
             if name != "gpdr":

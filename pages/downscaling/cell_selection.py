@@ -109,8 +109,8 @@ def bar(problem: DownscalingProblem) -> None:
             default="look", key=_MODE, format_func=_MODES.__getitem__,
             label_visibility="collapsed", width="content",
         )  # fmt: skip
-        if said := _done(problem):
-            st.markdown(said, width="content")
+        if refusal := _done(problem):
+            st.markdown(refusal, width="content")
         if problem.spec.hide or problem.spec.reveal:
             st.button("As drawn by the seed", on_click=_put, args=({HIDE: "", REVEAL: ""},), key="lab-as-drawn")
         if problem.spec.region is not None:

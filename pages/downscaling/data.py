@@ -148,14 +148,14 @@ def choose(hidden: DeltaGenerator) -> Choice:
         mediator = pick("Mediators from a third file", "third", others, NONE, names) if coarse != NONE else NONE
         others = [one for one in names if one not in (key, coarse)]
         more = several("More covariates from", "more", others, [], names)
-        beside = files.choose(key)
-    put_into_link(*(one for one in (key, coarse, mediator, *more, *beside.values()) if one.startswith(UPLOAD)))
+        more_files = files.choose(key)
+    put_into_link(*(one for one in (key, coarse, mediator, *more, *more_files.values()) if one.startswith(UPLOAD)))
     every = joined([key, *more])
     fields = fields_of(every)
     requested = st.container()
     dimensions_place = at_both_levels("dimensions") if _is_own(key) else nullcontext()
     gridded = {"coarse": coarse, "mediator": mediator}
-    source = Source.from_dict(beside | {n: k for n, k in gridded.items() if k != NONE} | {"fields": every})
+    source = Source.from_dict(more_files | {n: k for n, k in gridded.items() if k != NONE} | {"fields": every})
     with group("Variables and cells"):
         spec = _spec(fields, source, hidden, (requested, dimensions_place))
     choice = Choice(source, spec)
@@ -188,7 +188,7 @@ def _spec(
     places: tuple[DeltaGenerator, AbstractContextManager[object]],
 ) -> DownscalingSpec:
     """The problem; ``places`` are those of questions about missing values, and of time and level."""
-    asked, dimensions_place = places
+    questions, dimensions_place = places
     default = _default_of(keys_of(source.fields)[0], source.coarse)
     if source.regions:
         default = {**default, "withhold": 0.0}
@@ -200,7 +200,7 @@ def _spec(
     if not source.regions:
         used.insert(0, (source.coarse or source.fields, target, coarse if source.coarse else select))
     used += [(_holder_of(source, name), name, select) for name in mediators]
-    with asked:
+    with questions:
         missing = counted_missing(used, fields_of)
     cells = _cells(default, hidden)
     weights, error = _of_cells(fields, source, (target, *covariates, *mediators))
@@ -320,8 +320,8 @@ def _follow_default(key: str, default: list[str]) -> None:
 
 def _reweighed(spec: DownscalingSpec) -> DownscalingSpec:
     """Asked only where mediators match cells and the model, chosen further down, weighs by them."""
-    told = st.session_state.get("model", st.query_params.get("model"))
-    model = next((each for each in MODELS.values() if told in (each.name, each.title)), None)
+    name = st.session_state.get("model", st.query_params.get("model"))
+    model = next((each for each in MODELS.values() if name in (each.name, each.title)), None)
     if not (spec.indirect and (model or usual_model(False, spec.coordinates)).uses("mediator_kernel")):
         return spec
     return replace(spec, reweigh=control(CELLS.reweigh))

@@ -37,8 +37,8 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
     bags, targets = problem.data.bags.count, len(problem.data.targets)
     what = plain(", ".join(problem.spec.covariates).replace("_", " ")) or "coordinates only"
     if problem.matched:
-        beside = "" if problem.stations is None else f", and {len(problem.stations.row)} stations"
-        how = f"{targets} coarse values, each the mean over {pixels_of_a_cell(problem)}{beside}"
+        stations = "" if problem.stations is None else f", and {len(problem.stations.row)} stations"
+        how = f"{targets} coarse values, each the mean over {pixels_of_a_cell(problem)}{stations}"
     else:
         through = plain(", ".join(problem.mediator_columns).replace("_", " "))
         how = f"{targets} coarse values and {bags} other cells with covariates, matched only through {through}"
@@ -86,10 +86,10 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
     if model.ridge:
         times = {"N": points, "B": bags}[model.ridge]
         weights += rf",\quad {model.ridge}\lambda = {number(spec.regularisation * times)}"
-    kappa, told = (r"\kappa(x)^2\,", f"{_KAPPA} ") if spec.local_scale else ("", "")
+    kappa, notes = (r"\kappa(x)^2\,", f"{_KAPPA} ") if spec.local_scale else ("", "")
     carried = ""
     if not model.reads(problem.data):
-        carried, told = r" + a(x)^\top C\,a(x)", f"{told}{_PSEUDO} "
+        carried, notes = r" + a(x)^\top C\,a(x)", f"{notes}{_PSEUDO} "
     evidence = (
         f" The {model.quantity} of the {targets + stations} targets is {signed(view.evidence, 2)}."
         if view.evidence is not None
@@ -111,7 +111,7 @@ B = {bags},\quad M = {targets}$$
 
 {model.approximation(len(spec.inducing.locations) or spec.inducing.count)}
 
-{told}$\bar f_j = \sum_i w_i f(x_i)$ is the area-weighted mean of $f$ over cell $j$, $\bar K$ its covariance and
+{notes}$\bar f_j = \sum_i w_i f(x_i)$ is the area-weighted mean of $f$ over cell $j$, $\bar K$ its covariance and
 $c_j(x)$ its covariance with $f(x)$: {_kernel(spec)}. {_standardised(problem)}
 """,
         f"{model.source}; high-resolution noise: Chau et al. 2021, App. E.2",

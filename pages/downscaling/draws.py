@@ -111,11 +111,11 @@ def _shown(
     return shown, draw_spectra(_problem, shown)
 
 
-def _spectra(problem: DownscalingProblem, found: DrawSpectra) -> None:
+def _spectra(problem: DownscalingProblem, spectra: DrawSpectra) -> None:
     """How rough the draws are at each wavelength, beside the mean and the truth."""
-    st.caption(found.sentence)
+    st.caption(spectra.sentence)
     with st.expander("Power spectra of the draws"):
-        figure = power_spectra(found.wavenumber, found.power, units=plain(problem.units), dark=is_dark())
+        figure = power_spectra(spectra.wavenumber, spectra.power, units=plain(problem.units), dark=is_dark())
         plotly_live(figure, "draw-spectra", later=True)
         st.markdown(
             "Power by wavenumber of the fields less a plane, under a window. The coarse cells determine the field at "

@@ -230,10 +230,10 @@ def one_scale_up(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -
 
 def _best(rows: list[dict[str, Any]]) -> Mapping[str, Any]:
     """The hyperparameters of the best evaluation of the latest stage."""
-    told = hyperparameters(rows)
-    if not told:
+    values = hyperparameters(rows)
+    if not values:
         return {}
-    stage = [row for row in told if row.get("stage") == told[-1].get("stage")]
+    stage = [row for row in values if row.get("stage") == values[-1].get("stage")]
     reached = [row for row in stage if row.get("value") == row.get("best")]
     return (reached or stage)[-1]["hyperparameters"]
 
@@ -303,8 +303,8 @@ def warn(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: Vie
 
 
 def _ended(run: Run, problem: DownscalingProblem) -> None:
-    told = [note for note in (run.result or {}).get("notes", ()) if note not in problem.notes]
-    for note in told:
+    notes = [note for note in (run.result or {}).get("notes", ()) if note not in problem.notes]
+    for note in notes:
         st.caption(sentence_of(str(note)))
     best = best_objective(get_engine().trace(run.id))
     more = f" · best {best[0]} {signed(best[1], 2)}" if best is not None else ""

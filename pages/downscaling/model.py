@@ -90,17 +90,17 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
 
 def _local_scale(problem: DownscalingProblem, model: NamedModel) -> bool | None:
     """Whether the sd varies from place to place; no question where it can't."""
-    asked = problem.spec.coordinates and model.has_local_scale(problem.matched)
+    offered = problem.spec.coordinates and model.has_local_scale(problem.matched)
     names = {"varies": "varies from place to place", "plain": "as the kernel has it"}
     values = {"varies": True, "plain": False}
-    return own_choice(_MODEL.local_scale, values, names, model.start(problem.matched).local_scale) if asked else None
+    return own_choice(_MODEL.local_scale, values, names, model.start(problem.matched).local_scale) if offered else None
 
 
 def _local_slopes(problem: DownscalingProblem, model: NamedModel, structure: Any) -> bool | None:
     """Whether slopes of the covariates vary from place to place; no question where they can't."""
-    asked = model.has_linear_mean and problem.spec.covariates and structure != "product"
+    offered = model.has_linear_mean and problem.spec.covariates and structure != "product"
     names = {"vary": "vary from place to place", "same": "the same everywhere"}
-    return own_choice(_MODEL.local_slopes, {"vary": True, "same": False}, names, False) if asked else None
+    return own_choice(_MODEL.local_slopes, {"vary": True, "same": False}, names, False) if offered else None
 
 
 def _family(setting: Setting[Any], names: dict[str, str]) -> str:

@@ -178,13 +178,13 @@ def reliability(key: str, problem: DownscalingProblem, spec: ModelSpec, view: Vi
     if problem.truth is None:
         return
     left, middle, right = st.columns(3)
-    truth, area, found = view.thin(problem.truth), view.thin(problem.grid.area), view.thinned
+    truth, area, predictive = view.thin(problem.truth), view.thin(problem.grid.area), view.thinned
     with left:
-        shares = {spec.model.name: calibration(truth, found, LEVELS, weights=area).tolist()}
+        shares = {spec.model.name: calibration(truth, predictive, LEVELS, weights=area).tolist()}
         plotly_live(calibration_plot(LEVELS, shares, dark=is_dark()), "calibration")
         st.markdown(calibration_sentence(LEVELS, shares[spec.model.name]))
     with middle:
-        counts = pit(truth, found, weights=area).tolist()
+        counts = pit(truth, predictive, weights=area).tolist()
         plotly_live(pit_histogram(counts, model=spec.model.name, height=320, dark=is_dark()), "pit")
         st.markdown(
             "Flat: calibrated. High at both ends: the distribution is too narrow. High in the middle: it is too wide. "

@@ -55,14 +55,14 @@ def main() -> None:
 
 def body() -> None:
     """Controls in the sidebar, picture in the middle, numbers below."""
-    said, hidden = descriptions.first_sentence()
+    sentence, hidden = descriptions.first_sentence()
     with st.sidebar:
         choice, wanted = warp.choose(data.choose(hidden))
     shows_draws = draws.switch(hidden)
     problem = data.problem_of(choice)
     with st.sidebar:
         settings, start = model.choose_model(choice, problem)
-    with said:
+    with sentence:
         descriptions.situation(problem, start)
     numbers.hope(choice.key, problem, below=False)
     cell_selection.bar(problem)

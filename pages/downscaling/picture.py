@@ -111,12 +111,12 @@ def _exact_job(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
 
     def work(check: Callable[[], None]) -> View:
         result = interactive.exact(spec, data, problem, choice.key, store, picture, check)
-        found = physical_map(problem, result.parts)
+        predictive = physical_map(problem, result.parts)
         latent = physical_map(problem, [(1.0, result.mean, result.sd_latent)]).sd if spec.point_noise > 0 else None
         scale = None if result.scale is None else problem.on_grid(result.scale)
         more: dict[str, Any] = {"left_out": result.left_out, "sd_latent": latent, "scale": scale,
                                 "stations": result.stations}  # fmt: skip
-        here = Later(lambda: found.mean), Later(lambda: found)
+        here = Later(lambda: predictive.mean), Later(lambda: predictive)
         return View(*here, result.notes, result.evidence, result.jitter, exact=True, **more)
 
     return get_background().request(spec_key(choice, spec), session_lane("exact"), work)
@@ -128,11 +128,11 @@ def quick_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
     look = _sketch(choice.key, problem)
     picture = picture_of(choice, problem, spec)
     preview = interactive.preview(spec, data, problem, choice.key, sums_store(), picture, look)
-    found = Later(lambda: physical_map(problem, [(1.0, preview.mean, preview.sd())]))
+    predictive = Later(lambda: physical_map(problem, [(1.0, preview.mean, preview.sd())]))
     every, sd_every = look.mean_at.stride, look.sd_at.stride
     return View(
-        mean_of(problem, preview.mean, found),
-        found,
+        mean_of(problem, preview.mean, predictive),
+        predictive,
         preview.approximations,
         None,
         0.0,

@@ -77,8 +77,8 @@ def show_assumptions(
     held = None if checked is None else checked.held
     result = assumptions(problem, spec, data_for(choice, problem, spec), view.mean, view.sd, held)
     failed = [each.name for each in result if not each.holds]
-    told = f"these fail: {', '.join(failed)}" if failed else "all hold"
-    with st.expander(f"Assumptions of the map ({told})"):
+    outcome = f"these fail: {', '.join(failed)}" if failed else "all hold"
+    with st.expander(f"Assumptions of the map ({outcome})"):
         for each in result:
             claim, threshold = STATED.get(each.name, (each.name.capitalize(), ""))
             limit = f" Threshold: {threshold}." if threshold else ""
@@ -170,10 +170,10 @@ def _remedy(result: Trust) -> str:
 
 
 def _alt(result: Trust) -> str:
-    told = ", ".join(
+    shares = ", ".join(
         (f"{100 * level:.0f} % intervals contain {100 * share:.0f} %") for level, share in _pairs(result.held)
     )
-    return f"Nominal and actual: {told}."
+    return f"Nominal and actual: {shares}."
 
 
 def _pairs(held: Sequence[float]) -> list[tuple[float, float]]:

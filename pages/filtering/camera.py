@@ -208,8 +208,8 @@ def _any_rotation(kept: dict[str, Any]) -> str:
 
     def said(noise: float) -> str:
         result = _means(kept["results"], noise).items()
-        told = ", ".join(f"{model_name(name)} {number(mean)} ± {number(error, 2)}" for name, (mean, error) in result)
-        return f"at σ² = {number(noise**2)} {told}"
+        means = ", ".join(f"{model_name(name)} {number(mean)} ± {number(error, 2)}" for name, (mean, error) in result)
+        return f"at σ² = {number(noise**2)} {means}"
 
     return (
         f"**Any rotation.** If the camera can turn upside down (tilt {number(settings['tilt'], 6)}°), "

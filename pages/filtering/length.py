@@ -24,11 +24,11 @@ def show(system: RotationSystem, name: str, steps: int) -> None:
     here."""
     kept = stored(STORED)
     settings, rows, first = kept["settings"], [], 0
-    told = "No stored results for this system. "
+    sentence = "No stored results for this system. "
     if name in settings["system"] and system.generator == settings["generator"]:
         rows = [row for row in kept["results"] if row["system"] == name]
         first = settings["runs"]
-        told = (
+        sentence = (
             f"Stored, seeds 0 to {first - 1}; made by `deconditioning kbr-filter --system "
             f"{' '.join(settings['system'])} --train {' '.join(map(str, settings['train']))} --runs {first} --json "
             f"FILE`, measured with version {kept['version']}; its milliseconds do not include the pre-image. "
@@ -40,10 +40,10 @@ def show(system: RotationSystem, name: str, steps: int) -> None:
                 yield {**row, "train": train}
 
     st.subheader("Error against training length")
-    told += (
+    sentence += (
         "Each run uses one training and one test series. β and ε are chosen by validation. Bars are standard errors."
     )
-    extendable("f-length", repr(system), rows, work, lambda found: _draw(found, steps), seed=first, told=told)
+    extendable("f-length", repr(system), rows, work, lambda found: _draw(found, steps), seed=first, sentence=sentence)
 
 
 def beside_the_paper(by_method: dict[str, dict[float, list[float]]]) -> str:
@@ -55,14 +55,14 @@ def beside_the_paper(by_method: dict[str, dict[float, list[float]]]) -> str:
             for name, by_size in by_method.items()}  # fmt: skip
     ekf, ukf = mean["ekf"][most], mean["ukf"][most]
     apart = ekf / ukf - 1
-    told = (
+    values = (
         f"Here they differ by {100 * apart:.0f} %: {ekf:.4f} and {ukf:.4f} at T = {number(most, 6)}. With α = κ = 1 "
         "the sigma points of the UKF are far enough apart to be affected by the waves. The paper does not report its "
         "values of α and κ."
         if apart > 0.02
         else f"The same is true here: {ekf:.4f} and {ukf:.4f} at T = {number(most, 6)}."
     )
-    return f"The paper reports no visible difference between EKF and UKF. {told} {_nearer(mean)}"
+    return f"The paper reports no visible difference between EKF and UKF. {values} {_nearer(mean)}"
 
 
 def _nearer(mean: dict[str, dict[float, float]]) -> str:

@@ -98,11 +98,12 @@ def against_dimension() -> None:
 
     rows = [row for row in stored(_VALIDATED)["results"] if row["model"] != FOLDED_OWN]
     command = f"kernel-bayes --dimension {_listed(settings['dimension'])} --runs {settings['runs']} --json FILE"
-    told = (
-        f"{_told(kept, command)} Those chosen by cross-validation: `--methods {LEAST_SQUARES} {FOLDED} {FOLDED_OWN}`."
+    sentence = (
+        f"{_source_of(kept, command)} Those chosen by cross-validation: "
+        f"`--methods {LEAST_SQUARES} {FOLDED} {FOLDED_OWN}`."
     )
     extendable("k-dimensions", "all", [*_with_printed(_BY_DIMENSION), *rows], work, draw, seed=settings["runs"],
-               told=told)  # fmt: skip
+               sentence=sentence)  # fmt: skip
 
 
 def _with_printed(file: str) -> list[dict[str, Any]]:
@@ -216,7 +217,7 @@ def against_size(dimension: int) -> None:
     )
     rows = [row for row in _with_printed(_BY_SIZE) if row["dimension"] == chosen]
     extendable("k-sizes", str(chosen), rows, work, lambda found: _draw_sizes(found, settings["tests"]),
-               seed=settings["runs"], told=_told(kept, command))  # fmt: skip
+               seed=settings["runs"], sentence=_source_of(kept, command))  # fmt: skip
 
 
 def _draw_sizes(rows: list[dict[str, Any]], tests: int) -> None:
@@ -256,7 +257,7 @@ def _slopes(curves: Curves) -> str:
         for name, by_size in curves.items()
         if len(by_size) > 1
     }
-    said = ", ".join(f"{TITLES[name]} $n^{{{value:.2f}}}$" for name, value in result.items())
+    rates = ", ".join(f"{TITLES[name]} $n^{{{value:.2f}}}$" for name, value in result.items())
     own = result.get(THEOREM, float("nan"))
     slower = (
         "Here the error falls more slowly with the exponents of the theorem: either the condition does not hold, or n "
@@ -265,7 +266,7 @@ def _slopes(curves: Curves) -> str:
         else ""
     )
     return (
-        f"Measured: {said}. Theorem 3.6 guarantees at least $n^{{-0.33}}$ for functions in the reproducing kernel "
+        f"Measured: {rates}. Theorem 3.6 guarantees at least $n^{{-0.33}}$ for functions in the reproducing kernel "
         r"Hilbert space, averaged over y, with $\varepsilon \propto n^{-1/3}$ and $\delta \propto n^{-1/6}$, if its "
         "smoothness condition on "
         f"E[f(X) | y] holds; at a single y theorem 3.5 guarantees $n^{{-0.30}}$. {slower}"
@@ -300,7 +301,7 @@ def _listed(values: list[Any]) -> str:
     return " ".join(str(value) for value in values)
 
 
-def _told(kept: dict[str, Any], command: str) -> str:
+def _source_of(kept: dict[str, Any], command: str) -> str:
     last = kept["settings"]["runs"] - 1
     return (
         f"Stored, seeds 0 to {last}; made by `deconditioning {command}`, measured with version "

@@ -56,8 +56,8 @@ def body() -> None:
 
 def _several_if_observed() -> None:
     """An address that numbers an observation but no dimension is one of several dimensions, the study's own default."""
-    key, asked = RULE.dimension.key, st.query_params
-    if RULE.observation.key in asked and key not in asked and key not in st.session_state:
+    key, query = RULE.dimension.key, st.query_params
+    if RULE.observation.key in query and key not in query and key not in st.session_state:
         correct(key, [str(RULE.dimension.default)])
 
 

@@ -194,5 +194,5 @@ def script(name: str) -> str:
     """The text of one of the browser's scripts; empty where there is none of that name."""
     import streamlit
 
-    found = sorted(Path(streamlit.__file__).parent.glob(f"static/static/js/{name}.*.js"))
-    return "".join(path.read_text(encoding="utf-8") for path in found)
+    files = sorted(Path(streamlit.__file__).parent.glob(f"static/static/js/{name}.*.js"))
+    return "".join(path.read_text(encoding="utf-8") for path in files)

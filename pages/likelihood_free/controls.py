@@ -254,11 +254,11 @@ def _choose_prior(table: Table, parameters: tuple[str, ...], logs: tuple[str, ..
     parts = []
     for name in parameters:
         cells = table.values[:, table.columns.index(name)]
-        cells, said = (np.log(cells), f"log {name}") if name in logs else (cells, name)
+        cells, label = (np.log(cells), f"log {name}") if name in logs else (cells, name)
         words = ("from", "to") if kind == "uniform" else ("mean", "sd")
         starts = (cells.min(), cells.max()) if kind == "uniform" else (cells.mean(), cells.std())
         numbers = [
-            column.number_input(f"{plain(said)}: {word}", value=float(start), key=f"lf-{word}-{said}", format="%.6g")
+            column.number_input(f"{plain(label)}: {word}", value=float(start), key=f"lf-{word}-{label}", format="%.6g")
             for column, word, start in zip(st.columns(2), words, starts, strict=True)
         ]
         family: Family = "uniform" if kind == "uniform" else "normal"

@@ -81,7 +81,7 @@ def _situation(inference: Inference) -> str:
     """What is simulated, observed and inferred."""
     problem, runs = inference.problem, f"{len(inference.simulations.parameters):,}"
     count = len(problem.prior.names)
-    told = {
+    sentences = {
         "exponential-gamma": (
             f"the mean of 500 exponential waiting times, at {runs} values of their rate θ",
             f"a mean of {number(np.exp(float(problem.observed[0])), 4)}", "the rate θ",
@@ -93,7 +93,7 @@ def _situation(inference: Inference) -> str:
         ),
     }  # fmt: skip
     table = f"the {runs} rows of the table", "its observed row", plain(", ".join(problem.prior.names))
-    simulated, seen, inferred = told.get(problem.name, table)
+    simulated, seen, inferred = sentences.get(problem.name, table)
     return f"**Simulated**: {simulated}. **Observed**: {seen}. **Inferred**: {inferred}."
 
 

@@ -66,13 +66,13 @@ def show() -> None:
     with st.sidebar:
         drawn = controls.choose_problem()
         method = controls.choose_method()
-    said = st.empty()
+    sentence = st.empty()
     line, model, result, weights = picture_first(lambda: _pictures(drawn, method))
     with st.sidebar:
         settings = controls.learning(line.spec, method, model)
         _learn_button(line.spec, settings)
     scores, naive = result.scores(line), _naive(line.spec)
-    with said:
+    with sentence:
         _sentence(method, result, scores)
     _watch(line.spec, method)
     if naive is None:
@@ -85,8 +85,8 @@ def show() -> None:
 
 def _pictures(drawn: LineSpec, method: str) -> tuple[Line, ModelSpec, LineFit, np.ndarray]:
     """Both scatters, edited, the model's controls and its posterior of f; returns the problem, the model, fit and W."""
-    edit, said = scatters.above()
-    line = line_of(edited(drawn, said))
+    edit, sentence = scatters.above()
+    line = line_of(edited(drawn, sentence))
     left, right = st.columns([5, 3])
     with left, st.container(key="lab-beside" if edit else None):  # on a phone it stays in sight (layout.css)
         model, result, weights = part_first(lambda: _function(line, method))

@@ -139,11 +139,11 @@ def downscaled(choice: Choice) -> Shown:
     settings = DownscaleSettings(model="area_to_point_gp")
     if choice.archive:
         training = read_training(series, fields, [f"#0/#{choice.first - 1}"])
-        result, said, known = downscale_with_archive(series, training, settings), training.notes, len(training)
+        result, notes, known = downscale_with_archive(series, training, settings), training.notes, len(training)
     else:
-        result, said, known = downscale_series(series, settings), (), 0
-    found = None if series.fine is None else verify(verified_result(result, result.spec.model.name))
-    return Shown(result, found, said, known)
+        result, notes, known = downscale_series(series, settings), (), 0
+    verification = None if series.fine is None else verify(verified_result(result, result.spec.model.name))
+    return Shown(result, verification, notes, known)
 
 
 def threshold(choice: Choice, shown: Shown, key: str) -> float:

@@ -27,11 +27,11 @@ def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     word = _WORDS[name]
     if name == _ABOVE:
         word = f"above={threshold(choice, shown, 'p-above')}"
-    (found,) = period_statistics(shown.result, [word], draws=_draws(choice, shown))
-    units = found.statistic.units if name != _ABOVE else "times"
-    _maps(shown, found, units)
-    st.markdown(_at(shown, found, place, units))
-    st.caption(_about(found, len(_draws(choice, shown))))
+    (statistic,) = period_statistics(shown.result, [word], draws=_draws(choice, shown))
+    units = statistic.statistic.units if name != _ABOVE else "times"
+    _maps(shown, statistic, units)
+    st.markdown(_at(shown, statistic, place, units))
+    st.caption(_about(statistic, len(_draws(choice, shown))))
 
 
 @st.cache_resource(show_spinner="Drawing possible series …", max_entries=2)
@@ -46,13 +46,13 @@ def _draws(choice: Choice, _shown: Shown) -> list[Draw]:
     ]
 
 
-def _maps(shown: Shown, found: PeriodStatistic, units: str) -> None:
+def _maps(shown: Shown, statistic: PeriodStatistic, units: str) -> None:
     """The statistic, the truth on the same scale, and the width of the interval."""
     grid = shown.result.series.problem.grid
-    fields = {"Expected": found.mean[0]} | ({} if found.truth is None else {"Truth": found.truth[0]})
+    fields = {"Expected": statistic.mean[0]} | ({} if statistic.truth is None else {"Truth": statistic.truth[0]})
     low, high = field_limits(fields, difference=False)
     scale = MapScale("", units, "sequential", low, high if high > low else low + 1)
-    width = found.high[0] - found.low[0]
+    width = statistic.high[0] - statistic.low[0]
     most = short(float(np.nanpercentile(width, 99)))
     panels = [Panel(title.lower(), title, field, grid, scale) for title, field in fields.items()]
     wide = MapScale("", units, "uncertainty", 0.0, most if most > 0 else 1.0)
@@ -62,30 +62,30 @@ def _maps(shown: Shown, found: PeriodStatistic, units: str) -> None:
             one_map(panel, "p-statistics")
 
 
-def _at(shown: Shown, found: PeriodStatistic, place: tuple[int, int], units: str) -> str:
-    mean, low, high = (float(each[0][place]) for each in (found.mean, found.low, found.high))
-    where, said = name_of(shown.result.series, place), plain(units)
+def _at(shown: Shown, statistic: PeriodStatistic, place: tuple[int, int], units: str) -> str:
+    mean, low, high = (float(each[0][place]) for each in (statistic.mean, statistic.low, statistic.high))
+    where, unit = name_of(shown.result.series, place), plain(units)
     if not np.isfinite(mean):
         return f"There is no prediction at {where}."
-    truth = "" if found.truth is None else f"; truth {number(found.truth[0][place], 4)} {said}"
+    truth = "" if statistic.truth is None else f"; truth {number(statistic.truth[0][place], 4)} {unit}"
     return (
-        f"At {where}: **{number(mean, 4)} {said}**, 90 % interval {number(low, 4)} to {number(high, 4)} {said}{truth}."
+        f"At {where}: **{number(mean, 4)} {unit}**, 90 % interval {number(low, 4)} to {number(high, 4)} {unit}{truth}."
     )
 
 
-def _about(found: PeriodStatistic, count: int) -> str:
+def _about(statistic: PeriodStatistic, count: int) -> str:
     """How the interval was made and how often it holds the truth."""
     about = (
         f"The statistic of each of {count} joint draws of the series; the interval holds nine tenths of them. Errors "
         "of neighbouring times are alike, so the sd of a mean is larger than sd/√N."
     )
-    if found.truth is not None:
-        held = (found.low <= found.truth) & (found.truth <= found.high)
+    if statistic.truth is not None:
+        held = (statistic.low <= statistic.truth) & (statistic.truth <= statistic.high)
         about += (
-            f" It contains the truth at {100 * float(np.mean(held[np.isfinite(found.truth)])):.0f} % of the pixels."
+            f" It contains the truth at {100 * float(np.mean(held[np.isfinite(statistic.truth)])):.0f} % of the pixels."
         )
-    if found.sd_if_fixed is not None:
-        between = [number(float(np.nanmean(each)), 2) for each in (found.sd, found.sd_if_fixed)]
+    if statistic.sd_if_fixed is not None:
+        between = [number(float(np.nanmean(each)), 2) for each in (statistic.sd, statistic.sd_if_fixed)]
         about += (
             " Without an archive the cells cannot show which share of the errors never changes: the mean sd is "
             f"between {between[0]} and {between[1]}."

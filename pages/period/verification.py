@@ -37,31 +37,31 @@ _PARTS = {"every time": slice(0), "hour of the day": slice(11, 16), "month": sli
 
 def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     """The table of scores, then skill, time, distribution, event and region."""
-    found = shown.verification
-    if found is None:
+    verification = shown.verification
+    if verification is None:
         st.info("There is no fine truth in this file, so there is nothing to verify. Choose a series that has one.")
         return
     table(shown)
     left, right = st.columns(2)
     with left:
-        _skill(found)
+        _skill(verification)
     with right:
-        _in_time(shown, found)
+        _in_time(shown, verification)
     left, right = st.columns(2)
     with left:
-        _position(found)
+        _position(verification)
     with right:
-        _spread(shown, found)
+        _spread(shown, verification)
     left, right = st.columns(2)
     with left:
         _event(choice, shown)
     with right:
-        _region(shown, found)
+        _region(shown, verification)
 
 
-def _skill(found: Verification) -> None:
+def _skill(verification: Verification) -> None:
     rows: dict[str, dict[str, SkillRow]] = {"RMSE": {}, "CRPS": {}}
-    for each in found.skills:
+    for each in verification.skills:
         rows[each.score.upper()][each.reference] = (each.skill, each.low, each.high)
     plotly_live(skill_plot(rows, dark=is_dark()), "p-skill")
     st.caption(
@@ -70,7 +70,7 @@ def _skill(found: Verification) -> None:
     )
 
 
-def _in_time(shown: Shown, found: Verification) -> None:
+def _in_time(shown: Shown, verification: Verification) -> None:
     series = shown.result.series
     offered = [
         name for name, part in _PARTS.items() if name == "every time" or _several(series.labels, series.dates, part)
@@ -78,8 +78,8 @@ def _in_time(shown: Shown, found: Verification) -> None:
     by = offered[0]
     if len(offered) > 1:
         by = widgets.segmented_control("CRPS by", offered, default=offered[0], key="p-by") or offered[0]
-    shown_names = [name for name in found.scores if name not in (BILINEAR,)]
-    values = {name: found.scores[name].crps for name in shown_names}
+    shown_names = [name for name in verification.scores if name not in (BILINEAR,)]
+    values = {name: verification.scores[name].crps for name in shown_names}
     across = time_title(series)
     at: np.ndarray | list[str] = days_of(series.dates)
     units = plain(series.problem.units)
@@ -93,7 +93,7 @@ def _in_time(shown: Shown, found: Verification) -> None:
         values,
         title="CRPS of all pixels",
         labels=(across, f"CRPS ({units})"),
-        names=names_of(found.scores),
+        names=names_of(verification.scores),
         dark=is_dark(),
     )
     if by == "every time":
@@ -113,8 +113,8 @@ def _several(labels: Sequence[str], dates: Sequence[object], part: slice) -> boo
     return 1 < len(set(parts)) <= len(parts) / 2
 
 
-def _position(found: Verification) -> None:
-    own, scores = next(iter(found.scores.items()))
+def _position(verification: Verification) -> None:
+    own, scores = next(iter(verification.scores.items()))
     if scores.pit is not None:
         plotly_live(pit_histogram(scores.pit.tolist(), model=own, height=320, dark=is_dark()), "p-pit")
     st.caption(
@@ -123,14 +123,15 @@ def _position(found: Verification) -> None:
     )
 
 
-def _spread(shown: Shown, found: Verification) -> None:
-    names, own = names_of(found.scores), next(iter(found.scores))
-    groups = {name: each.spread for name, each in found.scores.items() if each.spread is not None}
+def _spread(shown: Shown, verification: Verification) -> None:
+    names, own = names_of(verification.scores), next(iter(verification.scores))
+    groups = {name: each.spread for name, each in verification.scores.items() if each.spread is not None}
     figure = spread_skill_plot(groups, units=plain(shown.result.series.problem.units), names=names, dark=is_dark())
     plotly_live(figure, "p-spread")
     st.caption(
         "Pixels and times in groups by their predicted sd: on the diagonal the error is as large as predicted, above "
-        f"it larger (spread/skill of {names[own].lower()}: {found.scores[own].pooled['spread_skill']:.2f}, 1 is best)."
+        f"it larger (spread/skill of {names[own].lower()}: "
+        f"{verification.scores[own].pooled['spread_skill']:.2f}, 1 is best)."
     )
 
 
@@ -144,27 +145,27 @@ def _events(choice: Choice, _shown: Shown, limit: float) -> dict[str, Event]:
 
 def _event(choice: Choice, shown: Shown) -> None:
     limit = threshold(choice, shown, "p-event")
-    found, own = _events(choice, shown, limit), shown.result.spec.model.name
-    names = names_of(found)
-    tables = {name: each.reliability for name, each in found.items() if name != CONSERVING}
-    plotly_live(reliability_plot(tables, found[own].observed, names=names, dark=is_dark()), "p-reliability")
-    brier = ", ".join(f"{names[name]} {each.skill:.2f}" for name, each in found.items() if each.skill is not None)
+    events, own = _events(choice, shown, limit), shown.result.spec.model.name
+    names = names_of(events)
+    tables = {name: each.reliability for name, each in events.items() if name != CONSERVING}
+    plotly_live(reliability_plot(tables, events[own].observed, names=names, dark=is_dark()), "p-reliability")
+    brier = ", ".join(f"{names[name]} {each.skill:.2f}" for name, each in events.items() if each.skill is not None)
     st.caption(
         "Where the map says 70 %, does it happen in 70 % of the cases? On the diagonal it does; larger dots are more "
         f"frequent. Brier skill (1 is best, 0 is the mean frequency): {plain(brier) or 'none'}."
     )
 
 
-def _region(shown: Shown, found: Verification) -> None:
-    series, scores = shown.result.series, next(iter(found.scores.values()))
-    reference = DELTA if DELTA in found.scores else BILINEAR
+def _region(shown: Shown, verification: Verification) -> None:
+    series, scores = shown.result.series, next(iter(verification.scores.values()))
+    reference = DELTA if DELTA in verification.scores else BILINEAR
     titles = {
         "RMSE": "rmse", "bias": "bias", "inside 95 %": "coverage95", f"skill against {_short(reference)}": "skill",
     }  # fmt: skip
     chosen = widgets.segmented_control("By region", list(titles), default="RMSE", key="p-region") or "RMSE"
     name, units = titles[chosen], series.problem.units
     if name == "skill":
-        values = 100 * (1 - scores.maps["crps"] / found.scores[reference].maps["crps"])
+        values = 100 * (1 - scores.maps["crps"] / verification.scores[reference].maps["crps"])
         title, units = f"CRPS smaller than that of {MODEL_NAMES.get(reference, reference)}", "%"
     elif name == "coverage95":
         values, title, units = 100 * scores.maps[name], "Times inside the 95 % interval", "%"

@@ -69,8 +69,8 @@ def show(claim: Claim, known: set[str]) -> None:
     Abbreviations that are not ``known`` are spelt out, and known from then on.
     """
     if claim.verdict == Verdict.DRAWING:
-        told = escape(_read(f"{claim.claim} {claim.ours}", known))
-        st.html(f'<p class="lab-drawing"><b>{escape(claim.item)}</b> {told}</p>')
+        sentence = escape(_read(f"{claim.claim} {claim.ours}", known))
+        st.html(f'<p class="lab-drawing"><b>{escape(claim.item)}</b> {sentence}</p>')
         return
     with st.container(border=True, gap="xxsmall"):
         st.html(block(claim, known))

@@ -64,8 +64,8 @@ def library(engine: Visitor, runs: Sequence[Run]) -> None:
 
 def matches(run: Run, words: str) -> bool:
     """Whether every word stands in the run's name, title, tags, data set, model or state."""
-    told = [name_of(run), run.spec.title, *run.label.tags, data_of(run), run_model(run), run.status]
-    text = " ".join(told).lower()
+    parts = [name_of(run), run.spec.title, *run.label.tags, data_of(run), run_model(run), run.status]
+    text = " ".join(parts).lower()
     return all(word in text for word in words.lower().split())
 
 

@@ -123,12 +123,12 @@ def _term(term: Mapping[str, Any]) -> str:
 
 def _factor(factor: Mapping[str, Any]) -> str:
     numbers = {name: part for name, part in factor.items() if name not in ("family", "columns", "lengthscales")}
-    said = [", ".join(str(column).replace("_", " ") for column in factor.get("columns", ()))]
+    parts = [", ".join(str(column).replace("_", " ") for column in factor.get("columns", ()))]
     if scales := factor.get("lengthscales"):
-        said.append(f"lengthscale {setting_text(scales)}")
-    said += [f"{name.replace('_', ' ')} {setting_text(part)}" for name, part in numbers.items()]
+        parts.append(f"lengthscale {setting_text(scales)}")
+    parts += [f"{name.replace('_', ' ')} {setting_text(part)}" for name, part in numbers.items()]
     family = FAMILIES.get(str(factor.get("family")))
-    return f"{'' if family is None else family.title} ({'; '.join(said)})".strip()
+    return f"{'' if family is None else family.title} ({'; '.join(parts)})".strip()
 
 
 def is_given(value: Any) -> bool:

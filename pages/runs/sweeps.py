@@ -31,7 +31,7 @@ def sweeps(runs: Sequence[Run]) -> None:
 
 def open_sweep(run: Run) -> None:
     """A link to the page that began it, as it was."""
-    told = page_of(run)
-    page = next((page for page in PAGES if told is not None and page.url_path == told[0]), None)
-    if told is not None and page is not None:
-        page_link(page.folder, f"Open on page {page.title}", query=told[1], icon=page.icon)
+    address = page_of(run)
+    page = next((page for page in PAGES if address is not None and page.url_path == address[0]), None)
+    if address is not None and page is not None:
+        page_link(page.folder, f"Open on page {page.title}", query=address[1], icon=page.icon)

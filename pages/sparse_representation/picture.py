@@ -56,7 +56,7 @@ def _at_values(
 
 def pictures(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Represented:
     """At the sliders' values, large; beside and below, other positions and the variational GP. Returns the former."""
-    told = st.empty()
+    sentence = st.empty()
     left, right = st.columns([5, 3])
     with left:
         here = picture_first(lambda: _here(toy, count, kept))
@@ -65,7 +65,7 @@ def pictures(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Rep
     places = _places(kept)
     if places == "learned":
         others["random"] = _at_values(toy, count, "random", _values(here), kept)
-    told.markdown(opening(toy, here, others, places))
+    sentence.markdown(opening(toy, here, others, places))
     first = [version for version in ("random", "learned", "variational_gp") if version in others]
     below, words = st.columns([1, 2], vertical_alignment="center") if len(first) > 2 else (right, st)
     for place, version in zip([right.container(), right.container(), below], first, strict=False):

@@ -224,9 +224,9 @@ ${number(turn, 6)}$ radians a step.
 
 def _signs(result: Turned, usual: Turned) -> tuple[tuple[str, ...], tuple[str, ...]]:
     own, looks = result.errors
-    told = f"Its prediction error is {number(result.surprise / usual.surprise)} times that on the training path."
+    sentence = f"Its prediction error is {number(result.surprise / usual.surprise)} times that on the training path."
     better = f"Its error is {percent(own / looks)} of that of the observations."
-    signs = ((result.surprise < 1.5 * usual.surprise, told), (own < looks, better))
+    signs = ((result.surprise < 1.5 * usual.surprise, sentence), (own < looks, better))
     return tuple(words for fine, words in signs if fine), tuple(words for fine, words in signs if not fine)
 
 

@@ -139,10 +139,10 @@ def distrust(measures: int, guess: Guess | None, dark: bool) -> Shown:
     held = _held(at, curve)
     requested = held if guess is None else _held(at, _found(SUBJECTS, int(guess.control))[1])
     moved = float((np.abs(curve.mean - full.mean) > 2 * curve.sd).mean())
-    told = (
+    result = (
         f"With {MEASURES:,} measurements per person the curve lies outside this band at {percent(moved)} of all values."
     )
-    good, bad = ((told,), ()) if moved <= 0.1 else ((), (told,))
+    good, bad = ((result,), ()) if moved <= 0.1 else ((), (result,))
     lesson = (
         f"With {measures} measurements per person, the band contains {percent(held)} of the truth. A few measurements "
         "describe a distribution poorly, and the band ignores this."

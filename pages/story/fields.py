@@ -131,11 +131,11 @@ def fit(pair: int, guess: Guess | None, dark: bool) -> Shown:
     worst = max(off_cells(values, cells) for values in three)
     apart = float(np.max(np.ptp(three, axis=0)))
     drawn = [at for at in range(3) if at != real]
-    told = " and ".join(f"{number(rmse(three[at], transect().values))} K" for at in drawn)
+    errors = " and ".join(f"{number(rmse(three[at], transect().values))} K" for at in drawn)
     requested = real if guess is None else _real_place(int(guess.control))
     lesson = (
-        f"The invented curves differ from the real field by {told} (RMSE), although their cell averages agree. If you "
-        "could tell them apart, you used something the averages do not contain: how smooth such a field is."
+        f"The invented curves differ from the real field by {errors} (RMSE), although their cell averages agree. If "
+        "you could tell them apart, you used something the averages do not contain: how smooth such a field is."
     )
     equation = (
         FITS

@@ -215,11 +215,11 @@ def signs(solved: Solved, share: float, checked: OneScaleUp | None) -> tuple[lis
         ratio, kept = checked.rmse[checked.own] / checked.rmse["bilinear"], checked.held[-1]
         nearer = f"; {OTHERS[checked.better]} is more accurate" if checked.better else ""
         fine = checked.better is None and round(100 * kept) >= RIGHT[0]
-        told = (
+        sentence = (
             f"One scale up, without the truth: the error is {percent(ratio)} of that of interpolation; the "
             f"intervals contain {percent(kept)}{nearer}."
         )
-        result.insert(0, (fine, told))
+        result.insert(0, (fine, sentence))
     return [words for fine, words in result if fine], [words for fine, words in result if not fine]
 
 

@@ -201,8 +201,8 @@ $$\theta_r \sim p(\theta),\quad y_r \sim p(y \mid \theta_r),\qquad
         figure = _caterpillar(checked, dark)
         share, width = float(checked.inside.mean()), _width(inference, "dme")
         requested = 100 * float(_kept(int(guess.control)).get("found", checked).inside.mean())
-        told = f"{int(checked.inside.sum())} of {SECRETS} secret rates lie in their {percent(LEVEL)} intervals."
-        good, bad = ((told,), ()) if round(100 * share) >= RIGHT[0] else ((), (told,))
+        result = f"{int(checked.inside.sum())} of {SECRETS} secret rates lie in their {percent(LEVEL)} intervals."
+        good, bad = ((result,), ()) if round(100 * share) >= RIGHT[0] else ((), (result,))
         lesson = (
             f"For the observed average the interval is {number(width)} times as wide as the exact one. This check "
             "needs no exact answer, only more simulator runs."

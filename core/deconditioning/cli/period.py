@@ -222,7 +222,7 @@ def _in_stretches(
     result = write_stretches(
         series, lambda times, own, like: _downscaled(options, series, training, own or settings, times, like), path,
         single=delivery.single, attributes=dict(delivery.attributes),
-        asked={"arguments": options.times, "labels": [series.labels[0], series.labels[-1]], "model": settings,
+        request={"arguments": options.times, "labels": [series.labels[0], series.labels[-1]], "model": settings,
                "archive": options.archive, "period": options.period, **files_given(options)},
         say=(lambda text: None) if options.quiet else say,
     )  # fmt: skip

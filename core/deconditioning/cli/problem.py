@@ -206,8 +206,8 @@ def files_given(options: argparse.Namespace) -> dict[str, Any]:
     from deconditioning.downscaling.source import OPTIONS
 
     given = {name: getattr(options, name) for name in ("input", "coarse", "mediator", "output")}
-    beside = [option for option in ("value", *OPTIONS.values()) if option not in given and hasattr(options, option)]
-    return given | chosen(options, beside)
+    unused = [option for option in ("value", *OPTIONS.values()) if option not in given and hasattr(options, option)]
+    return given | chosen(options, unused)
 
 
 def source_of(options: argparse.Namespace) -> "Source":

@@ -79,8 +79,8 @@ def reach_sentence(factor: Factor, size: Sizes) -> str:
         return f"Even {where} values have a correlation of {values[-1]:.2f}."
     share = (values[below - 1] - 0.5) / (values[below - 1] - values[below])
     half = size.kilometres(distances[below - 1] + share * (distances[below] - distances[below - 1]))
-    beside = "" if whole else f", the map {_km(width)}"
-    return f"Values {_km(half)} apart have a correlation of ½; a cell is {_km(size.cell)} wide{beside}."
+    of_map = "" if whole else f", the map {_km(width)}"
+    return f"Values {_km(half)} apart have a correlation of ½; a cell is {_km(size.cell)} wide{of_map}."
 
 
 def _km(length: float) -> str:

@@ -66,14 +66,14 @@ def request_of(
     if data.get("coarsen") is not None:
         return _coarsened(coarse, covariates, mediator, seed, data)
     fine, rough = fields_of(covariates, "covariates"), fields_of(coarse, "coarse")
-    beside = None if mediator is None else fields_of(mediator, "mediator")
+    matching = None if mediator is None else fields_of(mediator, "mediator")
     target = _target(rough, data.get("target"))
-    mediators = _names(beside, data.get("mediator_names"), (target,))
+    mediators = _names(matching, data.get("mediator_names"), (target,))
     names = _names(fine, data.get("covariate_names"), (target, *mediators))
     settings = {"withhold": 0.0, **_others(data)}
     spec = DownscalingSpec(target, tuple(names), tuple(mediators), seed=seed, **settings)
-    fields = {"covariates": fine, "coarse": rough} | ({} if beside is None else {"mediator": beside})
-    return Request(Source("covariates", "coarse", None if beside is None else "mediator"), spec, fields)
+    fields = {"covariates": fine, "coarse": rough} | ({} if matching is None else {"mediator": matching})
+    return Request(Source("covariates", "coarse", None if matching is None else "mediator"), spec, fields)
 
 
 def _coarsened(

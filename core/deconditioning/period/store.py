@@ -43,15 +43,15 @@ def stretches_of(series: Series) -> list[np.ndarray]:
 
 
 def write_stretches(
-    series: Series, predict: Predict, path: Path, *, single: bool, attributes: dict[str, str], asked: dict[str, Any],
+    series: Series, predict: Predict, path: Path, *, single: bool, attributes: dict[str, str], request: dict[str, Any],
     say: Callable[[str], None],
 ) -> PeriodResult:  # fmt: skip
     """Write all times to the store ``path``, those that are not there yet; the result of the last stretch.
 
-    ``asked`` is what the command was asked for: a store that another one began is not continued. Raises ``InputError``
+    ``request`` is what the command computes: a store that another request began is not continued. Raises ``InputError``
     for such a store, and for one that is complete.
     """
-    progress, stretches = _progress(path, asked), stretches_of(series)
+    progress, stretches = _progress(path, request), stretches_of(series)
     done, settings, result = set(progress.get("done", ())), progress.get("settings"), None
     if done:
         say(f"{path} holds {len(done)} of {len(stretches)} stretches of times: the others are computed.")
@@ -62,38 +62,38 @@ def write_stretches(
         dataset = period_dataset(result).assign_attrs(attributes)
         settings = settings or result.settings.replace(learn=False).to_dict()
         if not path.exists():
-            _begin(dataset, series, path, single, asked)
+            _begin(dataset, series, path, single, request)
         _write(dataset, series.dim, times, path)
         done.add(number)
         if len(done) < len(stretches):  # without this file the store is complete
-            _keep(path, {"asked": asked, "settings": settings, "done": sorted(done)})
+            _keep(path, {"asked": request, "settings": settings, "done": sorted(done)})
         say(f"Wrote {len(times)} times, {result.series.labels[0]} to {result.series.labels[-1]}, to {path}.")
     (path / PROGRESS).unlink()
     assert result is not None
     return result
 
 
-def _progress(path: Path, asked: dict[str, Any]) -> dict[str, Any]:
+def _progress(path: Path, request: dict[str, Any]) -> dict[str, Any]:
     """What a store says of a run that was ended; empty where there is no store."""
     if not path.exists():
         return {}
     try:
-        found = json.loads((path / PROGRESS).read_text())
+        progress = json.loads((path / PROGRESS).read_text())
     except (OSError, ValueError):
         raise InputError(f"{path} already exists: choose another name for the new store.") from None
-    if found["asked"] != json.loads(json.dumps(asked)):
+    if progress["asked"] != json.loads(json.dumps(request)):
         raise InputError(f"{path} was begun by another command: repeat that one, or choose another name.")
-    return found
+    return progress
 
 
 def _keep(path: Path, progress: dict[str, Any]) -> None:
     """Replace the file of the progress at once, so that it is never half written."""
-    beside = path / f"{PROGRESS}.new"
-    beside.write_text(json.dumps(progress))
-    os.replace(beside, path / PROGRESS)
+    temporary = path / f"{PROGRESS}.new"
+    temporary.write_text(json.dumps(progress))
+    os.replace(temporary, path / PROGRESS)
 
 
-def _begin(dataset: "xr.Dataset", series: Series, path: Path, single: bool, asked: dict[str, Any]) -> None:
+def _begin(dataset: "xr.Dataset", series: Series, path: Path, single: bool, request: dict[str, Any]) -> None:
     """An empty store of all times; fields are filled later, everything else is that of the first stretch."""
     import dask.array as da
 
@@ -110,7 +110,7 @@ def _begin(dataset: "xr.Dataset", series: Series, path: Path, single: bool, aske
     unfinished = path.with_name(f"{path.name}.new")
     encoding = encoding_of(whole, single)
     whole.to_zarr(unfinished, mode="w", zarr_format=2, consolidated=True, compute=False, encoding=encoding)
-    _keep(unfinished, {"asked": asked, "settings": None, "done": []})
+    _keep(unfinished, {"asked": request, "settings": None, "done": []})
     unfinished.rename(path)
 
 

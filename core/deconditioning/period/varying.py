@@ -68,10 +68,10 @@ def varying_problems(
     Raises ``InputError`` if a covariate has no value at a time of the target.
     """
     fields = opener(source.fields)
-    beside = opener(source.mediator) if source.mediator else fields
+    mediators = opener(source.mediator) if source.mediator else fields
     moving: dict[str, tuple[str, ...]] = {}
     for name in (*spec.covariates, *spec.mediators):
-        owner = beside if source.mediator and beside.holds(name) else fields
+        owner = mediators if source.mediator and mediators.holds(name) else fields
         if owner.holds(name):
             moving |= {f"{name}:{d}": ls for d, ls in owner.check(name).extra.items() if len(ls) > 1 and is_dated(ls)}
     if not moving:

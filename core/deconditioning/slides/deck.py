@@ -214,8 +214,8 @@ def _nearness(shown: Shown) -> str:
     if own is None:
         return "Comparison with the truth, which the model never saw."
     plain = (shown.scores.get("bilinear") or {}).get("rmse_area")
-    beside = f"; that of bilinear interpolation is {_with_units(plain, units)}" if plain is not None else ""
-    return f"The model never saw the truth. The area-weighted RMSE of the map is {_with_units(own, units)}{beside}."
+    comparison = f"; that of bilinear interpolation is {_with_units(plain, units)}" if plain is not None else ""
+    return f"The model never saw the truth. The area-weighted RMSE of the map is {_with_units(own, units)}{comparison}."
 
 
 def _least_known(shown: Shown) -> float:

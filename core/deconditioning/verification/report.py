@@ -28,8 +28,8 @@ class Verification:
         """Tidy: one row for each prediction and score, with its value."""
         result = [{"prediction": name, "score": score, "threshold": None, "value": value}
                   for name, each in self.scores.items() for score, value in each.pooled.items()]  # fmt: skip
-        for name, found in self.events.items():
-            for event in found:
+        for name, scores in self.events.items():
+            for event in scores:
                 named = {"brier": event.brier, "brier_skill": event.skill, "roc_area": event.roc_area,
                          "observed": event.observed, "predicted": event.predicted}  # fmt: skip
                 result += [{"prediction": name, "score": score, "threshold": event.threshold, "value": value}
@@ -43,7 +43,7 @@ class Verification:
             "units": self.given.units,
             "notes": list(self.given.notes),
             "skill": [asdict(each) for each in self.skills],
-            "events": {name: [each.to_dict() for each in found] for name, found in self.events.items()},
+            "events": {name: [each.to_dict() for each in scores] for name, scores in self.events.items()},
             "pit": {name: each.pit.tolist() for name, each in self.scores.items() if each.pit is not None},
             "spread": {name: each.spread.tolist() for name, each in self.scores.items() if each.spread is not None},
         }

@@ -61,8 +61,8 @@ class View:
         return self.predictive[:: self.every, :: self.every]
 
 
-def mean_of(problem: DownscalingProblem, mean: Any, found: Later[Predictive]) -> Later[np.ndarray]:
+def mean_of(problem: DownscalingProblem, mean: Any, moments: Later[Predictive]) -> Later[np.ndarray]:
     """The posterior mean (H, W) from a standardised one, which behind a warp depends on the sd as well."""
     if problem.warp is not None:
-        return Later(lambda: found().mean)
+        return Later(lambda: moments().mean)
     return Later(lambda: in_units(problem, problem.physical_mean(mean)))

@@ -38,49 +38,49 @@ def show(problem: DownscalingProblem, spec: ModelSpec, view: View, baselines: Ma
         _scored(problem, spec, report["scored"])
 
 
-def _targets(problem: DownscalingProblem, spec: ModelSpec, view: View, said: Mapping[str, Any]) -> None:
+def _targets(problem: DownscalingProblem, spec: ModelSpec, view: View, summary: Mapping[str, Any]) -> None:
     units = plain(problem.units or "1")
     left = None if view.stations is None else left_out_values(problem, view.stations)
     words, picture = st.columns([2, 3], gap="medium")
     with words:
-        offset = f"{signed(said['offset'], 2)} ± {number(said['offset_sd'], 2)} {units}"
-        cells, stations = said["explained"]["cells"], said["explained"]["stations"]
+        offset = f"{signed(summary['offset'], 2)} ± {number(summary['offset_sd'], 2)} {units}"
+        cells, stations = summary["explained"]["cells"], summary["explained"]["stations"]
         rest = f"{number(100 * stations / max(1 - cells, 1e-12), 2)} %"
         rows = [
             f"All stations differ from the cells by **{offset}** (offset and its sd).",
-            f"Each station differs from its pixel by **{number(said['representativeness'], 2)} {units}** (sd τ).",
+            f"Each station differs from its pixel by **{number(summary['representativeness'], 2)} {units}** (sd τ).",
             f"The cells explain **{number(100 * cells, 3)} %** of the map's prior variance, the stations a further "
             f"**{number(100 * stations, 2)} %**: {rest} of what the cells leave.",
         ]
-        if "per_100_m" in said:
-            change = f"{signed(said['per_100_m'], 2)} ± {number(said['per_100_m_sd'], 2)} {units}"
+        if "per_100_m" in summary:
+            change = f"{signed(summary['per_100_m'], 2)} ± {number(summary['per_100_m_sd'], 2)} {units}"
             rows.insert(1, f"They change by **{change}** per 100 m above their pixel.")
         st.markdown("\n".join(f"- {row}" for row in rows))
-        there = place_words(said["next"]["latitude"], said["next"]["longitude"])
+        there = place_words(summary["next"]["latitude"], summary["next"]["longitude"])
         st.markdown(
             f"One more station would reduce the remaining variance most at {there} (the star on the map of "
-            f"uncertainty): by {number(100 * said['next']['share'], 2)} %."
+            f"uncertainty): by {number(100 * summary['next']['share'], 2)} %."
         )
     if problem.stations is None or left is None:
         return
-    observed, scores = problem.stations.stations.value, said["left_out"]
+    observed, scores = problem.stations.stations.value, summary["left_out"]
     with picture:
         figure = predicted_against_observed(observed, *left, model=spec.model.name, units=problem.units, dark=is_dark())
         plotly_live(figure, "stations-left-out", later=True)
         st.caption(
-            f"Each of the {said['count']} stations predicted from all cells and all other stations: RMSE "
+            f"Each of the {summary['count']} stations predicted from all cells and all other stations: RMSE "
             f"{number(scores['rmse'])} {units}, bias {signed(scores['bias'], 2)} {units}; "
             f"{number(100 * scores['inside_95'], 2)} % of the 95 % intervals hold the measured value."
         )
 
 
-def _scored(problem: DownscalingProblem, spec: ModelSpec, said: Mapping[str, Any]) -> None:
-    own = {"rmse": said["rmse"], "bias": said["bias"], "crps": said["crps"]}
-    own |= {f"coverage{level}": said[f"inside_{level}"] for level in (50, 90, 95)}
+def _scored(problem: DownscalingProblem, spec: ModelSpec, summary: Mapping[str, Any]) -> None:
+    own = {"rmse": summary["rmse"], "bias": summary["bias"], "crps": summary["crps"]}
+    own |= {f"coverage{level}": summary[f"inside_{level}"] for level in (50, 90, 95)}
     rows: dict[str, dict[str, float | None]] = {spec.model.name: own}
-    maps = {name: {"rmse": rmse, "bias": said["bias_of"][name]} for name, rmse in said["rmse_of"].items()}
+    maps = {name: {"rmse": rmse, "bias": summary["bias_of"][name]} for name, rmse in summary["rmse_of"].items()}
     alone, offset = maps.pop(spec.model.name), problem.stations is not None
-    caption = f"Scores at the {said['count']} stations that nothing saw; error is prediction − measured value."
+    caption = f"Scores at the {summary['count']} stations that nothing saw; error is prediction − measured value."
     if offset:
         rows[_MAP] = alone
         caption += " The model's row adds the learned offset of the stations to the map, the others do not know it."

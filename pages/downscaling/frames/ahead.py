@@ -65,9 +65,9 @@ def pictures_along(
     def preview(t: float) -> tuple[Callable[[], np.ndarray], Callable[[], np.ndarray]]:
         at = moved(spec, key, 10.0**t, problem.spec.covariates)
         result = interactive.preview(at, problem.seen, problem, key, store, drawn, look)
-        found = Later(lambda: physical_map(problem, [(1.0, result.mean, result.sd())]))
-        mean = mean_of(problem, result.mean, found)
-        return (lambda: thinned(mean(), every).ravel(), lambda: thinned(found().sd, sd_every).ravel())
+        predictive = Later(lambda: physical_map(problem, [(1.0, result.mean, result.sd())]))
+        mean = mean_of(problem, result.mean, predictive)
+        return (lambda: thinned(mean(), every).ravel(), lambda: thinned(predictive().sd, sd_every).ravel())
 
     unit = float(np.nanmedian(preview((low + high) / 2)[1]())) or 1.0
     means, sds = sampled(preview, low, high, tolerance=TOLERANCE * unit, check=check)
@@ -82,7 +82,7 @@ def frames_along(
 ) -> str:  # fmt: skip
     """The same for the browser, between these ``ends`` of log10 of the slider's value, which is ``at`` now; without the
     ``spread`` where its map shows something else."""
-    found = pictures_along(spec, problem, drawn, key, ends[0] - at, ends[1] - at, check)
+    pictures = pictures_along(spec, problem, drawn, key, ends[0] - at, ends[1] - at, check)
     grid, maps = problem.grid, {}
 
     def map_of(part: Family, every: int, factor: float) -> MapFamily:
@@ -90,12 +90,12 @@ def frames_along(
         centre, bases = factor * part.centre.reshape(shape), factor * part.bases.reshape(-1, *shape)
         return MapFamily(centre, bases, part.coefficients, part.low + at, part.high + at, grid, every)
 
-    if found.mean.error <= MOST_ERROR * found.unit:
-        mean = maps[f"map-{MapKey.MEAN}"] = map_of(found.mean, found.every, 1.0)
+    if pictures.mean.error <= MOST_ERROR * pictures.unit:
+        mean = maps[f"map-{MapKey.MEAN}"] = map_of(pictures.mean, pictures.every, 1.0)
         if problem.truth is not None:
-            maps[f"map-{MapKey.ERROR}"] = replace(mean, centre=mean.centre - thinned(problem.truth, found.every))
-    if spread and found.spread.error <= MOST_ERROR * found.unit:
-        maps[f"map-{MapKey.SPREAD}"] = map_of(found.spread, found.sd_every, SPREADS)
+            maps[f"map-{MapKey.ERROR}"] = replace(mean, centre=mean.centre - thinned(problem.truth, pictures.every))
+    if spread and pictures.spread.error <= MOST_ERROR * pictures.unit:
+        maps[f"map-{MapKey.SPREAD}"] = map_of(pictures.spread, pictures.sd_every, SPREADS)
     return frames_text(map_frames(maps)) if maps else ""
 
 

@@ -62,11 +62,11 @@ def extension(key: str, setting: str) -> Extension:
 
 def extendable(
     key: str, setting: str, stored: list[Row], work: Callable[[int], Iterator[Row]],
-    draw: Callable[[list[Row]], None], *, seed: int, told: str,
+    draw: Callable[[list[Row]], None], *, seed: int, sentence: str,
 ) -> None:  # fmt: skip
     """Draw stored rows with those measured here; a button measures one more run with the next seed.
 
-    ``work(seed)`` yields rows; ``seed`` is the first that is not stored; ``told`` says where stored rows come from.
+    ``work(seed)`` yields rows; ``seed`` is the first that is not stored; ``sentence`` says where stored rows come from.
     """
     mine = extension(key, setting)
 
@@ -83,7 +83,7 @@ def extendable(
             mine.begin(work, seed + mine.runs)
             st.rerun()
         more = f" Measured here: {mine.runs} run{'s' if mine.runs > 1 else ''}." if mine.runs else ""
-        line[1].caption(f"{told}{more}")
+        line[1].caption(f"{sentence}{more}")
         if mine.trouble:
             st.warning(sentence_of(mine.trouble))
 

@@ -58,18 +58,18 @@ def show_address_notes(page: str) -> Iterator[None]:
         requested[page] = _address()
     place = st.empty()
     yield
-    said = st.session_state.setdefault(Key.ADDRESS_NOTES, {})
-    said |= {key: _unused(key, values) for key, values in requested[page].items()}
-    said |= {
-        new: (st.session_state.get(new), f"{text} {said.get(new, (None, ''))[1]}".strip())
+    notes = st.session_state.setdefault(Key.ADDRESS_NOTES, {})
+    notes |= {key: _unused(key, values) for key, values in requested[page].items()}
+    notes |= {
+        new: (st.session_state.get(new), f"{text} {notes.get(new, (None, ''))[1]}".strip())
         for new, text in renamed.items()
     }
     requested[page].clear()
-    sentences = [text for key, (used, text) in said.items() if text and st.session_state.get(key) == used]
+    sentences = [text for key, (used, text) in notes.items() if text and st.session_state.get(key) == used]
     if sentences:
         place.info(" ".join(sentences))
     else:
-        said.clear()
+        notes.clear()
 
 
 def _redirect(page: str) -> dict[str, str]:
@@ -138,64 +138,64 @@ def _number(value: str) -> float | None:
         return None
 
 
-def _unused(key: str, asked: list[str]) -> tuple[Any, str]:
+def _unused(key: str, texts: list[str]) -> tuple[Any, str]:
     """What a control shows, and a sentence where that is not what the address asked for."""
     used = st.session_state.get(key)
     values = list(used) if isinstance(used, list | tuple) else [used]
     numbers = all(isinstance(value, int | float) for value in values)
     known = key in st.session_state
-    if known and not numbers and not any(map(_is_absurd, asked)):
-        return used, _not_offered(key, asked)
-    if not known or _agree(values, asked):
+    if known and not numbers and not any(map(_is_absurd, texts)):
+        return used, _not_offered(key, texts)
+    if not known or _agree(values, texts):
         return used, ""
     shown = ", ".join(number(value, 6) if isinstance(value, float) else str(value) for value in values)
     return used, (
-        f"The address contains {_said(key, asked)}, which is {_what(values, asked)}. The page uses {plain(shown)}."
+        f"The address contains {_said(key, texts)}, which is {_what(values, texts)}. The page uses {plain(shown)}."
     )
 
 
-def _said(key: str, asked: Sequence[str]) -> str:
-    return plain("&".join(f"{key}={value[:40]}{'…' if len(value) > 40 else ''}" for value in asked[:3]))
+def _said(key: str, texts: Sequence[str]) -> str:
+    return plain("&".join(f"{key}={value[:40]}{'…' if len(value) > 40 else ''}" for value in texts[:3]))
 
 
-def _not_offered(key: str, asked: list[str]) -> str:
+def _not_offered(key: str, texts: list[str]) -> str:
     """A sentence where a control, which alone knows the words of its choices, knows none of these; a page may have
     translated a value's own name, such as that of a data set."""
     control = page_record().controls.get(key)
     try:
-        if control is not None and asked != [str(control.value)]:
-            control.read(asked)
+        if control is not None and texts != [str(control.value)]:
+            control.read(texts)
     except ValueError:
         assert control is not None
         used = plain(control.text)
-        return f"The address contains {_said(key, asked)}, which is not one of the choices here. The page uses {used}."
+        return f"The address contains {_said(key, texts)}, which is not one of the choices here. The page uses {used}."
     return ""
 
 
-def _agree(values: list[Any], asked: list[str]) -> bool:
-    return len(values) == len(asked) and all(map(_is_same, values, asked))
+def _agree(values: list[Any], texts: list[str]) -> bool:
+    return len(values) == len(texts) and all(map(_is_same, values, texts))
 
 
-def _is_same(value: Any, asked: str) -> bool:
+def _is_same(value: Any, text: str) -> bool:
     if isinstance(value, bool):
-        return asked.lower() == str(value).lower()
+        return text.lower() == str(value).lower()
     if not isinstance(value, int | float):
-        return asked == value
-    number = _number(asked)
+        return text == value
+    number = _number(text)
     return number is not None and math.isclose(number, value, rel_tol=1e-6, abs_tol=1e-9)
 
 
-def _what(values: list[Any], asked: list[str]) -> str:
+def _what(values: list[Any], texts: list[str]) -> str:
     """What is wrong with the values of an address, given what the control took instead."""
-    if any(len(value) > LONGEST for value in asked):
+    if any(len(value) > LONGEST for value in texts):
         return "too long"
     if all(isinstance(value, bool) for value in values):
         return "neither true nor false"
     if not all(isinstance(value, int | float) for value in values):
         return "not one of the choices"
-    result = [_number(value) for value in asked]
-    if len(asked) != len(values):
-        return "one value" if len(asked) == 1 else f"{len(asked)} values"
+    result = [_number(value) for value in texts]
+    if len(texts) != len(values):
+        return "one value" if len(texts) == 1 else f"{len(texts)} values"
     if all(isinstance(value, int) for value in values) and not all(n is not None and n % 1 == 0 for n in result):
         return "not a whole number"
     if not all(number is not None and math.isfinite(number) for number in result):

@@ -45,8 +45,8 @@ class EditedPoints:
             for scatter, count in (("first", spec.n), ("second", spec.m)):
                 result[scatter] = self._held(scatter, count, place)
         if any(map(len, result.values())):
-            said = (f"{self.held[name][1]}: {edits.words}" for name, edits in result.items() if len(edits))
-            place.markdown(f"By hand, {'; '.join(said)}.", width="content")
+            words = (f"{self.held[name][1]}: {edits.words}" for name, edits in result.items() if len(edits))
+            place.markdown(f"By hand, {'; '.join(words)}.", width="content")
         if any(st.session_state.get(key) for key, _ in self.held.values()):
             none = {key: "" for key, _ in self.held.values()}
             place.button("Points as generated", key=self.undo, icon=":material/undo:", on_click=_put, args=(none,),

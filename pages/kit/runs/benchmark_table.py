@@ -99,12 +99,12 @@ def headline(table: BenchmarkTable) -> None:
 
 def mediation(table: BenchmarkTable) -> str:
     """Whether mediation pays, in one sentence from the stored rows; nothing where there are none."""
-    told = mediated_beside_plain(_stored_rows(table)[0], table.group, table.groups, "shrinkage_cmp", "bag_gp")
-    if not told:
+    sentence = mediated_beside_plain(_stored_rows(table)[0], table.group, table.groups, "shrinkage_cmp", "bag_gp")
+    if not sentence:
         return ""
     return (
         "Seeds for which the mediated model (shrinkage CMP) has a larger RMSE than its unmediated counterpart (bag "
-        f"GP on pseudo-targets): {told}. The paper's Table 2 reports the opposite."
+        f"GP on pseudo-targets): {sentence}. The paper's Table 2 reports the opposite."
     )
 
 
@@ -115,7 +115,7 @@ def _mark(table: BenchmarkTable) -> str:
 def show(table: BenchmarkTable) -> None:
     """The stored rows, or those of a run of this page: partial while it goes on."""
     run = run_of(table.task)
-    rows, told = _stored_rows(table)
+    rows, source = _stored_rows(table)
     mark = _mark(table) if rows else ""
     if run is not None and run.active:
 
@@ -127,8 +127,8 @@ def show(table: BenchmarkTable) -> None:
     if run is not None:
         outcome(run, "The benchmark is done", "the finished fits are shown")
         if result := benchmark_rows((run.result or {}).get("rows"), table.group):
-            rows, told, mark = result, f"from run {run.id}", run.id
-    _tables(table, rows, told, mark)
+            rows, source, mark = result, f"from run {run.id}", run.id
+    _tables(table, rows, source, mark)
 
 
 def _stored_rows(table: BenchmarkTable) -> tuple[list[dict[str, Any]], str]:
@@ -177,7 +177,7 @@ def _kept_sums(task: str, mark: str, _table: BenchmarkTable, _rows: list[dict[st
     return _sums(_table, _rows)
 
 
-def _tables(table: BenchmarkTable, rows: list[dict[str, Any]], told: str, mark: str) -> None:
+def _tables(table: BenchmarkTable, rows: list[dict[str, Any]], source: str, mark: str) -> None:
     """``mark`` names rows that do not change; their sums are kept."""
     if not rows:
         st.caption("No fit has finished yet.")
@@ -191,7 +191,7 @@ def _tables(table: BenchmarkTable, rows: list[dict[str, Any]], told: str, mark: 
         for column, (value, group) in zip(places, result.items(), strict=False):
             _one(table, group, value, column, column)
     st.caption(
-        f"Mean ± sd over the seeds ({told}). r: Pearson correlation. In 95 %: share of the truth inside the central "
+        f"Mean ± sd over the seeds ({source}). r: Pearson correlation. In 95 %: share of the truth inside the central "
         "95 % interval. CPU seconds for one fit on one thread."
     )
     with st.expander("Which differences are significant? Wilcoxon's signed-rank test"):

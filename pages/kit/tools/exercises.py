@@ -91,7 +91,7 @@ def _has_moved(exercise: Exercise) -> bool:
     return exercise.key in moved
 
 
-def _keep(exercise: Exercise, said: str) -> None:
+def _keep(exercise: Exercise, verdict: str) -> None:
     """Keep the tick with the settings that earned it."""
     controls = page_record().controls.values()
     moved = [control for control in controls if control.differs or control.key in exercise.opening]
@@ -100,7 +100,7 @@ def _keep(exercise: Exercise, said: str) -> None:
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     try:
         if exercise.key not in get_engine().progress.done():
-            get_engine().progress.keep(exercise.key, Done(said, settings, f"/{_address(exercise)}?{query}", when))
+            get_engine().progress.keep(exercise.key, Done(verdict, settings, f"/{_address(exercise)}?{query}", when))
     except InputError as error:
         st.caption(sentence_of(error))
 

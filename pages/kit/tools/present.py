@@ -66,13 +66,13 @@ def show(deck: Callable[[], Mapping[str, Any]]) -> None:
         forget(Key.PRESENTING)
 
 
-def files(told: Presented, name: str, settings: Mapping[str, Any]) -> None:
+def files(presented: Presented, name: str, settings: Mapping[str, Any]) -> None:
     """One page that works offline, PowerPoint, PDF; made when asked for."""
     common: dict[str, Any] = {"on_click": "ignore", "width": "stretch"}
     made: tuple[tuple[str, Callable[[], str | bytes], str, str], ...] = (
-        ("One page, HTML", partial(offline_page, told, settings), "html", "text/html"),
-        ("Slides, PPTX", partial(powerpoint, told), "pptx", _PPTX),
-        ("Report, PDF", partial(report, told), "report.pdf", "application/pdf"),
+        ("One page, HTML", partial(offline_page, presented, settings), "html", "text/html"),
+        ("Slides, PPTX", partial(powerpoint, presented), "pptx", _PPTX),
+        ("Report, PDF", partial(report, presented), "report.pdf", "application/pdf"),
     )
     for column, (label, make, kind, mime) in zip(st.columns(len(made)), made, strict=True):
         column.download_button(label, make, f"{name}.{kind}", mime, key=f"get-{kind}", **common)
@@ -105,8 +105,8 @@ def take_home() -> None:
     if now.presents_itself or not now.figures:
         return
     st.subheader("Download", anchor=False)
-    told = {key: control.words for key, control in now.controls.items()}
-    words = {key: each[0] if len(each) == 1 else list(each) for key, each in told.items()}
+    texts = {key: control.words for key, control in now.controls.items()}
+    words = {key: each[0] if len(each) == 1 else list(each) for key, each in texts.items()}
     settings = {"page": now.page, "settings": words, "version": __version__}
     files(presented(exhibit(), take_away=True), now.page, settings)
 

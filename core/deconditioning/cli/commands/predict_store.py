@@ -122,11 +122,11 @@ def _reachable(model: "StoredModel", remote: bool) -> "StoredModel":
 
     source = model.source
     coarse, mediator = (each_key(key, place) if key else None for key in (source.coarse, source.mediator))
-    beside = {name: key for name in ("regions", "stations", "scored") if (key := getattr(source, name)) is not None}
-    if remote and any(Path(key).exists() for key in beside.values()):
+    files = {name: key for name in ("regions", "stations", "scored") if (key := getattr(source, name)) is not None}
+    if remote and any(Path(key).exists() for key in files.values()):
         raise InputError("Workers elsewhere do not have the files of regions and stations: predict on this machine.")
-    beside = {name: place(key) for name, key in beside.items()}
-    moved = replace(source, fields=each_key(source.fields, place), coarse=coarse, mediator=mediator, **beside)
+    files = {name: place(key) for name, key in files.items()}
+    moved = replace(source, fields=each_key(source.fields, place), coarse=coarse, mediator=mediator, **files)
     return replace(model, source=moved)
 
 

@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> None:
         say(_printed(result))
         for path in filter(None, (options.table, options.maps)):
             say(f"Wrote {path}.")
-    results = [Result(each, 0, found.pooled, given.units or "1") for each, found in result.scores.items()]
+    results = [Result(each, 0, scores.pooled, given.units or "1") for each, scores in result.scores.items()]
     settings = {"input": options.input, "truth": options.truth, "against": references, "above": options.above}
     write(document(options.command, settings, results, **result.to_dict()), options.json)
 
@@ -89,8 +89,8 @@ def _variable(path: str, name: str | None) -> "xr.DataArray":
     if name is None and len(fields) == 1:
         (name,) = fields
     if name not in fields:
-        asked = "several fields" if name is None else f"no field `{name}`"
-        raise InputError(f"{path} has {asked} ({', '.join(fields)}): choose one with --variable.")
+        missing = "several fields" if name is None else f"no field `{name}`"
+        raise InputError(f"{path} has {missing} ({', '.join(fields)}): choose one with --variable.")
     return dataset[name]
 
 

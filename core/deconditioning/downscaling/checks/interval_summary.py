@@ -32,8 +32,8 @@ def unchecked(problem: DownscalingProblem, mean: np.ndarray, bilinear: np.ndarra
     if not scores or not other:
         return "No cell is hidden from the model and no truth is available: " + nothing
     units = f" {problem.units}" if problem.units else ""
-    beside = f"bilinear interpolation {number(other['rmse'])}{units}"
+    comparison = f"bilinear interpolation {number(other['rmse'])}{units}"
     return (
-        f"The predicted means of hidden cells have an error of {number(scores['rmse'])}{units} (RMSE; {beside}); "
+        f"The predicted means of hidden cells have an error of {number(scores['rmse'])}{units} (RMSE; {comparison}); "
         + nothing
     )

@@ -66,13 +66,13 @@ def linear_at(points: np.ndarray, values: np.ndarray, at: np.ndarray) -> float:
     """``scattered_at`` of few points (n, 2) at a single position (2,), without setting up an interpolator."""
     from scipy.spatial import Delaunay, QhullError
 
-    beside = points - at
-    nearest = float(values[np.square(beside).sum(axis=1).argmin()])
+    offset = points - at
+    nearest = float(values[np.square(offset).sum(axis=1).argmin()])
     try:
         corners = Delaunay(points).simplices
     except QhullError:  # too few, or all on one line
         return nearest
-    x, y = beside[corners, 0], beside[corners, 1]
+    x, y = offset[corners, 0], offset[corners, 1]
     # twice the area of the triangle that the position makes with the side opposite to each corner
     areas = np.roll(x, -1, axis=1) * np.roll(y, -2, axis=1) - np.roll(x, -2, axis=1) * np.roll(y, -1, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):

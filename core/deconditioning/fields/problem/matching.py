@@ -21,8 +21,8 @@ def matched(
     numbers that count as missing."""
     coarse = replace(coarse.with_missing(spec.missing), fixed=_coarse_choice(covariates, coarse, spec))
     if mediator is not None:
-        beside = {covariates: spec.covariates, coarse: (spec.target,)}
-        mediator = replace(mediator.with_missing(spec.missing), fixed=_mediator_choice(beside, mediator, spec))
+        used = {covariates: spec.covariates, coarse: (spec.target,)}
+        mediator = replace(mediator.with_missing(spec.missing), fixed=_mediator_choice(used, mediator, spec))
     return coarse, mediator
 
 
@@ -112,8 +112,8 @@ def _mediator_choice(
         for dim, labels in mediator.check(name).extra.items():
             if len(labels) < 2 or f"{name}:{dim}" in spec.select:
                 continue
-            beside = (chosen_label(one, names, dim, labels, spec.select) for one, names in files.items())
-            label = next((each for each in beside if each is not None), None)
+            labels_of_files = (chosen_label(one, names, dim, labels, spec.select) for one, names in files.items())
+            label = next((each for each in labels_of_files if each is not None), None)
             if label is not None:
                 fixed[f"{name}:{dim}"] = _matching(name, dim, labels, label, mediator, f"--select {name}:")
     return fixed

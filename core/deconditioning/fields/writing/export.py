@@ -174,8 +174,8 @@ def posterior_attributes(
     quantiles whose ``levels`` in (0, 1) are given by name."""
     words = Words(problem.long_name, problem.standard_name, problem.units)
     spreads = [name for name in SPREADS if name in names]
-    beside = {"ancillary_variables": " ".join(spreads)} if spreads else {}
-    result = {"mean": words.value("posterior mean of {}", **beside)}
+    attributes = {"ancillary_variables": " ".join(spreads)} if spreads else {}
+    result = {"mean": words.value("posterior mean of {}", **attributes)}
     result |= {name: words.spread(SPREADS[name][0], comment=SPREADS[name][1]) for name in spreads}
     return result | {
         name: words.value(f"posterior quantile {level:g} of {{}}", comment=QUANTILE)

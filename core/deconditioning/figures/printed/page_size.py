@@ -50,9 +50,9 @@ def page_layout(
     if page == "fit":
         wide = min(places, columns or 3)
         width, rows = _PANEL * wide + MARGIN, -(-places // wide)
-        beside = LINE * -(-caption // int(width * LETTERS)) + HEADING * heading
+        text_height = LINE * -(-caption // int(width * LETTERS)) + HEADING * heading
         map_width = _PANEL - BESIDE
-        return PageLayout(width, rows * (map_width * aspect + AROUND) + beside + MARGIN, rows, wide, map_width)
+        return PageLayout(width, rows * (map_width * aspect + AROUND) + text_height + MARGIN, rows, wide, map_width)
     result = []
     for width, height in SIZES[page]:
         room = height - MARGIN - HEADING * heading - LINE * (1 + -(-caption // int(width * LETTERS)))

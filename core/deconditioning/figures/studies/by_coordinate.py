@@ -25,8 +25,8 @@ def coordinates_plot(
     """The exact mean ± 2 sd (d,) of every coordinate, and estimates (d,) on both sides, in their models' colours."""
     at = np.arange(1, len(exact) + 1, dtype=float)
     half = (len(estimates) + 1) // 2
-    beside = np.arange(1, half + 1) / max(half, 1) * _SPREAD / 2
-    steps = np.concatenate([-beside[::-1], beside])[: len(estimates)]
+    offsets = np.arange(1, half + 1) / max(half, 1) * _SPREAD / 2
+    steps = np.concatenate([-offsets[::-1], offsets])[: len(estimates)]
     bars = {"type": "data", "array": compact(2 * sd, "f8"), "thickness": 1.5, "width": 5, "color": INK[dark]}
     traces: list[dict[str, Any]] = [
         {
