@@ -169,9 +169,11 @@ def _netcdf_columns(path: Path, name: str) -> dict[str, np.ndarray]:
             if variable.dims[:1] != (rows,) or variable.dtype.kind not in "fiubM":
                 continue
             values = np.asarray(variable.values)
-            if values.dtype.kind == "M":
-                values = (values - values.min()) / np.timedelta64(1, "s")
-            if values.ndim == 1:
+            if values.dtype.kind == "M" and values.ndim == 1:
+                result[str(label)] = values.astype("datetime64[s]")
+            elif values.dtype.kind == "M":
+                continue
+            elif values.ndim == 1:
                 result[str(label)] = values.astype(np.float64)
             elif values.ndim == 2 and values.shape[1] <= _MOST_PARTS:
                 result |= {f"{label}[{part}]": values[:, part].astype(np.float64) for part in range(values.shape[1])}

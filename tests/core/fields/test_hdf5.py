@@ -102,6 +102,19 @@ def test_named_types_references_and_records_beside_fields(file):
     assert set(fields.variables()) == {"t", "orog", "q"} and np.array_equal(fields.values("t"), DATA.t.values)
 
 
+@pytest.mark.parametrize("group", ["", "model/"])
+@pytest.mark.parametrize("kind", [np.dtype("f4"), np.dtype("S5"), h5py.string_dtype(), np.dtype(("i4", (3,)))])
+def test_named_types_of_single_numbers_and_texts_cost_nothing(file, group, kind):
+    with h5py.File(file, "a") as target:
+        if group:
+            target.create_group(group)
+            for name in [name for name in target if name != "model"]:
+                target.move(name, group + name)
+        target[f"{group}mine"] = kind
+    fields = open_fields(file)
+    assert set(fields.variables()) == {"t", "orog", "q"} and np.array_equal(fields.values("t"), DATA.t.values)
+
+
 def test_a_file_of_one_filtered_variable_is_refused_by_its_filter(file):
     with h5py.File(file, "a") as target:
         for name in list(target):

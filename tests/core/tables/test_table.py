@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 from deconditioning.errors import InputError
+from deconditioning.filtering.steps import on_steps, time_column
 from deconditioning.tables import table as tables
 from deconditioning.tables.table import Table, open_table, read_table
 
@@ -34,7 +35,21 @@ def test_netcdf_columns_lie_along_its_main_dimension(tmp_path, form):
     found = open_table((tmp_path / "t.nc").read_bytes(), "t.nc")
     assert set(found.columns) == {"state[0]", "state[1]", "seen", "time"} and len(found) == 7
     assert np.array_equal(found.numbers(["state[1]", "seen"]), np.stack([state[:, 1], seen], 1))
-    assert np.array_equal(found.column("time"), 60.0 * np.arange(7))
+    assert np.array_equal(found.column("time"), kept.time.values.astype("datetime64[s]"))
+
+
+def test_dates_of_netcdf_are_dates_also_where_one_is_missing(tmp_path):
+    """Months, the newest first: uneven in seconds, even as months."""
+    months = np.arange("2001-01", "2002-01", dtype="datetime64[M]").astype("datetime64[ns]")[::-1]
+    xr.Dataset({"x": ("time", np.arange(12.0)[::-1])}, {"time": months}).to_netcdf(tmp_path / "t.nc")
+    found = read_table(tmp_path / "t.nc")
+    assert time_column(found, ["x"]) == "time"
+    values, notes = on_steps(found.numbers(["x"]), found.column("time"), "time")
+    assert values[:, 0].tolist() == list(range(12)) and "newest first" in notes[0]
+    gone = np.where(np.arange(12) == 3, np.datetime64("NaT"), months)
+    xr.Dataset({"x": ("row", np.arange(12.0)), "when": ("row", gone)}).to_netcdf(tmp_path / "g.nc")
+    dates = read_table(tmp_path / "g.nc").column("when")
+    assert np.isnat(dates).tolist() == [n == 3 for n in range(12)] and dates[0] == np.datetime64("2001-12-01")
 
 
 def test_what_is_wrong_with_a_cell_is_said_with_its_row(tmp_path):

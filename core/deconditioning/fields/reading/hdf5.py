@@ -58,7 +58,7 @@ class ClosedFile(h5py.File):
 
     def __iter__(self) -> Iterator[str]:
         """Names in the root group, without the broken ones."""
-        return (name for name in super().__iter__() if name not in self.broken)
+        return (name for name in _without_plain_types(self, super().__iter__()) if name not in self.broken)
 
     def __getitem__(self, name: Any) -> Any:
         """An entry by path or by reference; a reference to what lies outside the tree is refused."""
@@ -69,8 +69,27 @@ class ClosedFile(h5py.File):
             name = self._places[place]
         path = name if str(name).startswith("/") else f"/{name}"
         if path not in self._seen:
-            self._seen[path] = super().__getitem__(path)
+            entry = super().__getitem__(path)
+            self._seen[path] = _Shown(entry.id) if isinstance(entry, h5py.Group) else entry
         return self._seen[path]
+
+
+class _Shown(h5py.Group):
+    """A group without its named types of single numbers or texts."""
+
+    def __iter__(self) -> Iterator[str]:
+        return _without_plain_types(self, super().__iter__())
+
+
+def _without_plain_types(group: h5py.Group, names: Iterator[str]) -> Iterator[str]:
+    """Names without those of types that h5netcdf cannot hold: it knows records, enumerations and rows of any length."""
+    for name in names:
+        try:
+            entry = group[name] if group.get(name, getclass=True) is h5py.Datatype else None
+        except Exception:  # broken, which is said where it is opened
+            entry = None
+        if entry is None or entry.id.get_class() in (h5py.h5t.COMPOUND, h5py.h5t.ENUM, h5py.h5t.VLEN):
+            yield name
 
 
 def _refuse_endless_heaps(path: Path) -> None:
