@@ -170,12 +170,12 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
     key = spec_key(choice, spec)
     if shown.exact:
         name, preview = st.session_state.pop(Key.PREVIEW, ("", None))
-        sentence = ""
+        sentence = "Exact: the posterior of all pixels, which has replaced the preview."
         if name == key:
             (mean, sd), units = _differences(preview, shown), plain(problem.units)
             if mean > _NOTABLE * np.nanmean(shown.sd):
-                sentence = (
-                    f"The preview differed from these exact maps by at most {number(mean, 2)} {units} in the mean and "
+                sentence += (
+                    f" The preview differed from it by at most {number(mean, 2)} {units} in the mean and "
                     f"on average by {number(sd, 2)} {units} in the sd."
                 )
         for more in filter(None, (sentence, *map(sentence_of, shown.said), rounded(problem))):
