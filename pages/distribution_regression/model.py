@@ -131,7 +131,7 @@ def _take(chosen: Chosen, job: "Future[tuple[MethodSettings, Learned]]") -> None
     try:
         settings, result = job.result()
     except Cancelled:
-        pass  # the sliders stay as they are
+        return  # the sliders stay as they are
     except InputError as error:
         st.session_state.setdefault(Key.DISTRIBUTION_LEARNED, {})[chosen.key] = (str(error),)
     else:

@@ -1,5 +1,6 @@
 """The maps: a picture at once, the exact one as soon as it is there, on scales that do not jump."""
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Callable, Mapping
@@ -322,12 +323,10 @@ def _usual_reaches(
     Cells hidden or revealed by hand leave that as it is, so that the colours of what they change stay comparable.
     """
     if choice.as_drawn != choice:
-        try:
+        with contextlib.suppress(InputError):  # the cells that the seed draws may make no problem
             choice = choice.as_drawn
             problem, view = problem_of(choice), None
             start = begin(choice, problem, settings)
-        except InputError:
-            pass  # what the seed draws makes no problem of itself
     shown = view
     return _usual(spec_key(choice, start), problem, lambda: shown or quick_view(choice, problem, start))
 

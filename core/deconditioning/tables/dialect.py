@@ -1,5 +1,6 @@
 """The format of a text table: encoding, separator, header, comments, and lines above the header."""
 
+import contextlib
 import csv
 import io
 import re
@@ -174,12 +175,10 @@ def _records(lines: Sequence[str], separator: str) -> list[tuple[int, list[str]]
     if separator == " ":
         return [(number, _between_spaces(line)) for number, line in enumerate(lines) if line.strip()]
     reader, result = csv.reader(iter(lines), delimiter=separator, skipinitialspace=True), []
-    try:
+    with contextlib.suppress(csv.Error):  # the lines before it decide the dialect; reading the table reports the error
         for cells in reader:
             if any(cell.strip() for cell in cells):
                 result.append((reader.line_num - 1, cells))
-    except csv.Error:
-        pass  # the lines before it decide the dialect; reading the table reports what is wrong
     if result:
         result[0] = (result[0][0], [result[0][1][0].lstrip("\ufeff"), *result[0][1][1:]])
     return result

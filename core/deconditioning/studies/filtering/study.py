@@ -1,5 +1,6 @@
 """Following a hidden state: the kernel Bayes filter, trained on samples, beside filters that know more or less."""
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -196,11 +197,9 @@ def series_problem(series: Series, train_steps: int) -> tuple[FilterProblem, Sca
     observations = Scaling.of(teach.observations, teach.observation_names)
     x, y = states.scaled(teach.states), observations.scaled(teach.observations)[:-1]
     others: dict[str, Callable[[np.ndarray], Baseline]] = {}
-    try:
+    with contextlib.suppress(InputError):  # columns that are copies of one another have no single linear model
         linear = fit_linear_gaussian(x, y)
         others["kalman"] = lambda observed: Baseline(linear.follow(observed), "linear model by least squares")
-    except InputError:
-        pass  # columns that are copies of one another: no linear model can be told from others
     others["nearest"] = partial(nearest_observation, x[:-1], y)
     return FilterProblem(x, y, states.scaled(rest.states), observations.scaled(rest.observations), others), states
 
