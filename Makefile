@@ -1,14 +1,15 @@
 # Deconditioning Lab. `make run` opens the app, `make test` checks everything; both set themselves up.
 # `make serve` opens it to a room: on every interface, each browser with runs and uploads of its own.
 # An own interpreter: make run PYTHON=/path/to/python3.12. Only some tests: make test ARGS="-k fields".
-# Tests run in three processes, each file in one of them: those of tensors, where every shape is checked, the others, and
-# last those in the browser, each process with an app and a browser of its own. Two cores are busy with three, since
-# most tests wait for another process now and then; each takes up to 3 GB. Those of the browser that fail run once
-# more, alone, and the output says so: on a busy machine a browser can lose a click that no person would lose.
+# Tests run in two processes, each file in one of them: those of tensors, where every shape is checked, the others, and
+# last, in three since they wait a third of their time, those in the browser, each process with an app and a browser of
+# its own. Those of the browser that fail run once more, alone, and the output says so: on a busy machine a browser can
+# lose a click that no person would lose.
 # All in one process, to see them in order: make test WORKERS=0.
 
 VENV := .venv/bin/python
-WORKERS ?= 3
+WORKERS ?= 2
+BROWSERS ?= $(if $(filter 2,$(WORKERS)),3,$(WORKERS))
 SHARED_OUT := --dist=loadfile --no-loadscope-reorder
 # What the many processes of the tests import is compiled once, wherever Python is told otherwise.
 COMPILED := PYTHONDONTWRITEBYTECODE=
@@ -41,7 +42,8 @@ test:
 	$(VENV) -m mypy
 	@ran=0; failed=0; \
 	for part in tensors computing browser; do \
-		$(PYTEST) --part $$part --numprocesses=$(WORKERS) $(SHARED_OUT) $(ARGS); code=$$?; \
+		workers=$(WORKERS); [ $$part != browser ] || workers=$(BROWSERS); \
+		$(PYTEST) --part $$part --numprocesses=$$workers $(SHARED_OUT) $(ARGS); code=$$?; \
 		if [ $$code -eq 1 ] && [ $$part = browser ]; then \
 			echo "These browser tests failed and run once more, alone:"; \
 			$(PYTEST) --part browser --last-failed --last-failed-no-failures=none $(ARGS); code=$$?; \
