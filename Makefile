@@ -24,7 +24,7 @@ export STREAMLIT_SERVER_HEADLESS := true
 endif
 endif
 
-.PHONY: run serve test check format docs teach-offline bench bench-latency bench-load bench-period soak bench-swiss-roll bench-downscaling bench-trust bench-peers bench-smoke fuzz audit clean
+.PHONY: run serve test check format docs teach-offline bench bench-latency bench-load bench-period soak bench-swiss-roll bench-downscaling bench-trust bench-peers fuzz audit clean
 
 run:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
@@ -136,12 +136,6 @@ bench-peers:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
 	$(VENV) -m pip install --quiet --disable-pip-version-check -r requirements-peers.txt
 	$(VENV) -m deconditioning benchmark peers $(if $(FIELDS),--fields "$(FIELDS)") $(ARGS)
-
-# Whether all benchmarks still run: each once, at a small size, nothing stored. In some minutes.
-bench-smoke:
-	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
-	@$(VENV) -m scripts.browser
-	$(VENV) -m pytest -q tests/benchmarks/smoke.py $(ARGS)
 
 # Two thousand malformed files through the locked-in reader, in some minutes. More: make fuzz ARGS="--count 9000 --seed 3".
 fuzz:

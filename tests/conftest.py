@@ -39,6 +39,7 @@ LONGEST = [
     TESTS / name
     for name in (
         "core/downscaling/test_run.py",
+        "test_benchmarks_run.py",
         "core/studies/test_stored.py",
         "core/downscaling/test_predict_store.py",
         "core/downscaling/test_guard.py",

@@ -1,7 +1,4 @@
-"""Benchmarks can be imported, with a small size for each of their constants; commands know the papers' tables.
-
-Whether all of them run: `make bench-smoke`.
-"""
+"""Every benchmark target of the Makefile runs once, at a small size, nothing stored; commands know the papers' tables."""
 
 import importlib
 import os
@@ -14,6 +11,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 BENCHMARKS = ROOT / "tests" / "benchmarks"
+RESULTS = BENCHMARKS / "results"
+#: Functions of `make bench-latency`, `make bench-load`, `make bench-period` and `make soak`.
+ELSEWHERE = {"bench_latency", "bench_start_up", "bench_load", "bench_lesson", "bench_soak", "bench_period"}
 
 
 def made(*target: str, **environment: str) -> str:
@@ -52,3 +52,44 @@ def test_the_papers_tables_are_asked_for_with_words_that_the_command_knows() -> 
     for settings in ({}, OWN["mediation"]):
         items = DownscalingBenchmark.from_dict({**settings, "seeds": [0]}).items()
         assert len({item["case"] for item in items}) == 6 and len({item["model"] for item in items}) > 3
+
+
+def smoke(target: str) -> tuple[str, int, int]:
+    """What a target prints in a smoke run, and how many benchmarks ran and were skipped; stored rows stay."""
+    before = {path: path.stat().st_mtime_ns for path in RESULTS.glob("*.json")}
+    output = made(target, "ARGS=--smoke")
+    assert {path: path.stat().st_mtime_ns for path in RESULTS.glob("*.json")} == before
+    ran, skipped = (re.search(rf"(\d+) {outcome}", output) for outcome in ("passed", "skipped"))
+    assert ran
+    return output, int(ran[1]), int(skipped[1]) if skipped else 0
+
+
+def test_bench() -> None:
+    output, ran, skipped = smoke("bench")
+    assert skipped <= 1 and ran + skipped == len(benchmarks() - ELSEWHERE)  # one needs a GPU
+    assert "make run" not in output and "measured" in output
+
+
+def test_soak() -> None:
+    output, ran, _ = smoke("soak")
+    assert ran == 1
+    for role in ("all processes", "page process", "worker"):
+        assert re.search(rf"^Memory when all have left, {role} .* MB \(before they came\)", output, re.MULTILINE), role
+
+
+def test_bench_period() -> None:
+    output, ran, _ = smoke("bench-period")
+    assert ran == 1 and re.search("^Archive and kernel +ERA5", output, re.MULTILINE)
+
+
+def test_bench_latency() -> None:
+    output, ran, _ = smoke("bench-latency")
+    assert ran == 2
+    for row in ("New picture", "Pointer drag, from its release", "Preview, σ²", "Exact picture", "Memory, worker"):
+        assert re.search(f"^{re.escape(row)} ", output, re.MULTILINE), row
+
+
+def test_bench_load() -> None:
+    output, ran, _ = smoke("bench-load")
+    assert ran == 2
+    assert "Cancel, until the page says so" in output and "Exercise as solved" in output
