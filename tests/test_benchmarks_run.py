@@ -1,4 +1,4 @@
-"""Every benchmark target of the Makefile runs once, at a small size, nothing stored; commands know the papers' tables."""
+"""Every benchmark target of the Makefile runs at a small size, nothing stored; commands know the papers' tables."""
 
 import importlib
 import os
