@@ -112,7 +112,7 @@ def test_bayes_rule_is_what_the_page_shows() -> None:
 
 
 def test_there_and_back_is_two_ridge_regressions_one_after_the_other() -> None:
-    _, given, found = row("there-and-back", drawn=False)
+    _, given, found = row("there-and-back", drawn=False, second_regularisation=1e-5)
     line = line_at(given)
     x, y, query, grid = (v.numpy() for v in (line.inputs, line.mediators, line.query, line.grid))
 
@@ -130,7 +130,7 @@ def test_there_and_back_is_two_ridge_regressions_one_after_the_other() -> None:
     assert found["lost"] == pytest.approx(float(np.sqrt(np.mean((back - line.truth.numpy()) ** 2))), rel=1e-5)
     share = 1 - np.mean((back - line.truth.numpy()) ** 2) / np.var(line.truth.numpy())
     assert found["comes_back"] == pytest.approx(float(share), rel=1e-5)
-    _, _, drawn = row("there-and-back", drawn=True, draw=1)
+    _, _, drawn = row("there-and-back", drawn=True, draw=1, second_regularisation=1e-5)
     assert drawn["lost"] != found["lost"]
 
 
