@@ -28,7 +28,7 @@ from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.spec import ModelSpec
 from deconditioning.wording import number
 from pages.downscaling.distribution.view import View
-from pages.kit.chart.background import get_background
+from pages.kit.chart.background import get_background, redraw
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import control
 from pages.kit.layout.escaping import MISSING, cells, plain, sentence_of
@@ -146,7 +146,7 @@ def _await(name: str, job: Any) -> None:
         if job.done():
             error = job.exception()
             if error is None:
-                st.rerun()
+                redraw()
             if isinstance(error, InputError):
                 st.caption(f"{model_name(name)}: {sentence_of(error)}")
 

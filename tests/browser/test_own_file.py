@@ -18,6 +18,8 @@ from tests.waiting import wait_for
 LONGEST_S, LONGEST_SHARE, MOST_CLICKS = 60, 10, 3
 INPUT = "[role=dialog] [data-testid=stFileUploader] input[type=file]"
 COUNT = "() => { window.clicks = 0; document.addEventListener('click', () => window.clicks++, true); }"
+FIELD = "document.querySelector('[role=dialog] [data-testid=stFileUploader] input[type=file]')"
+MARK, MARKED = f"() => {{ {FIELD}.marked = true; }}", f"() => {FIELD}.marked"
 #: Two stations beside the coarse months.
 TOWNS = b"lat,lon,tas [K]\n46.05,9.05,283.5\n47.05,10.05,284\n"
 #: Name → the files, the field that is downscaled as the first sentence calls it, and the control of its time.
@@ -78,8 +80,8 @@ def test_from_a_file_to_its_map_in_a_minute_and_three_clicks(new_page: Callable[
 def test_a_refused_file_is_a_sentence_until_the_next_one(new_page: Callable[..., Page]) -> None:
     page = opened(new_page(level=""), "/downscale?data=own&rows=18&columns=18")
     dialog(page).wait_for()
-    page.get_by_text(re.compile(r"^Exact[.:]")).first.wait_for()  # a redraw may swallow a file that is just given
     settled(page)
+    page.evaluate(MARK)
     refused = dialog(page).get_by_test_id("stAlertContentError")
     for name, data in rubbish().items():
         give(page, name, data)
@@ -92,8 +94,10 @@ def test_a_refused_file_is_a_sentence_until_the_next_one(new_page: Callable[...,
     marked = dialog(page).locator("[data-testid=stFileChip][data-refused]")
     expect(marked.first).to_be_visible()
     expect(marked.filter(has_text="regional.nc")).to_have_count(0)
+    assert page.evaluate(MARKED), "the exact maps wait until the dialog is closed: a redraw may lose a file on its way"
     page.keyboard.press("Escape")
     dialog(page).wait_for(state="detached")
+    page.get_by_text(re.compile(r"^Exact[.:]")).first.wait_for()
     settled(page)
     expect(page.get_by_text("Potential temperature, 19 November 2009").first).to_be_visible()  # nothing was lost
     page.get_by_role("button", name="Use your own file").click()
