@@ -270,8 +270,9 @@ def marks(trace: dict[str, Any], ground: str) -> Iterator[float]:
     if isinstance(faces, dict):  # numbers on a colour scale
         faces = [colour for _, colour in marker["colorscale"]]
     edge = marker.get("line", {}).get("color")
+    strongest = np.max(marker.get("opacity", 1))  # of a trail that fades, its newest mark
     for face in [faces or edge] if isinstance(faces or edge, str) else faces or []:
-        shown = [on(ground, face, opacity * marker.get("opacity", 1))] + ([on(ground, edge, opacity)] if edge else [])
+        shown = [on(ground, face, opacity * strongest)] + ([on(ground, edge, opacity)] if edge else [])
         yield max(contrast(colour, ground) for colour in shown)
     width, colour = trace.get("line", {}).get("width", 2), trace.get("line", {}).get("color")
     if "lines" in trace.get("mode", "") and width > 0:

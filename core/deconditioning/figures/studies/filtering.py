@@ -39,7 +39,7 @@ def plane_plot(
         traces.append(_points(track, "track", {}) | {"mode": "lines", "line": faint})
     trail = truth[max(0, step - TRAIL) : step + 1]
     fading = {"size": compact(np.linspace(2.5, 7, len(trail)), "f8"), "color": INK[dark],
-              "opacity": compact(np.linspace(0.2, 1, len(trail)), "f8")}  # fmt: skip
+              "opacity": np.linspace(0.2, 1, len(trail)).tolist()}  # fmt: skip
     traces.append(_points(trail, f"hidden: the last<br>{TRAIL} steps", fading))
     if observations is not None:
         mark = {"size": 12, "symbol": "x", "color": hue("grey", dark)}
