@@ -28,7 +28,8 @@ from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.spec import ModelSpec
 from deconditioning.wording import number
 from pages.downscaling.distribution.view import View
-from pages.kit.chart.background import get_background, redraw
+from pages.downscaling.own_file.request import redraw
+from pages.kit.chart.background import get_background
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import control
 from pages.kit.layout.escaping import MISSING, cells, plain, sentence_of

@@ -47,7 +47,8 @@ from pages.downscaling.data import Choice, problem_of
 from pages.downscaling.distribution.view import View, mean_of
 from pages.downscaling.frames.along import Standing, standing
 from pages.downscaling.model import as_learned, begin, hyperparameters
-from pages.kit.chart.background import get_background, redraw, session_lane
+from pages.downscaling.own_file.request import redraw
+from pages.kit.chart.background import get_background, session_lane
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.chart.prepared import Prepared, prepare

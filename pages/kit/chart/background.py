@@ -118,15 +118,6 @@ def session_lane(name: str) -> str:
     return f"{name}-{mine}"
 
 
-def redraw() -> None:
-    """Run the page again, unless the dialog of one's own files is open: a run may lose a file that is on its way there.
-
-    Closing the dialog runs the page.
-    """
-    if not st.session_state.get(Key.OWN_FILE):
-        st.rerun()
-
-
 def awaited(
     key: str, lane: str, work: Callable[[Callable[[], None]], Any], words: str, share: Callable[[], float] | None = None
 ) -> Any:  # fmt: skip
@@ -146,7 +137,7 @@ def awaited(
     def wait() -> None:
         known = get_background().known(key)
         if known is None or known.done():
-            redraw()
+            st.rerun()
         if share is None:
             st.caption(words)
         else:
