@@ -25,6 +25,7 @@ from deconditioning.metrics.field_scores import score_field
 from deconditioning.metrics.intervals import calibration_sentence
 from deconditioning.metrics.points import Predicted
 from deconditioning.metrics.predictive import Predictive
+from deconditioning.metrics.stored_step import stored_step
 from deconditioning.models.spec import ModelSpec
 from deconditioning.wording import number
 from pages.downscaling.distribution.view import View
@@ -49,6 +50,19 @@ LEVELS = tuple(np.round(np.arange(0.05, 1.0, 0.05), 2))
 def interpolations(key: str, _problem: DownscalingProblem) -> dict[str, np.ndarray]:
     """The baselines that need no learning, by name."""
     return interpolated(_problem.plain)
+
+
+@st.cache_resource(show_spinner=False, max_entries=6)
+def rounding(key: str, _problem: DownscalingProblem) -> str:
+    """That the truth is stored in steps, and what this alone contributes to the error; empty where it is not."""
+    step = None if _problem.truth is None else stored_step(_problem.truth)
+    if step is None:
+        return ""
+    units = plain(_problem.units)
+    return (
+        f"The file stores the truth in steps of {number(step)} {units}. This makes stripes on the map of the error, "
+        f"and alone an RMSE of {number(step / 12**0.5, 2)} {units}."
+    )
 
 
 @st.cache_resource(show_spinner=False, max_entries=6)

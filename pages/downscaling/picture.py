@@ -38,7 +38,6 @@ from deconditioning.figures.downscaled_maps import (
 )
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
-from deconditioning.metrics.stored_step import stored_step
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
 from deconditioning.wording import number
@@ -47,6 +46,7 @@ from pages.downscaling.data import Choice, problem_of
 from pages.downscaling.distribution.view import View, mean_of
 from pages.downscaling.frames.along import Standing, standing
 from pages.downscaling.model import as_learned, begin, hyperparameters
+from pages.downscaling.numbers import rounding
 from pages.downscaling.own_file.request import redraw
 from pages.kit.chart.background import get_background, session_lane
 from pages.kit.chart.picture_first import picture_first
@@ -180,7 +180,7 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
                     f" The preview differed from it by at most {number(mean, 2)} {units} in the mean and "
                     f"on average by {number(sd, 2)} {units} in the sd."
                 )
-        for more in filter(None, (sentence, *map(sentence_of, shown.said), rounded(problem))):
+        for more in filter(None, (sentence, *map(sentence_of, shown.said), rounding(choice.key, problem))):
             st.caption(more)
         return
 
@@ -200,18 +200,6 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
         st.caption(f"P{sentence_of('; '.join(shown.said))[1:]}; computing the exact maps …")
 
     wait()
-
-
-def rounded(problem: DownscalingProblem) -> str:
-    """That the truth is stored in steps, and what this alone contributes to the error; empty where it is not."""
-    step = None if problem.truth is None else stored_step(problem.truth)
-    if step is None:
-        return ""
-    units = plain(problem.units)
-    return (
-        f"The file stores the truth in steps of {number(step)} {units}. This makes stripes on the map of the error, "
-        f"and alone an RMSE of {number(step / 12**0.5, 2)} {units}."
-    )
 
 
 def _differences(preview: View, exact: View) -> tuple[float, float]:

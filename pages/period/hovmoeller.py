@@ -5,7 +5,7 @@ import streamlit as st
 
 from deconditioning.figures.colours import Colours
 from deconditioning.figures.map_panel import MapScale
-from deconditioning.figures.studies.period import date_ticks, hovmoeller
+from deconditioning.figures.studies.period import hovmoeller
 from deconditioning.period.correlation import days_of
 from deconditioning.period.series import Series
 from pages.kit.chart.plotly_live import plotly_live
@@ -14,7 +14,7 @@ from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
 from pages.period.controls import Choice, Shown
 from pages.period.maps import TITLES, field_limits
-from pages.period.place import name_of, time_title
+from pages.period.place import name_of, time_axis
 
 _ALONG = {"longitude": 1, "latitude": 0}
 _MEAN, _LINE = "average", "at the place"
@@ -38,11 +38,10 @@ def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     scale = MapScale("", series.problem.units, colours, *field_limits(panels, difference))
     grid = series.problem.grid
     across, native = (grid.x, grid.x_name) if along == "longitude" else (grid.y, grid.y_name)
-    labels = (f"{along} (°)" if grid.kind == "latlon" else native, time_title(series))
-    days = days_of(series.dates)
+    down, ticks = time_axis(series)
+    labels = (f"{along} (°)" if grid.kind == "latlon" else native, down)
     named = {TITLES[name]: values for name, values in panels.items()}
-    ticks = date_ticks(series.dates, days)
-    figure = hovmoeller(named, across, days, scale, labels=labels, ticks=ticks, dark=is_dark())
+    figure = hovmoeller(named, across, days_of(series.dates), scale, labels=labels, ticks=ticks, dark=is_dark())
     plotly_live(figure, "p-hovmoeller")
     where = f"on the line through {name_of(series, place)}" if line == _LINE else "averaged over the other coordinate"
     st.caption(

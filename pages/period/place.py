@@ -1,5 +1,7 @@
 """The series at one place: mean with its band, the coarse value, the truth."""
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -42,9 +44,10 @@ def name_of(series: Series, place: tuple[int, int]) -> str:
     return place_words(float(grid.latitude[place]), float(grid.longitude[place]))
 
 
-def time_title(series: Series) -> str:
-    """Title of an axis of time: dates are its ticks, or else days are counted."""
-    return "time (UTC)" if date_ticks(series.dates, days_of(series.dates)) else f"days since {series.labels[0]}"
+def time_axis(series: Series) -> tuple[str, dict[str, Any]]:
+    """Title and ticks of an axis of time: its dates, or else days are counted."""
+    ticks = date_ticks(series.dates, days_of(series.dates))
+    return "time (UTC)" if ticks else f"days since {series.labels[0]}", ticks
 
 
 def show(shown: Shown, place: tuple[int, int]) -> None:
@@ -60,13 +63,13 @@ def show(shown: Shown, place: tuple[int, int]) -> None:
         lines["coarse"] = series.coarse[:, cell]
     if series.fine is not None:
         lines["truth"] = np.array([series.fine(time)[place] for time in range(len(series))])
-    days, up = days_of(series.dates), series.problem.units
+    across, ticks = time_axis(series)
     figure = function_plot(
-        days, mean, sd, lines, title=f"Time series at {name_of(series, place)}",
-        model=result.spec.model.name, name="mean ± 2 sd", labels=(time_title(series), up),
+        days_of(series.dates), mean, sd, lines, title=f"Time series at {name_of(series, place)}",
+        model=result.spec.model.name, name="mean ± 2 sd", labels=(across, series.problem.units),
         names={"coarse": "coarse value", "truth": "truth"}, height=300, dark=is_dark(),
     )  # fmt: skip
-    figure["layout"]["xaxis"] |= date_ticks(series.dates, days)
+    figure["layout"]["xaxis"] |= ticks
     plotly_live(figure, "p-place")
     if "truth" in lines:
         inside = float(np.mean(np.abs(lines["truth"] - mean) <= 2 * sd))

@@ -9,7 +9,6 @@ import streamlit as st
 from deconditioning.figures.colours import MODEL_NAMES, Colours
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.scores import pit_histogram
-from deconditioning.figures.studies.period import date_ticks
 from deconditioning.figures.studies.verification import (
     SkillRow,
     reliability_plot,
@@ -29,7 +28,7 @@ from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
 from pages.period.controls import Choice, Shown, threshold
 from pages.period.maps import one_map, short
-from pages.period.place import time_title
+from pages.period.place import time_axis
 from pages.period.words import names_of, table
 
 _PARTS = {"every time": slice(0), "hour of the day": slice(11, 16), "month": slice(5, 7)}
@@ -80,7 +79,7 @@ def _in_time(shown: Shown, verification: Verification) -> None:
         by = widgets.segmented_control("CRPS by", offered, default=offered[0], key="p-by") or offered[0]
     shown_names = [name for name in verification.scores if name not in (BILINEAR,)]
     values = {name: verification.scores[name].crps for name in shown_names}
-    across = time_title(series)
+    across, ticks = time_axis(series)
     at: np.ndarray | list[str] = days_of(series.dates)
     units = plain(series.problem.units)
     if by != "every time":
@@ -97,7 +96,7 @@ def _in_time(shown: Shown, verification: Verification) -> None:
         dark=is_dark(),
     )
     if by == "every time":
-        figure["layout"]["xaxis"] |= date_ticks(series.dates, days_of(series.dates))
+        figure["layout"]["xaxis"] |= ticks
     plotly_live(figure, "p-in-time")
     st.caption(
         "The mean error of all pixels at each time; lower is better. Where all lines rise, that time is hard to "
