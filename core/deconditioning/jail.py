@@ -31,12 +31,13 @@ _SET_SECCOMP, _SECCOMP_FILTER, _SET_NO_NEW_PRIVILEGES, _SET_PARENT_DEATH_SIGNAL 
 NOBODY, _KEEP_CAPABILITIES, _READ_ANY, _CAPABILITY_VERSION = 65534, 8, 1 << 2, 0x20080522
 
 
-def lock_in(readable: Iterable[Path], writable: Iterable[Path]) -> list[str]:
+def lock_in(readable: Iterable[Path], writable: Iterable[Path], parent: int) -> list[str]:
     """Lock this process in for good; returns in words what the kernel leaves open, nothing where all is closed.
 
     Folders among ``readable`` are read with all that lies in them; ``writable`` are files that exist. Paths that do not
     exist are passed over. To be called while the process has one thread. A process of root's goes on as nobody, who
-    then owns the ``writable`` files. Raises ``OSError`` where the kernel offers a lock and then refuses it.
+    then owns the ``writable`` files. The process ends with its ``parent`` (`end_with_parent`) and cannot change that.
+    Raises ``OSError`` where the kernel offers a lock and then refuses it.
     """
     if not sys.platform.startswith("linux"):
         return ["files", "sockets", "processes"]
@@ -46,6 +47,7 @@ def lock_in(readable: Iterable[Path], writable: Iterable[Path]) -> list[str]:
     left = [] if closed else ["files"]
     if not _leave_root(files, closed):
         left.append("root's rights")
+    end_with_parent(parent)
     return left if _filter_calls() else [*left, "sockets", "processes"]
 
 

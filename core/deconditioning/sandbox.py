@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from deconditioning.errors import InputError, one_line, short
-from deconditioning.jail import end_with_parent, lock_in, python_paths, threads_of_user
+from deconditioning.jail import lock_in, python_paths, threads_of_user
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +40,8 @@ READERS, _OF_VISITOR, OF_ADDRESS, TURN_S = 4, 1, 3, 60.0
 PATIENCE = 3
 #: Names the parent's process id in the child's environment, and so many threads may a child have.
 PARENT, THREADS = "DECONDITIONING_PARENT", 64
+#: Files that a child may have open: what the kernel holds for pipes and sockets is not of the child's memory.
+_OPEN_FILES = 256
 _turns = threading.BoundedSemaphore(READERS)
 #: Where the application serves several people: whose file is read in this thread, and from which network address.
 WHOSE: ContextVar[str] = ContextVar("whose", default="")
@@ -193,8 +195,8 @@ def serve(read: Callable[..., None], arguments: list[str], messages: IO[str] | N
     try:
         _limit(int(memory), max(1, math.ceil(float(seconds))))
         _limit_threads()
-        answer["open"] = lock_in([*python_paths(), ROOT / "deconditioning", Path(source)], [Path(target)])
-        end_with_parent(int(os.environ.get(PARENT, os.getppid())))
+        parent = int(os.environ.get(PARENT, os.getppid()))
+        answer["open"] = lock_in([*python_paths(), ROOT / "deconditioning", Path(source)], [Path(target)], parent)
         read(Path(source), Path(target), name, int(memory), *filter(None, settings))
         answer["ok"] = True
     except Exception as error:  # the border of the process: everything becomes one sentence
@@ -209,6 +211,7 @@ def _limit(memory: int, seconds: int) -> None:
         (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_FSIZE, memory),
         (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_NOFILE, _OPEN_FILES),
     ):
         hard = resource.getrlimit(what)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)

@@ -27,13 +27,14 @@ REFUSED: dict[str, tuple[int, int | None]] = {
     "pidfd_getfd": (438, 438), "pidfd_send_signal": (424, 424), "ptrace": (101, 117), "process_vm_readv": (310, 270),
     "process_vm_writev": (311, 271), "process_madvise": (440, 440), "process_mrelease": (448, 448),
     "kcmp": (312, 272), "move_pages": (279, 239), "migrate_pages": (256, 238), "setsid": (112, 157),
-    "setpgid": (109, 154),
+    "setpgid": (109, 154), "prctl": (157, 167),
     # priority and limits
     "setpriority": (141, 140), "ioprio_set": (251, 30), "sched_setscheduler": (144, 119),
     "sched_setparam": (142, 118), "sched_setattr": (314, 274), "sched_setaffinity": (203, 122),
     "prlimit64": (302, 261),
     # sockets, queues, shared memory, keys
-    "socket": (41, 198), "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
+    "socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201), "accept": (43, 202),
+    "accept4": (288, 242), "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
     "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "shmdt": (67, 197), "semget": (64, 190),
     "semctl": (66, 191), "semop": (65, 193), "semtimedop": (220, 192), "msgget": (68, 186), "msgsnd": (69, 189),
     "msgrcv": (70, 188), "msgctl": (71, 187), "mq_open": (240, 180), "mq_unlink": (241, 181), "add_key": (248, 217),
@@ -56,10 +57,12 @@ REFUSED: dict[str, tuple[int, int | None]] = {
 #: ``clone`` starts threads, and without ``_THREAD`` among its flags (the first argument) processes. ``clone3`` has its
 #: flags in memory, which a filter cannot read: told that there is no such call, the C library uses ``clone``.
 _CLONE, _CLONE3, _THREAD = (56, 220), (435, 435), 0x10000
+#: A pair of sockets may only be of streams (type 1): the halves of other pairs can send to any socket of the machine.
+_PAIR, _NO_STREAM = (53, 199), 0xE
 ALLOW, REFUSE, UNKNOWN, KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS, 0x80000000
 _LOAD, _EQUAL, _AT_LEAST, _HAS, _ANSWER = 0x20, 0x15, 0x35, 0x45, 0x06
-#: Where the number of the call, the machine's mark and the low half of the first argument lie.
-_NUMBER, _MARK, _FLAGS = 0, 4, 16
+#: Where the number of the call, the machine's mark and the low halves of the first two arguments lie.
+_NUMBER, _MARK, _FLAGS, _TYPE = 0, 4, 16, 24
 
 
 def seccomp_filter(machine: str) -> bytes | None:
@@ -71,11 +74,13 @@ def seccomp_filter(machine: str) -> bytes | None:
         return None
     mark, place = MACHINES[machine]
     numbers = [pair[place] for pair in REFUSED.values() if pair[place] is not None]
-    count = len(numbers)  # comparisons; after them, in this order: allow, refuse, unknown, the flags of clone
+    count = len(numbers)  # comparisons; after them, in order: allow, refuse, unknown, flags of clone, type of a pair
     steps = [(_LOAD, 0, 0, _MARK), (_EQUAL, 1, 0, mark), (_ANSWER, 0, 0, KILL), (_LOAD, 0, 0, _NUMBER)]
-    steps.append((_AT_LEAST, count + 3, 0, 0x40000000))  # x86_64's second numbering of the same calls
-    steps += [(_EQUAL, count + 4, 0, _CLONE[place]), (_EQUAL, count + 2, 0, _CLONE3[place])]
+    steps.append((_AT_LEAST, count + 4, 0, 0x40000000))  # x86_64's second numbering of the same calls
+    steps += [(_EQUAL, count + 5, 0, _CLONE[place]), (_EQUAL, count + 3, 0, _CLONE3[place])]
+    steps.append((_EQUAL, count + 7, 0, _PAIR[place]))
     steps += [(_EQUAL, count - at, 0, number or 0) for at, number in enumerate(numbers)]
     steps += [(_ANSWER, 0, 0, answer) for answer in (ALLOW, REFUSE, UNKNOWN)]
     steps += [(_LOAD, 0, 0, _FLAGS), (_HAS, 0, 1, _THREAD), (_ANSWER, 0, 0, ALLOW), (_ANSWER, 0, 0, REFUSE)]
+    steps += [(_LOAD, 0, 0, _TYPE), (_HAS, 0, 1, _NO_STREAM), (_ANSWER, 0, 0, REFUSE), (_ANSWER, 0, 0, ALLOW)]
     return b"".join(struct.pack("=HBBI", *step) for step in steps)

@@ -93,9 +93,18 @@ def document() -> str:
 
 
 def let_old_sessions_go(runtime: Runtime, then: Callable[[], object]) -> None:
-    """Drop the sessions whose time to come back is over, in the server's event loop, and call ``then`` there."""
+    """Drop the sessions whose time to come back is over, in the server's event loop, and call ``then`` there.
+
+    They are shut down, which deletes their uploads: Streamlit leaves that to the next collection of garbage.
+    """
     sessions = runtime._session_mgr._session_storage._cache  # type: ignore[attr-defined]
-    runtime._get_async_objs().eventloop.call_soon_threadsafe(lambda: (sessions.expire(), then()))
+
+    def drop() -> None:
+        for _, old in sessions.expire():
+            old.session.shutdown()
+
+    for deed in (drop, then):  # one after the other: what is collected then is held by nobody
+        runtime._get_async_objs().eventloop.call_soon_threadsafe(deed)
 
 
 def count_sessions(runtime: Runtime) -> int:

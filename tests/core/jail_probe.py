@@ -57,6 +57,7 @@ CALLS = {
         "vfork": (58,), "fork by clone": (56, 17, 0, 0, 0, 0), "chmod of the other numbering": (0x40000000 + 90, 0, 0),
         "fchmodat2": (452, -100, 0, 0, 0), "mount": (165, 0, 0, 0, 0, 0), "time of the clock": (227, 0, 0),
         "a handle": (304, 0, 0, 0), "priority of disk": (251, 1, 1, 0), "affinity": (203, 1, 8, 0),
+        "connect": (42, 0, 0, 0), "bind": (49, 0, 0, 0), "end with the parent no more": (157, 1, 0, 0, 0, 0),
     },
 }  # fmt: skip
 
@@ -88,7 +89,22 @@ def _deeds_beyond_files(secret: Path) -> dict[str, Callable[[], Any]]:
         "a thread": _started_threads,
         "own memory": lambda: mmap.mmap(-1, 4096).close(),
         "own pair of sockets": lambda: [one.close() for one in socket.socketpair()],
+        "half of a pair": lambda: socket.socketpair(type=socket.SOCK_DGRAM)[0].sendto(b"x", "\0elsewhere"),
+        "open files": _opened_files,
     }
+
+
+def _opened_files() -> str:
+    """How many files may be open at once."""
+    opened = list[int]()
+    try:
+        while len(opened) < 1000:
+            opened.append(os.open(os.devnull, os.O_RDONLY))
+    except OSError:
+        pass
+    for one in opened:
+        os.close(one)
+    return str(len(opened))
 
 
 def _started_threads() -> str:

@@ -90,7 +90,7 @@ def test_nothing_but_the_result_can_be_written(outcome):
 
 @needs_lock
 def test_no_socket_no_program_no_signal(outcome):
-    for what in ("stream", "datagram", "unix", "program", "signal"):
+    for what in ("stream", "datagram", "unix", "half of a pair", "program", "signal"):
         assert outcome[what] == ["refused", "PermissionError"], what
     assert outcome["arrived"] == ""
 
@@ -127,6 +127,7 @@ def test_no_call_by_its_number(what, outcome):
 def test_a_reader_may_still_compute(outcome):
     assert outcome["own memory"][0] == outcome["own pair of sockets"][0] == "done"
     assert 8 <= int(outcome["a thread"][1]) <= sandbox.THREADS
+    assert 32 <= int(outcome["open files"][1]) <= 256
 
 
 @needs_lock
@@ -136,9 +137,9 @@ def test_a_reader_is_never_root(outcome):
     assert os.getuid() or outcome["user"][1]["groups"] == []
 
 
-def answer(machine: str, call: int, flags: int = 0, mark: int | None = None) -> int:
+def answer(machine: str, call: int, flags: int = 0, mark: int | None = None, kind: int = 1) -> int:
     """What the filter says to a call: the kernel's small machine, run here."""
-    words = {0: call, 4: seccomp.MACHINES[machine][0] if mark is None else mark, 16: flags}
+    words = {0: call, 4: seccomp.MACHINES[machine][0] if mark is None else mark, 16: flags, 24: kind}
     steps = [*struct.iter_unpack("=HBBI", seccomp.seccomp_filter(machine))]
     at, loaded = 0, 0
     while True:
@@ -160,6 +161,8 @@ def test_the_filter_refuses_its_calls_and_no_others(machine):
     assert {call for call in range(1000) if answer(machine, call) == seccomp.REFUSE} == refused | {clone}
     assert {call for call in range(1000) if answer(machine, call) == seccomp.UNKNOWN} == {clone3}
     assert answer(machine, clone, 0x3D0F00) == seccomp.ALLOW  # the C library's flags of a thread
+    pair, no_block = (53, 199)[place], 0x80800
+    assert [kind for kind in range(1, 6) if answer(machine, pair, kind=kind | no_block) == seccomp.ALLOW] == [1]
     assert answer(machine, clone, 0x01200011) == seccomp.REFUSE  # those of fork
     assert answer(machine, 0x40000000) == answer(machine, 0x40000000 + 41) == seccomp.REFUSE
     assert answer(machine, 0, mark=0x40000003) == seccomp.KILL
@@ -190,7 +193,7 @@ def test_root_without_the_right_to_be_nobody_is_said(monkeypatch):
     monkeypatch.setattr(jail, "_close_files", lambda readable, writable: True)
     monkeypatch.setattr(jail, "_filter_calls", lambda: True)
     monkeypatch.setattr(jail, "_prctl", lambda *_: 0)
-    assert jail.lock_in([], []) == ["root's rights"]
+    assert jail.lock_in([], [], os.getppid()) == ["root's rights"]
 
 
 @pytest.mark.parametrize("seconds", [1, 60])
@@ -234,7 +237,7 @@ def test_what_the_kernel_leaves_open_is_said_once_in_the_log(monkeypatch, caplog
     monkeypatch.setattr(jail, "seccomp_filter", lambda machine: None)
     monkeypatch.setattr(jail, "_leave_root", lambda owned, closed: True)
     monkeypatch.setattr(jail, "_prctl", lambda *_: 0)
-    left = jail.lock_in([], [])
+    left = jail.lock_in([], [], os.getppid())
     assert left == ["files", "sockets", "processes"]
     sandbox._say_open.cache_clear()
     with caplog.at_level(logging.WARNING, "deconditioning.sandbox"):
@@ -246,7 +249,7 @@ def test_what_the_kernel_leaves_open_is_said_once_in_the_log(monkeypatch, caplog
 
 
 def test_a_lock_that_is_offered_and_then_refused_lets_nothing_be_read(monkeypatch, tmp_path, capsys):
-    def refuse(readable, writable):
+    def refuse(*_):
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(sandbox, "lock_in", refuse)
