@@ -154,9 +154,7 @@ def table(inference: Inference) -> None:
             }  # fmt: skip
         columns = ("mean", "from", "to", "width / exact", "sum of weights", "ms")
         with places[index % len(places)]:
-            score_table(
-                rows, columns=columns, names=TITLES, caption=f"{name}: mean and central 95 % interval", digits=4
-            )
+            score_table(rows, columns=columns, names=TITLES, caption=f"{name}: mean and central 95 % interval")
 
 
 def equation(inference: Inference, gap: float) -> None:

@@ -28,7 +28,7 @@ _ORDERS = {"created": "Newest first", "name": "Name", "rmse": "RMSE", "crps": "C
 _ROWS = 7
 #: Widths with which all of them stand beside each other in a window of 1280 pixels.
 _COLUMNS: dict[str, Any] = {
-    "Title": st.column_config.TextColumn(width=140),
+    "Title": st.column_config.TextColumn(width=230),
     "State": st.column_config.TextColumn(width=80),
     "Star": st.column_config.TextColumn(width=36),
     "Units": st.column_config.TextColumn(width=48),

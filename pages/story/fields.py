@@ -240,8 +240,8 @@ def covariate(told: str, guess: Guess | None, dark: bool) -> Shown:
     traces = _posterior(result, colour)
     if guess is not None:
         traces.append(truth(dark, width=2))
-    mountains = draw.ground(transect().km, transect().altitude, "the ground", dark)
     highest = float(transect().altitude.max())
+    mountains = draw.ground(transect().km, transect().altitude, f"the ground, up to {number(highest)} m", dark)
     figure = draw.over_ground(
         curve([mountains, *traces, known(cells, dark)], "Recovered field above the mountains.", dark),
         highest, dark,
@@ -249,7 +249,7 @@ def covariate(told: str, guess: Guess | None, dark: bool) -> Shown:
     low, high = limits()
     figure["layout"]["yaxis"]["range"] = [low - 0.35 * (high - low), high]
     gone = 1 - with_it.rmse / without.rmse
-    sentence = f"The ground below the line rises to {number(highest)} m. Its altitude is known everywhere."
+    sentence = "The altitude of the ground below the line is known everywhere."
     lesson = (
         f"Without the mountains the error of the recovered field is {number(without.rmse)} K, with them it is "
         f"{number(with_it.rmse)} K. The bands contain {percent(without.held)} and {percent(with_it.held)} of the real "
@@ -281,7 +281,7 @@ STEPS = (
     Step(
         "Many fields fit",
         "Averaging loses information: many different fields have exactly the same averages.",
-        Control("Pair of invented curves, number", 1, 12, 1),
+        Control("Which pair of invented curves", 1, 12, 1),
         Question("Which of the three is the real field?", choices=NAMES),
         fit,
     ),

@@ -6,7 +6,7 @@
 const { takePoints, placePoints, afterDrag } = (() => { // names of its own beside those of other files
 const NEAR = { mouse: 12, touch: 22 }, STILL = { mouse: 3, touch: 8 }; // pixels
 const TWICE_MS = 400, LONG_MS = 600, KEYS_MS = 120;
-const NONE = 'No point selected';
+const NONE = ''; // no point is selected: the page's hint says what can be done
 const HINT = 'The arrow keys select a point, Shift and arrow keys move it, Enter adds one, Delete removes it.';
 const ONE_EDIT = /m(\d+)_(-?[\d.]+)_(-?[\d.]+)|d(\d+)|a(-?[\d.]+)_(-?[\d.]+)/g;
 

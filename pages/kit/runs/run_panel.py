@@ -131,7 +131,10 @@ def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str
         if not now.active:
             st.rerun(scope="app")
         with st.container(border=True):
-            st.progress(now.progress or 0.0, text=standing(now) if stopping else f"{doing}: {standing(now)}")
+            st.progress(
+                now.progress or 0.0,
+                text=standing(now) if stopping or now.status == "queued" else f"{doing}: {standing(now)}",
+            )
             if engine.is_mine(now):
                 st.button("Cancel", key=f"cancel-{run.id}", on_click=stop, args=(run.id,), disabled=stopping)
             draw(engine.trace(run.id))
@@ -149,9 +152,9 @@ def standing(run: Run) -> str:
     seconds = max(0, round(time.time() - _begun(run)))
     since = duration(seconds) if seconds > 9 else f"{seconds} s"
     if run.status == "queued":
-        return f"{sentence_of(run.message or 'waiting for the engine')} · for {since} so far"
+        return f"{sentence_of(run.message or 'waiting for the engine').removesuffix('.')} · for {since} so far"
     left = f", about {duration(run.eta_s)} left" if run.eta_s is not None else ""
-    return f"{sentence_of(run.message or 'starting')} · {since} so far{left}"
+    return f"{sentence_of(run.message or 'starting').removesuffix('.')} · {since} so far{left}"
 
 
 def _begun(run: Run) -> float:

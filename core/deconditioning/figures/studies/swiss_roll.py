@@ -8,6 +8,7 @@ import numpy as np
 from deconditioning.figures.colours import Colours, hue, mark_scale, model_colour, model_name
 from deconditioning.figures.style import INK, MISSING, Figure, axis, compact, layout
 
+_TITLES = {"x": "x", "y": "width", "z": "height"}
 _CAMERA = {"eye": {"x": 0.98, "y": -1.62, "z": 0.64}, "center": {"x": 0, "y": 0, "z": -0.12}}
 
 
@@ -36,7 +37,7 @@ def roll_in_space(
     height: int = 400,
     dark: bool = False,
 ) -> Figure:
-    """Points (N, 3) coloured by ``values`` (N,); the third coordinate points up. A ``small`` picture has no ticks."""
+    """Points (N, 3) coloured by ``values`` (N,); the third coordinate points up. A ``small`` picture has bare axes."""
     markers = _markers(values, colours, limits, label, 1.4 if small else 1.9, dark)
     markers["symbol"] = "square"  # two triangles, a disc has dozens
     x, y, z = (compact(column) for column in inputs.T)
@@ -49,10 +50,8 @@ def roll_in_space(
         "showbackground": False, "gridcolor": MISSING[dark], "linecolor": MISSING[dark], "showline": True,
         "zeroline": False, "tickfont": {"size": 14}, "nticks": 4, "showticklabels": not small,
     }  # fmt: skip
-    picture["scene"] = {
-        "xaxis": bare | {"title": {"text": "x"}}, "yaxis": bare | {"title": {"text": "width"}},
-        "zaxis": bare | {"title": {"text": "height"}}, "camera": _CAMERA, "aspectmode": "cube", "uirevision": "roll",
-    }  # fmt: skip
+    titles = {f"{name}axis": bare | {"title": {"text": "" if small else title}} for name, title in _TITLES.items()}
+    picture["scene"] = titles | {"camera": _CAMERA, "aspectmode": "cube", "uirevision": "roll"}
     picture["margin"] = {"l": 0, "r": 0, "t": 34, "b": 46}
     picture["meta"]["alt"] = (
         f"{title}: {len(values)} points of a swiss roll, coloured by {label.lower()}, from {np.min(values):.2f} to "
