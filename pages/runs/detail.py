@@ -124,7 +124,7 @@ def scores(run: Run) -> None:
         score_table(result, units=units_of(run), main=MAIN_SCORES)
     if cells := run_scores(run, "coarse_scores"):
         names = {"withheld": "Withheld cells", "seen": "Cells the model saw"}
-        caption = "Cell means of the fine field and coarse values"
+        caption = "Cell means of the fine field and coarse values."
         score_table(cells, units=units_of(run), main=MAIN_SCORES, names=names, caption=caption)
     notes(run_sentences(run, "notes"))
 
