@@ -23,7 +23,7 @@ from deconditioning.studies.conditional_means.study import (
 )
 from deconditioning.studies.conditional_means.times import Cost, cheap_costs, dense_cost, extrapolated_cost, growth
 from deconditioning.wording import duration, number, signed
-from pages.kit.chart.background import get_background, session_lane
+from pages.kit.chart.background import get_background, redraw_when, session_lane
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.essential import aside
@@ -260,12 +260,8 @@ def _measure_dense(layout: BagLayout) -> Cost | None:
     if job is None and not st.button(f"Measure N×N with {layout.points:,} points", key="e-measure"):
         return None
 
-    @st.fragment(run_every=0.5)
-    def wait() -> None:
-        running = get_background().request(key, session_lane("dense-cost"), lambda check: dense_cost(timed))
-        if running.done():
-            st.rerun()
-        st.caption("Measuring the N×N estimator …")
+    def ready() -> bool:
+        return get_background().request(key, session_lane("dense-cost"), lambda check: dense_cost(timed)).done()
 
-    wait()
+    redraw_when(ready, lambda: st.caption("Measuring the N×N estimator …"))
     return None

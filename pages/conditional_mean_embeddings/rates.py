@@ -25,7 +25,7 @@ from deconditioning.studies.conditional_means.rates import (
 from deconditioning.studies.conditional_means.settings import TheoremSettings
 from deconditioning.wording import number, signed
 from pages.conditional_mean_embeddings import beyond
-from pages.kit.chart.background import get_background, session_lane
+from pages.kit.chart.background import get_background, redraw_when, session_lane
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import controls
 from pages.kit.layout.escaping import sentence_of
@@ -129,19 +129,10 @@ def _curve(settings: RateSettings, kind: str) -> None:
             rows = job.result()
     _draw_curve(settings, rows, kind)
     if not rows:
-        _await(settings)
+        words = f"Measuring {settings.sizes} sizes, {settings.seeds} data sets each …"
+        redraw_when(lambda: _job(settings).done(), lambda: st.caption(words))
     elif kept is not None:
         st.caption("Stored with the app; produced by `deconditioning deconditional-rates`.")
-
-
-def _await(settings: RateSettings) -> None:
-    @st.fragment(run_every=0.5)
-    def wait() -> None:
-        if _job(settings).done():
-            st.rerun()
-        st.caption(f"Measuring {settings.sizes} sizes, {settings.seeds} data sets each …")
-
-    wait()
 
 
 def _draw_curve(settings: RateSettings, rows: list[Measured], kind: str) -> None:

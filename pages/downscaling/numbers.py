@@ -29,8 +29,7 @@ from deconditioning.metrics.stored_step import stored_step
 from deconditioning.models.spec import ModelSpec
 from deconditioning.wording import number
 from pages.downscaling.distribution.view import View
-from pages.downscaling.own_file.request import redraw
-from pages.kit.chart.background import get_background
+from pages.kit.chart.background import get_background, redraw_when
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import control
 from pages.kit.layout.escaping import MISSING, cells, plain, sentence_of
@@ -112,7 +111,7 @@ def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -
     _coarse_table(problem, view)
     for name in waiting:
         if (job := jobs[name]) is not None:
-            _await(name, job)
+            _redraw_after(name, job)
 
 
 def _scores_of(view: View, truth: np.ndarray, problem: DownscalingProblem) -> dict[str, float]:
@@ -155,17 +154,14 @@ def _caption(rows: dict[str, dict[str, float]], waiting: list[str], view: View, 
     return sentence + "".join(f" {model_name(name)} is being learned …" for name in waiting)
 
 
-def _await(name: str, job: Any) -> None:
-    @st.fragment(run_every=1.0)
-    def wait() -> None:
-        if job.done():
-            error = job.exception()
-            if error is None:
-                redraw()
-            if isinstance(error, InputError):
-                st.caption(f"{model_name(name)}: {sentence_of(error)}")
+def _redraw_after(name: str, job: Any) -> None:
+    """Redraw the page with the scores of a baseline once it has learned, or say why it could not."""
 
-    wait()
+    def waiting() -> None:
+        if job.done() and isinstance(error := job.exception(), InputError):
+            st.caption(f"{model_name(name)}: {sentence_of(error)}")
+
+    redraw_when(lambda: job.done() and job.exception() is None, waiting, every=1.0)
 
 
 def _coarse_table(problem: DownscalingProblem, view: View) -> None:

@@ -47,8 +47,7 @@ from pages.downscaling.distribution.view import View, mean_of
 from pages.downscaling.frames.along import Standing, standing
 from pages.downscaling.model import as_learned, begin, hyperparameters
 from pages.downscaling.numbers import rounding
-from pages.downscaling.own_file.request import redraw
-from pages.kit.chart.background import get_background, session_lane
+from pages.kit.chart.background import get_background, redraw_when, session_lane
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.chart.prepared import Prepared, prepare
@@ -184,22 +183,22 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
             st.caption(more)
         return
 
-    @st.fragment(run_every=0.4)
-    def wait() -> None:
-        if st.session_state.get(Key.SHOWN_PICTURE) != key:
-            st.caption("The sliders have moved …")
-            return
-        job = _exact_job(choice, problem, spec)
-        if job.done():
-            error = job.exception()
-            if error is None:
-                redraw()
-            if isinstance(error, InputError):
-                refusal(error)
-                return
-        st.caption(f"P{sentence_of('; '.join(shown.said))[1:]}; computing the exact maps …")
+    def moved() -> bool:
+        return st.session_state.get(Key.SHOWN_PICTURE) != key
 
-    wait()
+    def ready() -> bool:
+        return not moved() and (job := _exact_job(choice, problem, spec)).done() and job.exception() is None
+
+    def waiting() -> None:
+        job = get_background().known(key)
+        if moved():
+            st.caption("The sliders have moved …")
+        elif job is not None and job.done() and isinstance(error := job.exception(), InputError):
+            refusal(error)
+        else:
+            st.caption(f"P{sentence_of('; '.join(shown.said))[1:]}; computing the exact maps …")
+
+    redraw_when(ready, waiting, every=0.4)
 
 
 def _differences(preview: View, exact: View) -> tuple[float, float]:

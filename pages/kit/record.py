@@ -91,7 +91,8 @@ class Tool(Protocol):
 class PageRecord:
     """One page at one state of its controls; a fragment that runs alone renews its part.
 
-    ``reachable`` are keys of controls that can be set at the level Essential although that hides them, in a dialog.
+    ``reachable`` are keys of controls that can be set at the level Essential although that hides them, in a dialog;
+    ``dialog``: one is open.
     """
 
     page: str = ""
@@ -106,6 +107,7 @@ class PageRecord:
     shows_all: bool = True
     reachable: set[str] = field(default_factory=set)
     presents_itself: bool = False
+    dialog: bool = False
     title: str = ""
     question: str = ""
     method: tuple[str, str] = ("", "")

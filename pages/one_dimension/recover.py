@@ -25,7 +25,7 @@ from deconditioning.studies.one_dimension.problem import (
 from deconditioning.studies.one_dimension.settings import TITLES, LineSettings
 from deconditioning.studies.run_content import hyperparameters
 from deconditioning.wording import signed
-from pages.kit.chart.background import get_background, session_lane
+from pages.kit.chart.background import ended, get_background, redraw_when, session_lane
 from pages.kit.chart.picture_first import part_first, picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
@@ -76,7 +76,8 @@ def show() -> None:
         _sentence(method, result, scores)
     _watch(line.spec, method)
     if naive is None:
-        _wait_for_naive(line.spec)
+        words = "Learning the hyperparameters of impute and cascade …"
+        redraw_when(lambda: _naive(line.spec) is not None, lambda: st.caption(words))
     _scores(line, {method: scores}, naive or {})
     _second_row(line, method, model, result, weights)
     explain(*explanation(line, method, model.regularisation, model.noise))
@@ -179,13 +180,6 @@ class _Checked:
         self.check = check
 
 
-@st.fragment(run_every=0.5)
-def _wait_for_naive(spec: LineSpec) -> None:
-    if _naive(spec) is not None:
-        st.rerun()
-    st.caption("Learning the hyperparameters of impute and cascade …")
-
-
 def _scores(line: Line, rows: dict[str, dict[str, float]], naive: dict[str, LineFit]) -> None:
     rows = rows | {name: fit.scores(line) for name, fit in naive.items()}
     score_table(
@@ -237,7 +231,8 @@ def _surface(line: Line, model: ModelSpec) -> None:
     if shown is not None and shown.names == (across, up):
         _draw_surface(shown, model, line.spec, final=not waiting)
     if waiting:
-        _wait_for_surface(waiting[0])
+        words = "The evidence picture is being computed …"
+        redraw_when(lambda: ended(waiting[0]), lambda: st.caption(words), every=0.4)
 
 
 def _requested(line: Line, model: ModelSpec, across: str, up: str, size: int) -> str | None:
@@ -284,14 +279,6 @@ def _path(names: tuple[str, str], line: LineSpec) -> np.ndarray | None:
     rows = [row["hyperparameters"] for row in hyperparameters(get_engine().trace(run.id))]
     path = [[row[name] for name in names] for row in rows if all(row.get(name, 0) > 0 for name in names)]
     return np.array(path) if path else None
-
-
-@st.fragment(run_every=0.4)
-def _wait_for_surface(key: str) -> None:
-    job = get_background().known(key)
-    if job is None or job.done():
-        st.rerun()
-    st.caption("The evidence picture is being computed …")
 
 
 def _without(model: ModelSpec, *names: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import weakref
 
 import pytest
 
-from deconditioning.errors import Cancelled
+from deconditioning.errors import Cancelled, InputError
 from pages.kit.chart import background as background_module
 from pages.kit.chart.background import Background
 from tests.waiting import HANG_S, wait_for
@@ -95,3 +95,24 @@ def test_a_stopped_job_lets_go_of_what_it_held() -> None:
     del job
     gc.collect()
     assert background.known("key") is not None and held[0]() is None
+
+
+def test_a_result_that_pages_look_at_stays_and_failures_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background_module, "_KEPT", 3)
+    background = Background()
+
+    def fail(check) -> None:
+        raise InputError("This cannot be computed.")
+
+    def add(name: str, work=lambda check: 1) -> None:
+        background.request(name, name, work).exception(timeout=HANG_S)
+
+    for name in ("picture", "older", "newer"):
+        add(name)
+    assert background.known("picture") is not None
+    add("failed", fail)
+    assert background.known("older") is None and background.known("picture") is not None
+    add("next")
+    assert background.known("failed") is None and background.known("newer") is not None
+    add("last")
+    assert background.known("picture") is None and background.known("newer") is not None

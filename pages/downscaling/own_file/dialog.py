@@ -18,6 +18,7 @@ from pages.kit.controls.address import correct, forget_address
 from pages.kit.controls.level import at_both_levels
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
+from pages.kit.record import page_record
 from pages.kit.runs.uploaded import content, deletable, discard, mark_refused
 from pages.kit.session import Key
 from pages.kit.visitor import visitor_mark
@@ -31,6 +32,7 @@ def show() -> None:
         forget_address("data")
         correct("data", [names.get(st.session_state.get(Key.DATA, FIRST), names[FIRST])])
     if is_open():
+        page_record().dialog = True
         _dialog()
 
 

@@ -36,12 +36,3 @@ def open_from_list() -> None:
     if st.session_state.get("data") == OWN:
         open_dialog()
         st.session_state["data"] = st.session_state.get(Key.DATA)
-
-
-def redraw() -> None:
-    """Run the page again, unless the dialog is open: a run may lose a file that is on its way there.
-
-    Closing the dialog runs the page.
-    """
-    if not is_open():
-        st.rerun()

@@ -9,6 +9,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -16,9 +17,11 @@ import streamlit as st
 from deconditioning.errors import Cancelled, InputError
 from deconditioning.threads import usable_cores
 from pages.kit.layout.escaping import sentence_of
+from pages.kit.record import page_record
 from pages.kit.session import Key
 
-_KEPT = 8
+#: Jobs that are kept, in all sessions: one page of Downscaling alone looks at up to eight.
+_KEPT = 16
 _NICE = 10
 #: Seconds after which work that nobody asked for again is stopped: its page was closed. Pages that wait ask every
 #: second, browsers let hidden ones do so once a minute.
@@ -55,6 +58,8 @@ class Background:
     def known(self, key: str) -> "Future[Any] | None":
         """The job of that key, when there is one."""
         with self._lock:
+            if key in self._jobs:
+                self._jobs.move_to_end(key)
             return self._jobs.get(key)
 
     def drop(self, lane: str, unless: str) -> None:
@@ -100,7 +105,9 @@ class Background:
 
             self._waiting += not gives_way
             job = self._jobs[key] = self._pool.submit(run)
-            done = [name for name, other in self._jobs.items() if other.done()]
+            self._jobs.move_to_end(key)
+            done = [name for name, other in self._jobs.items() if name != key and other.done()]
+            done.sort(key=lambda name: self._jobs[name].exception() is None)  # without a result first, then the oldest
             for name in done[: max(0, len(self._jobs) - _KEPT)]:
                 del self._jobs[name]
             return job
@@ -133,15 +140,38 @@ def awaited(
         st.caption(sentence_of(error) if isinstance(error, InputError) else "Another picture was requested.")
         return None
 
-    @st.fragment(run_every=0.5)
-    def wait() -> None:
-        known = get_background().known(key)
-        if known is None or known.done():
-            st.rerun()
+    def waiting() -> None:
         if share is None:
             st.caption(words)
         else:
             st.progress(share(), words)
 
-    wait()
+    redraw_when(partial(ended, key), waiting)
     return None
+
+
+def ended(key: str) -> bool:
+    """Whether the job of that key has ended, or is known no more."""
+    job = get_background().known(key)
+    return job is None or job.done()
+
+
+def redraw_when(ready: Callable[[], bool], waiting: Callable[[], object], every: float = 0.5) -> None:
+    """Draw ``waiting``, and the whole page again once it is ``ready``, which is asked ``every`` so many seconds."""
+
+    @st.fragment(run_every=every)
+    def wait() -> None:
+        if ready():
+            redraw()
+        waiting()
+
+    wait()
+
+
+def redraw() -> None:
+    """Run the page again, unless a dialog is open on it: a run may lose a file that is on its way there.
+
+    Closing the dialog runs the page.
+    """
+    if not page_record().dialog:
+        st.rerun()

@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from deconditioning.errors import InputError
+from pages.kit.chart.background import redraw_when
 from pages.kit.chart.warm_up import is_warm, warm_up
 from pages.kit.controls import level
 from pages.kit.controls.address import drop_impossible
@@ -66,19 +67,18 @@ def _here() -> str:
 def foot() -> None:
     """Below every page: the device with its memory."""
     with st.container(key="lab-foot"):
-        _device() if is_warm() else _awaited_device()
+        if is_warm():
+            _device()
+        else:
+            redraw_when(is_warm, _starting, every=0.7)
 
 
 def _device() -> None:
     st.html(f'<div class="lab-device" role="status">{escape(_device_sentence())}</div>', width="content")
 
 
-@st.fragment(run_every=0.7)
-def _awaited_device() -> None:
-    """Until the numerics are imported, or have failed to; then one full run draws the line without this timer."""
-    if is_warm():
-        _device()
-        st.rerun()
+def _starting() -> None:
+    """Until the numerics are imported, or have failed to."""
     sentence = "Device: starting…" if warm_up().is_alive() else "Device unknown: PyTorch could not be loaded"
     st.html(f'<div class="lab-device" role="status">{sentence}</div>', width="content")
 
