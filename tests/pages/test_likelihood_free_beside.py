@@ -43,7 +43,9 @@ def test_a_method_of_others_stands_beside_the_pages_own(open_page, method: str) 
     wanted = infer(problem, simulate(problem, SimulatorSettings.simulations.default, 0), methods=(method,)).answers[
         method
     ]
-    assert [float(cell) for cell in row[:3]] == pytest.approx([wanted.mean[0], *wanted.interval[0]], rel=1e-3)
+    assert [float(cell) for cell in row[:3]] == pytest.approx(
+        [wanted.mean[0], *wanted.interval[0]], rel=6e-3
+    )  # three digits
     page.selectbox(key="lf-also").set_value("none").run()
     assert TITLES[method] not in tables(page, "θ: mean")[0]
 
