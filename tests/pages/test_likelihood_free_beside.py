@@ -15,6 +15,7 @@ from deconditioning.likelihood_free.other_methods import OTHERS
 from deconditioning.likelihood_free.simulators import simulate
 from deconditioning.studies.likelihood_free.settings import SimulatorSettings
 from deconditioning.studies.likelihood_free.study import exactness_gap, infer, make_problem
+from deconditioning.wording import number
 from pages.likelihood_free.comparison import DRAWN, GIVEN, PREDATORS, lesson
 from pages.likelihood_free.words import TITLES
 from tests.pages.conftest import until
@@ -43,9 +44,7 @@ def test_a_method_of_others_stands_beside_the_pages_own(open_page, method: str) 
     wanted = infer(problem, simulate(problem, SimulatorSettings.simulations.default, 0), methods=(method,)).answers[
         method
     ]
-    assert [float(cell) for cell in row[:3]] == pytest.approx(
-        [wanted.mean[0], *wanted.interval[0]], rel=6e-3
-    )  # three digits
+    assert row[:3] == [number(value, 3) for value in (wanted.mean[0], *wanted.interval[0])]
     page.selectbox(key="lf-also").set_value("none").run()
     assert TITLES[method] not in tables(page, "θ: mean")[0]
 
