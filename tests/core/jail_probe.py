@@ -97,11 +97,11 @@ def _deeds_beyond_files(secret: Path) -> dict[str, Callable[[], Any]]:
 def _opened_files() -> str:
     """How many files may be open at once."""
     opened = list[int]()
-    try:
-        while len(opened) < 1000:
+    while len(opened) < 1000:
+        try:
             opened.append(os.open(os.devnull, os.O_RDONLY))
-    except OSError:
-        pass
+        except OSError:
+            break
     for one in opened:
         os.close(one)
     return str(len(opened))

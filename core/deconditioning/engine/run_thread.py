@@ -116,12 +116,11 @@ class RunThread:
         while True:
             try:
                 wait = _TICK_S if self._active or self._letting_go else _RETRY_S if self._unwritten else None
-                kind, content = self._inbox.get(timeout=wait)
-                if kind == "close":
-                    return
-                handlers[kind](content)
-            except queue.Empty:
-                pass  # nothing came: time to look after the runs
+                with contextlib.suppress(queue.Empty):  # nothing came: time to look after the runs
+                    kind, content = self._inbox.get(timeout=wait)
+                    if kind == "close":
+                        return
+                    handlers[kind](content)
             except Exception:  # one broken message must not stop the other runs
                 logger.exception("The run engine met an unexpected error.")
             if time.monotonic() - tended > _TICK_S:

@@ -6,7 +6,6 @@
 const { takePoints, placePoints, afterDrag } = (() => { // names of its own beside those of other files
 const NEAR = { mouse: 12, touch: 22 }, STILL = { mouse: 3, touch: 8 }; // pixels
 const TWICE_MS = 400, LONG_MS = 600, KEYS_MS = 120;
-const NONE = ''; // no point is selected: the page's hint says what can be done
 const HINT = 'The arrow keys select a point, Shift and arrow keys move it, Enter adds one, Delete removes it.';
 const ONE_EDIT = /m(\d+)_(-?[\d.]+)_(-?[\d.]+)|d(\d+)|a(-?[\d.]+)_(-?[\d.]+)/g;
 
@@ -72,7 +71,7 @@ const moveTo = (node, id, at) => {
 
 const choose = (node, id) => {
   node.chart.points.chosen = id;
-  if (id === null) tell(node, NONE);
+  if (id === null) tell(node, ''); // the page's hint says what can be done
   else tellChosen(node);
   placePoints(node);
 };
@@ -269,7 +268,7 @@ const beginPoints = node => {
     if (hit(node, pointer(node, { clientX, clientY }), NEAR.touch) !== null) event.preventDefault();
   }, { passive: false });
   on('blur', () => node.chart.points && send(node));
-  tell(node, NONE);
+  tell(node, '');
 };
 
 const endPoints = node => {

@@ -14,6 +14,7 @@ from deconditioning.figures.trace_lines import trace_series
 from deconditioning.figures.traces import hyperparameter_trace, objective_trace
 from deconditioning.versions import difference
 from deconditioning.wording import about, duration
+from pages.kit.chart.background import redraw
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.layout.escaping import sentence_of
@@ -129,7 +130,7 @@ def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str
         engine, stopping = get_engine(), is_stopping(run.id)
         now = engine.get(run.id)
         if not now.active:
-            st.rerun(scope="app")
+            redraw()
         with st.container(border=True):
             st.progress(
                 now.progress or 0.0,
@@ -139,7 +140,7 @@ def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str
                 st.button("Cancel", key=f"cancel-{run.id}", on_click=stop, args=(run.id,), disabled=stopping)
             draw(engine.trace(run.id))
         if stopping and not engine.wait(run.id, _SOON_S).active:
-            st.rerun(scope="app")
+            redraw()
 
     show_owner(run)
     live()
@@ -151,10 +152,12 @@ def standing(run: Run) -> str:
         return "Stopping…"
     seconds = max(0, round(time.time() - _begun(run)))
     since = duration(seconds) if seconds > 9 else f"{seconds} s"
-    if run.status == "queued":
-        return f"{sentence_of(run.message or 'waiting for the engine').removesuffix('.')} · for {since} so far"
+    queued = run.status == "queued"
+    message = sentence_of(run.message or ("waiting for the engine" if queued else "starting")).removesuffix(".")
+    if queued:
+        return f"{message} · for {since} so far"
     left = f", about {duration(run.eta_s)} left" if run.eta_s is not None else ""
-    return f"{sentence_of(run.message or 'starting').removesuffix('.')} · {since} so far{left}"
+    return f"{message} · {since} so far{left}"
 
 
 def _begun(run: Run) -> float:

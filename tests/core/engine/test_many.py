@@ -1,5 +1,6 @@
 """Many computations in one run: in order without fellows, spread over workers where there are some."""
 
+import contextlib
 import os
 import secrets
 import threading
@@ -105,11 +106,9 @@ def flow(keys: int, each_key: int, stop_after: int | None = None) -> dict[str, A
     begun: list[int] = []
     context = Context(stop=lambda: stop_after is not None and len(rows) >= stop_after)
     items = [(key, 10 * key + item) for key in range(keys) for item in range(each_key)]
-    try:
+    with contextlib.suppress(Cancelled):
         for row in stream(share, use, items, context, lambda: begun.append(1)):
             rows.append(row)
-    except Cancelled:
-        pass
     return {"rows": rows, "begun": len(begun)}
 
 
