@@ -116,3 +116,17 @@ def test_a_result_that_pages_look_at_stays_and_failures_go_first(monkeypatch: py
     assert background.known("failed") is None and background.known("newer") is not None
     add("last")
     assert background.known("picture") is None and background.known("newer") is not None
+
+
+def test_a_page_that_waits_keeps_asking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it waits for is not stopped as something that nobody waits for, however long it takes."""
+    background, go, asked = Background(), threading.Event(), []
+    monkeypatch.setattr(background_module, "get_background", lambda: background)
+    monkeypatch.setattr(background_module, "session_lane", lambda name: name)
+    monkeypatch.setattr(background_module, "redraw_when", lambda ready, waiting: asked.append(ready))
+    assert background_module.awaited("key", "lane", lambda check: go.wait(HANG_S), "Drawing …") is None
+    background._asked["lane"] = 0.0
+    assert not asked[0]() and background._asked["lane"] > 0
+    go.set()
+    wait_for(asked[0], "the end of the work")
+    assert background_module.awaited("key", "lane", lambda check: False, "Drawing …") is True

@@ -9,7 +9,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -146,7 +145,7 @@ def awaited(
         else:
             st.progress(share(), words)
 
-    redraw_when(partial(ended, key), waiting)
+    redraw_when(lambda: get_background().request(key, session_lane(lane), work).done(), waiting)
     return None
 
 
