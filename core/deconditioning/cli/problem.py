@@ -86,8 +86,9 @@ def _add_cell_options(group: Any) -> None:
 def add_footprint_options(group: Any) -> None:
     """Add the options of targets that are no cells of a grid: regions and stations."""
     group.add_argument(
-        "--polygons", metavar="FILE", help="GeoJSON, shapefile or GeoPackage of regions whose values are the target"
-    )
+        "--polygons", metavar="FILE",
+        help="GeoJSON, shapefile, GeoPackage or NetCDF with CF geometries of regions whose values are the target",
+    )  # fmt: skip
     group.add_argument("--value", metavar="NAME", help="attribute of the regions with the values (with --polygons)")
     group.add_argument("--value-units", metavar="UNITS", help="units of these values (with --polygons)")
     group.add_argument(

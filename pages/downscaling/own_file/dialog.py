@@ -1,5 +1,6 @@
 """The dialog of one's own files: upload them, look at what was guessed, press Downscale."""
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,7 @@ def _upload() -> list[str]:
         accept_multiple_files=True, key="files",
         help="Fields on rows and columns: latitudes and longitudes, a rotated pole, a map projection, or positions in "
         "two dimensions. Besides, stations (CSV or NetCDF table with lat, lon, value, perhaps altitude and error) and "
-        "regions with values (GeoJSON, GeoPackage, or a shapefile's files in a .zip).",
+        "regions with values (GeoJSON, GeoPackage, NetCDF with CF geometries, or a shapefile's files in a .zip).",
     )  # fmt: skip
     new = {file.file_id for file in files or [] if Key.UPLOAD.of(file.file_id) not in st.session_state}
     if new:
@@ -121,11 +122,11 @@ def _keep(data: bytes | Path, name: str) -> str:
         _check(key)
     except NotKept:
         raise
-    except InputError as error:  # a NetCDF file may hold stations
-        try:
-            return keep_beside(STATIONS, data, name, visitor_mark())
-        except InputError:
-            raise error from None
+    except InputError as error:  # a NetCDF file may hold stations or regions
+        for kind in (REGIONS, STATIONS):
+            with contextlib.suppress(InputError):
+                return keep_beside(kind, data, name, visitor_mark())
+        raise error from None
     return key
 
 

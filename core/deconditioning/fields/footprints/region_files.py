@@ -1,8 +1,9 @@
-"""Regions from files: GeoJSON, and shapefiles or GeoPackages through pyogrio."""
+"""Regions from files: GeoJSON, CF geometries, and shapefiles or GeoPackages through pyogrio."""
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +20,20 @@ _MOST_REGIONS, _MOST_BYTES = 20_000, 200_000_000
 #: Attributes that name a region, in small letters.
 _NAMES = ("name", "region", "label", "title", "id", "code", "nuts_id", "gid", "fid")
 _GEOJSON = (".json", ".geojson")
-#: How a zip archive begins, in which the files of a shapefile may lie.
-_ZIP = b"PK\x03\x04"
+#: How a zip archive begins, in which the files of a shapefile may lie, and how NetCDF does.
+_ZIP, _NETCDF = b"PK\x03\x04", (b"CDF", b"\x89HDF")
 
 
 @dataclass(frozen=True, eq=False)
 class Outlines:
     """``geometry`` (n,) of shapely polygons in degrees with their ``attributes`` by name, (n,) each, the ``source``
-    file's name and ``notes`` on how it was read."""
+    file's name, ``notes`` on how it was read and the ``units`` of attributes, where they are known."""
 
     geometry: np.ndarray
     attributes: Mapping[str, Sequence[Any]]
     source: str
     notes: tuple[str, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def numeric(self) -> list[str]:
@@ -50,40 +52,56 @@ class Outlines:
 def read_regions(path: str | Path, value: str, units: str = "", error: str | None = None) -> Regions:
     """The regions of a file, with the numbers in their attribute ``value``, and sds of their errors in ``error``.
 
-    GeoJSON is in degrees unless it names another coordinate system, as a shapefile or a GeoPackage does. Raises
-    ``InputError`` if the file or the attribute cannot be used.
+    GeoJSON is in degrees unless it names another coordinate system, as a shapefile, a GeoPackage or a NetCDF file with
+    CF geometries does. Raises ``InputError`` if the file or the attribute cannot be used.
     """
     return regions_of(read_outlines(path), value, units, error)
 
 
 def read_outlines(path: str | Path, name: str | None = None) -> Outlines:
-    """The outlines of a trusted file, which messages call ``name``; ``InputError`` as `read_regions`."""
+    """The outlines of a trusted file, which messages call ``name``; ``InputError`` as `read_regions`.
+
+    Regions without an outline are left out with a note.
+    """
     path = Path(path)
     name = name or path.name
     if not path.exists():
-        raise InputError(f"There is no file {name}: give a GeoJSON file, a shapefile or a GeoPackage.")
-    geometry, attributes, system = (_geojson if _is_json(path, name) else _by_ogr)(path, name)
-    if not 0 < len(geometry) <= _MOST_REGIONS:
-        raise InputError(f"{name} has {len(geometry):,} regions: give from 1 to {_MOST_REGIONS:,}.")
-    notes = [] if system is None else [f"The outlines of {name} are converted from {system} to degrees."]
-    geometry = geometry if system is None else _to_degrees(geometry, system, name)
-    geometry, note = _checked(geometry, name)
-    return Outlines(geometry, attributes, name, tuple(notes + note))
+        raise InputError(
+            f"There is no file {name}: give a GeoJSON file, a shapefile, a GeoPackage or NetCDF with CF geometries."
+        )
+    with open(path, "rb") as file:
+        netcdf = file.read(4).startswith(_NETCDF)
+    raw, system = (_netcdf if netcdf else _geojson if _is_json(path, name) else _by_ogr)(path, name)
+    there = ~(shapely.is_missing(raw.geometry) | shapely.is_empty(raw.geometry))
+    if not 0 < there.sum() <= _MOST_REGIONS:
+        raise InputError(f"{name} has {int(there.sum()):,} regions with an outline: give from 1 to {_MOST_REGIONS:,}.")
+    notes = [*raw.notes] + (
+        [] if system is None else [f"The outlines of {name} are converted from {system} to degrees."]
+    )
+    if lost := int((~there).sum()):
+        notes.append(f"{lost} of {len(there)} regions of {name} have no outline and are left out.")
+    geometry = raw.geometry[there] if system is None else _to_degrees(raw.geometry[there], system, name)
+    geometry, note = _checked(geometry, np.flatnonzero(there), name)
+    attributes = {each: list(compress(column, there)) for each, column in raw.attributes.items()}
+    return Outlines(geometry, attributes, name, tuple(notes + note), raw.units)
 
 
 def regions_of(outlines: Outlines, value: str, units: str = "", error: str | None = None) -> Regions:
-    """Regions with the numbers in the attribute ``value`` of their outlines, and sds of their errors in ``error``."""
+    """Regions with the numbers in the attribute ``value`` of their outlines, and sds of their errors in ``error``;
+    ``units`` stand in for those of the file."""
     attributes, name = outlines.attributes, outlines.source
     return Regions(
-        outlines.geometry, _numbers(attributes, value, name), _names(attributes, len(outlines.geometry)), units, name,
-        outlines.notes, None if error is None else _numbers(attributes, error, name),
+        outlines.geometry, _numbers(attributes, value, name), _names(attributes, len(outlines.geometry)),
+        units or outlines.units.get(value, ""), name, outlines.notes,
+        None if error is None else _numbers(attributes, error, name),
     )  # fmt: skip
 
 
 def write_outlines(outlines: Outlines, target: Path) -> None:
     """Outlines in an .npz archive, for `load_outlines` in another process."""
     shapes = [np.frombuffer(each, np.uint8) for each in shapely.to_wkb(outlines.geometry)]
-    head = [outlines.source, list(outlines.notes), {n: list(map(_plain, v)) for n, v in outlines.attributes.items()}]
+    attributes = {name: list(map(_plain, values)) for name, values in outlines.attributes.items()}
+    head = [outlines.source, list(outlines.notes), attributes, dict(outlines.units)]
     with open(target, "wb") as file:
         np.savez(file, head=np.array(json.dumps(head)), ends=np.cumsum([len(each) for each in shapes]),
                  shapes=np.concatenate(shapes))  # fmt: skip
@@ -92,9 +110,9 @@ def write_outlines(outlines: Outlines, target: Path) -> None:
 def load_outlines(path: Path) -> Outlines:
     """Outlines back from `write_outlines`; nothing is unpickled."""
     with np.load(path, allow_pickle=False) as archive:
-        source, notes, attributes = json.loads(str(archive["head"]))
+        source, notes, attributes, units = json.loads(str(archive["head"]))
         shapes = [part.tobytes() for part in np.split(archive["shapes"], archive["ends"][:-1])]
-        return Outlines(shapely.from_wkb(np.array(shapes, dtype=object)), attributes, source, tuple(notes))
+        return Outlines(shapely.from_wkb(np.array(shapes, dtype=object)), attributes, source, tuple(notes), units)
 
 
 def _plain(value: Any) -> Any:
@@ -112,8 +130,16 @@ def _is_json(path: Path, name: str) -> bool:
         return file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
 
 
-def _geojson(path: Path, name: str) -> tuple[np.ndarray, Mapping[str, Sequence[Any]], str | None]:
-    """Geometries, attributes by name, and the coordinate system if it is not degrees."""
+def _netcdf(path: Path, name: str) -> tuple[Outlines, str | None]:
+    """The same of a NetCDF file with CF geometries."""
+    from deconditioning.fields.footprints.cf_geometries import cf_geometries
+
+    found = cf_geometries(path, name, _MOST_REGIONS)
+    return Outlines(found.geometry, found.attributes, name, found.notes, found.units), None
+
+
+def _geojson(path: Path, name: str) -> tuple[Outlines, str | None]:
+    """Outlines as the file has them, and the coordinate system if it is not degrees."""
     if path.stat().st_size > _MOST_BYTES:
         raise InputError(f"{name} is larger than {_MOST_BYTES // 10**6} MB: simplify its outlines first.")
     try:
@@ -128,10 +154,11 @@ def _geojson(path: Path, name: str) -> tuple[np.ndarray, Mapping[str, Sequence[A
     known = dict.fromkeys(each for row in rows for each in row)
     system = str(((data.get("crs") or {}).get("properties") or {}).get("name", ""))
     degrees = not system or "CRS84" in system or system.endswith(("4326", "4258", "WGS84"))
-    return geometry, {str(each): [row.get(each) for row in rows] for each in known}, None if degrees else system
+    attributes = {str(each): [row.get(each) for row in rows] for each in known}
+    return Outlines(geometry, attributes, name), None if degrees else system
 
 
-def _by_ogr(path: Path, name: str) -> tuple[np.ndarray, Mapping[str, Sequence[Any]], str | None]:
+def _by_ogr(path: Path, name: str) -> tuple[Outlines, str | None]:
     """The same of a file that GDAL reads."""
     try:
         import pyogrio
@@ -153,7 +180,8 @@ def _by_ogr(path: Path, name: str) -> tuple[np.ndarray, Mapping[str, Sequence[An
     if not system:
         raise InputError(f"{name} names no coordinate system: add its .prj file, or convert it to GeoJSON.")
     attributes = {str(each): list(column) for each, column in zip(about["fields"], columns, strict=True)}
-    return shapely.from_wkb(outlines), attributes, None if system in ("EPSG:4326", "OGC:CRS84") else str(system)
+    found = Outlines(shapely.from_wkb(outlines), attributes, name)
+    return found, None if system in ("EPSG:4326", "OGC:CRS84") else str(system)
 
 
 def _to_degrees(geometry: np.ndarray, system: str, name: str) -> np.ndarray:
@@ -169,13 +197,16 @@ def _to_degrees(geometry: np.ndarray, system: str, name: str) -> np.ndarray:
     return shapely.transform(geometry, change.transform, interleaved=False)
 
 
-def _checked(geometry: np.ndarray, name: str) -> tuple[np.ndarray, list[str]]:
-    """Polygons in degrees that do not cross themselves, and a note on those that did; ``InputError`` for others."""
+def _checked(geometry: np.ndarray, row: np.ndarray, name: str) -> tuple[np.ndarray, list[str]]:
+    """Polygons in degrees that do not cross themselves, and a note on those that did; ``InputError`` for others, by
+    their ``row`` in the file."""
     kinds = shapely.get_type_id(geometry)
     if not np.isin(kinds, (3, 6)).all():
         odd = int(np.flatnonzero(~np.isin(kinds, (3, 6)))[0])
-        what = "no outline" if geometry[odd] is None else f"a {geometry[odd].geom_type}"
-        raise InputError(f"Region {odd + 1} of {name} has {what}: give polygons (points are stations: `--stations`).")
+        raise InputError(
+            f"Region {row[odd] + 1} of {name} has a {geometry[odd].geom_type}: give polygons (points are stations: "
+            "`--stations`)."
+        )
     west, south, east, north = shapely.bounds(geometry).T
     if not (
         np.isfinite(west).all() and (np.abs([south, north]) <= 90.001).all() and (np.abs([west, east]) <= 720).all()

@@ -20,6 +20,12 @@ def no_rows_and_columns(dataset: "xr.Dataset") -> str | None:
             "The fields lie on a HEALPix grid, which has no rows and columns: remap them to latitudes and longitudes "
             "first, for example with `cdo remapcon,r720x360 IN.nc OUT.nc`."
         )
+    outlined = [v for v in dataset.variables.values() if "geometry_type" in v.attrs]
+    if outlined and not any(v.ndim > 1 and "geometry" not in v.attrs for v in dataset.data_vars.values()):
+        return (
+            "The file holds regions or places (CF geometries), not a gridded field: give a field on rows and columns, "
+            "and these beside it as regions (`--polygons`)."
+        )
     result = _along(dataset)
     if result is None:
         return None
