@@ -76,8 +76,8 @@ def _at(shown: Shown, statistic: PeriodStatistic, place: tuple[int, int], units:
 def _about(statistic: PeriodStatistic, count: int) -> str:
     """How the interval was made and how often it holds the truth."""
     about = (
-        f"The statistic of each of {count} joint draws of the series; the interval holds nine tenths of them. Errors "
-        "of neighbouring times are alike, so the sd of a mean is larger than sd/√N."
+        f"The statistic of each of {count} joint draws of the series; nine of ten further draws would lie in the "
+        "interval. Errors of neighbouring times are alike, so the sd of a mean is larger than sd/√N."
     )
     if statistic.truth is not None:
         held = (statistic.low <= statistic.truth) & (statistic.truth <= statistic.high)

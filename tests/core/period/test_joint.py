@@ -119,6 +119,25 @@ def test_the_sd_of_a_mean_is_that_of_linked_errors(series: Series, result: Perio
     assert (mean.sd_if_fixed > mean.sd).mean() > 0.9
 
 
+def test_intervals_of_few_draws_hold_nine_tenths_of_exact_gaussian_series(series: Series, result: PeriodResult) -> None:
+    """Truths from the covariance of every pixel's series, written out; an interval of 50 draws, of any statistic."""
+    correlation = TimeCorrelation(((0.3, 1.0, False), (0.5, 4.0, False), (0.2, math.inf, False)))
+    own = replace(result, residuals=replace(result.residuals, correlation=correlation, of_archive=True))
+    sds = np.stack([result.sd(time).ravel() for time in range(12)])
+    lag = np.abs(np.subtract.outer(np.arange(12.0), np.arange(12.0)))
+    rho = 0.3 * np.exp(-lag) + 0.5 * np.exp(-lag / 4) + 0.2
+    truths = np.random.default_rng(0).multivariate_normal(np.zeros(12), rho, size=(100, 320)).transpose(0, 2, 1)
+    truths = result.means.reshape(12, -1) + sds * truths
+    held = {"mean": [], "max": [], "min": [], "trend": []}
+    for seed in range(5):
+        for name, each in zip(held, period_statistics(own, list(held), 50, seed), strict=True):
+            values = np.stack([each.statistic.of(truth)[0] for truth in truths])
+            held[name].append(np.mean((each.low.ravel() <= values) & (values <= each.high.ravel())))
+    assert {name: np.mean(shares) for name, shares in held.items()} == pytest.approx(
+        dict.fromkeys(held, 0.9), abs=0.012
+    )
+
+
 def test_statistics_are_those_of_each_draw(series: Series, result: PeriodResult) -> None:
     words = ["mean", "max", "min", "month", "season", "trend", "above=280", "below=280.5"]
     asked = statistics_named(words, series)
