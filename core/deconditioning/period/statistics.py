@@ -219,7 +219,7 @@ def period_statistics(
     ]
 
 
-def ends_of(values: np.ndarray) -> np.ndarray:
+def _ends_of(values: np.ndarray) -> np.ndarray:
     """Ends (2, …) of the 90 % interval from draws (n, …), as order statistics of rank ``q (n + 1)``.
 
     A further draw lies below the k-th smallest of n with probability ``k / (n + 1)``, so that the interval holds 90 %
@@ -239,7 +239,7 @@ def _summary(series: Series, statistic: Statistic, values: np.ndarray, widest: n
     if series.fine is not None:
         fields = np.stack([series.fine(time).flat[problem.pixel] for time in range(len(series))])
         truth = on_grid(statistic.of(fields))
-    low, high = (on_grid(each) for each in ends_of(values))
+    low, high = (on_grid(each) for each in _ends_of(values))
     return PeriodStatistic(
         statistic, on_grid(values.mean(0)), on_grid(values.std(0, ddof=1)), low, high,
         None if widest is None else on_grid(widest.std(0, ddof=1)), truth,
