@@ -64,6 +64,7 @@ def described(run: Run) -> str:
 _WORDS = {
     "source.fields": "Data set", "source.coarse": "Coarse file", "source.mediator": "File of mediators",
     "source.regions": "Regions that are the target", "source.units": "Units of the regions' values",
+    "source.table": "Table of the regions' values", "source.key": "Key that joins it to the regions",
     "source.stations": "Stations as targets", "source.scored": "Stations that only score the map",
     "source.station_value": "Column of the stations' values",
     "problem.weights": "Weights of a cell's pixels", "problem.error": "Errors of the cells' values (sd)",

@@ -22,6 +22,7 @@ from deconditioning.fields.spec import DownscalingSpec
 #: What the command line calls the files of a source.
 OPTIONS = {
     "fields": "input", "coarse": "coarse", "mediator": "mediator", "regions": "polygons", "units": "value_units",
+    "table": "table", "key": "key",
     "stations": "stations", "scored": "score_stations", "station_value": "station_value",
 }  # fmt: skip
 #: What the store calls an upload of fields.
@@ -69,6 +70,7 @@ class Source:
     coarse, mediator : the target on its own coarse grid, and mediators in a file of their own. These and ``fields`` may
         name several files, see `deconditioning.fields.several`.
     regions, units : regions whose attribute named like the target is the target, and its units; "" if not known.
+    table, key : a table with the regions' values, and what joins its rows to them (`deconditioning.tables.regions`).
     stations, scored : stations that are targets beside the cells, and stations at which the map is only scored.
     station_value : the column of their values; "" for the one named like the target or "value".
     """
@@ -78,6 +80,8 @@ class Source:
     mediator: str | None = None
     regions: str | None = None
     units: str = ""
+    table: str | None = None
+    key: str = ""
     stations: str | None = None
     scored: str | None = None
     station_value: str = ""
@@ -85,6 +89,11 @@ class Source:
     def __post_init__(self) -> None:
         if self.regions and self.coarse:
             raise InputError("Regions and a coarse file both give the target: use one of them.")
+        if self.table and not (self.regions and self.key):
+            raise InputError(
+                "A table of the regions' values needs regions and a key that joins its rows to them: give both "
+                "(`--polygons`, `--key`)."
+            )
 
     @property
     def target_apart(self) -> bool:
@@ -115,7 +124,7 @@ def build_problem(
     """The downscaling problem of a source; ``opener``, ``regions`` and ``stations`` give what its keys stand for, which
     are names of files where they open files."""
     if source.regions:
-        outlined = regions(source.regions, spec.target, source.units, spec.error)
+        outlined = regions(source.regions, spec.target, source.units, spec.error, source.table, source.key)
         problem = make_problem_from_regions(opener(source.fields), outlined, spec)
     elif source.coarse:
         mediator = opener(source.mediator) if source.mediator else None
@@ -134,7 +143,8 @@ def cells_shape(source: Source, spec: DownscalingSpec, opener: Any = open_source
     from deconditioning.fields.problem.two_files import cells_of_files
 
     if source.regions:
-        return cells_of_regions(open_regions(source.regions, spec.target, source.units, spec.error))
+        regions = open_regions(source.regions, spec.target, source.units, spec.error, source.table, source.key)
+        return cells_of_regions(regions)
     if not source.coarse:
         return cells_of_fields(opener(source.fields), spec)
     return cells_of_files(opener(source.fields), opener(source.coarse), spec)

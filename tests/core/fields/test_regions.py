@@ -212,6 +212,7 @@ def test_an_outline_that_crosses_itself_is_said(tmp_path: Path) -> None:
 
 
 def test_the_command_makes_a_map_from_polygons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Their values are in a table, whose last row has no region."""
     from deconditioning.cli.program import main
 
     data = rectilinear(40.125 + 0.25 * np.arange(24), 5.125 + 0.25 * np.arange(36))
@@ -219,10 +220,14 @@ def test_the_command_makes_a_map_from_polygons(tmp_path: Path, capsys: pytest.Ca
     fields, truth = fields_and_truth()
     shapes = hexagons()
     area = weights(fields.grid, shapes) * fields.grid.area.ravel()
-    path = geojson(tmp_path / "a.geojson", shapes, (area @ truth.ravel() / area.sum(axis=1)).tolist())
+    path = geojson(tmp_path / "a.geojson", shapes, [None] * len(shapes))
+    means = enumerate([*(area @ truth.ravel() / area.sum(axis=1)), 0.0])
+    (tmp_path / "v.csv").write_text("name,rain\n" + "\n".join(f"no {n},{mean:.6f}" for n, mean in means))
     code = main(
         ["downscale", str(tmp_path / "fine.nc"), "--polygons", str(path), "--value", "rain", "--value-units", "K",
+         "--table", str(tmp_path / "v.csv"), "--key", "name",
          "--covariates", "orog", "--no-learn", "--output", str(tmp_path / "out.nc"), "--json", str(tmp_path / "o.json")]
     )  # fmt: skip
-    assert code == 0 and "48 regions" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert code == 0 and "48 regions" in said and "1 of 49 rows of v.csv belong to no region" in said
     assert (tmp_path / "out.nc").exists()

@@ -67,11 +67,16 @@ def columns_of_stations(key: str) -> list[str]:
     return station_columns(_table(*path_of(key))) if key.startswith(UPLOAD) else []
 
 
-def open_regions(key: str, value: str, units: str = "", error: str | None = None) -> Regions:
-    """The regions of a key, with the numbers in their attribute ``value`` and sds of errors in ``error``."""
+def open_regions(
+    key: str, value: str, units: str = "", error: str | None = None, table: str | None = None, by: str = ""
+) -> Regions:
+    """The regions of a key, with the numbers in their attribute ``value`` and sds of errors in ``error``, or in columns
+    of the table of a key, whose rows are joined ``by`` an attribute (see `deconditioning.tables.regions.joined`)."""
     from deconditioning.fields.footprints.region_files import regions_of
+    from deconditioning.tables.regions import joined
 
-    return regions_of(outlines_of(key), value, units, error)
+    outlines = outlines_of(key)
+    return regions_of(joined(outlines, _table(*path_of(table)), by) if table else outlines, value, units, error)
 
 
 def stations_at(key: str, target: str = "", value: str = "") -> Stations:
@@ -83,13 +88,20 @@ def stations_at(key: str, target: str = "", value: str = "") -> Stations:
     return open_stations(key, target, value) if stored else read_stations(key, target, value)
 
 
-def regions_at(key: str, value: str, units: str = "", error: str | None = None) -> Regions:
-    """`open_regions` of a key, or of a trusted file by its path."""
+def regions_at(
+    key: str, value: str, units: str = "", error: str | None = None, table: str | None = None, by: str = ""
+) -> Regions:
+    """`open_regions` of keys, or of trusted files by their paths."""
     from deconditioning.datasets.entries import region_titles
-    from deconditioning.fields.footprints.region_files import read_regions
+    from deconditioning.fields.footprints.region_files import read_outlines, regions_of
+    from deconditioning.tables.regions import joined
+    from deconditioning.tables.table import read_table
 
-    stored = key.startswith(UPLOAD) or key in region_titles()
-    return (open_regions if stored else read_regions)(key, value, units, error)
+    outlines = outlines_of(key) if key.startswith(UPLOAD) or key in region_titles() else read_outlines(key)
+    if table:
+        rows = _table(*path_of(table)) if table.startswith(UPLOAD) else read_table(table)
+        outlines = joined(outlines, rows, by)
+    return regions_of(outlines, value, units, error)
 
 
 def outlines_of(key: str) -> "Outlines":

@@ -1,0 +1,107 @@
+"""Values of regions from a table whose rows name them by a key, such as the code of a district."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from deconditioning.errors import InputError
+from deconditioning.fields.footprints.region_files import Outlines
+from deconditioning.tables.table import Table
+
+#: Keys that a sentence lists.
+_LISTED = 4
+
+
+def joined(outlines: Outlines, table: Table, key: str) -> Outlines:
+    """Outlines with the columns of a table as attributes, each from the row with the region's key.
+
+    ``key`` names the table's column of keys and the outlines' attribute, as ``ATTRIBUTE=COLUMN`` where they differ.
+    Keys are compared as text, as numbers where the table's column holds numbers. Regions without a row have no values,
+    and rows without a region are left out, both with a note. Raises ``InputError`` for names that are not there, for a
+    key of several rows or several regions, and if no key agrees.
+    """
+    attribute, keys = _sides(outlines, table, key)
+    numbers = keys.dtype.kind == "f"
+    theirs = _keys(keys.tolist(), numbers)
+    ours = _keys(outlines.attributes[attribute], numbers)
+    both = (set(theirs) & set(ours)) - {""}
+    if not both:
+        raise InputError(
+            f"No key of {table.source} ({_listed(theirs)}) is one of {outlines.source} ({_listed(ours)}): choose "
+            "columns with the same codes (`--key ATTRIBUTE=COLUMN`)."
+        )
+    _check_once(ours, both, f"regions of {outlines.source}", "join their outlines into one region each")
+    _check_once(theirs, both, f"rows of {table.source}", "keep one row a region, such as that of the map's time")
+    row = {each: number for number, each in enumerate(theirs) if each in both}
+    at = [row.get(each) for each in ours]
+    columns = {name: [None if n is None else values[n] for n in at]
+               for name, values in ((name, each.tolist()) for name, each in table.columns.items())}  # fmt: skip
+    notes = [*outlines.notes, *table.notes, *_unmatched(outlines.source, ours, table.source, theirs, both)]
+    padded = any(str(each).strip().startswith("0") for each in outlines.attributes[attribute]) and numbers
+    notes += [f"Keys are compared as numbers, since {table.source} has numbers: 01 is 1."] if padded else []
+    if again := (set(columns) & set(outlines.attributes)) - {attribute}:
+        notes.append(f"{_listed(sorted(again))} of {table.source} replace what {outlines.source} calls so.")
+    units = {name: text for name, text in outlines.units.items() if name not in columns}
+    source = f"{outlines.source} with {table.source}"
+    kept = {attribute: outlines.attributes[attribute]}
+    return replace(
+        outlines, attributes={**outlines.attributes, **columns, **kept}, source=source, notes=tuple(notes), units=units
+    )
+
+
+def _sides(outlines: Outlines, table: Table, key: str) -> tuple[str, np.ndarray]:
+    """The attribute, and the table's column, that hold the keys."""
+    attribute, _, column = (key, "", "") if key in table.columns else key.partition("=")
+    if attribute not in outlines.attributes:
+        known = ", ".join(f"'{each}'" for each in list(outlines.attributes)[:12]) or "none"
+        raise InputError(
+            f"The regions of {outlines.source} have no attribute '{attribute}'; they have {known}: name the one with "
+            "the keys (`--key ATTRIBUTE=COLUMN`)."
+        )
+    return attribute, table.column(column or attribute)
+
+
+def _keys(values: Sequence[Any], numbers: bool) -> list[str]:
+    """Keys as text, "" for none; whole numbers without a point, and as ``numbers`` whatever reads as one."""
+    result = []
+    for value in values:
+        text = "" if value is None or value != value else str(value).strip()
+        try:
+            number = float(text) if numbers or isinstance(value, float | np.floating) else np.nan
+        except ValueError:
+            number = np.nan
+        result.append(f"{number:.15g}" if np.isfinite(number) else text)
+    return result
+
+
+def _check_once(keys: list[str], both: set[str], what: str, remedy: str) -> None:
+    """``InputError`` where several regions, or several rows, have the same key."""
+    often = [key for key, count in Counter(keys).items() if count > 1 and key in both]
+    if often:
+        places = [str(number + 1) for number, key in enumerate(keys) if key == often[0]]
+        more = f", and {len(often) - 1} other keys occur several times" if len(often) > 1 else ""
+        raise InputError(
+            f"The key '{often[0][:40]}' belongs to {len(places)} {what} ({', '.join(places[:_LISTED])}"
+            f"{' …' if len(places) > _LISTED else ''}){more}: {remedy}."
+        )
+
+
+def _unmatched(shapes: str, ours: list[str], table: str, theirs: list[str], both: set[str]) -> list[str]:
+    """Notes on keys on one side only."""
+    notes = []
+    if lone := [key for key in ours if key not in both]:
+        notes.append(f"{len(lone)} of {len(ours)} regions of {shapes} have no row in {table} ({_listed(lone)}).")
+    if lone := [key for key in theirs if key not in both]:
+        notes.append(
+            f"{len(lone)} of {len(theirs)} rows of {table} belong to no region of {shapes} ({_listed(lone)}) and are "
+            "left out."
+        )
+    return notes
+
+
+def _listed(keys: Sequence[str]) -> str:
+    named = [f"'{key[:40]}'" if key else "no key" for key in dict.fromkeys(keys)]
+    return ", ".join(named[:_LISTED]) + (" …" if len(named) > _LISTED else "")

@@ -1,0 +1,81 @@
+"""A table that joins to shapes by key: what agrees, what does not, duplicates, gaps, codes as numbers."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import shapely
+
+from deconditioning.downscaling.source import Source
+from deconditioning.downscaling.stations.opening import regions_at
+from deconditioning.errors import InputError
+
+CODES = ["DE3", "DE1", "DE2", "DE9"]
+
+
+def shapes(folder: Path, codes: list, name: str = "code") -> str:
+    features = [{"type": "Feature", "geometry": json.loads(shapely.to_geojson(shapely.box(n, 40, n + 1, 41))),
+                 "properties": {name: code, "old": 100 + n}} for n, code in enumerate(codes)]  # fmt: skip
+    (folder / "s.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    return str(folder / "s.geojson")
+
+
+def table(folder: Path, text: str) -> str:
+    (folder / "v.csv").write_text(text)
+    return str(folder / "v.csv")
+
+
+def test_a_join_is_pandas_left_join_and_says_what_did_not_agree(tmp_path: Path) -> None:
+    path = table(tmp_path, "code,rain,old\nDE1,1.5,1\nDE2,,2\nDE3,3.5,3\nFR1,4,4\n,5,5\n")
+    found = regions_at(shapes(tmp_path, CODES), "rain", "mm", "old", path, "code")
+    wanted = pd.DataFrame({"code": CODES}).merge(pd.read_csv(path), on="code", how="left")
+    np.testing.assert_array_equal(found.value, wanted["rain"])
+    np.testing.assert_array_equal(found.error, wanted["old"])
+    assert found.name == tuple(CODES) and (found.units, found.source) == ("mm", "s.geojson with v.csv")
+    notes = " ".join(found.notes)
+    assert "1 of 4 regions of s.geojson have no row in v.csv ('DE9')" in notes
+    assert "2 of 5 rows of v.csv belong to no region of s.geojson ('FR1', no key) and are left out" in notes
+    assert "'old' of v.csv replace" in notes
+
+
+@pytest.mark.parametrize("codes", [["01", "02", "10"], [1, 2, 10], [1.0, 2.0, 10.0], ["1", " 2", "10 "]])
+def test_codes_of_digits_agree_whatever_a_table_makes_of_them(tmp_path: Path, codes: list) -> None:
+    path = table(tmp_path, "id;rain\n10;3\n02;2\n01;1\n")
+    found = regions_at(shapes(tmp_path, codes, "nuts"), "rain", "", None, path, "nuts=id")
+    assert found.value.tolist() == [1, 2, 3]
+    assert ("compared as numbers" in " ".join(found.notes)) == (codes[0] == "01")
+    words = regions_at(
+        shapes(tmp_path, [7, 8.0], "n"), "rain", "", None, table(tmp_path, "n,rain\n7,1\n8,2\nA,3\n"), "n"
+    )
+    assert words.value.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("codes", "text", "key", "said"),
+    [
+        (CODES, "code,rain\nA,1\nB,2\n", "code", r"No key of v.csv \('A', 'B'\) is one of s.geojson \('DE3', 'DE1'"),
+        (CODES, "code,rain\nDE1,1\nDE2,2\nDE1,3\n", "code", r"'DE1' belongs to 2 rows of v.csv \(1, 3\): keep one row"),
+        (["A", "B", "A"], "code,rain\nA,1\nB,2\n", "code", r"'A' belongs to 2 regions of s.geojson \(1, 3\): join"),
+        (CODES, "code,rain\nDE1,1\nDE2,2\n", "id", "no attribute 'id'; they have 'code', 'old'"),
+        (CODES, "code,rain\nDE1,1\nDE2,2\n", "code=id", "v.csv has no column 'id'"),
+        (CODES, "code,snow\nDE1,1\nDE2,2\n", "code", "no attribute 'rain'"),
+        (CODES, "code,rain\nDE1,1\nDE3,wet\n", "code", "'rain' of region 1 of s.geojson with v.csv is 'wet'"),
+    ],
+)
+def test_what_does_not_join_is_refused_with_a_sentence(
+    tmp_path: Path, codes: list, text: str, key: str, said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        regions_at(shapes(tmp_path, codes), "rain", "", None, table(tmp_path, text), key)
+
+
+def test_a_source_keeps_table_and_key_and_needs_both() -> None:
+    options = {"input": "a.nc", "polygons": "s.geojson", "table": "v.csv", "key": "code"}
+    source = Source.of_options(options)
+    assert source == Source("a.nc", regions="s.geojson", table="v.csv", key="code")
+    assert Source.from_dict(source.to_dict()) == source
+    for missing in ("polygons", "key"):
+        with pytest.raises(InputError, match="needs regions and a key"):
+            Source.of_options(options | {missing: None})
