@@ -1,7 +1,7 @@
 """Downscales a series: learn once, factorise once, predict every time."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,7 @@ class PeriodResult:
     spreads : (G, H, W) posterior sds of a pixel's value for an amplitude of one, ``spread_of`` (T,) which of them each
         time has.
     amplitude : (T,) the factor a_t of each time's sd.
+    by_value : a further factor (H, W) from the means (H, W) of a time; None without an archive.
     evidence : (T,) log evidence of each time, standardised.
     seconds : CPU and wall time after learning; ``warnings`` are messages.
     residuals : joint draws of the errors; None if covariates change with time.
@@ -69,10 +70,12 @@ class PeriodResult:
     diagnostics: dict[str, Any] = field(default_factory=dict)
     residuals: Residuals | None = None
     peers: "dict[str, Peer]" = field(default_factory=dict)
+    by_value: Callable[[np.ndarray], np.ndarray] | None = None
 
     def sd(self, time: int) -> np.ndarray:
         """(H, W) posterior sd of a pixel's value at a time."""
-        return self.amplitude[time] * self.spreads[self.spread_of[time]]
+        sd = self.amplitude[time] * self.spreads[self.spread_of[time]]
+        return sd if self.by_value is None else sd * self.by_value(self.means[time])
 
 
 def downscale_series(

@@ -139,7 +139,7 @@ def test_missing_cells_leave_the_others_and_a_wider_sd(series: Series, training:
     mean = setting.unit * gain.mean(setting.seasons.design(series.dates)[2:3], z)[0]
     np.testing.assert_allclose(result.means[2].ravel(), mean, atol=1e-6)
     inside = series.problem.cell == 7
-    assert (result.sd(2)[inside] / result.amplitude[2] > whole.sd(2)[inside] / whole.amplitude[2]).all()
+    assert (result.spreads[result.spread_of[2]][inside] > whole.spreads[0][inside]).all()
 
 
 def test_tiles_do_not_matter(series: Series, training: Training, monkeypatch: pytest.MonkeyPatch) -> None:

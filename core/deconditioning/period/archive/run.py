@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from deconditioning.device import choose
 from deconditioning.downscaling.settings import DownscaleSettings
@@ -12,11 +13,12 @@ from deconditioning.engine.reporting import NoReport, Stopwatch
 from deconditioning.errors import Check
 from deconditioning.fields.times import MONTHS
 from deconditioning.models.learning.repeats import gap_patterns
+from deconditioning.period.archive.by_value import ByValue, standing
 from deconditioning.period.archive.day import DayFactor
 from deconditioning.period.archive.gain import FineSide
 from deconditioning.period.archive.joint import residuals_of_archive
 from deconditioning.period.archive.left_out import (
-    Choice,
+    Method,
     choose_mixture,
     error_ratio,
     left_out_errors,
@@ -45,8 +47,8 @@ def downscale_with_archive(
 
     ``mean = H_t c + G (z_t − H_t c_z)`` with the climatologies c and c_z of fine and coarse values and the gain G of
     the mixture that predicts blocks of time left out best; the sd is that of the errors of either half of the training
-    period predicted from the other, times g(t). ``times``, ascending, are those of the series that are predicted, by
-    default all. Raises ``InputError``, ``Cancelled``.
+    period predicted from the other, times g(t) and h(x, t). ``times``, ascending, are those of the series that are
+    predicted, by default all. Raises ``InputError``, ``Cancelled``.
     """
     settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
     count = len(series) if times is None else len(times)
@@ -59,8 +61,11 @@ def downscale_with_archive(
     context.report(message="Choosing the mixture of the archive's covariance and the kernel on blocks of time left out")
     some = setting.some(_CHOSEN_ON, context.check)
     choice = choose_mixture(setting.coarse, some, context.check)
+    method = mixed(choice, setting.coarse, some, setting.parts)
+    left_out = left_out_errors(setting.coarse, some, method, setting.parts)
     context.report(message=f"Predicting {series.problem.grid.area.size:,} pixels at {len(series)} times")
-    result = _predicted(setting, choice, some, context.check)
+    result = _predicted(setting, method, error_ratio(*left_out), context.check)
+    day, (known, used) = _day_factor(setting, result.squares)
     means, spreads = (setting.on_grid(rows) for rows in (result.means, result.spreads))
     seconds = watch.seconds()
     context.report(message="Comparing with the delta method and ridge regression on the same blocks of time")
@@ -68,7 +73,7 @@ def downscale_with_archive(
     crps = setting.unit * choice.crps[choice.mixture.words]
     return PeriodResult(
         series, setting.spec, spec_to_settings(settings, setting.spec), means, spreads, result.spread_of,
-        _factor(setting, result.squares), np.full(len(series), np.nan), seconds,
+        day(*used), np.full(len(series), np.nan), seconds,
         (*_warnings(setting), *_better(others, crps)),
         {
             "device": str(choose(settings.device)), "jitter": 0.0, "mixture": choice.mixture.words,
@@ -76,7 +81,7 @@ def downscale_with_archive(
             "left_out_crps_of_peers": {name: each.left_out_crps for name, each in others.items()},
             "training_times": len(training), "harmonics": [setting.seasons.annual, setting.seasons.diurnal],
         },
-        residuals_of_archive(setting, choice), others,
+        residuals_of_archive(setting, choice), others, _by_value(setting, some, left_out, day(*known)),
     )  # fmt: skip
 
 
@@ -98,12 +103,11 @@ class _Predicted:
     squares: np.ndarray
 
 
-def _predicted(setting: Setting, choice: Choice, some: FineSide, check: Check) -> _Predicted:
-    """Means and sds of all pixels, tile by tile."""
+def _predicted(setting: Setting, method: Method, ratio: float, check: Check) -> _Predicted:
+    """Means and sds of all pixels, tile by tile; ``ratio`` is λ."""
     series, coarse, pixels = setting.series, setting.coarse, len(setting.series.problem.pixel)
     z = setting.of_series()
-    design, method = setting.seasons.design(series.dates), mixed(choice, coarse, some, setting.parts)
-    ratio = error_ratio(*left_out_errors(coarse, some, method, setting.parts))
+    design = setting.seasons.design(series.dates)
     groups, every = gap_patterns(z.T), np.arange(len(coarse.z))
     result = _Predicted(np.full((len(series), pixels), np.nan), np.full((len(groups), pixels), np.nan),
                         np.zeros(len(series), dtype=int), np.zeros(len(every)))  # fmt: skip
@@ -125,12 +129,26 @@ def _predicted(setting: Setting, choice: Choice, some: FineSide, check: Check) -
     return result
 
 
-def _factor(setting: Setting, squares: np.ndarray) -> np.ndarray:
-    """g(t) of the times of the series, from the squared errors of the training times."""
+#: A design and coarse anomalies of some times.
+_Days = tuple[np.ndarray, np.ndarray]
+
+
+def _day_factor(setting: Setting, squares: np.ndarray) -> tuple[DayFactor, tuple[_Days, _Days]]:
+    """g(t) from the squared errors of the training times, and what it looks at of these and of the series' times."""
     design, z = setting.seasons.design(setting.series.dates), setting.of_series().cpu().numpy()
     known, known_z = setting.coarse.design, setting.coarse.z.cpu().numpy()
     climate = regressed(known, known_z)
-    return DayFactor.fit(squares, known, known_z - known @ climate)(design, z - design @ climate)
+    training, series = (known, known_z - known @ climate), (design, z - design @ climate)
+    return DayFactor.fit(squares, *training), (training, series)
+
+
+def _by_value(setting: Setting, some: FineSide, left_out: tuple[Tensor, Tensor], g: np.ndarray) -> ByValue:
+    """h(x, t) from left-out errors of some pixels, over sd(x) and g (N,) of the training times."""
+    errors, variance = left_out
+    standard = (errors / spread_of(errors, variance)).cpu().numpy() / g[:, None]
+    y, fine, grid = some.y.cpu().numpy(), setting.training.fine, setting.series.problem.on_grid
+    s = standing(y - errors.cpu().numpy(), y.mean(0), y.std(0))
+    return ByValue.fit(standard, s, grid(fine.mean(0)), grid(fine.std(0)))
 
 
 def _warnings(setting: Setting) -> tuple[str, ...]:
