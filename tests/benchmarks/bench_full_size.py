@@ -28,9 +28,11 @@ SETTINGS = {"restarts": 2, "steps": 100}
 #: Model, seed of the data, repeats.
 RUNS = (("shrinkage_cmp", 0, 3), ("cmp", 0, 3), ("shrinkage_cmp", 1, 1))
 STEPS = 20
+#: First and last row, first and last column of the coarse cells that are used; none: all.
+REGION: tuple[int, int, int, int] | None = None
 SMOKE = {
     "DATA": "atmosphere-small", "SIZE": "small", "SETTINGS": {"restarts": 1, "steps": 2},
-    "RUNS": (("shrinkage_cmp", 0, 1),), "INDUCING": 20,
+    "RUNS": (("shrinkage_cmp", 0, 1),), "INDUCING": 20, "REGION": (6, 11, 8, 15),
 }  # fmt: skip
 SCORES = ("rmse", "mae", "pearson", "ssim", "crps", "coverage95")
 
@@ -59,7 +61,7 @@ def bench_full_size() -> None:
 
 
 def _problem(seed: int) -> DownscalingProblem:
-    given = {**find(DATA).default, "seed": seed}
+    given = {**find(DATA).default, "seed": seed, "region": REGION}
     return build_problem(Source(DATA), DownscalingSpec.from_dict(given))
 
 
@@ -90,5 +92,6 @@ def _beside(scores: dict[str, float], other: dict[str, float]) -> str:
 def _peak(model: str) -> float:
     """Peak memory of the product's own command, all baselines and scores included."""
     options = [word for key, value in SETTINGS.items() for word in (f"--{key}", str(value))]
+    options += ["--region", *map(str, REGION)] if REGION else []
     command = ("-m", "deconditioning", "downscale", DATA, "--model", model, *options, "--quiet", "--json", "-")
     return json.loads(output_of(*command))["results"][0]["peak_mb"]

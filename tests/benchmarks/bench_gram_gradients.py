@@ -27,7 +27,9 @@ from tests.benchmarks.timing import cpu_seconds
 from tests.conftest import REAL_DATA
 
 SIZES, FEW = (100, 440), 10
-SMOKE = {"SIZES": (6,), "FEW": 2}
+#: First and last row, first and last column of the plane's cells that are used; none: all.
+REGION: tuple[int, int, int, int] | None = None
+SMOKE = {"SIZES": (6,), "FEW": 2, "REGION": (0, 9, 0, 19)}
 SELECT = {"time": 2, "level_height": 4}
 KERNEL = KernelSpec((Term((Factor("matern32", ("a", "b"), (0.5, 0.7)),)), Term((Factor("rbf", ("c",), (0.8,)),), 0.5)))
 
@@ -63,10 +65,10 @@ def bench_gram_gradients() -> None:
 
 def _problems() -> list[DownscalingProblem]:
     """Half the cells of a plane and of a sphere, of the place alone."""
-    plane = {"target": "air_potential_temperature", "block": (9, 9), "withhold": 0.5, "select": SELECT}
+    plane = DownscalingSpec("air_potential_temperature", (), (), (9, 9), 0.5, 0, select=SELECT, region=REGION)
     sphere = DownscalingSpec("ttop", (), (), (6, 6), 0.5, 0)
     return [
-        build_problem(Source("ukv-645m"), DownscalingSpec.from_dict(plane)),
+        build_problem(Source("ukv-645m"), plane),
         make_problem(open_fields(REAL_DATA / "ncep_gdas_flux_20060401_t62.nc"), sphere),
     ]
 

@@ -30,7 +30,12 @@ MATERN = KernelSpec((Term((Factor("matern32", PLACE, (0.7,)),)),))
 PRODUCT = KernelSpec((Term((*MATERN.terms[0].factors, *GAUSSIAN.terms[0].factors)),))
 SIZE, BAGS, PIXELS = 289, 20, 20_000
 MATCHED, WHOLE = "ukv-645m", "atmosphere"
-SMOKE = {"SIZE": 9, "BAGS": 3, "PIXELS": 100, "MATCHED": "atmosphere-small", "WHOLE": "atmosphere-small"}
+#: First and last row, first and last column of the cells that are used; none: all.
+REGION: tuple[int, int, int, int] | None = None
+SMOKE = {
+    "SIZE": 9, "BAGS": 3, "PIXELS": 100, "MATCHED": "atmosphere-small", "WHOLE": "atmosphere-small",
+    "REGION": (4, 13, 0, 35),
+}  # fmt: skip
 #: Learned on the planet at the paper's size (`deconditioning downscale atmosphere`), rounded.
 FULL_SIZE = KernelSpec(
     (
@@ -42,7 +47,7 @@ FULL_SIZE = KernelSpec(
 
 def picture(key: str):
     """The picture of a data set at its own settings, and its starting model."""
-    problem = build_problem(Source(key), DownscalingSpec.from_dict(find(key).default))
+    problem = build_problem(Source(key), DownscalingSpec.from_dict({**find(key).default, "region": REGION}))
     return picture_of(problem), starting_spec(problem, DownscaleSettings(model="bag_gp"))
 
 
