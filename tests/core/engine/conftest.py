@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from deconditioning.engine.cluster import QUIET
 from deconditioning.engine.context import Context
 from deconditioning.engine.engine import Engine
 from deconditioning.engine.records import Run, RunSpec, jsonable
@@ -83,7 +84,7 @@ class Crew:
         where = ["--scheduler-file", str(self.file), "--host", "127.0.0.1", "--no-dashboard"]
         self.started.append(subprocess.Popen(
             [sys.executable, "-m", "dask", *command, *where], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            cwd=self.file.parent,
+            cwd=self.file.parent, env={**os.environ, **QUIET},
         ))  # fmt: skip
         return self.started[-1]
 

@@ -90,9 +90,12 @@ def publication_figure(
 
 
 def _fit_titles(figure: "Figure") -> None:
-    """Write titles that are wider than their map smaller."""
-    figure.draw_without_rendering()
+    """Write titles that are wider than their map smaller; the layout alone says how wide a map is."""
+    engine = figure.get_layout_engine()
+    assert engine is not None
+    engine.execute(figure)
     for axes in figure.axes:
+        axes.apply_aspect()
         title = axes.title if axes.title.get_text() else axes._left_title  # type: ignore[attr-defined]
         width, room = title.get_window_extent().width, axes.get_window_extent().width
         if width > room > 0:
