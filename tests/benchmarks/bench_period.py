@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from deconditioning.datasets.entries import find
 from deconditioning.datasets.weather import weather_region
 from deconditioning.downscaling.settings import DownscaleSettings
@@ -21,17 +23,23 @@ from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.training import read_training
 from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.scores import verified_result
+from deconditioning.period.series import Series, read_series
+from deconditioning.period.statistics import period_statistics
 from deconditioning.studies.downscaling.given_fields import FOLDER
 from deconditioning.verification.report import Verification, verify
 from deconditioning.verification.series import BILINEAR, CONSERVING
 from tests.benchmarks.table import Row, keep
 
 ARCHIVE, ALONE = "archive", "cells alone"
+SETTINGS = DownscaleSettings(model="area_to_point_gp")
 TITLES = {ARCHIVE: "Archive and kernel", RIDGE: "Ridge on BCSD", ALONE: "Cells alone",
           CONSERVING: "Bilinear, means kept", BILINEAR: "Bilinear"}  # fmt: skip
 #: Times of each series at most: all of them.
 MOST_TIMES = 10_000
-SMOKE = {"MOST_TIMES": 40}
+#: Windows of a series that are predicted from all its other times, times and joint draws of each at most, and every
+#: how many windows from cells alone; series that this is done for.
+WINDOWS, WINDOW, DRAWS, ALONE_EVERY, SERIES = 6, 60, 40, 3, 3
+SMOKE = {"MOST_TIMES": 40, "WINDOWS": 2, "WINDOW": 10, "DRAWS": 3, "SERIES": 1}
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,11 @@ class Case:
     covariates: tuple[str, ...]
     block: int
     share: float
+
+    @property
+    def title_of_windows(self) -> str:
+        """The series, and how long the sides of its cells are."""
+        return f"{self.title}: cells of {self.block} × {self.block} pixels"
 
 
 def cases() -> list[Case]:
@@ -67,22 +80,22 @@ def cases() -> list[Case]:
 def predicted(case: Case) -> tuple[PeriodResult, PeriodResult]:
     """The later times from an archive of the earlier ones, and from cells alone."""
     fields = case.open()
-    spec = DownscalingSpec(case.target, case.covariates, block=(case.block, case.block), withhold=0.0)
-    (labels,) = [each for each in fields.check(case.target).extra.values() if len(each) > 1]
-    count = min(len(labels), MOST_TIMES)
+    count = times_of(case, fields)
     first = round(case.share * count)
-    series = read_series_of(fields, spec, f"#{first}/#{count - 1}")
-    training, settings = (
-        read_training(series, fields, [f"#0/#{first - 1}"]),
-        DownscaleSettings(model="area_to_point_gp"),
-    )
-    return downscale_with_archive(series, training, settings), downscale_series(series, settings)
+    series = series_of(case, fields, f"#{first}/#{count - 1}")
+    training = read_training(series, fields, [f"#0/#{first - 1}"])
+    return downscale_with_archive(series, training, SETTINGS), downscale_series(series, SETTINGS)
 
 
-def read_series_of(fields: Fields, spec: DownscalingSpec, times: str):
+def times_of(case: Case, fields: Fields) -> int:
+    """How many times of a series are used."""
+    (labels,) = [each for each in fields.check(case.target).extra.values() if len(each) > 1]
+    return min(len(labels), MOST_TIMES)
+
+
+def series_of(case: Case, fields: Fields, times: str) -> Series:
     """The series of some times of fields that are open."""
-    from deconditioning.period.series import read_series
-
+    spec = DownscalingSpec(case.target, case.covariates, block=(case.block, case.block), withhold=0.0)
     return read_series(Source("fields"), spec, lambda key: fields, [times])
 
 
@@ -117,3 +130,49 @@ def bench_period() -> None:
     for case in cases():
         rows += rows_of(case)
         keep("period", rows)
+
+
+def held_by_statistics(result: PeriodResult, values: np.ndarray) -> dict[str, float]:
+    """Share of the pixels whose 90 % interval of a statistic holds the truth; thresholds are the tenths at either end
+    of ``values``.
+    """
+    low, high = np.nanquantile(values, (0.1, 0.9))
+    words = ["mean", "max", "min", f"above={high:.2f}", f"below={low:.2f}", "trend"]
+    found = period_statistics(result, words, DRAWS)
+    return {
+        word.partition("=")[0]: float(np.mean((each.low <= each.truth) & (each.truth <= each.high)))
+        for word, each in zip(words, found, strict=True)
+    }
+
+
+def windows_of(case: Case) -> dict[str, list[dict[str, float]]]:
+    """What the intervals of each window hold, from an archive of all other times, and from cells alone."""
+    fields, result = case.open(), {ARCHIVE: [], ALONE: []}
+    for number, window in enumerate(np.array_split(np.arange(times_of(case, fields)), WINDOWS)):
+        first, last, end = int(window[0]), int(window[:WINDOW][-1]), times_of(case, fields) - 1
+        series = series_of(case, fields, f"#{first}/#{last}")
+        others = [f"#0/#{first - 1}"] * (first > 0) + [f"#{last + 1}/#{end}"] * (last < end)
+        training = read_training(series, fields, others)
+        given = downscale_with_archive(series, training, SETTINGS)
+        result[ARCHIVE].append(held_by_statistics(given, training.fine))
+        if number % ALONE_EVERY == 0:
+            result[ALONE].append(held_by_statistics(downscale_series(series, SETTINGS), training.fine))
+    return result
+
+
+def bench_period_statistics() -> None:
+    """What 90 % intervals of period statistics hold, on the series that are part of the project."""
+    rows: list[Row] = []
+    for case in cases()[:SERIES]:
+        for method, windows in windows_of(case).items():
+            held = {name: float(np.mean([each[name] for each in windows])) for name in windows[0]}
+            told = ", ".join(f"{name} {100 * share:.0f} %" for name, share in held.items())
+            worst = max(abs(100 * share - 90) for share in held.values())
+            rows.append(
+                Row(
+                    f"Intervals of period statistics, {TITLES[method].lower()}", case.title_of_windows, worst,
+                    "points from 90 %", accuracy=told, note=f"{len(windows)} windows",
+                    more={"method": method, "held": held, "windows": windows},
+                )
+            )  # fmt: skip
+            keep("period_statistics", rows)

@@ -16,7 +16,8 @@ RESULTS = Path(__file__).parent / "results"
 KEPT: list[tuple[str, Sequence[Row]]] = []
 #: Measured by another target than `make bench`.
 TARGETS = {"latency": "bench-latency", "start_up": "bench-latency", "load": "bench-load",
-           "lesson": "bench-load", "soak": "soak", "period": "bench-period"}  # fmt: skip
+           "lesson": "bench-load", "soak": "soak", "period": "bench-period",
+           "period_statistics": "bench-period"}  # fmt: skip
 HEAD = ("what", "size", "ours", "yardstick", "ratio", "peak memory", "device", "accuracy", "note")
 
 
