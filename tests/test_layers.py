@@ -69,7 +69,7 @@ ALLOWED = {
     "downscaling": LIBRARY | {"engine"},
     "period": LIBRARY | {"engine", "downscaling", "verification"},
     "slides": {"wording", "errors", "fields", "metrics", "figures", "models", "downscaling"},
-    "studies": LIBRARY | {"engine", "downscaling"},
+    "studies": LIBRARY | {"engine", "downscaling", "period"},
     "estimators": LIBRARY | {"engine", "downscaling", "studies", "period"},
     "cli": LIBRARY | {"engine", "downscaling", "period", "verification", "studies", "slides", "teaching"},
     "__main__": LIBRARY | {"engine", "downscaling", "period", "verification", "studies", "slides", "teaching", "cli"},

@@ -17,7 +17,6 @@ from deconditioning.figures.studies.story import TALL
 from deconditioning.figures.style import Figure
 from deconditioning.metrics.intervals import RIGHT, trust
 from deconditioning.studies.story.whole_map import Solved, one_scale_above, solve
-from deconditioning.teaching.lesson import ANSWERS
 from pages.kit.chart.background import awaited, get_background, session_lane
 from pages.story.fields import KEY, problem_of
 from pages.story.step import Control, Guess, Link, Question, Shown, Step, number, percent, within
@@ -244,6 +243,5 @@ STEPS = (
         Control("Height above the ground", options=(HIGH, LOW), value=LOW),
         Question("How much of the variation inside the cells do the mountains explain at 75 m?"),
         fails,
-        closing=ANSWERS,
     ),
 )

@@ -1,4 +1,4 @@
-"""Page Story: what deconditioning is, in nine steps; kernel Bayes, simulators and distributions in miniature."""
+"""Page Story: what deconditioning is, in ten steps; kernel Bayes, simulators and distributions in miniature."""
 
 from pathlib import Path
 from typing import Literal

@@ -1,10 +1,10 @@
 """The stories by name, each with its steps in order."""
 
-from pages.story import bayes, distributions, fields, link, maps, mediator, simulators
+from pages.story import bayes, distributions, fields, link, maps, mediator, period, simulators
 from pages.story.step import Step
 
 STORIES: dict[str, tuple[Step, ...]] = {
-    "deconditioning": (*fields.STEPS, *mediator.STEPS, *link.STEPS, *maps.STEPS),
+    "deconditioning": (*fields.STEPS, *mediator.STEPS, *link.STEPS, *maps.STEPS, *period.STEPS),
     "bayes": bayes.STEPS,
     "simulators": simulators.STEPS,
     "distributions": distributions.STEPS,

@@ -1,4 +1,4 @@
-"""The static pages as text: the cover, the story with its nine steps, and page One dimension."""
+"""The static pages as text: the cover, the story with its ten steps, and page One dimension."""
 
 from collections.abc import Mapping
 from html import escape
@@ -15,7 +15,7 @@ from scripts.teach_offline import line
 from scripts.teach_offline.story import STEPS, guesses_of, text_of
 
 HERE = Path(__file__).with_name("page")
-STORY, LINE = "The story in nine steps", "One dimension"
+STORY, LINE = "The story in ten steps", "One dimension"
 QUESTION = QUESTIONS["Find the function"]
 _FOOT = f"Deconditioning Lab {__version__}. These pages compute in the browser and need neither a server nor a network."
 

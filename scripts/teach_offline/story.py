@@ -1,4 +1,4 @@
-"""The nine steps: each evaluated by its own function at every value of its control and for every guess."""
+"""The ten steps: each evaluated by its own function at every value of its control and for every guess."""
 
 from collections.abc import Iterator
 from typing import Any

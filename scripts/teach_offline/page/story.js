@@ -1,4 +1,4 @@
-// The nine steps: the step of the address (#3) is shown; its pictures and sentences come from tables that Python computed.
+// The ten steps: the step of the address (#3) is shown; its pictures and sentences come from tables that Python computed.
 
 const story = (() => {
 const sections = [...document.querySelectorAll('section.step')], state = sections.map(() => ({ at: 0, guess: null, held: 0 }));

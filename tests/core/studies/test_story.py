@@ -14,7 +14,7 @@ from deconditioning.figures.studies import story as draw
 from deconditioning.likelihood_free.simulators import simulate
 from deconditioning.studies.likelihood_free.study import infer
 from deconditioning.studies.likelihood_free.study import make_problem as make_simulator
-from deconditioning.studies.story import checked, mediated, recovered, transect, turned, whole_map
+from deconditioning.studies.story import checked, lasting, mediated, recovered, transect, turned, whole_map
 from tests.core.fields.samples import fields, region
 
 SIZE, LENGTH = 9, 20.0
@@ -210,3 +210,30 @@ def test_pictures_say_what_they_show():
     found = draw.intervals(rows, (0.3, np.array([0.0, 0.5])), "rate", dark=True)["layout"]
     assert found["xaxis"]["range"][0] < 0 < 0.5 < found["xaxis"]["range"][1] and found["yaxis"]["ticktext"] == ["one"]
     assert found["shapes"][0]["x0"] == 0.0 and found["shapes"][0]["x1"] == 0.5
+
+
+def test_errors_of_means_last_as_draws_of_the_series_do():
+    """Shares of a single time's error by loops, and the stated ones from drawn errors; limits without any link."""
+    rng = np.random.default_rng(0)
+    days, sds = np.arange(12.0), rng.uniform(0.5, 2.0, size=(12, 40))
+    rho = 0.7 * np.exp(-np.abs(np.subtract.outer(days, days)) / 3) + 0.3 * np.eye(12)
+    errors = sds * (np.linalg.cholesky(rho) @ rng.normal(size=(4000, 12, 40)))
+    given = lasting.Lasting(days, errors[0], sds, rho, errors[0, :, 0], 0 * days, "K")
+    ends = [errors[0, begin : begin + 4, at].mean() for begin in (0, 4, 8) for at in range(40)]
+    single = np.sqrt(np.mean([each**2 for each in errors[0].ravel()]))
+    assert given.real(4) == pytest.approx(np.sqrt(np.mean(np.square(ends))) / single)
+    drawn = np.sqrt(np.mean(np.square(errors[:, :10].reshape(4000, 2, 5, 40).mean(2)))) / np.sqrt(np.mean(sds**2))
+    assert given.stated(5) == pytest.approx(drawn, rel=0.02)
+    assert given.real(1) == pytest.approx(1) and given.stated(1) == pytest.approx(1)
+    same = np.ones((12, 40))
+    for other, share in ((np.eye(12), 0.5), (np.ones((12, 12)), 1.0)):
+        assert lasting.Lasting(days, same, same, other, days, days, "K").stated(4) == pytest.approx(share)
+
+
+def test_the_series_lasts_longer_than_independent_errors_would():
+    found = lasting.lasting_errors()
+    assert found.errors.shape == (80, 1536) and found.rho.shape == (80, 80)
+    assert all(each**-0.5 < found.real(each) < 1 for each in (8, 16, 40))
+    assert found.stated(40) == pytest.approx(found.real(40), rel=0.3)
+    (at,) = np.flatnonzero(np.isclose(found.errors[5], found.predicted[5] - found.truth[5]))[:1]
+    np.testing.assert_allclose(found.errors[:, at], found.predicted - found.truth)
