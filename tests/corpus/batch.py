@@ -78,6 +78,8 @@ def _readers() -> dict[str, tuple[Callable[..., None], Callable[[Path], Any], Ca
     """Reader → what the child does, how the parent loads it, what it then looks at, and the child's settings."""
     from deconditioning.distribution_regression import reader as subjects
     from deconditioning.distribution_regression import table as long
+    from deconditioning.fields.footprints import region_process as regions
+    from deconditioning.fields.footprints.region_files import load_outlines
     from deconditioning.fields.reading import upload_process as fields
     from deconditioning.fields.store import load_fields
     from deconditioning.likelihood_free import reader as simulations
@@ -87,6 +89,7 @@ def _readers() -> dict[str, tuple[Callable[..., None], Callable[[Path], Any], Ca
 
     return {
         "fields": (fields.read, load_fields, _fields, ""),
+        "regions": (regions.read, load_outlines, lambda found: (" ".join(found.numeric), found.notes), ""),
         "table": (tables.read, table.load_table, lambda found: (" ".join(found.columns), ()), ""),
         "simulations": (simulations.read, runs.load_table, lambda found: (" ".join(found.columns), ()), PLAIN),
         "subjects": (subjects.read, long.load_gathered, lambda found: (" ".join(found.names), ()), json.dumps(ROLES)),

@@ -1,7 +1,7 @@
 """Stations from a table: which columns are position, altitude, value and error."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,15 +19,16 @@ _ERROR = ("error", "err", "sd", "std", "sigma", "uncertainty", "standard_error",
 _VALUE = ("value", "observation", "obs", "measurement", "measured")
 #: Names of numbers that are no measurement.
 _OTHER = ("id", "station", "station_id", "wmo", "wmo_id", "index", "number", "year", "month", "day", "hour", "")
-#: Units behind a column's name: ``t2m [K]``, ``t2m (degC)``.
-_WITH_UNITS = re.compile(r"\s*(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]\s*")
+#: Units behind a column's name: ``t2m [K]``, ``t2m (degC)``; a number there is a part of it.
+_WITH_UNITS = re.compile(r"\s*(.*?)\s*[\[(]\s*(?!\d+\])([^\])]*?)\s*[\])]\s*")
 
 
 def read_stations(path: str | Path, target: str = "", value: str = "") -> Stations:
     """The stations of a CSV or NetCDF table with columns of latitude, longitude, value and perhaps altitude and error.
 
     ``value`` names the column of what was measured; else it is the one named like the ``target`` or "value", or the
-    only one that is left. Rows without a value are left out. Raises ``InputError`` if a column is missing or not clear.
+    only one that is left. Rows without a value, or that repeat another, are left out. Raises ``InputError`` if a column
+    is missing or not clear.
     """
     return stations_of(read_table(path), target, value)
 
@@ -46,16 +47,45 @@ def stations_of(table: Table, target: str = "", value: str = "") -> Stations:
         notes.append(f"{int((~there).sum())} of {len(there)} stations have no value or no position and are left out.")
     if not there.any():
         raise InputError(f"No row of {table.source} has a position and a value in '{chosen}': correct the table.")
-    if (worst := np.abs(data[latitude][there]).max()) > 90:
-        raise InputError(f"Latitudes of {table.source} reach {worst:g}: give degrees north, from −90 to 90.")
-    spread = np.nan_to_num(data[error][there]) if error else np.zeros(int(there.sum()))
+    _check_places(table.source, data[latitude][there], data[longitude][there])
+    spread = data[error][there] if error else np.zeros(int(there.sum()))
     if (spread < 0).any():
         raise InputError(f"Column '{error}' of {table.source} has negative numbers: give standard deviations.")
-    return Stations(
-        data[latitude][there], data[longitude][there], data[chosen][there], spread,
+    if unknown := int(np.isnan(spread).sum()):
+        notes.append(f"{unknown} of {len(spread)} stations have no error in '{error}', which counts as 0 there.")
+    stations = Stations(
+        data[latitude][there], data[longitude][there], data[chosen][there], np.nan_to_num(spread),
         _metres(table, altitude, data[altitude][there]) if altitude else None,
-        units=_plain(chosen)[1], source=table.source, notes=tuple(notes),
+        units=_units(table, chosen), source=table.source,
     )  # fmt: skip
+    return _without_copies(stations, notes)
+
+
+def _check_places(source: str, latitude: np.ndarray, longitude: np.ndarray) -> None:
+    """``InputError`` for positions that are no degrees."""
+    if (worst := np.abs(latitude).max()) > 90:
+        look = ", as longitudes do" if worst <= 360 and np.abs(longitude).max() <= 90 else ""
+        raise InputError(f"Latitudes of {source} reach {worst:g}{look}: give degrees north, from −90 to 90.")
+    if (worst := np.abs(longitude).max()) > 360:
+        raise InputError(f"Longitudes of {source} reach {worst:g}: give degrees east, from −180 to 360.")
+
+
+def _without_copies(stations: Stations, notes: list[str]) -> Stations:
+    """The stations without rows that repeat another, and notes on these and on several at one place."""
+    places = np.stack([stations.latitude, stations.longitude], axis=1)
+    rows = np.column_stack([places, stations.value, stations.error])
+    _, first = np.unique(rows, axis=0, return_index=True)
+    if copies := len(rows) - len(first):
+        notes = [*notes, f"{copies} of {len(rows)} rows repeat another's place and value and are left out."]
+    kept = stations.of(np.sort(first))
+    if again := len(kept) - len(np.unique(places[first], axis=0)):
+        notes = [*notes, f"{again} of {len(kept)} stations stand at the place of another; each counts by itself."]
+    return replace(kept, notes=tuple(notes))
+
+
+def _units(table: Table, name: str) -> str:
+    """The units of a column, behind its name or from a NetCDF file."""
+    return _plain(name)[1] or table.units.get(name, "")
 
 
 def station_columns(table: Table) -> list[str]:
@@ -133,7 +163,7 @@ def _check_times(table: Table) -> None:
 
 
 def _metres(table: Table, name: str, values: np.ndarray) -> np.ndarray:
-    units = _plain(name)[1]
+    units = _units(table, name)
     if not units:
         return values
     unit, metre = read_unit(units), read_unit("m")

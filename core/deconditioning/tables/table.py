@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from deconditioning.errors import InputError
 from deconditioning.sandbox import read_apart
 from deconditioning.tables.cells import MISSING, Column
 from deconditioning.tables.gaps import Missing, without_marks
+from deconditioning.tables.samples import long_form
 from deconditioning.tables.text import read_text
 from deconditioning.wording import at_start
 
@@ -24,11 +25,13 @@ _MOST_PARTS = 64
 @dataclass(frozen=True)
 class Table:
     """``columns`` (name → N values: float64, ``datetime64[s]`` or words) in the order of the file, its ``source`` name,
-    and ``notes``, sentences on what was unusual and how it was read."""
+    ``notes``, sentences on what was unusual and how it was read, and the ``units`` of columns that a NetCDF file gives.
+    """
 
     columns: Mapping[str, np.ndarray]
     source: str = "the table"
     notes: tuple[str, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -127,8 +130,9 @@ def read_table(path: str | Path, name: str | None = None, missing: Missing = Non
 
 
 def _netcdf_table(path: Path, name: str, missing: Missing) -> Table:
-    columns, notes = without_marks(_netcdf_columns(path, name), missing)
-    return Table(columns, name, tuple(notes))
+    raw, units = _netcdf_columns(path, name)
+    columns, notes = without_marks(raw, missing)
+    return Table(columns, name, tuple(notes), units)
 
 
 def _text_table(path: Path, name: str, missing: Missing) -> Table:
@@ -145,11 +149,13 @@ def _plain(values: Any) -> np.ndarray:
     return np.array([str(cell).strip() for cell in values], dtype=np.str_)
 
 
-def _netcdf_columns(path: Path, name: str) -> dict[str, np.ndarray]:
+def _netcdf_columns(path: Path, name: str) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """Columns, and the units of those that have some."""
     from deconditioning.fields.reading.decoding import decode
 
     with decode(path) as decoded:
-        dataset = decoded.dataset
+        samples = long_form(decoded.dataset, MOST_ROWS)
+        dataset = decoded.dataset if samples is None else samples
         lengths: dict[str, int] = {}
         for variable in dataset.variables.values():
             for dimension in variable.dims[:1]:
@@ -177,12 +183,15 @@ def _netcdf_columns(path: Path, name: str) -> dict[str, np.ndarray]:
                 result[str(label)] = values.astype(np.float64)
             elif values.ndim == 2 and values.shape[1] <= _MOST_PARTS:
                 result |= {f"{label}[{part}]": values[:, part].astype(np.float64) for part in range(values.shape[1])}
-    return result
+        known = dataset.variables
+        units = {label: str(known[label].attrs["units"]) for label in result
+                 if label in known and "units" in known[label].attrs}  # fmt: skip
+    return result, units
 
 
 def write_table(table: Table, target: Path) -> None:
     """Columns in an .npz archive, for ``load_table`` in another process."""
-    names = np.array(json.dumps([table.source, list(table.notes), list(table.columns)]))
+    names = np.array(json.dumps([table.source, list(table.notes), list(table.columns), dict(table.units)]))
     with open(target, "wb") as file:
         columns = {f"c{number}": column for number, column in enumerate(table.columns.values())}
         np.savez(file, names=names, **columns)  # type: ignore[arg-type]
@@ -191,5 +200,6 @@ def write_table(table: Table, target: Path) -> None:
 def load_table(path: Path) -> Table:
     """A table back from ``write_table``; nothing is unpickled."""
     with np.load(path, allow_pickle=False) as archive:
-        source, notes, names = json.loads(str(archive["names"]))
-        return Table({name: archive[f"c{number}"] for number, name in enumerate(names)}, source, tuple(notes))
+        source, notes, names, units = json.loads(str(archive["names"]))
+        columns = {name: archive[f"c{number}"] for number, name in enumerate(names)}
+        return Table(columns, source, tuple(notes), units)

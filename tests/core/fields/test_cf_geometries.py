@@ -115,7 +115,7 @@ def short(name: str) -> xr.Dataset:
         (regions(units=("m", "m")), "without a grid mapping"),
         (container([[(square(0, 0, 1), 1)]]), "Region 1 of regions.nc begins with a hole"),
         (container([[([(0, 0), (1, 1)], 0)]]), "Ring 1 of regions.nc has 2 corners"),
-        (container([[]]), "has 0 regions with an outline"),
+        (container([[]]), "No region of regions.nc has an outline"),
         (xr.Dataset({"t": ("x", [1.0])}), "no geometry container"),
         (regions().assign(other=regions()["shapes"]), "the geometry containers"),
     ],

@@ -103,6 +103,21 @@ def means_of_hexagons() -> tuple[DownscalingProblem, np.ndarray, np.ndarray]:
     return make_problem_from_regions(fields, regions, DownscalingSpec("t", ("orog",), withhold=0.2)), truth, area
 
 
+def test_a_region_in_two_halves_has_its_middle_between_them_and_exchanged_coordinates_are_suspected() -> None:
+    halves = shapely.MultiPolygon([shapely.box(178, 41, 180, 44), shapely.box(-180, 41, -178, 44)])
+    one = shapely.Polygon([(178, 41), (-178, 41), (-178, 44), (178, 44)])
+    latitude, longitude = Regions(np.array([halves, one], dtype=object), np.ones(2), ("a", "b")).middles()
+    np.testing.assert_allclose(latitude, 42.5)
+    np.testing.assert_allclose(np.abs(longitude), 180)
+    fields, _ = fields_and_truth()
+    turned = shapely.transform(np.array(hexagons(), dtype=object), lambda at: at[:, ::-1])
+    for shapes, said in ((turned, "look exchanged"), (hexagons()[:1], "")):
+        moved = shapes if said else shapely.transform(np.array(shapes, dtype=object), lambda at: at + 40)
+        with pytest.raises(InputError, match=f"None of the .* coordinates.*{said}"):
+            regions = Regions(np.array(moved, dtype=object), np.ones(len(moved)), ("a",) * len(moved))
+            make_problem_from_regions(fields, regions, DownscalingSpec("t", ("orog",)))
+
+
 @pytest.mark.gpu
 def test_a_gpu_gives_the_same_map_from_hexagons() -> None:
     found = means_of_hexagons()[0]

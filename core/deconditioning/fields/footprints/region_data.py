@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from deconditioning.fields.footprints.outline_checks import in_one_piece
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.outlines import outlines_on_cylinder, sizes_of, upward
 from deconditioning.fields.grids.polygons import as_polygons, shared_areas
@@ -45,7 +45,7 @@ class Regions:
         """(n,) latitudes and longitudes of the regions' middles."""
         import shapely
 
-        middle = shapely.centroid(self.geometry)
+        middle = shapely.centroid(in_one_piece(self.geometry))
         return shapely.get_y(middle), (shapely.get_x(middle) + 180.0) % 360.0 - 180.0
 
 
@@ -113,7 +113,7 @@ def _placed(grid: Grid, regions: np.ndarray) -> np.ndarray:
     import shapely
 
     step = np.rad2deg(np.sqrt(np.median(grid.steradians()))) / _CORNERS
-    cut = shapely.segmentize(_in_one_piece(regions), max(step, 1e-6))
+    cut = shapely.segmentize(in_one_piece(regions), max(step, 1e-6))
     at, index = shapely.get_coordinates(cut, return_index=True)
     y, x, middle = at[:, 1], at[:, 0], grid.centre_longitude()
     if grid.kind in ("rotated", "projected"):
@@ -127,29 +127,3 @@ def _placed(grid: Grid, regions: np.ndarray) -> np.ndarray:
         mean = np.bincount(index, x) / np.bincount(index)
         x, y = x - 360.0 * np.round((mean - middle) / 360.0)[index], np.sin(np.deg2rad(y))
     return shapely.set_coordinates(cut, np.stack([x, y], axis=1))
-
-
-def _in_one_piece(regions: np.ndarray) -> np.ndarray:
-    """Polygons in degrees without sides that jump across the date line; one that runs along it stays as it is."""
-    import shapely
-
-    west, _, east, _ = shapely.bounds(regions).T
-    result = regions.copy()
-    for index in np.flatnonzero(east - west > 180.0):
-        parts = [
-            shapely.Polygon(_continuous(part.exterior), [_continuous(ring) for ring in part.interiors])
-            for part in shapely.get_parts(regions[index])
-        ]
-        result[index] = parts[0] if len(parts) == 1 else shapely.MultiPolygon(parts)
-    return result
-
-
-def _continuous(ring: Any) -> np.ndarray:
-    """(m, 2) the corners of a ring, with turns added where a side is longer than half a turn and shorter than one."""
-    import shapely
-
-    at = shapely.get_coordinates(ring)
-    steps = np.diff(at[:, 0], prepend=at[0, 0])
-    jumps = (np.abs(steps) > 180.0) & (np.abs(steps) < 359.9)
-    at[:, 0] -= 360.0 * np.cumsum(np.where(jumps, np.sign(steps), 0.0))
-    return at

@@ -13,7 +13,9 @@ from shapely.errors import ShapelyError
 from shapely.geometry import shape
 
 from deconditioning.errors import InputError
+from deconditioning.fields.footprints.outline_checks import checked
 from deconditioning.fields.footprints.region_data import Regions
+from deconditioning.missing_marks import find_marks, marked
 
 #: The most regions, and the most bytes of a GeoJSON file.
 _MOST_REGIONS, _MOST_BYTES = 20_000, 200_000_000
@@ -61,7 +63,7 @@ def read_regions(path: str | Path, value: str, units: str = "", error: str | Non
 def read_outlines(path: str | Path, name: str | None = None) -> Outlines:
     """The outlines of a trusted file, which messages call ``name``; ``InputError`` as `read_regions`.
 
-    Regions without an outline are left out with a note.
+    Regions without an outline are left out, and outlines that are no polygons are mended, both with a note.
     """
     path = Path(path)
     name = name or path.name
@@ -72,29 +74,41 @@ def read_outlines(path: str | Path, name: str | None = None) -> Outlines:
     with open(path, "rb") as file:
         netcdf = file.read(4).startswith(_NETCDF)
     raw, system = (_netcdf if netcdf else _geojson if _is_json(path, name) else _by_ogr)(path, name)
-    there = ~(shapely.is_missing(raw.geometry) | shapely.is_empty(raw.geometry))
-    if not 0 < there.sum() <= _MOST_REGIONS:
-        raise InputError(f"{name} has {int(there.sum()):,} regions with an outline: give from 1 to {_MOST_REGIONS:,}.")
-    notes = [*raw.notes] + (
-        [] if system is None else [f"The outlines of {name} are converted from {system} to degrees."]
-    )
+    if len(raw.geometry) > _MOST_REGIONS:
+        raise InputError(f"{name} has {len(raw.geometry):,} regions: give from 1 to {_MOST_REGIONS:,}.")
+    geometry = raw.geometry if system is None else _to_degrees(raw.geometry, system, name)
+    geometry, mended = checked(geometry, name)
+    there = shapely.area(geometry) > 0
+    if not there.any():
+        raise InputError(f"No region of {name} has an outline with an area: give polygons.")
+    notes = [*raw.notes, *mended]
+    if system is not None:
+        notes.append(f"The outlines of {name} are converted from {system} to degrees.")
     if lost := int((~there).sum()):
-        notes.append(f"{lost} of {len(there)} regions of {name} have no outline and are left out.")
-    geometry = raw.geometry[there] if system is None else _to_degrees(raw.geometry[there], system, name)
-    geometry, note = _checked(geometry, np.flatnonzero(there), name)
+        notes.append(f"{lost} of {len(there)} regions of {name} have no outline with an area and are left out.")
     attributes = {each: list(compress(column, there)) for each, column in raw.attributes.items()}
-    return Outlines(geometry, attributes, name, tuple(notes + note), raw.units)
+    return Outlines(geometry[there], attributes, name, tuple(notes), raw.units)
 
 
 def regions_of(outlines: Outlines, value: str, units: str = "", error: str | None = None) -> Regions:
     """Regions with the numbers in the attribute ``value`` of their outlines, and sds of their errors in ``error``;
-    ``units`` stand in for those of the file."""
-    attributes, name = outlines.attributes, outlines.source
+    ``units`` stand in for those of the file. Marks of missing values, such as −9999, count as missing with a note."""
+    values, notes = _measured(outlines, value)
+    errors, more = (None, []) if error is None else _measured(outlines, error)
     return Regions(
-        outlines.geometry, _numbers(attributes, value, name), _names(attributes, len(outlines.geometry)),
-        units or outlines.units.get(value, ""), name, outlines.notes,
-        None if error is None else _numbers(attributes, error, name),
+        outlines.geometry, values, _names(outlines.attributes, len(values)), units or outlines.units.get(value, ""),
+        outlines.source, (*outlines.notes, *notes, *more), errors,
     )  # fmt: skip
+
+
+def _measured(outlines: Outlines, value: str) -> tuple[np.ndarray, list[str]]:
+    """(n,) numbers of an attribute, NaN where there are none, and notes on marks of missing values."""
+    result, notes = _numbers(outlines.attributes, value, outlines.source), []
+    for mark in [each for each in find_marks(result) if each.sure]:
+        result = np.where(marked(result, mark.value), np.nan, result)
+        where = f"{mark.count:,} of {len(result):,} regions of {outlines.source}"
+        notes.append(f"'{value}' is {mark.text} in {where}, which counts as missing.")
+    return result, notes
 
 
 def write_outlines(outlines: Outlines, target: Path) -> None:
@@ -145,8 +159,10 @@ def _geojson(path: Path, name: str) -> tuple[Outlines, str | None]:
     try:
         data = json.loads(path.read_text(encoding="utf-8-sig"))
         features = data["features"] if data.get("type") == "FeatureCollection" else [data]
-        geometry = np.array([shape(each["geometry"]) if each["geometry"] else None for each in features], dtype=object)
+        geometry = np.array([_shape(each["geometry"], n, name) for n, each in enumerate(features)], dtype=object)
         rows = [{**(each.get("properties") or {}), **({"id": each["id"]} if "id" in each else {})} for each in features]
+    except InputError:
+        raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ShapelyError):
         raise InputError(
             f"{name} is not GeoJSON with features: give a FeatureCollection of polygons with properties."
@@ -156,6 +172,19 @@ def _geojson(path: Path, name: str) -> tuple[Outlines, str | None]:
     degrees = not system or "CRS84" in system or system.endswith(("4326", "4258", "WGS84"))
     attributes = {str(each): [row.get(each) for row in rows] for each in known}
     return Outlines(geometry, attributes, name), None if degrees else system
+
+
+def _shape(geometry: Any, row: int, name: str) -> Any:
+    """A feature's geometry; None for none."""
+    if not geometry or "coordinates" not in geometry or not geometry["coordinates"]:
+        return shape(geometry) if geometry and "geometries" in geometry else None
+    try:
+        with np.errstate(invalid="ignore"):  # a corner without a position
+            return shape(geometry)
+    except (ValueError, TypeError, ShapelyError):
+        raise InputError(
+            f"The coordinates of region {row + 1} of {name} are no rings of at least three corners: correct them."
+        ) from None
 
 
 def _by_ogr(path: Path, name: str) -> tuple[Outlines, str | None]:
@@ -195,30 +224,6 @@ def _to_degrees(geometry: np.ndarray, system: str, name: str) -> np.ndarray:
             f"The coordinate system {system[:60]!r} of {name} is not known: convert it to degrees."
         ) from None
     return shapely.transform(geometry, change.transform, interleaved=False)
-
-
-def _checked(geometry: np.ndarray, row: np.ndarray, name: str) -> tuple[np.ndarray, list[str]]:
-    """Polygons in degrees that do not cross themselves, and a note on those that did; ``InputError`` for others, by
-    their ``row`` in the file."""
-    kinds = shapely.get_type_id(geometry)
-    if not np.isin(kinds, (3, 6)).all():
-        odd = int(np.flatnonzero(~np.isin(kinds, (3, 6)))[0])
-        raise InputError(
-            f"Region {row[odd] + 1} of {name} has a {geometry[odd].geom_type}: give polygons (points are stations: "
-            "`--stations`)."
-        )
-    west, south, east, north = shapely.bounds(geometry).T
-    if not (
-        np.isfinite(west).all() and (np.abs([south, north]) <= 90.001).all() and (np.abs([west, east]) <= 720).all()
-    ):
-        raise InputError(f"Outlines of {name} are not in degrees of longitude and latitude: convert them to EPSG:4326.")
-    valid = shapely.is_valid(geometry)
-    if valid.all():
-        return geometry, []
-    mended = np.where(valid, geometry, shapely.buffer(shapely.make_valid(geometry), 0))
-    return mended, [
-        f"{int((~valid).sum())} outlines of {name} cross themselves; the areas that they go round are used."
-    ]
 
 
 def _numbers(attributes: Mapping[str, Sequence[Any]], value: str, name: str) -> np.ndarray:

@@ -39,7 +39,8 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
     if not len(inside.pixel):
         raise InputError(
             f"None of the {len(regions.name)} regions of {regions.source} overlaps the map, which covers "
-            f"{extent_in_words(grid)}: check their coordinates, or take covariates of the same area."
+            f"{extent_in_words(grid)}: check their coordinates{_exchanged(grid, regions)}, or take covariates of the "
+            "same area."
         )
     number, shape = _table(*regions.middles())
     regions, size = replace(regions, cell=number), shape[0] * shape[1]
@@ -68,6 +69,16 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
     made = assemble(spec, sides, target, (source, covariates.licence), (*notes, *withheld.notes))
     named = covariates_of(covariates, spec.covariates)
     return kept.told(replace(made, regions=regions, covariates=named), withheld)
+
+
+def _exchanged(grid: Grid, regions: Regions) -> str:
+    """A remark where the regions would lie on the grid with latitudes and longitudes exchanged."""
+    import shapely
+
+    turned = shapely.transform(regions.geometry, lambda at: at[:, ::-1])
+    possible = np.abs(shapely.get_coordinates(turned)[:, 1]).max() <= 90
+    look = possible and len(pixels_inside(grid, turned).pixel) > 0
+    return " (latitudes and longitudes look exchanged)" if look else ""
 
 
 def cells_of_regions(regions: Regions) -> tuple[int, int]:

@@ -55,9 +55,12 @@ def located(problem: DownscalingProblem, stations: Stations) -> tuple[StationTar
     row = np.where(pixel >= 0, row_of[np.maximum(pixel, 0)], -1)
     inside = row >= 0
     if not inside.any():
+        turned = np.abs(stations.longitude).max() <= 90
+        turned = turned and (locate(problem.grid, stations.longitude, stations.latitude) >= 0).any()
         raise InputError(
             f"None of the {len(stations)} stations of {stations.source} lies on a pixel of the map, which covers "
-            f"{extent_in_words(problem.grid)}: check their latitudes and longitudes."
+            f"{extent_in_words(problem.grid)}: check their latitudes and longitudes"
+            f"{', which look exchanged' if turned else ''}."
         )
     if not inside.all():
         notes.append(

@@ -5,8 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import shapely
 import xarray as xr
 
+from deconditioning.fields.footprints.region_files import read_outlines, regions_of
+from deconditioning.tables.stations import read_stations
 from tests.core.fields.samples import netcdf, region
 
 ROWS, COLUMNS = 8, 10
@@ -18,7 +21,8 @@ class Animal:
 
     ``make`` writes it to a path. It is read with the fields ``reads``, in order, or refused with part of the sentence
     ``refused``; ``noted`` is part of a note, ``when`` what is said of its first field. ``needs``: a package.
-    ``folder``: no single file, so that no upload can be it.
+    ``folder``: no single file, so that no upload can be it. ``kind``: "regions" or "stations", of which ``reads`` is
+    what `summary` says, for a file of these instead of fields.
     """
 
     name: str
@@ -31,6 +35,20 @@ class Animal:
     grid: str = ""
     needs: str = ""
     folder: bool = False
+    kind: str = "fields"
+
+
+def summary(kind: str, path: Path) -> tuple[str, tuple[str, ...]]:
+    """What a file of regions or stations holds, with areas in square degrees and every station's value; its notes."""
+    if kind == "stations":
+        found = read_stations(path, "t")
+        values = ", ".join(f"{value:g}" for value in found.value)
+        return f"{len(found)} stations: {values} {found.units}".rstrip(), found.notes
+    regions = regions_of(read_outlines(path), "rain")
+    parts = (
+        f"{value:g} on {area:g}" for value, area in zip(regions.value, shapely.area(regions.geometry), strict=True)
+    )
+    return f"{len(regions.value)} regions: {', '.join(parts)}", regions.notes
 
 
 def of(name: str, data: xr.Dataset, reads: str = "", *, form: str = "NETCDF4", encoding: dict | None = None, **more):

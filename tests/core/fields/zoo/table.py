@@ -6,8 +6,8 @@ from pathlib import Path
 
 from deconditioning.errors import InputError
 from deconditioning.fields.reading.opening import open_fields
-from tests.core.fields.zoo import calendars, contents, formats, grids
-from tests.core.fields.zoo.animal import Animal
+from tests.core.fields.zoo import calendars, contents, formats, grids, outlines, points
+from tests.core.fields.zoo.animal import Animal, summary
 
 PAGE = Path(__file__).resolve().parents[4] / "docs" / "files.md"
 PARTS = {
@@ -15,6 +15,8 @@ PARTS = {
     "Grids": grids,
     "Contents": contents,
     "Formats": formats,
+    "Regions": outlines,
+    "Stations": points,
 }
 HEAD = """# Files
 
@@ -23,7 +25,8 @@ peculiarity that the tests write, read and check (`tests/core/fields/zoo`). This
 
     python -m tests.core.fields.zoo.table
 
-A file that is read offers its fields and draws them at their positions. A file that is refused gives one message with
+A file that is read offers its fields and draws them at their positions. Of regions, the table lists the value of `rain`
+and the area in square degrees, of stations the value of `t`. A file that is refused gives one message with
 the reason and a remedy. Uploads are read in the same way, in a sandboxed process; folders, patterns and URLs work
 only on the command line.
 
@@ -51,6 +54,9 @@ def line(animal: Animal, path: Path) -> str:
     """The table's line of one file; its fields and what was noted, or the sentence that refuses it."""
     name = f"`{animal.name}`"
     try:
+        if animal.kind != "fields":
+            read, notes = summary(animal.kind, path)
+            return f"| {name} | {animal.kind} | {_plain('; '.join([read, *notes]), path)} |"
         found = open_fields(path)
         names = sorted(found.variables())  # a folder lists them in any order
         for field in names:
