@@ -129,11 +129,14 @@ def in_plain_words(page: AppTest) -> set[str]:
     return {one for one in seen(page).essentials for key in shown if re.fullmatch(one.replace("*", ".*"), key)}
 
 
-def test_the_pages_that_show_a_study_have_levels_and_no_others(open_page: Opens) -> None:
-    """A page says so itself: it has essential controls, and with them the switch of levels."""
+def test_the_pages_that_show_a_study_have_levels() -> None:
     assert set(VIEWS) == {page.folder for page in PAGES if page.study}
-    for other in (page.folder for page in PAGES if not page.study):
-        assert not seen(at(open_page, other)).essentials
+
+
+@pytest.mark.parametrize("other", [page.folder for page in PAGES if not page.study])
+def test_no_other_page_has_levels(other: str, open_page: Opens) -> None:
+    """A page says so itself: it has essential controls, and with them the switch of levels."""
+    assert not seen(at(open_page, other)).essentials
 
 
 def test_the_level_goes_along_to_other_pages_and_undo_leaves_it_alone(open_page: Opens) -> None:
