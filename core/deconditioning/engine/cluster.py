@@ -1,10 +1,13 @@
 """The Dask cluster of the engine: embedded, or the user's, given by its scheduler's address."""
 
 import contextlib
+import fcntl
 import gc
 import os
+import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +26,8 @@ QUIET = {
     "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "5s",
     "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
 }
+#: Folders of certificates begin with this; an unlocked one of this age in seconds was left by an app that was killed.
+_CERTIFICATES, _LEFT_S = "deconditioning-tls-", 60.0
 
 
 def worker_count(requested: int | None = None) -> int:
@@ -66,6 +71,7 @@ class Cluster:
         self._client: Any = None
         self._cluster: Any = None
         self._certificates: tempfile.TemporaryDirectory[str] | None = None
+        self._locked: int | None = None
         self._heard: tuple[str, Callable[[Any], None]] | None = None
 
     @property
@@ -162,8 +168,10 @@ class Cluster:
             return {}, None
         from distributed.security import Security
 
-        self._certificates = tempfile.TemporaryDirectory(prefix="deconditioning-tls-")
+        delete_left_certificates()
+        self._certificates = tempfile.TemporaryDirectory(prefix=_CERTIFICATES)
         folder, made = Path(self._certificates.name), Security.temporary()
+        self._locked = _lock(folder)
         (certificate := folder / "certificate.pem").write_text(made.tls_ca_file)
         (key := folder / "key.pem").touch(mode=0o600)
         key.write_text(made.tls_client_key)
@@ -181,7 +189,29 @@ class Cluster:
                     thing.close(timeout=3)
         if self._certificates is not None:
             self._certificates.cleanup()
-        self._client = self._cluster = self._certificates = None
+        if self._locked is not None:
+            os.close(self._locked)
+        self._client = self._cluster = self._certificates = self._locked = None
+
+
+def delete_left_certificates() -> None:
+    """Delete the certificates of apps that were killed before they could: nobody holds the lock on their folder."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_CERTIFICATES}*"):
+        with contextlib.suppress(OSError):  # another user's, in use, or deleted meanwhile
+            if time.time() - folder.lstat().st_mtime > _LEFT_S:
+                os.close(_lock(folder))
+                shutil.rmtree(folder)
+
+
+def _lock(folder: Path) -> int:
+    """The folder, open and locked until it is closed or this process ends; ``OSError`` where another has locked it."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def _has_ended(worker: Any) -> bool:

@@ -153,7 +153,7 @@ def standing(run: Run) -> str:
     seconds = max(0, round(time.time() - _begun(run)))
     since = duration(seconds) if seconds > 9 else f"{seconds} s"
     queued = run.status == "queued"
-    message = sentence_of(run.message or ("waiting for the engine" if queued else "starting")).removesuffix(".")
+    message = sentence_of(run.message or ("waiting for a worker process" if queued else "starting")).removesuffix(".")
     if queued:
         return f"{message} · for {since} so far"
     left = f", about {duration(run.eta_s)} left" if run.eta_s is not None else ""

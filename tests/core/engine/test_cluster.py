@@ -6,6 +6,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from deconditioning.engine.cluster import delete_left_certificates
 from deconditioning.engine.engine import Engine
 from tests.core.engine.conftest import ROOT, done, ended, toy
 from tests.waiting import HANG_S, wait_for
@@ -129,6 +131,37 @@ def test_nobody_without_the_certificate_reaches_an_encrypted_cluster(own: Engine
     assert b"compression" not in greeting(port, stranger) + greeting(port, None)
     own.close()
     assert not folder.exists()
+
+
+def test_certificates_of_a_killed_app_are_deleted_and_those_of_a_living_one_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    old = ("deconditioning-tls-killed", "deconditioning-tls-living", "another-program")
+    for name in (*old, "deconditioning-tls-begun"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "key.pem").touch()
+    for name in old:
+        os.utime(tmp_path / name, (0, 0))
+    (tmp_path / "deconditioning-tls-link").symlink_to(tmp_path / "another-program")
+    program = (
+        "import sys; from pathlib import Path; from deconditioning.engine.cluster import _lock; "
+        "kept = _lock(Path(sys.argv[1])); print('locked', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "deconditioning-tls-living")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as living:
+        assert living.stdout.readline() == "locked\n"
+        delete_left_certificates()
+        assert sorted(path.name for path in tmp_path.iterdir()) == [
+            "another-program",
+            "deconditioning-tls-begun",
+            "deconditioning-tls-link",
+            "deconditioning-tls-living",
+        ]
+        living.kill()
+    delete_left_certificates()
+    assert not (tmp_path / "deconditioning-tls-living").exists()
+    assert (tmp_path / "another-program" / "key.pem").exists()
 
 
 def greeting(port: int, context: ssl.SSLContext | None) -> bytes:
