@@ -45,7 +45,7 @@ def _features() -> None:
         dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "e-infinite", later=True)
-    st.markdown(_features_said(mine))
+    st.markdown(_features_sentence(mine))
 
 
 def _targets(curve: dict[str, Any]) -> list[int]:
@@ -56,7 +56,7 @@ def _risks(curve: dict[str, Any]) -> np.ndarray:
     return np.array([np.mean([row["risk"] for row in curve["rows"] if row["targets"] == m]) for m in _targets(curve)])
 
 
-def _features_said(curves: list[dict[str, Any]]) -> str:
+def _features_sentence(curves: list[dict[str, Any]]) -> str:
     """Whether more features change the risk, what of the theorem fails in the limit, and how fast the risk falls."""
     settings, sizes = RateSettings(**curves[-1]["settings"]), _targets(curves[-1])
     last, before = _risks(curves[-1]), _risks(curves[-2])
@@ -102,7 +102,7 @@ def _bags() -> None:
         dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "e-bags", later=True)
-    st.markdown(_bags_said(rows))
+    st.markdown(_bags_sentence(rows))
 
 
 def _mean(rows: list[dict[str, Any]], model: str, bags: int, per_bag: int, unequal: bool) -> float:
@@ -115,7 +115,7 @@ def _mean(rows: list[dict[str, Any]], model: str, bags: int, per_bag: int, unequ
     return float(np.mean(result))
 
 
-def _bags_said(rows: list[dict[str, Any]]) -> str:
+def _bags_sentence(rows: list[dict[str, Any]]) -> str:
     """The exponents of both estimates, for equal and unequal bags."""
     of_bags, of_points = exponents(rows, "standard", False)
     ours, theirs = (exponents(rows, model, True) for model in ("shrinkage", "standard"))

@@ -219,7 +219,7 @@ def costs(layout: BagLayout) -> None:
         if _AT_ONCE < layout.points <= MOST_DENSE:
             measured = _measure_dense(layout)
             here = [measured, *here[1:]] if measured else here
-        slot.markdown(_costs_said(layout, here))
+        slot.markdown(_costs_sentence(layout, here))
         st.caption(
             "The lines were measured with `deconditioning conditional-means --times` (50 bags, at 25,000 points also "
             f"500; hollow marks are extrapolated); the N×N time grows as the power {growth(kept):.1f} of N. Large "
@@ -231,7 +231,7 @@ def _rows(result: list[Cost]) -> list[tuple[str, float, float, bool]]:
     return [(row.route, row.points, row.seconds, row.extrapolated) for row in result]
 
 
-def _costs_said(layout: BagLayout, here: list[Cost]) -> str:
+def _costs_sentence(layout: BagLayout, here: list[Cost]) -> str:
     """The costs in words: as written, at bag level, shrinkage."""
     dense, level, shrunk = here
     how = "measured here"

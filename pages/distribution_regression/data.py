@@ -8,7 +8,7 @@ import streamlit as st
 from deconditioning.distribution_regression.simulate import Simulated, SimulationSpec, simulate
 from deconditioning.distribution_regression.stand_in import LABEL, accelerometer_stand_in
 from deconditioning.distribution_regression.table import MOST_BYTES, MOST_ROWS, Roles, guess_roles
-from deconditioning.engine.visitors.uploads import NotKept
+from deconditioning.engine.visitors.uploads import NotStored
 from deconditioning.errors import InputError
 from deconditioning.studies.distribution_regression.compare import Prepared
 from deconditioning.studies.distribution_regression.settings import (
@@ -18,7 +18,12 @@ from deconditioning.studies.distribution_regression.settings import (
     StandInSettings,
 )
 from deconditioning.studies.distribution_regression.study import part
-from deconditioning.studies.distribution_regression.tables import keep_table, kept_tables, table_columns, table_subjects
+from deconditioning.studies.distribution_regression.tables import (
+    keep_table,
+    stored_tables,
+    table_columns,
+    table_subjects,
+)
 from pages.kit.controls import widgets
 from pages.kit.controls.essential import group, labelled
 from pages.kit.controls.level import at_both_levels
@@ -86,7 +91,7 @@ def choose_data() -> Chosen:
 def _own() -> Chosen:
     """A table that is kept, or a new one."""
     _upload()
-    tables = listed(kept_tables, "d-table")
+    tables = listed(stored_tables, "d-table")
     if not tables:
         raise InputError(
             "No table yet: upload a CSV with one row per measurement and columns for the subject, the value and the "
@@ -112,14 +117,14 @@ def _upload() -> None:
     limits = f"One row per measurement. At most {MOST_ROWS:,} rows and {MOST_BYTES / 1e6:,.0f} MB."
     name, about = labelled("d-file", "Long table (CSV)", limits)
     file = st.file_uploader(name, type=None, key="d-file", help=about)
-    deletable(kept_tables, "d-table")
+    deletable(stored_tables, "d-table")
     if file is None:
         return
     mark = Key.TABLE.of(file.file_id)
     if mark not in st.session_state:
         try:
             key = keep_table(content_bytes(file), file.name, visitor_mark())
-        except NotKept as error:  # tried again at every run
+        except NotStored as error:  # tried again at every run
             refusal(f"{file.name}: {error}")
             return
         except InputError as error:

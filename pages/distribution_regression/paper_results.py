@@ -21,7 +21,7 @@ def counts(kept: dict[str, Any], second: str) -> tuple[int, int, int]:
 
 def on_densities(kept: dict[str, Any]) -> str:
     """The claim that GPDR beats kernel densities everywhere: it hangs on what densities do at the ends."""
-    sentences = [_told(kept, name) for name in _DENSITIES if name in kept["settings"]["methods"]]
+    sentences = [_count_sentence(kept, name) for name in _DENSITIES if name in kept["settings"]["methods"]]
     sentence = (
         "In the paper the Gaussian process (GPDR) is significantly better than kernel density estimation in all "
         f"settings. Here, at p < 0.05, it is better than {', than '.join(sentences)}. The paper states neither the "
@@ -45,8 +45,9 @@ def on_embeddings(kept: dict[str, Any]) -> str:
     gap = max(abs(own[LANDMARKS_GP, *size] / own["gpdr", *size] - 1) for size in {key[1:] for key in own})
     return (
         "In the paper the Gaussian process is better than Bayesian distribution regression (BDR) for large n. "
-        f"Here it is better than {_told(kept, 'bdr10')}, than {_told(kept, 'bdr50')}. The difference is due to the "
-        "prior of f, not to the number of landmarks: with the Gaussian process's prior, 10 landmarks have the same "
+        f"Here it is better than {_count_sentence(kept, 'bdr10')}, than {_count_sentence(kept, 'bdr50')}. "
+        "The difference is due to the prior of f, not to the number of landmarks: with the Gaussian process's "
+        "prior, 10 landmarks have the same "
         f"risk, within {number(max(100 * gap, 0.01), 2)} % in every setting. With few measurements of many subjects "
         f"({m} of {n}), uncertain embeddings help, most of all with that prior: the risk is {own['gpdr', n, m]:.4f} "
         f"for the Gaussian process, {own['bdr50', n, m]:.4f} for *BDR, 50 landmarks* and "
@@ -66,6 +67,6 @@ def on_accelerometers(results: list[dict[str, Any]]) -> str:
     )
 
 
-def _told(kept: dict[str, Any], name: str) -> str:
+def _count_sentence(kept: dict[str, Any], name: str) -> str:
     better, worse, every = counts(kept, name)
     return f"*{model_name(name)}* in {better} of {every} (worse in {worse})"

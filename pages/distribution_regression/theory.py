@@ -11,7 +11,7 @@ from deconditioning.studies.distribution_regression.settings import InvarianceSe
 from deconditioning.studies.distribution_regression.study import MethodSettings
 from deconditioning.studies.distribution_regression.theory import (
     Transformed,
-    told_apart,
+    separation_of,
     transformed,
 )
 from deconditioning.wording import number
@@ -30,8 +30,8 @@ NOTHING, FLAT = 1e-6, 1e-9
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
-def _told_apart(function: str, waves: int, alphas: tuple[float, ...]) -> Separation:
-    return told_apart(function, waves, alphas, DRAWS, 0)
+def _separation_of(function: str, waves: int, alphas: tuple[float, ...]) -> Separation:
+    return separation_of(function, waves, alphas, DRAWS, 0)
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
@@ -69,7 +69,7 @@ def _lemma() -> None:
         requested = controls(LemmaSettings, alpha=LemmaSettings.alpha.default)
     with second:
         alpha = control(LemmaSettings.alpha, requested)
-    result = _told_apart(requested.function, requested.waves, tuple(sorted({*_ALPHAS, float(alpha)})))
+    result = _separation_of(requested.function, requested.waves, tuple(sorted({*_ALPHAS, float(alpha)})))
     curves = {"at most: 1 + α": result.bound, "exactly": result.exact, f"{DRAWS} distributions drawn": result.drawn}
     figure = curves_plot(
         result.concentration, curves, title="Square of f divided by the part that averages keep",

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from deconditioning.downscaling.source import Source, build_problem, kept_uploads, open_source
+from deconditioning.downscaling.source import Source, build_problem, open_source, stored_uploads
 from deconditioning.downscaling.warping.physical_map import warped
 from deconditioning.engine.visitors.uploads import UPLOAD
 from deconditioning.fields.cell_settings import CellSettings
@@ -112,7 +112,7 @@ def own_files() -> dict[str, str]:
     from deconditioning.datasets.entries import catalogue
 
     folder = {entry.key: entry.title for entry in catalogue() if entry.kind == "folder"}
-    return listed(kept_uploads, "data", "coarse", "third", "more") | folder
+    return listed(stored_uploads, "data", "coarse", "third", "more") | folder
 
 
 def sources() -> dict[str, str]:
@@ -120,7 +120,7 @@ def sources() -> dict[str, str]:
     from deconditioning.datasets.entries import catalogue
 
     names = {entry.key: entry.title for entry in catalogue()}
-    uploads = listed(kept_uploads, "data", "coarse", "third", "more")
+    uploads = listed(stored_uploads, "data", "coarse", "third", "more")
     twice = [name for name, count in Counter(uploads.values()).items() if count > 1]
     for key, name in uploads.items():
         names[key] = f"Upload: {name}" + (f" ({key.removeprefix(UPLOAD)[:6]})" if name in twice else "")

@@ -31,7 +31,7 @@ DRAWS = (0, 10, 20, 50, 100)
 def offer(choice: Choice, leaving: ResultDataset, name: str, place: DeltaGenerator) -> None:
     """The button in its place; what the file is to hold in an expander below."""
     with group("Contents of the file"):
-        delivery, by_standard = _asked()
+        delivery, by_standard = _requested()
     stated = st.session_state.get("effective") if st.session_state.get("draws") else None
     if delivery is not None and stated:
         delivery = replace(delivery, resolution=float(stated))
@@ -52,7 +52,7 @@ def offer(choice: Choice, leaving: ResultDataset, name: str, place: DeltaGenerat
     )
 
 
-def _asked() -> tuple[Delivery | None, bool]:
+def _requested() -> tuple[Delivery | None, bool]:
     """What is asked for, None with a sentence where that cannot be; whether the name is by the syntax."""
     left, right = st.columns(2)
     form = widgets.selectbox("Format", (_NETCDF, _ZARR), key="form", place=left)

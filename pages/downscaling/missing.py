@@ -29,7 +29,7 @@ def counted_missing(used: Sequence[_Used], fields_of: Callable[[str], Fields]) -
     """
     result = {name: _marks(key, name, json.dumps(select, sort_keys=True), fields_of) for key, name, select in used}
     options = [f"{name}={mark.text}" for name, marks in result.items() for mark in marks]
-    options += [each for each in _asked() if each not in options]
+    options += [each for each in _requested() if each not in options]
     if not options:
         return ()
     place = st.container()
@@ -63,7 +63,7 @@ def _marks(key: str, name: str, select: str, _fields_of: Callable[[str], Fields]
         return ()
 
 
-def _asked() -> tuple[str, ...]:
+def _requested() -> tuple[str, ...]:
     """What is counted as missing already: by the control, a run or an address."""
     requested: Any = st.session_state.get(_KEY)
     try:

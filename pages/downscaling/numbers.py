@@ -150,7 +150,7 @@ def _caption(rows: dict[str, dict[str, float]], waiting: list[str], view: View, 
         units = f" {plain(problem.units)}" if problem.units else ""
         sentence += f" SSIM: structural similarity, 1 is best; the values are taken to span {number(span, 4)}{units}."
     if not view.exact:
-        sentence = f"Scores of the {view.said[0]}. {sentence}"
+        sentence = f"Scores of the {view.approximations[0]}. {sentence}"
     return sentence + "".join(f" {model_name(name)} is being learned …" for name in waiting)
 
 

@@ -179,7 +179,7 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
                     f" The preview differed from it by at most {number(mean, 2)} {units} in the mean and "
                     f"on average by {number(sd, 2)} {units} in the sd."
                 )
-        for more in filter(None, (sentence, *map(sentence_of, shown.said), rounding(choice.key, problem))):
+        for more in filter(None, (sentence, *map(sentence_of, shown.approximations), rounding(choice.key, problem))):
             st.caption(more)
         return
 
@@ -196,7 +196,7 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
         elif job is not None and job.done() and isinstance(error := job.exception(), InputError):
             refusal(error)
         else:
-            st.caption(f"P{sentence_of('; '.join(shown.said))[1:]}; computing the exact maps …")
+            st.caption(f"P{sentence_of('; '.join(shown.approximations))[1:]}; computing the exact maps …")
 
     redraw_when(ready, waiting, every=0.4)
 

@@ -61,7 +61,7 @@ def panel(
         (st.success if result.verdict == "about right" else st.warning)(result.sentence + _remedy(result))
     picture = _picture(result.held, f"var(--lab-{mark_of(result)})")
     st.html(f'<div class="lab-trust" role="img" aria-label="{_alt(result)}">{picture}</div>')
-    where = "" if view.exact else f" in the {view.said[0].split(':')[0]}"
+    where = "" if view.exact else f" in the {view.approximations[0].split(':')[0]}"
     st.caption(
         f"Share of the area where the truth is inside the interval{where}. Ring: nominal coverage; dot: actual "
         "coverage."

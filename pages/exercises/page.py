@@ -30,7 +30,7 @@ _A_ROW = 2
 
 def main() -> None:
     """What is done, and every exercise with its door."""
-    _open_asked()
+    _open_requested()
     page_header("Exercises", "Can you make each page produce the required result?")
     done = get_engine().progress.done()
     count = sum(exercise.key in done for exercise in EXERCISES)
@@ -54,7 +54,7 @@ def main() -> None:
                 _entry(index, exercise, done.get(exercise.key), hides=hides)
 
 
-def _open_asked() -> None:
+def _open_requested() -> None:
     """Go on to the exercise whose number a short link, such as that of the handout, asks for."""
     number = st.query_params.get(OPENED, "")
     if number in map(str, range(1, len(EXERCISES) + 1)):

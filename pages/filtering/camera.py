@@ -195,9 +195,10 @@ def _paper_table() -> None:
                                  dark=is_dark())  # fmt: skip
             plotly_live(figure, f"fc-paper-{variance:g}")
     st.caption(
-        f"Ours: {_told(settings)}, tilt up to {number(settings['tilt'], 6)}°; bars are standard errors. The paper: T = "
-        "1800, 1800 frames, 10 runs. Its frames and path are not published, so the ranking of the methods can be "
-        "compared but not the numbers. The paper has no nearest-frame baseline."
+        f"Ours: {_settings_sentence(settings)}, tilt up to {number(settings['tilt'], 6)}°; "
+        "bars are standard errors. The paper: T = 1800, 1800 frames, 10 runs. "
+        "Its frames and path are not published, so the ranking of the methods can be compared but not the numbers. "
+        "The paper has no nearest-frame baseline."
     )
     st.markdown(_any_rotation(turned))
 
@@ -206,7 +207,7 @@ def _any_rotation(kept: dict[str, Any]) -> str:
     """What the stored runs over all of SO(3) found, in words."""
     settings = kept["settings"]
 
-    def said(noise: float) -> str:
+    def sentence(noise: float) -> str:
         result = _means(kept["results"], noise).items()
         means = ", ".join(f"{model_name(name)} {number(mean)} ± {number(error, 2)}" for name, (mean, error) in result)
         return f"at σ² = {number(noise**2)} {means}"
@@ -214,12 +215,13 @@ def _any_rotation(kept: dict[str, Any]) -> str:
     return (
         f"**Any rotation.** If the camera can turn upside down (tilt {number(settings['tilt'], 6)}°), "
         f"{settings['train']:,} frames cover the rotations only sparsely. MSE "
-        f"{'; '.join(map(said, settings['noise']))} ({_told(settings)}). The trace kernel then contains no constant, "
+        f"{'; '.join(map(sentence, settings['noise']))} ({_settings_sentence(settings)}). "
+        "The trace kernel then contains no constant, "
         "so the sum of the filter's weights carries no information and is not monitored."
     )
 
 
-def _told(settings: dict[str, Any]) -> str:
+def _settings_sentence(settings: dict[str, Any]) -> str:
     chosen = settings["scale"] is not None and settings["epsilon"] is not None
     words = (
         f"β = {number(settings['scale'], 6)}, ε = {number(settings['epsilon'], 6)} for both kernels"

@@ -53,7 +53,7 @@ def show() -> None:
             steps = _choose_length(series)
         settings, every = words.choose_filter(), words.choose_shown()
     result = _followed(series, steps, settings)
-    _said(result, series, table)
+    _write_summary(result, series, table)
     words.warnings(result)
     player(len(result.truth), lambda step, above: _draw(result, series, every, step, above))
     words.table(result, "Mean square error, in units of the training variance; milliseconds per step")
@@ -145,7 +145,7 @@ def _followed(series: Series, steps: int, settings: FilterSettings) -> Followed:
     return follow(problem, settings).in_units(scaling)
 
 
-def _said(followed: Followed, series: Series, table: Table) -> None:
+def _write_summary(followed: Followed, series: Series, table: Table) -> None:
     errors = followed.errors
     others = [f"{words.phrase(name)} {errors[name]:.3f}" for name in ("kalman", "nearest") if name in errors]
     st.markdown(

@@ -55,7 +55,7 @@ def _tracked(series: RotationSettings) -> tuple[FilterSettings, Followed]:
         settings, every = words.choose_filter(), words.choose_shown()
     system = system_of(series)
     result = _followed(system, series.train, series.test, series.seed, settings)
-    _said(result, system)
+    _write_summary(result, system)
     words.warnings(result)
     player(len(result.truth), lambda step, above: _draw(result, system, every, step, above))
     return settings, result
@@ -72,7 +72,7 @@ def _others(system: RotationSystem, steps: int, test: int, seed: int) -> Others:
     return follow_with_others(rotation_problem(system, steps, test, seed))
 
 
-def _said(result: Followed, system: RotationSystem) -> None:
+def _write_summary(result: Followed, system: RotationSystem) -> None:
     """What is hidden, seen and given, and who comes nearest."""
     errors = result.errors
     best = min((name for name in errors if name != "kbr_smoothed"), key=errors.__getitem__)

@@ -37,7 +37,7 @@ def show(spec: GaussianSpec, y: float) -> None:
                              dark=is_dark())  # fmt: skip
         plotly_live(figure, "k-prior")
     with right:
-        _said(result, y)
+        _write_summary(result, y)
     explain(
         "If the weights are put on the pairs, those of the prior appear on both sides of an inverse and cancel.",
         rf"""
@@ -53,7 +53,7 @@ at {number(FIRST, 6)}.
     )
 
 
-def _said(result: PriorEffect, y: float) -> None:
+def _write_summary(result: PriorEffect, y: float) -> None:
     """Shares at a fair δ and at the smallest, from today's numbers."""
     small, fair = result.share("kbr")[-1], result.share("kbr")[int(np.argmin(np.abs(result.steps - 1e-2)))]
     dme = result.share("dme")[np.isfinite(result.share("dme"))]

@@ -52,7 +52,7 @@ class Control:
     read: Reader = unreadable
     in_picture: bool = False
 
-    def asked(self, words: Sequence[str] | None) -> Any:
+    def from_words(self, words: Sequence[str] | None) -> Any:
         """What an address with these words makes it hold: its default where it has none, or none that it knows."""
         try:
             return self.default if words is None else self.read(words)
@@ -120,8 +120,8 @@ class PageRecord:
         """What the controls hold, by their keys, as an address says it."""
         return {key: control.words for key, control in self.controls.items()}
 
-    def said(self) -> dict[str, float]:
-        """Every number that the page has told of: those of its tables as "model.score", and those by names."""
+    def all_numbers(self) -> dict[str, float]:
+        """Every number that the page shows: those of its tables as "model.score", and those by names."""
         rows = [(name, row) for table in self.tables.values() for name, row in table.rows.items()]
         scores = {f"{name}.{score}": value for name, row in rows for score, value in row.items() if value is not None}
         return scores | self.numbers

@@ -201,7 +201,7 @@ def _choose_table() -> Choice:
     row = st.file_uploader("Observed row (CSV), if not in the table", key="lf-row")
     st.download_button("An example table", _example_table(), "simulations.csv", "text/csv", on_click="ignore")
     missing = table_missing("lf-missing") if files or Key.LIKELIHOOD_FREE_DATA in st.session_state else None
-    data = _kept_table(content_bytes(files) if files else None, content_bytes(row) if row else None, missing)
+    data = _last_good_table(content_bytes(files) if files else None, content_bytes(row) if row else None, missing)
     table = _read(*data, missing)
     for note in table.notes:
         st.caption(plain(note))
@@ -224,7 +224,7 @@ def _choose_table() -> Choice:
     return replace(choice, prior=prior, drawn_from_prior=bool(drawn))
 
 
-def _kept_table(data: bytes | None, row: bytes | None, missing: Missing) -> tuple[bytes, bytes | None]:
+def _last_good_table(data: bytes | None, row: bytes | None, missing: Missing) -> tuple[bytes, bytes | None]:
     """The uploaded table if it can be read; otherwise its refusal, and the last good one (or the example)."""
     kept = st.session_state.get(Key.LIKELIHOOD_FREE_DATA, (_example_table(), None))
     if data is None:

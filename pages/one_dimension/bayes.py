@@ -52,7 +52,7 @@ def _posterior_of_y() -> tuple[LineSpec, float, float]:
         herded = control(RULE.herded)
     texts = json.dumps(k.to_dict()), json.dumps(ell.to_dict())
     result = _posterior(spec, prior, at, *texts, lam, epsilon, herded)
-    _said(result, at)
+    _write_summary(result, at)
     _pictures(spec, result, at)
     return spec, lam, epsilon
 
@@ -64,7 +64,7 @@ def _observe(at: float) -> None:
     set_values({x.key: round(round(inside / step) * step, 2)})
 
 
-def _said(posterior: Posterior, at: float) -> None:
+def _write_summary(posterior: Posterior, at: float) -> None:
     mean, sd = posterior.moments["exact"]
     hills = modes(posterior.density)
     many = "one mode" if hills == 1 else f"{hills} modes"

@@ -7,7 +7,7 @@ import streamlit as st
 
 from deconditioning.datasets.entries import find
 from deconditioning.downscaling.settings import DownscaleSettings
-from deconditioning.downscaling.source import Source, kept_uploads, open_source
+from deconditioning.downscaling.source import Source, open_source, stored_uploads
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.guess.variables import static_covariates
@@ -74,7 +74,7 @@ def _with_times(fields: Fields) -> list[str]:
 
 def choose() -> Choice:
     """The controls. Raises ``InputError`` for a file without times."""
-    names = {key: find(key).title for key in _SERIES} | listed(kept_uploads, "p-data")
+    names = {key: find(key).title for key in _SERIES} | listed(stored_uploads, "p-data")
     key = widgets.selectbox("Series", list(names), key="p-data", format_func=names.__getitem__)
     fields = fields_of(key)
     targets = _with_times(fields)

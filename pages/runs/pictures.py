@@ -23,7 +23,7 @@ _A_ROW = 3
 
 
 @st.cache_data(show_spinner="Reading the map …", max_entries=12)
-def _kept(run_id: str, ended: float, _engine: Visitor) -> SavedMap:
+def _cached_map(run_id: str, ended: float, _engine: Visitor) -> SavedMap:
     return saved_map(_engine.file(run_id, FILE))
 
 
@@ -33,7 +33,7 @@ def maps(engine: Visitor, runs: Sequence[Run]) -> None:
     for run in runs:
         if FILE in run.files:
             try:
-                result.append((run, _kept(run.id, run.ended or 0.0, engine)))
+                result.append((run, _cached_map(run.id, run.ended or 0.0, engine)))
             except InputError as error:
                 st.caption(f"This run has no map: {sentence_of(error)}")
     if not result:

@@ -29,7 +29,7 @@ SOURCE = "Chau et al. 2021, §3.2 and §5.2; Kyriakidis 2004 (area-to-point krig
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def _kept(kind: str, key: str) -> dict[str, Any]:
+def _results(kind: str, key: str) -> dict[str, Any]:
     """Where background work leaves its result for all sessions."""
     return {}
 
@@ -38,7 +38,7 @@ def _work(kind: str, key: str) -> Callable[[Callable[[], None]], Any]:
     problem = problem_of(key)
 
     def work(check: Callable[[], None]) -> Any:
-        kept = _kept(kind, key)
+        kept = _results(kind, key)
         if "found" not in kept:
             kept["found"] = solve(key, problem, check) if kind == "map" else one_scale_above(problem, check)
         return kept["found"]
@@ -55,13 +55,13 @@ def ahead(at: int) -> None:
     """Begin at step ``at`` what later steps will show."""
     jobs = [("map", KEY)] * (at >= 4) + [("map", LEVELS[LOW]), *(("up", key) for key in LEVELS.values())] * (at >= 7)
     for kind, key in jobs:
-        if "found" not in _kept(kind, key):
+        if "found" not in _results(kind, key):
             begin(kind, key)
 
 
 def _known(kind: str, key: str) -> Any:
     """The result, or None while it is being computed."""
-    return _kept(kind, key).get("found")
+    return _results(kind, key).get("found")
 
 
 def _wait(kind: str, key: str) -> Callable[[], Any]:

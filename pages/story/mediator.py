@@ -93,13 +93,13 @@ first with those of the second ($m = {second}$); at the mark $E[f({number(AT, 6)
     edits = {"o-first-edits": spec.first_edits, "o-second-edits": spec.second_edits}
     query = {key: text for key, text in edits.items() if text}
     return Shown(
-        tuple(figures), _said(link, value), exact, lesson, equation=equation,
+        tuple(figures), _sentence(link, value), exact, lesson, equation=equation,
         source="Hsu and Ramos 2019, §5.2, theorem 5.3 and §8.1",
         link=Link("one_dimension", "This problem with all controls", query), points=tuple(points),
     )  # fmt: skip
 
 
-def _said(link: mediated.Link, value: float) -> str:
+def _sentence(link: mediated.Link, value: float) -> str:
     """What both tables say near the mediator's value, of the rows that are there now."""
     parts = []
     for table, rows, what, mean in (

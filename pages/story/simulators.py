@@ -163,7 +163,7 @@ def _intervals(inference: Inference, methods: tuple[str, ...], dark: bool) -> Fi
 
 
 @st.cache_resource(show_spinner=False, max_entries=len(FEW))
-def _kept(count: int) -> dict[str, Checked]:
+def _results(count: int) -> dict[str, Checked]:
     return {}
 
 
@@ -173,7 +173,7 @@ def _secrets(count: int) -> Checked | None:
 
 
 def _check(count: int, check: Any) -> Checked:
-    kept = _kept(count)
+    kept = _results(count)
     if "found" not in kept:
         kept["found"] = check_secrets(make_problem(NAME), count, check=check)
     return kept["found"]
@@ -185,9 +185,9 @@ def secret(count: int, guess: Guess | None, dark: bool) -> Shown:
     sentence = (
         f"From {count} runs only. The method can be tested on {SECRETS} secret rates, with data from the simulator."
     )
-    if "found" not in _kept(count):
+    if "found" not in _results(count):
         get_background().request(f"story-secrets-{count}", session_lane("story-secrets"), partial(_check, count))
-    checked = _kept(count).get("found") if guess is not None else None
+    checked = _results(count).get("found") if guess is not None else None
     if guess is not None and checked is None:
         return Shown((_intervals(inference, ("dme",), dark),), sentence, wait=lambda: _secrets(count))
     figure, requested, lesson = _intervals(inference, ("dme",), dark), 0.0, ""
@@ -200,7 +200,7 @@ $$\theta_r \sim p(\theta),\quad y_r \sim p(y \mid \theta_r),\qquad
     if checked is not None and guess is not None:
         figure = _caterpillar(checked, dark)
         share, width = float(checked.inside.mean()), _width(inference, "dme")
-        requested = 100 * float(_kept(int(guess.control)).get("found", checked).inside.mean())
+        requested = 100 * float(_results(int(guess.control)).get("found", checked).inside.mean())
         result = f"{int(checked.inside.sum())} of {SECRETS} secret rates lie in their {percent(LEVEL)} intervals."
         good, bad = ((result,), ()) if round(100 * share) >= RIGHT[0] else ((), (result,))
         lesson = (

@@ -103,7 +103,7 @@ def verdict(question: Question, guess: Any, answer: Any) -> str:
         return f"Right: {answer}." if guess == answer else f"You guessed {guess}; it is {answer}."
     apart = abs(guess - answer) / (question.high - question.low)
     near = next((words for limit, words in _NEARNESS if apart <= limit), "Far off")
-    return f"{near}: you guessed {_told(question, guess)}; it is {_told(question, answer)}."
+    return f"{near}: you guessed {_value_text(question, guess)}; it is {_value_text(question, answer)}."
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -121,7 +121,7 @@ def within(value: float, units: str = "") -> str:
     return (f"{wording.number(value, 1)} {units}" if value >= 1e-4 else f"less than 0.0001 {units}").strip()
 
 
-def _told(question: Question, value: float) -> str:
+def _value_text(question: Question, value: float) -> str:
     if question.units == "%":
         return percent(value / 100)
     return f"{number(value)}\u00a0{question.units}" if question.units else number(value)

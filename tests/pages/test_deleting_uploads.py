@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from deconditioning.downscaling.source import kept_uploads
-from deconditioning.studies.distribution_regression.tables import kept_tables
+from deconditioning.downscaling.source import stored_uploads
+from deconditioning.studies.distribution_regression.tables import stored_tables
 from tests.core.fields.samples import netcdf, region
 from tests.pages.own_files import downscaled
 
@@ -18,18 +18,18 @@ def delete(page, label: str) -> None:
 def test_a_field_is_deleted_and_the_first_one_is_shown(open_page, runs_folder: Path) -> None:
     page = open_page("downscaling", rows="18", columns="18")
     downscaled(page, ("mine.nc", netcdf(region(12, 12))))
-    (key,) = kept_uploads()
+    (key,) = stored_uploads()
     assert not page.exception and page.selectbox(key="data").value == key
     page.button(key="lab-own-file").click().run()
     delete(page, "Delete mine.nc")
-    assert not page.exception and not kept_uploads() and page.selectbox(key="data").value == "ukv-645m"
+    assert not page.exception and not stored_uploads() and page.selectbox(key="data").value == "ukv-645m"
     assert not [button for button in page.button if button.label == "Delete mine.nc"]
 
 
 def test_a_table_is_deleted_and_another_is_asked_for(open_page, runs_folder: Path) -> None:
     page = open_page("distribution_regression", **{"d-data": "Own table"})
     page.file_uploader(key="d-file").set_value(("mine.csv", TABLE, "text/csv")).run()
-    assert kept_tables()
+    assert stored_tables()
     delete(page, "Delete mine.csv")
-    assert not page.exception and not kept_tables()
+    assert not page.exception and not stored_tables()
     assert any("No table yet" in box.value for box in page.error)

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from deconditioning.studies.distribution_regression.curves import paired_tests
 from deconditioning.studies.distribution_regression.study import MethodSettings, risk_sweep
-from deconditioning.studies.distribution_regression.tables import keep_table, kept_tables, table_columns
+from deconditioning.studies.distribution_regression.tables import keep_table, stored_tables, table_columns
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider
 
@@ -89,7 +89,7 @@ def test_an_own_table_is_kept_checked_and_refused_in_a_sentence(page):
     assert not page.exception and "No table yet" in page.error[0].value
     lines = [f"s{i},{(i * 7 + j * 3) % 11 + i / 9},{i * 1.5},{i % 2}" for i in range(20) for j in range(5)]
     key = keep_table(("id,x,age,male\n" + "\n".join(lines)).encode(), "mine.csv")
-    assert kept_tables() == {key: "mine.csv"} and table_columns(key)[1] == "x"
+    assert stored_tables() == {key: "mine.csv"} and table_columns(key)[1] == "x"
     page.run()
     assert "mine.csv: 20 subjects, 5 to 5 measurements each" in words(page)
     page.selectbox(key=f"d-outcome-{key}").set_value("id").run()

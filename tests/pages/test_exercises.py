@@ -70,7 +70,7 @@ def move(page: AppTest, settings: Address) -> None:
     words = {key: [word] for key, word in settings.items()}
     page.session_state["_wish"] = history.Request(
         page.session_state["_seen"].page,
-        lambda controls: {key: each.asked(words[key]) for key, each in controls.items() if key in words},
+        lambda controls: {key: each.from_words(words[key]) for key, each in controls.items() if key in words},
     )
     page.run()
 

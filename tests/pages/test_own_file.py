@@ -5,7 +5,7 @@ from html import unescape
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from deconditioning.downscaling.source import kept_uploads
+from deconditioning.downscaling.source import stored_uploads
 from pages.downscaling.own_file.request import OWN
 from pages.kit.session import Key
 from tests.core.fields.own_files import coarse_months, fine_heights, projected, reanalysis, rubbish, unusable
@@ -64,7 +64,7 @@ def test_a_coarse_file_and_a_fine_one_take_their_places(page: AppTest) -> None:
     times.set_value("2001-03-01 00:00 (#2)").run()
     page.button(key="lab-own-go").click().run()
     assert settings(page) == ("tas", ["elevation", "slope"])
-    names = {key: name for key, name in kept_uploads().items()}
+    names = {key: name for key, name in stored_uploads().items()}
     assert names[page.selectbox(key="data").value] == "heights.nc"
     assert names[page.selectbox(key="coarse").value] == "months.nc"
     assert page.selectbox(key="coarse-dim-time").value == "2001-03-01 00:00 (#2)"
@@ -98,7 +98,7 @@ def test_rubbish_is_one_sentence_each_and_a_good_file_works_then(page: AppTest) 
             "lab-refused" in block.proto.body and name in unescape(block.proto.body) for block in page.get("html")
         )
         assert page.selectbox(key="data").value == "ukv-645m"
-    assert not kept_uploads()
+    assert not stored_uploads()
     downscaled(page, ("regional.nc", netcdf(projected())))
     assert settings(page) == ("tas", ["orog"])
 

@@ -20,7 +20,7 @@ from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.downscaling.starting import spec_to_settings
 from deconditioning.downscaling.stations.opening import STATIONS, keep_beside, kind_of
-from deconditioning.engine.visitors.uploads import kept_of_kind
+from deconditioning.engine.visitors.uploads import stored_of_kind
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.region_files import Outlines, read_outlines, regions_of
 from deconditioning.fields.footprints.regions import make_problem_from_regions
@@ -125,7 +125,7 @@ def test_own_stations_join_own_fields_and_stay_in_address_and_run(open_page, gen
     offered(page, ("fields.nc", covariates(generated, "t", "altitude")), *beside)
     page.button(key="lab-own-go").click().run()
     source = page.session_state["_choice"].source
-    names = kept_of_kind(STATIONS)
+    names = stored_of_kind(STATIONS)
     assert [names[key] for key in (source.stations, source.scored)] == ["towns.csv", "masts.csv"]
     assert ", and 12 stations" in words(page) and not source.regions
     problem = build_problem(source, page.session_state["_choice"].spec)
@@ -148,7 +148,7 @@ def test_stations_join_the_fields_that_the_page_shows(open_page, generated: Netw
     column(page).set_value("temp").run()
     page.button(key="lab-own-beside").click().run()
     source = page.session_state["_choice"].source
-    assert source.station_value == "temp" and kept_of_kind(STATIONS)[source.stations] == "two.csv"
+    assert source.station_value == "temp" and stored_of_kind(STATIONS)[source.stations] == "two.csv"
     assert source.scored is None and "and 50 stations" in words(page)
     press(page, "preset-1")
     assert page.session_state["_choice"].source == source and not page.exception

@@ -29,15 +29,15 @@ def prepared(own_caches: None) -> None:
         problem = fields.problem_of(key)
         between = bilinear(problem)
         solved = Solved(problem, Predictive(between, np.full(problem.grid.shape, 0.15)), constant(problem), between)
-        maps._kept("map", key)["found"] = solved
+        maps._results("map", key)["found"] = solved
         values = {name: (0.0,) for name in VALUES}
         rmse = {"area_to_point_gp": 0.2, "bilinear": 0.4}
         checked = OneScaleUp("area_to_point_gp", 9, 30, "K", 1.0, rmse, {}, 0.1, (0.5, 0.9, 0.95), (3.0,), 0.5, values)
-        maps._kept("up", key)["found"] = checked
+        maps._results("up", key)["found"] = checked
     theta = np.linspace(0.05, 0.5, SECRETS)
     for count in simulators.FEW:
         intervals = np.stack([0.8 * theta, np.where(np.arange(SECRETS) < 3, 0.9, 1.2) * theta], axis=1)
-        simulators._kept(count)["found"] = Checked(theta, intervals)
+        simulators._results(count)["found"] = Checked(theta, intervals)
 
 
 def opened(open_page, about: str, at: int) -> AppTest:
@@ -130,7 +130,7 @@ def test_hostile_edits_of_its_rows_are_left_aside_with_a_sentence(open_page, tex
 
 
 def test_a_mediator_without_rows_is_said_to_have_none() -> None:
-    assert mediator._said(mediated.Link(float("nan"), 1.5, (0, 1)), 2.0) == (
+    assert mediator._sentence(mediated.Link(float("nan"), 1.5, (0, 1)), 2.0) == (
         "Near the mediator's 2 (in colour) the first table has no row; the second has 1 row, mean outcome 1.5."
     )
 
@@ -151,8 +151,8 @@ def test_a_choice_is_right_or_wrong() -> None:
 
 
 def test_a_sign_is_green_or_amber_by_the_rules_of_the_app() -> None:
-    solved = maps._kept("map", fields.KEY)["found"]
-    checked = maps._kept("up", fields.KEY)["found"]
+    solved = maps._results("map", fields.KEY)["found"]
+    checked = maps._results("up", fields.KEY)["found"]
     good, bad = maps.signs(solved, 0.83, checked)
     assert any("One scale up" in words for words in good) and any("83" in words for words in good)
     worse, amber = maps.signs(solved, 0.27, None)

@@ -73,7 +73,7 @@ def test_so_it_is_on_other_views(
     assert not page.exception and offered
     found = offered[-1]
     row = study_of(found.settings["study"]).row(found.settings["settings"])
-    assert row[score] == pytest.approx(page.session_state["_seen"].said()[shown], rel=1e-6)
+    assert row[score] == pytest.approx(page.session_state["_seen"].all_numbers()[shown], rel=1e-6)
 
 
 def test_a_sweep_begins_with_the_slider_moved_last_and_undo_covers_what_is_adopted(open_page: Opened) -> None:

@@ -36,7 +36,7 @@ def wrong(page: AppTest) -> list[str]:
 def misread(page: AppTest) -> list[str]:
     """Controls that would hold something else if they were read from their words in an address, as a favourite is."""
     controls = page.session_state["_seen"].controls
-    return [key for key, each in controls.items() if not same(each.asked(each.words), each.value)]
+    return [key for key, each in controls.items() if not same(each.from_words(each.words), each.value)]
 
 
 @pytest.mark.parametrize("name", WITH_TOOLS)

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from deconditioning import sandbox
-from deconditioning.downscaling.source import kept_uploads
+from deconditioning.downscaling.source import stored_uploads
 from deconditioning.engine import disk
 from tests.core.fields.samples import netcdf, rectilinear, region
 from tests.corpus.crafted import outside
@@ -38,7 +38,7 @@ def test_an_upload_is_parsed_once(open_page, monkeypatch):
     assert started == ["deconditioning.fields.reading.upload_process"]
     page.run()
     downscaled(page, ("other.nc", netcdf(region(12, 18))))
-    page.selectbox(key="data").set_value(next(key for key, name in kept_uploads().items() if name == "mine.nc")).run()
+    page.selectbox(key="data").set_value(next(key for key, name in stored_uploads().items() if name == "mine.nc")).run()
     assert not page.exception and len(started) == 2
 
 
@@ -76,7 +76,7 @@ def test_covariates_come_from_several_files(open_page):
     page = open_page("downscaling")
     for name, one in files.items():
         downscaled(page, (name, netcdf(one)))
-    keys = {label.removeprefix("Upload: "): key for key, label in kept_uploads().items()}
+    keys = {label.removeprefix("Upload: "): key for key, label in stored_uploads().items()}
     page.selectbox(key="data").set_value(keys["near.nc"]).run()
     page.selectbox(key="coarse").set_value(keys["coarse.nc"]).run()
     page.multiselect(key="more").set_value([keys["fine.nc"]]).run()
@@ -113,7 +113,7 @@ def test_a_coarse_file_of_twelve_months_offers_them_and_the_height_is_a_covariat
     page = open_page("downscaling")
     for name, one in {"orog.nc": fine[["orog"]], "coarse.nc": coarse, "dated.nc": dated}.items():
         downscaled(page, (name, netcdf(one)))
-    keys = {label.removeprefix("Upload: "): key for key, label in kept_uploads().items()}
+    keys = {label.removeprefix("Upload: "): key for key, label in stored_uploads().items()}
     page.selectbox(key="data").set_value(keys["orog.nc"]).run()
     page.selectbox(key="coarse").set_value(keys["coarse.nc"]).run()
     assert not page.exception and not page.error and page.multiselect(key="cov").value == ["orog"]

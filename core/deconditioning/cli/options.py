@@ -61,7 +61,7 @@ def add_runs_options(parser: Options, runs: int, of: str) -> None:
     parser.set_defaults(usual_runs=runs)
 
 
-def seeds_asked(options: argparse.Namespace) -> list[int]:
+def requested_seeds(options: argparse.Namespace) -> list[int]:
     """The seeds of ``add_runs_options``, which ``options.seeds`` holds from then on, and ``options.runs`` their number.
 
     Raises ``InputError`` for no run, and for anything that is no seed.

@@ -41,7 +41,7 @@ def moments(function: Function) -> tuple[float, float]:
     return float(0.5 * weights @ values), float(0.5 * weights @ values**2)
 
 
-def kept_square(function: Function, concentration: float) -> float:
+def expected_square(function: Function, concentration: float) -> float:
     """``E_z (E_z f)²`` of ``z ~ DP(U[0, 1], α)``, in closed form."""
     mean, square = moments(function)
     return (square + concentration * mean**2) / (1 + concentration)
@@ -65,5 +65,5 @@ def separation(function: Function, concentrations: Sequence[float], draws: int, 
         raise InputError("The function is zero everywhere, so it cannot distinguish distributions: choose another.")
     alpha = np.asarray(concentrations, dtype=float)
     averages = np.stack([drawn_averages(function, float(value), draws, seed) for value in alpha])
-    exact = np.array([square / kept_square(function, float(value)) for value in alpha])
+    exact = np.array([square / expected_square(function, float(value)) for value in alpha])
     return Separation(alpha, exact, square / np.mean(averages**2, axis=1), 1 + alpha, averages, square, mean)

@@ -342,9 +342,9 @@ def bags_inside(problem: DownscalingProblem) -> bool:
 def fits_in_memory(problem: DownscalingProblem) -> bool:
     """Whether the bag sums of all pixels fit into memory, and the bags lie in the picture."""
     bags: Bags = problem.data.bags
-    return bags_inside(problem) and may_be_kept(bags, len(problem.pixel))
+    return bags_inside(problem) and sums_fit_in_memory(bags, len(problem.pixel))
 
 
-def may_be_kept(bags: Bags, points: int) -> bool:
+def sums_fit_in_memory(bags: Bags, points: int) -> bool:
     """Whether the bag sums of so many points may be written out whole."""
     return 8 * bags.count * points <= _KEEP_BYTES

@@ -271,14 +271,14 @@ def learn_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     learned = learn_model(problem, chosen, context, choice.checked) if chosen.learn else None
     if learned is not None:
         best, guard = learned
-        saved = _kept(problem, spec_to_settings(chosen, best.spec), guard.sentences + best.warnings)
+        saved = _cancelled_result(problem, spec_to_settings(chosen, best.spec), guard.sentences + best.warnings)
         if best.cancelled:
             return saved
         context.best(saved)
     result = downscale(problem, chosen, context, learned=learned)
     context.save(FILE, export(problem, result))
     context.save(THUMBNAIL, field_thumbnail(result.mean))
-    return _kept(problem, result.settings, result.warnings) | {
+    return _cancelled_result(problem, result.settings, result.warnings) | {
         "cancelled": False,
         "scores": result.scores,
         "coarse_scores": result.coarse_scores,
@@ -288,7 +288,9 @@ def learn_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     }
 
 
-def _kept(problem: DownscalingProblem, learned: DownscaleSettings, warnings: tuple[str, ...]) -> dict[str, Any]:
+def _cancelled_result(
+    problem: DownscalingProblem, learned: DownscaleSettings, warnings: tuple[str, ...]
+) -> dict[str, Any]:
     """What a run keeps of a learning, whatever happens after it: the picture follows from it in closed form."""
     return {
         "cancelled": True,

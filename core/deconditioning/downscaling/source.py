@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from deconditioning.downscaling.stations.opening import open_regions, open_stations
-from deconditioning.engine.visitors.uploads import UPLOAD, keep_kind, kept_of_kind, path_of
+from deconditioning.engine.visitors.uploads import UPLOAD, keep_kind, path_of, stored_of_kind
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.region_data import Regions
 from deconditioning.fields.footprints.regions import cells_of_regions, make_problem_from_regions
@@ -42,9 +42,9 @@ def keep_upload(data: bytes | Path, name: str, mark: str = "") -> tuple[str, Fie
     return keep_kind(data, name, FIELDS, mark), fields
 
 
-def kept_uploads(mark: str = "") -> dict[str, str]:
+def stored_uploads(mark: str = "") -> dict[str, str]:
     """Key → file name of every upload of fields that is kept, or of those of one visitor."""
-    return kept_of_kind(FIELDS, mark)
+    return stored_of_kind(FIELDS, mark)
 
 
 def open_source(key: str) -> Fields:

@@ -69,7 +69,7 @@ def other_candidate(problem: DownscalingProblem, settings: DownscaleSettings) ->
     """The other of the two models that suit cells matched through mediators, as it begins; None where there is none."""
     if not may_choose(problem, settings.kind):
         return None
-    return completed(problem, kept_settings(CANDIDATES[settings.model == CANDIDATES[0]], settings))
+    return completed(problem, common_settings(CANDIDATES[settings.model == CANDIDATES[0]], settings))
 
 
 def may_average(problem: DownscalingProblem, model: NamedModel) -> bool:
@@ -87,12 +87,12 @@ def averaged_with(problem: DownscalingProblem, settings: DownscaleSettings) -> l
     if settings.average is not True:
         return []
     if problem.matched and settings.kind == AREA_TO_POINT_GP and problem.spec.covariates:
-        return [completed(problem, kept_settings(REGRESSION_KRIGING.name, settings))]
+        return [completed(problem, common_settings(REGRESSION_KRIGING.name, settings))]
     other = other_candidate(problem, settings)
     return [] if other is None else [other]
 
 
-def kept_settings(model: str, settings: DownscaleSettings) -> DownscaleSettings:
+def common_settings(model: str, settings: DownscaleSettings) -> DownscaleSettings:
     """Another model as it begins, with what of the settings is no model's own."""
     names = ("points", "seed", "device", "steps", "method", "learn", "gradient_boosting", "warp")
     return DownscaleSettings(model, **{name: getattr(settings, name) for name in names})

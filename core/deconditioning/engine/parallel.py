@@ -119,7 +119,7 @@ def _stream_spread(
                     key, item = waiting.popleft()
                     if key not in shared:
                         shared[key] = client.submit(_watched, prepare, key, pure=False)
-                    pending[client.submit(_told, topic, work, shared[key], item, pure=False)] = key
+                    pending[client.submit(_announced, topic, work, shared[key], item, pure=False)] = key
                 for future in _some_done(pending):
                     key = pending.pop(future)
                     yield _result(future)
@@ -161,7 +161,7 @@ def _watched(work: Callable[..., Any], *arguments: Any) -> Any:
         return work(*arguments, _check_wanted())
 
 
-def _told(topic: str, work: Callable[..., Any], *arguments: Any) -> Any:
+def _announced(topic: str, work: Callable[..., Any], *arguments: Any) -> Any:
     from distributed import get_worker
 
     get_worker().log_event(topic, {})
@@ -202,7 +202,7 @@ def run_all(
     try:
         for row in each(function, missing, context):
             rows.append(row)
-            context.report(step=len(rows), total=len(items), message=_said(row), row=row)
+            context.report(step=len(rows), total=len(items), message=_row_sentence(row), row=row)
             context.best(kept(spec, rows, cancelled=True))
     except Cancelled:
         return kept(spec, rows, cancelled=True)
@@ -214,7 +214,7 @@ def _belongs(row: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
     return all(row[key] == names.get(key) for key in _IDENTITY if key in row)
 
 
-def _said(row: Mapping[str, Any]) -> str:
+def _row_sentence(row: Mapping[str, Any]) -> str:
     score = row["scores"].get("rmse")
     what = ", ".join(str(row[name]) for name in ("model", "matching", "case") if name in row)
     return f"{what}, seed {row['seed']}: " + (str(row["message"]) if score is None else f"RMSE {score:.3f}")

@@ -265,7 +265,7 @@ class RunThread:
         now = time.time()
         for run_id, live in list(self._active.items()):
             try:
-                if self._store.asked_to_cancel(run_id):
+                if self._store.cancel_requested(run_id):
                     self._cancel(run_id)
                 self._stop_overtime(live)
                 if live.due(now):

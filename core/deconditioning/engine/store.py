@@ -151,7 +151,7 @@ class Store:
                 f"Run {run_id} cannot be stopped ({error.strerror}): free space in the runs folder."
             ) from None
 
-    def asked_to_cancel(self, run_id: str) -> bool:
+    def cancel_requested(self, run_id: str) -> bool:
         """Whether another process left that note."""
         return os.path.lexists(self.root / run_id / "cancel")
 

@@ -9,7 +9,7 @@ import numpy as np
 from deconditioning.errors import InputError, short
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.problem.static_fields import is_static
-from deconditioning.fields.reading.validity import DOUBTFUL, Marks, doubt_of, look, missing_as_asked, only_valid
+from deconditioning.fields.reading.validity import DOUBTFUL, Marks, doubt_of, look, marked_missing, only_valid
 from deconditioning.fields.selecting import distinct, index_of
 from deconditioning.fields.times import is_dates, labels_of, text_of, words_of
 from deconditioning.missing_marks import Mark, marked, marks_of
@@ -200,7 +200,7 @@ class Fields:
         values = self._read(name, select)
         for mark in missing:
             if count := int(np.count_nonzero(there := marked(values, mark))):
-                notes.append(missing_as_asked(name, mark, count))
+                notes.append(marked_missing(name, mark, count))
                 values[there] = np.nan
         return notes + self._look(name, values)[0] if self.lazy else notes
 

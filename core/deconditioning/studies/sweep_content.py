@@ -34,7 +34,7 @@ def swept(run: Run) -> Swept | None:
         return None
     try:
         axes = tuple(Axis(**axis) for axis in run.spec.settings["axes"])
-        scores, names = _told(run)
+        scores, names = _scores_and_axes(run)
         cells = (run.result or {}).get("cells") or []
         return Swept(axes, tuple(_row(cell, scores) for cell in cells if _is_cell(cell, axes)), scores, names)
     except (*_WRONG, InputError):
@@ -52,7 +52,7 @@ def page_of(run: Run) -> tuple[str, dict[str, list[str]]] | None:
     return url, parse_qs(query) | {"sweep": ["true"], "swept": [run.id]}
 
 
-def _told(run: Run) -> tuple[Mapping[str, Score], Mapping[str, str]]:
+def _scores_and_axes(run: Run) -> tuple[Mapping[str, Score], Mapping[str, str]]:
     if run.spec.task == "sweep":
         from deconditioning.downscaling.sweep import SCORES
 

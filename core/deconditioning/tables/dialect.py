@@ -97,7 +97,7 @@ def sniff(source: Source, name: str) -> Dialect:
     if not "".join(sample).strip("\ufeff \r\n\t"):
         raise InputError(f"{at_start(name)} is empty: give a table with a row of names and at least one row below it.")
     notes = [f"{at_start(name)} is in Windows-1252, not in UTF-8."] if encoding == "cp1252" else []
-    declared, above = _told_separator(sample[0]), [n for n, line in enumerate(sample) if is_comment(line)]
+    declared, above = _named_separator(sample[0]), [n for n, line in enumerate(sample) if is_comment(line)]
     body = [line if n not in above and (n or not declared) else "" for n, line in enumerate(sample)]
     separator, width = (declared, _width(body, declared)) if declared else _separator(body)
     records = _records(body, separator)
@@ -141,7 +141,7 @@ def _named(dialect: Dialect, records: list[tuple[int, list[str]]], body: Sequenc
     return Dialect(dialect.encoding, dialect.separator, names, dialect.first, notes=notes)
 
 
-def _told_separator(line: str) -> str:
+def _named_separator(line: str) -> str:
     """The separator that Excel's first line ``sep=;`` names."""
     plain = line.lstrip("\ufeff").strip("\r\n").strip('"')
     return plain[4] if plain.lower().startswith("sep=") and len(plain) == 5 else ""

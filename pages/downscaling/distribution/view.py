@@ -25,7 +25,7 @@ class View:
 
     mean_later: Later[np.ndarray]
     predictive_later: Later[Predictive]
-    said: tuple[str, ...]
+    approximations: tuple[str, ...]
     evidence: float | None
     jitter: float
     exact: bool

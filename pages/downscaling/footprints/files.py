@@ -13,7 +13,7 @@ from deconditioning.downscaling.stations.opening import (
     columns_of_stations,
     outlines_of,
 )
-from deconditioning.engine.visitors.uploads import kept_of_kind
+from deconditioning.engine.visitors.uploads import stored_of_kind
 from pages.downscaling.variable_choice import begin, pick
 from pages.kit.controls import widgets
 from pages.kit.visitor import listed
@@ -28,7 +28,7 @@ _AUTO_NAMES = {_BY_NAME: "the one named like the target, or 'value'"}
 
 def uploaded(kind: str) -> dict[str, str]:
     """Key → file name of the visitor's uploads of stations or of regions."""
-    return listed(partial(kept_of_kind, kind), *(KEYS[name] for name in ("regions", "stations", "scored")))
+    return listed(partial(stored_of_kind, kind), *(KEYS[name] for name in ("regions", "stations", "scored")))
 
 
 def choose(key: str) -> dict[str, str]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from deconditioning.downscaling.source import keep_upload, kept_uploads
+from deconditioning.downscaling.source import keep_upload, stored_uploads
 from deconditioning.downscaling.stations.opening import REGIONS, STATIONS, keep_beside, kind_of
-from deconditioning.engine.visitors.uploads import UPLOAD, NotKept, delete, kept_of_kind
+from deconditioning.engine.visitors.uploads import UPLOAD, NotStored, delete, stored_of_kind
 from deconditioning.errors import InputError
 from deconditioning.fields.several import keys_of
 from pages.downscaling.data import FIRST, fields_of, own_files, shown_choice, sources
@@ -62,7 +62,7 @@ def _dialog() -> None:
 
 
 def _everything(mark: str) -> dict[str, str]:
-    return kept_uploads(mark) | kept_of_kind(STATIONS, mark) | kept_of_kind(REGIONS, mark)
+    return stored_uploads(mark) | stored_of_kind(STATIONS, mark) | stored_of_kind(REGIONS, mark)
 
 
 def _upload() -> list[str]:
@@ -82,29 +82,29 @@ def _upload() -> list[str]:
     refused: list[str] = []
     for file in files or []:
         mark = Key.UPLOAD.of(file.file_id)
-        answer = st.session_state.get(mark) or _kept(file, mark)
+        answer = st.session_state.get(mark) or _store(file, mark)
         if answer.startswith(UPLOAD):
             keys, refused = [*keys, answer], []
         elif file.file_id in st.session_state.get(Key.NEW_UPLOADS, new):
             refused.append(answer if answer.startswith(file.name) else f"{file.name}: {answer}")
     for sentence in refused:
         refusal(sentence)
-    mark_refused([file.name for file in files or [] if not _is_kept(file)])
+    mark_refused([file.name for file in files or [] if not _is_stored(file)])
     return list(dict.fromkeys(keys))
 
 
-def _is_kept(file: Any) -> bool:
+def _is_stored(file: Any) -> bool:
     return str(st.session_state.get(Key.UPLOAD.of(file.file_id), "")).startswith(UPLOAD)
 
 
-def _kept(file: Any, mark: str) -> str:
+def _store(file: Any, mark: str) -> str:
     """The key of a file that is kept now, or the sentence that refuses it; one for which there was no room is tried
     again."""
     try:
         with st.spinner(f"Reading {plain(file.name)} …"):
             key = _keep(content(file), file.name)
     except InputError as error:
-        if not isinstance(error, NotKept):
+        if not isinstance(error, NotStored):
             st.session_state[mark] = str(error)
             discard(file)
         return str(error)
@@ -120,7 +120,7 @@ def _keep(data: bytes | Path, name: str) -> str:
         key, fields = keep_upload(data, name, visitor_mark())
         fields_of(key, fields)
         _check(key)
-    except NotKept:
+    except NotStored:
         raise
     except InputError as error:  # a NetCDF file may hold stations or regions
         for kind in (REGIONS, STATIONS):

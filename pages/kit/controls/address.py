@@ -107,7 +107,9 @@ def complete() -> None:
     writes is overwritten.
     """
     controls = [each for each in page_record().controls.values() if each.value is not None]
-    wrong = [each for each in controls if not same(each.asked(st.query_params.get_all(each.key) or None), each.value)]
+    wrong = [
+        each for each in controls if not same(each.from_words(st.query_params.get_all(each.key) or None), each.value)
+    ]
     with address_of_run() as parameters:
         for each in wrong:
             if each.differs:
@@ -150,11 +152,12 @@ def _unused(key: str, texts: list[str]) -> tuple[Any, str]:
         return used, ""
     shown = ", ".join(number(value, 6) if isinstance(value, float) else str(value) for value in values)
     return used, (
-        f"The address contains {_said(key, texts)}, which is {_what(values, texts)}. The page uses {plain(shown)}."
+        f"The address contains {_pairs_text(key, texts)}, which is {_what(values, texts)}. "
+        f"The page uses {plain(shown)}."
     )
 
 
-def _said(key: str, texts: Sequence[str]) -> str:
+def _pairs_text(key: str, texts: Sequence[str]) -> str:
     return plain("&".join(f"{key}={value[:40]}{'…' if len(value) > 40 else ''}" for value in texts[:3]))
 
 
@@ -168,7 +171,8 @@ def _not_offered(key: str, texts: list[str]) -> str:
     except ValueError:
         assert control is not None
         used = plain(control.text)
-        return f"The address contains {_said(key, texts)}, which is not one of the choices here. The page uses {used}."
+        contains = f"The address contains {_pairs_text(key, texts)}"
+        return f"{contains}, which is not one of the choices here. The page uses {used}."
     return ""
 
 

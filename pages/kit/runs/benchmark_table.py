@@ -72,7 +72,7 @@ def headline(table: BenchmarkTable) -> None:
     if not rows:
         return
     lines, shares, held = [], [], []
-    for value, group in _kept_sums(table.task, _mark(table), table, rows).items():
+    for value, group in _cached_sums(table.task, _mark(table), table, rows).items():
         plain = min((each for each in group.models if each["model"] in PLAIN), key=lambda each: each["mean"])
         best = min((each for each in group.models if each["model"] not in PLAIN), key=lambda each: each["mean"])
         shares.append(best["mean"] / plain["mean"])
@@ -173,7 +173,7 @@ def _others(table: BenchmarkTable, rows: list[dict[str, Any]]) -> dict[str, dict
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
-def _kept_sums(task: str, mark: str, _table: BenchmarkTable, _rows: list[dict[str, Any]]) -> dict[str, Group]:
+def _cached_sums(task: str, mark: str, _table: BenchmarkTable, _rows: list[dict[str, Any]]) -> dict[str, Group]:
     return _sums(_table, _rows)
 
 
@@ -182,7 +182,7 @@ def _tables(table: BenchmarkTable, rows: list[dict[str, Any]], source: str, mark
     if not rows:
         st.caption("No fit has finished yet.")
         return
-    result = _kept_sums(table.task, mark, table, rows) if mark else _sums(table, rows)
+    result = _cached_sums(table.task, mark, table, rows) if mark else _sums(table, rows)
     if len(table.scores) > _MOST_BESIDE:
         for value, group in result.items():
             _one(table, group, value, *st.columns([2, 3]))

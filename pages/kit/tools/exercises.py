@@ -21,7 +21,7 @@ from pages.kit.tools.history import State, is_shown
 #: In the session: the settings at which exercises were opened, and those of them where a control was moved then.
 
 
-def asked() -> Exercise | None:
+def requested_exercise() -> Exercise | None:
     """The exercise in the address, where it belongs to the page that is shown."""
     exercise = exercise_of(st.query_params.get(ASKED, ""))
     return exercise if exercise is not None and _address(exercise) == page_record().page else None
@@ -29,7 +29,7 @@ def asked() -> Exercise | None:
 
 def show() -> None:
     """Its task, what the page's numbers say of it, the next one; nothing where the address asks for none."""
-    exercise = asked()
+    exercise = requested_exercise()
     if exercise is None:
         return
     _has_moved(exercise)
@@ -58,7 +58,7 @@ def opening_query(exercise: Exercise) -> dict[str, str]:
 
 def _verdict(exercise: Exercise) -> None:
     """The sentence with the page's numbers and the tick, which is kept."""
-    result = exercise.verdict(page_record().said())
+    result = exercise.verdict(page_record().all_numbers())
     if result is None:
         state, mark, words = "open", "…", "The page is still computing the result."
     elif result.done and _earned(exercise):

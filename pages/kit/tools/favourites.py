@@ -93,7 +93,7 @@ def _take(favourite: Favourite) -> None:
 
 def _is_shown(query: Mapping[str, list[str]]) -> bool:
     """Whether the page stands there already."""
-    return all(same(each.asked(query.get(key)), each.value) for key, each in page_record().controls.items())
+    return all(same(each.from_words(query.get(key)), each.value) for key, each in page_record().controls.items())
 
 
 def _differing(page: PageRecord) -> list[Control]:

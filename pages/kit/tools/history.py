@@ -23,7 +23,7 @@ KEPT, ROUNDS = 60, 4
 #: Controls' words by their keys.
 State = Mapping[str, Sequence[str]]
 #: The values that the page's controls are to hold, by their keys.
-Asked = Callable[[Mapping[str, Control]], Mapping[str, Any]]
+ValuesOf = Callable[[Mapping[str, Control]], Mapping[str, Any]]
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Request:
     """Settings that a page is to have; ``steps`` moves in the history at its end."""
 
     page: str
-    asked: Asked
+    values: ValuesOf
     steps: int = 0
     rounds: int = 0
 
@@ -66,7 +66,8 @@ def go(steps: int) -> None:
         result, every = history(), _under_way() + steps
         state = result.states[result.at + every]
         request(
-            lambda controls: {key: controls[key].asked(state[key]) for key in controls.keys() & state.keys()}, every
+            lambda controls: {key: controls[key].from_words(state[key]) for key in controls.keys() & state.keys()},
+            every,
         )
 
 
@@ -76,10 +77,10 @@ def _under_way() -> int:
     return wanted.steps if wanted is not None and wanted.page == page_record().page else 0
 
 
-def request(asked: Asked, steps: int = 0) -> None:
+def request(values: ValuesOf, steps: int = 0) -> None:
     """Ask for settings of the page; call it in a button's callback."""
-    st.session_state[Key.HISTORY_REQUEST] = Request(page_record().page, asked, steps)
-    set_on_next_run(asked(page_record().controls))
+    st.session_state[Key.HISTORY_REQUEST] = Request(page_record().page, values, steps)
+    set_on_next_run(values(page_record().controls))
 
 
 def request_values(values: Mapping[str, Any]) -> None:
@@ -100,14 +101,14 @@ def request_address(address: Mapping[str, Sequence[str]], page: str | None = Non
     now = with_current_keys(page or page_record().page, address)
     words = {key: list(each) for key, each in now.items()}
 
-    def asked(controls: Mapping[str, Control]) -> dict[str, Any]:
-        return {key: control.asked(words.get(key)) for key, control in controls.items()}
+    def values(controls: Mapping[str, Control]) -> dict[str, Any]:
+        return {key: control.from_words(words.get(key)) for key, control in controls.items()}
 
     if page is None:
         note_requests(page_record().page, words)
-        request(asked)
+        request(values)
     else:
-        st.session_state[Key.HISTORY_REQUEST] = Request(page, asked)
+        st.session_state[Key.HISTORY_REQUEST] = Request(page, values)
 
 
 def moved_last(keys: Collection[str]) -> str | None:
@@ -115,7 +116,7 @@ def moved_last(keys: Collection[str]) -> str | None:
     result, controls = history(), page_record().controls
     for before, after in zip(result.states[result.at - 1 :: -1], result.states[result.at : 0 : -1], strict=False):
         for key in before.keys() & after.keys() & controls.keys() & set(keys):
-            if not same(controls[key].asked(before[key]), controls[key].asked(after[key])):
+            if not same(controls[key].from_words(before[key]), controls[key].from_words(after[key])):
                 return key
     return None
 
@@ -140,7 +141,7 @@ def settle() -> None:
 def _missing(wanted: Request) -> dict[str, Any]:
     """What the page's controls are to hold and do not."""
     controls = page_record().controls
-    return {key: value for key, value in wanted.asked(controls).items() if not same(value, controls[key].value)}
+    return {key: value for key, value in wanted.values(controls).items() if not same(value, controls[key].value)}
 
 
 def _moved(steps: int) -> None:
@@ -168,7 +169,9 @@ def is_shown(state: State) -> bool:
     """Whether the page's controls agree with a state in all that it knows of them; others come and go with the
     model."""
     controls = page_record().controls
-    return all(same(controls[key].asked(state[key]), controls[key].value) for key in controls.keys() & state.keys())
+    return all(
+        same(controls[key].from_words(state[key]), controls[key].value) for key in controls.keys() & state.keys()
+    )
 
 
 def join(before: History) -> None:

@@ -40,7 +40,7 @@ def button() -> None:
               on_click=_ask)  # fmt: skip
 
 
-def open_asked() -> None:
+def open_requested() -> None:
     """Open the slides of a page whose address asks for them; a reload or a copy of the address does not."""
     if ASKED in st.query_params:
         st.query_params.pop(ASKED)

@@ -31,7 +31,7 @@ class Preset:
     values: Callable[[Controls], Mapping[str, Any]]
     keeps: tuple[str, ...] = ()
 
-    def asked(self, controls: Controls) -> dict[str, Any]:
+    def values_for(self, controls: Controls) -> dict[str, Any]:
         """What the page's controls are to hold."""
         begin = history.defaults(controls).items()
         others = {key: value for key, value in begin if not any(fnmatchcase(key, kept) for kept in self.keeps)}
@@ -49,7 +49,7 @@ def keeping(keys: Sequence[str], *presets: Preset) -> tuple[Preset, ...]:
 
 def reserve(presets: Sequence[Preset]) -> None:
     """Keep places for the tools and for what they show; below a page's header, before its first control."""
-    present.open_asked()
+    present.open_requested()
     now = page_record()
     now.presets = tuple(presets)
     keys = {"task": "lab-exercise", "tools": "lab-tools", "level": "lab-level"}
@@ -112,25 +112,25 @@ def _presets() -> None:
     with st.popover("Presets", key=_PRESETS, icon=":material/tune:", on_change="rerun",
                     help="Settings that show typical cases and failures"):  # fmt: skip
         for index, preset in enumerate(page_record().presets):
-            _choice(preset.name, f"lab-preset-{index}", preset.asked, preset.about, off=not _changes(preset))
+            _choice(preset.name, f"lab-preset-{index}", preset.values_for, preset.about, off=not _changes(preset))
         _choice("Reset", "lab-reset", history.defaults, "Every control as in the worked example")
 
 
-def _choice(name: str, key: str, asked: history.Asked, about: str, *, off: bool = False) -> None:
+def _choice(name: str, key: str, values: history.ValuesOf, about: str, *, off: bool = False) -> None:
     with st.container(gap=None):
-        st.button(name, key=key, type="tertiary", on_click=_take, args=(asked,), disabled=off)
+        st.button(name, key=key, type="tertiary", on_click=_take, args=(values,), disabled=off)
         st.caption(about)
 
 
-def _take(asked: history.Asked) -> None:
+def _take(values: history.ValuesOf) -> None:
     fold(_PRESETS)
-    history.request(asked)
+    history.request(values)
 
 
 def _changes(preset: Preset) -> bool:
     """Whether the page has the preset's controls and does not stand there already."""
     controls = page_record().controls
-    requested = preset.asked(controls)
+    requested = preset.values_for(controls)
     return bool(preset.offered(controls)) and any(
         not same(controls[key].value, value) for key, value in requested.items()
     )

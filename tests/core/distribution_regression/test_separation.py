@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deconditioning.distribution_regression.separation import drawn_averages, kept_square, moments, separation
+from deconditioning.distribution_regression.separation import drawn_averages, expected_square, moments, separation
 from deconditioning.distribution_regression.simulate import draw_distribution
 from deconditioning.errors import InputError
 
@@ -26,7 +26,7 @@ def test_the_square_of_averages_is_that_of_drawn_distributions(alpha):
     for f in (wave, ramp):
         averages, (mean, square) = drawn_averages(f, alpha, 4000, 1), moments(f)
         squares = averages**2
-        assert abs(squares.mean() - kept_square(f, alpha)) < 4 * squares.std() / 4000**0.5
+        assert abs(squares.mean() - expected_square(f, alpha)) < 4 * squares.std() / 4000**0.5
         assert abs(averages.mean() - mean) < 4 * averages.std() / 4000**0.5
         assert averages.var() == pytest.approx((square - mean**2) / (1 + alpha), rel=0.12)
 

@@ -23,7 +23,7 @@ from deconditioning.downscaling.prediction import (
 from deconditioning.downscaling.presets import preset
 from deconditioning.downscaling.run import downscale, export, learn_task
 from deconditioning.downscaling.settings import DownscaleSettings
-from deconditioning.downscaling.source import Source, build_problem, keep_upload, kept_uploads, open_source
+from deconditioning.downscaling.source import Source, build_problem, keep_upload, open_source, stored_uploads
 from deconditioning.downscaling.starting import columns_of, spec_to_settings, starting_spec
 from deconditioning.errors import Cancelled, InputError
 from deconditioning.fields.spec import DownscalingSpec
@@ -247,7 +247,7 @@ def test_the_task_reports_saves_and_survives_cancelling(every_pixel, looked_at):
 def test_uploads_are_kept_and_found_again(runs_folder):
     data = (Path(__file__).parents[3] / "data" / "ukv_20091119.nc").read_bytes()
     key, fields = keep_upload(data, "mine.nc")
-    assert kept_uploads() == {key: "mine.nc"}
+    assert stored_uploads() == {key: "mine.nc"}
     again = open_source(key)
     assert "surface_altitude" in again.variables() and fields.variables() == again.variables()
     assert fields.dataset.identical(again.dataset) and (fields.source, fields.notes) == (again.source, again.notes)
@@ -255,7 +255,7 @@ def test_uploads_are_kept_and_found_again(runs_folder):
         open_source("upload:0000")
     with pytest.raises(InputError):
         keep_upload(b"nonsense", "bad.nc")
-    assert len(kept_uploads()) == 1
+    assert len(stored_uploads()) == 1
 
 
 def test_real_files_reproduce_the_known_order_of_methods(real_data):

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from deconditioning.downscaling.source import keep_upload, kept_uploads
+from deconditioning.downscaling.source import keep_upload, stored_uploads
 from deconditioning.engine.engine import Engine
 from deconditioning.engine.records import RunSpec
 from deconditioning.engine.visitors.visitor import MOST_ACTIVE, Visitor, mark_of
 from deconditioning.errors import InputError
-from deconditioning.studies.distribution_regression.tables import keep_table, kept_tables
+from deconditioning.studies.distribution_regression.tables import keep_table, stored_tables
 from tests.core.engine.made import write_run
 from tests.core.engine.toys import ENDLESS
 from tests.core.fields.samples import netcdf, region
@@ -90,8 +90,8 @@ def test_one_visitor_does_not_fill_the_queue(runs_folder: Path) -> None:
 def test_uploads_are_listed_for_who_brought_them(runs_folder: Path) -> None:
     data = netcdf(region(12, 12))
     key, _ = keep_upload(data, "alice.nc", ALICE)
-    assert kept_uploads(ALICE) == kept_uploads() == {key: "alice.nc"} and kept_uploads(BOB) == {}
-    assert keep_upload(data, "bob.nc", BOB)[0] == key and kept_uploads(BOB) == {key: "bob.nc"}
-    assert kept_uploads(ALICE) == {key: "alice.nc"}  # nor does she learn what he calls it
+    assert stored_uploads(ALICE) == stored_uploads() == {key: "alice.nc"} and stored_uploads(BOB) == {}
+    assert keep_upload(data, "bob.nc", BOB)[0] == key and stored_uploads(BOB) == {key: "bob.nc"}
+    assert stored_uploads(ALICE) == {key: "alice.nc"}  # nor does she learn what he calls it
     table = keep_table(b"id,x,y\n1,2,3\n", "alice.csv", ALICE)
-    assert kept_tables(ALICE) == kept_tables() == {table: "alice.csv"} and kept_tables(BOB) == {}
+    assert stored_tables(ALICE) == stored_tables() == {table: "alice.csv"} and stored_tables(BOB) == {}

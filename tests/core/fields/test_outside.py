@@ -6,7 +6,7 @@ import pytest
 from h5py import h5l
 
 from deconditioning.cli.program import main
-from deconditioning.downscaling.source import keep_upload, kept_uploads
+from deconditioning.downscaling.source import keep_upload, stored_uploads
 from deconditioning.errors import InputError
 from deconditioning.fields.reading import hdf5
 from deconditioning.fields.reading.opening import open_fields
@@ -46,7 +46,7 @@ def test_a_file_that_refers_to_another_is_refused_and_not_kept(name, files, runs
     with pytest.raises(InputError, match=words) as error:
         keep_upload(data, name)
     assert str(error.value).endswith(".") and ":" in str(error.value)
-    assert kept_uploads() == {} and not [path for path in runs_folder.rglob("*") if path.is_file()]
+    assert stored_uploads() == {} and not [path for path in runs_folder.rglob("*") if path.is_file()]
 
 
 @pytest.mark.parametrize("name", NAMES)

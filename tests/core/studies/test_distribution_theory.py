@@ -11,8 +11,8 @@ from deconditioning.studies.distribution_regression.study import MethodSettings
 from deconditioning.studies.distribution_regression.theory import (
     FUNCTIONS,
     TRANSFORMS,
+    separation_of,
     shuffled,
-    told_apart,
     transformed,
     with_measures,
 )
@@ -64,10 +64,10 @@ def test_only_the_order_of_the_table_is_shuffled():
 
 
 def test_functions_by_name():
-    assert told_apart("waves", 3, (4.0,), 10, 0).exact[0] == pytest.approx(5)
-    assert told_apart("f₀ less its mean", 1, (4.0,), 10, 0).mean == pytest.approx(0, abs=1e-14)
+    assert separation_of("waves", 3, (4.0,), 10, 0).exact[0] == pytest.approx(5)
+    assert separation_of("f₀ less its mean", 1, (4.0,), 10, 0).mean == pytest.approx(0, abs=1e-14)
     assert next(iter(FUNCTIONS)) == "f₀ of the simulation"
     with pytest.raises(InputError, match="unknown"):
-        told_apart("none", 1, (1.0,), 10, 0)
+        separation_of("none", 1, (1.0,), 10, 0)
     with pytest.raises(InputError, match="unknown"):
         transformed(replace(SPEC, seed=1), "none", MethodSettings())

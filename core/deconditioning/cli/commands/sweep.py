@@ -74,7 +74,7 @@ def _field(options: argparse.Namespace) -> Swept:
     chosen = completed(problem, DownscaleSettings.from_dict(settings))
     source = Source(options.input, options.coarse, options.mediator)
     start = preset(source.to_dict(), spec.to_dict(), chosen) or starting_spec(problem, chosen)
-    rows = _told(sweep(problem, start, axes), options.quiet)
+    rows = _with_progress(sweep(problem, start, axes), options.quiet)
     everything = {"input": options.input, "problem": spec.to_dict(), "model": start.to_dict(), "scores": list(SCORES)}
     return rows, everything, start.model.name, spec.seed, problem.units or "1"
 
@@ -86,7 +86,7 @@ def _study(options: argparse.Namespace) -> Swept:
 
     study, axes = study_of(options.study), [Axis.read(text) for text in options.axis]
     settings = study.complete(_given(options.set))
-    rows = _told(sweep_study(study, settings, axes), options.quiet)
+    rows = _with_progress(sweep_study(study, settings, axes), options.quiet)
     everything = {"study": options.study, "settings": settings, "scores": list(study.scores)}
     return rows, everything, options.study, int(settings.get("seed", 0)), "1"
 
@@ -105,7 +105,7 @@ def _given(texts: Sequence[str]) -> dict[str, Any]:
     return result
 
 
-def _told(rows: Iterable[dict[str, Any]], quiet: bool) -> list[dict[str, Any]]:
+def _with_progress(rows: Iterable[dict[str, Any]], quiet: bool) -> list[dict[str, Any]]:
     context, result = Context(on_report=Progress(quiet)), []
     for row in rows:
         result.append({name: value for name, value in row.items() if name != "picture"})

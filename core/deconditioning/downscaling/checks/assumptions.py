@@ -107,7 +107,7 @@ def refused(assumptions: Sequence[Assumption]) -> tuple[str, ...]:
 
 def _mediation(problem: DownscalingProblem, spec: ModelSpec, data: IndirectData) -> Assumption:
     if spec.model.reads(problem.data):
-        share = _told_by_mediators(problem, spec)
+        share = _explained_by_mediators(problem, spec)
         sentence = (
             f"The mediators explain {100 * share:.0f} % of the variance of the cells' mean covariates (leave-one-out)"
         )
@@ -140,7 +140,7 @@ def _overlap(problem: DownscalingProblem) -> Assumption:
     return Assumption("overlap", shift.effective, holds, f"{sentence}.")
 
 
-def _told_by_mediators(problem: DownscalingProblem, spec: ModelSpec) -> float:
+def _explained_by_mediators(problem: DownscalingProblem, spec: ModelSpec) -> float:
     """``1 − Σ e² / Σ (x̄ − mean x̄)²`` with the errors e of each bag's mean inputs left out of their regression on
     mediators, weights as W has them; coordinates are no covariates here, save where there is nothing else."""
     data, columns, place = problem.data, columns_of(problem), coordinate_names(problem)

@@ -25,8 +25,8 @@ from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import (
     averaged_with,
     columns_of,
+    common_settings,
     completed,
-    kept_settings,
     other_candidate,
     starting_spec,
 )
@@ -92,7 +92,7 @@ def one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings, check
     averaged = averaged_with(problem, settings)
     other = averaged[0] if averaged else other_candidate(problem, settings)
     if problem.matched and problem.spec.coordinates and settings.kind != REGRESSION_KRIGING:
-        other = completed(problem, kept_settings(REGRESSION_KRIGING.name, settings))
+        other = completed(problem, common_settings(REGRESSION_KRIGING.name, settings))
     table = distances_of(problem, scene.bags, scene.points, scene.shares.device, check)
     result = {
         each.model: _downscaled(scene, problem, each, table, check) for each in (settings, other) if each is not None

@@ -72,7 +72,7 @@ def expire(*, shared: bool) -> int:
         gone += _delete_older(path, now - INCOMING_S)
     if not shared:
         return gone
-    old = {path.stem for path in _kept() if _opened(path) < now - EXPIRY_S}
+    old = {path.stem for path in _stored_files() if _opened(path) < now - EXPIRY_S}
     for visitor in claims_folder().glob("*"):
         for digest in old & {path.name for path in visitor.glob("*")}:
             (visitor / digest).unlink(missing_ok=True)
@@ -93,7 +93,7 @@ def _files(digest: str) -> list[Path]:
     return [where / f"{digest}{end}" for where in (folder, folder / "tables") for end in (".nc", ".csv", ".json")]
 
 
-def _kept() -> Iterator[Path]:
+def _stored_files() -> Iterator[Path]:
     folder = upload_folder()
     yield from folder.glob("*.nc")
     yield from (folder / "tables").glob("*.csv")

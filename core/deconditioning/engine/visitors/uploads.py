@@ -16,7 +16,7 @@ UPLOAD = "upload:"
 _KEY, _DIGEST = re.compile(r"upload:([0-9a-f]{16})"), re.compile(r"[0-9a-f]{16}")
 
 
-class NotKept(InputError):
+class NotStored(InputError):
     """Nothing is wrong with an upload but that it could not be written: it may be tried again."""
 
 
@@ -28,7 +28,7 @@ def upload_folder() -> Path:
 def keep(folder: Path, files: Mapping[str, bytes | Path]) -> None:
     """Write files into a folder of uploads, in that order, each at once and whole; a path is moved there.
 
-    Raises `NotKept` with a sentence where the folder cannot be written.
+    Raises `NotStored` with a sentence where the folder cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -39,7 +39,7 @@ def keep(folder: Path, files: Mapping[str, bytes | Path]) -> None:
             else:
                 disk.write(folder, name, data)
     except OSError as error:
-        raise NotKept(
+        raise NotStored(
             f"The upload cannot be stored ({error.strerror}): free space in the runs folder, or set "
             "DECONDITIONING_RUNS to a writable folder."
         ) from None
@@ -78,7 +78,7 @@ def keep_kind(data: bytes | Path, name: str, kind: str, mark: str) -> str:
     return key
 
 
-def kept_of_kind(kind: str, mark: str = "") -> dict[str, str]:
+def stored_of_kind(kind: str, mark: str = "") -> dict[str, str]:
     """Key → file name of every upload that was read as a ``kind`` of data, or of those of one visitor."""
     return {f"{UPLOAD}{digest}": name for digest, name in kept(upload_folder(), ".nc", mark, kind).items()}
 

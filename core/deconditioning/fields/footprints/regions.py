@@ -64,7 +64,7 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
     )  # fmt: skip
     target = Variable(spec.target, spec.target, regions.units, "", {})
     notes = [*covariates.notes, *_notes(covariates, spec), *regions.notes, *weights_note(spec)]
-    notes += _said(regions, inside, usable[number], shares)
+    notes += _region_notes(regions, inside, usable[number], shares)
     source = f"target: {regions.source}; covariates: {covariates.source}"
     made = assemble(spec, sides, target, (source, covariates.licence), (*notes, *withheld.notes))
     named = covariates_of(covariates, spec.covariates)
@@ -149,7 +149,7 @@ def _notes(covariates: Fields, spec: DownscalingSpec) -> list[str]:
     return notes
 
 
-def _said(regions: Regions, inside: Inside, usable: np.ndarray, shares: Shares) -> list[str]:
+def _region_notes(regions: Regions, inside: Inside, usable: np.ndarray, shares: Shares) -> list[str]:
     """Notes on the regions: how many can be used, what overlaps, which pixels are shared."""
     notes = [
         f"The cells are {len(regions.name)} regions of {regions.source}; "

@@ -29,7 +29,7 @@ def scale_of(array: "xr.DataArray", axes: "Axes") -> tuple[float, list[str]]:
     if axes.kind != "projected":
         return _angle(str(array.name), units)
     if says_nothing(units):
-        return _unsaid(array, axes.mapping)
+        return _without_units(array, axes.mapping)
     if (metres := factor(units, "meter")) is not None:
         return metres, [] if metres == 1 else [f"`{array.name}` was in {units} and is converted to metres."]
     if factor(units, "degree") is not None:
@@ -80,7 +80,7 @@ def _scan(array: "xr.DataArray", units: str, mapping: Mapping[Any, Any]) -> tupl
     ]
 
 
-def _unsaid(array: "xr.DataArray", mapping: Mapping[Any, Any]) -> tuple[float, list[str]]:
+def _without_units(array: "xr.DataArray", mapping: Mapping[Any, Any]) -> tuple[float, list[str]]:
     """An axis of a map projection without units: radians where nothing else can be, never counts of cells."""
     values = np.asarray(array.values, dtype=float)
     if perspective_height(mapping) is not None and np.abs(values).max() < _WIDEST_SCAN:

@@ -70,7 +70,7 @@ def make_problem_from_files(
     place = replace(place, shares=weighted(place.shares, covariates, spec, place.window))
     fine = [values[place.window] for values in raw]
     whole = all_finite(fine, place.grid.shape)
-    notes = _said(covariates, coarse, mediator, spec) + place.notes
+    notes = _notes(covariates, coarse, mediator, spec) + place.notes
     blocks, pixels = _blocks(place, covariates, spec)
     bag_values, query_values, mediator_notes = _mediators(covariates, coarse, mediator, spec, place, blocks, pixels)
     notes += mediator_notes + unfound(spec.missing, [*notes, *mediator_notes])
@@ -246,7 +246,7 @@ def _apart(spec: DownscalingSpec) -> str:
     return sentence
 
 
-def _said(covariates: Fields, coarse: Fields, mediator: Fields | None, spec: DownscalingSpec) -> list[str]:
+def _notes(covariates: Fields, coarse: Fields, mediator: Fields | None, spec: DownscalingSpec) -> list[str]:
     """Notes of every file, marked by its role, and the times and levels taken."""
     notes = [f"Covariates: {n}" for n in covariates.notes] + [f"Target: {n}" for n in coarse.notes]
     notes += [f"Mediator: {n}" for n in mediator.notes] if mediator else []

@@ -155,7 +155,7 @@ def doubt_of(name: str, mark: Mark) -> str:
     )
 
 
-def missing_as_asked(name: str, mark: float, count: int) -> str:
+def marked_missing(name: str, mark: float, count: int) -> str:
     """The sentence on a mark that the user counts as missing."""
     return (
         f"`{name}`: {_counted(count)} of {Mark(mark, count, True).text} {'is' if count == 1 else 'are'} taken as "

@@ -108,11 +108,13 @@ def function_plot(
                 "hovertemplate": "point at %{x:.3f}<extra></extra>",
             }
         )  # fmt: skip
-    picture["meta"]["alt"] = f"{title} from {grid[0]:.2f} to {grid[-1]:.2f}: {_said(grid, mean, sd, lines, model)}."
+    picture["meta"]["alt"] = (
+        f"{title} from {grid[0]:.2f} to {grid[-1]:.2f}: {_description(grid, mean, sd, lines, model)}."
+    )
     return {"data": traces, "layout": picture}
 
 
-def _said(
+def _description(
     grid: np.ndarray, mean: np.ndarray, sd: np.ndarray | None, lines: Mapping[str, np.ndarray], model: str
 ) -> str:
     """What the curve does, and how near it and the others come to the truth where that is drawn."""

@@ -23,7 +23,7 @@ def keep_table(data: bytes, name: str, mark: str = "") -> str:
     return key
 
 
-def kept_tables(mark: str = "") -> dict[str, str]:
+def stored_tables(mark: str = "") -> dict[str, str]:
     """Key → file name of every table that is kept, or of those of one visitor."""
     return kept(upload_folder() / "tables", ".csv", mark)
 
@@ -39,6 +39,6 @@ def table_subjects(key: str, roles: Roles) -> Subjects:
 
 
 def _path(key: str) -> str:
-    if key not in kept_tables():
+    if key not in stored_tables():
         raise InputError("This table is no longer stored: upload it again.")
     return str(upload_folder() / "tables" / f"{key}.csv")

@@ -47,7 +47,7 @@ def _mean() -> float:
     return moments(regression_function)[0]
 
 
-def told_apart(function: str, waves: int, concentrations: tuple[float, ...], draws: int, seed: int) -> Separation:
+def separation_of(function: str, waves: int, concentrations: tuple[float, ...], draws: int, seed: int) -> Separation:
     """Lemma 1 for a function by its name; ``InputError`` for one that is not among `FUNCTIONS`."""
     if function not in FUNCTIONS:
         raise InputError(f"The function '{function}' is unknown: choose among {', '.join(FUNCTIONS)}.")

@@ -36,7 +36,7 @@ def _learned(name: str, numbers: tuple[float, ...], count: int, seed: int) -> Ke
     return learn(problem.prior, simulations, problem.observed, seed=seed).settings
 
 
-def _asked(settings: SweptSettings) -> tuple[str, tuple[float, ...], int, int]:
+def _simulation_key(settings: SweptSettings) -> tuple[str, tuple[float, ...], int, int]:
     """What is simulated: the problem, its numbers, how often, the seed."""
     return settings.problem, numbers_of(settings), settings.simulations, settings.seed
 
@@ -44,7 +44,7 @@ def _asked(settings: SweptSettings) -> tuple[str, tuple[float, ...], int, int]:
 def row(given: dict[str, Any]) -> dict[str, Any]:
     """log q̄, the posterior mean's and interval's errors where the posterior is known, and its quantiles."""
     settings = SweptSettings(**given)
-    requested, seed, method = _asked(settings), settings.seed, settings.method
+    requested, seed, method = _simulation_key(settings), settings.seed, settings.method
     problem, simulations, guards = _simulated(*requested)
     kernels = _learned(*requested) if settings.by_q else kernels_at(settings, guards)
     inference = infer(problem, simulations, seed=seed, settings=kernels, methods=(method,))

@@ -10,7 +10,7 @@ from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.bag_sums.pixel_sums import Picture
 from deconditioning.datasets.swiss_roll import INPUTS, MEDIATORS, RollSpec, SwissRoll, make_swiss_roll
 from deconditioning.device import choose
-from deconditioning.downscaling.prediction import may_be_kept, posterior_of_sums, reads_bags
+from deconditioning.downscaling.prediction import posterior_of_sums, reads_bags, sums_fit_in_memory
 from deconditioning.engine.reporting import NoReport, Stopwatch, peak_mb
 from deconditioning.errors import Check, InputError, never
 from deconditioning.kernels.spec import KernelSpec, gaussian
@@ -217,7 +217,7 @@ def conditioned(
     cache: tuple[SumsStore, str] | None = None,
 ) -> tuple[Conditioning | None, Float[Tensor, " N"], Float[Tensor, " N"]]:
     """What conditioning gives where the sums of pairs of points are kept, and the moments of `posterior_at_points`."""
-    if points is not None and reads_bags(spec) and may_be_kept(data.bags, len(inputs)):
+    if points is not None and reads_bags(spec) and sums_fit_in_memory(data.bags, len(inputs)):
         picture = Picture(inputs, COLUMNS.inputs, data.bags, points)
         store, name = cache or (SumsStore(), "")
         return posterior_of_sums(spec, data, COLUMNS, store.parts(name, spec.kernel, picture, check))

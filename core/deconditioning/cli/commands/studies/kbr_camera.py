@@ -5,7 +5,7 @@ import argparse
 from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.filter_options import add_filter_options, filter_settings
 from deconditioning.cli.flags import add_flags
-from deconditioning.cli.options import add_device_option, add_output_options, add_runs_options, seeds_asked
+from deconditioning.cli.options import add_device_option, add_output_options, add_runs_options, requested_seeds
 from deconditioning.cli.talk import say, stdout_kept_clean
 from deconditioning.studies.filtering.settings import PAPER_NOISES, CameraKernelSettings, CameraSettings
 
@@ -37,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Every method on every run of every noise; the summary is over all of them."""
     check_writable(options.json)
-    seeds = seeds_asked(options)
+    seeds = requested_seeds(options)
     with stdout_kept_clean():
         import torch
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.filter_options import add_circle_options, filter_settings
 from deconditioning.cli.flags import add_flags
-from deconditioning.cli.options import add_missing_option, chosen, seeds_asked
+from deconditioning.cli.options import add_missing_option, chosen, requested_seeds
 from deconditioning.cli.talk import say, stdout_kept_clean
 from deconditioning.errors import InputError
 from deconditioning.studies.filtering.settings import RotationSettings
@@ -39,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Every method on every run."""
     check_writable(options.json)
-    seeds_asked(options)
+    requested_seeds(options)
     with stdout_kept_clean():
         from deconditioning.device import choose
         from deconditioning.studies.filtering.study import compare
