@@ -21,7 +21,7 @@ from pages.kit.tools.history import State, is_shown
 #: In the session: the settings at which exercises were opened, and those of them where a control was moved then.
 
 
-def requested_exercise() -> Exercise | None:
+def _requested() -> Exercise | None:
     """The exercise in the address, where it belongs to the page that is shown."""
     exercise = exercise_of(st.query_params.get(ASKED, ""))
     return exercise if exercise is not None and _address(exercise) == page_record().page else None
@@ -29,7 +29,7 @@ def requested_exercise() -> Exercise | None:
 
 def show() -> None:
     """Its task, what the page's numbers say of it, the next one; nothing where the address asks for none."""
-    exercise = requested_exercise()
+    exercise = _requested()
     if exercise is None:
         return
     _has_moved(exercise)
