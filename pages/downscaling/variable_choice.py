@@ -5,7 +5,11 @@ from typing import Any
 
 import streamlit as st
 
+from deconditioning.engine.visitors.upload_quota import EXPIRY_S
+from deconditioning.engine.visitors.uploads import UPLOAD
 from pages.kit.controls import widgets
+from pages.kit.controls.address import note_instead
+from pages.kit.layout.escaping import plain
 from pages.kit.session import Key
 from pages.kit.state import forget, offer_only
 
@@ -13,14 +17,24 @@ from pages.kit.state import forget, offer_only
 def pick(
     label: str, key: str, options: list[str], default: str, names: dict[str, str] | None = None, **more: Any
 ) -> str:
-    """A select box in the address; an asked-for value that is not on offer falls back to the default."""
+    """A select box in the address; a requested value that is not on offer falls back to the default, and where it is an
+    upload that is gone a sentence above the page says so."""
+    before = st.session_state.get(key)
     offer_only(key, options)
     index = options.index(default) if default in options else 0
     if key not in ("data", "coarse", "third"):
         begin(key, options[index])
     shown = (lambda option: names.get(option, option)) if names else str
     _translate(key, options, shown)
-    return str(widgets.selectbox(label, options, index=index, key=key, format_func=shown, **more))
+    result = str(widgets.selectbox(label, options, index=index, key=key, format_func=shown, **more))
+    if str(before).startswith(UPLOAD) and before not in options:
+        note_instead(
+            key,
+            result,
+            "The uploaded file is no longer on this server: it was deleted, or nobody opened it for "
+            f"{EXPIRY_S / 86400:.0f} days. The page uses {plain(shown(result))}.",
+        )
+    return result
 
 
 def begin(key: str, default: Any) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from deconditioning.downscaling.source import stored_uploads
+from deconditioning.engine.visitors.uploads import UPLOAD, forget
 from deconditioning.studies.distribution_regression.tables import stored_tables
 from tests.core.fields.samples import netcdf, region
 from tests.pages.own_files import downscaled
@@ -24,6 +25,24 @@ def test_a_field_is_deleted_and_the_first_one_is_shown(open_page, runs_folder: P
     delete(page, "Delete mine.nc")
     assert not page.exception and not stored_uploads() and page.selectbox(key="data").value == "ukv-645m"
     assert not [button for button in page.button if button.label == "Delete mine.nc"]
+    assert not page.info  # who deleted it knows
+
+
+def test_a_field_that_is_gone_is_missed_in_a_sentence(open_page, runs_folder: Path) -> None:
+    page = open_page("downscaling", rows="18", columns="18")
+    downscaled(page, ("mine.nc", netcdf(region(12, 12))))
+    (key,) = stored_uploads()
+    forget(key.removeprefix(UPLOAD))
+    page.run()
+    (note,) = page.info
+    assert note.value == (
+        "The uploaded file is no longer on this server: it was deleted, or nobody opened it for 30 days. The page uses "
+        "645 m: altitude matters (UKV)."
+    )
+    page.run()
+    assert page.info  # until another field is chosen
+    page.selectbox(key="data").set_value("ukv-75m").run()
+    assert not page.exception and not page.info
 
 
 def test_a_table_is_deleted_and_another_is_asked_for(open_page, runs_folder: Path) -> None:

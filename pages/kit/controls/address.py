@@ -38,6 +38,11 @@ def note_requests(page: str, address: Mapping[str, Sequence[str]]) -> None:
     requested[page] = {key: list(values) for key, values in address.items()}
 
 
+def note_instead(key: str, used: Any, sentence: str) -> None:
+    """This sentence stands above the page while the control holds ``used`` in place of what it was to hold."""
+    st.session_state.setdefault(Key.ADDRESS_NOTES, {})[key] = (used, sentence)
+
+
 def drop_impossible() -> None:
     """Take values that no control survives out of the address and begin again; before a page's first control."""
     absurd = _absurd()
