@@ -24,6 +24,7 @@ from tests.benchmarks.table import Row, keep
 from tests.browser.conftest import FLAGS
 from tests.browser.serving import ROOT, running_app
 from tests.browser.steps import choose_level
+from tests.waiting import HANG_MS
 
 PRESSES, DRAGS = 6, 3
 #: A drag: so many moves of the pointer over so much of the slider, with so many milliseconds between them.
@@ -120,7 +121,7 @@ def window(browser: Browser, url: str, path: str, chart: str) -> Iterator[Page]:
     page = browser.new_page(viewport={"width": 1280, "height": 1000}, base_url=url)
     choose_level(page.context, url, ALL)
     page.goto(path)
-    page.locator(f'[data-key="{chart}"][data-revision]').wait_for(timeout=240_000)
+    page.locator(f'[data-key="{chart}"][data-revision]').wait_for(timeout=HANG_MS)
     page.wait_for_timeout(STILL_MS)
     page.evaluate(WATCH)
     yield page
@@ -134,7 +135,7 @@ def press(page: Page, slider: str, chart: str, key: str) -> float:
     before = handle.get_attribute("aria-valuetext")
     page.keyboard.press(key)
     try:
-        page.wait_for_function(DRAWN, arg=chart, polling=20, timeout=60_000)
+        page.wait_for_function(DRAWN, arg=chart, polling=20, timeout=HANG_MS)
     except NotYet:
         now = handle.get_attribute("aria-valuetext")
         raise AssertionError(f"{slider}: {key} from {before} to {now} brought no new picture of {chart}") from None
@@ -150,7 +151,7 @@ def moved(page: Page, chart: str, sliders: Sequence[str], pause: float) -> dict[
     times: dict[str, list[float]] = {name: [] for name in sliders}
     for name in sliders:
         for turn in range(PRESSES):
-            page.wait_for_function(REST, polling=50, timeout=60_000)
+            page.wait_for_function(REST, polling=50, timeout=HANG_MS)
             times[name].append(press(page, name, chart, "ArrowLeft" if turn % 2 else "ArrowRight"))
             page.wait_for_timeout(1000 * pause)
     return times
@@ -178,7 +179,7 @@ def drag(page: Page, slider: str, chart: str, back: bool = False) -> tuple[float
     seconds = time.perf_counter() - begun
     page.mouse.up()
     page.wait_for_timeout(STILL_MS)
-    page.wait_for_function(STILL, polling=20, timeout=60_000)
+    page.wait_for_function(STILL, polling=20, timeout=HANG_MS)
     return max(0.0, page.evaluate(TOOK, chart)), during / seconds
 
 
@@ -279,7 +280,7 @@ def exact(page: Page, size: str, app: psutil.Process) -> Row:
     """Seconds until the exact picture, or a note that it took longer than this waits."""
     begun = time.perf_counter()
     press(page, next(iter(SLIDERS.values())), MAP, "ArrowLeft")
-    page.wait_for_function(COMPUTING, timeout=60_000, polling=20)  # the page that follows the picture says so
+    page.wait_for_function(COMPUTING, timeout=HANG_MS, polling=20)  # the page that follows the picture says so
     with contextlib.suppress(Exception):
         page.wait_for_function(f"() => !({COMPUTING})()", timeout=1000 * EXACT_S, polling=100)
     took, there = time.perf_counter() - begun, not page.evaluate(COMPUTING)

@@ -21,6 +21,7 @@ from tests.benchmarks.table import Row, keep
 from tests.browser.conftest import FLAGS
 from tests.browser.serving import ROOT, free_port
 from tests.browser.steps import settled
+from tests.waiting import HANG_MS
 
 STARTS = 3
 WARM_S = 12
@@ -79,7 +80,7 @@ def started(page: Page, runs: Path) -> tuple[subprocess.Popen, tuple[float, floa
         time.sleep(0.02)
     healthy = time.perf_counter() - begun
     page.goto(url)
-    page.locator("[data-testid=stMain] h1").first.wait_for(timeout=60_000)
+    page.locator("[data-testid=stMain] h1").first.wait_for(timeout=HANG_MS)
     return app, (healthy, time.perf_counter() - begun)
 
 
@@ -90,17 +91,17 @@ def memory(page: Page, app: subprocess.Popen) -> list[Row]:
     page.wait_for_timeout(1000 * WARM_S)
     rows += processes(app, "page Start, warmed up, no fit")
     page.goto(f"{home}/{EXAMPLE}")
-    page.locator('[data-key="map-mean"][data-revision]').wait_for(timeout=120_000)
-    page.get_by_role("button", name="NetCDF").wait_for(timeout=120_000)
+    page.locator('[data-key="map-mean"][data-revision]').wait_for(timeout=HANG_MS)
+    page.get_by_role("button", name="NetCDF").wait_for(timeout=HANG_MS)
     rows += processes(app, "page Downscaling, default example, no fit")
     for listed in PAGES:
         page.goto(f"{home}/{listed.url_path}")
-        page.locator("[data-testid=stMain] h1").first.wait_for(timeout=120_000)
+        page.locator("[data-testid=stMain] h1").first.wait_for(timeout=HANG_MS)
         settled(page)
     rows += processes(app, "every page opened once, no fit")
     page.goto(f"{home}/line?o-n=60&o-m=60&o-starts=1&o-steps=20")
-    page.get_by_role("button", name="Learn hyperparameters").click(timeout=120_000)
-    page.get_by_text(re.compile("^Learned in")).wait_for(timeout=120_000)
+    page.get_by_role("button", name="Learn hyperparameters").click(timeout=HANG_MS)
+    page.get_by_text(re.compile("^Learned in")).wait_for(timeout=HANG_MS)
     return rows + processes(app, "after a small first fit")
 
 
