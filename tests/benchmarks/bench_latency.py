@@ -119,9 +119,10 @@ def chromium() -> Iterator[Browser]:
 def window(browser: Browser, url: str, path: str, chart: str) -> Iterator[Page]:
     """A page of the app with its chart on it, watched."""
     page = browser.new_page(viewport={"width": 1280, "height": 1000}, base_url=url)
+    page.set_default_timeout(HANG_MS)
     choose_level(page.context, url, ALL)
     page.goto(path)
-    page.locator(f'[data-key="{chart}"][data-revision]').wait_for(timeout=HANG_MS)
+    page.locator(f'[data-key="{chart}"][data-revision]').wait_for()
     page.wait_for_timeout(STILL_MS)
     page.evaluate(WATCH)
     yield page
@@ -135,7 +136,7 @@ def press(page: Page, slider: str, chart: str, key: str) -> float:
     before = handle.get_attribute("aria-valuetext")
     page.keyboard.press(key)
     try:
-        page.wait_for_function(DRAWN, arg=chart, polling=20, timeout=HANG_MS)
+        page.wait_for_function(DRAWN, arg=chart, polling=20)
     except NotYet:
         now = handle.get_attribute("aria-valuetext")
         raise AssertionError(f"{slider}: {key} from {before} to {now} brought no new picture of {chart}") from None
@@ -151,7 +152,7 @@ def moved(page: Page, chart: str, sliders: Sequence[str], pause: float) -> dict[
     times: dict[str, list[float]] = {name: [] for name in sliders}
     for name in sliders:
         for turn in range(PRESSES):
-            page.wait_for_function(REST, polling=50, timeout=HANG_MS)
+            page.wait_for_function(REST, polling=50)
             times[name].append(press(page, name, chart, "ArrowLeft" if turn % 2 else "ArrowRight"))
             page.wait_for_timeout(1000 * pause)
     return times
@@ -179,7 +180,7 @@ def drag(page: Page, slider: str, chart: str, back: bool = False) -> tuple[float
     seconds = time.perf_counter() - begun
     page.mouse.up()
     page.wait_for_timeout(STILL_MS)
-    page.wait_for_function(STILL, polling=20, timeout=HANG_MS)
+    page.wait_for_function(STILL, polling=20)
     return max(0.0, page.evaluate(TOOK, chart)), during / seconds
 
 

@@ -39,6 +39,7 @@ def bench_start_up(tmp_path: Path) -> None:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
         for turn in range(STARTS):
             page = browser.new_page()
+            page.set_default_timeout(HANG_MS)
             app, times = started(page, tmp_path / f"runs{turn}")
             healthy.append(times[0])
             heading.append(times[1])
@@ -80,7 +81,7 @@ def started(page: Page, runs: Path) -> tuple[subprocess.Popen, tuple[float, floa
         time.sleep(0.02)
     healthy = time.perf_counter() - begun
     page.goto(url)
-    page.locator("[data-testid=stMain] h1").first.wait_for(timeout=HANG_MS)
+    page.locator("[data-testid=stMain] h1").first.wait_for()
     return app, (healthy, time.perf_counter() - begun)
 
 
@@ -91,17 +92,17 @@ def memory(page: Page, app: subprocess.Popen) -> list[Row]:
     page.wait_for_timeout(1000 * WARM_S)
     rows += processes(app, "page Start, warmed up, no fit")
     page.goto(f"{home}/{EXAMPLE}")
-    page.locator('[data-key="map-mean"][data-revision]').wait_for(timeout=HANG_MS)
-    page.get_by_role("button", name="NetCDF").wait_for(timeout=HANG_MS)
+    page.locator('[data-key="map-mean"][data-revision]').wait_for()
+    page.get_by_role("button", name="NetCDF").wait_for()
     rows += processes(app, "page Downscaling, default example, no fit")
     for listed in PAGES:
         page.goto(f"{home}/{listed.url_path}")
-        page.locator("[data-testid=stMain] h1").first.wait_for(timeout=HANG_MS)
+        page.locator("[data-testid=stMain] h1").first.wait_for()
         settled(page)
     rows += processes(app, "every page opened once, no fit")
     page.goto(f"{home}/line?o-n=60&o-m=60&o-starts=1&o-steps=20")
-    page.get_by_role("button", name="Learn hyperparameters").click(timeout=HANG_MS)
-    page.get_by_text(re.compile("^Learned in")).wait_for(timeout=HANG_MS)
+    page.get_by_role("button", name="Learn hyperparameters").click()
+    page.get_by_text(re.compile("^Learned in")).wait_for()
     return rows + processes(app, "after a small first fit")
 
 
