@@ -1,6 +1,5 @@
 """Fixtures for all tests: bounded threads, an empty runs folder, the real files where they are."""
 
-import gc
 import os
 import tempfile
 from collections import Counter
@@ -148,13 +147,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         reason = "torch finds no CUDA device here (it needs an NVIDIA GPU and a torch built with CUDA)"
         for item in marked:
             item.add_marker(pytest.mark.skip(reason=reason))
-
-
-def pytest_collection_finish() -> None:
-    """What was imported for the tests stays: the garbage collector need not look at it again, nor at all so often."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
 
 
 def _cuda() -> bool:

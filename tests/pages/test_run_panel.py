@@ -33,7 +33,7 @@ def _page(changes: dict, stopping: bool) -> None:
 
 @pytest.mark.parametrize(
     ("changes", "stopping", "said"),
-    [({"status": "queued", "created": -12}, False, "Waiting for the engine · for 12 s so far"),
+    [({"status": "queued", "created": -12}, False, "Waiting for a worker process · for 12 s so far"),
      ({"status": "queued", "created": -75, "message": "One run is before it."}, False,
       "One run is before it · for 1 min 15 s so far"),
      ({"created": -500, "started": -42, "message": "Stage two", "eta_s": 90.0}, False,

@@ -92,7 +92,7 @@ def add_footprint_options(group: Any) -> None:
     group.add_argument("--value", metavar="NAME", help="attribute of the regions with the values (with --polygons)")
     group.add_argument("--value-units", metavar="UNITS", help="units of these values (with --polygons)")
     group.add_argument(
-        "--table", metavar="FILE",
+        "--region-table", metavar="FILE",
         help="CSV or NetCDF table with the regions' values in its column --value, joined by --key (with --polygons)",
     )  # fmt: skip
     group.add_argument(
@@ -169,7 +169,7 @@ def check_files(options: argparse.Namespace) -> None:
         )
     from deconditioning.fields.several import keys_of
 
-    named = ("input", "coarse", "mediator", "polygons", "table", "stations", "score_stations")
+    named = ("input", "coarse", "mediator", "polygons", "region_table", "stations", "score_stations")
     given = [keys_of(key) for key in (getattr(options, name, None) for name in named) if key]
     inputs = [Path(file).resolve() for files in given for file in files]
     for option, file in {"output": options.output, **deck_files(options)}.items():

@@ -22,7 +22,7 @@ from deconditioning.fields.spec import DownscalingSpec
 #: What the command line calls the files of a source.
 OPTIONS = {
     "fields": "input", "coarse": "coarse", "mediator": "mediator", "regions": "polygons", "units": "value_units",
-    "table": "table", "key": "key",
+    "table": "region_table", "key": "key",
     "stations": "stations", "scored": "score_stations", "station_value": "station_value",
 }  # fmt: skip
 #: What the store calls an upload of fields.

@@ -240,7 +240,7 @@ def test_the_command_makes_a_map_from_polygons(tmp_path: Path, capsys: pytest.Ca
     (tmp_path / "v.csv").write_text("name,rain\n" + "\n".join(f"no {n},{mean:.6f}" for n, mean in means))
     code = main(
         ["downscale", str(tmp_path / "fine.nc"), "--polygons", str(path), "--value", "rain", "--value-units", "K",
-         "--table", str(tmp_path / "v.csv"), "--key", "name",
+         "--region-table", str(tmp_path / "v.csv"), "--key", "name",
          "--covariates", "orog", "--no-learn", "--output", str(tmp_path / "out.nc"), "--json", str(tmp_path / "o.json")]
     )  # fmt: skip
     said = capsys.readouterr().err
