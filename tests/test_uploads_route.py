@@ -54,9 +54,20 @@ def form(data: bytes, *, files: int = 1) -> bytes:
     )
 
 
+class Gate(asyncio.Event):
+    """Holds the last piece of uploads back; ``reached`` is how many came to it, for whom there was room therefore."""
+
+    reached = 0
+
+    async def wait(self) -> bool:
+        """Until it is opened."""
+        self.reached += 1
+        return await super().wait()
+
+
 async def put(
     server: Uploads, body: bytes, *, who: str = ALICE, session: str = "here", file: str = "file-1",
-    length: int | None = None, pieces: int = 4, gate: asyncio.Event | None = None,
+    length: int | None = None, pieces: int = 4, gate: Gate | None = None,
 ) -> tuple[int, str]:  # fmt: skip
     """Status and words of the answer to one upload, sent in pieces; a gate holds the last one back."""
     headers = [(b"content-type", b"multipart/form-data; boundary=" + BOUNDARY)]
@@ -170,9 +181,9 @@ def test_files_under_way_count_and_one_visitor_does_not_block_another(
     body = form(b"x" * 900_000)
 
     async def crowd() -> list[int]:
-        gate = asyncio.Event()
+        gate = Gate()
         slow = [asyncio.create_task(put(server, body, file=f"slow-{n}", gate=gate)) for n in range(3)]
-        while sum(server._under_way.values()) < 3:
+        while gate.reached < 3:
             await asyncio.sleep(0.01)
         fourth, other = await put(server, body, file="fourth"), await put(server, body, who=BOB)
         gate.set()
@@ -186,7 +197,7 @@ def test_an_upload_that_falls_silent_is_given_up(server: Uploads, monkeypatch: p
     monkeypatch.setattr(uploads, "SILENCE_S", 0.1)
 
     async def silent() -> tuple[int, str]:
-        return await put(server, form(b"x" * 1000), gate=asyncio.Event())
+        return await put(server, form(b"x" * 1000), gate=Gate())
 
     assert asyncio.run(silent())[0] == 400 and not sum(server._under_way.values())
 
