@@ -72,7 +72,7 @@ def test_what_does_not_join_is_refused_with_a_sentence(
 
 
 def test_a_source_keeps_table_and_key_and_needs_both() -> None:
-    options = {"input": "a.nc", "polygons": "s.geojson", "table": "v.csv", "key": "code"}
+    options = {"input": "a.nc", "polygons": "s.geojson", "region_table": "v.csv", "key": "code"}
     source = Source.of_options(options)
     assert source == Source("a.nc", regions="s.geojson", table="v.csv", key="code")
     assert Source.from_dict(source.to_dict()) == source
