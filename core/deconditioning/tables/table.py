@@ -111,13 +111,15 @@ def read_table(path: str | Path, name: str | None = None, missing: Missing = Non
 
     Raises ``InputError`` if anything is wrong with the file.
     """
+    from deconditioning.fields.reading.decoding import NETCDF
+
     path = Path(path)
     if not path.is_file():
         raise InputError(f"There is no file {path.name}: give the path of a CSV or NetCDF file.")
     name = name or path.name
     with open(path, "rb") as file:
         head = file.read(8)
-    netcdf = head.startswith((b"CDF", b"\x89HDF"))
+    netcdf = head.startswith(NETCDF)
     table = _netcdf_table(path, name, missing) if netcdf else _text_table(path, name, missing)
     columns = table.columns
     if not columns or not len(table):

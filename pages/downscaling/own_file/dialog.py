@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.downscaling.source import keep_upload, stored_uploads
-from deconditioning.downscaling.stations.opening import REGIONS, STATIONS, keep_beside, kind_of
+from deconditioning.downscaling.stations.opening import REGIONS, STATIONS, keep_beside, kind_of, other_kinds
 from deconditioning.engine.visitors.uploads import UPLOAD, NotStored, delete, stored_of_kind
 from deconditioning.errors import InputError
 from deconditioning.fields.several import keys_of
@@ -116,6 +116,7 @@ def _keep(data: bytes | Path, name: str) -> str:
     """The key of a file of fields, of stations or of regions."""
     if kind := kind_of(data, name):
         return keep_beside(kind, data, name, visitor_mark())
+    others = other_kinds(data)  # before the file is moved
     try:
         key, fields = keep_upload(data, name, visitor_mark())
         fields_of(key, fields)
@@ -123,7 +124,7 @@ def _keep(data: bytes | Path, name: str) -> str:
     except NotStored:
         raise
     except InputError as error:  # a NetCDF file may hold stations or regions
-        for kind in (REGIONS, STATIONS):
+        for kind in others:
             with contextlib.suppress(InputError):
                 return keep_beside(kind, data, name, visitor_mark())
         raise error from None

@@ -26,12 +26,23 @@ _BEGINNINGS = (b"{", b"SQLite format 3", b"\x00\x00\x27\x0a")
 def kind_of(data: bytes | Path, name: str) -> str | None:
     """Whether a file's name or first bytes say `STATIONS` (a table of text) or `REGIONS`; None for anything else."""
     ending = Path(name).suffix.lower()
-    with data.open("rb") if isinstance(data, Path) else BytesIO(data) as file:
-        head = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
+    head = _head(data).removeprefix(b"\xef\xbb\xbf").lstrip()
     if ending in _OUTLINES or head.startswith(_BEGINNINGS):
         return REGIONS
     text = b"\x00" not in head and not head.startswith(b"GRIB")
     return STATIONS if ending in _TABLES and text else None
+
+
+def other_kinds(data: bytes | Path) -> tuple[str, ...]:
+    """What a file that holds no fields, and of which `kind_of` says nothing, may hold; only NetCDF may hold regions."""
+    from deconditioning.fields.reading.decoding import NETCDF
+
+    return (REGIONS, STATIONS) if _head(data).startswith(NETCDF) else (STATIONS,)
+
+
+def _head(data: bytes | Path) -> bytes:
+    with data.open("rb") if isinstance(data, Path) else BytesIO(data) as file:
+        return file.read(64)
 
 
 def keep_beside(kind: str, data: bytes | Path, name: str, mark: str = "") -> str:

@@ -15,6 +15,7 @@ from shapely.geometry import shape
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.outline_checks import checked
 from deconditioning.fields.footprints.region_data import Regions
+from deconditioning.fields.reading.decoding import NETCDF
 from deconditioning.missing_marks import find_marks, marked
 
 #: The most regions, and the most bytes of a GeoJSON file.
@@ -23,7 +24,7 @@ _MOST_REGIONS, _MOST_BYTES = 20_000, 200_000_000
 _NAMES = ("name", "region", "label", "title", "id", "code", "nuts_id", "gid", "fid")
 _GEOJSON = (".json", ".geojson")
 #: How a zip archive begins, in which the files of a shapefile may lie, and how NetCDF does.
-_ZIP, _NETCDF = b"PK\x03\x04", (b"CDF", b"\x89HDF")
+_ZIP = b"PK\x03\x04"
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ def read_outlines(path: str | Path, name: str | None = None) -> Outlines:
             f"There is no file {name}: give a GeoJSON file, a shapefile, a GeoPackage or NetCDF with CF geometries."
         )
     with open(path, "rb") as file:
-        netcdf = file.read(4).startswith(_NETCDF)
+        netcdf = file.read(4).startswith(NETCDF)
     raw, system = (_netcdf if netcdf else _geojson if _is_json(path, name) else _by_ogr)(path, name)
     if len(raw.geometry) > _MOST_REGIONS:
         raise InputError(f"{name} has {len(raw.geometry):,} regions: give from 1 to {_MOST_REGIONS:,}.")

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import xarray as xr
     from xarray.backends import AbstractDataStore
 
+#: How files of NetCDF begin, of version 3 or 4.
+NETCDF = (b"CDF", b"\x89HDF")
 _NETCDF3, _CDF5, HDF5 = (b"CDF\x01", b"CDF\x02"), b"CDF\x05", b"\x89HDF\r\n\x1a\n"
 _KINDS = {
     b"PK\x03\x04": "a zip archive (unpack it with `unzip`)", b"\x1f\x8b": "a gzip archive (unpack it with `gunzip`)",
