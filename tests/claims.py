@@ -467,6 +467,22 @@ def _period_cell(labels: list[str], column: str) -> str | None:
     return f"{found['yardstick' if column == 'BCSD' else 'ours']:.3f}"
 
 
+def _statistic_cell(labels: list[str], column: str) -> str | None:
+    name = {"times above": "above", "times below": "below"}.get(column, column)
+    method = {"an archive": "archive"}.get(labels[1], labels[1])
+    (found,) = [
+        each for each in rows("period_statistics") if (each["size"], each["more"]["method"]) == (labels[0], method)
+    ]
+    held = found["more"]["held"]
+    return f"{100 * held[name]:.0f} %" if name in held else None
+
+
+def _held_maxima() -> list[str]:
+    mine = [each for each in rows("period_statistics") if "ERA5" in each["size"]]
+    held = [each["max"] for row in mine if row["more"]["method"] == "archive" for each in row["more"]["windows"]]
+    return [f"{100 * share:.0f} %" for share in (min(held), max(held))]
+
+
 BENCHMARKS, BAYES = "docs/benchmarks.md", "docs/kernel_bayes.md"
 PAGES, RESULTS, LIMITS, SERVER = "docs/pages.md", "docs/reading_results.md", "docs/limits.md", "docs/server.md"
 DOWN = "docs/downscaling.md"
@@ -491,6 +507,7 @@ SENTENCES = (
     Sentence(BENCHMARKS, "at the end it is {}, that of the variational CMP {}.", lambda: _accuracy(1, "ssim")),
     Sentence(BENCHMARKS, "than the {} at the end.", lambda: _accuracy(0, "rmse")[:1]),
     Sentence(BENCHMARKS, "summed pair by pair ({} of {})", _fallen_back),
+    Sentence("docs/period.md", "window of the British Isles is held at {} to {} of the pixels", _held_maxima),
     Sentence(BAYES, "what ABC needs about {} simulations for, and with 1,600 + 1,600 what it needs about {} for.",
              _abc_needs),
     Sentence(BAYES, "It loses {} % at d = 64", _validated_loss),
@@ -547,6 +564,7 @@ TABLES = (
     Table(DOWN, "| | UKV 645 m", _mediated_cell),
     Table(DOWN, "| unexplained", _mediation_cell),
     Table("docs/period.md", "| series | BCSD", _period_cell),
+    Table("docs/period.md", "| series | from |", _statistic_cell),
 )
 
 #: Numbers that are not measured, as they stand, and what they are.

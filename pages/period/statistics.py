@@ -87,7 +87,7 @@ def _about(statistic: PeriodStatistic, count: int) -> str:
     if statistic.sd_if_fixed is not None:
         between = [number(float(np.nanmean(each)), 2) for each in (statistic.sd, statistic.sd_if_fixed)]
         about += (
-            " Without an archive the cells cannot show which share of the errors never changes: the mean sd is "
-            f"between {between[0]} and {between[1]}."
+            " Without an archive the cells cannot show which share of the errors never changes, so the interval is "
+            f"too narrow: the mean sd is between {between[0]}, as it is here, and {between[1]}."
         )
     return about

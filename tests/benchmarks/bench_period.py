@@ -38,7 +38,7 @@ TITLES = {ARCHIVE: "Archive and kernel", RIDGE: "Ridge on BCSD", ALONE: "Cells a
 MOST_TIMES = 10_000
 #: Windows of a series that are predicted from all its other times, times and joint draws of each at most, and every
 #: how many windows from cells alone; series that this is done for.
-WINDOWS, WINDOW, DRAWS, ALONE_EVERY, SERIES = 6, 60, 40, 3, 3
+WINDOWS, WINDOW, DRAWS, ALONE_EVERY, SERIES = 6, 48, 30, 3, 3
 SMOKE = {"MOST_TIMES": 40, "WINDOWS": 2, "WINDOW": 10, "DRAWS": 3, "SERIES": 1}
 
 

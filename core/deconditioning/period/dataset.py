@@ -51,6 +51,8 @@ def _with_statistic(dataset: "xr.Dataset", given: PeriodStatistic, place: tuple[
     for (ending, sentence), rows in zip(words.items(), values, strict=True):
         if rows is not None:
             about = {"long_name": sentence.format(statistic.long_name), "units": statistic.units}
+            if given.sd_if_fixed is not None and ending in ("_low", "_high"):
+                about["comment"] = f"too narrow: without errors that never change, see {statistic.name}_sd_if_fixed"
             dataset[f"{statistic.name}{ending}"] = (dims, rows if grouped else rows[0], about)
     return dataset.assign_coords({dims[0]: list(statistic.groups)}) if grouped else dataset
 

@@ -25,6 +25,7 @@ from deconditioning.period.correlation import (
     correlation_of_errors,
     days_of,
 )
+from deconditioning.period.dataset import period_dataset
 from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.series import Series
 from deconditioning.period.statistics import gumbel_level, period_draws, period_statistics, statistics_named
@@ -117,6 +118,8 @@ def test_the_sd_of_a_mean_is_that_of_linked_errors(series: Series, result: Perio
         assert np.abs(ratio - 1).max() < 0.28 and abs(ratio.mean() - 1) < 0.06 and mean.sd_if_fixed is None
     (mean,) = period_statistics(result, ["mean"], 100, 0)
     assert (mean.sd_if_fixed > mean.sd).mean() > 0.9
+    ends = [period_dataset(result, [each]).period_mean_high.attrs for each in (mean, replace(mean, sd_if_fixed=None))]
+    assert ends[0]["comment"].startswith("too narrow") and "comment" not in ends[1]
 
 
 def test_intervals_of_few_draws_hold_nine_tenths_of_exact_gaussian_series(series: Series, result: PeriodResult) -> None:
