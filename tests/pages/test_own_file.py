@@ -10,6 +10,7 @@ from pages.downscaling.own_file.request import OWN
 from pages.kit.session import Key
 from tests.core.fields.own_files import coarse_months, fine_heights, projected, reanalysis, rubbish, unusable
 from tests.core.fields.samples import netcdf
+from tests.core.fields.test_outlines import swath
 from tests.pages.own_files import downscaled, offered
 from tests.pages.test_tools import press
 
@@ -74,6 +75,22 @@ def test_a_coarse_file_and_a_fine_one_take_their_places(page: AppTest) -> None:
     page.button(key="lab-own-go").click().run()
     assert settings(page) == ("tas", ["slope"])
     assert page.selectbox(key="coarse-dim-time").value == "2001-03-01 00:00 (#2)"
+
+
+def test_a_swath_is_a_coarse_file_whose_declared_errors_are_proposed(page: AppTest) -> None:
+    seen = swath()[0]
+    seen.t.attrs["standard_name"] = "air_temperature"
+    seen.t_error.attrs["standard_name"] = "air_temperature standard_error"
+    offered(page, ("swath.nc", netcdf(seen)), ("heights.nc", netcdf(fine_heights())))
+    assert box(
+        page, "selectbox", "error"
+    ).value == "t_error" and "t_error: the file declares it as the standard error of t" in captions(page)
+    page.button(key="lab-own-go").click().run()
+    assert settings(page)[0] == "t" and page.selectbox(key="errors").value == "t_error"
+    page.button(key="lab-own-file").click().run()
+    box(page, "selectbox", "error").set_value("(none)").run()
+    page.button(key="lab-own-go").click().run()
+    assert page.session_state["_choice"].spec.error is None and not page.exception
 
 
 def test_another_target_has_its_own_guess_and_cells(page: AppTest) -> None:

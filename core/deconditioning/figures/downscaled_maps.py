@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from deconditioning.fields.footprints.station_data import Stations
+from deconditioning.fields.grids.polygons import as_polygons
 from deconditioning.fields.problem.map_selection import number_of
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.colours import colour_scale
@@ -26,8 +27,10 @@ from deconditioning.wording import number
 
 #: Half-width of the interval on the map of uncertainty, in standard deviations.
 SPREADS = 2
-#: The sides of the regions of problems, on their grids.
-_REGION_LINES: WeakKeyDictionary[DownscalingProblem, tuple[np.ndarray, np.ndarray]] = WeakKeyDictionary()
+#: The most cells of a swath whose outlines are drawn.
+_MOST_OUTLINES = 4000
+#: The sides of the footprints of problems, on their grids.
+_FOOTPRINT_LINES: WeakKeyDictionary[DownscalingProblem, tuple[np.ndarray, np.ndarray]] = WeakKeyDictionary()
 #: Share of the pixels within the limits of the error and the spread.
 _WITHIN = 0.98
 LONGEST_NAME = 34
@@ -148,12 +151,13 @@ def chosen_cell_marks(problem: DownscalingProblem) -> list[dict[str, Any]]:
 def footprint_marks(
     problem: DownscalingProblem, key: str, scale: MapScale, best: int | None = None
 ) -> list[dict[str, Any]]:
-    """Traces of the footprints that are no cells of a grid, for the map of a ``key``: outlines of regions; stations, in
-    the field's colours on the coarse map, those that only score as small dots; the place of the ``best`` further
-    station, a flat index of the grid, on the map of uncertainty."""
+    """Traces of the footprints that are no cells of a grid, for the map of a ``key``: outlines of regions, or of the
+    cells of a swath, which a file gives by their corners; stations, in the field's colours on the coarse map, those
+    that only score as small dots; the place of the ``best`` further station, a flat index of the grid, on the map of
+    uncertainty."""
     traces: list[dict[str, Any]] = []
-    if problem.regions is not None and key in (MapKey.OBSERVED, MapKey.MEAN):
-        traces += rimmed_line(*_region_lines(problem), width=1.0, hoverinfo="skip", name="regions")
+    if key in (MapKey.OBSERVED, MapKey.MEAN) and len((sides := _footprint_lines(problem))[0]):
+        traces += rimmed_line(*sides, width=1.0, hoverinfo="skip", name="regions")
     if problem.scored is not None and key == MapKey.OBSERVED:
         traces.append(_station_marks(problem, problem.scored.stations, "only scores", 4, None))
     if problem.stations is not None and key in (MapKey.OBSERVED, MapKey.MEAN, MapKey.SPREAD):
@@ -187,20 +191,34 @@ def _points(x: Any, y: Any, marker: dict[str, Any], words: list[str]) -> dict[st
             "name": "stations", "showlegend": False}  # fmt: skip
 
 
-def _region_lines(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarray]:
-    """The regions' sides as one line on the grid, made once for a problem: a slider draws it at every step."""
-    if problem not in _REGION_LINES:
-        _REGION_LINES[problem] = lines_on(problem.grid, _rings(problem))
-    return _REGION_LINES[problem]
+def _footprint_lines(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarray]:
+    """The footprints' sides as one line on the grid, made once for a problem: a slider draws it at every step."""
+    if problem not in _FOOTPRINT_LINES:
+        rings = _rings(problem)
+        _FOOTPRINT_LINES[problem] = lines_on(problem.grid, rings) if rings else (np.zeros(0), np.zeros(0))
+    return _FOOTPRINT_LINES[problem]
+
+
+def _footprints(problem: DownscalingProblem) -> np.ndarray:
+    """(n,) polygons in degrees: the regions, or the cells with a value of a swath with corners; else none."""
+    if problem.regions is not None:
+        return problem.regions.geometry
+    cells, drawn = problem.coarse_grid, np.isfinite(problem.coarse)
+    if cells.vertices is None or drawn.sum() > _MOST_OUTLINES:
+        return np.zeros(0, dtype=object)
+    latitude, longitude = (each[drawn] for each in cells.corners())
+    there = (np.isfinite(latitude) & np.isfinite(longitude)).all(axis=1)
+    latitude, longitude = latitude[there], longitude[there]
+    longitude = longitude[:, :1] + (longitude - longitude[:, :1] + 180.0) % 360.0 - 180.0
+    return as_polygons(latitude, longitude)
 
 
 def _rings(problem: DownscalingProblem) -> list[np.ndarray]:
-    """The sides of the regions (n, 2) in degrees, as fine as a pixel shows them."""
+    """The sides of the footprints (n, 2) in degrees, as fine as a pixel shows them."""
     import shapely
 
-    assert problem.regions is not None
     pixel = float(np.rad2deg(np.sqrt(np.median(problem.grid.steradians()))))
-    simple = shapely.simplify(problem.regions.geometry, 0.25 * pixel)
+    simple = shapely.simplify(_footprints(problem), 0.25 * pixel)
     parts = shapely.get_parts(shapely.boundary(simple))
     return [shapely.get_coordinates(shapely.segmentize(ring, 8 * pixel)) for ring in shapely.get_parts(parts)]
 

@@ -12,7 +12,7 @@ from deconditioning.errors import InputError
 from deconditioning.fields.cell_settings import CellSettings
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.guess.problem import ProblemGuess, cells_in_words, guess_files, guess_problem, pixel_km
-from deconditioning.fields.guess.variables import static_covariates
+from deconditioning.fields.guess.variables import declared_error, static_covariates
 from deconditioning.fields.selecting import index_of
 from deconditioning.fields.several import joined, keys_of
 from deconditioning.fields.spec import DownscalingSpec
@@ -70,6 +70,7 @@ def show(keys: Sequence[str], names: Mapping[str, str], beside: Mapping[str, str
     with st.container(horizontal=True):
         block = guessed.block.value if files.apart else _block(files, guessed)
         select, coarse_select, places_shown = _places(files, target, covariates, guessed)
+        error = _error(files, target) if files.apart else None
     st.button("Downscale", type="primary", width="stretch", key="lab-own-go", on_click=_ask)
     if st.session_state.pop(Key.OWN_FILE_ASKED, False):
         begin = files.shown or DownscalingSpec(target, withhold=0.0 if files.regions else guessed.withhold)
@@ -77,7 +78,7 @@ def show(keys: Sequence[str], names: Mapping[str, str], beside: Mapping[str, str
         try:
             spec = replace(
                 begin, target=target, covariates=tuple(covariates), mediators=mediators, block=block, select=select,
-                coarse_select=coarse_select, hide=(), reveal=(), region=None,
+                coarse_select=coarse_select, error=error, hide=(), reveal=(), region=None,
             )  # fmt: skip
             gridded = {"fields": files.fine, "coarse": files.coarse, "mediator": files.mediator}
             _apply(Choice(Source.from_dict({**beside, **gridded}), spec), places_shown)
@@ -179,6 +180,27 @@ def _block(files: _Files, guessed: ProblemGuess) -> tuple[int, int]:
         block = begin if side == begin[0] else (side, side)
         st.caption(f"Averaging makes {cells_in_words(fields_of(files.fine).grid, block)}.")
     return block
+
+
+def _error(files: _Files, target: str) -> str | None:
+    """The field, or attribute of the regions, with the sd of each coarse value's error."""
+    variables = {} if files.regions else files.holder.variables()
+    names = [name for name in (attributes(files.regions) if files.regions else variables) if name != target]
+    declared = None if files.regions else declared_error(files.holder, target)
+    begin = declared if files.shown is None else files.shown.error
+    if not names:
+        return None
+    labels, options = labels_of(variables), [NONE, *names]
+    with _tight(_NARROW):
+        chosen = st.selectbox(
+            "Errors of the coarse values (sd)", options, options.index(begin) if begin in names else 0,
+            key=files.key(f"error-{target}"), format_func=lambda name: labels.get(name, plain(name)),
+        )  # fmt: skip
+        why = (
+            f"the file declares it as the standard error of {plain(target)}" if chosen == declared else "chosen by you"
+        )
+        st.caption("None: all values count alike." if chosen == NONE else f"{plain(chosen)}: {why}.")
+    return None if chosen == NONE else str(chosen)
 
 
 def _places(

@@ -16,9 +16,13 @@ from deconditioning.fields.grids.blocks import reaggregate
 from deconditioning.fields.grids.grid import Grid, make_grid
 from deconditioning.fields.grids.overlap import overlap
 from deconditioning.fields.grids.pixel_shares import shares_between
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.two_files import make_problem_from_files
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.fields.store import load_fields, save_fields
+from deconditioning.figures.downscaled_maps import field_scale, footprint_marks
+from deconditioning.figures.style import uncompacted
 from tests.core.fields.remapcon.cases import GRIDS, LAMBERT, dataset, lines
 from tests.core.fields.test_vertices import curvilinear
 
@@ -179,15 +183,33 @@ def swath() -> tuple[xr.Dataset, np.ndarray, np.ndarray]:
     return data, means, error
 
 
-def test_a_ramp_seen_by_a_swath_is_not_moved() -> None:
-    data, *_ = swath()
+def of_swath() -> tuple[DownscalingProblem, np.ndarray]:
+    """A problem of the swath, with its errors, beside a rough covariate; the latitude of every pixel."""
     y, x = lines(43, 50, 0.25), lines(5, 15, 0.25)
     latitude = np.broadcast_to(y[:, None], (len(y), len(x)))
     rough = np.random.default_rng(3).standard_normal(latitude.shape)
     fine = xr.Dataset({"rough": (("lat", "lon"), rough)}, {"lat": ("lat", y, {"units": "degrees_north"}),
                                                            "lon": ("lon", x, {"units": "degrees_east"})})  # fmt: skip
     spec = DownscalingSpec("t", ("rough",), withhold=0.0, error="t_error")
-    found = make_problem_from_files(fields_from_dataset(fine), fields_from_dataset(data), None, spec)
+    return make_problem_from_files(fields_from_dataset(fine), fields_from_dataset(swath()[0]), None, spec), latitude
+
+
+def test_the_outlines_of_a_swath_are_drawn_through_its_corners() -> None:
+    problem, _ = of_swath()
+    dark, light = footprint_marks(problem, "observed", field_scale(problem))
+    assert dark["x"] == light["x"] and not footprint_marks(problem, "spread", field_scale(problem))
+    x, y = uncompacted(dark["x"]), uncompacted(dark["y"])
+    data, *_ = swath()
+    for latitude, longitude in zip(data.lat_c.values.reshape(-1, 4), data.lon_c.values.reshape(-1, 4), strict=True):
+        for north, east in zip(latitude, longitude, strict=True):
+            if 43.5 < north < 49.5 and 5.5 < east < 14.5:
+                assert np.nanmin(np.hypot(x - east, y - north)) < 1e-5
+    plain = make_problem(fields_from_dataset(swath()[0]), DownscalingSpec("t", (), block=(2, 2), withhold=0.0))
+    assert not footprint_marks(plain, "observed", field_scale(plain))
+
+
+def test_a_ramp_seen_by_a_swath_is_not_moved() -> None:
+    found, latitude = of_swath()
     sds = np.sqrt(found.data.errors.numpy()) * found.target_scale.sd
     assert np.allclose(np.sort(np.unique(sds)), [0.01, 0.3]) and len(found.target_cell) > 40
     result = downscale(found, {"learn": False})

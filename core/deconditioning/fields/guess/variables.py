@@ -214,6 +214,13 @@ def guess_covariates(fields: "Fields", target: str, block: int, select: Mapping[
     return result
 
 
+def declared_error(fields: "Fields", target: str) -> str | None:
+    """The field that its standard name makes the standard error of a target (CF conventions, appendix C)."""
+    variables = fields.variables()
+    wanted = f"{variables[target].standard_name} standard_error".strip()
+    return next((name for name, each in variables.items() if name != target and each.standard_name == wanted), None)
+
+
 def values_or_gap(
     fields: "Fields", name: str, shape: tuple[int, ...], select: Mapping[str, int | str] | None = None
 ) -> np.ndarray:

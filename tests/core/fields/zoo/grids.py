@@ -119,6 +119,11 @@ def _sheets() -> Iterator[Animal]:
     yield of("missing-corners", sheet(hole=True), "sst", grid="curvilinear", noted="have no position")
     huge = sheet(hole=True).fillna(1e36)
     yield of("unmarked-corners", huge, "sst", grid="curvilinear", noted="have no position")
+    seen = sheet()
+    for name, centre in (("lat_vert", "TLAT"), ("lon_vert", "TLONG")):  # pixels that overlap by half
+        seen[name] = seen[centre] + 1.5 * (seen[name] - seen[centre])
+    yield of("swath-with-errors", seen.assign(error=0.1 * seen.sst), "sst error", grid="curvilinear",
+             noted="between the corners that the file gives")  # fmt: skip
     pair = sheet().rename(TLAT="ULAT", TLONG="ULONG").drop_vars(["lat_vert", "lon_vert"])
     both = sheet().assign_coords(ULAT=pair.ULAT + 0.5, ULONG=pair.ULONG + 0.5)
     for name in ("ULAT", "ULONG"):
