@@ -4,7 +4,6 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -181,24 +180,6 @@ def coarse_print(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for module in (deck, report):
         monkeypatch.setattr(module, "DPI", 50)
-
-
-def learned_in_a_step(patch: pytest.MonkeyPatch) -> None:
-    """The baseline on the cells' centres takes one step: learned to its end it takes longer than a small model."""
-    from deconditioning.downscaling import run
-
-    learn = run.learn
-
-    def short(spec: Any, data: Any, columns: Any, options: Any, **more: Any) -> Any:
-        return learn(spec, data, columns, replace(options, steps=1), **more)
-
-    patch.setattr(run, "learn", short)
-
-
-@pytest.fixture
-def short_baseline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests that ask for the model beside the baselines."""
-    learned_in_a_step(monkeypatch)
 
 
 @pytest.fixture

@@ -29,8 +29,8 @@ class Answer:
 
 
 @pytest.fixture(autouse=True)
-def cluster(shared_cluster: None, short_baseline: None) -> None:
-    """Every engine of these commands uses the one cluster; baselines are quick."""
+def cluster(shared_cluster: None) -> None:
+    """Every engine of these commands uses the one cluster."""
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ SHORT = {"steps": 2, "restarts": 1}
 DIRECT = ("AreaToPointGP", "BagGP", "Downscaler", "RegressionKriging")
 MEDIATED = ("CMP", "PartialCMP", "ShrinkageCMP", "TaskTransformedGP", "VariationalCMP")
 
-pytestmark = [pytest.mark.filterwarnings("ignore::UserWarning"), pytest.mark.usefixtures("short_baseline")]
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
 @pytest.fixture
