@@ -126,10 +126,11 @@ PARTS = (
     Part("streamlit.proto.WidgetStates_pb2:WidgetState", "The value of a slider.", _QUIET),
 )
 
+_MESSAGES = "Without it a change is lost that comes with one of another fragment: see mendMessages in dragging.js."
 _DRAGGING = "Without it sliders send their value on release alone: see what pages/kit/controls/dragging.js calls."
 #: Where: ``js/script:name``. All of it is used by dragging.js.
 SCRIPT_PARTS = tuple(
-    Part(f"js/{where}", why, _DRAGGING)
+    Part(f"js/{where}", why, _MESSAGES if where.startswith("index:send") or "lush" in where else _DRAGGING)
     for where, why in {
         "react-dom:__reactFiber$": "Leads from an element to the components around it.",
         "react-dom:memoizedProps": "What a component was given.",
@@ -145,6 +146,10 @@ SCRIPT_PARTS = tuple(
         "index:setDoubleArrayValue": "Sends the value of a slider over numbers.",
         "index:triggerRerun": "Whether what is put there begins a run.",
         "index:setJsonValue": "Puts the number of the drag among them.",
+        "index:scheduleFlush": "Lets what has changed be sent in the browser's next task.",
+        "index:flushScheduled": "Whether something waits to be sent.",
+        "index:scheduledFragmentId": "The fragment that will run then.",
+        "index:sendUpdateWidgetsMessage": "Sends it; timers call it too.",
         "index:addScriptFinishedHandler": "Tells when a run has ended.",
         "index:removeScriptFinishedHandler": "Stops telling.",
     }.items()

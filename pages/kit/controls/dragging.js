@@ -57,6 +57,25 @@ const acknowledge = (handle, { at }) => {
   onChangeEnd(at);
 };
 
+// What changes before the browser's next task goes to the server in one message. Streamlit then runs the fragment of the
+// first change alone, and what the others were to do is lost: here the whole page runs. A timer's run would send a press
+// that waits for its message once more: it is left out, and the timer's next follows.
+const mendMessages = manager => {
+  if (!manager?.scheduleFlush || manager.labMended) return;
+  const { scheduleFlush, sendUpdateWidgetsMessage } = manager;
+  let several = false;
+  manager.scheduleFlush = fragment => {
+    several ||= manager.flushScheduled && fragment !== manager.scheduledFragmentId;
+    scheduleFlush.call(manager, fragment);
+  };
+  manager.sendUpdateWidgetsMessage = (fragment, isTimer) => {
+    if (isTimer && manager.flushScheduled) return;
+    sendUpdateWidgetsMessage.call(manager, several ? undefined : fragment, isTimer);
+    several = false;
+  };
+  manager.labMended = true;
+};
+
 // ---- Python is told which drag a value comes from (dragging.py), with that value --------------------------------------
 const FOLLOWED_MS = 2000; // the run of the page that follows the last value (picture_first.py) belongs to the drag
 let me = null, drags = Date.now(), told = 0, forgetting = 0;
@@ -166,6 +185,7 @@ export default function ({ parentElement, data }) {
   session = data.session;
   const app = appOf(parentElement);
   me = app ? parentElement : null;
+  mendMessages(widgetOf(parentElement)?.widgetMgr);
   app?.addScriptFinishedHandler(ended);
   return () => app?.removeScriptFinishedHandler(ended);
 }
