@@ -133,7 +133,8 @@ def _baseline_scores(
 def _learned_baselines(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -> dict[str, Any]:
     """Jobs in the background of the baselines that learn, by name; None for those that wait for the exact picture."""
     fits: dict[str, Fit] = {}
-    if spec.model.name != "centroid_gp":  # else the sliders' own version stands in the table, not the learned baseline
+    of_sliders = spec.model.name == "centroid_gp"  # the sliders' own version stands in the table then
+    if problem.mediator_columns and not of_sliders and control(DownscaleSettings.centroid_gp):
         fits["centroid_gp"] = centroid_baseline
     if control(DownscaleSettings.gradient_boosting):
         fits["gradient_boosting"] = gradient_boosting

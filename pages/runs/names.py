@@ -79,6 +79,7 @@ _WORDS = {
     "local_scale": "Local scale of the uncertainty", "average": "Averages the models by their likelihood",
     "structure": "Kernels are combined as a", "linear_mean": "Prior mean linear in the covariates",
     "spatial": "Kernel family of the location", "choose": "Chooses the model one scale up",
+    "centroid_gp": "Compares with a GP on centroids",
     "gradient_boosting": "Compares with gradient boosting", "learn": "Learns hyperparameters",
     "stage_one": "Stages of learning", "method": "Optimiser", "steps": "Steps per start", "restarts": "Starts",
     "prior_sd": "Width of priors", "hold": "Noises held", "bound": "Bound",

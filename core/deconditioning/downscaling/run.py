@@ -101,7 +101,7 @@ def downscale(
     result = predict(spec, data, problem, device=device, check=context.check)
     context.report(message="Scoring the model and the baselines")
     predictive = physical_map(problem, result.parts)
-    fields, scores = _score_all(problem, spec, predictive, context.check, settings.gradient_boosting)
+    fields, scores = _score_all(problem, spec, predictive, settings, context.check)
     coverage = None if guard is None or guard.one_scale_up is None else guard.one_scale_up.held
     rests_on = assumptions(problem, spec, data, predictive.mean, predictive.sd, coverage)
     guard = beside_bilinear(problem, spec.model, result.left_out, bilinear_error(problem), guard)
@@ -158,18 +158,17 @@ def jitter_sentence(jitter: float) -> tuple[str, ...]:
 
 
 def _score_all(
-    problem: DownscalingProblem, spec: ModelSpec, predictive: Predictive, check: Check = never,
-    boosting: bool = False,
-) -> tuple[dict[str, np.ndarray], dict[str, dict[str, float]]]:  # fmt: skip
-    """Fields and scores of the model and of every baseline (gradient ``boosting`` too), all seeing the same cells."""
+    problem: DownscalingProblem, spec: ModelSpec, predictive: Predictive, settings: DownscaleSettings, check: Check
+) -> tuple[dict[str, np.ndarray], dict[str, dict[str, float]]]:
+    """Fields and scores of the model and of every baseline, all seeing the same cells."""
     from deconditioning.fields.problem.baselines import interpolations
     from deconditioning.metrics.field_scores import score_field
 
     problem = problem.plain
     predicted: dict[str, Predicted] = {spec.model.name: predictive, **interpolations(problem)}
-    if problem.mediator_columns and "centroid_gp" not in predicted:
+    if settings.centroid_gp and problem.mediator_columns and "centroid_gp" not in predicted:
         predicted["centroid_gp"] = centroid_baseline(problem, check)
-    if boosting:
+    if settings.gradient_boosting:
         predicted["gradient_boosting"] = gradient_boosting(problem, check)
     fields = {name: each.mean if isinstance(each, Predictive) else each for name, each in predicted.items()}
     scores = {}

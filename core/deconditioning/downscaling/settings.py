@@ -132,6 +132,12 @@ class KernelSettings(Settings):
                "covariates."),
         "done for area_to_point_gp and regression_kriging of matched cells, and for partial_cmp",
     )  # fmt: skip
+    centroid_gp = Switch(
+        "Compare with a GP on centroids", False, address="centroids",
+        about="add a Gaussian process on the cells' centres to the baselines; it is learned as a model is",
+        help="The usual baseline: a cell's value counts as that of its centre. It is learned as a model is, and takes "
+        "about as long.",
+    )  # fmt: skip
     gradient_boosting = Switch(
         "Compare with gradient boosting", False, address="boost",
         about="add gradient boosting to the baselines, which takes some seconds",
@@ -272,7 +278,8 @@ class DownscaleSettings(KernelSettings, LearningSettings):
         (`models.learning.integrate`), or their `Spread` as a dictionary; ``None`` for the model's own.
     prior_sd, restarts : width of the priors that hold kernels near their start (0: none) and starts of the optimiser,
         ``None`` for the model's own.
-    gradient_boosting : whether the baselines hold gradient boosting too (`downscaling.boosting`, some seconds).
+    centroid_gp, gradient_boosting : whether the baselines include these too (`run.centroid_baseline`, learned as a
+        model is; `downscaling.boosting`, some seconds).
     seed : of restarts and k-means; device : "auto", "cpu" or "cuda".
     """
 

@@ -94,7 +94,7 @@ def averaged_with(problem: DownscalingProblem, settings: DownscaleSettings) -> l
 
 def common_settings(model: str, settings: DownscaleSettings) -> DownscaleSettings:
     """Another model as it begins, with what of the settings is no model's own."""
-    names = ("points", "seed", "device", "steps", "method", "learn", "gradient_boosting", "warp")
+    names = ("points", "seed", "device", "steps", "method", "learn", "centroid_gp", "gradient_boosting", "warp")
     return DownscaleSettings(model, **{name: getattr(settings, name) for name in names})
 
 

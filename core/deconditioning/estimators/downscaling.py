@@ -47,6 +47,7 @@ class ModelEstimator(Estimator):
     method, bound : "lbfgs" or "adam"; "collapsed" or "stochastic".
     restarts, steps, points : starts of the optimiser, steps per start, points per cell during learning.
     every_pixel, prior_sd, local_scale, integrate, warp : see `deconditioning.downscaling.settings.DownscaleSettings`.
+    centroid_gp : whether the baselines include a Gaussian process on the cells' centres, learned as a model is.
     gradient_boosting : whether the baselines include gradient boosting.
     seed : seed of withheld cells, restarts and k-means.
     device : "auto", "cpu" or "cuda".
@@ -88,6 +89,7 @@ class ModelEstimator(Estimator):
     local_scale: bool | None = _DEFAULT.local_scale.default
     integrate: Any = _DEFAULT.integrate.default
     warp: Any = _DEFAULT.warp.default
+    centroid_gp: bool = _DEFAULT.centroid_gp.default
     gradient_boosting: bool = _DEFAULT.gradient_boosting.default
     seed: int = _DEFAULT.seed.default
     device: str = _DEFAULT.device.default

@@ -46,6 +46,7 @@ def test_the_issues_own_command(command, file: Path, tmp_path: Path) -> None:
     answer = command(
         "downscale", file, "--target", "t", "--covariates", "z", "--mediators", "p", "--block", 3, 3,
         "--withhold", 0.5, "--seed", 0, "--model", "shrinkage_cmp", "--restarts", 1, "--steps", 3, "--output", out,
+        "--centroid-gp",
     )  # fmt: skip
     assert answer.code == 0, answer.err
     found = answer.document

@@ -20,7 +20,7 @@ from deconditioning.fields.problem.warp import Warp
 from deconditioning.fields.spec import DownscalingSpec
 from tests.core.fields.samples import fields, region
 
-QUICK = DownscaleSettings("regression_kriging", steps=12)
+QUICK = DownscaleSettings("regression_kriging", steps=12, centroid_gp=True)
 
 
 @pytest.fixture(scope="module")
