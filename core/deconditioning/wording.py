@@ -95,7 +95,7 @@ def slider_text(value: float) -> str:
 
 
 #: Beginnings that a spreadsheet takes for a formula, the full-width forms of East Asian keyboards included.
-_FORMULA = re.compile(r"[ \u00a0]*[=+\-@\t\r\n＝＋－＠].", re.DOTALL)
+_FORMULA = re.compile(r"[ \u00a0\u200b\ufeff]*[=+\-@\t\r\n＝＋－＠].", re.DOTALL)
 
 
 def table_cell(text: str) -> str:

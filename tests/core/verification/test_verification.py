@@ -179,15 +179,16 @@ def test_a_series_of_ours_beside_the_interpolations_of_its_cells(tmp_path: Path,
     np.testing.assert_allclose(means, given.forecasts[CELL_MEAN].mean, atol=1e-9)
 
     words = ["verify", str(tmp_path / "ours.nc"), "--above", "280", "--table", str(tmp_path / "t.csv"), "--maps",
-             str(tmp_path / "m.nc"), "--against", f"again={tmp_path / 'ours.nc'}"]  # fmt: skip
+             str(tmp_path / "m.nc"), "--against", f"@again={tmp_path / 'ours.nc'}"]  # fmt: skip
     assert main(words) == 0
     said = capsys.readouterr()
     written = json.loads(said.out)
     assert written["results"][0]["scores"]["rmse"] == pytest.approx(scores["prediction"].pooled["rmse"])
     assert written["results"][0]["units"]["ralsd"] == "dB" and written["results"][0]["units"]["wasserstein"] == "K"
     assert "RMSE skill against bilinear" in said.err and written["events"]["ours"][0]["threshold"] == 280
-    assert [each["skill"] for each in written["skill"] if each["reference"] == "again"] == [0.0, 0.0]
-    assert (tmp_path / "t.csv").read_text().startswith("prediction,score,threshold,value\nours,rmse,,")
+    assert [each["skill"] for each in written["skill"] if each["reference"] == "@again"] == [0.0, 0.0]
+    table = (tmp_path / "t.csv").read_text()
+    assert table.startswith("prediction,score,threshold,value\nours,rmse,,") and "\n'@again,rmse,," in table
     with xr.open_dataset(tmp_path / "m.nc") as maps:
         assert set(maps) == {"bias", "rmse", "crps", "coverage95"} and maps.rmse.attrs["units"] == "K"
 

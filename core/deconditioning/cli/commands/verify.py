@@ -10,6 +10,7 @@ from deconditioning.cli.document import Result, check_writable, document, table,
 from deconditioning.cli.options import add_output_options
 from deconditioning.cli.talk import say
 from deconditioning.errors import InputError
+from deconditioning.wording import table_cell
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -98,7 +99,7 @@ def _csv(rows: list[dict[str, Any]]) -> str:
     stream = io.StringIO()
     writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows(row | {"prediction": table_cell(row["prediction"])} for row in rows)
     return stream.getvalue()
 
 
