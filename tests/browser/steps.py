@@ -53,8 +53,8 @@ BACKGROUND = """() => getComputedStyle(document.querySelector('[data-testid=stAp
   .backgroundColor.match(/[0-9.]+/g).slice(0, 3).map(Number)"""
 
 SHOWN = "theme => getComputedStyle(document.querySelector('[data-testid=stApp]')).colorScheme === theme"
-OPEN_EXPANDERS = """() => {
-  const closed = [...document.querySelectorAll('details:not([open]) > summary')];
+OPEN_EXPANDERS = """where => {
+  const closed = [...document.querySelectorAll(`${where} details:not([open]) > summary`)];
   closed.forEach(summary => summary.click());
   return closed.length;
 }"""
@@ -151,11 +151,11 @@ def move_slider(page: Page, label: str, times: int = 1, key: str = "ArrowRight")
     return handle
 
 
-def open_expanders(page: Page) -> None:
+def open_expanders(page: Page, where: str = "") -> None:
     """Open expanders until none is closed: some come with the one around them, some are redrawn while clicked."""
 
     def none_closed() -> bool:
-        closed = page.evaluate(OPEN_EXPANDERS)
+        closed = page.evaluate(OPEN_EXPANDERS, where)
         if closed:
             settled(page)
         return not closed
@@ -284,7 +284,7 @@ def popovers(page: Page, without: Sequence[str] = ()) -> Iterator[str]:
         settled(page)  # what is in it is drawn by a run, which takes it away for a moment
         pressed(button.click, body, "visible")  # on a busy machine two presses were heard, and the second closed it
         settled(page)
-        open_expanders(page)
+        open_expanders(page, "[data-testid=stPopoverBody]")  # a click elsewhere closes it
         expect(body).to_be_visible()
         yield f"popover {button.inner_text()}"
         pressed(lambda: page.keyboard.press("Escape"), body, "detached")
