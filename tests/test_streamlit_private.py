@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+from streamlit.runtime.state import SafeSessionState
+from streamlit.testing.v1 import AppTest
 
 from pages.kit import streamlit_parts, streamlit_private
 from pages.kit.streamlit_parts import PARTS, SCRIPT_PARTS, TEST_IDS, Part, missing
@@ -135,3 +137,25 @@ def test_a_fragments_end_is_told_though_others_begin_at_once(
     (message,) = queue.flush()
     success, early = ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY, ForwardMsg.FINISHED_EARLY_FOR_RERUN
     assert message.script_finished == (success if kept else early)
+
+
+def test_single_values_are_those_that_streamlit_writes_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def page() -> None:
+        import streamlit as st
+
+        st.session_state["own"] = [1, 2]
+        st.selectbox("With a key", ["a", "b"], index=1, key="with")
+        st.number_input("Nothing is typed", value=None, key="open")
+        st.text_input("No key", "x")
+
+    run = AppTest.from_function(page).run()
+    session = run.session_state._state
+    written = dict(session.filtered_state)
+    names = [each.proto.id for each in (*run.selectbox, *run.number_input, *run.text_input)]
+    monkeypatch.setattr(SafeSessionState, "filtered_state", SafeSessionState.filtered_state)
+    streamlit_private.look_up_single_values()
+    looked_up = session.filtered_state
+    assert written == {"own": [1, 2], "with": "b", "open": None} == dict(looked_up) and len(looked_up) == 3
+    assert [key in looked_up for key in (*written, *names, "other")] == [True] * 3 + [False] * 4
+    again = run.selectbox(key="with").set_value("a").run()
+    assert again.session_state["with"] == "a" and not again.exception

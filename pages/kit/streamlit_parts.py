@@ -32,6 +32,7 @@ _UPLOADS = "Without it uploads stay in the server's memory: drop scripts/uploads
 _SESSIONS = "Without it ended sessions stay in memory until another one ends: see scripts/housekeeping.py."
 _ENDS = "Drop keep_ends_of_fragments where tests/test_streamlit_private.py passes without it."
 _QUIET = "Pictures of a dragged slider then come by runs of the page, slower: see `QuietRuns` in streamlit_private.py."
+_VALUES = "Drop look_up_single_values: pages are right without it, and slower."
 _ADDRESS = "Write the address with st.query_params alone, where it takes keys that belong to controls."
 PARTS = (
     Part("streamlit.web.cli:main", "Runs `streamlit run` in this process, after the changes below.", _OWN_SERVER),
@@ -93,6 +94,13 @@ PARTS = (
             "remove_param": "Takes out a key that belongs to a control, which st.query_params refuses.",
             "set_corrected_value": "Writes such a key without the control's being set again.",
             "set_initial_query_params_from_current": "Controls begin with the address as it is now.",
+        }.items()
+    ),
+    *(
+        Part(f"streamlit.{name}", why, _VALUES)
+        for name, why in {
+            "runtime.state:SafeSessionState.filtered_state": "Where a control looks for its own value.",
+            "runtime.state.common:is_element_id": "Tells a control's name from its key.",
         }.items()
     ),
     Part(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -153,6 +153,34 @@ def address_of_run() -> Any:
     context = get_script_run_ctx()
     assert context is not None  # pages run in one
     return context.session_state.query_params()
+
+
+class _Values(Mapping[str, Any]):
+    """The session's values by key, each looked up when it is asked for; ``whole`` gives all of them."""
+
+    def __init__(self, session: Any, whole: Callable[[Any], dict[str, Any]]) -> None:
+        self._session, self._whole = session, whole
+
+    def __getitem__(self, key: str) -> Any:
+        from streamlit.runtime.state.common import is_element_id
+
+        if is_element_id(key):  # the name of a control, not its key
+            raise KeyError(key)
+        return self._session[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._whole(self._session))
+
+    def __len__(self) -> int:
+        return len(self._whole(self._session))
+
+
+def look_up_single_values() -> None:
+    """Let a control look up its own value alone: Streamlit writes out the values of all controls for each of them."""
+    from streamlit.runtime.state import SafeSessionState
+
+    whole = SafeSessionState.filtered_state.fget  # type: ignore[attr-defined]
+    SafeSessionState.filtered_state = property(lambda session: _Values(session, whole))  # type: ignore
 
 
 def overtaken_error() -> type[Exception]:

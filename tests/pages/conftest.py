@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.state import SafeSessionState
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from pages.kit import state
+from pages.kit import state, streamlit_private
 from pages.kit.chart import background
 from pages.kit.chart.background import Background
 from pages.kit.pages import PAGES
@@ -30,6 +31,15 @@ def components() -> Iterator[None]:
         patch.setattr(
             manifest_scanner, "scan_component_manifests", functools.cache(manifest_scanner.scan_component_manifests)
         )
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def values() -> Iterator[None]:
+    """Controls look up their own values, as on the app's server."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SafeSessionState, "filtered_state", SafeSessionState.filtered_state)
+        streamlit_private.look_up_single_values()
         yield
 
 
@@ -74,17 +84,24 @@ def session(name: str, **query: str | list[str]) -> AppTest:
 
 
 class Patient(Background):
-    """Begins no work before a test waits for some: most look at what is on the page at once and leave."""
+    """Begins no work before a test waits for some: most look at what is on the page at once and leave.
+
+    What gives way to everything else, maps ahead of a slider, waits until a test waits for that.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self.go = threading.Event()
+        self.go, self.go_ahead = threading.Event(), threading.Event()
+        self._ahead = set[str]()
 
     def request(
         self, key: str, lane: str, work: Callable[[Callable[[], None]], Any], *, gives_way: bool = False
     ) -> "Future[Any]":
+        begin = self.go_ahead if gives_way else self.go
+        self._ahead |= {key} if gives_way else set()
+
         def later(check: Callable[[], None]) -> Any:
-            while not self.go.wait(0.05):
+            while not begin.wait(0.05):
                 check()
             return work(check)
 
@@ -92,8 +109,9 @@ class Patient(Background):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing waits or goes on."""
-        return all(job.done() for job in [*self._jobs.values()])
+        """Whether nothing that may begin waits or goes on."""
+        held = set() if self.go_ahead.is_set() else self._ahead
+        return all(job.done() for key, job in [*self._jobs.items()] if key not in held)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -111,17 +129,22 @@ def drop_everything() -> None:
         work.drop(lane, unless="")
 
 
-def until(page: AppTest, there: Callable[[], Any]) -> None:
-    """Let the background work, and run the page again when it or the engine is through, until something is there."""
+def until(page: AppTest, there: Callable[[], Any], *, ahead: bool = False) -> None:
+    """Let the background work, and run the page again when it or the engine is through, until something is there.
+
+    With what gives way to everything else only if the test waits for what is computed ``ahead``.
+    """
     work = background.get_background()
     assert isinstance(work, Patient)
-    work.go.set()
+    begun = [work.go, work.go_ahead] if ahead else [work.go]
+    for each in begun:
+        each.set()
 
     def look() -> Any:
         if found := there():
             return found
-        begun = time.monotonic()
-        while time.monotonic() < begun + 1 and not (work.idle and not state._holder().engine.active()):
+        since = time.monotonic()
+        while time.monotonic() < since + 1 and not (work.idle and not state._holder().engine.active()):
             time.sleep(0.05)
         page.run()
         return None
@@ -129,4 +152,5 @@ def until(page: AppTest, there: Callable[[], Any]) -> None:
     try:
         wait_for(look, "what the page waits for", every=0.05)
     finally:
-        work.go.clear()
+        for each in begun:
+            each.clear()

@@ -145,7 +145,7 @@ def test_the_page_sends_them_once_it_is_exact_and_a_moved_slider_keeps_its_own(
     open_page: Callable[..., AppTest],
 ) -> None:
     page = open_page("downscaling", rows="18", columns="18")
-    until(page, lambda: "l0" in sent_frames(page))
+    until(page, lambda: "l0" in sent_frames(page), ahead=True)
     before, context = along(page, "map-mean"), sent_frames(page)["l0"]
     assert before["l0"][0] == context and along(page, "map-error")["l0"][0] == context
     on_slider(page, "l0", 0.8)

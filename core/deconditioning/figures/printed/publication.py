@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -315,8 +316,9 @@ def _aspect(grid: Grid, where: "CRS") -> float:
     return float(np.clip(_stretch(grid, where) * spans[1] / spans[0], 0.3, 1.8))
 
 
+@lru_cache(maxsize=4)
 def _coast(grid: Grid) -> Any:
-    """The coastline near the grid as one geometry in degrees."""
+    """The coastline near the grid as one geometry in degrees, the same one for all panels: cartopy keeps its path."""
     from shapely.geometry import MultiLineString
 
     resolution = resolution_for(grid.latitude)
@@ -325,12 +327,13 @@ def _coast(grid: Grid) -> Any:
     centre = grid.centre_longitude()
     half = np.abs((grid.longitude - centre + 180) % 360 - 180).max() + 5
     low, high = grid.latitude.min() - 5, grid.latitude.max() + 5
-    kept = []
-    for line in coast_lines(resolution):
-        near = (np.abs((line[:, 0] - centre + 180) % 360 - 180) < half) & (line[:, 1] > low) & (line[:, 1] < high)
-        runs = np.split(np.arange(len(line)), np.flatnonzero(np.diff(near.astype(int))) + 1)
-        kept += [line[run] for run in runs if len(run) > 1 and near[run[0]]]
-    return MultiLineString(kept)
+    lines = coast_lines(resolution)
+    points = np.concatenate(lines)
+    near = np.abs((points[:, 0] - centre + 180) % 360 - 180) < half
+    near &= (points[:, 1] > low) & (points[:, 1] < high)
+    kept, begins = np.flatnonzero(near), np.cumsum([0, *map(len, lines[:-1])])
+    cuts = np.flatnonzero((np.diff(kept) > 1) | np.isin(kept[1:], begins)) + 1
+    return MultiLineString([run for run in np.split(points[kept], cuts) if len(run) > 1])
 
 
 def _wrap(text: str, width: int) -> list[str]:
