@@ -58,7 +58,7 @@ def _at_the_place(result: Lasting, count: int, answered: bool, dark: bool) -> Fi
     means = stretches(result.predicted, count).mean(1)
     edges = edges[: len(means) + 1]
     traces = [
-        draw.line(result.days, result.predicted, "downscaled", hue("teal", dark), width=1.5),
+        draw.line(result.days, result.predicted, "downscaled", hue("grey", dark), width=1.5),
         draw.cells(edges, means, "its means", hue("teal", dark)),
     ]
     if answered:
