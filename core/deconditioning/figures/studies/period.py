@@ -142,19 +142,19 @@ def hovmoeller(
     Source: Hovmöller 1949, *The trough-and-ridge diagram*.
     """
     picture = layout("", height=height, dark=dark, showlegend=False, plot_bgcolor=MISSING[dark])
-    picture["margin"] = {"l": 96 if ticks else 52, "r": 8, "t": 30, "b": 42}
+    picture["margin"] = {"l": 96 if ticks else 52, "r": 8, "t": 42, "b": 42}
     picture["yaxis"] = axis(
         labels[1], dark, automargin=False, **(ticks or {}), range=[float(days[-1]), float(days[0])], showgrid=False
     )
     picture["annotations"], traces, count = [], [], len(panels)
-    for n, (title, values) in enumerate(panels.items()):
+    for n, (title, values) in enumerate(panels.items()):  # on a phone a panel is as wide as one word
         left, right = n / count + (0.02 if n else 0), (n + 1) / count
         name = "x" if n == 0 else f"x{n + 1}"
         picture[name.replace("x", "xaxis")] = axis(labels[0], dark, automargin=False, domain=[left, right], nticks=5,
                                                    showgrid=False, anchor="y")  # fmt: skip
         picture["annotations"].append(
-            {"xref": f"{name} domain", "x": 0, "yref": "paper", "y": 1, "yshift": 22, "text": literal(title),
-             "showarrow": False, "font": {"size": 13}}
+            {"xref": f"{name} domain", "x": 0, "yref": "paper", "y": 1, "yanchor": "bottom", "align": "left",
+             "text": literal(title).replace(" ", "<br>"), "showarrow": False, "font": {"size": 13}}
         )  # fmt: skip
         traces.append(
             {
