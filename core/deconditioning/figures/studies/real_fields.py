@@ -9,8 +9,8 @@ from deconditioning.figures.style import INK, Figure, axis, layout, literal
 from deconditioning.metrics.intervals import AIM
 
 _LINE = 46
-#: How far apart dots of a field's models lie, in lines.
-_ASIDE = 0.17
+#: How far from the line of a field the dots of its models lie at most, in lines.
+_ASIDE = 0.42
 #: From the foot to the top of a panel, behind its dots.
 _ENDS = {"y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
 
@@ -62,7 +62,7 @@ def _picture(rows: Sequence[Measured], title: str, label: str, alt: str, dark: b
     picture = layout(title, height=124 + _LINE * len(fields), dark=dark)
     picture["margin"] |= {"t": 60, "l": 8, "b": 44}
     picture["xaxis"] = axis(label, dark)
-    picture["yaxis"] = axis("", dark, range=[len(fields) - 0.5, -0.5], fixedrange=True, zeroline=False)
+    picture["yaxis"] = axis("", dark, range=[len(fields) - 0.4, -0.6], fixedrange=True, zeroline=False)
     picture["yaxis"] |= {"tickvals": list(range(len(fields))), "ticktext": [literal(field) for field in fields]}
     picture["meta"]["alt"] = f"{title}: {alt}"
     return picture
@@ -85,7 +85,7 @@ def _dots(
     fields, traces = _fields(rows), []
     models = sorted(dict.fromkeys(model for _, model in places), key=lambda model: model != usual)
     for index, model in reversed([*enumerate(models)]):
-        aside = _ASIDE * ((index + 1) // 2) * (-1) ** index
+        aside = _ASIDE * ((index + 1) // 2) / max(1, len(models) // 2) * (-1) ** index
         chosen, colour = model == usual, model_colour(model, dark)
         marker = {"size": 14 if chosen else 10, "color": colour, "symbol": "circle" if chosen else "circle-open",
                   "line": {"width": 2, "color": colour}}  # fmt: skip
