@@ -173,6 +173,17 @@ def few_features(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fourier, "FEATURES", 32)
 
 
+@pytest.fixture(scope="module")
+def short_chain() -> Iterator[None]:
+    """Chains of few cells' hyperparameters take a sixth of their steps: a mixture is one whichever its members are."""
+    from deconditioning.models.learning import integrate
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(integrate, "_APART", 1)
+        patch.setattr(integrate, "_BEFORE", 4)
+        yield
+
+
 @pytest.fixture
 def coarse_print(monkeypatch: pytest.MonkeyPatch) -> None:
     """Slides are printed with few dots: what is asked of them is what they show."""

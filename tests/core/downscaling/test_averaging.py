@@ -26,6 +26,8 @@ from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.models.spec import ModelSpec
 from tests.core.fields.samples import fields, runaway
 
+pytestmark = pytest.mark.usefixtures("short_chain")
+
 QUICK = {"restarts": 1, "steps": 10, "points": 6}
 WEIGHT = 0.3
 

@@ -25,6 +25,8 @@ from deconditioning.models.learning.objectives import exact_objective
 from deconditioning.models.learning.trainable import Trainable
 from tests.core.fields.samples import rectilinear
 
+pytestmark = pytest.mark.usefixtures("short_chain")
+
 SPEC = DownscalingSpec("t", ("orog",), withhold=0.0, error="t_sd")
 
 

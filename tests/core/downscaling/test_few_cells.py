@@ -9,6 +9,7 @@ import torch
 from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.downscaling import interactive
 from deconditioning.downscaling.checks.few_cells import integrates, sentences
+from deconditioning.downscaling.checks.one_scale_up import one_scale_up
 from deconditioning.downscaling.draws import exact_draws
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.prediction import predict
@@ -16,6 +17,7 @@ from deconditioning.downscaling.run import downscale, leaving
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import completed, spec_to_settings, starting_spec
 from deconditioning.downscaling.stores.stored_model import condition_on_problem
+from deconditioning.errors import never
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
@@ -23,6 +25,8 @@ from deconditioning.fields.writing.delivery import Delivery
 from deconditioning.models.learning.integrate import members
 from deconditioning.models.spec import ModelSpec
 from tests.core.fields.samples import fields, region
+
+pytestmark = pytest.mark.usefixtures("short_chain")
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +87,8 @@ def test_draws_are_of_all_members_and_keep_the_cells(problem: DownscalingProblem
 
 
 def test_one_scale_up_is_the_mixtures_too(problem: DownscalingProblem) -> None:
-    wide = make_problem(fields(region(32, 32)), DownscalingSpec("t", ("orog",), block=(4, 4), withhold=0.2))
-    settings = DownscaleSettings("area_to_point_gp", steps=3)
-    checks = [learn_model(wide, settings.replace(integrate=on))[1].one_scale_up for on in (True, False)]
+    settings = completed(problem, DownscaleSettings("area_to_point_gp", steps=3))
+    checks = [one_scale_up(problem, settings.replace(integrate=on), never) for on in (True, False)]
     assert all(check is not None for check in checks)
     assert checks[0].values["sd"] != checks[1].values["sd"]
 

@@ -26,6 +26,8 @@ from deconditioning.models.indirect_gp import weights_and_noise
 from tests.core.downscaling.test_run import Context
 from tests.core.fields.samples import fields, plane, rectilinear, region, runaway
 
+pytestmark = pytest.mark.usefixtures("short_chain")
+
 ALL_POINTS = 16
 QUICK = {"restarts": 1, "steps": 15, "points": ALL_POINTS}
 
@@ -33,6 +35,12 @@ QUICK = {"restarts": 1, "steps": 15, "points": ALL_POINTS}
 def problem(data=None, **changes) -> DownscalingProblem:
     spec = {"block": (4, 4), "withhold": 0.3, "mediators": ()} | changes
     return make_problem(fields(runaway() if data is None else data), DownscalingSpec("t", ("orog",), **spec))
+
+
+@pytest.fixture(scope="module")
+def quick() -> OneScaleUp:
+    """What the bag GP finds on the usual problem."""
+    return one_scale_up(problem(), DownscaleSettings("bag_gp", **QUICK), never)
 
 
 def dense(given: DownscalingProblem, spec, scene) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -139,11 +147,11 @@ def test_cells_across_the_seam_of_a_globe_are_interpolated_across_it():
     assert np.abs((found - known)[at_seam]).mean() < np.abs((apart - known)[at_seam]).mean()
 
 
-def test_what_the_model_may_not_see_has_no_say():
-    given, settings = problem(), DownscaleSettings(model="bag_gp", **QUICK)
+def test_what_the_model_may_not_see_has_no_say(quick):
+    given = problem()
     hidden = replace(given, truth=np.flipud(given.truth), coarse_truth=np.where(given.observed, given.coarse, 1e3))
-    first, second = (one_scale_up(each, settings, never) for each in (given, hidden))
-    assert replace(first, cpu_s=0.0) == replace(second, cpu_s=0.0)
+    found = one_scale_up(hidden, DownscaleSettings("bag_gp", **QUICK), never)
+    assert replace(found, cpu_s=0.0) == replace(quick, cpu_s=0.0)
 
 
 def test_it_finds_what_helps_and_what_does_not():
@@ -176,8 +184,8 @@ def test_another_way_has_to_be_nearer_by_more_than_chance(t, better):
     assert ("cannot tell" in found.sentences[-1]) == (better != "bilinear")
 
 
-def test_standard_errors_are_those_of_a_paired_t_test_over_larger_cells():
-    found = one_scale_up(problem(), DownscaleSettings("bag_gp", **QUICK), never)
+def test_standard_errors_are_those_of_a_paired_t_test_over_larger_cells(quick):
+    found = quick
     given, joined = problem(), join_targets(problem())
     known, own = (np.array(found.values[name]) for name in ("known", "mean"))
     other = bilinear_of_joined(given, joined, joined.mean(given.coarse.flat[given.target_cell]))
@@ -204,10 +212,9 @@ def test_it_goes_with_the_result_and_the_file():
 @pytest.mark.parametrize(
     "damage", [{"held": [0.5]}, {"rmse": {}}, {"values": {"cell": [1]}}, {"pit": None}, {"rmse": 1}, {"cells": 3}]
 )
-def test_damaged_findings_are_none(damage):
-    told = one_scale_up(problem(), DownscaleSettings(model="bag_gp", **QUICK | {"steps": 1}), never).to_dict()
+def test_damaged_findings_are_none(damage, quick):
     with pytest.raises((TypeError, ValueError, KeyError, AttributeError)):
-        OneScaleUp.from_dict({**told, **damage})
+        OneScaleUp.from_dict({**quick.to_dict(), **damage})
 
 
 @pytest.mark.parametrize("model", ["centroid_gp", "vbagg"])

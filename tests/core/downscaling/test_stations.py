@@ -33,6 +33,8 @@ from deconditioning.observations import PointErrors
 from tests.benchmarks.stations_case import station_case
 from tests.core.fields.samples import rectilinear
 
+pytestmark = pytest.mark.usefixtures("short_chain")
+
 ERROR, OFFSET = 0.3, 1.5
 
 

@@ -28,6 +28,8 @@ from deconditioning.slides.assembled import of_result
 from deconditioning.slides.deck import downscaling_deck
 from tests.core.fields.test_warp import field_of
 
+pytestmark = pytest.mark.usefixtures("short_chain")
+
 QUICK = DownscaleSettings("regression_kriging", steps=30)
 SPEC = DownscalingSpec("rain", ("c",), block=(4, 4), withhold=0.4)
 
