@@ -18,21 +18,22 @@ def trace_series(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Stage], S
     maximised or minimised; ``""`` where none is named): ``value`` and ``best`` under the name of their ``quantity``
     where the task reported them so, else the evidence, else the losses, else every other number. ``hyperparameters``
     holds what was reported in nested dicts, where positive. What is missing is None. Where another fit begins, of
-    another model say, the task's own ``step`` begins anew: a row without values, half a step before, parts the two.
+    another model or from another start, the task's own ``step`` begins anew or its ``restart`` changes: a row without
+    values, half a step before, parts the two.
     """
     stages: dict[str, list[tuple[float, dict[str, float]]]] = {}
     nested: list[tuple[float, dict[str, float]]] = []
-    step, before = 0, 0.0
+    step, before, start = 0, 0.0, None
     for row in rows:
         plain = {str(name): float(value) for name, value in row.items() if name not in _NOT_VALUES and _number(value)}
         inner = [value for value in row.values() if isinstance(value, Mapping)]
         parameters = {str(n): float(v) for values in inner for n, v in values.items() if _number(v) and v > 0}
         step += bool(plain or parameters)
         if (plain or parameters) and _number(row.get("step")):
-            if row["step"] < before:
+            if row["step"] < before or len({start, row.get("restart")} - {None}) == 2:
                 for lines in (*stages.values(), nested):
                     lines.append((step - 0.5, {}))
-            before = row["step"]
+            before, start = row["step"], row.get("restart")
         if plain:
             plain = _named(row.get("quantity"), plain)
             stages.setdefault(str(row.get("stage") or ""), []).append((step, plain))

@@ -102,6 +102,8 @@ def test_another_fit_is_parted_from_the_one_before() -> None:
     figure = objective_trace("evidence", steps, lines)
     assert [shape["x0"] for shape in figure["layout"]["shapes"]] == [3.5]
     assert "5 steps in 2 fits" in figure["layout"]["meta"]["alt"]
+    starts = [{"step": step, "restart": step // 3, "value": 1.0} for step in (1, 2, 3, 4)]
+    assert trace_series([{"step": 1, "value": 1.0}, *starts])[0][""][0] == [1, 2, 3, 3.5, 4, 5]
 
 
 def test_the_model_of_a_run() -> None:
