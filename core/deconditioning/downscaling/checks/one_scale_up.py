@@ -156,7 +156,7 @@ def _downscaled(
     start = starting_spec(problem, settings)
     data = _readable(scene, start, problem, check)
     cells = cells_of(scene, start, problem, check, table if settings.every_pixel else None)
-    begun, _ = moments(scene, start, data, problem, cells)
+    begun, _ = moments(scene, replace(start, local_scale=False), data, problem, cells)  # its variances are not asked
     spec = _learned(scene, start, data, problem, settings, cells, check)
     mean, variance = moments(scene, spec, data, problem, cells)
     return begun.cpu().numpy(), (mean.cpu().numpy(), variance.cpu().numpy())

@@ -22,7 +22,7 @@ from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models.indirect_gp import Columns
 from deconditioning.models.learning.learning import LearningOptions
 from deconditioning.models.learning.objectives import exact_objective
-from deconditioning.models.learning.parameters import ParameterVector, kernel_parameters, with_values
+from deconditioning.models.learning.parameters import ParameterVector, kernel_parameters
 from deconditioning.models.learning.trainable import NOISES, Trainable
 from deconditioning.models.spec import ModelSpec
 from deconditioning.models.spread import Spread
@@ -117,13 +117,14 @@ def members(spec: ModelSpec, names: tuple[str, ...]) -> list[ModelSpec]:
     """
     if spec.spread is None:
         return [spec]
-    alone = replace(spec, spread=None)
-    vector = ParameterVector(tuple(kernel_parameters("k", spec.kernel, spec.kernel.build(names))))
+    alone, kernel = replace(spec, spread=None), spec.kernel.build(names)
+    vector = ParameterVector(tuple(kernel_parameters("k", spec.kernel, kernel)))
     now = vector.values() | {label: getattr(spec, field) for field, label in NOISES.items()}
-    return [_member(alone, names, now, dict(zip(spec.spread.names, row, strict=True))) for row in spec.spread.offsets]
 
+    def member(offsets: dict[str, float]) -> ModelSpec:
+        values = {name: now[name] * math.exp(offset) for name, offset in offsets.items() if name in now}
+        vector.write(values)
+        noises = {name: values.get(label, getattr(spec, name)) for name, label in NOISES.items()}
+        return replace(alone, kernel=spec.kernel.updated(kernel), **noises)
 
-def _member(spec: ModelSpec, names: tuple[str, ...], now: dict[str, float], offsets: dict[str, float]) -> ModelSpec:
-    values = {name: now[name] * math.exp(offset) for name, offset in offsets.items() if name in now}
-    noises = {name: values.get(label, getattr(spec, name)) for name, label in NOISES.items()}
-    return replace(spec, kernel=with_values(spec.kernel, "k", names, values), **noises)
+    return [member(dict(zip(spec.spread.names, row, strict=True))) for row in spec.spread.offsets]

@@ -107,6 +107,11 @@ class ParameterVector:
                 p.raw.copy_(torch.as_tensor(values, dtype=p.raw.dtype).reshape(p.raw.shape))
                 begin += count
 
+    def write(self, values: dict[str, float]) -> None:
+        """Write hyperparameters by their names; the others stay, unknown names are ignored."""
+        entries = zip(self.names, self.get().tolist(), self.logarithms, strict=True)
+        self.set(np.array([math.log(values[name]) if log and name in values else now for name, now, log in entries]))
+
     def gradient(self) -> np.ndarray:
         """The gradient left by a backward pass, zeros where there is none."""
         parts = [torch.zeros_like(p.raw) if p.raw.grad is None else p.raw.grad for p in self.parameters]
@@ -150,7 +155,5 @@ def log_prior(parameters: Sequence[Parameter], starts: Sequence[Tensor], width: 
 def with_values(spec: KernelSpec, prefix: str, columns: tuple[str, ...], values: dict[str, float]) -> KernelSpec:
     """``spec`` with hyperparameters given by the names that learning reports; unknown names are ignored."""
     kernel = spec.build(columns)
-    vector = ParameterVector(tuple(kernel_parameters(prefix, spec, kernel)))
-    entries = zip(vector.names, vector.get().tolist(), vector.logarithms, strict=True)
-    vector.set(np.array([math.log(values[name]) if log and name in values else now for name, now, log in entries]))
+    ParameterVector(tuple(kernel_parameters(prefix, spec, kernel))).write(values)
     return spec.updated(kernel)

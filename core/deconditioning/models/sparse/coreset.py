@@ -4,8 +4,12 @@ import warnings
 
 import numpy as np
 import torch
+from torch.utils.weak import WeakIdKeyDictionary
 
 from deconditioning.observations import Bags
+
+#: Those of bags that are still in use: learning, several models and the check one scale up take the same few points.
+_KNOWN = WeakIdKeyDictionary()
 
 
 def coreset(bags: Bags, points: int, seed: int = 0) -> Bags:
@@ -16,11 +20,14 @@ def coreset(bags: Bags, points: int, seed: int = 0) -> Bags:
     """
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1):  # many small problems, on which threads would only wait for each other
-        return _coreset(bags, points, seed)
+    known = _KNOWN.setdefault(bags, {})
+    if (points, seed) not in known:
+        with threadpool_limits(1):  # many small problems, on which threads would only wait for each other
+            known[points, seed] = _coreset(bags, points, seed)
+    return known[points, seed]
 
 
-def _coreset(bags: Bags, points: int, seed: int = 0) -> Bags:
+def _coreset(bags: Bags, points: int, seed: int) -> Bags:
     from sklearn.cluster import KMeans
 
     inputs, bag, weights = (v.cpu().numpy() for v in (bags.inputs, bags.bag, bags.weights))
