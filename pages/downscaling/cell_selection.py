@@ -19,7 +19,7 @@ from deconditioning.fields.problem.map_selection import cell_at, number_of, regi
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from pages.kit.controls import widgets
-from pages.kit.controls.address import LONGEST
+from pages.kit.controls.address import LONGEST, take_out
 from pages.kit.controls.program_values import requested_value, set_on_next_run
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.session import Key
@@ -66,6 +66,7 @@ def _forget_other_cells(cells: Any, shape: tuple[int, int]) -> None:
         st.session_state[REVEAL] = ""
         st.session_state[ROWS] = (0, shape[0] - 1)
         st.session_state[COLUMNS] = (0, shape[1] - 1)
+        take_out((ROWS, COLUMNS))  # sliders with other ends would begin with the address
     st.session_state[Key.CELL_GRID] = cells
 
 

@@ -12,7 +12,8 @@ import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.state import SafeSessionState
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, local_script_runner
+from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 from streamlit.util import calc_hash
 
 from pages.kit import state, streamlit_private
@@ -22,6 +23,10 @@ from pages.kit.pages import PAGES
 from tests.waiting import HANG_S, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
+#: Six by six cells of 18 × 18 pixels of page Downscaling's worked example, in an address: their maps are cheap.
+FEW_CELLS: dict[str, str | list[str]] = {
+    "rows": "18", "columns": "18", "cell-rows": ["3", "8"], "cell-columns": ["2", "7"]
+}  # fmt: skip
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -40,6 +45,22 @@ def values() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SafeSessionState, "filtered_state", SafeSessionState.filtered_state)
         streamlit_private.look_up_single_values()
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def waiting() -> Iterator[None]:
+    """A test waits for the thread of its page: AppTest looks through all that the page has sent, a thousand times a
+    second."""
+    whether_it_ended = local_script_runner.require_widgets_deltas
+
+    def wait(runner: LocalScriptRunner, timeout: float = 3) -> None:
+        assert runner._script_thread is not None
+        runner._script_thread.join(timeout)
+        whether_it_ended(runner, 0.1)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_script_runner, "require_widgets_deltas", wait)
         yield
 
 

@@ -6,6 +6,7 @@ from deconditioning.downscaling.source import stored_uploads
 from deconditioning.engine.visitors.uploads import UPLOAD, forget
 from deconditioning.studies.distribution_regression.tables import stored_tables
 from tests.core.fields.samples import netcdf, region
+from tests.pages.conftest import FEW_CELLS
 from tests.pages.own_files import downscaled
 
 TABLE = b"who,weight,age\n" + b"".join(b"%d,%d.5,%d\n" % (row // 5, row % 7, 20 + row // 5) for row in range(60))
@@ -17,7 +18,7 @@ def delete(page, label: str) -> None:
 
 
 def test_a_field_is_deleted_and_the_first_one_is_shown(open_page, runs_folder: Path) -> None:
-    page = open_page("downscaling", rows="18", columns="18")
+    page = open_page("downscaling", **FEW_CELLS)
     downscaled(page, ("mine.nc", netcdf(region(12, 12))))
     (key,) = stored_uploads()
     assert not page.exception and page.selectbox(key="data").value == key
@@ -29,7 +30,7 @@ def test_a_field_is_deleted_and_the_first_one_is_shown(open_page, runs_folder: P
 
 
 def test_a_field_that_is_gone_is_missed_in_a_sentence(open_page, runs_folder: Path) -> None:
-    page = open_page("downscaling", rows="18", columns="18")
+    page = open_page("downscaling", **FEW_CELLS)
     downscaled(page, ("mine.nc", netcdf(region(12, 12))))
     (key,) = stored_uploads()
     forget(key.removeprefix(UPLOAD))

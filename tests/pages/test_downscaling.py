@@ -16,13 +16,10 @@ from pages.downscaling.model import family_values, slider_values, trusted
 from pages.kit.session import Key
 from pages.kit.state import get_engine
 from tests.core.fields.samples import netcdf, plane, region
-from tests.pages.conftest import until
+from tests.pages.conftest import FEW_CELLS, until
 from tests.pages.own_files import offered
 from tests.pages.reading import as_shown
 from tests.pages.sliders import log_slider, moved
-
-#: Cells of 18 × 18 pixels, in an address.
-LARGER = {"rows": "18", "columns": "18"}
 
 
 @pytest.fixture
@@ -34,7 +31,7 @@ def page(open_page) -> AppTest:
 @pytest.fixture
 def small(open_page) -> AppTest:
     """The page on larger cells, so that the test is quick."""
-    return open_page("downscaling", **LARGER)
+    return open_page("downscaling", **FEW_CELLS)
 
 
 def words(page: AppTest) -> str:
@@ -79,7 +76,7 @@ def test_what_the_intervals_held_stands_beside_the_maps_and_nothing_contradicts_
 
 def test_too_narrow_intervals_are_said(open_page):
     """Nothing may vary that neighbours do not show: intervals shrink."""
-    page = open_page("downscaling", withhold="0.5", **LARGER)
+    page = open_page("downscaling", withhold="0.5", **FEW_CELLS)
     page.selectbox(key="place").set_value("matern52").run()
     (said,) = [box.value for box in page.warning if "95 % intervals" in box.value]
     held, verdict = re.search(r"(\d+) % of the 95 % intervals contain the truth: ([a-z ]+)\.", said).groups()
@@ -186,7 +183,7 @@ def test_no_number_below_the_slider_of_smoothness_exceeds_the_map(small):
         log_slider(small, "l0").set_value(float(value)).run()
         (sentence,) = [box.value for box in small.caption if "have a correlation of" in box.value]
         numbers = [float(text) for text in re.findall(r"([\d.]+) km", sentence)]
-        assert max(numbers) == numbers[-1] == 296, sentence
+        assert max(numbers) == numbers[-1] == 161, sentence
         told.append(numbers[0])
     assert told == sorted(told)
 

@@ -55,6 +55,9 @@ def test_cells_of_another_size_are_not_those_pointed_at(open_page):
     page.number_input(key="rows").set_value(18).run()
     assert page.text_input(key=HIDE).value == "" and page.slider(key=ROWS).value == (0, 10)
     assert complaints(page) == [] and "hidden" not in words(page)
+    page.slider(key=ROWS).set_value((3, 8)).run()
+    page.number_input(key="rows").set_value(12).run()  # of which there are nine, too
+    assert page.slider(key=ROWS).value == (0, 16) and page.slider(key=COLUMNS).value == (0, 19)
 
 
 def test_what_an_address_cannot_have_is_left_out_with_a_sentence(open_page):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.conftest import until
+from tests.pages.conftest import FEW_CELLS, until
 
 
 def told(page: AppTest) -> str:
@@ -13,7 +13,7 @@ def told(page: AppTest) -> str:
 
 
 def test_draws_are_made_only_when_asked_for(open_page: Callable[..., AppTest]) -> None:
-    page = open_page("downscaling", rows="18", columns="18")
+    page = open_page("downscaling", **FEW_CELLS)
     assert "Where the draws stay the same, the field is well known" not in told(page)
     page.toggle(key="draws").set_value(True).run()
     until(page, lambda: "Where the draws stay the same, the field is well known" in told(page))
@@ -34,7 +34,7 @@ def test_unmatched_cells_say_nothing_of_cells(open_page: Callable[..., AppTest])
 
 
 def test_the_file_waits_for_its_draws(open_page: Callable[..., AppTest]) -> None:
-    page = open_page("downscaling", members="10", attributes="doi=10.1/2", rows="18", columns="18")
+    page = open_page("downscaling", members="10", attributes="doi=10.1/2", **FEW_CELLS)
     until(page, lambda: page.get("download_button"))
     until(page, lambda: not page.get("download_button")[0].proto.disabled)
     assert page.get("download_button")[0].proto.label == "NetCDF" and not page.exception

@@ -24,7 +24,7 @@ from deconditioning.studies.story.whole_map import example
 from pages.downscaling.frames.ahead import MOST_ERROR, frames_along, pictures_along
 from pages.downscaling.frames.movable import moved
 from pages.downscaling.model import slider_values
-from tests.pages.conftest import until
+from tests.pages.conftest import FEW_CELLS, until
 from tests.pages.reading import elements
 from tests.pages.sliders import moved as on_slider
 
@@ -144,7 +144,7 @@ def along(page: AppTest, key: str) -> dict[str, list]:
 def test_the_page_sends_them_once_it_is_exact_and_a_moved_slider_keeps_its_own(
     open_page: Callable[..., AppTest],
 ) -> None:
-    page = open_page("downscaling", rows="18", columns="18")
+    page = open_page("downscaling", **FEW_CELLS)
     until(page, lambda: "l0" in sent_frames(page), ahead=True)
     before, context = along(page, "map-mean"), sent_frames(page)["l0"]
     assert before["l0"][0] == context and along(page, "map-error")["l0"][0] == context

@@ -10,9 +10,7 @@ from PIL import Image
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.conftest import until
-
-SMALL = {"rows": "18", "columns": "18"}
+from tests.pages.conftest import FEW_CELLS, until
 
 
 @pytest.fixture
@@ -30,7 +28,7 @@ def files(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[], bytes]]:
 
 
 def test_controls_are_in_the_files(open_page: Callable[..., AppTest], files: dict[str, Callable[[], bytes]]) -> None:
-    page = open_page("downscaling", level="All", **SMALL)
+    page = open_page("downscaling", level="All", **FEW_CELLS)
     until(page, lambda: "get-svg" in files)
     whole = files["get-svg"]().decode()  # without a choice all maps are printed
     assert "Posterior mean" in whole and "Coarse observation" in whole and "Hatched where" not in whole

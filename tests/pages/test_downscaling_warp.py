@@ -9,7 +9,7 @@ from pages.kit.state import get_engine
 from tests.core.downscaling.test_warp_choice import gaussian_field
 from tests.core.fields.samples import netcdf
 from tests.core.fields.test_warp import field_of
-from tests.pages.conftest import until
+from tests.pages.conftest import FEW_CELLS, until
 from tests.pages.own_files import downscaled
 from tests.pages.reading import as_shown
 
@@ -20,7 +20,7 @@ SCALE = "Values are modelled on a"
 @pytest.fixture
 def rain(open_page) -> AppTest:
     """A log-normal field on a grid of 40 × 40, in cells of 4 × 4."""
-    page = open_page("downscaling", rows="18", columns="18")
+    page = open_page("downscaling", **FEW_CELLS)
     data = field_of(np.exp(1.2 * gaussian_field(1, size=40)), standard_name="rainfall_amount")
     downscaled(page, ("rain.nc", netcdf(data)))
     page.selectbox(key="target").set_value("rain")

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.core.engine.made import write_run
 from tests.pages import hostile
+from tests.pages.conftest import FEW_CELLS
 from tests.pages.own_files import downscaled, offered
 from tests.pages.reading import elements
 
@@ -63,7 +64,7 @@ def complaints(page: AppTest) -> list[str]:
 
 def test_downscaling(open_page) -> None:
     data = hostile.fields()  # before the page imports in its background what writes a file
-    page = open_page("downscaling")
+    page = open_page("downscaling", **FEW_CELLS)
     downscaled(page, (f"{hostile.HOSTILE}.nc", data))
     assert complaints(page) == [] and page.selectbox(key="data").value.startswith("upload:")
     assert not_escaped(page) == []

@@ -4,6 +4,7 @@ import numpy as np
 
 from deconditioning.studies.distribution_regression.tables import keep_table
 from tests.core.fields.samples import netcdf, region
+from tests.pages.conftest import FEW_CELLS
 from tests.pages.own_files import downscaled
 from tests.pages.test_tools import press
 
@@ -15,7 +16,7 @@ def uploaded(open_page, **marks):
     data = region(24, 32).astype("f4")
     for name, mark in marks.items():
         data[name].values[2:7, 3:9] = mark
-    page = open_page("downscaling")
+    page = open_page("downscaling", **FEW_CELLS)
     downscaled(page, ("odd.nc", netcdf(data)))
     assert not page.exception
     return page

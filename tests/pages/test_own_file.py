@@ -11,6 +11,7 @@ from pages.kit.session import Key
 from tests.core.fields.own_files import coarse_months, fine_heights, projected, reanalysis, rubbish, unusable
 from tests.core.fields.samples import netcdf
 from tests.core.fields.test_outlines import swath
+from tests.pages.conftest import FEW_CELLS
 from tests.pages.own_files import downscaled, offered
 from tests.pages.test_tools import press
 
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("own_caches")
 @pytest.fixture
 def page(open_page) -> AppTest:
     """The worked example on large cells, with the dialog open as the link on page Start opens it."""
-    result = open_page("downscaling", data=OWN, rows="18", columns="18")
+    result = open_page("downscaling", data=OWN, **FEW_CELLS)
     assert result.selectbox(key="data").value == "ukv-645m" and Key.OWN_FILE in result.session_state
     return result
 
@@ -133,7 +134,7 @@ def test_choices_that_make_no_problem_are_refused_in_the_dialog(page: AppTest) -
 
 
 def test_the_list_of_fields_opens_the_dialog_and_keeps_what_it_showed(open_page) -> None:
-    page = open_page("downscaling", rows="18", columns="18")
+    page = open_page("downscaling", **FEW_CELLS)
     assert page.selectbox(key="data").options[0] == "Your own file …"
     page.selectbox(key="data").set_value(OWN).run()
     assert not page.exception and page.selectbox(key="data").value == "ukv-645m" and page.file_uploader(key="files")

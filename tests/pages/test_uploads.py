@@ -11,13 +11,14 @@ from deconditioning.downscaling.source import stored_uploads
 from deconditioning.engine import disk
 from tests.core.fields.samples import netcdf, rectilinear, region
 from tests.corpus.crafted import outside
+from tests.pages.conftest import FEW_CELLS
 from tests.pages.own_files import downscaled, offered
 
 pytestmark = pytest.mark.usefixtures("own_caches")
 
 
 def given(open_page, name: str, data: bytes):
-    page = offered(open_page("downscaling"), (name, data))
+    page = offered(open_page("downscaling", **FEW_CELLS), (name, data))
     return page.button(key="lab-own-go").click().run() if not page.error else page
 
 
@@ -73,7 +74,7 @@ def test_covariates_come_from_several_files(open_page):
     coarse = data[["t"]].coarsen(lat=3, lon=3).mean()
     files = {"near.nc": data[["q"]], "fine.nc": fine.expand_dims(time=[np.datetime64("2100-01-01", "ns")]),
              "coarse.nc": coarse}  # fmt: skip
-    page = open_page("downscaling")
+    page = open_page("downscaling", **FEW_CELLS)
     for name, one in files.items():
         downscaled(page, (name, netcdf(one)))
     keys = {label.removeprefix("Upload: "): key for key, label in stored_uploads().items()}
@@ -89,7 +90,7 @@ def test_covariates_come_from_several_files(open_page):
 
 
 def test_a_refusal_goes_when_a_good_file_follows(open_page):
-    page = open_page("downscaling")
+    page = open_page("downscaling", **FEW_CELLS)
     files = [("bad.nc", b"rubbish")]
     assert len(offered(page, *files).error) == 1
     files.append(("mine.nc", netcdf(region(24, 24))))
@@ -110,7 +111,7 @@ def test_a_coarse_file_of_twelve_months_offers_them_and_the_height_is_a_covariat
         time=months
     )
     dated = (fine[["q"]] + xr.DataArray(np.arange(12.0), dims="time")).transpose("time", ...).assign_coords(time=months)
-    page = open_page("downscaling")
+    page = open_page("downscaling", **FEW_CELLS)
     for name, one in {"orog.nc": fine[["orog"]], "coarse.nc": coarse, "dated.nc": dated}.items():
         downscaled(page, (name, netcdf(one)))
     keys = {label.removeprefix("Upload: "): key for key, label in stored_uploads().items()}

@@ -47,7 +47,7 @@ def drop_impossible() -> None:
     """Take values that no control survives out of the address and begin again; before a page's first control."""
     absurd = _absurd()
     if absurd:
-        _take_out(absurd)
+        take_out(absurd)
         st.rerun()
 
 
@@ -85,7 +85,7 @@ def _redirect(page: str) -> dict[str, str]:
     current = with_current_keys(page, _address())
     for new in old.values():
         st.query_params[new] = current[new]
-    _take_out(old)
+    take_out(old)
     return {new: f"The setting `{key}` in the address is now called `{new}`." for key, new in old.items()}
 
 
@@ -123,7 +123,8 @@ def complete() -> None:
                 parameters.remove_param(each.key)
 
 
-def _take_out(keys: Iterable[str]) -> None:
+def take_out(keys: Iterable[str]) -> None:
+    """Take these keys out of the address, also those of controls."""
     with address_of_run() as parameters:
         for key in keys:  # st.query_params refuses those of controls that were here before, after a step back
             parameters.remove_param(key)
