@@ -2,6 +2,7 @@
 
 import ast
 import subprocess
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,13 +39,19 @@ def imported_modules(tree: ast.Module, package: str) -> set[str]:
     return names
 
 
-def concerned(changed: set[str]) -> list[str]:
-    """Test files that changed or that import a changed module; all tests of its folder where none imports it."""
-    tests = {
+@cache
+def _imports_of_tests() -> dict[str, set[str]]:
+    """What each test file imports."""
+    return {
         str(path.relative_to(ROOT)): imported_modules(ast.parse(path.read_text()), "tests")
         for path in (ROOT / "tests").rglob("test_*.py")
         if "browser" not in path.parts
     }
+
+
+def concerned(changed: set[str]) -> list[str]:
+    """Test files that changed or that import a changed module; all tests of its folder where none imports it."""
+    tests = _imports_of_tests()
     found = {*ALWAYS, *(changed & tests.keys())}
     for path in changed:
         if not path.endswith(".py") or not path.startswith(("core/", "pages/", "scripts/")):

@@ -146,11 +146,21 @@ def test_a_preview_is_judged_where_it_was_computed(problem):
     assert reaches(problem, mean, sd, every=3, sd_every=2) == pytest.approx(Reaches(1.0, 1.0))
 
 
-@pytest.mark.parametrize("kind", ["latlon", "rotated", "projected", "global"])
-def test_every_projection_prints_with_a_named_graticule(printed, kind):
+@pytest.mark.parametrize(
+    ("kind", "projections"),
+    [
+        ("latlon", None),
+        ("rotated", ("native", "platecarree", "lambert")),
+        ("projected", ("auto", "robinson", "orthographic")),
+        ("global", None),
+    ],
+)
+def test_every_projection_prints_with_a_named_graticule(printed, kind, projections):
+    """All of them on grids of latitudes and longitudes; each once on grids with a projection of their own."""
     problem = problem_on(kind)
     panels = panels_of(problem)[:1]
-    for projection in projections_for(problem.grid):
+    assert set(projections or ()) <= set(projections_for(problem.grid))
+    for projection in projections or projections_for(problem.grid):
         picture, figure = printed(panels, problem.grid, projection=projection)
         image = np.asarray(Image.open(BytesIO(picture)).convert("RGB"))
         assert len(np.unique(image.reshape(-1, 3), axis=0)) > 100

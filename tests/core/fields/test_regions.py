@@ -27,6 +27,8 @@ from deconditioning.fields.spec import DownscalingSpec
 from tests.core.fields.remapcon.cases import GRIDS, lines
 from tests.core.fields.samples import rectilinear
 
+pytestmark = pytest.mark.usefixtures("short_chain")
+
 
 def weights(grid, regions) -> np.ndarray:
     """(n, pixels) share of each pixel in each region, dense."""

@@ -131,6 +131,8 @@ def files(seed: int = 0, ramp: bool = False):
     return fields_from_dataset(high), fields_from_dataset(low), values
 
 
+pytestmark = pytest.mark.usefixtures("short_chain")
+
 SPEC = DownscalingSpec("t", ("orog",), (), (4, 4), 0.0)
 
 

@@ -54,6 +54,7 @@ def test_moments_of_the_hyperparameters_agree_with_quadrature(
     posterior.
     """
     monkeypatch.setattr(module, "MEMBERS", 300)
+    monkeypatch.setattr(module, "_APART", 3)
     free = ("k1 variance", "k1 lengthscale [a]")
 
     def widths(vector: ParameterVector, sd: float) -> np.ndarray:

@@ -94,7 +94,7 @@ def test_errors_of_an_archive_have_the_mixtures_covariance(series, result, setti
 
 def test_draws_have_the_series_mean_and_sd_and_are_linked_in_time(series: Series, result: PeriodResult) -> None:
     correlation = TimeCorrelation(((0.6, 5.0, False), (0.4, math.inf, False)))
-    draws = np.stack([draw for draw, _ in period_draws(result, 300, 1, correlation)])
+    draws = np.stack([draw for draw, _ in period_draws(result, 150, 1, correlation)])
     sds = np.stack([result.sd(time).ravel() for time in range(12)])
     standard = (draws - result.means.reshape(12, -1)) / sds
     assert np.abs(standard.mean(0)).max() < 0.35
@@ -102,7 +102,7 @@ def test_draws_have_the_series_mean_and_sd_and_are_linked_in_time(series: Series
     expected = correlation.matrix(days_of(series.dates))
     np.testing.assert_allclose(rho, expected, atol=0.06)
     np.testing.assert_allclose(expected[0, 5], 0.6 * np.exp(-1) + 0.4)
-    again, fixed = next(period_draws(result, 300, 1, correlation))
+    again, fixed = next(period_draws(result, 150, 1, correlation))
     np.testing.assert_array_equal(again, draws[0])
     np.testing.assert_allclose(np.ptp((fixed - result.means.reshape(12, -1)) / sds, axis=0), 0, atol=1e-9)
 
@@ -113,10 +113,10 @@ def test_the_sd_of_a_mean_is_that_of_linked_errors(series: Series, result: Perio
     sds = np.stack([result.sd(time).ravel() for time in range(12)])
     for correlation, expected in ((FIXED, sds.mean(0)), (single, np.sqrt((sds**2).sum(0)) / 12)):
         own = replace(result, residuals=replace(result.residuals, correlation=correlation, of_archive=True))
-        (mean,) = period_statistics(own, ["mean"], 200, 0)
+        (mean,) = period_statistics(own, ["mean"], 100, 0)
         ratio = mean.sd[0].ravel() / expected
         assert np.abs(ratio - 1).max() < 0.28 and abs(ratio.mean() - 1) < 0.06 and mean.sd_if_fixed is None
-    (mean,) = period_statistics(result, ["mean"], 100, 0)
+    (mean,) = period_statistics(result, ["mean"], 50, 0)
     assert (mean.sd_if_fixed > mean.sd).mean() > 0.9
     ends = [period_dataset(result, [each]).period_mean_high.attrs for each in (mean, replace(mean, sd_if_fixed=None))]
     assert ends[0]["comment"].startswith("too narrow") and "comment" not in ends[1]
