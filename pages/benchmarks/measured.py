@@ -47,7 +47,7 @@ _CSS = Path(__file__).with_name("measured.css")
 
 @dataclass(frozen=True)
 class Topic:
-    """Benchmarks told together: a title, their names, the sentence that sums them up, whether that is folded, too."""
+    """Benchmarks shown together: a title, their names, the sentence that sums them up, whether that is folded, too."""
 
     title: str
     names: tuple[str, ...]

@@ -7,7 +7,7 @@ from deconditioning.studies.distribution_regression.few_features import BOTH
 from deconditioning.studies.distribution_regression.study import CUT, LANDMARKS_GP, NARROW
 from deconditioning.wording import number
 
-#: What is told apart at this level.
+#: Level of the significance tests.
 LEVEL = 0.05
 _DENSITIES = ("kde", NARROW, CUT)
 

@@ -33,7 +33,7 @@ _HOW = {
     "turn": "Click a cell on any map, or move to it with the arrow keys and press Enter.",
     "region": "Drag a rectangle on a map to keep only the cells it touches. By keyboard: press Enter at two corners.",
 }
-#: Cells of which each map's reader is told the values.
+#: Cells whose values each map tells its reader.
 _MOST_TOLD = 20_000
 _MODE = "pointing"
 
@@ -44,7 +44,7 @@ def _shape(source: dict[str, Any], spec: dict[str, Any], _opener: Any) -> tuple[
 
 
 def chosen(source: Source, spec: DownscalingSpec, opener: Any) -> DownscalingSpec:
-    """The settings with the cells and the region of their controls; what these can't have is left out and said."""
+    """The settings with the cells and the region of their controls; what these can't have is left out, with a note."""
     shape = _shape(source.to_dict(), replace(spec, withhold=0.0, seed=0).to_dict(), opener)
     of_cells = [source.fields, source.coarse, source.mediator, source.regions]  # stations leave cells as they are
     _forget_other_cells([of_cells, list(spec.block), list(shape)], shape)

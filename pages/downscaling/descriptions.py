@@ -28,8 +28,8 @@ PARTS = {0.25: "A quarter of", 0.5: "Half of", 0.75: "Three quarters of"}
 
 def first_sentence() -> tuple[DeltaGenerator, DeltaGenerator]:
     """Places for the page's first sentence and, beside it, for the control of what is hidden from the model."""
-    said, hidden = st.columns([9, 4], gap="medium", vertical_alignment="top")
-    return said, hidden
+    sentence, hidden = st.columns([9, 4], gap="medium", vertical_alignment="top")
+    return sentence, hidden
 
 
 def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
@@ -43,7 +43,7 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
         through = plain(", ".join(problem.mediator_columns).replace("_", " "))
         how = f"{targets} coarse values and {bags} other cells with covariates, matched only through {through}"
     pixels = f"{len(problem.pixel):,}"
-    hidden = f"{hidden_cells(problem)} " if problem.drawn.any() else ""  # what is done by hand is said above the maps
+    hidden = f"{hidden_cells(problem)} " if problem.drawn.any() else ""  # what is done by hand stands above the maps
     st.markdown(
         f"**{plain(heading(problem))}.** {hidden}Data: {how}. From these and {what}, the {spec.model.phrase} estimates "
         f"{pixels} pixels.{_scale(problem)}"

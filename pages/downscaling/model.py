@@ -155,7 +155,7 @@ def _starting(key: str, settings: str, _problem: DownscalingProblem) -> ModelSpe
 def _forget_stale(choice: Choice, settings: DownscaleSettings, start: dict[str, float]) -> None:
     """Sliders of other columns or families start anew, and those of other cells that nobody moved by hand: values
     learned from cells that are hidden now would know what they may not. Where single cells are hidden or revealed on
-    the map only the usual start follows, and values that know too much are told. A link that is opened keeps its
+    the map only the usual start follows, and values that know too much are reported. A link that is opened keeps its
     values."""
     mark = json.dumps(
         [choice.source.to_dict(), choice.spec.target, choice.spec.covariates, choice.spec.mediators, choice.spec.select,

@@ -76,7 +76,7 @@ def body() -> None:
     baselines = numbers.interpolations(choice.key, problem)
     panels = picture.panels_of(choice, settings, start, spec, view, maps)
     on_maps = shown_doubt.panels(panels, problem, maps.scale, view)
-    cell = picture.draw_maps(choice, on_maps, view, maps, stands.told())
+    cell = picture.draw_maps(choice, on_maps, view, maps, stands.by_slider())
     held, checked = trust.of_view(problem, view), learn.one_scale_up(choice, problem, spec)
     doubts = trust.refusals(problem, view, checked)
     with maps.places[picture.TRUST]:

@@ -286,7 +286,7 @@ def posterior(choice: Choice, problem: DownscalingProblem, start: ModelSpec, map
             single = hyperparameters(problem, start)
         spec = as_learned(problem, single)
         view, stands = _current_view(choice, problem, spec), standing(choice, problem, start, single)
-        maps.draw(mean_panel(problem, maps.scale, view.mean), stands.told(), view.every)
+        maps.draw(mean_panel(problem, maps.scale, view.mean), stands.by_slider(), view.every)
         return spec, view, stands
 
     with maps.places[MapKey.MEAN]:

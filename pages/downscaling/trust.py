@@ -71,7 +71,7 @@ def panel(
 def show_assumptions(
     choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: View, checked: OneScaleUp | None
 ) -> None:  # fmt: skip
-    """What the exact map rests on, with the number behind each, what failed said in the title."""
+    """What the exact map rests on, with the number behind each; the title names what failed."""
     if not view.exact:
         return
     held = None if checked is None else checked.held

@@ -153,7 +153,7 @@ def _without_the_truth(curves: Curves, chosen: list[dict[str, Any]]) -> str:
     same = [size for size in every if abs(lost[size] - 1) < 1e-6]
     most = max(every, key=lost.__getitem__)
     own = [row["message"] for row in chosen if row["model"] == FOLDED_OWN]
-    longest = max(own, key=lambda said: float(said.split()[0]))
+    longest = max(own, key=lambda text: float(text.split()[0]))
     return (
         "**Chosen without the truth** (§5.1): least-squares cross-validation selects the best bandwidth "
         f"{_at(same, every)} and increases the error by {100 * (lost[most] - 1):.0f} % at d = {most}. Choosing the "

@@ -40,7 +40,7 @@ class Control:
     """A control in the address: what it is called, holds, would hold by itself, and how that reads on the page.
 
     ``words`` are what it holds as an address says it, and ``read`` makes a value of such words. One that is
-    ``in_picture`` is moved there and told beside it.
+    ``in_picture`` is moved there and shown beside it.
     """
 
     key: str

@@ -25,7 +25,7 @@ def line_of(spec: LineSpec) -> Line:
 
 
 def above() -> tuple[bool, DeltaGenerator]:
-    """The line above the scatters: whether points are edited, and the place for what is said of that."""
+    """The line above the scatters: whether points are edited, and the place for a sentence on that."""
     row = st.container(horizontal=True, vertical_alignment="center", key="lab-points")
     about = "Move, add and delete points of both data sets in the pictures. The posterior follows."
     edit = widgets.toggle("Edit points", key="o-edit", place=row, help=about)

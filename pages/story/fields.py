@@ -232,9 +232,9 @@ def _evidence(own: float, dark: bool) -> Figure:
     return result
 
 
-def covariate(told: str, guess: Guess | None, dark: bool) -> Shown:
+def covariate(choice: str, guess: Guess | None, dark: bool) -> Shown:
     """Step 4: the same cells, with the mountains known or not."""
-    knows, cells = told == _WITH, through_cells(transect(), SIZE)
+    knows, cells = choice == _WITH, through_cells(transect(), SIZE)
     without, with_it = recovered(best(False), False), recovered(best(True), True)
     result, colour = (with_it if knows else without), hue("jade" if knows else "teal", dark)
     traces = _posterior(result, colour)

@@ -44,11 +44,11 @@ n = {count},\qquad \frac{{1}}{{\sqrt n}} = {apart:.2f},\qquad \text{{stated}}\ {
 
 $s_i$ is the sd of a time and $\rho$ the correlation of errors in time, from left-out times of the archive.
 """
-    said = (
+    text = (
         f"Temperature in London from cells of 2° and {number(ARCHIVE)} earlier fine fields, averaged over "
         f"{number(hours)} hours."
     )
-    return Shown(tuple(figures), said, 100 * requested, lesson, good, bad, equation, "Thiébaux and Zwiers 1984",
+    return Shown(tuple(figures), text, 100 * requested, lesson, good, bad, equation, "Thiébaux and Zwiers 1984",
                  Link("period", "This series, with its maps", {"p-first": str(ARCHIVE)}))  # fmt: skip
 
 

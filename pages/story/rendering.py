@@ -27,7 +27,7 @@ def show(step: Step, key: str, at: int, of: int) -> None:
         shown = step.show(now, guess, is_dark())
         with pictures:
             _pictures(shown, key, guess)
-        explain(shown.said, shown.equation, shown.source, label="Show the mathematics")
+        explain(shown.sentence, shown.equation, shown.source, label="Show the mathematics")
         if shown.wait is not None:
             shown.wait()
     with right:
@@ -50,7 +50,7 @@ def _pictures(shown: Shown, key: str, guess: Guess | None) -> None:
     for number, (figure, place) in enumerate(zip(shown.figures, places, strict=True)):
         with place:
             points = shown.points[number] if number < len(shown.points) else None
-            words = shown.lesson if number >= max(1, len(shown.points)) and guess else shown.said
+            words = shown.lesson if number >= max(1, len(shown.points)) and guess else shown.sentence
             alt = f"{figure['layout']['meta']['alt']} {words}"
             plotly_live(figure, f"story-{key}-{number}", group=f"story-{key}" if all(maps) else None, alt=alt,
                         points=points)  # fmt: skip

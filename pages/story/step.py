@@ -9,7 +9,7 @@ from deconditioning import wording
 if TYPE_CHECKING:
     from pages.kit.chart.points import Points
 
-#: A guess this near to the answer, as shares of the range of guesses, is said to be …
+#: A guess this near to the answer, as shares of the range of guesses, is called …
 _NEARNESS = ((0.04, "Spot on"), (0.12, "Near"), (0.3, "Not far"))
 
 
@@ -61,9 +61,9 @@ class Shown:
     Parameters
     ----------
     figures : pictures, the large one first; plotly figures as dicts.
-    said : a sentence on what is seen, from the numbers in it; it must not give the answer away before ``revealed``.
+    sentence : on what is seen, from the numbers in it; it must not give the answer away before ``revealed``.
     answer : the answer to the question at the guess's own control, a number or one of the choices.
-    lesson : what is said once the answer is known.
+    lesson : the text below it once the answer is known.
     good, bad : short checks, in green and in amber.
     points : what makes the first figures editable; these stand side by side.
     equation, source : mathematics with the page's own numbers.
@@ -71,7 +71,7 @@ class Shown:
     """
 
     figures: tuple[dict[str, Any], ...]
-    said: str
+    sentence: str
     answer: Any = None
     lesson: str = ""
     good: tuple[str, ...] = ()

@@ -82,10 +82,10 @@ def _filled(name: str, **values: str) -> str:
 
 def _slider(name: str, label: str, symbol: str, about: str, last: int) -> str:
     """A slider with its name in plain words, its name in the equations, and a tooltip."""
-    told = f' title="{escape(about)}"' if about else ""
+    hint = f' title="{escape(about)}"' if about else ""
     named = f"{escape(label)} <small>{escape(symbol)}</small>" if label and symbol else escape(label or symbol)
     return (
-        f'<div{told}><label for="{name}">{named}</label><output for="{name}"></output>'
+        f'<div{hint}><label for="{name}">{named}</label><output for="{name}"></output>'
         f'<input type="range" id="{name}" min="0" max="{last}" step="1"></div>'
     )
 

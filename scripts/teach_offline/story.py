@@ -36,7 +36,7 @@ def data_of(step: Step) -> dict[str, Any]:
     return {
         "values": [text_of(value) for value in values],
         "begin": begin,
-        "opening": before[begin].said,
+        "opening": before[begin].sentence,
         "line": _opens_line(before[begin]),
         "guesses": [text_of(guess) for guess in guesses],
         "before": merged([_tree(shown) for shown in before], [], pool),
@@ -82,7 +82,7 @@ def _tree(shown: Shown) -> Tree:
     return {
         "figures": [plain(figure) for figure in shown.figures],
         "beside": len(shown.points),
-        "said": shown.said,
+        "said": shown.sentence,
         "lesson": shown.lesson,
         "checks": [["good", text] for text in shown.good] + [["bad", text] for text in shown.bad],
         "equation": html(shown.equation),

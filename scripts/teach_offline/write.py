@@ -31,12 +31,12 @@ def write(folder: Path) -> None:
 
 
 def _write_story(folder: Path) -> None:
-    told = {}
+    steps = {}
     for number, (_, data) in enumerate(story.data_of_steps(), 1):
-        told[number] = {name: data.pop(name) for name in ("opening", "line")} | data
+        steps[number] = {name: data.pop(name) for name in ("opening", "line")} | data
         packed = base64.b64encode(gzip.compress(_compact(data).encode(), 9, mtime=0)).decode("ascii")
         _put(folder / f"step-{number}.js", f'(window.teachData ??= {{}})[{number}] = "{packed}";\n')
-    _put(folder / "story.html", pages.story(told))
+    _put(folder / "story.html", pages.story(steps))
 
 
 def _compact(data: Any) -> str:

@@ -179,7 +179,7 @@ def says_what_the_app_says(page: Page, number: int) -> None:
     for value, guess in ((0, 0), (len(values) - 1, len(guesses) // 2), (len(values) // 2, len(guesses) - 1)):
         told = at_step(page, number, value, guess)
         shown = step.show(values[value], Guess(guesses[guess], values[value]), False)
-        assert told["said"] == shown.said and told["lesson"] == shown.lesson
+        assert told["said"] == shown.sentence and told["lesson"] == shown.lesson
         assert [text for _, text in told["checks"]] == [*shown.good, *shown.bad]
         answer = step.show(values[value], None, False).answer
         assert told["verdict"] == verdict(step.question, guesses[guess], answer)

@@ -118,7 +118,7 @@ def _count(low: float, high: float) -> int:
 def _alike(
     which: Int[Tensor, " B"], top: Int[Tensor, " B"], left: Int[Tensor, " B"], patterns: Tensor, layout: Layout
 ) -> tuple[_Pairs, Int[Tensor, "B B"]]:
-    """A pair of each group, and the group of every pair of bags, which are told apart by what their distances need."""
+    """A pair of each group, and the group of every pair of bags, which differ in what their distances need."""
     count = len(which)
     i, j = torch.triu_indices(count, count, device=which.device)
     place = top[i] if layout.rows_differ else torch.zeros_like(i)

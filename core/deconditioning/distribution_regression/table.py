@@ -219,7 +219,7 @@ class _Gathering:
         self.number: dict[str, int] = {}
         self.values: list[np.ndarray] = []
         self.owner: list[np.ndarray] = []
-        self.told: list[np.ndarray] = []  # of each subject: outcome and covariates
+        self.known_values: list[np.ndarray] = []  # of each subject: outcome and covariates
 
     def add(self, frame: Any, lines: np.ndarray) -> None:
         """One piece; ``lines`` are the numbers of its rows."""
@@ -250,7 +250,7 @@ class _Gathering:
         names = [self.roles.outcome, *self.roles.covariates]
         given = frame[names].to_numpy(dtype=float)
         known = np.full((len(self.number), len(names)), np.nan)
-        for old in self.told[-1:]:
+        for old in self.known_values[-1:]:
             known[: len(old)] = old
         seen, where = np.unique(owner, return_index=True)
         fresh = np.isnan(known[seen, 0])
@@ -263,14 +263,14 @@ class _Gathering:
                 f"'{names[column]}' is {given[row, column]:g} in row {rows[row]} and {known[owner[row], column]:g} "
                 f"before, both of subject {subject}: it must be the same in every row of a subject."
             )
-        self.told = [known]
+        self.known_values = [known]
 
     def all(self) -> Gathered:
         """All of it."""
         if not self.number:
             raise InputError("The table has no rows under its header: give one row per measurement.")
         known = np.full((len(self.number), 1 + len(self.roles.covariates)), np.nan)
-        known[: len(self.told[-1])] = self.told[-1]
+        known[: len(self.known_values[-1])] = self.known_values[-1]
         values, owner = np.concatenate(self.values), np.concatenate(self.owner)
         names = list(self.number)
         empty = [names[i] for i in np.flatnonzero(np.bincount(owner, minlength=len(names)) == 0)]

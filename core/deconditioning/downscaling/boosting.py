@@ -20,7 +20,7 @@ from deconditioning.metrics.predictive import Predictive
 ROUNDS, _NEARER = 12, 0.01
 #: Leaves of a tree: small trees did best, looking at the truth of four real fields, to the advantage of this peer.
 _LEAVES = 8
-#: Quantiles of the interval that the sd is told from, and their distance in sds of a Gaussian.
+#: Quantiles of the interval that gives the sd, and their distance in sds of a Gaussian.
 _QUANTILES, _WIDTH = (0.025, 0.975), 2 * 1.959963984540054
 
 

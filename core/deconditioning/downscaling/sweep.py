@@ -34,7 +34,7 @@ from deconditioning.sweeps import (
 
 #: Pixels of the longer side of a small map.
 LONGEST = 60
-#: What is told of each setting.
+#: Scores of each setting.
 SCORES = {
     "evidence": Score("Log evidence", "more", truth=False),
     "left_out": Score("Leave-one-out RMSE of the targets (standardised)", truth=False),

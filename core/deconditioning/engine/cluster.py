@@ -163,7 +163,7 @@ class Cluster:
             ) from None
 
     def _encryption(self) -> tuple[dict[str, Any], Any]:
-        """What the processes are told of TLS, as files that only this user can read, and the same for the client."""
+        """TLS settings of the processes, as files that only this user can read, and the same for the client."""
         if not self.encrypted:
             return {}, None
         from distributed.security import Security

@@ -87,7 +87,7 @@ class Run:
     """What became of a RunSpec. Times are seconds since 1970 (UTC); ``progress`` lies in 0…1.
 
     ``status`` is queued, running, done, cancelled, failed or interrupted; ``message`` is the last
-    sentence the task (or the engine) said; ``heard`` is when the worker was last heard of;
+    sentence of the task (or the engine); ``heard`` is when the worker was last heard of;
     ``attempt`` counts starts (2 when a lost worker process made the run start again);
     ``owner`` is the mark of the visitor who began it (``engine.visitors.visitor``), empty when that is nobody;
     ``version`` is the version of this software that made it;

@@ -90,7 +90,7 @@ def run_task(
     """Do one run on this worker; ``files`` are the uploads it names, where the worker does not share their folder.
 
     Returns ``{"status", "message", "result", "files", "seconds": {"cpu", "wall"}}``; a failure is
-    told there in a sentence, with the traceback as the file ``error.txt``.
+    reported there in a sentence, with the traceback as the file ``error.txt``.
     """
     import dask
 

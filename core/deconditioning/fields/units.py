@@ -26,7 +26,7 @@ _SPELLINGS = {
     **{"ppmv": "ppm", "ppb": "1e-9", "ppbv": "1e-9", "gpdm": "10 m"},
     **dict.fromkeys(("us_survey_foot", "us survey foot", "foot_us", "us-ft", "us_survey_feet"), "survey_foot"),
 }
-#: What is said of heights beyond their unit: above which level they are.
+#: What else describes heights: above which level they are.
 _ABOVE = re.compile(r"\s+(a?msl|asl|agl|above (mean )?sea level|above ground( level)?)$", re.IGNORECASE)
 _NUMBER = re.compile(
     r"(?:10(?:\^|\*\*)?([-+]\d{1,2})|10(?:\^|\*\*)(\d{1,2})|([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d{1,2})?))(?![\d.])"

@@ -25,7 +25,7 @@ _FONT = '"Source Sans", "Source Sans 3", "Helvetica Neue", Arial, sans-serif'
 
 
 def compact(array: np.ndarray, dtype: str = "f4") -> dict[str, str]:
-    """A numeric array as plotly's base64 typed array: float32 unless told otherwise, NaN kept."""
+    """A numeric array as plotly's base64 typed array: float32 by default, NaN kept."""
     values = np.ascontiguousarray(array, dtype=f"<{dtype}")
     spec = {"dtype": dtype, "bdata": base64.b64encode(values.tobytes()).decode("ascii")}
     return spec if values.ndim == 1 else spec | {"shape": ", ".join(str(n) for n in values.shape)}

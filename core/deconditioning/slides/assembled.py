@@ -27,7 +27,7 @@ def assembled(
     address: str = "",
     command: str = "",
 ) -> Shown:
-    """The contents of the slides: ``panels`` with the limits they have on the screen, ``found`` what is said of the
+    """The contents of the slides: ``panels`` with the limits they have on the screen, ``found`` what is reported of the
     intervals (`deconditioning.downscaling.checks.interval_summary`), ``fields`` those the problem was made of."""
     held, instead = (None, result) if isinstance(result, str) else (result, "")
     sentence = "" if checked is None else checked.sentence

@@ -49,7 +49,7 @@ class Shown:
     held : what the intervals held; None without a truth or where no verdict may be given.
     unchecked : the sentence that stands in place of a verdict.
     covariate : a map of what is known at high resolution; None where only coordinates are.
-    checked : what the check one scale up said; "" where there was none.
+    checked : the sentence of the check one scale up; "" where there was none.
     address : of the page that shows the same; ``command`` : the command line that makes it, where no page shows it.
     """
 

@@ -85,7 +85,7 @@ def _linked(text: str) -> str:
 
 
 def _table(slide: Slide) -> str:
-    """The table of a slide that has more than a heading, below what is said of it."""
+    """The table of a slide that has more than a heading, below its sentence."""
     rows = slide.get("rows") or []
     if len(rows) < 2:
         return ""

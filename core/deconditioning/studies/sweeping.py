@@ -50,7 +50,7 @@ class Study:
     ----------
     title : of its page.
     settings : all that its scores depend on, by name, flat.
-    scores : what is told of each setting.
+    scores : the scores of each setting.
     row : all settings → scores by name and ``picture`` (`figures.small_multiples`); raises ``InputError``.
     chosen : settings as they are once these names are swept: what followed from others may no longer do so.
     setting_s : seconds of one setting at the usual ones, on one core.

@@ -20,7 +20,7 @@ def without_marks(columns: Mapping[str, Any], missing: Missing) -> tuple[dict[st
 
     ``missing`` are the numbers that count as missing, ``-999.9`` in every column and ``NAME=-999.9`` in one; None:
     those that are usual and lie farther from all other values of their column than these from one another. Other
-    numbers that look like marks are told and kept.
+    numbers that look like marks are kept, with a note.
     """
     named = None if missing is None else checked_missing(missing)
     result, notes = dict(columns), list[str]()

@@ -195,7 +195,7 @@ def _unshown_mark(dialect: Dialect, text: Any) -> str:
 
 
 def _two_readings(name: str, text: Any, values: np.ndarray) -> str:
-    """What is said of cells such as 1.234, which may be one and a bit or one thousand."""
+    """The note on cells such as 1.234, which may be one and a bit or one thousand."""
     at = int((text.str.contains("[.,]") & np.isfinite(values)).to_numpy().argmax())
     return (
         f"Numbers such as {text.iloc[at].strip()} of '{name}' are read as {values[at]:.10g}; the file does not say "

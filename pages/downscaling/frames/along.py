@@ -23,7 +23,7 @@ class Standing:
     contexts: Mapping[str, str]
     ends: Mapping[str, tuple[float, float]]
 
-    def told(self) -> dict[str, tuple[str, float]]:
+    def by_slider(self) -> dict[str, tuple[str, float]]:
         """The same as `plotly_live` takes it (``along``)."""
         return {key: (self.contexts[key], value) for key, value in self.values.items()}
 

@@ -1,4 +1,4 @@
-"""What an address asks for and cannot have: left out before a control is built, and said in a sentence.
+"""What an address asks for and cannot have: left out before a control is built, with a sentence.
 
 Streamlit gives a control its default where the address holds a word for a number or a number outside its limits; it
 says nothing then, and an infinite whole number it does not survive.
@@ -33,7 +33,7 @@ def forget_address(*keys: str) -> None:
 
 
 def note_requests(page: str, address: Mapping[str, Sequence[str]]) -> None:
-    """These settings, too, are asked of the page: what it does not take of them is said when it has run."""
+    """These settings, too, are asked of the page: what it does not take of them is reported when it has run."""
     requested = st.session_state.setdefault(Key.ADDRESS_REQUESTS, {})
     requested[page] = {key: list(values) for key, values in address.items()}
 

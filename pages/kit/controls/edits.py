@@ -58,7 +58,7 @@ class EditedPoints:
         key, name = self.held[scatter]
         label = f"Points of {name} by hand"
         text = widgets.text_input(
-            label, key=key, max_chars=LONGEST, in_picture=True, said=lambda text: read(text)[0].words
+            label, key=key, max_chars=LONGEST, in_picture=True, reads=lambda text: read(text)[0].words
         )
         edits, refused = read(text)
         if refused:

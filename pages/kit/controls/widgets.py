@@ -122,15 +122,15 @@ def text_input(
     *,
     key: str,
     place: Any = st,
-    said: Callable[[str], str] = str,
+    reads: Callable[[str], str] = str,
     in_picture: bool = False,
     **more: Any,
 ) -> str:
-    """A line of text; ``said`` is how it reads beside other settings; ``in_picture`` is it moved and told there."""
+    """A line of text; ``reads`` gives its words beside other settings; ``in_picture``: it is moved and shown there."""
     name, more["help"] = labelled(key, label, more.get("help"))
     result = str(place.text_input(name, value, key=key, bind=_ADDRESS, **more) or "")
     record_control(
-        key, label, result, value, said(result) or "empty", [result], lambda words: words[0], in_picture=in_picture
+        key, label, result, value, reads(result) or "empty", [result], lambda words: words[0], in_picture=in_picture
     )
     return result
 

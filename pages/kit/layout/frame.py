@@ -1,4 +1,4 @@
-"""What the browser does around a page: its theme is told to Python, the open sidebar of a phone leaves a picture in
+"""What the browser does around a page: it tells Python the theme, the open sidebar of a phone leaves a picture in
 sight, and tables that are wider than their place say so."""
 
 from pathlib import Path

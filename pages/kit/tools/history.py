@@ -96,7 +96,7 @@ def defaults(controls: Mapping[str, Control]) -> dict[str, Any]:
 def request_address(address: Mapping[str, Sequence[str]], page: str | None = None) -> None:
     """Ask for the settings of an address, of the page that is shown or of another one that is opened next.
 
-    What the page cannot have is said above it, as of any address.
+    What the page cannot have is reported above it, as for any address.
     """
     now = with_current_keys(page or page_record().page, address)
     words = {key: list(each) for key, each in now.items()}

@@ -65,7 +65,7 @@ class Sweepable:
     task, settings, seed : of the run, but for its axes.
     fits : whether a run's settings are about what the page shows.
     controls : a run's settings and the values of one of its rows → the controls that show them, by key.
-    setting_s : seconds that one setting takes, where no sweep of these settings has told.
+    setting_s : seconds that one setting takes, where no sweep of these settings has measured it.
     """
 
     offers: Mapping[str, Offer]

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from deconditioning.fields.spec import DownscalingSpec
 
 HELP = "downscale a coarse field with high-resolution covariates"
-#: Runs that are likely to take longer are told how long.
+#: For runs that are likely to take longer the command says how long.
 _LONG_S = 15.0
 
 

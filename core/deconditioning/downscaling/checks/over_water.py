@@ -9,8 +9,8 @@ from deconditioning.wording import number
 #: Names of land masks, as files have them; `_SEA` are masks of the other sign.
 _LAND = ("land_binary_mask", "land_area_fraction", "landmask", "land_mask", "landfrac", "land", "lsm", "sftlf")
 _SEA = ("sea_area_fraction", "sea_binary_mask", "seamask", "sea_mask", "sftof")
-#: Quantiles of the orography over water that are compared, the least difference that is said, in metres, and the least
-#: share of land's sd.
+#: Quantiles of the orography over water that are compared, the least reported difference in metres and the least share
+#: of land's sd.
 _ENDS, _LEAST, _SHARE = (0.05, 0.95), 20.0, 0.02
 #: Share of land below which a pixel is water, and the fewest pixels of it.
 _WATER, _FEWEST = 0.01, 20

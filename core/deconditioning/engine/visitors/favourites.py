@@ -20,9 +20,9 @@ from deconditioning.engine import disk
 from deconditioning.engine.visitors.visitor_id import own_folder
 from deconditioning.errors import InputError
 
-#: Favourites of one visitor; letters of a name and of an address; settings that are told; bytes of a picture.
+#: Favourites of one visitor; letters of a name and of an address; settings that are listed; bytes of a picture.
 MOST, LONGEST_NAME, LONGEST_QUERY, _MOST_TOLD, LARGEST_PICTURE = 100, 80, 4000, 40, 40_000
-#: Letters of a setting's name or value, where it is told in words.
+#: Letters of a setting's name or value, in words.
 _LONGEST_TOLD = 80
 _MOST_BYTES = 200_000
 _ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")

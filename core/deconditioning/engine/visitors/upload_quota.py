@@ -14,7 +14,7 @@ from deconditioning.engine.visitors.uploads import claims, claims_folder, forget
 from deconditioning.errors import InputError
 
 _MB = 1_000_000
-#: MB of one visitor's uploads and of all, where nothing else is said; MB of the disk that stay free.
+#: MB of one visitor's uploads and of all, by default; MB of the disk that stay free.
 _VISITOR_MB, _ALL_MB, RESERVE_MB = 2_000, 20_000, 1_000
 #: Uploads of a shared server that nobody opened for so long are deleted; those under way after a day.
 EXPIRY_S, INCOMING_S = 30 * 24 * 3600.0, 24 * 3600.0

@@ -150,7 +150,7 @@ def digest_of(data: bytes | Path) -> str:
 
 
 def write_upload(data: bytes | Path, about: bytes) -> str:
-    """Keep a file, which is moved where it is a path, and what is said about it (JSON bytes); its key."""
+    """Keep a file, which is moved where it is a path, and its description (JSON bytes); its key."""
     digest = digest_of(data)
     keep(upload_folder(), {f"{digest}.nc": data, f"{digest}.json": about})
     return f"{UPLOAD}{digest}"

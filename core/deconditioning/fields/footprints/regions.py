@@ -68,7 +68,7 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
     source = f"target: {regions.source}; covariates: {covariates.source}"
     made = assemble(spec, sides, target, (source, covariates.licence), (*notes, *withheld.notes))
     named = covariates_of(covariates, spec.covariates)
-    return kept.told(replace(made, regions=regions, covariates=named), withheld)
+    return kept.noted(replace(made, regions=regions, covariates=named), withheld)
 
 
 def _exchanged(grid: Grid, regions: Regions) -> str:

@@ -54,7 +54,7 @@ def _mapping(dataset: "xr.Dataset", pair: frozenset[str] = frozenset()) -> dict[
 
 
 def _mappings_in(text: str) -> list[tuple[str, frozenset[str]]]:
-    """Names of grid mappings with the coordinates that each is said to be of; none for all."""
+    """Names of grid mappings with the coordinates that each belongs to; none for all."""
     if ":" not in text:
         return [(name, frozenset()) for name in text.split()[:1]]
     words = text.replace(":", " : ").split()

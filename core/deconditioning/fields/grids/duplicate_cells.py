@@ -33,7 +33,7 @@ def shared_positions(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
         here = (latitude == y) & (longitude == x)
         if abs(y) < 89.9 and np.count_nonzero(here) >= _SHARED:
             result |= here
-    return result & ~result.all()  # one value in all cells is told otherwise
+    return result & ~result.all()  # one value in all cells is reported elsewhere
 
 
 def repeated_columns(latitude: np.ndarray, longitude: np.ndarray) -> int:

@@ -74,7 +74,7 @@ def _numbered(name: str) -> tuple[str, str] | None:
 
 
 def _looks_like_degrees(name: str, array: "xr.Variable", units: str) -> bool:
-    """Whether an axis just called y or x holds degrees: said by its units, or fractional and in range."""
+    """Whether an axis just called y or x holds degrees, by its units or as fractional values in range."""
     if units.lower().startswith("degree"):
         return True
     values = np.asarray(array.values, dtype=float)

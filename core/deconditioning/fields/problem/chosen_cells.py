@@ -71,8 +71,8 @@ class KeptCells:
         sentence = f"{counts[0]} cells are hidden and {counts[1]} revealed by hand, regardless of the seed."
         return Withheld((drawn | hide) & ~reveal, drawn, [sentence] if any(counts) else [])
 
-    def told(self, problem: DownscalingProblem, withheld: "Withheld") -> DownscalingProblem:
-        """A problem of the kept cells that knows which they are, and who lost their value how."""
+    def noted(self, problem: DownscalingProblem, withheld: "Withheld") -> DownscalingProblem:
+        """The problem of the kept cells, with which they are and which were withheld, by the seed or by hand."""
         return replace(
             problem,
             hidden=int(withheld.cells.sum()),

@@ -70,7 +70,7 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
         + _cell_notes(with_data, withheld.cells, bags, targets, whole, spec)
     )
     made = assemble(spec, sides, target, (fields.source, fields.licence), (*fields.notes, *notes))
-    return selected.told(replace(made, **beside_values(fields, spec.target, spec.select, spec.covariates)), withheld)
+    return selected.noted(replace(made, **beside_values(fields, spec.target, spec.select, spec.covariates)), withheld)
 
 
 def _raw(

@@ -92,7 +92,7 @@ def make_problem_from_files(
     )  # fmt: skip
     problem = assemble(spec, sides, place.target, _sources(covariates, coarse, mediator), tuple(notes))
     named = replace(problem, covariates=covariates_of(covariates, spec.covariates))
-    return place.kept.told(replace(named, **beside_values(coarse, spec.target, spec.select)), withheld)
+    return place.kept.noted(replace(named, **beside_values(coarse, spec.target, spec.select)), withheld)
 
 
 def cells_of_files(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> tuple[int, int]:

@@ -86,7 +86,7 @@ def _without_plain_types(group: h5py.Group, names: Iterator[str]) -> Iterator[st
     for name in names:
         try:
             entry = group[name] if group.get(name, getclass=True) is h5py.Datatype else None
-        except Exception:  # broken, which is said where it is opened
+        except Exception:  # broken, which is reported where it is opened
             entry = None
         if entry is None or entry.id.get_class() in (h5py.h5t.COMPOUND, h5py.h5t.ENUM, h5py.h5t.VLEN):
             yield name

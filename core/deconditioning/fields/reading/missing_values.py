@@ -149,4 +149,4 @@ def _lacks_a_mark(variable: "xr.Variable", attributes: Mapping[Any, Any]) -> boo
     try:
         return bool((np.asarray(variable.values) == np.iinfo(variable.dtype).min).any())
     except (OSError, ValueError, RuntimeError, TypeError, IndexError):
-        return False  # damaged: said when it is read
+        return False  # damaged: reported when it is read

@@ -62,7 +62,7 @@ def publication_figure(
     heading : quantity, date and level, above the panels.
     caption : method, data, licence and seed; wrapped below the panels (`caption_text` writes one).
     trust : what the intervals held, drawn after the last panel.
-    doubt : what is hatched on the panel of the posterior mean, said at the end of the caption.
+    doubt : what is hatched on the panel of the posterior mean, named at the end of the caption.
     page : as large as the panels need, a slide of 16 to 9, or a sheet of A4.
 
     A panel without any value is left out. Raises ``InputError`` without panels, for a panel of the wrong shape, an

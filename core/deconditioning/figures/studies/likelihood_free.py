@@ -32,7 +32,7 @@ from deconditioning.figures.style import (
 )
 from deconditioning.wording import number
 
-#: Natural logarithms of q̄ around its best inside the guards that are told apart, at least and at most.
+#: Natural logarithms of q̄ around its best inside the guards that can be distinguished, at least and at most.
 _LEAST_DEPTH, _MOST_DEPTH = 0.5, 10.0
 
 

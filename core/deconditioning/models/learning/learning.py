@@ -35,7 +35,7 @@ from deconditioning.observations import IndirectData
 
 #: ``λ·B`` stays inside these bounds in stage one; towards zero the weights interpolate.
 _REGULARISATION_TIMES_BAGS = (1e-8, 1e-1)
-#: Prior variance (in units of the targets' variance) above which learning is said to have run away.
+#: Prior variance (in units of the targets' variance) above which learning counts as run away.
 RUNAWAY_VARIANCE = 100.0
 
 

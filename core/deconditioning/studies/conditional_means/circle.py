@@ -56,7 +56,7 @@ class Circle:
     c : ``D = G T^{(c−1)/2}`` with a G that is just Hilbert-Schmidt: ``a_n² = n^{−(bc + 1 + margin)}``.
     spread : sd of x around y.
     astray : the share of x that lie anywhere instead, where it is above 0; the rest are y itself. All frequencies are
-        damped alike then, so that as many as one likes can be told.
+        damped alike then, so that any number can be given.
     most : the largest frequency, where it is not ``_FLAT`` or ``_GRADED``.
 
     Source: Chau et al. 2021, definition D.3 and theorem D.4; ℋ_ℓ is finite-dimensional, as the theorem asks.

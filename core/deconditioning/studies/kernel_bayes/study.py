@@ -34,7 +34,7 @@ PRINTED = "kbr_printed"
 #: lengthscales by 10 folds, distances measured in one kernel for all candidates, or in each candidate's own (§4.2).
 LEAST_SQUARES, FOLDED, FOLDED_OWN = "kde_lscv", "kbr_cv", "kbr_cv_own"
 _OTHERS = (THEOREM, PRINTED, LEAST_SQUARES, FOLDED, FOLDED_OWN)
-#: Draws kept by rejection ABC, the best given the truth, and how many are simulated unless told otherwise.
+#: Draws kept by rejection ABC, the best given the truth, and how many are simulated by default.
 KEPT, SIMULATIONS = (10, 30, 100, 300, 1000), ComparisonSettings.simulations.default
 #: Bandwidths that density estimation may choose from (the paper's).
 BANDWIDTHS = tuple(2.0 * i for i in range(1, 11))
