@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -104,12 +105,17 @@ def _altitude_scale(name: str, units: str, low: float, high: float) -> MapScale:
 
 
 def presented(shown: Shown) -> Presented:
-    """The slides in every form."""
+    """The slides in every form; each picture is drawn once for all of them."""
+
+    @cache
+    def drawn(*keys: str) -> bytes | None:
+        """Maps side by side."""
+        panels = [panel for key in keys if (panel := shown.panel(key)) is not None]
+        return publication_figure(panels, shown.problem.grid, dpi=DPI) if panels else None
 
     def picture(slide: Slide) -> bytes | None:
         """The maps of a divider side by side."""
-        panels = [panel for key in _fields_of(slide) if (panel := shown.panel(key)) is not None]
-        return publication_figure(panels, shown.problem.grid, dpi=DPI) if panels else None
+        return drawn(*_fields_of(slide))
 
     slides, badge = _downscaling_slides(shown), _trust_badge(shown)
     return Presented(shown.title, slides, lambda: downscaling_deck(shown), picture, badge, _REFERENCES)

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from deconditioning import __version__
@@ -60,8 +61,12 @@ def presented(shown: Exhibit, *, take_away: bool = False) -> Presented:
             figures = {key: in_light(figure) for key, figure in figures.items()}
         return {"title": shown.title, "slides": slides, "figures": figures, "light": take_away}
 
+    @cache
+    def drawn(key: str) -> bytes:
+        return paper_figure(in_light(json.loads(texts[key])))
+
     def picture(slide: Slide) -> bytes | None:
-        return paper_figure(in_light(json.loads(texts[slide["figure"]]))) if slide["kind"] == "figure" else None
+        return drawn(slide["figure"]) if slide["kind"] == "figure" else None
 
     return Presented(shown.title, slides, deck, picture, None, shown.source or _SOFTWARE)
 
