@@ -9,6 +9,7 @@ import torch
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.sphere import EARTH_KM
 from deconditioning.fields.problem.coordinates import kilometres, needs_sphere, scaled_coordinates
+from deconditioning.fields.problem.once import once
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 
@@ -41,6 +42,7 @@ class Sizes:
         return self.pixel / self.unit, self.extent / self.unit / 2
 
 
+@once
 def sizes(problem: DownscalingProblem) -> Sizes:
     """Those of a problem's map; a cell is as wide as the square root of the number of its pixels."""
     pixel, extent, unit = _of_grid(problem.grid)
@@ -68,6 +70,7 @@ def _correlation(factor: Factor, distances: np.ndarray) -> np.ndarray:
     return (along / itself).numpy()
 
 
+@lru_cache(maxsize=64)
 def reach_sentence(factor: Factor, size: Sizes) -> str:
     """How far apart values have a correlation of one half, beside the sizes of a cell and the map."""
     distances = np.linspace(0, size.extent / size.unit, _STEPS)

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from deconditioning.fields.footprints.station_data import Stations
 from deconditioning.fields.grids.polygons import as_polygons
 from deconditioning.fields.problem.map_selection import number_of
+from deconditioning.fields.problem.once import once
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.colours import colour_scale
 from deconditioning.figures.map_panel import MapScale, Panel
@@ -29,8 +29,6 @@ from deconditioning.wording import number
 SPREADS = 2
 #: The most cells of a swath whose outlines are drawn.
 _MOST_OUTLINES = 4000
-#: The sides of the footprints of problems, on their grids.
-_FOOTPRINT_LINES: WeakKeyDictionary[DownscalingProblem, tuple[np.ndarray, np.ndarray]] = WeakKeyDictionary()
 #: Share of the pixels within the limits of the error and the spread.
 _WITHIN = 0.98
 LONGEST_NAME = 34
@@ -63,6 +61,7 @@ def short_name(problem: DownscalingProblem) -> str:
     return problem.long_name if 0 < len(problem.long_name) <= LONGEST_NAME else problem.spec.target
 
 
+@once
 def field_scale(problem: DownscalingProblem) -> MapScale:
     """One scale for coarse field, truth and prediction: the middle 99.6 % of what was measured, in round numbers."""
     low, high = round_limits(problem.coarse_truth if problem.truth is None else problem.truth)
@@ -191,12 +190,11 @@ def _points(x: Any, y: Any, marker: dict[str, Any], words: list[str]) -> dict[st
             "name": "stations", "showlegend": False}  # fmt: skip
 
 
+@once
 def _footprint_lines(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarray]:
-    """The footprints' sides as one line on the grid, made once for a problem: a slider draws it at every step."""
-    if problem not in _FOOTPRINT_LINES:
-        rings = _rings(problem)
-        _FOOTPRINT_LINES[problem] = lines_on(problem.grid, rings) if rings else (np.zeros(0), np.zeros(0))
-    return _FOOTPRINT_LINES[problem]
+    """The footprints' sides as one line on the grid."""
+    rings = _rings(problem)
+    return lines_on(problem.grid, rings) if rings else (np.zeros(0), np.zeros(0))
 
 
 def _footprints(problem: DownscalingProblem) -> np.ndarray:

@@ -1,7 +1,6 @@
 """All scores of one predicted field, with their names on the command line."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -43,8 +42,8 @@ def score_field(
     points = scored_points(truth=z, predicted=predicted)
     scores = _scores(points)
     if area is not None:
-        weighted = _scores(scored_points(truth=z, predicted=predicted, weights=area))
-        scores |= {f"{name}_area": value for name, value in weighted.items()}
+        weighted = scored_points(truth=z, predicted=predicted, weights=area).among(points)
+        scores |= {f"{name}_area": value for name, value in _scores(weighted).items()}
     mean = predicted.mean if isinstance(predicted, Predictive) else predicted
     value, span = ssim(truth=np.where(points.there, z, np.nan), mean=mean, data_range=data_range)
     return scores | {"ssim": value, "ssim_range": span}
@@ -59,10 +58,9 @@ def _scores(p: Points) -> dict[str, float]:
     scores = {name: getattr(pointwise, name)(truth=p.truth, mean=p.mean, weights=p.weights) for name in _POINTWISE}
     if p.distributions is None:
         return scores
-    spread: dict[str, Any] = {"truth": p.truth, "predicted": p.distributions, "weights": p.weights}
-    scores["crps"] = probabilistic.crps(**spread)
-    scores |= {name: probabilistic.coverage(**spread, level=level) for name, level in _LEVELS.items()}
-    scores["coverage_2sd"] = probabilistic.coverage_sd(**spread, width=2.0)
+    scores["crps"] = probabilistic.crps_of(p)
+    scores |= {name: probabilistic.coverage_of(p, level) for name, level in _LEVELS.items()}
+    scores["coverage_2sd"] = probabilistic.coverage_sd_of(p, 2.0)
     return scores
 
 

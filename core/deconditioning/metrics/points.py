@@ -1,6 +1,7 @@
 """Shared preparation of scores: the points at which all arrays have values, and weights that sum to one."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -30,6 +31,23 @@ class Points:
         if self.distributions is None:
             raise InputError("This score needs the standard deviation of the prediction: none was given.")
         return self.distributions
+
+    @cached_property
+    def crps(self) -> np.ndarray:
+        """The continuous ranked probability score of each point (n,)."""
+        return self.predictive.crps(self.truth)
+
+    @cached_property
+    def off(self) -> np.ndarray:
+        """Absolute normal scores of the truth (n,): how many sds of a Gaussian it is from the median."""
+        return np.abs(self.predictive.score(self.truth))
+
+    def among(self, others: "Points") -> "Points":
+        """These points with what is known of them as points of ``others``, of the same truth and prediction."""
+        if self.distributions is not None:
+            kept = self.there[others.there]
+            vars(self).update(crps=others.crps[kept], off=others.off[kept])
+        return self
 
 
 def scored_points(*, truth: np.ndarray, predicted: Predicted, weights: np.ndarray | None = None) -> Points:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from deconditioning.errors import InputError
-from deconditioning.metrics.points import scored_points
+from deconditioning.metrics.points import Points, scored_points
 from deconditioning.metrics.predictive import Predictive
 
 
@@ -13,8 +13,12 @@ def crps(*, truth: np.ndarray, predicted: Predictive, weights: np.ndarray | None
     ``CRPS(F, z) = ∫ (F(t) − 1[t ≥ z])² dt``; of a Gaussian ``s {ω (2Φ(ω) − 1) + 2φ(ω) − π^{−1/2}}`` with ``ω = (z −
     m)/s``, and where s = 0 the limit ``|z − m|``. Source: Gneiting & Raftery 2007, §4.2.
     """
-    p = scored_points(truth=truth, predicted=predicted, weights=weights)
-    return float(np.sum(p.weights * p.predictive.crps(p.truth)))
+    return crps_of(scored_points(truth=truth, predicted=predicted, weights=weights))
+
+
+def crps_of(p: Points) -> float:
+    """`crps` of points."""
+    return float(np.sum(p.weights * p.crps))
 
 
 def coverage(*, truth: np.ndarray, predicted: Predictive, level: float, weights: np.ndarray | None = None) -> float:
@@ -22,12 +26,16 @@ def coverage(*, truth: np.ndarray, predicted: Predictive, level: float, weights:
 
     Errors: `InputError` for a level outside (0, 1). Source: Gneiting, Balabdaoui & Raftery 2007, §3.
     """
-    from scipy.special import ndtri
-
     if not 0 < level < 1:
         raise InputError(f"`level` is {level:g}: give a probability between 0 and 1.")
-    p = scored_points(truth=truth, predicted=predicted, weights=weights)
-    return _share(np.abs(p.predictive.score(p.truth)) <= float(ndtri((1 + level) / 2)), p.weights)
+    return coverage_of(scored_points(truth=truth, predicted=predicted, weights=weights), level)
+
+
+def coverage_of(p: Points, level: float) -> float:
+    """`coverage` of points."""
+    from scipy.special import ndtri
+
+    return _share(p.off <= float(ndtri((1 + level) / 2)), p.weights)
 
 
 def coverage_sd(
@@ -37,7 +45,11 @@ def coverage_sd(
 
     Source: Hsu & Ramos 2019, §8.1, count within two standard deviations.
     """
-    p = scored_points(truth=truth, predicted=predicted, weights=weights)
+    return coverage_sd_of(scored_points(truth=truth, predicted=predicted, weights=weights), width)
+
+
+def coverage_sd_of(p: Points, width: float) -> float:
+    """`coverage_sd` of points."""
     return _share(np.abs(p.truth - p.mean) <= width * p.predictive.sd, p.weights)
 
 

@@ -9,7 +9,9 @@ import pytest
 from PIL import Image
 
 from deconditioning.errors import InputError
+from deconditioning.figures.coast import coast_lines, resolution_for
 from deconditioning.figures.hatching import Doubt
+from deconditioning.figures.printed import publication
 from deconditioning.figures.printed.page_size import AROUND, BESIDE, LINE, MARGIN, SIZES, page_layout
 from deconditioning.figures.printed.publication import publication_figure
 from tests.core.test_downscaled_maps import panels_of, problem_on
@@ -104,3 +106,23 @@ def test_a_slide_is_16_to_9_and_an_svg_keeps_its_words() -> None:
     assert sides == pytest.approx([8.268, 11.693], rel=1e-3)
     with pytest.raises(InputError, match="'gif' is unknown: choose one of png, pdf, svg"):
         publication_figure(panels, problem.grid, format="gif")
+
+
+def test_the_coast_is_every_stretch_of_the_lines_near_the_grid() -> None:
+    """Point by point along each line, and over the seam of longitudes."""
+    for kind, east in (("rotated", 0.0), ("latlon", 172.0)):
+        grid = problem_on(kind).grid
+        grid = replace(grid, longitude=(grid.longitude + east + 180) % 360 - 180)
+        centre, low, high = grid.centre_longitude(), grid.latitude.min() - 5, grid.latitude.max() + 5
+        half = np.abs((grid.longitude - centre + 180) % 360 - 180).max() + 5
+        stretches: list[list[tuple[float, float]]] = []
+        for line in coast_lines(resolution_for(grid.latitude)):
+            stretches.append([])
+            for x, y in line.tolist():
+                if low < y < high and abs((x - centre + 180) % 360 - 180) < half:
+                    stretches[-1].append((x, y))
+                else:
+                    stretches.append([])
+        expected = [each for each in stretches if len(each) > 1]
+        assert [[*each.coords] for each in publication._coast(grid).geoms] == expected
+        assert publication._coast(grid) is publication._coast(grid)

@@ -5,6 +5,7 @@ from typing import Literal
 
 import numpy as np
 
+from deconditioning.fields.problem.once import once
 from deconditioning.fields.problem.problem import DownscalingProblem
 
 WEAK = 0.3
@@ -19,6 +20,7 @@ class ExplainedShare:
     sentence: str
 
 
+@once
 def explained_share(problem: DownscalingProblem) -> ExplainedShare:
     """Share of the target's variance inside the cells that is linear in the covariates' variation there.
 

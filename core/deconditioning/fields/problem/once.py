@@ -1,0 +1,23 @@
+"""What is computed of a problem once: kept as long as the problem is."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+from deconditioning.fields.problem.problem import DownscalingProblem
+
+Result = TypeVar("Result")
+
+
+def once(function: Callable[[DownscalingProblem], Result]) -> Callable[[DownscalingProblem], Result]:
+    """The function, which computes its result for each problem once: a page asks for it at every step of a slider."""
+    known: WeakKeyDictionary[DownscalingProblem, Result] = WeakKeyDictionary()
+
+    @wraps(function)
+    def kept(problem: DownscalingProblem) -> Result:
+        if problem not in known:
+            known[problem] = function(problem)
+        return known[problem]
+
+    return kept
