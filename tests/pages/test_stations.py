@@ -30,7 +30,7 @@ from pages.downscaling.frames.ahead import pictures_along
 from pages.downscaling.own_file.request import OWN
 from pages.kit.state import get_engine
 from tests.core.fields.samples import netcdf
-from tests.pages.conftest import until
+from tests.pages.conftest import FEW_CELLS, until
 from tests.pages.own_files import offered
 from tests.pages.sliders import log_slider
 from tests.pages.test_tools import press
@@ -117,7 +117,7 @@ def covariates(drawn: Network, *names: str) -> bytes:
 
 
 def test_own_stations_join_own_fields_and_stay_in_address_and_run(open_page, generated: Network) -> None:
-    page = open_page("downscaling", data=OWN)
+    page = open_page("downscaling", data=OWN, **FEW_CELLS)
     beside = (
         ("towns.csv", table(generated.seen.of(np.arange(12)))),
         ("masts.csv", table(generated.scored.of(np.arange(9)))),
@@ -155,7 +155,7 @@ def test_stations_join_the_fields_that_the_page_shows(open_page, generated: Netw
 
 
 def test_regions_are_the_target_beside_own_covariates(open_page, generated: Network) -> None:
-    page = open_page("downscaling", data=OWN)
+    page = open_page("downscaling", data=OWN, **FEW_CELLS)
     offered(page, ("heights.nc", covariates(generated, "altitude")), ("regions.geojson", squares()))
     (attribute,) = [each for each in page.selectbox if each.label == "Values of the regions"]
     assert attribute.options == ["t", "spread"]
@@ -223,7 +223,7 @@ def test_a_file_that_cannot_join_is_refused_and_changes_nothing(open_page) -> No
 
 
 def test_regions_that_lie_elsewhere_are_refused(open_page, generated: Network) -> None:
-    page = open_page("downscaling", data=OWN)
+    page = open_page("downscaling", data=OWN, **FEW_CELLS)
     offered(page, ("heights.nc", covariates(generated, "altitude")), ("far.geojson", squares(west=60.0)))
     page.button(key="lab-own-go").click().run()
     assert not page.exception and "None of the 16 regions of far.geojson overlaps the map" in page.error[0].value

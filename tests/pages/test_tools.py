@@ -10,7 +10,7 @@ from pages.kit import record
 from pages.kit.pages import PAGES
 from pages.kit.record import Control, PageRecord, Table, same
 from pages.kit.tools import compared, history
-from tests.pages.conftest import until
+from tests.pages.conftest import FEW_CELLS, until
 from tests.pages.sliders import log_slider, moved
 
 WITH_TOOLS = [page.folder for page in PAGES if page.study]
@@ -143,7 +143,7 @@ def test_a_second_press_before_the_page_has_settled_goes_on_from_the_first(open_
 
 
 def test_undo_brings_back_a_model_with_its_sliders(open_page: Callable[..., AppTest]) -> None:
-    page = open_page("downscaling")
+    page = open_page("downscaling", **FEW_CELLS)
     kept = log_slider(moved(page, "l0", 3), "l0").value
     page.selectbox(key="model").set_value("bag_gp").run()
     press(page, "undo")
@@ -192,7 +192,7 @@ def test_settings_that_one_state_lacks_are_named_where_they_are_no_defaults() ->
 
 def test_only_what_was_moved_is_named_as_changed(open_page: Callable[..., AppTest]) -> None:
     """Not the controls of files, which are away while the exact picture is computed."""
-    page = open_page("downscaling", level="All")
+    page = open_page("downscaling", level="All", **FEW_CELLS)
     until(page, lambda: page.button(key="lab-pin"))
     press(page, "pin")
     moved(page, "l0", 4)
