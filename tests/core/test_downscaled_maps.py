@@ -93,7 +93,7 @@ def printed(monkeypatch):
 def test_screen_and_print_agree_on_every_map(problem, printed):
     panels = panels_of(problem)
     assert [panel.key for panel in panels] == list(keys_of(problem))
-    _, figure = printed(panels, problem.grid)
+    _, figure = printed(panels, problem.grid, projection="platecarree")
     maps = [axes for axes in figure.axes if hasattr(axes, "projection")]
     bars = [axes for axes in figure.axes if not hasattr(axes, "projection")]
     clipped = []
@@ -172,7 +172,7 @@ def test_every_projection_prints_with_a_named_graticule(printed, kind, projectio
 
 def test_a_pdf_embeds_truetype_and_a_dollar_is_a_dollar(problem, printed):
     panels = [replace(panels_of(problem)[0], title="costs $1 and $x$ {")]
-    pdf, _ = printed(panels, problem.grid, format="pdf", heading="t_{$", caption="a $ b")
+    pdf, _ = printed(panels, problem.grid, projection="platecarree", format="pdf", heading="t_{$", caption="a $ b")
     assert pdf.startswith(b"%PDF") and (b"/TrueType" in pdf or b"/CIDFontType2" in pdf) and b"/Type3" not in pdf
 
 
@@ -180,7 +180,9 @@ def test_the_last_place_says_what_the_intervals_held(problem, printed):
     from deconditioning.metrics.intervals import Trust
 
     panels = panels_of(problem)
-    _, figure = printed(panels, problem.grid, trust=Trust((0.32, 0.67, 0.75), "too narrow", 2.1))
+    _, figure = printed(
+        panels, problem.grid, projection="platecarree", trust=Trust((0.32, 0.67, 0.75), "too narrow", 2.1)
+    )
     words = " ".join(text.get_text() for axes in figure.axes for text in axes.texts)
     assert "75 % of the 95 % intervals contain the truth: too narrow." in words and "32 %" in words
 

@@ -87,7 +87,9 @@ def test_a_panel_without_values_is_left_out() -> None:
     problem = problem_on("latlon")
     panels = panels_of(problem)[:2]
     empty = replace(panels[0], values=np.full(problem.grid.shape, np.nan))
-    with_it, without = (publication_figure(each, problem.grid, dpi=40) for each in ([*panels, empty], panels))
+    with_it, without = (
+        publication_figure(each, problem.grid, projection="platecarree", dpi=40) for each in ([*panels, empty], panels)
+    )
     assert np.array_equal(picture(with_it), picture(without))
     with pytest.raises(InputError, match="no panel"):
         publication_figure([empty], problem.grid)
@@ -96,9 +98,12 @@ def test_a_panel_without_values_is_left_out() -> None:
 def test_a_slide_is_16_to_9_and_an_svg_keeps_its_words() -> None:
     problem = problem_on("latlon")
     panels = panels_of(problem)[:2]
-    height, width = picture(publication_figure(panels, problem.grid, page="slide", dpi=60)).shape
+    height, width = picture(
+        publication_figure(panels, problem.grid, projection="platecarree", page="slide", dpi=60)
+    ).shape
     assert width / height == pytest.approx(16 / 9, rel=0.01)
-    svg = publication_figure(panels, problem.grid, page="sheet", format="svg", heading="Temperature & more", dpi=40)
+    sheet = {"page": "sheet", "format": "svg", "heading": "Temperature & more", "dpi": 40}
+    svg = publication_figure(panels, problem.grid, projection="platecarree", **sheet)
     root = ElementTree.fromstring(svg)
     words = {"".join(each.itertext()).strip() for each in root.iter("{http://www.w3.org/2000/svg}text")}
     assert {"Temperature & more", panels[0].title, panels[1].title} <= words

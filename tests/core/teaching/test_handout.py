@@ -42,7 +42,7 @@ def test_no_exercise_opens_done_and_every_solution_does_it(found: dict[str, Chec
 def test_everything_stands_on_four_pages_inside_their_edges(sheets: list, found: dict[str, Checked]) -> None:
     assert len(sheets) <= 4
     for figure in sheets:
-        figure.set_dpi(600)  # letters on a screen are hinted to whole pixels, those of a PDF are not
+        figure.set_dpi(300)  # letters on a screen are hinted to whole pixels, those of a PDF are not
         renderer = FigureCanvasAgg(figure).get_renderer()
         boxes = [text.get_window_extent(renderer) for text in figure.texts]
         scale = figure.dpi / 72
