@@ -175,10 +175,14 @@ def few_features(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def short_chain() -> Iterator[None]:
-    """Chains of few cells' hyperparameters take a sixth of their steps: a mixture is one whichever its members are."""
+    """Chains of few cells' hyperparameters keep half of the members and take a tenth of the steps.
+
+    A mixture is one whichever its members are, and however many.
+    """
     from deconditioning.models.learning import integrate
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(integrate, "MEMBERS", 8)
         patch.setattr(integrate, "_APART", 1)
         patch.setattr(integrate, "_BEFORE", 4)
         yield

@@ -78,6 +78,13 @@ def test_a_coreset_keeps_every_mean_and_what_a_bag_stands_for(any_bags: Bags, po
         assert same(small.inputs, sort_bags(any_bags).bags.inputs)
 
 
+def test_few_points_are_chosen_once_for_each_number_and_seed() -> None:
+    whole = Bags(normal(60, 2, seed=1), torch.arange(60) // 20, 3)
+    first, fewer, other = coreset(whole, 4), coreset(whole, 2), coreset(whole, 4, seed=1)
+    assert coreset(whole, 4) is first and coreset(whole, 4, 1) is other
+    assert (len(first.inputs), len(fewer.inputs)) == (12, 6) and not torch.equal(first.inputs, other.inputs)
+
+
 @given(bags(), some.sampled_from(["inputs", "mediators", "query_mediators", "targets"]), some.booleans())
 def test_what_is_not_finite_is_a_sentence(any_bags: Bags, where: str, missing: bool) -> None:
     count = any_bags.count

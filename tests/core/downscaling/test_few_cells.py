@@ -22,6 +22,7 @@ from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.fields.writing.delivery import Delivery
+from deconditioning.models.learning import integrate
 from deconditioning.models.learning.integrate import members
 from deconditioning.models.spec import ModelSpec
 from tests.core.fields.samples import fields, region
@@ -41,7 +42,7 @@ def learned(problem: DownscalingProblem) -> ModelSpec:
 
 
 def test_mean_and_variance_are_those_of_the_mixture(problem: DownscalingProblem, learned: ModelSpec) -> None:
-    assert learned.spread is not None and len(learned.spread.offsets) == 16
+    assert learned.spread is not None and len(learned.spread.offsets) == integrate.MEMBERS
     parts = [predict(each, problem.data, problem) for each in members(learned, problem.columns)]
     found = predict(learned, problem.data, problem)
     means, variances = (torch.stack([getattr(p, name) for p in parts]) for name in ("mean", "sd"))
