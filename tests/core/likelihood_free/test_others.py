@@ -139,7 +139,7 @@ def test_the_network_is_a_density_of_the_parameters() -> None:
 def test_the_network_finds_a_normal_posterior_with_its_correlation() -> None:
     problem = gaussian(2, noise=0.5, correlation=0.8, seed=3)
     exact = problem.exact(problem.observed)
-    runs = simulate(problem, 2000, 0)
+    runs = simulate(problem, 1000, 0)
     u = train(runs, components=2, hidden=20).draw(problem.observed, problem.prior.bounds, 4000)
     sd = np.sqrt(np.diag(exact.covariance))
     assert (np.abs(u.mean(0) - exact.mean) < 0.2 * sd).all()
@@ -150,7 +150,7 @@ def test_weights_make_a_network_of_the_design_answer_for_the_prior() -> None:
     """Simulated at θ ~ N(0, 1), asked under a prior half as wide; and the same seed gives the same network."""
     problem = gaussian(1, noise=0.5, seed=3)
     narrow = gaussian(1, noise=0.5, prior_sd=0.5)
-    runs = simulate(problem, 2000, 0)
+    runs = simulate(problem, 1000, 0)
     weighted = replace(
         runs, log_weights=narrow.prior.log_density(runs.parameters) - problem.prior.log_density(runs.parameters)
     )
