@@ -5,12 +5,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.caching import cache_resource_api
 from streamlit.runtime.state import SafeSessionState
 from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
@@ -77,12 +79,20 @@ def caches() -> Iterator[None]:
     st.cache_resource.clear()
 
 
+@contextmanager
+def empty_caches() -> Iterator[None]:
+    """What is kept between tests is away meanwhile."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cache_resource_api._resource_caches, "_function_caches", {})
+        yield
+        st.cache_resource.clear()
+
+
 @pytest.fixture(scope="module")
 def own_caches() -> Iterator[None]:
     """For a file that puts something else into them, or counts what is computed."""
-    st.cache_resource.clear()
-    yield
-    st.cache_resource.clear()
+    with empty_caches():
+        yield
 
 
 @pytest.fixture

@@ -256,53 +256,53 @@ def test_rubbish_is_refused_with_a_sentence_and_nothing_is_lost(small):
     assert small.selectbox(key="data").value == "ukv-645m"
 
 
-def test_a_good_upload_becomes_the_data(page):
-    upload(page, "mine.nc", netcdf(region()))
-    assert complaints(page) == []
-    assert page.selectbox(key="data").value.startswith("upload:")
-    assert "Temperature" in words(page) and table(page)
+def test_a_good_upload_becomes_the_data(small):
+    upload(small, "mine.nc", netcdf(region()))
+    assert complaints(small) == []
+    assert small.selectbox(key="data").value.startswith("upload:")
+    assert "Temperature" in words(small) and table(small)
     assert re.search(
-        r"\*\*Temperature\.\*\* Half of the \d+ coarse cells are hidden from the model to test it\.", words(page)
+        r"\*\*Temperature\.\*\* Half of the \d+ coarse cells are hidden from the model to test it\.", words(small)
     )
 
 
-def test_fields_that_cannot_be_a_target_are_refused(page):
+def test_fields_that_cannot_be_a_target_are_refused(small):
     data = region()
     extra = data.assign(empty=data.t * np.nan, flat=data.t * 0 + 5)
-    upload(page, "mine.nc", netcdf(extra))
+    upload(small, "mine.nc", netcdf(extra))
     for target, said in (("empty", "missing"), ("flat", "constant")):
-        page.selectbox(key="target").set_value(target).run()
-        assert len(complaints(page)) == 1 and said in complaints(page)[0]
-    page.selectbox(key="target").set_value("t").run()
-    assert complaints(page) == []
+        small.selectbox(key="target").set_value(target).run()
+        assert len(complaints(small)) == 1 and said in complaints(small)[0]
+    small.selectbox(key="target").set_value("t").run()
+    assert complaints(small) == []
 
 
-def test_the_target_is_never_offered_as_its_own_covariate(page):
-    assert "air_potential_temperature" not in page.multiselect(key="cov").options
+def test_the_target_is_never_offered_as_its_own_covariate(small):
+    assert "air_potential_temperature" not in small.multiselect(key="cov").options
 
 
-def test_a_coarse_file_and_a_fine_file_meet(page):
+def test_a_coarse_file_and_a_fine_file_meet(small):
     fine = region(60, 72)
     coarse = fine[["t"]].coarsen(lat=6, lon=6).mean()
-    upload(page, "fine.nc", netcdf(fine[["orog", "q"]]))
-    key = page.selectbox(key="data").value
-    upload(page, "coarse.nc", netcdf(coarse))
-    page.selectbox(key="data").set_value(key).run()
-    other = next(k for k in page.selectbox(key="coarse").options if "coarse.nc" in k)
-    page.selectbox(key="coarse").select(other).run()
-    assert complaints(page) == []
-    assert any("truth is available" in box.value for box in page.info)
-    assert "re-aggregation" in words(page)
+    upload(small, "fine.nc", netcdf(fine[["orog", "q"]]))
+    key = small.selectbox(key="data").value
+    upload(small, "coarse.nc", netcdf(coarse))
+    small.selectbox(key="data").set_value(key).run()
+    other = next(k for k in small.selectbox(key="coarse").options if "coarse.nc" in k)
+    small.selectbox(key="coarse").select(other).run()
+    assert complaints(small) == []
+    assert any("truth is available" in box.value for box in small.info)
+    assert "re-aggregation" in words(small)
     (said,) = [
         box.value
-        for box in page.warning
+        for box in small.warning
         if "neither the field inside the cells nor the intervals could be checked" in box.value
     ]
     assert "means of hidden cells have an error of" in said and "bilinear" in said
-    assert "each the mean over the pixels inside its cell" in words(page)
-    page.slider(key="withhold").set_value(0.0).run()
+    assert "each the mean over the pixels inside its cell" in words(small)
+    small.slider(key="withhold").set_value(0.0).run()
     assert any(
-        box.value.startswith("No cell is hidden from the model and no truth is available") for box in page.warning
+        box.value.startswith("No cell is hidden from the model and no truth is available") for box in small.warning
     )
 
 
@@ -386,10 +386,10 @@ def test_the_families_of_a_learned_kernel_are_those_of_its_first_terms(terms):
     assert family_values(named("bag_gp"), KernelSpec((Term((rough,)), trend[0])), ["c"])["fam"] == "linear"
 
 
-def test_without_coordinates_models_of_the_place_are_not_offered(page):
-    page.toggle(key="coords").set_value(False).run()
-    assert complaints(page) == [] and page.selectbox(key="model").value == "bag_gp"
-    assert "Area-to-point Gaussian process" not in page.selectbox(key="model").options
+def test_without_coordinates_models_of_the_place_are_not_offered(small):
+    small.toggle(key="coords").set_value(False).run()
+    assert complaints(small) == [] and small.selectbox(key="model").value == "bag_gp"
+    assert "Area-to-point Gaussian process" not in small.selectbox(key="model").options
 
 
 def test_what_was_learned_of_a_familys_own_parameter_reaches_its_slider():
@@ -410,14 +410,14 @@ def test_the_noises_of_the_default_stay_and_none_is_none(small):
     assert "σ² is learned, ς² is fixed" in small.selectbox(key="hold").options[0]
 
 
-def test_a_better_guess_of_bilinear_interpolation_stands_beside_the_maps(page):
+def test_a_better_guess_of_bilinear_interpolation_stands_beside_the_maps(small):
     """A plane that no covariate tells of; the sentence is the guard's own."""
-    upload(page, "plane.nc", netcdf(plane()))
-    page.number_input(key="rows").set_value(4)
-    page.number_input(key="columns").set_value(4).run()
-    until(page, lambda: warned(page))  # it is known with the exact picture
-    (said,) = warned(page)
-    assert "leave-one-out over the visible cells" in said and complaints(page) == []
+    upload(small, "plane.nc", netcdf(plane()))
+    small.number_input(key="rows").set_value(4)
+    small.number_input(key="columns").set_value(4).run()
+    until(small, lambda: warned(small))  # it is known with the exact picture
+    (said,) = warned(small)
+    assert "leave-one-out over the visible cells" in said and complaints(small) == []
 
 
 def warned(page: AppTest) -> list[str]:

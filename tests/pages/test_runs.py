@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import TextInput
 
@@ -15,6 +14,7 @@ from deconditioning.engine.store import Store
 from pages.runs import detail
 from pages.runs.names import setting_name, setting_text
 from tests.core.engine.toys import ENDLESS
+from tests.pages.conftest import empty_caches
 from tests.pages.reading import as_shown
 from tests.waiting import HANG_S, wait_for
 
@@ -24,9 +24,8 @@ PAGE = str(Path(__file__).resolve().parents[2] / "pages" / "runs" / "page.py")
 @pytest.fixture
 def folder(runs_folder: Path) -> Iterator[Path]:
     """A runs folder that the page's own engine uses."""
-    st.cache_resource.clear()
-    yield runs_folder
-    st.cache_resource.clear()
+    with empty_caches():
+        yield runs_folder
 
 
 def made(folder: Path, title: str, seed: int = 0, status: str = "done", **more) -> str:

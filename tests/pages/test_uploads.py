@@ -130,11 +130,11 @@ def test_a_coarse_file_of_twelve_months_offers_them_and_the_height_is_a_covariat
 
 
 def test_an_address_says_a_date_a_value_or_an_index(open_page):
-    page = open_page("downscaling", **{"data": "ukv-645m"})
+    page = open_page("downscaling", data="ukv-645m", **FEW_CELLS)
     dim = next(box.key for box in page.selectbox if str(box.key).startswith("dim-"))
     label = page.selectbox(key=dim).options[1]
     for asked in (label.rpartition(" (")[0], "#1", f"1: {label.rpartition(' (')[0]}", label):
-        page = open_page("downscaling", **{"data": "ukv-645m", dim: asked})
+        page = open_page("downscaling", data="ukv-645m", **FEW_CELLS, **{dim: asked})
         assert page.selectbox(key=dim).value == label and not page.error, asked
-    page = open_page("downscaling", **{"data": "ukv-645m", dim: "1956"})
+    page = open_page("downscaling", data="ukv-645m", **FEW_CELLS, **{dim: "1956"})
     assert len(page.error) == 1 and "no value" in page.error[0].value

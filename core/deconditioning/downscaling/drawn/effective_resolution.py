@@ -5,6 +5,7 @@ fields of models and analyses are smooth below several grid steps. Source: Skama
 models using kinetic energy spectra*.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -43,22 +44,22 @@ def at_resolution(problem: DownscalingProblem, draws: Draws, kilometres: float) 
 
 
 def _damped(problem: DownscalingProblem, apart: np.ndarray, width: list[float], stride: int) -> np.ndarray:
-    result = _filtered(apart, width, problem.grid.wraps)
+    filtered = _filter(np.isfinite(apart), width, problem.grid.wraps)
+    result = filtered(apart)
     if not problem.matched or stride > 1:
         return result
     wanted = reaggregate(problem, apart)
     for _ in range(_ROUNDS):
         means = np.where(problem.observed, reaggregate(problem, result) - wanted, 0.0).ravel()
         spread = np.where(problem.cell >= 0, np.nan_to_num(means)[np.maximum(problem.cell, 0)], 0.0)
-        result = result - _filtered(np.where(np.isfinite(result), spread, np.nan), width, problem.grid.wraps)
+        result = result - filtered(spread)
     return result
 
 
-def _filtered(values: np.ndarray, width: list[float], wraps: bool) -> np.ndarray:
-    """The Gaussian mean of the pixels with values around each of them; NaN where there is no value."""
-    there = np.isfinite(values)
-    total, weight = (_gaussian(each, width, wraps) for each in (np.where(there, values, 0.0), 1.0 * there))
-    return np.where(there, total / np.maximum(weight, 1e-12), np.nan)
+def _filter(there: np.ndarray, width: list[float], wraps: bool) -> Callable[[np.ndarray], np.ndarray]:
+    """The Gaussian mean, for each pixel that is ``there``, of those around it that are; NaN elsewhere."""
+    weight = np.maximum(_gaussian(1.0 * there, width, wraps), 1e-12)
+    return lambda values: np.where(there, _gaussian(np.where(there, values, 0.0), width, wraps) / weight, np.nan)
 
 
 def _gaussian(values: np.ndarray, width: list[float], wraps: bool) -> np.ndarray:
@@ -80,8 +81,6 @@ def _gaussian(values: np.ndarray, width: list[float], wraps: bool) -> np.ndarray
 def sd_ratio(problem: DownscalingProblem, draws: Draws, damped: Draws) -> np.ndarray:
     """(H, W) sd of ``damped`` draws relative to that of the ``draws`` themselves, averaged over about a cell."""
     cell = np.sqrt(np.mean(np.unique(problem.cell[problem.cell >= 0], return_counts=True)[1]))
-    before, after = (
-        _filtered(np.mean((each.fields - each.mean) ** 2, axis=0), [cell, cell], problem.grid.wraps)
-        for each in (draws, damped)
-    )
+    variances = [np.mean((each.fields - each.mean) ** 2, axis=0) for each in (draws, damped)]
+    before, after = (_filter(np.isfinite(each), [cell, cell], problem.grid.wraps)(each) for each in variances)
     return np.sqrt(np.divide(after, before, out=np.ones_like(before), where=before > 0))
