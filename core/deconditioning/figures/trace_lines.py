@@ -30,10 +30,11 @@ def trace_series(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Stage], S
         parameters = {str(n): float(v) for values in inner for n, v in values.items() if _number(v) and v > 0}
         step += bool(plain or parameters)
         if (plain or parameters) and _number(row.get("step")):
-            if row["step"] < before or len({start, row.get("restart")} - {None}) == 2:
+            restart = row["restart"] if _number(row.get("restart")) else start
+            if row["step"] < before or (start is not None and restart != start):
                 for lines in (*stages.values(), nested):
                     lines.append((step - 0.5, {}))
-            before, start = row["step"], row.get("restart")
+            before, start = row["step"], restart
         if plain:
             plain = _named(row.get("quantity"), plain)
             stages.setdefault(str(row.get("stage") or ""), []).append((step, plain))

@@ -104,6 +104,8 @@ def test_another_fit_is_parted_from_the_one_before() -> None:
     assert "5 steps in 2 fits" in figure["layout"]["meta"]["alt"]
     starts = [{"step": step, "restart": step // 3, "value": 1.0} for step in (1, 2, 3, 4)]
     assert trace_series([{"step": 1, "value": 1.0}, *starts])[0][""][0] == [1, 2, 3, 3.5, 4, 5]
+    damaged = [{"step": 1, "restart": restart, "value": 1.0} for restart in (7, [1], {}, "one", True, None)]
+    assert trace_series(damaged)[0][""][0] == [1, 2, 3, 4, 5, 6]
 
 
 def test_the_model_of_a_run() -> None:
