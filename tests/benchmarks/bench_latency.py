@@ -8,7 +8,6 @@ on a quiet machine; its load is kept with the numbers, and so is the time of a p
 import contextlib
 import os
 import re
-import shutil
 import statistics
 import time
 from collections.abc import Iterator, Sequence
@@ -22,7 +21,7 @@ from pages.kit.controls.level import ALL
 from scripts.browser import find_browser
 from tests.benchmarks.table import Row, keep
 from tests.browser.conftest import FLAGS
-from tests.browser.serving import ROOT, running_app
+from tests.browser.serving import running_app, running_page
 from tests.browser.steps import choose_level
 from tests.waiting import HANG_MS
 
@@ -242,10 +241,7 @@ def toy(
 @contextlib.contextmanager
 def serving_bare(folder: Path) -> Iterator[str]:
     """Address of a page from one slider to one line: no page can be faster here."""
-    shutil.copytree(ROOT / "static", folder / "static")
-    shutil.copy(Path(__file__).with_name("bare_page.py"), folder)
-    options = ("streamlit", "run", "bare_page.py", "--server.enableStaticServing=true")
-    with running_app(folder / "runs", folder / "log.txt", options, folder) as url:
+    with running_page(Path(__file__).with_name("bare_page.py"), folder) as url:
         yield url
 
 

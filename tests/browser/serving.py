@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -65,6 +66,16 @@ def running_app(
             yield url
         finally:
             stop(process)
+
+
+@contextlib.contextmanager
+def running_page(page: Path, folder: Path) -> Iterator[str]:
+    """Address of one page, served by Streamlit alone from a folder of its own, where its log is ``log.txt``."""
+    shutil.copytree(ROOT / "static", folder / "static")
+    shutil.copy(page, folder)
+    options = ("streamlit", "run", page.name, "--server.enableStaticServing=true")
+    with running_app(folder / "runs", folder / "log.txt", options, folder) as url:
+        yield url
 
 
 def stop(process: subprocess.Popen) -> None:

@@ -2,7 +2,6 @@
 
 import math
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
@@ -14,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from deconditioning.fields.grids.grid import make_grid
 from tests.browser.maps import centre, colour, field, shade, view, where
-from tests.browser.serving import ROOT, running_app
+from tests.browser.serving import running_page
 from tests.waiting import wait_for
 
 HOME = "() => document.querySelector('[data-key=\"even\"]').chart.view === null"
@@ -33,10 +32,7 @@ PINCH = """([x, y, spread]) => {
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A page of four maps of one group, and a curve."""
     folder = tmp_path_factory.mktemp("maps")
-    shutil.copytree(ROOT / "static", folder / "static")
-    shutil.copy(Path(__file__).with_name("maps_page.py"), folder)
-    options = ("streamlit", "run", "maps_page.py", "--server.enableStaticServing=true")
-    with running_app(folder / "runs", folder / "log.txt", options, folder) as url:
+    with running_page(Path(__file__).with_name("maps_page.py"), folder) as url:
         yield url
 
 

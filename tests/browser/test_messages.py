@@ -1,13 +1,12 @@
 """What changes at one moment in several fragments reaches the server, and once (dragging.js)."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.serving import ROOT, running_app
+from tests.browser.serving import running_page
 from tests.browser.steps import opened
 
 #: Buttons are pressed at once, when a timer has become due: its message goes before that of the buttons.
@@ -22,10 +21,7 @@ PRESS = """names => {
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Address of the least page."""
     folder = tmp_path_factory.mktemp("messages")
-    shutil.copytree(ROOT / "static", folder / "static")
-    shutil.copy(Path(__file__).with_name("messages_page.py"), folder)
-    options = ("streamlit", "run", "messages_page.py", "--server.enableStaticServing=true")
-    with running_app(folder / "runs", folder / "log.txt", options, folder) as url:
+    with running_page(Path(__file__).with_name("messages_page.py"), folder) as url:
         yield url
 
 

@@ -5,14 +5,13 @@ On a real one: tests/browser/test_glossary.py.
 
 import asyncio
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.serving import ROOT, running_app
+from tests.browser.serving import running_page
 from tests.browser.steps import move_slider, opened, settled
 from tests.visitor import Visitor, visit
 
@@ -45,10 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def least(folder: Path) -> Iterator[str]:
     """Address of the least page."""
-    shutil.copytree(ROOT / "static", folder / "static")
-    shutil.copy(Path(__file__).with_name("picture_first_page.py"), folder)
-    options = ("streamlit", "run", "picture_first_page.py", "--server.enableStaticServing=true")
-    with running_app(folder / "runs", folder / "log.txt", options, folder) as url:
+    with running_page(Path(__file__).with_name("picture_first_page.py"), folder) as url:
         yield url
 
 
