@@ -45,8 +45,8 @@ class Points:
     def among(self, others: "Points") -> "Points":
         """These points with what is known of them as points of ``others``, of the same truth and prediction."""
         if self.distributions is not None:
-            kept = self.there[others.there]
-            vars(self).update(crps=others.crps[kept], off=others.off[kept])
+            shared = self.there[others.there]
+            vars(self).update(crps=others.crps[shared], off=others.off[shared])
         return self
 
 

@@ -63,6 +63,7 @@ def presented(shown: Exhibit, *, take_away: bool = False) -> Presented:
 
     @cache
     def drawn(key: str) -> bytes:
+        """A figure as it is printed."""
         return paper_figure(in_light(json.loads(texts[key])))
 
     def picture(slide: Slide) -> bytes | None:

@@ -15,9 +15,9 @@ def once(function: Callable[[DownscalingProblem], Result]) -> Callable[[Downscal
     known: WeakKeyDictionary[DownscalingProblem, Result] = WeakKeyDictionary()
 
     @wraps(function)
-    def kept(problem: DownscalingProblem) -> Result:
+    def cached(problem: DownscalingProblem) -> Result:
         if problem not in known:
             known[problem] = function(problem)
         return known[problem]
 
-    return kept
+    return cached

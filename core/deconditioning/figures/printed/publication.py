@@ -331,9 +331,9 @@ def _coast(grid: Grid) -> Any:
     points = np.concatenate(lines)
     near = np.abs((points[:, 0] - centre + 180) % 360 - 180) < half
     near &= (points[:, 1] > low) & (points[:, 1] < high)
-    kept, begins = np.flatnonzero(near), np.cumsum([0, *map(len, lines[:-1])])
-    cuts = np.flatnonzero((np.diff(kept) > 1) | np.isin(kept[1:], begins)) + 1
-    return MultiLineString([run for run in np.split(points[kept], cuts) if len(run) > 1])
+    inside, begins = np.flatnonzero(near), np.cumsum([0, *map(len, lines[:-1])])
+    cuts = np.flatnonzero((np.diff(inside) > 1) | np.isin(inside[1:], begins)) + 1
+    return MultiLineString([run for run in np.split(points[inside], cuts) if len(run) > 1])
 
 
 def _wrap(text: str, width: int) -> list[str]:

@@ -122,6 +122,7 @@ def members(spec: ModelSpec, names: tuple[str, ...]) -> list[ModelSpec]:
     now = vector.values() | {label: getattr(spec, field) for field, label in NOISES.items()}
 
     def member(offsets: dict[str, float]) -> ModelSpec:
+        """The model with logarithms moved by these."""
         values = {name: now[name] * math.exp(offset) for name, offset in offsets.items() if name in now}
         vector.write(values)
         noises = {name: values.get(label, getattr(spec, name)) for name, label in NOISES.items()}
