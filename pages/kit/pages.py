@@ -18,7 +18,7 @@ FAVICON = FOLDER.parent / "static" / "favicon.png"
 class Listed:
     """A page: its folder in ``pages/``, its title and its address.
 
-    ``study``: whether it shows a study, with two levels of controls, presets and the line of tools. ``renamed``: keys
+    ``study``: whether it shows a study, with two levels of controls and with presets. ``renamed``: keys
     that its controls had in the address in earlier versions, and the keys they have now.
     """
 

@@ -18,21 +18,24 @@ from deconditioning.figures.studies.period import Sheet, maps_in_step, sheet_of
 from deconditioning.period.series import Series
 from pages.kit.chart.flip_book import flip
 from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.chart.prepared import prepare
 from pages.kit.controls import widgets
 from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
+from pages.kit.record import record_figure
 from pages.period.controls import Choice, Shown
 
 #: The book of the fields, whose clock the sd goes by, and its maps' titles.
 _FIELDS, TITLES = "p-book", {"coarse": "Coarse values", "mean": "Posterior mean", "truth": "Truth"}
+_SD = "Uncertainty: 2 sd"
 #: Bytes of a book that go to the browser at most, as values; longer series skip times.
 _MOST_VALUES = 4_000_000
 
 
 @dataclass(frozen=True)
 class _Books:
-    """The books of the fields and of their sd, which maps they hold, and which times."""
+    """The books of the fields and of their sd, which maps they hold, and which times; the first page of both."""
 
     fields: dict[str, Any]
     sd: dict[str, Any]
@@ -40,6 +43,7 @@ class _Books:
     sheet: Sheet
     times: tuple[str, ...]
     step: int
+    first: tuple[Panel, ...]
 
 
 def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
@@ -49,22 +53,30 @@ def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
         help="Each map minus its own mean over the period: shows what moves instead of where it is warm.",
     )  # fmt: skip
     books = _books(choice, shown, bool(difference))
-    with st.container(key="lab-period-maps"):
-        left, right = st.columns([len(books.maps), 1])
+    sheet = books.sheet
+    with st.container(key="lab-period-maps"):  # a map of the sd is as wide as one of the fields, and as far away
+        left, _, right = st.columns([sheet.shape[1], sheet.gap, sheet.width], gap=None)
     with left:
         _titles([TITLES[name] for name in books.maps])
         alt = f"{', '.join(books.maps)}, side by side, one time after another"
-        _book(books.fields, _FIELDS, books, books.sheet, alt, place)
+        _book(books.fields, _FIELDS, books, sheet, alt, place)
     with right:
-        _titles(["Uncertainty: 2 sd"])
-        alone = Sheet(books.sheet.height, books.sheet.width, 1, 1)
+        _titles([_SD])
+        alone = Sheet(sheet.height, sheet.width, 1, 1)
         _book(books.sd, "p-sd", books, alone, "two standard deviations of each pixel, one time after another", place)
+    _record(books.first)
     series = shown.result.series
     skipped = f" Every {books.step}th of {len(series)} times is shown." if books.step > 1 else ""
     st.caption(
         f"{_extent(series.problem.grid)}Click on a map to see the time series there. The space bar plays and pauses, "
         f"the arrow keys step. Units: {plain(series.problem.units) or 'as given'}; grey: missing.{skipped}"
     )
+
+
+def _record(first: tuple[Panel, ...]) -> None:
+    """The first page of the books, for slides and for what is pinned: neither can play."""
+    for panel in first:
+        record_figure(f"map-{panel.key}", prepare(field_map(panel, dark=is_dark(), height=380)))
 
 
 def _titles(titles: list[str]) -> None:
@@ -96,10 +108,12 @@ def _books(choice: Choice, _shown: Shown, difference: bool) -> _Books:
     colours: Colours = "diverging" if difference else "sequential"
     scale = MapScale("", series.problem.units, colours, low, high)
     wide = MapScale("", series.problem.units, "uncertainty", 0.0, short(float(np.nanpercentile(sd, 99))))
-    grid = series.problem.grid
+    grid, when = series.problem.grid, series.labels[0]
+    first = [Panel(name, f"{TITLES[name]}, {when}", values[0], grid, scale) for name, values in frames.items()]
+    first.append(Panel("sd", f"{_SD}, {when}", sd[0], grid, wide))
     return _Books(
         maps_in_step(frames, grid, scale, len(frames)), maps_in_step({"sd": sd}, grid, wide, 1), tuple(frames),
-        sheet_of(frames, len(frames)), tuple(series.labels[time] for time in times), step,
+        sheet_of(frames, len(frames)), tuple(series.labels[time] for time in times), step, tuple(first),
     )  # fmt: skip
 
 

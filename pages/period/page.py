@@ -5,13 +5,14 @@ import streamlit as st
 from pages.kit.controls import widgets
 from pages.kit.layout.page_layout import explain, notes, page_header, refusals
 from pages.period import controls, hovmoeller, maps, place, statistics, verification, words
+from pages.period.presets import PRESETS
 
 VIEWS = {"Hovmöller diagram": hovmoeller.show, "Period statistics": statistics.show, "Verification": verification.show}
 
 
 def main() -> None:
     """Choose a series, downscale all its times, play them."""
-    page_header("Period", "Coarse values are known for many times: how does the fine field move?")
+    page_header("Period", "Coarse values are known for many times: how does the fine field move?", PRESETS)
     with refusals():
         body()
 

@@ -5,9 +5,11 @@ from collections.abc import Iterable
 import streamlit as st
 
 from deconditioning.figures.colours import MODEL_NAMES
+from deconditioning.verification.report import Verification
 from deconditioning.verification.series import BILINEAR
 from deconditioning.wording import number
 from pages.kit.layout.escaping import MISSING, plain, sentence_of
+from pages.kit.record import record_scores
 from pages.period.controls import Shown
 
 
@@ -27,6 +29,8 @@ def sentence(shown: Shown) -> None:
     )
     for warning in result.warnings:
         st.warning(sentence_of(warning))
+    if shown.verification is not None:
+        _record(shown.verification, series.problem.units)
 
 
 def licence(shown: Shown) -> None:
@@ -56,19 +60,34 @@ def names_of(predictions: Iterable[str]) -> dict[str, str]:
     return {own: OWN} | {name: MODEL_NAMES.get(name, name) for name in others}
 
 
+#: The scores of the table and what its columns are called.
+_COLUMNS = {"rmse": "RMSE", "crps": "CRPS", "coverage50": "in 50 % interval", "coverage95": "in 95 % interval",
+            "tendency": "size of changes, truth = 1"}  # fmt: skip
+
+
+def _rows(verification: Verification) -> list[list[str | None]]:
+    """What each prediction is called, and its scores as they are written."""
+    called = names_of(verification.scores)
+    return [
+        [called[name], *(_cell(each.pooled.get(score)) for score in _COLUMNS)]
+        for name, each in verification.scores.items()
+    ]
+
+
+def _record(verification: Verification, units: str) -> None:
+    """The scores, for slides and for what is pinned, whichever view is shown."""
+    scores = {name: {score: each.pooled.get(score) for score in _COLUMNS} for name, each in verification.scores.items()}
+    written = [["", *_COLUMNS.values()], *([word or MISSING for word in row] for row in _rows(verification))]
+    record_scores("Over all pixels of all times, weighted by area.", scores, names_of(scores), units, written)
+
+
 def table(shown: Shown) -> None:
     """Scores of the map, interpolation and other methods over all pixels and times, where the truth is known."""
     assert shown.verification is not None
-    names = {"rmse": "RMSE", "crps": "CRPS", "coverage50": "in 50 % interval", "coverage95": "in 95 % interval",
-             "tendency": "size of changes, truth = 1"}  # fmt: skip
-    called = names_of(shown.verification.scores)
-    shown_rows = [
-        {"": called[name],
-         **{label: _cell(each.pooled.get(score)) for score, label in names.items()}}
-        for name, each in shown.verification.scores.items()
-    ]  # fmt: skip
-    formats = {label: st.column_config.TextColumn(alignment="right") for label in names.values()}
-    st.dataframe(shown_rows, hide_index=True, column_config=formats, placeholder=MISSING)
+    columns = ["", *_COLUMNS.values()]
+    rows = [dict(zip(columns, row, strict=True)) for row in _rows(shown.verification)]
+    formats = {label: st.column_config.TextColumn(alignment="right") for label in _COLUMNS.values()}
+    st.dataframe(rows, hide_index=True, column_config=formats, placeholder=MISSING)
     units = plain(shown.result.series.problem.units)
     st.caption(
         f"Over all pixels of all times, weighted by area; RMSE and CRPS in {units}. {OWN}: the maps above. BCSD adds "

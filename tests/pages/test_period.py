@@ -6,6 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.kit.chart import flip_book
+from pages.kit.record import Control
+from pages.period.presets import PRESETS
 from pages.period.words import OWN
 from tests.pages.conftest import session
 
@@ -26,6 +28,12 @@ def opened(**address: str) -> AppTest:
 
 def captions(page: AppTest) -> str:
     return " ".join(each.value for each in page.caption)
+
+
+def control(default: int, *offered: int) -> Control:
+    """A control of whole numbers that reads only those offered."""
+    words = [str(each) for each in offered]
+    return Control("", "", default, default, "", read=lambda read: offered[words.index(*read)])
 
 
 def scores(page: AppTest) -> dict[str, dict[str, float]]:
@@ -90,3 +98,26 @@ def test_only_clicks_inside_the_picture_are_heard(sent: object, heard: list, mon
     clicks: list = []
     flip_book._hear("p-book", lambda x, y: clicks.append((x, y)))
     assert clicks == heard
+
+
+def test_its_tools_are_those_of_the_other_pages() -> None:
+    """A preset is one step of undo; what is pinned has its scores beside it; slides have the maps and the scores."""
+    page = opened()
+    first = page.session_state["_seen"]
+    assert ["map-coarse", "map-mean", "map-truth", "map-sd"] == [key for key in first.figures if key.startswith("map-")]
+    (table,) = first.tables.values()
+    assert table.written[0][1] == "RMSE" and [row[0] for row in table.written[1:3]] == [OWN, "Bilinear"]
+    page.button(key="lab-pin").click().run()
+    page.button(key="lab-preset-0").click().run()
+    assert not page.exception and not page.toggle(key="p-archive").value
+    assert any("Scores that differ" in box.proto.body and "worse" in box.proto.body for box in page.get("html"))
+    page.button(key="lab-undo").click().run()
+    assert page.toggle(key="p-archive").value and page.button(key="lab-undo").disabled
+
+
+def test_presets_keep_to_what_the_file_offers() -> None:
+    """Of a control that has no such value its default, and nothing of a control that the page has not."""
+    offered = {"p-block": control(8, 4, 8), "p-first": control(186)}
+    made = {preset.name: preset.values(offered) for preset in PRESETS}
+    assert made["Small cells"] == {"p-block": 8} and made["A short archive"] == {"p-first": 31}
+    assert all(preset.offered({}) == {} for preset in PRESETS)

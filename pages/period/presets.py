@@ -1,0 +1,31 @@
+"""Named settings of page Period, each of which tells something."""
+
+from pages.kit.tools.toolbar import Controls, Preset, keeping
+
+
+def _small_cells(controls: Controls) -> dict[str, object]:
+    """Cells of 2 × 2 pixels, where the grid has them."""
+    return {key: controls[key].from_words(["2"]) for key in ("p-block",) if key in controls}
+
+
+def _short_archive(controls: Controls) -> dict[str, object]:
+    """A sixth of the times that the archive has at first."""
+    return {key: max(1, controls[key].default // 6) for key in ("p-first",) if key in controls}
+
+
+#: The file and what is looked at stay as they are.
+PRESETS = keeping(
+    ("p-data", "p-target", "p-view", "p-row", "p-column", "p-along", "p-line"),
+    Preset(
+        "Without the archive",
+        "Coarse values alone: the errors grow, and the intervals with them.",
+        lambda controls: {"p-archive": False},
+    ),
+    Preset("A short archive", "A sixth of the earlier times: climatology and covariance are rougher.", _short_archive),
+    Preset("Small cells", "Cells of 2 × 2 pixels: interpolation is nearly as good.", _small_cells),
+    Preset(
+        "What moves",
+        "Each map minus its own mean over the period: weather without the climate.",
+        lambda controls: {"p-difference": True},
+    ),
+)
