@@ -67,6 +67,7 @@ def main() -> None:
         raise InputError("\n".join([*lost, "Install the Streamlit that requirements.txt names."]))
     private.ignore_pages_folder()
     private.keep_ends_of_fragments()
+    private.leave_pages_for_good()
     private.look_up_single_values()
     private.put_in_front(_own_routes, lambda: [gate()])
     private.change_signal_handling(_end_in_time)

@@ -5,9 +5,13 @@ import importlib
 import inspect
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.state import SafeSessionState
 from streamlit.testing.v1 import AppTest
@@ -159,3 +163,20 @@ def test_single_values_are_those_that_streamlit_writes_out(monkeypatch: pytest.M
     assert [key in looked_up for key in (*written, *names, "other")] == [True] * 3 + [False] * 4
     again = run.selectbox(key="with").set_value("a").run()
     assert again.session_state["with"] == "a" and not again.exception
+
+
+@pytest.mark.parametrize(
+    ("page", "fragment", "runs"), [("new", "", 1), ("new", "a", 1), ("old", "a", 0), ("old", "", 1)]
+)
+def test_a_fragment_of_a_page_that_was_left_does_not_run(
+    page: str, fragment: str, runs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[ClientState | None] = []
+    monkeypatch.setattr(AppSession, "request_rerun", lambda _, state: asked.append(state))
+    streamlit_private.leave_pages_for_good()
+    session: Any = SimpleNamespace(_client_state=ClientState(page_script_hash="old"))
+    AppSession.request_rerun(session, None)
+    AppSession.request_rerun(session, ClientState(page_script_hash="new"))
+    AppSession.request_rerun(session, ClientState(page_script_hash=page, fragment_id=fragment))
+    assert len(asked) == 2 + runs
+    assert session._client_state.page_script_hash == ("new" if fragment else page)

@@ -124,7 +124,7 @@ PARTS = (
             "app_session:AppSession.request_rerun": "Begins a run.",
             "app_session:AppSession.has_fragment": "Whether a fragment is still there.",
             "app_session:AppSession._scriptrunner": "Whether a run is under way.",
-            "app_session:AppSession._client_state": "What the browser sent with the last run.",
+            "app_session:AppSession._client_state": "What the browser sent with the last run, and its page.",
             "app_session:AppSession._state": "Whether the session counts as running.",
             "app_session:AppSessionState": "Its values.",
             "scriptrunner:ScriptRunnerEvent": "What a run says: begun, an element, ended, broken off.",

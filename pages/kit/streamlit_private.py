@@ -64,6 +64,27 @@ def keep_ends_of_fragments() -> None:
     ForwardMsgQueue.clear = clear  # type: ignore[method-assign]
 
 
+def leave_pages_for_good() -> None:
+    """Let no fragment run of a page that was left: what it asks for on the way to the next page is ignored.
+
+    Streamlit would run the page that the fragment's message names, the one that was left, and the way to the next page
+    is lost or ends on an empty page.
+    """
+    from streamlit.runtime.app_session import AppSession
+
+    own = AppSession.request_rerun
+
+    def request_rerun(self: AppSession, client_state: Any) -> None:
+        page = client_state.page_script_hash if client_state else ""
+        if page and client_state.fragment_id and page != self._client_state.page_script_hash:
+            return
+        if page:  # Streamlit notes it when the run begins
+            self._client_state.page_script_hash = page
+        own(self, client_state)
+
+    AppSession.request_rerun = request_rerun  # type: ignore[method-assign]
+
+
 def change_signal_handling(change: Callable[[Callable[[Any], None]], Callable[[Any], None]]) -> None:
     """Put ``change`` of it in the place of Streamlit's set-up of signals."""
     from streamlit.web import bootstrap

@@ -1,4 +1,4 @@
-"""What changes at one moment in several fragments reaches the server, and once (dragging.js)."""
+"""What changes at one moment reaches the server, once (dragging.js), and not from a page that was left."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.serving import running_page
-from tests.browser.steps import opened
+from tests.browser.steps import opened, settled
 
 #: Buttons are pressed at once, when a timer has become due: its message goes before that of the buttons.
 PRESS = """names => {
@@ -35,3 +35,22 @@ def test_presses_at_one_moment_count_once_each(new_page, served: str) -> None:
         for name, times in counted.items():
             expect(page.get_by_text(f"{name}: {times} and {times}.", exact=True)).to_be_visible()
     assert not page.errors
+
+
+#: The page is left, and the fragment of a button that is still there asks for its run.
+LEAVE = """after => {
+  const button = [...document.querySelectorAll('button')].find(one => one.innerText.includes('First'));
+  [...document.querySelectorAll('a')].find(one => one.innerText.includes('Other')).click();
+  setTimeout(() => button.click(), after);
+}"""
+
+
+@pytest.mark.parametrize("after_ms", [0, 100])
+def test_what_a_page_asks_for_while_it_is_left_does_not_bring_it_back(new_page, served: str, after_ms: int) -> None:
+    page = opened(new_page(url=served))
+    page.evaluate(LEAVE, after_ms)
+    title = page.get_by_test_id("stMain").get_by_role("heading", level=1)
+    expect(title).to_have_text("Other")
+    settled(page)
+    expect(title).to_have_text("Other")
+    assert page.url.endswith("/other") and not page.errors
