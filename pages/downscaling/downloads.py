@@ -70,9 +70,8 @@ def _many_steps(choice: Choice, file: str) -> None:
         st.markdown(
             "Apply the same model to every time step of a Zarr store, region by region; the memory does not grow with "
             f"the store. Press **Settings** to save this model, with the hyperparameters of the sliders, as {kept}. "
-            "Then run in the project folder:"
+            f"Then run in the project folder:\n\n`{_predict_command(file)}`"
         )
-        st.code(_predict_command(file), language="bash")
         needs = f"{fields} of every step" if fields else "the grid of each step"
         st.markdown(
             f"The store must contain {needs} on this grid. Every step is conditioned on the targets of this page; with "

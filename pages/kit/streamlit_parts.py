@@ -165,7 +165,7 @@ SCRIPT_PARTS = tuple(
 
 #: ``data-testid`` of Streamlit's elements, in our style sheets, scripts and browser tests.
 TEST_IDS = tuple(
-    """stAlertContentError stApp stBaseButton stButtonGroup stCaptionContainer stCheckbox stCode stColumn stDataFrame
+    """stAlertContentError stApp stBaseButton stButtonGroup stCaptionContainer stCheckbox stColumn stDataFrame
     stElementContainer stElementToolbar stException stExpandSidebarButton stExpander stFileChip stFileChipName
     stFileUploader stHorizontalBlock stHtml
     stLayoutWrapper stMain stMainBlockContainer stMarkdownContainer stMultiSelectTagsContainer stPageLink stPopover

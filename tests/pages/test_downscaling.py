@@ -317,9 +317,11 @@ def test_a_rerun_leaves_sliders_to_the_person(small):
 def test_the_command_for_many_steps_is_one_that_is_understood(page):
     from deconditioning.cli.program import make_parser
 
-    until(page, lambda: page.code)  # downloads wait for the exact picture
-    (code,) = [block.value for block in page.code if "predict-store" in block.value]
-    parts = code.split()
+    def commands() -> list[str]:
+        return re.findall(r"`(deconditioning predict-store .*?)`", words(page))
+
+    until(page, commands)  # downloads wait for the exact picture
+    parts = commands()[0].split()
     assert parts[:2] == ["deconditioning", "predict-store"]
     options = make_parser().parse_args(parts[1:])
     assert options.model == "air_potential_temperature-area_to_point_gp.json" and options.condition == "once"

@@ -52,31 +52,38 @@ const watchSidebar = () => {
   }).observe(main, { attributes: true, attributeFilter: ['data-revision'], subtree: true });
 };
 
-// ---- tables, formulas and texts wider than their place -----------------------------------------------------------
-const TABLES = '.lab-scroll, .dvn-scroller', WIDE = `${TABLES}, .katex-display, [data-testid=stCode] pre`;
+// ---- tables and formulas wider than their place --------------------------------------------------------------------
+const TABLES = '.lab-scroll, .dvn-scroller', WIDE = `${TABLES}, .katex-display`;
 
 const roleOf = wide => (wide.matches('.lab-scroll') ? 'region' : 'group'); // a formula is no landmark
-const nameOf = wide => wide.dataset.name || (wide.matches('pre') ? 'Text' : 'Formula');
+const nameOf = wide => wide.dataset.name || 'Formula';
 
-const sayMore = wide => {
-  const room = wide.scrollWidth - wide.clientWidth, place = wide.closest('.lab-table, [data-testid=stDataFrame], .katex-display');
-  const more = room < 2 ? '' : wide.scrollLeft >= room - 2 ? 'left' : wide.scrollLeft > 2 ? 'both' : 'right';
-  if (place && place.dataset.more !== more) place.dataset.more = more;
+const sideOf = wide => {
+  const room = wide.scrollWidth - wide.clientWidth;
+  return room < 2 ? '' : wide.scrollLeft >= room - 2 ? 'left' : wide.scrollLeft > 2 ? 'both' : 'right';
+};
+
+const sayMore = (wide, more) => {
+  const place = wide.closest('.lab-table, [data-testid=stDataFrame], .katex-display');
+  if (place && (place.dataset.more ?? '') !== more) place.dataset.more = more;
   if (wide.classList.contains('dvn-scroller')) return; // a data frame brings its own keys and words
   if (more) Object.entries({ tabindex: 0, role: roleOf(wide), 'aria-label': `${nameOf(wide)}; it scrolls sideways` })
     .forEach(([name, value]) => wide.setAttribute(name, value));
   else ['tabindex', 'role', 'aria-label'].forEach(name => wide.removeAttribute(name));
 };
 
-const sizes = new ResizeObserver(entries => entries.forEach(({ target }) => sayMore(target.closest(WIDE))));
+// All are measured before one is changed: the browser then lays the page out once.
+const sizes = new ResizeObserver(entries => {
+  const all = new Set(entries.map(({ target }) => target.closest(WIDE)));
+  [...all].filter(Boolean).map(wide => [wide, sideOf(wide)]).forEach(([wide, more]) => sayMore(wide, more));
+});
 
 const watchWide = () => {
   for (const wide of document.querySelectorAll(WIDE)) if (!wide.labWatched) {
     wide.labWatched = true;
-    wide.addEventListener('scroll', () => sayMore(wide), { passive: true });
-    sizes.observe(wide);
+    wide.addEventListener('scroll', () => sayMore(wide, sideOf(wide)), { passive: true });
+    sizes.observe(wide); // which calls at once
     if (wide.firstElementChild) sizes.observe(wide.firstElementChild);
-    sayMore(wide);
   }
 };
 
