@@ -15,6 +15,7 @@ from deconditioning.figures.downscaled_maps import MapKey
 from deconditioning.figures.flip_book import flip_book
 from deconditioning.figures.map_panel import MapScale
 from deconditioning.figures.scores import power_spectra
+from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.spec import ModelSpec
 from deconditioning.wording import number
 from pages.downscaling import picture
@@ -79,7 +80,8 @@ def show(
         made = awaited(name, "draws", work, words, steps.share)
         result, spectra = (None, None)
         if made is not None:
-            result, spectra = _shown(name, kilometres, problem, made.around(problem, view.mean))
+            draws = made.around(problem, view.mean)
+            result, spectra = _shown(name, kilometres, problem, draws, view.predictive)
         if result is not None:
             _book(problem, result, maps.scale)
     if result is not None:
@@ -104,10 +106,12 @@ def resolution(problem: DownscalingProblem) -> float | None:
 
 @st.cache_resource(show_spinner=False, max_entries=8)
 def _shown(
-    key: str, kilometres: float | None, _problem: DownscalingProblem, _draws: Draws
+    key: str, kilometres: float | None, _problem: DownscalingProblem, _draws: Draws, _predictive: Predictive
 ) -> tuple[Draws, DrawSpectra | None]:
     """The draws of that ``key`` at an effective resolution, and their power spectra."""
-    shown = _draws if kilometres is None else at_resolution(_problem, _draws, kilometres)
+    if kilometres is None:
+        return _draws, draw_spectra(_problem, _draws, _predictive)
+    shown = at_resolution(_problem, _draws, kilometres)
     return shown, draw_spectra(_problem, shown)
 
 

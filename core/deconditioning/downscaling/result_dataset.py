@@ -59,8 +59,11 @@ class ResultDataset:
         if not delivery.draws and delivery.resolution is None:
             return None, None
         draws = self.drawing()(delivery.draws or FEWEST, self.problem.spec.seed)
-        shown = draws if delivery.resolution is None else at_resolution(self.problem, draws, delivery.resolution)
-        return (lambda count, seed: draws), draw_spectra(self.problem, shown)
+        if delivery.resolution is None:
+            spectra = draw_spectra(self.problem, draws, self.predictive)
+        else:
+            spectra = draw_spectra(self.problem, at_resolution(self.problem, draws, delivery.resolution))
+        return (lambda count, seed: draws), spectra
 
     def dataset(self, delivery: Delivery, drawing: Drawing | None = None) -> "xr.Dataset":
         """The dataset with the requested draws and quantiles, all of them at the requested effective resolution."""

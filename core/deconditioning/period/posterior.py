@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from deconditioning.downscaling.checks.few_cells import widening
+from deconditioning.downscaling.checks.few_cells import INTEGRATED, widening
 from deconditioning.downscaling.checks.local_scale_inputs import local_scale_inputs
 from deconditioning.downscaling.prediction import (
     bags_inside,
@@ -192,6 +192,7 @@ def pooled_scale(
         counts[group.rows] += len(group.times)
     known, where = counts > 0, local_scale_inputs(problem)
     own = where.of(problem.target_cell[known.cpu().numpy()]).to(device)
-    scale = widening(scale_of_squares(squares[known] / counts[known], own, where.places.to(device)), count)
+    every = scale_of_squares(squares[known] / counts[known], own, where.places.to(device))
+    scale = widening(every, count, below=INTEGRATED)  # a period takes its hyperparameters as known
     near = where.pixels
     return scale.at(Near(near.cell.to(device), near.weight.to(device)))

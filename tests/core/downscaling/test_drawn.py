@@ -91,7 +91,18 @@ def test_the_share_that_is_extrapolated_and_the_finest_power_are_those_of_made_u
     assert found.extrapolated == pytest.approx(4 / 5) and "80 % of the variance" in found.sentence
     assert found.finest == pytest.approx((9 + 1) / 2) and "too rough" in found.sentence
     assert draw_spectra(replace(matched, truth=None), draws).finest is None
-    assert set(found.to_dict()) == {"thirds", "extrapolated"}
+    assert found.held is None and set(found.to_dict()) == {"thirds", "extrapolated", "held"}
+
+
+def test_what_the_intervals_contain_of_each_draw(matched) -> None:
+    there, area = matched.cell >= 0, matched.grid.area
+    mean = np.where(there, 5.0, np.nan)
+    half = np.cumsum(np.where(there, area, 0.0)).reshape(area.shape) <= 0.5 * area[there].sum()
+    fields = [np.where(half, 5 + 2 * 1.9599, 5 - 2 * 1.9601), mean]  # half of the area inside, then all of it
+    draws = Draws(np.where(there, fields, np.nan), mean, None, 1)
+    found = draw_spectra(matched, draws, Predictive(mean, 0 * mean + 2))
+    assert found.held == pytest.approx((area[there & half].sum() / area[there].sum(), 1.0))
+    assert "intervals contain 50 to 100 % of single draws" in found.sentence
 
 
 def test_the_figure_draws_every_spectrum_on_wavelengths() -> None:

@@ -8,7 +8,7 @@ import torch
 
 from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.downscaling import interactive
-from deconditioning.downscaling.checks.few_cells import integrates, sentences
+from deconditioning.downscaling.checks.few_cells import INTEGRATED, integrates, sentences, widening
 from deconditioning.downscaling.checks.one_scale_up import one_scale_up
 from deconditioning.downscaling.draws import exact_draws
 from deconditioning.downscaling.learning import learn_model
@@ -24,6 +24,7 @@ from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.fields.writing.delivery import Delivery
 from deconditioning.models.learning import integrate
 from deconditioning.models.learning.integrate import members
+from deconditioning.models.local_scale import LocalScale, Places
 from deconditioning.models.spec import ModelSpec
 from tests.core.fields.samples import fields, region
 
@@ -114,3 +115,10 @@ def test_many_cells_other_models_and_the_switch_leave_hyperparameters_alone(prob
 def test_the_local_scale_of_few_cells_only_widens(problem: DownscalingProblem, learned: ModelSpec) -> None:
     scale = predict(replace(learned, spread=None), problem.data, problem).scale
     assert scale is not None and float(scale.min()) >= 1.0
+
+
+def test_from_forty_cells_the_local_scale_narrows_too() -> None:
+    cells = torch.tensor([0.5, 2.0])
+    scale = LocalScale(Places(torch.zeros(2, 2), torch.zeros(2)), cells, 0.0, 1.0)
+    assert widening(scale, 39).factor.tolist() == [1.0, 2.0] and widening(scale, 40) is scale
+    assert widening(scale, 59, below=INTEGRATED).factor.tolist() == [1.0, 2.0]

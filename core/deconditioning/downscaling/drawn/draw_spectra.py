@@ -1,4 +1,5 @@
-"""Power spectra of the posterior mean, of draws and of the truth, and how much of the draws is extrapolated."""
+"""Power spectra of the posterior mean, of draws and of the truth, how much of the draws is extrapolated, and how much
+of a draw the intervals contain."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,9 @@ import numpy as np
 from deconditioning.downscaling.draws import Draws
 from deconditioning.fields.problem.coordinates import steps_in_km
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.metrics.calibration import calibration
+from deconditioning.metrics.intervals import LEVELS
+from deconditioning.metrics.predictive import Predictive
 from deconditioning.metrics.spectrum import LEAST, spectrum
 from deconditioning.wording import number
 
@@ -25,17 +29,22 @@ class DrawSpectra:
     power : power densities (K,) of "mean", "draws" (their average) and, where it is known, "truth".
     thirds : power (3,) in the lower, middle and upper third of the wavenumbers, in squared units of the target.
     extrapolated : share of the draws' variance inside the cells that the mean does not have, None without variance.
+    held : the lowest and the highest share of the area of a single draw inside the 95 % intervals; None where the
+        intervals are not those of the draws. If the model is right the truth is one more draw, and its coverage is
+        below or above those of D draws with probability 2/(D + 1).
     """
 
     wavenumber: tuple[float, ...]
     power: dict[str, tuple[float, ...]]
     thirds: dict[str, tuple[float, ...]]
     extrapolated: float | None
+    held: tuple[float, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: powers in thirds, and the share that is extrapolated."""
+        """Plain data: powers in thirds, the share that is extrapolated, and what the intervals contain of draws."""
         thirds = {name: list(values) for name, values in self.thirds.items()}
-        return {"thirds": thirds, "extrapolated": self.extrapolated}
+        held = None if self.held is None else list(self.held)
+        return {"thirds": thirds, "extrapolated": self.extrapolated, "held": held}
 
     @property
     def finest(self) -> float | None:
@@ -45,7 +54,7 @@ class DrawSpectra:
 
     @property
     def sentence(self) -> str:
-        """What the draws know inside the cells, and how rough they are beside the truth."""
+        """What the draws know inside the cells, how rough they are beside the truth, and how far coverage varies."""
         text = ""
         if self.extrapolated is not None:
             text = (
@@ -58,11 +67,23 @@ class DrawSpectra:
                 f" In the finest third of wavenumbers the draws have {number(self.finest, 2)} times the power of the "
                 f"truth" + ("." if right else f": they are too {'rough' if self.finest > 1 else 'smooth'}.")
             )
-        return text.strip()
+        return (text + self._varying()).strip()
+
+    def _varying(self) -> str:
+        if self.held is None:
+            return ""
+        low, high = (f"{100 * share:.0f}" for share in self.held)
+        return (
+            f" The 95 % intervals contain {low} to {high} % of single draws. If the model is right, the truth is like "
+            "one of them: a coverage in this range shows no fault of the intervals."
+        )
 
 
-def draw_spectra(problem: DownscalingProblem, draws: Draws) -> DrawSpectra | None:
-    """The spectra of some draws at their own resolution; None where the grid has too few pixels."""
+def draw_spectra(problem: DownscalingProblem, draws: Draws, predictive: Predictive | None = None) -> DrawSpectra | None:
+    """The spectra of some draws at their own resolution; None where the grid has too few pixels.
+
+    ``predictive`` are the distributions (H, W) of which these are the draws, if their intervals are to be judged.
+    """
     every = slice(None, None, draws.stride)
     fields = {"mean": [draws.mean], "draws": list(draws.fields)}
     if problem.truth is not None:
@@ -76,11 +97,18 @@ def draw_spectra(problem: DownscalingProblem, draws: Draws) -> DrawSpectra | Non
         {name: _average([each.power for each in values]) for name, values in spectra.items()},
         {name: _average([each.thirds for each in values]) for name, values in spectra.items()},
         _extrapolated(problem.cell[every, every], draws),
+        None if predictive is None else _held(draws, predictive[every, every], problem.grid.area[every, every]),
     )
 
 
 def _average(values: list[np.ndarray]) -> tuple[float, ...]:
     return tuple(map(float, np.mean(values, axis=0)))
+
+
+def _held(draws: Draws, predictive: Predictive, area: np.ndarray) -> tuple[float, float]:
+    """The lowest and the highest coverage of a draw by the 95 % intervals."""
+    shares = [float(calibration(field, predictive, LEVELS[-1:], weights=area)[0]) for field in draws.fields]
+    return min(shares), max(shares)
 
 
 def _extrapolated(cell: np.ndarray, draws: Draws) -> float | None:
