@@ -117,8 +117,8 @@ def test_the_local_scale_of_few_cells_only_widens(problem: DownscalingProblem, l
     assert scale is not None and float(scale.min()) >= 1.0
 
 
-def test_from_forty_cells_the_local_scale_narrows_too() -> None:
+def test_from_more_than_forty_cells_the_local_scale_narrows_too() -> None:
     cells = torch.tensor([0.5, 2.0])
     scale = LocalScale(Places(torch.zeros(2, 2), torch.zeros(2)), cells, 0.0, 1.0)
-    assert widening(scale, 39).factor.tolist() == [1.0, 2.0] and widening(scale, 40) is scale
+    assert widening(scale, 40).factor.tolist() == [1.0, 2.0] and widening(scale, 41) is scale
     assert widening(scale, 59, below=INTEGRATED).factor.tolist() == [1.0, 2.0]

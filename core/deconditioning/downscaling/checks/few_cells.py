@@ -9,8 +9,8 @@ from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.local_scale import LocalScale
 
-#: Visible cells below which hyperparameters are integrated out, and below which a sentence says what that means and the
-#: local scale only widens.
+#: Visible cells below which hyperparameters are integrated out, and below which a sentence says what that means; up to
+#: so many the local scale only widens.
 INTEGRATED, FEW = 60, 40
 
 
@@ -35,11 +35,11 @@ def sentences(problem: DownscalingProblem, integrated: bool) -> tuple[str, ...]:
     )
 
 
-def widening(scale: LocalScale, cells: int, below: int = FEW) -> LocalScale:
+def widening(scale: LocalScale, cells: int, below: int = FEW + 1) -> LocalScale:
     """The local scale κ from so many visible cells; ``below`` some number of them ``max(κ, 1)``.
 
-    Few cells can widen intervals, but are no reason to narrow any. From `FEW` cells on κ stays as it is: the
-    uncertainty of the hyperparameters is in the spread of the map's members already, and ``max(κ, 1)`` of every member
-    would widen the intervals once more.
+    Few cells can widen intervals, but are no reason to narrow any. From more than `FEW` cells κ stays as it is:
+    the uncertainty of the hyperparameters is in the spread of the map's members already, and ``max(κ, 1)`` of every
+    member would widen the intervals once more.
     """
     return replace(scale, factor=scale.factor.clamp_min(1.0)) if cells < below else scale
