@@ -29,8 +29,12 @@ def squared_discrepancies(problem: Problem, simulations: Simulations, *, seed: i
         observed = problem.sample(problem.observed[None], rng)[0][:, None]
         spread = observed
     kernel = gaussian_kernel((median_distance(torch.from_numpy(spread)),) * observed.shape[1])
-    observed_mean = empirical(torch.from_numpy(observed), kernel)
-    return np.array([empirical(torch.from_numpy(each), kernel).distance(observed_mean) ** 2 for each in data])
+    target = empirical(torch.from_numpy(observed), kernel)
+    if problem.sample is None:
+        return 2 - 2 * target.at(torch.from_numpy(data[:, 0])).numpy()
+    runs = [empirical(torch.from_numpy(each), kernel) for each in data]
+    of_target = target.inner(target)
+    return np.array([max(run.inner(run) - 2 * run.inner(target) + of_target, 0.0) for run in runs])
 
 
 def k2_abc_weights(simulations: Simulations, square: np.ndarray) -> np.ndarray:
