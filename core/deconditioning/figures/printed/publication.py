@@ -91,7 +91,7 @@ def publication_figure(
 
 
 def _fit_titles(figure: "Figure") -> None:
-    """Write titles that are wider than their map smaller; the layout alone says how wide a map is."""
+    """Lay the page out, once, and write titles that are wider than their map smaller."""
     engine = figure.get_layout_engine()
     assert engine is not None
     engine.execute(figure)
@@ -101,6 +101,7 @@ def _fit_titles(figure: "Figure") -> None:
         width, room = title.get_window_extent().width, axes.get_window_extent().width
         if width > room > 0:
             title.set_fontsize(float(title.get_fontsize()) * room / width)
+    figure.set_layout_engine("none")  # it would lay the page out again for the file
 
 
 def _page(size: PageLayout, heading: str, lines: Sequence[str]) -> "Figure":
