@@ -1,10 +1,16 @@
 """What `make teach-offline` writes, piece by piece; tests/browser/test_teach_offline.py opens the pages."""
 
+import time
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from deconditioning.datasets.line_settings import SIMULATIONS, TARGETS
 from deconditioning.figures.studies import story as draw
+from pages.kit.chart import background
+from pages.story import maps
+from scripts.teach_offline import story
 from scripts.teach_offline.line import javascript
 from scripts.teach_offline.mathematics import html
 from scripts.teach_offline.plain_chart import colour, plain
@@ -64,3 +70,17 @@ def test_mathematics_is_displayed_or_in_line() -> None:
     told = html("$$a = b,\\qquad c = d$$\n\nWith $x < 1e-05$ it is **so** & so.")
     assert told.count('display="block"') == 2 and "$" not in told and "xmlns" not in told
     assert "<b>so</b> &amp; so.</p>" in told and told.count('display="inline"') == 1
+
+
+def test_work_that_takes_longer_than_anybody_waits_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = background.Background()
+
+    def work(check: Callable[[], None]) -> int:
+        for _ in range(20):
+            time.sleep(0.02)
+            check()
+        return 7
+
+    monkeypatch.setattr(background, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(maps, "begin", lambda kind, key: jobs.request(kind + key, "lane", work))
+    assert story._result("map", "key") == 7

@@ -1,8 +1,10 @@
 """The ten steps: each evaluated by its own function at every value of its control and for every guess."""
 
 from collections.abc import Iterator
+from concurrent.futures import wait
 from typing import Any
 
+from pages.kit.chart import background
 from pages.story import maps
 from pages.story.step import Control, Guess, Question, Shown, Step, number, verdict
 from pages.story.stories import FIRST, STORIES
@@ -17,9 +19,16 @@ def data_of_steps() -> Iterator[tuple[Step, dict[str, Any]]]:
     """Every step with its data. The maps are computed first: half a minute."""
     for key in maps.LEVELS.values():
         for kind in ("map", "up"):
-            maps.begin(kind, key).result()
+            _result(kind, key)
     for step in STEPS:
         yield step, data_of(step)
+
+
+def _result(kind: str, key: str) -> Any:
+    """What was computed, asked for again and again: what nobody asks for is stopped (`background.PATIENCE_S`)."""
+    while not wait([job := maps.begin(kind, key)], timeout=background.PATIENCE_S / 3).done:
+        pass
+    return job.result()
 
 
 def data_of(step: Step) -> dict[str, Any]:

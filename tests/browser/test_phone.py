@@ -25,6 +25,10 @@ MOVED = """([before, least]) => {
   });
 }"""
 REVISIONS = "() => [...document.querySelectorAll('.live-chart')].map(chart => chart.dataset.revision)"
+RESTS = """() => new Promise(done => {
+  const main = document.querySelector('[data-testid=stMain]'), at = main.scrollTop;
+  setTimeout(() => done(main.scrollTop === at), 300);
+})"""
 DRAWN = f"() => {{ const all = ({REVISIONS})(); return all.length && all.every(Boolean); }}"
 
 
@@ -98,6 +102,8 @@ def the_sheet_lies_below_the_page_and_goes_away(phone: Page, sheet: Locator) -> 
     inside = phone.get_by_test_id("stSidebarContent")
     inside.evaluate("content => content.scrollTo(0, 0)")
     wait_for(lambda: inside.evaluate("content => content.scrollHeight > content.clientHeight + 100"), "a long sheet")
+    settled(phone)  # a picture that comes late is brought into sight, too
+    phone.wait_for_function(RESTS)
     shown = main.evaluate("main => main.scrollTop")
     phone.mouse.move(WIDTH / 2, HEIGHT - 60)
     phone.mouse.wheel(0, 3000)
