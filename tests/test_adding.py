@@ -12,7 +12,6 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 #: A path on a line of its own with the place in the file, and the code for it.
 STEP = re.compile(r"^`([\w/.]+)`(?:, (at the end|\w+ `([^`]+)`))?\n\n```(?:python)?\n(.*?)^```", re.M | re.S)
-PLAIN = ("-p", "no:cacheprovider")
 
 
 #: Recipe → the files that it touches.
@@ -34,7 +33,8 @@ CHOSEN = (
     "matern72 or cell_means or study_have_levels or at_its_address or leads_to_a_page or test_house or test_layers or "
     "test_catalogue or test_here"
 )
-#: The model's weights by hand, their limit, a learning with it, which moves λ too; the data set by the command line.
+#: The model's weights by hand, their limit, a learning with it, which moves λ too; the data set by the command line;
+#: the page among those that are opened in a browser.
 HERE = """
 import json
 from dataclasses import replace
@@ -45,6 +45,7 @@ from deconditioning.cli.program import main
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.models.indirect_gp import mediation_weights, posterior
 from deconditioning.models.learning.learning import LearningOptions, learn
+from tests.browser.test_every_page import test_everything_on_the_page_is_as_it_should_be as opened
 from tests.core.models.small import COLUMNS, MEDIATOR_KERNEL, model, problem
 
 
@@ -67,6 +68,11 @@ def test_height_tells_of_the_hills_what_no_interpolation_can(capsys):
     rows = json.loads(capsys.readouterr().out)["results"]
     rmse = {row["model"]: row["scores"]["rmse"] for row in rows}
     assert rmse["area_to_point_gp"] < rmse["bilinear"]
+
+
+def test_the_new_page_is_opened_in_a_browser():
+    (addresses,) = opened.pytestmark
+    assert addresses.name == "parametrize" and "/cells" in addresses.args[1]
 """
 
 
@@ -121,14 +127,8 @@ def test_what_each_recipe_promises_holds_and_the_rules_are_kept(copy: Path) -> N
     here = copy / "build" / "test_here.py"
     here.parent.mkdir()
     here.write_text(HERE)
-    said = run(copy, "-m", "pytest", "-q", "-rA", *PLAIN, "-k", CHOSEN, *TESTS, str(here))
+    said = run(copy, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", "-k", CHOSEN, *TESTS, str(here))
     passed = re.findall(r"^PASSED (\S+)", said, re.M)
     assert sum("matern72" in name for name in passed) >= 10 and sum("tests/pages/" in name for name in passed) >= 6
-    assert sum("test_here.py" in name for name in passed) == 2
+    assert sum("test_here.py" in name for name in passed) == 3
     assert {name.partition("::")[0] for name in passed} >= set(TESTS)
-
-
-def test_the_new_page_is_among_those_that_are_opened_in_a_browser(copy: Path) -> None:
-    """`tests/browser/test_every_page.py` opens what the list of pages names."""
-    listed = run(copy, "-m", "pytest", "-q", "--collect-only", *PLAIN, "tests/browser/test_every_page.py")
-    assert "test_everything_on_the_page_is_as_it_should_be[/cells]" in listed

@@ -1,17 +1,20 @@
 """The API reference that `make docs` writes: every public name with what it means."""
 
 import inspect
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 
+import pytest
+
 import deconditioning
 
-ROOT = Path(__file__).resolve().parents[1]
 
-
-def test_the_reference_shows_every_public_name(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-m", "scripts.reference", str(tmp_path)], cwd=ROOT, check=True, timeout=300)
+def test_the_reference_shows_every_public_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["reference", str(tmp_path)])
+    for name in deconditioning.__all__:  # it gives the library all its names at once
+        monkeypatch.setattr(deconditioning, name, getattr(deconditioning, name), raising=False)
+    runpy.run_module("scripts.reference", run_name="__main__")
     page = (tmp_path / "deconditioning.html").read_text()
     assert [name for name in deconditioning.__all__ if f'id="{name}"' not in page and name != "__version__"] == []
     assert "Fukumizu, Song and Gretton 2013" in page and (tmp_path / "deconditioning" / "accessor.html").exists()

@@ -49,9 +49,8 @@ def run(installed: Path, folder: Path, *words: str) -> subprocess.CompletedProce
 
 
 def test_the_wheel_is_what_runs(installed: Path, tmp_path: Path) -> None:
-    code = "import deconditioning; print(deconditioning.__file__)"
-    assert run(installed, tmp_path, "-c", code).stdout.strip() == str(installed / "deconditioning" / "__init__.py")
-    refused = run(installed, tmp_path, "-c", "import streamlit")
+    refused = run(installed, tmp_path, "-c", "import deconditioning; print(deconditioning.__file__); import streamlit")
+    assert refused.stdout.strip() == str(installed / "deconditioning" / "__init__.py")
     assert refused.returncode == 1 and "No module named 'streamlit'" in refused.stderr
     assert (installed / "deconditioning" / "py.typed").exists()
 
@@ -69,7 +68,7 @@ COMMANDS = [
         r"This needs (matplotlib|cartopy|segno), which is not installed: pip install 'deconditioning\[(maps|app)\]'\.",
     ),
 ]
-#: Every command in one process, which imports everything once.
+#: Every command, then the README's example, in one process, which imports everything once.
 ALL = """
 import contextlib, io, json, sys
 from deconditioning.cli.program import main
@@ -83,27 +82,28 @@ for words in json.loads(sys.argv[1]):
             code = end.code
     answers.append([code or 0, said.getvalue()])
 print(json.dumps(answers))
+exec(sys.argv[2])
 """
 
 
-def test_commands_need_no_extra_or_name_it(installed: Path, tmp_path: Path) -> None:
+def example() -> str:
+    """The README's Python."""
+    block = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert block
+    return block[1]
+
+
+def test_commands_and_the_readmes_example_need_no_extra_or_name_it(installed: Path, tmp_path: Path) -> None:
     version = run(installed, tmp_path, "-m", "deconditioning", "--version")
     assert version.returncode == 0 and deconditioning.__version__ in version.stdout
     data = installed / "deconditioning" / "data"
     asked = [[word.format(data=data) for word in words] for words, _, _ in COMMANDS]
-    answer = run(installed, tmp_path, "-c", ALL, json.dumps(asked))
+    (tmp_path / "data").symlink_to(data)
+    answer = run(installed, tmp_path, "-c", ALL, json.dumps(asked), example())
     assert answer.returncode == 0, answer.stderr
-    for (words, expected, pattern), (code, said) in zip(COMMANDS, json.loads(answer.stdout), strict=True):
+    answers, shown = answer.stdout.split("\n", 1)
+    for (words, expected, pattern), (code, said) in zip(COMMANDS, json.loads(answers), strict=True):
         assert code == expected and re.search(pattern, said), (words, said)
-
-
-@pytest.mark.slow
-def test_the_readmes_example_needs_no_extra_and_beats_bilinear(installed: Path, tmp_path: Path) -> None:
-    block = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert block
-    (tmp_path / "data").symlink_to(installed / "deconditioning" / "data")
-    answer = run(installed, tmp_path, "-c", block[1])
-    assert answer.returncode == 0, answer.stderr
-    model, bilinear, units = answer.stdout.split()
+    model, bilinear, units = shown.split()
     assert float(model) < float(bilinear) and units == "K"
     assert (tmp_path / "out.nc").stat().st_size > 10_000

@@ -1,10 +1,12 @@
 """A browser as the app's server sees it: one websocket that speaks Streamlit's messages, without drawing anything.
 
-Thirty of them cost no more than the server's own work, so they can arrive at once on a small machine.
+It keeps the cookie that a shared server gives. Thirty of them cost no more than the server's own work, so they can
+arrive at once on a small machine.
 """
 
 import asyncio
 import json
+import secrets
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import connect
 
+from pages.kit.visitor import COOKIE
 from tests.waiting import HANG_S
 
 T = TypeVar("T")
@@ -61,8 +64,9 @@ class Visitor:
 
     async def __aenter__(self) -> "Visitor":
         self._socket = await connect(
-            self._address, subprotocols=["streamlit"], max_size=None, open_timeout=HANG_S, ping_timeout=None
-        )
+            self._address, subprotocols=["streamlit"], max_size=None, open_timeout=HANG_S, ping_timeout=None,
+            additional_headers={"Cookie": f"{COOKIE}={secrets.token_hex(32)}"},
+        )  # fmt: skip
         self._reader = asyncio.create_task(self._read())
         await self._run()
         return self

@@ -106,10 +106,10 @@ SMOKE = {
 
 
 @contextlib.contextmanager
-def chromium() -> Iterator[Browser]:
+def chromium(*flags: str) -> Iterator[Browser]:
     """A browser for all cases."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=[*FLAGS, *flags])
         yield browser
         browser.close()
 

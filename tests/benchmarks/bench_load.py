@@ -27,18 +27,20 @@ from pages.story.stories import FIRST, STORIES
 from tests.benchmarks.table import Row, keep
 from tests.browser.serving import running_app
 from tests.browser.test_arrivals import PATHS
-from tests.visitor import Visitor
+from tests.visitor import Visitor, visit
 
-PEOPLE, ROUNDS, CANCELS = 30, 6, 3
+#: Rounds in which one person after the other moves, then all at once; together even: each move changes the value.
+PEOPLE, ALONE, ROUNDS, CANCELS = 30, 2, 4, 3
 #: The page they work on: its slider, between these values, moves this picture.
 PAGE, QUERY, SLIDER, VALUES, PICTURE = "line", "o-view=Bayes%27+rule", "b-x", (-2.0, 2.0), "b-posterior"
 #: A fit that goes on for as long as it is looked at.
 LEARNER = ("line", "o-n=400&o-m=400&o-starts=10&o-steps=300")
 LEARN, CANCEL = "Learn hyperparameters", "Cancel"
 EVERY_S = 0.1
-#: An even number of rounds: each move changes the value.
+#: The page with few data.
+SMALL = f"{QUERY}&o-n=60&o-m=60"
 SMOKE = {
-    "PEOPLE": 2, "ROUNDS": 4, "CANCELS": 1, "QUERY": f"{QUERY}&o-n=60&o-m=60",
+    "PEOPLE": 2, "ALONE": 1, "ROUNDS": 1, "CANCELS": 1, "QUERY": SMALL,
     "LEARNER": ("line", "o-n=60&o-m=60&o-starts=10&o-steps=300"),
 }  # fmt: skip
 
@@ -86,7 +88,7 @@ def bench_load(tmp_path: Path) -> None:
     with running_app(tmp_path / "runs", tmp_path / "log.txt") as url:
         health = Health(url)
         try:
-            rows = asyncio.run(visits(url, health))
+            rows = visit(visits(url, health))
         finally:
             health.stop()
     keep("load", rows)
@@ -97,7 +99,7 @@ def bench_lesson(tmp_path: Path) -> None:
     with running_app(tmp_path / "runs", tmp_path / "log.txt", DECONDITIONING_SHARED="true") as url:
         health = Health(url)
         try:
-            rows = asyncio.run(lesson(url, health))
+            rows = visit(lesson(url, health))
         finally:
             health.stop()
     keep("lesson", rows)
@@ -198,11 +200,11 @@ async def arrive(url: str, path: str) -> tuple[float, float]:
 async def moves(people: Sequence[Visitor], health: Health, fit: str) -> list[Row]:
     """A slider moved by one person after the other, then by all at once; the page follows each time."""
     health.begin()
-    one = [await move(person, turn) for turn in range(ROUNDS // 3) for person in people]
+    one = [await move(person, turn) for turn in range(ALONE) for person in people]
     size = f"one of {PEOPLE} sessions moves, {fit}"
     rows = [row("Moved slider, until the picture", size, statistics.median(one), one), health.end(size)]
     every: list[float] = []
-    for turn in range(ROUNDS // 3, ROUNDS):
+    for turn in range(ALONE, ALONE + ROUNDS):
         every += await asyncio.gather(*(move(person, turn) for person in people))
     size = f"all {PEOPLE} sessions move at once, {fit}"
     return [*rows, row("Moved slider, until the picture", size, statistics.median(every), every), health.end(size)]

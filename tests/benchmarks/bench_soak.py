@@ -20,12 +20,12 @@ from deconditioning.teaching.tasks import EXERCISES
 from pages.kit.pages import PAGES
 from pages.story.stories import FIRST, STORIES
 from scripts.housekeeping import EVERY_S
-from tests.benchmarks.bench_load import LEARN, PAGE, PICTURE, QUERY, SLIDER
+from tests.benchmarks.bench_load import LEARN, PAGE, PICTURE, QUERY, SLIDER, SMALL
 from tests.benchmarks.memory import shares
 from tests.benchmarks.table import Row, keep
 from tests.browser.serving import running_app
 from tests.browser.test_arrivals import PATHS
-from tests.visitor import Visitor
+from tests.visitor import Visitor, visit
 
 PEOPLE, SECONDS, PAGES_BETWEEN, MOVES, THINK_S = 5, 600.0, 8, 10, 0.5
 #: Stops of the slider that is moved.
@@ -45,23 +45,19 @@ TASKS = [
 ]
 PLACES = [*((path, "") for path in PATHS), *LESSON, *TASKS]
 SMOKE = {
-    "PEOPLE": 2,
-    "SECONDS": 0.0,
-    "PAGES_BETWEEN": 1,
-    "MOVES": 2,
-    "LEFT_S": 1.0,
-    "PLACES": [(PAGE, QUERY), ("exercises", "")],
-}
+    "PEOPLE": 2, "SECONDS": 0.0, "PAGES_BETWEEN": 2, "MOVES": 1, "THINK_S": 0.0, "LEFT_S": 0.2,
+    "QUERY": SMALL, "PLACES": [(PAGE, SMALL), ("exercises", "")],
+}  # fmt: skip
 
 
 def bench_soak(tmp_path: Path) -> None:
     """Memory before, at the end and after, by process; kept as it comes, and what had grown by more than 5 %."""
     with running_app(tmp_path / "runs", tmp_path / "log.txt") as url:
         app = _app(url)
-        asyncio.run(_everybody(url, [PLACES[at::PEOPLE] for at in range(PEOPLE)], until=0.0))
+        visit(_everybody(url, [PLACES[at::PEOPLE] for at in range(PEOPLE)], until=0.0))
         before = _settled(app)
         begun = time.monotonic()
-        most, seen = asyncio.run(_soaked(url, app, begun + SECONDS))
+        most, seen = visit(_soaked(url, app, begun + SECONDS))
         minutes, after = (time.monotonic() - begun) / 60, _settled(app)
     size = f"{PEOPLE} people, {minutes:.0f} min, {seen} pages opened"
     keep("soak", _rows(before, most, after, size))

@@ -12,13 +12,12 @@ import urllib.request
 from contextlib import suppress
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from pages.kit.pages import PAGES
-from scripts.browser import find_browser
+from tests.benchmarks.bench_latency import chromium
 from tests.benchmarks.memory import held
 from tests.benchmarks.table import Row, keep
-from tests.browser.conftest import FLAGS
 from tests.browser.serving import ROOT, free_port
 from tests.browser.steps import settled
 from tests.waiting import HANG_MS
@@ -35,8 +34,7 @@ def bench_start_up(tmp_path: Path) -> None:
     import statistics
 
     healthy, heading, rows = [], [], []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
+    with chromium() as browser:
         for turn in range(STARTS):
             page = browser.new_page()
             page.set_default_timeout(HANG_MS)
@@ -47,7 +45,6 @@ def bench_start_up(tmp_path: Path) -> None:
                 rows = memory(page, app)
             page.close()
             stop(app)
-        browser.close()
     load = f"median of {STARTS} starts, installed; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
     keep(
         "start_up",

@@ -1,9 +1,11 @@
 """Benchmarks end in one table of everything that was measured; with ``--smoke`` they only show that they run.
 
 A smoke run sets the constants that a benchmark's ``SMOKE`` names to small values, times everything once, lets programs
-share their imports, and keeps its rows in a folder that goes away.
+share their imports, benchmarks an app and a browser, and keeps its rows in a folder that goes away.
 """
 
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,17 +18,54 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--smoke", action="store_true", help="run every benchmark once at a small size; store nothing")
 
 
+@pytest.fixture(scope="session")
+def one_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., AbstractContextManager[str]]]:
+    """In the place of ``running_app``: an app, shared by a room, that was begun before and goes on."""
+    from tests.browser.serving import running_app
+
+    folder = tmp_path_factory.mktemp("app")
+    with running_app(folder / "runs", folder / "log.txt", DECONDITIONING_SHARED="true") as url:
+
+        @contextmanager
+        def going_on(runs: Path, log: Path, **environment: str) -> Iterator[str]:
+            log.symlink_to(folder / "log.txt")
+            yield url
+
+        yield going_on
+
+
+@pytest.fixture(scope="session")
+def one_chromium() -> Iterator[Callable[[], AbstractContextManager]]:
+    """In the place of ``chromium``: a browser that was begun before and goes on, and moves nothing by itself."""
+    from tests.benchmarks.bench_latency import chromium
+
+    with chromium("--force-prefers-reduced-motion") as browser:
+
+        @contextmanager
+        def going_on() -> Iterator:
+            yield browser
+
+        yield going_on
+
+
+#: Function of a benchmark → the fixture that takes its place in a smoke run.
+ONCE = {"running_app": "one_app", "chromium": "one_chromium"}
+
+
 @pytest.fixture(autouse=True)
 def smoke(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Small sizes where they are asked for."""
     if not request.config.getoption("--smoke"):
         return
     module = request.module
+    assert module.SMOKE, f"{module.__name__} has no small size"
     for name, value in module.SMOKE.items():
         assert hasattr(module, name), f"{module.__name__} has no {name}"
         monkeypatch.setattr(module, name, value)
     monkeypatch.setattr(table, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(apart, "shares_imports", True)
+    for name in ONCE.keys() & vars(module).keys():
+        monkeypatch.setattr(module, name, request.getfixturevalue(ONCE[name]))
     if timed := getattr(module, "cpu_seconds", None):
         monkeypatch.setattr(module, "cpu_seconds", lambda work, repeats=1: timed(work, 1))
 
