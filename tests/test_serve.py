@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
@@ -22,7 +21,7 @@ from pages.kit.visitor import COOKIE
 from scripts import serve
 from scripts.serve import WHERE, page_routes, take_trusted_proxies
 from tests.browser.serving import ROOT, free_port, wait_until_healthy
-from tests.visitor import Visitor
+from tests.visitor import Visitor, visit
 from tests.waiting import wait_for
 
 
@@ -143,10 +142,7 @@ def test_a_server_ends_while_a_thread_of_it_computes(tmp_path: Path) -> None:
         server = subprocess.Popen([sys.executable, "-c", BUSY, *words], cwd=ROOT, stdout=output, stderr=output)
     try:
         wait_until_healthy(url, server, log)
-        with ThreadPoolExecutor(1) as pool:
-            visited = pool.submit(asyncio.run, opened_once(url))
-            wait_for(begun.exists)
-            visited.result()
+        visit(opened_until(url, begun))
         server.send_signal(signal.SIGTERM)
         server.wait(60)
         assert server.returncode == 0
@@ -169,10 +165,10 @@ def test_both_signals_stop_the_server_and_end_it_in_less_than_ten_seconds(monkey
     assert [end["args"] for end in ends] == 2 * [(serve._END_S,)] and 0 < serve._END_S < 10
 
 
-async def opened_once(url: str) -> None:
+async def opened_until(url: str, begun: Path) -> None:
     """A visit that is over once the page's script has begun."""
     async with Visitor(url):
-        await asyncio.sleep(1)
+        await asyncio.to_thread(wait_for, begun.exists)
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ MOST_TIMES, MOST_SERIES = 10_000, 100
 #: how many windows from cells alone; series that this is done for.
 WINDOWS, WINDOW, DRAWS, ALONE_EVERY, SERIES = 6, 48, 30, 3, 3
 SMOKE = {
-    "MOST_TIMES": 24, "MOST_SERIES": 1, "WINDOWS": 2, "WINDOW": 6, "DRAWS": 3, "SERIES": 1,
+    "MOST_TIMES": 40, "MOST_SERIES": 1, "WINDOWS": 2, "WINDOW": 6, "DRAWS": 3, "SERIES": 1,
     "SETTINGS": DownscaleSettings(model="area_to_point_gp", restarts=1, steps=2, integrate=False),
 }  # fmt: skip
 
