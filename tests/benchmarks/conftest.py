@@ -64,8 +64,9 @@ def smoke(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_p
         monkeypatch.setattr(module, name, value)
     monkeypatch.setattr(table, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(apart, "shares_imports", True)
-    for name in ONCE.keys() & vars(module).keys():
-        monkeypatch.setattr(module, name, request.getfixturevalue(ONCE[name]))
+    for name, fixture in ONCE.items():
+        if hasattr(module, name):
+            monkeypatch.setattr(module, name, request.getfixturevalue(fixture))
     if timed := getattr(module, "cpu_seconds", None):
         monkeypatch.setattr(module, "cpu_seconds", lambda work, repeats=1: timed(work, 1))
 
