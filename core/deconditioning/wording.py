@@ -1,10 +1,11 @@
 """Numbers in words, the same on every page and in every message: durations, signs; texts in the cells of tables."""
 
 import re
+from collections.abc import Collection
 
 _LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-#: A kernel and the number of its term, such as k1, with which a hyperparameter's name begins.
-_TERM = re.compile(r"^([kℓ])(\d+)\b")
+#: The name of a kernel's hyperparameter: kernel, number of the term, what it is, and of which columns.
+_TERM = re.compile(r"([kℓ])(\d+) ([^[]+?)(?: \[(.*)\])?")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -80,12 +81,27 @@ def readable(text: str) -> str:
     return "`".join(_EXPONENT.sub(written, part) if index % 2 == 0 else part for index, part in enumerate(parts))
 
 
-def hyperparameter_name(name: str) -> str:
-    """A hyperparameter as learning names it, for people: "k1 lengthscale [grid_latitude+grid_longitude]" is
-    "k₁ lengthscale (grid latitude, grid longitude)"."""
-    words, _, columns = name.partition(" [")
-    words = _TERM.sub(lambda term: term[1] + term[2].translate(_LOWERED), words)
-    return f"{words} ({columns.removesuffix(']').replace('+', ', ').replace('_', ' ')})" if columns else words
+def hyperparameter_names(names: Collection[str]) -> dict[str, str]:
+    """Hyperparameters as learning names them → what page Downscaling calls their sliders.
+
+    "k1 lengthscale [grid_latitude+grid_longitude]" is "lengthscale of k: grid latitude, grid longitude"; "k1 variance"
+    beside it has the same columns. Terms of a kernel that would read the same are numbered: "k₁", "k₂".
+    """
+    parts = [_TERM.fullmatch(name) for name in names]
+    columns: dict[tuple[str, str], dict[str, None]] = {}
+    for part in filter(None, parts):
+        columns.setdefault((part[1], part[2]), {}).update(dict.fromkeys((part[4] or "").split("+")))
+
+    def words(part: re.Match[str], kernel: str) -> str:
+        own = part[4].split("+") if part[4] else [each for each in columns[part[1], part[2]] if each]
+        of = f": {', '.join(own).replace('_', ' ')}" if own else ""
+        return f"{part[3]} of {kernel}{of}"
+
+    plain = [words(part, part[1]) if part else name for part, name in zip(parts, names, strict=True)]
+    return {
+        name: words(part, part[1] + part[2].translate(_LOWERED)) if part and plain.count(text) > 1 else text
+        for name, part, text in zip(names, parts, plain, strict=True)
+    }
 
 
 def slider_text(value: float) -> str:

@@ -21,7 +21,7 @@ from deconditioning.fields.spec import DownscalingSpec
 from pages.kit.controls import widgets
 from pages.kit.controls.address import LONGEST, take_out
 from pages.kit.controls.program_values import requested_value, set_on_next_run
-from pages.kit.layout.escaping import sentence_of
+from pages.kit.layout.page_layout import warnings
 from pages.kit.session import Key
 
 #: Keys of the controls.
@@ -119,8 +119,7 @@ def bar(problem: DownscalingProblem) -> None:
             st.button("Whole field", on_click=_put, args=({ROWS: rows, COLUMNS: columns},), key="lab-whole-field")
     if how := _HOW[mode()]:
         st.caption(how)
-    for sentence in [*st.session_state.get(Key.CELL_NOTES, []), *st.session_state.pop(Key.CELL_REFUSALS, [])]:
-        st.warning(sentence_of(sentence))
+    warnings([*st.session_state.get(Key.CELL_NOTES, []), *st.session_state.pop(Key.CELL_REFUSALS, [])])
 
 
 def knows_too_much(problem: DownscalingProblem, learned_from: DownscalingSpec | None) -> None:

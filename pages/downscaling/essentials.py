@@ -1,8 +1,13 @@
-"""The essential controls of page Downscaling."""
+"""The essential controls of page Downscaling, and how their values read."""
+
+from collections.abc import Callable
 
 from deconditioning.downscaling.pictures.settings import SliderSettings
+from deconditioning.downscaling.reach import sizes
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.fields.cell_settings import CellSettings
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.wording import number
 from pages.kit.controls.essential import Essential
 from pages.kit.controls.settings import essentials
 
@@ -16,3 +21,19 @@ ESSENTIALS = {
         "Joint draws from the posterior, all equally probable; none of them is the mean.",
     ),
 }
+
+
+def three_digits(value: float) -> str:
+    """A value whose further digits are no choice of a person's, such as a learned one."""
+    return number(value, 3)
+
+
+def in_kilometres(problem: DownscalingProblem) -> Callable[[float], str]:
+    """How a lengthscale of the scaled coordinates reads."""
+    unit = sizes(problem).unit
+    return lambda scale: f"{number(unit * scale, 3)} km"
+
+
+def as_noise_sd(problem: DownscalingProblem) -> Callable[[float], str]:
+    """How a noise variance of the standardised targets reads: its sd in the target's units."""
+    return lambda variance: f"{number(problem.target_sd * variance**0.5, 2)} {problem.units}".strip()

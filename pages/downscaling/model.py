@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,8 +25,8 @@ from deconditioning.models.sparse.inducing import located
 from deconditioning.models.spec import ModelSpec
 from deconditioning.models.spread import Spread
 from deconditioning.settings.setting import Log, Setting
-from deconditioning.wording import number
 from pages.downscaling.data import Choice
+from pages.downscaling.essentials import as_noise_sd, in_kilometres, three_digits
 from pages.kit.controls.essential import aside, group
 from pages.kit.controls.own_choice import OWN, own_choice, own_words
 from pages.kit.controls.settings import control
@@ -48,8 +48,8 @@ OWN_FAMILIES = {
     _MODEL.spatial.key: OWN,
     **{each.key: each.inner.default for each in (_MODEL.kernel, _MODEL.structure, _MODEL.linear_mean)},
 }
-#: Nearer ends of sliders by their keys (`log_slider`).
-_Ends = Mapping[str, tuple[float, float]]
+#: Nearer ends of sliders and how their values read, by their keys (`log_slider`).
+_Ends = Mapping[str, Mapping[str, Any]]
 _NO_ENDS: _Ends = {}
 #: Between them trust and σ² move the mean map; σ² begins at its least, where the map follows the cells.
 _TRUST, _NOISE = (1e-2, 10.0), (1e-3, 10.0)
@@ -192,7 +192,8 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
         st.markdown("**Hyperparameters**")
     model, bags, changes = start.model, problem.data.bags.count, dict[str, Any]()
     if model.uses("regularisation"):
-        times_bags = control(_MODEL.regularisation.inner.copy(title="λ·B", default=start.regularisation * bags))
+        declared = _MODEL.regularisation.inner.copy(title="λ·B", default=start.regularisation * bags)
+        times_bags = control(declared, reads=three_digits)
         changes["regularisation"] = times_bags / bags
         if not problem.matched and (sentence := lost(model.name)):
             st.caption(f"Results on six fields (page Benchmarks): {sentence}")
@@ -204,11 +205,8 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
     noises = {"noise": max(start.noise, LEAST), "point_noise": max(start.point_noise, LEAST)}
     noises |= {"representativeness": start.representativeness} if start.representativeness else {}
     for name, value in noises.items():
-        ends = _essential_ends(*_NOISE) if name == "noise" else {}
+        ends = _essential_ends(*_NOISE, reads=as_noise_sd(problem)) if name == "noise" else {"reads": three_digits}
         changes[name] = control(_MODEL.declaration(name).inner.copy(default=value), **ends)
-    if not page_record().shows_all:
-        sd = problem.target_sd * changes["noise"] ** 0.5
-        st.caption(f"Noise sd: {number(sd, 2)} {plain(problem.units)}".strip() + ".")
     if changes["point_noise"] <= LEAST * (1 + 1e-6):
         changes["point_noise"] = 0.0
         if page_record().shows_all:
@@ -249,12 +247,13 @@ def _shown_ends(problem: DownscalingProblem, kernel: KernelSpec) -> _Ends:
     if not first.lengthscales or not first.kind.stationary:
         return {}
     (low, high), opening = sizes(problem).lengthscales(), first.lengthscales[0]
-    return {_SLIDERS.lengthscale.key: (min(low, opening / _ROOM), max(high, opening * _ROOM))}
+    ends = min(low, opening / _ROOM), max(high, opening * _ROOM)
+    return {_SLIDERS.lengthscale.key: {"shown": ends, "reads": in_kilometres(problem)}}
 
 
-def _essential_ends(*ends: float) -> dict[str, Any]:
-    """Nearer ends of a slider at the level Essential."""
-    return {} if page_record().shows_all else {"shown": ends}
+def _essential_ends(*ends: float, reads: Callable[[float], str] = three_digits) -> dict[str, Any]:
+    """Nearer ends of a slider at the level Essential, and how its values read there."""
+    return {"reads": three_digits} if page_record().shows_all else {"shown": ends, "reads": reads}
 
 
 def _is_of(term: Term, covariates: Collection[str]) -> bool:
@@ -309,7 +308,7 @@ def _factor_sliders(prefix: str, place: tuple[int, int], factor: Factor, shown: 
     for index, value in enumerate(factor.lengthscales):
         of = _spoken(factor.columns[index]) if several else _words(factor)
         key = slider_key(prefix, "l", *place, index)
-        moved = _slider(one, f"{one.title}: {of}", key, _turned(factor, value), shown=shown.get(key))
+        moved = _slider(one, f"{one.title}: {of}", key, _turned(factor, value), **shown.get(key, {}))
         scales.append(_turned(factor, moved))
     parameters = {
         each.name: log_slider(
@@ -321,10 +320,8 @@ def _factor_sliders(prefix: str, place: tuple[int, int], factor: Factor, shown: 
     return replace(factor, lengthscales=tuple(scales), parameters=parameters)
 
 
-def _slider(
-    setting: Log, title: str, key: str, start: float, *, shown: tuple[float, float] | None = None
-) -> float:  # fmt: skip
-    return float(control(setting.copy(title=title, address=key, default=start), shown=shown))
+def _slider(setting: Log, title: str, key: str, start: float, **more: Any) -> float:
+    return float(control(setting.copy(title=title, address=key, default=start), **{"reads": three_digits, **more}))
 
 
 def _turned(factor: Factor, value: float) -> float:

@@ -1,10 +1,12 @@
 """The engine of a session, and log sliders that live in the address."""
 
+import json
 import math
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -81,6 +83,7 @@ def log_slider(
     help: str | None = None,
     disabled: bool = False,
     shown: tuple[float, float] | None = None,
+    reads: Callable[[float], str] | None = None,
 ) -> float:
     """A slider over orders of magnitude, bound to the address; returns the value, which its handle shows.
 
@@ -90,7 +93,7 @@ def log_slider(
     ``set_values(on_sliders({key: value}))``.
 
     ``shown`` are nearer ends, between which all steps lie; beyond them only the default and values from elsewhere are
-    stops.
+    stops. ``reads``: what the handle shows of a value in place of its number, such as a length with its unit.
     """
     _clip(key, low, high)
     begin = min(max(default, low), high)
@@ -101,20 +104,24 @@ def log_slider(
     begin = own[slider_text(begin)]
     name, help = labelled(key, label, help)
     value = st.select_slider(
-        name,
-        list(texts),
-        value=begin,
-        format_func=lambda stop: texts.get(stop, slider_text(stop)),
-        key=key,
-        bind="query-params",
-        help=help,
-        disabled=disabled,
-    )
+        name, list(texts), value=begin, format_func=lambda stop: texts.get(stop, slider_text(stop)), key=key,
+        bind="query-params", help=help, disabled=disabled,
+    )  # fmt: skip
+    if reads is not None:
+        _show_as(key, {text: reads(stop) for stop, text in texts.items()})
     if value in own.values() and value not in ends_and_default:
         st.session_state[Key.STOPS.of(key)] = {texts[value]: value}
     text = slider_text(value)
-    record_control(key, label, float(value), begin, number(value, 4), [text], lambda words: _inside(words, low, high))
+    read = number(value, 4) if reads is None else reads(value)
+    record_control(key, label, float(value), begin, read, [text], lambda words: _inside(words, low, high))
     return float(value)
+
+
+def _show_as(key: str, words: dict[str, str]) -> None:
+    """Let the browser show other words than the numbers of a slider (frame.js), which are those of the address."""
+    others = {text: read for text, read in words.items() if text != read}
+    if others:
+        st.html(f'<span class="lab-reads" data-key="{key}" data-words="{escape(json.dumps(others))}"></span>')
 
 
 def _rounded_inside(ends: tuple[float, float], low: float, high: float) -> tuple[float, float]:

@@ -166,7 +166,7 @@ SCRIPT_PARTS = tuple(
 #: ``data-testid`` of Streamlit's elements, in our style sheets, scripts and browser tests.
 TEST_IDS = tuple(
     """stAlertContentError stApp stBaseButton stButtonGroup stCaptionContainer stCheckbox stColumn stDataFrame
-    stElementContainer stElementToolbar stException stExpandSidebarButton stExpander stFileChip stFileChipName
+    stDialog stElementContainer stElementToolbar stException stExpandSidebarButton stExpander stFileChip stFileChipName
     stFileUploader stHorizontalBlock stHtml
     stLayoutWrapper stMain stMainBlockContainer stMarkdownContainer stMultiSelectTagsContainer stPageLink stPopover
     stPopoverBody stSelectbox stSidebar stSidebarCollapseButton stSidebarContent stSidebarHeader stSidebarNav

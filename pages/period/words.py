@@ -8,7 +8,8 @@ from deconditioning.figures.colours import MODEL_NAMES
 from deconditioning.verification.report import Verification
 from deconditioning.verification.series import BILINEAR
 from deconditioning.wording import number
-from pages.kit.layout.escaping import MISSING, plain, sentence_of
+from pages.kit.layout.escaping import MISSING, plain
+from pages.kit.layout.page_layout import warnings
 from pages.kit.record import record_scores
 from pages.period.controls import Shown
 
@@ -27,8 +28,7 @@ def sentence(shown: Shown) -> None:
         f"{len(series)} times, {series.labels[0]} to {series.labels[-1]}: {cells:,} coarse cells become {pixels:,} "
         f"pixels each. {known}{_how_good(shown)}"
     )
-    for warning in result.warnings:
-        st.warning(sentence_of(warning))
+    warnings(result.warnings)
     if shown.verification is not None:
         _record(shown.verification, series.problem.units)
 

@@ -17,7 +17,7 @@ from deconditioning.wording import duration
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.program_values import set_values
 from pages.kit.layout.escaping import MISSING, cells, plain, sentence_of
-from pages.kit.layout.page_layout import notes
+from pages.kit.layout.page_layout import notes, warnings
 from pages.kit.layout.score_table import MAIN_SCORES, score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.layout.unfold import unfold
@@ -118,14 +118,13 @@ def trace_plots(engine: Visitor, run: Run) -> None:
 
 def scores(run: Run) -> None:
     """The scores of a run's models and of its coarse cells, where it has any, and what it warned of."""
-    for warning in run_sentences(run, "warnings"):
-        st.warning(sentence_of(warning))
+    warnings(run_sentences(run, "warnings"))
     if result := run_scores(run):
         score_table(result, units=units_of(run), main=MAIN_SCORES)
     if cells := run_scores(run, "coarse_scores"):
         names = {"withheld": "Withheld cells", "seen": "Cells the model saw"}
         caption = "Cell means of the fine field and coarse values."
-        score_table(cells, units=units_of(run), main=MAIN_SCORES, names=names, caption=caption)
+        score_table(cells, units=units_of(run), main=MAIN_SCORES, names=names, caption=caption, of="coarse cells")
     notes(run_sentences(run, "notes"))
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deconditioning.wording import duration, number, readable, signed, table_cell
+from deconditioning.wording import duration, hyperparameter_names, number, readable, signed, table_cell
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -92,3 +92,16 @@ def test_people_read_numbers_of_this_function_alone() -> None:
     ]
     assert by_hand.search('f"{value:.3g} K"') and by_hand.search('"hovertemplate": "%{y:.3~g}"')
     assert found == []
+
+
+def test_hyperparameters_are_called_as_their_sliders_are() -> None:
+    named = {
+        "k1 variance": "variance of k: grid latitude, grid longitude",
+        "k1 lengthscale [grid_latitude+grid_longitude]": "lengthscale of k: grid latitude, grid longitude",
+        "k2 slope variance [altitude]": "slope variance of k: altitude",
+        "ℓ1 variance": "variance of ℓ",
+        "noise σ²": "noise σ²",
+    }
+    assert hyperparameter_names(named) == named
+    twice = hyperparameter_names(["k1 variance", "k1 alpha [a]", "k2 variance", "k2 alpha [a]"])
+    assert list(twice.values()) == ["variance of k₁: a", "alpha of k₁: a", "variance of k₂: a", "alpha of k₂: a"]

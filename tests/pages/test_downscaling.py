@@ -8,14 +8,17 @@ import torch
 import xarray as xr
 from streamlit.testing.v1 import AppTest
 
+from deconditioning.fields.problem.coordinates import scaled_coordinates
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.catalogue import MODELS, named
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.cell_selection import COLUMNS, ROWS
+from pages.downscaling.essentials import as_noise_sd, in_kilometres
 from pages.downscaling.model import family_values, slider_values, trusted
 from pages.kit.session import Key
 from pages.kit.state import get_engine
 from tests.core.fields.samples import netcdf, plane, region
+from tests.core.test_downscaled_maps import problem_on
 from tests.pages.conftest import FEW_CELLS, until
 from tests.pages.own_files import offered
 from tests.pages.reading import as_shown
@@ -32,6 +35,18 @@ def page(open_page) -> AppTest:
 def small(open_page) -> AppTest:
     """The page on larger cells, so that the test is quick."""
     return open_page("downscaling", **FEW_CELLS)
+
+
+def test_essential_sliders_read_in_kilometres_and_in_the_units_of_the_field() -> None:
+    """A step of latitude is 111 km; the noise of all the variance has the sd of the coarse values."""
+    problem = problem_on("latlon")
+    north, east = (np.ptp(axis) * 111.195 for axis in (problem.grid.latitude, problem.grid.longitude))
+    extent = np.ptp(scaled_coordinates(problem.grid).reshape(-1, 2), axis=0).max()
+    width = float(in_kilometres(problem)(extent).removesuffix(" km").replace(",", ""))
+    assert width == pytest.approx(max(north, east * np.cos(np.radians(problem.grid.latitude.mean()))), rel=0.1)
+    coarse = problem.data.targets.numpy() * problem.target_sd
+    sd, units = as_noise_sd(problem)(1.0).split()
+    assert float(sd) == pytest.approx(coarse.std(), rel=0.05) and units == problem.units
 
 
 def words(page: AppTest) -> str:

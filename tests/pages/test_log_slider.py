@@ -1,6 +1,8 @@
 """The slider over orders of magnitude: it reads its value, keeps what is set exactly, survives any address."""
 
+import json
 import math
+from html import unescape
 from itertools import pairwise
 
 import pytest
@@ -50,6 +52,23 @@ def test_it_opens_at_its_default_and_reads_its_values():
     assert [slider.options[0], slider.options[-1]] == ["0.0001", "10"]
     assert {"0.001", "0.01", "0.05", "0.1", "1", "1.12"} < set(slider.options) and "0.0501" not in slider.options
     assert slider.proto.query_param_key == "noise"
+
+
+def test_its_values_may_read_as_lengths_while_the_address_has_the_numbers():
+    app = (
+        page()
+        .from_string(
+            "from pages.kit.record import page_record\nfrom pages.kit.state import log_slider\nimport streamlit as st\n"
+            "log_slider('ℓ', 'l0', 0.1, 10.0, 4.498, reads=lambda value: f'{82 * value:.0f} km')\n"
+            "st.markdown(page_record().controls['l0'].text)"
+        )
+        .run()
+    )
+    (box,) = app.get("html")
+    words = json.loads(unescape(box.proto.body.split('data-words="')[1].split('"')[0]))
+    slider = log_slider(app, "l0")
+    assert app.markdown[0].value == "369 km" == words["4.498"] and slider.value == 4.498
+    assert list(words) == list(slider.options) and words["1"] == "82 km" and 'data-key="l0"' in box.proto.body
 
 
 @given(st.floats(-14, 3), st.floats(0.5, 8), st.floats(0, 1))

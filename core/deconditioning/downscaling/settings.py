@@ -84,8 +84,8 @@ class KernelSettings(Settings):
     noise = OrNone(
         Log("σ²", _USUAL.noise, low=1e-6, high=10.0, symbol="σ²", about="noise variance of the standardised targets",
             help="Noise variance of a standardised coarse target.", plain="How noisy the coarse values are",
-            plain_help="The noise variance σ² of a coarse value, as a share of the variance of all. The noisier the "
-            "values, the less closely the map follows them."),
+            plain_help="The sd of the noise of a coarse value, in the units of the field; σ² is its square as a share "
+            "of the variance of all. The noisier the values, the less closely the map follows them."),
         f"{TREND.noise:g} for {_IN_SPACE}, and for bag_gp of matched cells; else {_USUAL.noise}",
     )  # fmt: skip
     point_noise = OrNone(

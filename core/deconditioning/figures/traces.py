@@ -8,7 +8,7 @@ import numpy as np
 from deconditioning.figures.colours import SERIES, hue, series_colour
 from deconditioning.figures.style import Figure, axis, compact, hover_numbers, layout, literal
 from deconditioning.figures.trace_lines import BEST
-from deconditioning.wording import hyperparameter_name, number
+from deconditioning.wording import hyperparameter_names, number
 
 MOST_POINTS = 300
 FEW_POINTS = 12  # up to here every evaluation is marked: a line through one point shows nothing
@@ -166,7 +166,8 @@ def hyperparameter_trace(
     step: Sequence[float], values: Mapping[str, Sequence[float | None]], *, height: int = 260, dark: bool = False
 ) -> Figure:
     """Every hyperparameter against the step, on one logarithmic axis (all are positive)."""
-    named = {hyperparameter_name(name): lines for name, lines in values.items()}
+    called = hyperparameter_names(values)
+    named = {called[name]: lines for name, lines in values.items()}
     return trace_plot(step, named, title="Hyperparameters", label="Value", log=True, height=height, dark=dark)
 
 

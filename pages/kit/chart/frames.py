@@ -24,7 +24,8 @@ export default function ({ data, setTriggerValue }) {
     kept.set(key, before?.stamp === stamp && before.context === context ? before : { context, stamp, text });
   }
   document.documentElement.dataset.labFrames = [...kept.keys()].join(' ');
-  const held = () => document.querySelector('[data-dragging=true], [data-dragged=true], [role=dialog]');
+  // A popover has the role of a dialog, too, but takes nothing from the page: only a modal one is waited for.
+  const held = () => document.querySelector('[data-dragging=true], [data-dragged=true], [data-testid=stDialog]');
   const rests = () => !held() && !busy() && performance.now() - keyed > ANSWERED_MS;
   // Again and again: an answer that brings nothing new does not come to this function.
   const ask = () => { if (rests()) setTriggerValue('look', Date.now()); };

@@ -124,17 +124,34 @@ const markRefused = () => {
   }
 };
 
-// ---- a slider's small and large numbers: the address has 1e-5, people read 1 × 10⁻⁵ --------------------------------
+// ---- a slider's numbers: the address has 1e-5, people read 1 × 10⁻⁵, or what log_slider (state.py) says of it --------
 const RAISED = '⁰¹²³⁴⁵⁶⁷⁸⁹', HANDLES = '[data-testid=stSliderThumbValue], [data-testid=stSliderThumbValue] *, [data-testid=stSliderTickBar] *';
+
+const withPower = number => {
+  const found = /^([\d.]+)e([-+]?)(\d+)$/.exec(number);
+  return found && `${found[1]} × 10${found[2] === '-' ? '⁻' : ''}${[...found[3]].map(digit => RAISED[digit]).join('')}`;
+};
+
+// By the texts of a slider's stops, the words in their place; none for most sliders.
+const wordsFor = text => {
+  const key = /(?:^| )st-key-(\S+)/.exec(text.closest('[class*=st-key-]')?.className)?.[1];
+  const node = key && document.querySelector(`.lab-reads[data-key="${key}"]`);
+  return node ? (node.labWords ??= JSON.parse(node.dataset.words)) : {};
+};
 
 const readNumbers = () => {
   for (const text of document.querySelectorAll(HANDLES)) {
-    const found = !text.childElementCount && /^([\d.]+)e([-+]?)(\d+)$/.exec(text.textContent);
-    if (found) {
-      const [, digits, sign, power] = found, raised = [...power].map(digit => RAISED[digit]).join('');
-      text.dataset.read = `${digits} × 10${sign === '-' ? '⁻' : ''}${raised}`;
-    } else if (text.dataset.read) delete text.dataset.read;
+    if (text.childElementCount) continue;
+    const words = wordsFor(text)[text.textContent], read = words ?? withPower(text.textContent);
+    if (read) text.dataset.read = read; else delete text.dataset.read;
+    if (text.closest('[data-testid=stSliderThumbValue]')) describe(text, words);
   }
+};
+
+// What a screen reader adds to the number.
+const describe = (text, words) => {
+  const input = text.closest('[data-testid=stSlider]').querySelector('input[type=range]');
+  if (words) input.setAttribute('aria-description', words); else input.removeAttribute('aria-description');
 };
 
 let waiting = false;

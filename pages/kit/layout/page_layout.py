@@ -110,6 +110,13 @@ def refusal(error: object) -> None:
     st.error(sentence_of(error))
 
 
+def warnings(sentences: Iterable[object]) -> None:
+    """What to beware of, in one box: a list where there are several; nothing where there are none."""
+    lines = [sentence_of(sentence) for sentence in sentences]
+    if lines:
+        st.warning(lines[0] if len(lines) == 1 else "\n".join(f"- {line}" for line in lines))
+
+
 def explain(sentence: str, equation: str = "", source: str = "", *, label: str = "The equation") -> None:
     """One sentence beside a picture; below it an expander with the equation (Markdown with $…$) and its source.
 

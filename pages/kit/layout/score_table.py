@@ -27,6 +27,7 @@ def score_table(
     names: Mapping[str, str] | None = None,
     caption: str = "",
     digits: int = 3,
+    of: str = "",
 ) -> None:
     """Scores of several models, one row a model; the best of each column in bold, area-weighted values beside.
 
@@ -38,6 +39,7 @@ def score_table(
         "All scores". Empty: all are shown.
     units : units of the field, written at the scores that carry them.
     digits : significant ones of numbers below 100.
+    of : what the scores are of, where "All scores" alone could be those of another table of the page.
     """
     from deconditioning.figures.colours import model_name
 
@@ -53,8 +55,9 @@ def score_table(
     weighted = " Scores are weighted by area." if any(map(_by_area, first)) and first is not shown else ""
     _html_table(scores, first, labels, units, caption + weighted, digits, says_weights=not weighted)
     if len(first) < len(shown):
-        with st.expander("All scores"):
-            _html_table(scores, shown, labels, units, f"All scores. {caption}", digits)
+        name = f"All scores of {of}" if of else "All scores"
+        with st.expander(name):
+            _html_table(scores, shown, labels, units, f"{name}. {caption}", digits)
 
 
 def _html_table(

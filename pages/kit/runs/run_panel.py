@@ -18,7 +18,7 @@ from pages.kit.chart.background import redraw
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.layout.escaping import sentence_of
-from pages.kit.layout.page_layout import refusal
+from pages.kit.layout.page_layout import refusal, warnings
 from pages.kit.layout.theme import is_dark
 from pages.kit.session import Key
 from pages.kit.state import get_engine
@@ -226,8 +226,7 @@ def outcome(run: Run, done: str, cancelled: str, more: str = "") -> None:
     else:
         sentence = f"{run.status.capitalize()}{f' after {took}' if took else ''}: {sentence_of(run.message)}"
     (st.error if run.status in ("failed", "interrupted") else st.info)(f"{sentence}{more} (run {run.id})")
-    for warning in run_sentences(run, "warnings"):
-        st.warning(sentence_of(warning))
+    warnings(run_sentences(run, "warnings"))
 
 
 def trace_charts(rows: list[dict[str, Any]]) -> None:
