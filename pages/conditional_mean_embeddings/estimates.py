@@ -87,7 +87,9 @@ def estimated() -> tuple[BagLayout, BagSample, Comparison]:
         lines, dark=dark,
     )  # fmt: skip
     plotly_live(figure, "e-groups")
-    _maps(result, st.columns(3), dark)
+    bag, x = sample.bags.bag.numpy(), sample.bags.inputs[:, 0].numpy()
+    groups = np.bincount(bag, x) / np.bincount(bag), sample.mediators[:, 0].numpy()
+    _maps(result, st.columns(3), groups, dark)
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
         plotly_live(_slice(layout, sample, result, at, dark), "e-slice", later=True)
@@ -101,14 +103,17 @@ def estimated() -> tuple[BagLayout, BagSample, Comparison]:
     return layout, sample, result
 
 
-def _maps(result: Comparison, places: Sequence[DeltaGenerator], dark: bool) -> None:
+def _maps(
+    result: Comparison, places: Sequence[DeltaGenerator], groups: tuple[np.ndarray, np.ndarray], dark: bool
+) -> None:
+    """Both embeddings with the mean and label of every group, and their difference."""
     x, y = result.x.numpy(), result.y.numpy()
     both = result.standard.numpy(), result.shrinkage.numpy()
     limits = (float(min(v.min() for v in both)), float(max(v.max() for v in both)))
     gap = max(float(np.abs(both[1] - both[0]).max()), 1e-3 * limits[1])
     maps = {
-        "e-standard": embedding_map(both[0], x, y, title="Standard μ(x, y)", limits=limits, dark=dark),
-        "e-shrinkage": embedding_map(both[1], x, y, title="Shrinkage μ(x, y)", limits=limits, dark=dark),
+        "e-standard": embedding_map(both[0], x, y, title="Standard μ(x, y)", limits=limits, data=groups, dark=dark),
+        "e-shrinkage": embedding_map(both[1], x, y, title="Shrinkage μ(x, y)", limits=limits, data=groups, dark=dark),
         "e-difference": embedding_map(
             both[1] - both[0], x, y, title="Shrinkage − standard", colours="diverging", limits=(-gap, gap), dark=dark
         ),

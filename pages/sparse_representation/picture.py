@@ -24,6 +24,8 @@ from pages.kit.layout.theme import is_dark
 from pages.sparse_representation.controls import LEARNABLE, choose_values
 from pages.sparse_representation.learned import shown_data, toy_of
 
+#: Height of the small pictures together: beside the large one and its sentence.
+_BESIDE = 470
 #: Titles of small pictures, where a version's name says less.
 _TITLES = {"random": "Random points, same kernel"}
 
@@ -55,7 +57,7 @@ def _at_values(
 
 
 def pictures(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Represented:
-    """At the sliders' values, large; beside and below, other positions and the variational GP. Returns the former."""
+    """At the sliders' values, large; beside it, other positions and the variational GP. Returns the former."""
     sentence = st.empty()
     left, right = st.columns([5, 3])
     with left:
@@ -67,19 +69,12 @@ def pictures(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Rep
         others["random"] = _at_values(toy, count, "random", _values(here), kept)
     sentence.markdown(opening(toy, here, others, places))
     first = [version for version in ("random", "learned", "variational_gp") if version in others]
-    below, words = st.columns([1, 2], vertical_alignment="center") if len(first) > 2 else (right, st)
-    for place, version in zip([right.container(), right.container(), below], first, strict=False):
-        with place:
-            _draw(
-                toy,
-                version,
-                _TITLES.get(version, VERSIONS[version]),
-                others[version],
-                f"s-{version}",
-                height=200,
-                legend=False,
-            )
-    words.caption(
+    height = _BESIDE // len(first)
+    for version in first:
+        title = _TITLES.get(version, VERSIONS[version])
+        with right:
+            _draw(toy, version, title, others[version], f"s-{version}", height=height, legend=False)
+    st.caption(
         "Triangles mark the positions of the points; their height has no meaning. Between the points the band is wide, "
         "because the model assumes that the data depend on f only at the points."
     )

@@ -5,10 +5,17 @@ from html import escape
 from pathlib import Path
 
 CSS = Path(__file__).with_name("walk.css")
-FILE = """netcdf ukv {
-  air_potential_temperature (time, level, lat, lon)
-  surface_altitude (lat, lon)
-  rotated_pole
+FILE = """netcdf ukv_20091119 {
+dimensions:
+  time = 3
+  level_height = 7
+  grid_latitude = 204
+  grid_longitude = 187
+variables:
+  air_potential_temperature
+    units = "K"
+  surface_altitude
+    units = "m"
 }"""
 #: The same as HTML: a long name breaks behind its underscores only.
 _BREAKABLE = escape(FILE).replace("_", "_<wbr>")

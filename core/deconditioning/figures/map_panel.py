@@ -21,7 +21,7 @@ class MapScale:
     ----------
     name, units : the quantity, such as "prediction − truth" and "K".
     colours : "sequential" for fields, "diverging" for errors, "uncertainty" for standard deviations, "terrain" for the
-        altitude of land, "relief" for that of land and sea floor.
+        altitude of land, "coast" where its low end is water, "relief" for that of land and sea floor.
     low, high : limits; values beyond them take the colour of the nearer end.
     """
 

@@ -29,6 +29,8 @@ _ROOM = 4_200_000
 _COVARIATE = "covariate"
 #: Share of a range of altitudes below zero from which on sea floor is drawn, not only low land.
 _BELOW_SEA = 0.1
+#: Share of the highest land up to which an altitude is 0, but for rounding.
+_ROUNDING = 1e-9
 DPI = 220
 #: Each weighted by area.
 _SCORES = ("rmse_area", "crps_area", "coverage95_area")
@@ -90,16 +92,19 @@ def covariate_panel(problem: DownscalingProblem, variables: Mapping[str, Variabl
     words, variable = name.replace("_", " "), variables.get(name)
     names = {name.lower()} | ({variable.standard_name.lower()} if variable else set())
     limits, units = round_limits(values), variable.units if variable else ""
-    scale = (
-        _altitude_scale(words, units, *limits) if names & ALTITUDES else MapScale(words, units, "sequential", *limits)
-    )
+    wet = bool(np.nanmin(values) <= _ROUNDING * limits[1])
+    scale = MapScale(words, units, "sequential", *limits)
+    if names & ALTITUDES:
+        scale = _altitude_scale(words, units, *limits, wet=wet)
     return Panel(_COVARIATE, words[:1].upper() + words[1:], values, problem.grid, scale)
 
 
-def _altitude_scale(name: str, units: str, low: float, high: float) -> MapScale:
-    """The scale of altitudes: land alone, or sea floor too, with sea level where the colours of land begin."""
-    if low >= -_BELOW_SEA * (high - low):
+def _altitude_scale(name: str, units: str, low: float, high: float, *, wet: bool) -> MapScale:
+    """The scale of altitudes: land alone, land with the sea at 0, or sea floor too; land begins at sea level."""
+    if not wet:
         return MapScale(name, units, "terrain", low, high)
+    if low >= -_BELOW_SEA * (high - low):
+        return MapScale(name, units, "coast", 0.0, high)
     limit = max(-low, high)
     return MapScale(name, units, "relief", -limit, limit)
 

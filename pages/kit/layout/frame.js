@@ -124,11 +124,12 @@ const markRefused = () => {
   }
 };
 
-// ---- a slider's numbers: the address has 1e-5, people read 1 × 10⁻⁵, or what log_slider (state.py) says of it --------
+// ---- a slider's numbers: the address has 1e-5 and -5, people read 1 × 10⁻⁵ and −5, or what log_slider (state.py) says -
 const RAISED = '⁰¹²³⁴⁵⁶⁷⁸⁹', HANDLES = '[data-testid=stSliderThumbValue], [data-testid=stSliderThumbValue] *, [data-testid=stSliderTickBar] *';
 
-const withPower = number => {
+const written = number => {
   const found = /^([\d.]+)e([-+]?)(\d+)$/.exec(number);
+  if (/^-[\d.]+$/.test(number)) return number.replace('-', '−');
   return found && `${found[1]} × 10${found[2] === '-' ? '⁻' : ''}${[...found[3]].map(digit => RAISED[digit]).join('')}`;
 };
 
@@ -142,7 +143,7 @@ const wordsFor = text => {
 const readNumbers = () => {
   for (const text of document.querySelectorAll(HANDLES)) {
     if (text.childElementCount) continue;
-    const words = wordsFor(text)[text.textContent], read = words ?? withPower(text.textContent);
+    const words = wordsFor(text)[text.textContent], read = words ?? written(text.textContent);
     if (read) text.dataset.read = read; else delete text.dataset.read;
     if (text.closest('[data-testid=stSliderThumbValue]')) describe(text, words);
   }

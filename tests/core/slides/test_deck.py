@@ -84,7 +84,7 @@ def test_the_covariate_is_that_of_the_file(shown: Shown) -> None:
     problem, panel = shown.problem, shown.covariate
     rows, columns = problem.grid.shape
     given = fields(region()).dataset["orog"].values[:rows, :columns]
-    assert panel.scale.units == "m" and panel.scale.colours in ("terrain", "relief")
+    assert panel.scale.units == "m" and panel.scale.colours in ("terrain", "coast", "relief")
     assert np.nanmax(np.abs(panel.values - given)) < 1e-9 * np.abs(given).max()
 
 
@@ -187,11 +187,13 @@ def test_sea_level_is_where_the_colours_of_land_begin(shown: Shown) -> None:
         return covariate_panel(replace(problem, inputs=inputs), {}).scale
 
     land, coast, sea = map(scale_of, (3.0, -4.0, -3000.0))
-    assert (land.colours, coast.colours, sea.colours) == ("terrain", "terrain", "relief")
+    assert (land.colours, coast.colours, sea.colours) == ("terrain", "coast", "relief") and coast.low == 0
     assert sea.low == -sea.high and sea.high >= 2980
     whole = np.array([channels(colour) for _, colour in colour_scale("relief", 256)])
     of_land = np.array([channels(colour) for _, colour in colour_scale("terrain", 112)])
     assert (whole[144:] == of_land).all() and (of_land[:, 2] < of_land[:, 1]).all(), "land is never blue"
+    water, *above = (channels(colour) for _, colour in colour_scale("coast", 113))
+    assert (np.array(above) == of_land).all() and water[2] > water[0] + 40, "what lies at 0 is water"
 
 
 def channels(colour: str) -> list[int]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from deconditioning.figures import descriptions
-from deconditioning.figures.colours import Colours, colour_scale, hue, model_colour, series_colour
+from deconditioning.figures.colours import GROUND, Colours, colour_scale, hue, model_colour, series_colour
 from deconditioning.figures.style import INK, Figure, axis, compact, hover_numbers, layout, legend_beside, log_axis
 from deconditioning.wording import duration, number, signed
 
@@ -71,10 +71,14 @@ def embedding_map(
     colours: Colours = "sequential",
     limits: tuple[float, float] | None = None,
     names: tuple[str, str] = ("x", "y"),
+    data: tuple[np.ndarray, np.ndarray] | None = None,
     height: int = 260,
     dark: bool = False,
 ) -> Figure:
-    """``μ(x, y)`` (X, Y) as a heat map, y to the right, x up; ``names`` are those of x and y."""
+    """``μ(x, y)`` (X, Y) as a heat map, y to the right, x up; ``names`` are those of x and y.
+
+    ``data`` are points (x, y) that it was made from, drawn on it.
+    """
     up, across = names
     low, high = limits or (float(values.min()), float(values.max()))
     bar = {
@@ -97,7 +101,14 @@ def embedding_map(
         f"{title} over {across} and {up}, from {number(values.min())} to {number(values.max())}, highest at {across} = "
         f"{number(y[column])}, {up} = {number(x[row])}."
     )
-    return {"data": [trace], "layout": picture}
+    return {"data": [trace, *([] if data is None else [_dots(*data)])], "layout": picture}
+
+
+def _dots(x: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+    """Points on a map: dark, with a light rim, to be seen on all of its colours."""
+    marker = {"size": 4, "color": INK[False], "line": {"width": 0.8, "color": GROUND[False]}}
+    return {"type": "scatter", "mode": "markers", "x": compact(y, "f8"), "y": compact(x, "f8"), "marker": marker,
+            "hoverinfo": "skip", "showlegend": False}  # fmt: skip
 
 
 def slice_plot(x: np.ndarray, lines: Mapping[str, np.ndarray], y: float, *, height: int = 260, dark: bool) -> Figure:

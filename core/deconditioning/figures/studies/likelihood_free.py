@@ -34,6 +34,8 @@ from deconditioning.wording import number
 
 #: Natural logarithms of q̄ around its best inside the guards that can be distinguished, at least and at most.
 _LEAST_DEPTH, _MOST_DEPTH = 0.5, 10.0
+#: Height of a method's name and interval, as a share of the picture.
+_ROW = 0.09
 
 
 def _bins(samples: np.ndarray, limits: tuple[float, float]) -> int:
@@ -78,12 +80,14 @@ def marginal_plot(
                      barmode="overlay")  # fmt: skip
     if legend:
         legend_beside(picture)
-    picture["margin"] = {"l": 12 + 7 * max(map(len, rows)), "r": 10, "t": 36, "b": 42}
+    picture["margin"] = {"l": 52, "r": 10, "t": 36, "b": 42}
     picture["xaxis"] = axis(variable, dark, automargin=False, range=list(limits), anchor="y2")
-    share = 0.075 * len(intervals)
+    # names stand above their intervals: beside them they would take half of a narrow picture
+    share = _ROW * len(intervals)
     picture["yaxis"] = axis("density", dark, automargin=False, domain=[share + 0.06, 1], rangemode="tozero", nticks=4)
     picture["yaxis2"] = axis("", dark, automargin=False, domain=[0, share], categoryorder="array", showgrid=False,
-                             dtick=1, categoryarray=rows[::-1], range=[-0.6, len(rows) - 0.4])  # fmt: skip
+                             dtick=1, categoryarray=rows[::-1], range=[-0.5, len(rows) - 0.2],
+                             ticklabelposition="inside top")  # fmt: skip
     rule = {"type": "line", "yref": "paper", "y0": 0, "y1": 1}
     if truth is not None:
         stroke = {"color": series_colour(1, dark), "width": 1.3, "dash": "dot"}

@@ -59,7 +59,8 @@ class SliceSettings(Settings):
 
     prefix = "e"
 
-    y = Linear("Value of y", -3.0, low=-4.0, high=4.0, step=0.05, sweep=False)
+    y = Linear("Value of y", 2.5, low=-4.0, high=4.0, step=0.05, sweep=False,
+               help="Where both maps are cut. At the ends there are few groups, and both estimates fail.")  # fmt: skip
 
 
 class TheoremSettings(Settings):
