@@ -243,7 +243,8 @@ def shades(colours: Colours) -> np.ndarray:
     if colours == "position":
         return table[: 5 * len(table) // 8]
     if colours == "coast":
-        return np.vstack([table[6 * len(table) // 16], shades("terrain")])
+        pale = rgb(SCALES["uncertainty"])
+        return np.vstack([pale[len(pale) // 8], shades("terrain")])
     return table[9 * len(table) // 16 :] if colours == "terrain" else table
 
 

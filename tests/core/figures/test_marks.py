@@ -263,7 +263,7 @@ def on(ground: str, colour: str, opacity: float = 1) -> str:
 
 
 def marks(trace: dict[str, Any], ground: str) -> Iterator[float]:
-    """Contrast of every line, point and bar of a trace with the ground; of a filled one the better of face and edge."""
+    """Contrast of each line, point, bar and word of a trace with the ground; of what is filled, of its face or edge."""
     opacity = trace.get("opacity", 1)
     marker = trace.get("marker", {})
     faces = marker.get("color")
@@ -277,6 +277,8 @@ def marks(trace: dict[str, Any], ground: str) -> Iterator[float]:
     width, colour = trace.get("line", {}).get("width", 2), trace.get("line", {}).get("color")
     if "lines" in trace.get("mode", "") and width > 0:
         yield contrast(on(ground, colour, opacity), ground)
+    if "text" in trace.get("mode", ""):
+        yield contrast(trace["textfont"]["color"], ground)
     for bars in ("error_x", "error_y"):
         if "color" in trace.get(bars, {}):
             yield contrast(on(ground, trace[bars]["color"], opacity), ground)

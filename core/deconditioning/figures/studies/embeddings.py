@@ -101,6 +101,9 @@ def embedding_map(
         f"{title} over {across} and {up}, from {number(values.min())} to {number(values.max())}, highest at {across} = "
         f"{number(y[column])}, {up} = {number(x[row])}."
     )
+    if data is not None:  # they make no room for themselves
+        for name, along in (("xaxis", y), ("yaxis", x)):
+            picture[name] = picture.get(name, {}) | {"range": [float(along[0]), float(along[-1])]}
     return {"data": [trace, *([] if data is None else [_dots(*data)])], "layout": picture}
 
 

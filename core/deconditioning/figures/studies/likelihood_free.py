@@ -74,20 +74,15 @@ def marginal_plot(
         if curve is not None:
             traces.append(_line(*curve, name, ink, dash))
     rows = [names.get(name, name) for name in intervals]
-    for name, (low, mean, high) in intervals.items():
-        traces.append(_interval(names.get(name, name), low, mean, high, model_colour(name, dark)))
+    traces += [_interval(names.get(name, name), *ends, model_colour(name, dark)) for name, ends in intervals.items()]
+    traces.append(_names(rows, limits[0], dark))
     picture = layout(f"Posterior of {variable}; below, mean and 95 % interval", height=height, dark=dark,
                      barmode="overlay")  # fmt: skip
     if legend:
         legend_beside(picture)
     picture["margin"] = {"l": 52, "r": 10, "t": 36, "b": 42}
     picture["xaxis"] = axis(variable, dark, automargin=False, range=list(limits), anchor="y2")
-    # names stand above their intervals: beside them they would take half of a narrow picture
-    share = _ROW * len(intervals)
-    picture["yaxis"] = axis("density", dark, automargin=False, domain=[share + 0.06, 1], rangemode="tozero", nticks=4)
-    picture["yaxis2"] = axis("", dark, automargin=False, domain=[0, share], categoryorder="array", showgrid=False,
-                             dtick=1, categoryarray=rows[::-1], range=[-0.5, len(rows) - 0.2],
-                             ticklabelposition="inside top")  # fmt: skip
+    picture |= _above_rows(rows, dark)
     rule = {"type": "line", "yref": "paper", "y0": 0, "y1": 1}
     if truth is not None:
         stroke = {"color": series_colour(1, dark), "width": 1.3, "dash": "dot"}
@@ -98,6 +93,25 @@ def marginal_plot(
     )
     picture["meta"]["alt"] = f"Posterior of {variable}, means and central 95 % intervals: {summary}."
     return {"data": traces, "layout": picture}
+
+
+def _above_rows(rows: list[str], dark: bool) -> dict[str, Any]:
+    """The axis of the density, and below it that of the methods."""
+    share = _ROW * len(rows)
+    return {
+        "yaxis": axis("density", dark, automargin=False, domain=[share + 0.06, 1], rangemode="tozero", nticks=4),
+        "yaxis2": axis("", dark, automargin=False, domain=[0, share], categoryorder="array", showgrid=False, dtick=1,
+                       categoryarray=rows[::-1], range=[-0.5, len(rows)], showticklabels=False),
+    }  # fmt: skip
+
+
+def _names(rows: list[str], left: float, dark: bool) -> dict[str, Any]:
+    """The methods' names above their intervals: beside them, they would take half of a narrow picture."""
+    return {
+        "type": "scatter", "mode": "text", "x": [left] * len(rows), "y": rows, "text": [literal(row) for row in rows],
+        "yaxis": "y2", "textposition": "top right", "textfont": {"size": 11, "color": INK[dark]},
+        "showlegend": False, "hoverinfo": "skip",
+    }  # fmt: skip
 
 
 def _interval(name: str, low: float, mean: float, high: float, colour: str) -> dict[str, Any]:
