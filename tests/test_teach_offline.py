@@ -9,6 +9,7 @@ import pytest
 from deconditioning.datasets.line_settings import SIMULATIONS, TARGETS
 from deconditioning.figures.studies import story as draw
 from pages.kit.chart import background
+from pages.kit.chart.background import Background
 from pages.story import maps
 from scripts.teach_offline import story
 from scripts.teach_offline.line import javascript
@@ -73,7 +74,7 @@ def test_mathematics_is_displayed_or_in_line() -> None:
 
 
 def test_work_that_takes_longer_than_anybody_waits_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    jobs = background.Background()
+    jobs = Background()
 
     def work(check: Callable[[], None]) -> int:
         for _ in range(20):
