@@ -9,7 +9,6 @@ st.toast("A toast", duration="infinite")
 st.markdown("Text")
 st.latex("x^2")
 st.caption("A caption")
-st.code("code")
 st.html("<b>HTML</b>")
 st.error("An error")
 st.exception(ValueError("an exception"))
@@ -21,6 +20,8 @@ with st.expander("Expander"):
     st.write("inside")
 with st.popover("Popover"):
     st.write("inside")
+if st.button("Dialog"):
+    st.dialog("A dialog")(st.write)("inside")
 st.slider("Slider", 0, 5)
 st.toggle("Toggle")
 st.selectbox("Selectbox", ["one"])

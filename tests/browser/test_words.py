@@ -69,6 +69,11 @@ def test_marks_that_we_select_in_streamlits_html_are_there(new_page, own_pages: 
     page.wait_for_function("() => document.body.innerText.split('inside').length > 1")
     gone = lost(page, gone)
     page.keyboard.press("Escape")
+    page.get_by_role("button", name="Dialog").click()
+    page.get_by_text("A dialog").wait_for()
+    gone = lost(page, gone)
+    page.keyboard.press("Escape")
+    page.get_by_text("A dialog").wait_for(state="detached")
     page.get_by_test_id("stSidebarHeader").hover()  # only then is its button seen
     page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
     page.wait_for_function("() => document.querySelector('[data-testid=stSidebar]').dataset.collapsed === 'true'")
