@@ -171,12 +171,12 @@ def test_single_values_are_those_that_streamlit_writes_out(monkeypatch: pytest.M
 def test_a_fragment_of_a_page_that_was_left_does_not_run(
     page: str, fragment: str, runs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[ClientState | None] = []
-    monkeypatch.setattr(AppSession, "request_rerun", lambda _, state: asked.append(state))
+    requests: list[ClientState | None] = []
+    monkeypatch.setattr(AppSession, "request_rerun", lambda _, state: requests.append(state))
     streamlit_private.leave_pages_for_good()
     session: Any = SimpleNamespace(_client_state=ClientState(page_script_hash="old"))
     AppSession.request_rerun(session, None)
     AppSession.request_rerun(session, ClientState(page_script_hash="new"))
     AppSession.request_rerun(session, ClientState(page_script_hash=page, fragment_id=fragment))
-    assert len(asked) == 2 + runs
+    assert len(requests) == 2 + runs
     assert session._client_state.page_script_hash == ("new" if fragment else page)

@@ -93,8 +93,9 @@ def hyperparameter_names(names: Collection[str]) -> dict[str, str]:
         columns.setdefault((part[1], part[2]), {}).update(dict.fromkeys((part[4] or "").split("+")))
 
     def words(part: re.Match[str], kernel: str) -> str:
-        own = part[4].split("+") if part[4] else [each for each in columns[part[1], part[2]] if each]
-        of = f": {', '.join(own).replace('_', ' ')}" if own else ""
+        """Its name, with the columns of its term or, where it names none, those of the whole term."""
+        of_term = part[4].split("+") if part[4] else [each for each in columns[part[1], part[2]] if each]
+        of = f": {', '.join(of_term).replace('_', ' ')}" if of_term else ""
         return f"{part[3]} of {kernel}{of}"
 
     plain = [words(part, part[1]) if part else name for part, name in zip(parts, names, strict=True)]

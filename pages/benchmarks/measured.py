@@ -13,7 +13,7 @@ from deconditioning.studies.measurements import Measured, Measurement, all_measu
 from deconditioning.wording import number, readable
 from pages.benchmarks import headlines
 from pages.kit.chart.plotly_live import plotly_live
-from pages.kit.layout.escaping import sentence_of
+from pages.kit.layout.page_layout import warnings
 from pages.kit.layout.theme import is_dark
 
 FOLDER = Path(__file__).resolve().parents[2] / "tests" / "benchmarks" / "results"
@@ -72,8 +72,7 @@ TOPICS = (
 def show_measured(folder: Path = FOLDER) -> None:
     """All stored measurements; a sentence where there are none, and for every file that cannot be read."""
     result, refused = all_measured(folder)
-    for sentence in refused:
-        st.warning(sentence_of(sentence))
+    warnings(refused)
     if not result:
         st.info("No measurements yet: run `make bench`, and the results appear here.")
         return

@@ -42,6 +42,7 @@ from pages.kit.controls.own_choice import OWN, own_choice
 from pages.kit.controls.program_values import set_on_next_run, set_values
 from pages.kit.controls.settings import control
 from pages.kit.layout.escaping import sentence_of
+from pages.kit.layout.page_layout import warnings
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.run_panel import (
     begin_run,
@@ -298,8 +299,7 @@ def warn(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: Vie
     """A warning where bilinear interpolation predicts the visible cells better than the picture's model does."""
     if view.left_out is None:
         return
-    for sentence in beside_bilinear(problem, spec.model, view.left_out, _bilinear(choice.key, problem)).sentences:
-        st.warning(sentence_of(sentence))
+    warnings(beside_bilinear(problem, spec.model, view.left_out, _bilinear(choice.key, problem)).sentences)
 
 
 def _ended(run: Run, problem: DownscalingProblem) -> None:

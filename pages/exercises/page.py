@@ -13,7 +13,7 @@ from deconditioning.teaching.hand_in import hand_in
 from deconditioning.teaching.tasks import EXERCISES
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import page_header, refusal
-from pages.kit.pages import PAGES
+from pages.kit.pages import page_in
 from pages.kit.session import Key
 from pages.kit.state import forget, get_engine
 from pages.kit.tools.exercises import open_link, opening_query
@@ -59,7 +59,7 @@ def _open_requested() -> None:
     number = st.query_params.get(OPENED, "")
     if number in map(str, range(1, len(EXERCISES) + 1)):
         exercise = EXERCISES[int(number) - 1]
-        page = next(page for page in PAGES if page.folder == exercise.page)
+        page = page_in(exercise.page)
         st.switch_page(page.path, query_params=opening_query(exercise))
 
 
@@ -113,7 +113,7 @@ def _reset(any_done: bool) -> None:
 
 
 def _entry(number: int, exercise: Exercise, done: Done | None, *, hides: bool) -> None:
-    page = next(page for page in PAGES if page.folder == exercise.page)
+    page = page_in(exercise.page)
     with st.container(border=True, height="stretch"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{number}. {exercise.title}**", width="content")

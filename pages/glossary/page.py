@@ -7,7 +7,7 @@ from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.glossary import Word, words
 from pages.kit.layout.page_layout import page_header
-from pages.kit.pages import GROUPS, PAGES, page_link
+from pages.kit.pages import GROUPS, page_in, page_link
 
 #: Under what words stand that begin with no letter of the alphabet.
 _SYMBOLS = "Symbols"
@@ -63,7 +63,7 @@ def _by_letter(found: list[Word]) -> dict[str, list[Word]]:
 
 
 def _title(word: Word) -> str:
-    return next(page.title for page in PAGES if page.folder == word.page)
+    return page_in(word.page).title
 
 
 def _find(text: str) -> None:
@@ -88,8 +88,7 @@ def _entry(word: Word) -> None:
                     key = f"lab-see-{word.name}-{other.name}"
                     st.button(other.name, key=key, type="tertiary", on_click=_find, args=(other.name,))
         st.markdown(f"*Try it:* {word.see}")
-        icon = next(page.icon for page in PAGES if page.folder == word.page)
-        page_link(word.page, f"Open page {_title(word)}", query=word.query, icon=icon)
+        page_link(word.page, f"Open page {_title(word)}", query=word.query, icon=page_in(word.page).icon)
 
 
 main()

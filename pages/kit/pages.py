@@ -73,6 +73,11 @@ PAGES = tuple(page for pages in GROUPS.values() for page in pages)
 SNAPSHOT = Listed("snapshot", "Snapshot", ":material/photo_camera:", "snapshot")
 
 
+def page_in(folder: str) -> Listed:
+    """The page of a folder in ``pages/``."""
+    return next(page for page in PAGES if page.folder == folder)
+
+
 def renamed_keys(url_path: str) -> Mapping[str, str]:
     """Earlier keys of the controls of the page at that address, and their keys now."""
     return next((page.renamed for page in PAGES if page.url_path == url_path), {})

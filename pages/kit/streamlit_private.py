@@ -45,7 +45,7 @@ def keep_ends_of_fragments() -> None:
     from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
     from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
-    own, success = ForwardMsgQueue.clear, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+    original, success = ForwardMsgQueue.clear, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
 
     def clear(
         self: ForwardMsgQueue, retain_lifecycle_msgs: bool = False, fragment_ids_this_run: list[str] | None = None
@@ -57,7 +57,7 @@ def keep_ends_of_fragments() -> None:
             if begun and message.WhichOneof("type") == "script_finished" and message.script_finished == success
             and set(begun).isdisjoint(message.metadata.run.fragment_ids)
         ]  # fmt: skip
-        own(self, retain_lifecycle_msgs, fragment_ids_this_run)
+        original(self, retain_lifecycle_msgs, fragment_ids_this_run)
         for message in ends:
             message.script_finished = success
 
@@ -72,7 +72,7 @@ def leave_pages_for_good() -> None:
     """
     from streamlit.runtime.app_session import AppSession
 
-    own = AppSession.request_rerun
+    original = AppSession.request_rerun
 
     def request_rerun(self: AppSession, client_state: Any) -> None:
         page = client_state.page_script_hash if client_state else ""
@@ -80,7 +80,7 @@ def leave_pages_for_good() -> None:
             return
         if page:  # Streamlit notes it when the run begins
             self._client_state.page_script_hash = page
-        own(self, client_state)
+        original(self, client_state)
 
     AppSession.request_rerun = request_rerun  # type: ignore[method-assign]
 

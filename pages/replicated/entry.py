@@ -10,7 +10,7 @@ import streamlit as st
 from deconditioning.abbreviations import spelt_out
 from deconditioning.studies.replicated.claims import Claim, Replicated, Verdict
 from deconditioning.wording import readable
-from pages.kit.pages import PAGES, page_link
+from pages.kit.pages import page_in, page_link
 
 #: Verdict → its class in the style sheet and its sign, which says the same without colour.
 MARKS = {
@@ -74,8 +74,8 @@ def show(claim: Claim, known: set[str]) -> None:
         return
     with st.container(border=True, gap="xxsmall"):
         st.html(block(claim, known))
-        title = next(page.title for page in PAGES if page.folder == claim.page)
-        page_link(claim.page, f"Open page {title}", query=dict(claim.query) or None, icon=":material/arrow_forward:")
+        words, query = f"Open page {page_in(claim.page).title}", dict(claim.query) or None
+        page_link(claim.page, words, query=query, icon=":material/arrow_forward:")
 
 
 def block(claim: Claim, known: set[str]) -> str:

@@ -21,7 +21,7 @@ from pages.kit.layout.page_layout import notes, warnings
 from pages.kit.layout.score_table import MAIN_SCORES, score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.layout.unfold import unfold
-from pages.kit.pages import PAGES, SNAPSHOT, page_link
+from pages.kit.pages import SNAPSHOT, page_in, page_link
 from pages.kit.runs.run_panel import show_owner
 from pages.kit.tools.link import address_of, show_link
 from pages.runs.label import delete, label_form
@@ -89,7 +89,7 @@ def heading(engine: Visitor, run: Run) -> None:
         (st.error if run.status == "failed" else st.markdown)(sentence_of(run.message))
     with st.container(horizontal=True, vertical_alignment="center"):
         if result := page_of_run(run):
-            page, query = next(each for each in PAGES if each.folder == result[0]), result[1]
+            page, query = page_in(result[0]), result[1]
             page_link(page.folder, f"Open on page {page.title}", query=query, icon=page.icon)
         open_sweep(run)
         if st.button("Run again", key=f"again-{run.id}", help="Start a new run with the same settings and seed"):

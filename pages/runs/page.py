@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.kit.controls.program_values import apply_values
 from pages.kit.layout.page_layout import page_header
-from pages.kit.pages import PAGES, page_door, page_link
+from pages.kit.pages import page_door, page_in, page_link
 from pages.kit.state import get_engine
 from pages.runs.choice import beside, chosen, linked, rights
 from pages.runs.detail import detail, take_home
@@ -63,7 +63,7 @@ def empty() -> None:
     st.markdown("Runs also begin on the pages of methods: **Learn** on these two, **Sweep** in the tools of most.")
     with st.container(horizontal=True):
         for folder in ("swiss_roll", "sparse_representation"):
-            page = next(page for page in PAGES if page.folder == folder)
+            page = page_in(folder)
             page_link(folder, page.title, icon=page.icon)
 
 

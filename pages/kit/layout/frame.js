@@ -128,9 +128,9 @@ const markRefused = () => {
 const RAISED = '⁰¹²³⁴⁵⁶⁷⁸⁹', HANDLES = '[data-testid=stSliderThumbValue], [data-testid=stSliderThumbValue] *, [data-testid=stSliderTickBar] *';
 
 const written = number => {
-  const found = /^([\d.]+)e([-+]?)(\d+)$/.exec(number);
+  const match = /^([\d.]+)e([-+]?)(\d+)$/.exec(number);
   if (/^-[\d.]+$/.test(number)) return number.replace('-', '−');
-  return found && `${found[1]} × 10${found[2] === '-' ? '⁻' : ''}${[...found[3]].map(digit => RAISED[digit]).join('')}`;
+  return match && `${match[1]} × 10${match[2] === '-' ? '⁻' : ''}${[...match[3]].map(digit => RAISED[digit]).join('')}`;
 };
 
 // By the texts of a slider's stops, the words in their place; none for most sliders.

@@ -12,7 +12,7 @@ from deconditioning.teaching.exercises import ASKED, Exercise, in_address
 from deconditioning.teaching.tasks import EXERCISES, exercise_of
 from pages.kit.controls.essential import name_of
 from pages.kit.layout.escaping import sentence_of, unformatted
-from pages.kit.pages import PAGES, page_link
+from pages.kit.pages import page_in, page_link
 from pages.kit.record import page_record
 from pages.kit.session import Key
 from pages.kit.state import get_engine
@@ -110,4 +110,4 @@ def _leave() -> None:
 
 
 def _address(exercise: Exercise) -> str:
-    return next(page.url_path for page in PAGES if page.folder == exercise.page)
+    return page_in(exercise.page).url_path

@@ -83,14 +83,14 @@ def publication_figure(
         _draw(figure, axes, panel, shown, doubt if panel is hatched else None)
     if trust is not None:
         draw_trust(figure.add_subplot(size.rows, size.columns, places, box_aspect=aspect), trust, aspect)
-    _fit_titles(figure)
+    _lay_out(figure)
     stream = io.BytesIO()
     metadata = {"Title": heading or panels[0].title, "Subject" if format == "pdf" else "Description": caption}
     figure.savefig(stream, format=format, dpi=dpi, metadata=metadata)
     return stream.getvalue()
 
 
-def _fit_titles(figure: "Figure") -> None:
+def _lay_out(figure: "Figure") -> None:
     """Lay the page out, once, and write titles that are wider than their map smaller."""
     engine = figure.get_layout_engine()
     assert engine is not None
