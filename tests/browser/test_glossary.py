@@ -1,5 +1,7 @@
 """Words of the glossary on a page: underlined, told to pointer, keyboard and finger; the page's texts stay its own."""
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from tests.browser.steps import SMALL_LINE, move_slider, opened, settled
@@ -7,19 +9,21 @@ from tests.waiting import HANG_MS, wait_for_value
 
 TEXT = """() => [...document.querySelectorAll('[data-testid=stMain] :is(p, li, th)')]
   .filter(block => block.checkVisibility()).map(block => block.textContent).join('\\n')"""
+LATE = re.compile(r"(Learning the hyperparameters|being computed).*…")
 LOOKED = "() => document.querySelectorAll('.lab-word').length > 3"
 
 
 def followed(page: Page) -> str:
     """The page's texts once the slower pictures have caught up with its controls."""
     settled(page)
-    expect(page.get_by_text("being computed …")).to_have_count(0, timeout=HANG_MS)
+    expect(page.get_by_text(LATE)).to_have_count(0, timeout=HANG_MS)
     settled(page)
     return page.evaluate(TEXT)
 
 
 def test_words_are_told_and_texts_that_a_slider_changes_are_those_of_the_page(page: Page) -> None:
     opened(page, SMALL_LINE)
+    followed(page)  # a late picture draws the sentences below it anew: a word in them loses the focus
     page.wait_for_function(LOOKED)
     told_to_keyboard_and_pointer(page)
     page.keyboard.press("Escape")
