@@ -266,7 +266,7 @@ def _variables(fields: Fields, source: Source, default: dict[str, Any]) -> tuple
     between = fields_of(source.mediator).variables() if source.mediator else there
     labels = labels_of({**there, **between, **here})
     if source.regions:
-        target = pick("Target", "target", files.attributes(source.regions), "")
+        target = pick("Target", "target", files.attributes(source.to_dict()), "")
     else:
         target = pick("Target", "target", list(there), default.get("target", ""), labels)
     offered = [name for name in here if name != target or source.coarse]
@@ -288,7 +288,7 @@ def _of_cells(fields: Fields, source: Source, used: Sequence[str]) -> tuple[str 
     weights = pick("Weights of a cell's pixels", "weights", [NONE, *(n for n in here if n != used[0])], NONE, names)
     errors: list[str] = []
     if source.regions:
-        errors = files.attributes(source.regions)
+        errors = files.attributes(source.to_dict())
     elif source.coarse:
         names, errors = labels_of(fields_of(source.coarse).variables()), list(fields_of(source.coarse).variables())
     error = NONE

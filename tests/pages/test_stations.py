@@ -19,7 +19,7 @@ from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.downscaling.starting import spec_to_settings
-from deconditioning.downscaling.stations.opening import STATIONS, keep_beside, kind_of
+from deconditioning.downscaling.stations.opening import REGION_TABLES, STATIONS, keep_beside, kind_of
 from deconditioning.engine.visitors.uploads import stored_of_kind
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.region_files import Outlines, read_outlines, regions_of
@@ -174,6 +174,33 @@ def test_regions_are_the_target_beside_own_covariates(open_page, generated: Netw
     np.testing.assert_array_equal(problem.data.errors, apart.data.errors)
 
 
+def test_values_of_regions_come_from_a_table(open_page, generated: Network) -> None:
+    """The bags and targets are those of outlines that hold the table's numbers themselves."""
+    page = open_page("downscaling", data=OWN, **FEW_CELLS)
+    bare = squares().replace(b'"t": 2', b'"word": 2').replace(b'"spread": 0', b'"word": 0')
+    rows = "\n".join(f"Region {n},region {n},{280 + n},{'' if n else 0.5}" for n in reversed(range(16)))
+    fields, outlines = ("heights.nc", covariates(generated, "altitude")), ("bare.geojson", bare)
+    offered(page, fields, ("means.csv", f"title,place,t,sd\n{rows}\n".encode()))
+    assert any("means.csv" in box.value and "outlines" in box.value for box in page.info)
+    offered(page, fields, outlines, ("means.csv", f"title,place,t,sd\n{rows}\n".encode()))
+    (by,) = [each for each in page.selectbox if each.label == "Rows joined to regions by"]
+    (attribute,) = [each for each in page.selectbox if each.label == "Values of the regions"]
+    assert by.options == ["name = place: all 16 regions"] and attribute.options == ["t", "sd"]
+    page.text_input(key="lab-own-units").set_value("K").run()
+    page.button(key="lab-own-go").click().run()
+    choice = page.session_state["_choice"]
+    assert choice.source.key == "name=place" and "its region" in words(page)
+    assert stored_of_kind(REGION_TABLES)[choice.source.table] == "means.csv"
+    apart = make_problem_from_regions(generated.fields, regions_of(read_outlined(squares()), "t", "K"), choice.spec)
+    problem = build_problem(choice.source, choice.spec)
+    np.testing.assert_array_equal(problem.data.targets, apart.data.targets)
+    np.testing.assert_array_equal(problem.data.bags.weights, apart.data.bags.weights)
+    again = open_page("downscaling", **{key: page.query_params[key] for key in page.query_params})
+    assert again.session_state["_choice"].source == choice.source
+    page.selectbox(key="region-table").set_value("(none)").run()
+    assert "have no attribute of numbers: give a table" in page.error[0].value and not page.exception
+
+
 def read_outlined(data: bytes) -> Outlines:
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "regions.geojson"
@@ -186,10 +213,9 @@ HOSTILE = {
     "deep.geojson": (b"[" * 200_000, "deep.geojson is not GeoJSON with features"),
     "points.json": (b'{"type":"Feature","properties":{"t":1},"geometry":{"type":"Point","coordinates":[6,46]}}',
                     "give polygons"),
-    "nameless.json": (squares().replace(b'"t": 2', b'"word": 2').replace(b'"spread": 0', b'"word": 0'),
-                      "have no attribute of numbers"),
     "fake.gpkg": (b"SQLite format 3\0" + bytes(range(256)) * 8, "fake.gpkg"),
-    "nowhere.csv": (b"place,value\nA,1\nB,2\n", "nowhere.csv has no column of latitude"),
+    "nowhere.csv": (b"lon,value\n6,1\n7,2\n", "nowhere.csv has no column of latitude"),
+    "words.csv": (b"place,value\nA,low\nB,high\n", "words.csv has no column of latitude"),
     "times.csv": (b"time,lat,lon\n2001-01-01,46,6\n2001-02-01,46,6\n", "several times"),
     "bare.csv": (b"lat,lon\n46,6\n", "no column of measured numbers"),
 }  # fmt: skip

@@ -9,6 +9,7 @@ import numpy as np
 
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.region_files import Outlines
+from deconditioning.tables.stations import has_positions
 from deconditioning.tables.table import Table
 
 #: Keys that a sentence lists.
@@ -46,10 +47,49 @@ def joined(outlines: Outlines, table: Table, key: str) -> Outlines:
         notes.append(f"{_listed(sorted(again))} of {table.source} replace what {outlines.source} calls so.")
     units = {name: text for name, text in outlines.units.items() if name not in columns}
     source = f"{outlines.source} with {table.source}"
-    kept = {attribute: outlines.attributes[attribute]}
-    return replace(
-        outlines, attributes={**outlines.attributes, **columns, **kept}, source=source, notes=tuple(notes), units=units
-    )
+    others = {name: each for name, each in outlines.attributes.items() if name not in columns}
+    both_sides = {**columns, **others}
+    both_sides.pop(attribute, None)
+    attributes = {**both_sides, attribute: outlines.attributes[attribute]}
+    return replace(outlines, attributes=attributes, source=source, notes=tuple(notes), units=units)
+
+
+def joins(outlines: Outlines, table: Table) -> dict[str, tuple[int, int]]:
+    """What may join a table's rows to regions, best first: the ``key`` of `joined`, and how many regions of all of them
+    it gives a row.
+
+    An attribute and a column may join where they have keys in common, none of which occurs twice on either side. Raises
+    ``InputError`` if there are none.
+    """
+    result: dict[str, tuple[int, int]] = {}
+    repeated: dict[str, int] = {}
+    as_numbers, as_text = ({name: Counter(_keys(own, numbers)) for name, own in outlines.attributes.items()}
+                           for numbers in (True, False))  # fmt: skip
+    for column, values in table.columns.items():
+        numbers = values.dtype.kind == "f"
+        theirs = Counter(_keys(values.tolist(), numbers))
+        for attribute, ours in (as_numbers if numbers else as_text).items():
+            both = (set(ours) & set(theirs)) - {""}
+            key = attribute if attribute == column else f"{attribute}={column}"
+            if both and all(ours[each] == theirs[each] == 1 for each in both):
+                result[key] = (len(both), len(outlines.geometry))
+            elif both:
+                repeated[key] = len(both)
+    if not result and repeated:
+        joined(outlines, table, max(repeated, key=repeated.__getitem__))  # its sentence says what occurs twice
+    if not result:
+        raise InputError(
+            f"No column of {table.source} ({_listed(list(table.columns))}) has a key of the regions of "
+            f"{outlines.source}, whose attributes are {_listed(list(outlines.attributes)) or 'none'}: add a column "
+            "with the codes or names of one of them."
+        )
+    return dict(sorted(result.items(), key=lambda item: (-item[1][0], "=" in item[0])))
+
+
+def may_hold_values(table: Table) -> bool:
+    """Whether a table can give values of regions and has no positions, as one of stations has: neither latitudes nor
+    longitudes, a column of numbers and one beside it."""
+    return len(table.columns) > 1 and bool(table.numeric) and not has_positions(table)
 
 
 def _sides(outlines: Outlines, table: Table, key: str) -> tuple[str, np.ndarray]:

@@ -99,6 +99,11 @@ def station_columns(table: Table) -> list[str]:
     return left
 
 
+def has_positions(table: Table) -> bool:
+    """Whether a column of latitudes or of longitudes is among a table's."""
+    return any(_plain(name)[0] in (*_LATITUDE, *_LONGITUDE) for name in table.columns)
+
+
 @dataclass(frozen=True)
 class _Roles:
     """Columns by role, and the plain names of those that are ``left``."""

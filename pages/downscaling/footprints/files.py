@@ -8,27 +8,42 @@ import streamlit as st
 
 from deconditioning.datasets.entries import region_titles, region_units, station_titles
 from deconditioning.downscaling.stations.opening import (
+    REGION_TABLES,
     REGIONS,
     STATIONS,
     columns_of_stations,
-    outlines_of,
+    joins_of,
+    values_of_regions,
 )
 from deconditioning.engine.visitors.uploads import stored_of_kind
+from deconditioning.errors import InputError
 from pages.downscaling.variable_choice import begin, pick
 from pages.kit.controls import widgets
 from pages.kit.visitor import listed
 
 #: Keys of the controls, by the names of a source.
 KEYS = {
-    "regions": "regions", "units": "value-units", "stations": "stations", "scored": "scored", "station_value": "column",
+    "regions": "regions", "table": "region-table", "key": "region-key", "units": "value-units", "stations": "stations",
+    "scored": "scored", "station_value": "column",
 }  # fmt: skip
 NONE, _BY_NAME = "(none)", "(named like the target)"
 _AUTO_NAMES = {_BY_NAME: "the one named like the target, or 'value'"}
 
 
 def uploaded(kind: str) -> dict[str, str]:
-    """Key → file name of the visitor's uploads of stations or of regions."""
-    return listed(partial(stored_of_kind, kind), *(KEYS[name] for name in ("regions", "stations", "scored")))
+    """Key → file name of the visitor's uploads of stations, of regions or of tables with regions' values."""
+    return listed(partial(stored_of_kind, kind), *(KEYS[name] for name in ("regions", "table", "stations", "scored")))
+
+
+def tables_for(regions: str) -> dict[str, str]:
+    """Key → file name of the visitor's tables that may give regions their values: those without positions, and all
+    where the regions have no values of their own."""
+    tables = uploaded(REGION_TABLES)
+    try:
+        attributes({"regions": regions})
+    except InputError:
+        return tables | uploaded(STATIONS)
+    return tables
 
 
 def choose(key: str) -> dict[str, str]:
@@ -39,6 +54,7 @@ def choose(key: str) -> dict[str, str]:
     if regions := {**outlined, **{each: f"Upload: {name}" for each, name in uploaded(REGIONS).items()}}:
         result |= _file("Target from regions", "regions", regions, next(iter(outlined), NONE))
     if result.get("regions"):
+        result |= _table(result["regions"])
         usual = region_units(result["regions"])
         begin(KEYS["units"], usual)
         units = widgets.text_input("Units of the regions' values", usual, key=KEYS["units"], placeholder="K, mm …")
@@ -59,6 +75,17 @@ def _file(label: str, name: str, files: Mapping[str, str], default: str = NONE) 
     return {} if chosen == NONE else {name: chosen}
 
 
+def _table(regions: str) -> dict[str, str]:
+    """A table with the regions' values and what joins its rows to them; ``InputError`` where nothing does."""
+    tables = {each: f"Upload: {name}" for each, name in tables_for(regions).items()}
+    table = _file("Table of the regions' values", "table", tables).get("table") if tables else None
+    if not table:
+        return {}
+    names = keys_of_table(regions, table)
+    options = list(names)
+    return {"table": table, "key": pick("Rows joined to regions by", KEYS["key"], options, options[0], names)}
+
+
 def _column(files: list[str]) -> dict[str, str]:
     """The column of what stations measured, where a table leaves a choice."""
     columns = list(dict.fromkeys(column for each in files for column in station_columns(each)))
@@ -75,10 +102,25 @@ def station_columns(key: str) -> list[str]:
     return columns_of_stations(key)
 
 
+def attributes(source: Mapping[str, Any]) -> list[str]:
+    """The attributes of numbers that a source's regions have, from its table where there is one."""
+    return _attributes(source["regions"], source.get("table"), source.get("key", ""))
+
+
 @st.cache_resource(show_spinner="Reading the regions …", max_entries=8)
-def attributes(key: str) -> list[str]:
-    """The attributes of numbers that the regions of a key have."""
-    return outlines_of(key).numeric
+def _attributes(regions: str, table: str | None, key: str) -> list[str]:
+    return values_of_regions(regions, table, key)
+
+
+@st.cache_resource(show_spinner="Joining the table to the regions …", max_entries=8)
+def keys_of_table(regions: str, table: str) -> dict[str, str]:
+    """What may join a table's rows to regions, best first, and what a list shows for it; ``InputError`` if nothing."""
+    names = {}
+    for key, (count, whole) in joins_of(regions, table).items():
+        attribute, _, column = key.partition("=")
+        sides = f"{attribute} = {column}" if column else attribute
+        names[key] = f"{sides}: {'all' if count == whole else f'{count} of'} {whole} regions"
+    return names
 
 
 def values_of(source: Mapping[str, Any]) -> dict[str, Any]:

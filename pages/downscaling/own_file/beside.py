@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.downscaling.source import Source
-from deconditioning.downscaling.stations.opening import REGIONS, STATIONS
+from deconditioning.downscaling.stations.opening import REGION_TABLES, REGIONS, STATIONS
 from deconditioning.errors import InputError
 from pages.downscaling.data import Choice, problem_of, shown_choice
 from pages.downscaling.footprints import files
@@ -31,10 +31,16 @@ def choose(new: Sequence[str]) -> dict[str, str]:
         "Regions whose values are the target", "regions", regions, outlines[:1] or [shown.get("regions")], new
     )
     if result:
+        result |= _table(result["regions"], shown, new)
         units = st.text_input(
             "Units of these values", shown.get("units", ""), key="lab-own-units", placeholder="K, mm …"
         )
         result |= {"units": units.strip()[:60]} if units.strip() else {}
+    elif lone := [name for key, name in files.uploaded(REGION_TABLES).items() if key in new]:
+        st.info(
+            f"{plain(', '.join(lone))}: no columns of latitude and longitude. A table without them can only give "
+            "regions their values: upload the outlines of the regions too."
+        )
     result |= _file("Stations that are targets", "stations", stations, [begin.get("stations")], new)
     result |= _file("Stations that only score the map", "scored", stations, [begin.get("scored")], new)
     return result | _column([result[name] for name in ("stations", "scored") if name in result], shown)
@@ -52,6 +58,22 @@ def _file(
         format_func=lambda key: plain(names.get(key, "none")),
     )  # fmt: skip
     return {} if chosen == files.NONE else {name: str(chosen)}
+
+
+def _table(regions: str, shown: Mapping[str, Any], new: Sequence[str]) -> dict[str, str]:
+    """A table with the regions' values, and what joins its rows to them."""
+    tables = files.tables_for(regions)
+    begin: list[str | None] = [*(key for key in new if key in tables), shown.get("table")]
+    chosen = _file("Table of the regions' values", "table", tables, begin, new)
+    if not chosen:
+        return {}
+    names = files.keys_of_table(regions, chosen["table"])
+    first = list(names).index(shown["key"]) if shown.get("key") in names else 0
+    key = st.selectbox(
+        "Rows joined to regions by", list(names), first, key=f"lab-own-key-{regions}-{chosen['table']}",
+        format_func=lambda each: plain(names[each]),
+    )  # fmt: skip
+    return chosen | {"key": str(key)}
 
 
 def _column(tables: Sequence[str], shown: Mapping[str, Any]) -> dict[str, str]:
@@ -94,7 +116,7 @@ def offer(given: Mapping[str, str]) -> None:
 def refuse(error: InputError, given: Mapping[str, str]) -> None:
     """The sentence of files that make no problem together, with a mark at those beside the fields that it names."""
     refusal(error)
-    names = files.uploaded(REGIONS) | files.uploaded(STATIONS)
+    names = files.uploaded(REGIONS) | files.uploaded(STATIONS) | files.uploaded(REGION_TABLES)
     mark_refused([name for key in given.values() if (name := names.get(key, "")) and name in str(error)])
 
 

@@ -8,7 +8,14 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.downscaling.source import keep_upload, stored_uploads
-from deconditioning.downscaling.stations.opening import REGIONS, STATIONS, keep_beside, kind_of, other_kinds
+from deconditioning.downscaling.stations.opening import (
+    REGION_TABLES,
+    REGIONS,
+    STATIONS,
+    keep_beside,
+    kind_of,
+    other_kinds,
+)
 from deconditioning.engine.visitors.uploads import UPLOAD, NotStored, delete, stored_of_kind
 from deconditioning.errors import InputError
 from deconditioning.fields.several import keys_of
@@ -57,12 +64,13 @@ def _dialog() -> None:
             "covariates such as altitude. Variables, cells and time are guessed next, and you can change them. A table "
             "of stations or a file of regions may join either."
         )
-    instead = {key: panel.NONE for key in ("coarse", "third", "regions", "stations", "scored")}
+    instead = {key: panel.NONE for key in ("coarse", "third", "regions", "region-table", "stations", "scored")}
     deletable(_everything, "data", {"data": FIRST, **instead})
 
 
 def _everything(mark: str) -> dict[str, str]:
-    return stored_uploads(mark) | stored_of_kind(STATIONS, mark) | stored_of_kind(REGIONS, mark)
+    beside_fields = [stored_of_kind(kind, mark) for kind in (STATIONS, REGIONS, REGION_TABLES)]
+    return {key: name for names in (stored_uploads(mark), *beside_fields) for key, name in names.items()}
 
 
 def _upload() -> list[str]:
@@ -73,7 +81,8 @@ def _upload() -> list[str]:
         accept_multiple_files=True, key="files",
         help="Fields on rows and columns: latitudes and longitudes, a rotated pole, a map projection, or positions in "
         "two dimensions. Besides, stations (CSV or NetCDF table with lat, lon, value, perhaps altitude and error) and "
-        "regions with values (GeoJSON, GeoPackage, NetCDF with CF geometries, or a shapefile's files in a .zip).",
+        "regions with values (GeoJSON, GeoPackage, NetCDF with CF geometries, or a shapefile's files in a .zip), whose "
+        "values may also be in a table (CSV) with a column of their codes or names.",
     )  # fmt: skip
     new = {file.file_id for file in files or [] if Key.UPLOAD.of(file.file_id) not in st.session_state}
     if new:
@@ -113,7 +122,7 @@ def _store(file: Any, mark: str) -> str:
 
 
 def _keep(data: bytes | Path, name: str) -> str:
-    """The key of a file of fields, of stations or of regions."""
+    """The key of a file of fields, of stations, of regions or of regions' values."""
     if kind := kind_of(data, name):
         return keep_beside(kind, data, name, visitor_mark())
     others = other_kinds(data)  # before the file is moved

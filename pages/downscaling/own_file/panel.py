@@ -1,7 +1,7 @@
 """What was guessed of one's own files, each choice with its reason and changeable, and the button Downscale."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import streamlit as st
@@ -35,13 +35,18 @@ _NARROW = 330
 @dataclass(frozen=True)
 class _Files:
     """The files of the covariates, of a coarse target where there is one, the problem that is shown of them, and
-    regions that are the target."""
+    files beside the fields by their names in a source."""
 
     fine: str
     coarse: str | None
     shown: DownscalingSpec | None = None
     mediator: str | None = None
-    regions: str | None = None
+    beside: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def regions(self) -> str | None:
+        """Regions that are the target."""
+        return self.beside.get("regions")
 
     @property
     def apart(self) -> bool:
@@ -55,13 +60,14 @@ class _Files:
 
     def key(self, name: str) -> str:
         """The key of a widget, which begins anew with other files."""
-        return f"lab-own-{name}-{self.fine}-{self.coarse}" + (f"-{self.regions}" if self.regions else "")
+        of_regions = [self.beside[each] for each in ("regions", "table", "key") if each in self.beside]
+        return "-".join([f"lab-own-{name}-{self.fine}-{self.coarse}", *of_regions])
 
 
 def show(keys: Sequence[str], names: Mapping[str, str], beside: Mapping[str, str]) -> None:
     """Draw the choices for these files, with those ``beside`` the fields by their names in a source; ``InputError``
     where they hold nothing to downscale."""
-    files = replace(_roles(keys, names), regions=beside.get("regions"))
+    files = replace(_roles(keys, names), beside=beside)
     guessed = guess(files.fine, files.coarse)
     with _tight():
         target, guessed = _target(files, guessed)
@@ -139,7 +145,7 @@ def _size(fields: Fields) -> str:
 def _target(files: _Files, guessed: ProblemGuess) -> tuple[str, ProblemGuess]:
     """The field to downscale, and the guess of everything else for it."""
     if files.regions:
-        return str(st.selectbox("Values of the regions", attributes(files.regions), key=files.key("target"))), guessed
+        return str(st.selectbox("Values of the regions", attributes(files.beside), key=files.key("target"))), guessed
     variables = files.holder.variables()
     begin = guessed.target.value if files.shown is None else files.shown.target
     options, labels = list(variables), labels_of(variables)
@@ -185,7 +191,7 @@ def _block(files: _Files, guessed: ProblemGuess) -> tuple[int, int]:
 def _error(files: _Files, target: str) -> str | None:
     """The field, or attribute of the regions, with the sd of each coarse value's error."""
     variables = {} if files.regions else files.holder.variables()
-    names = [name for name in (attributes(files.regions) if files.regions else variables) if name != target]
+    names = [name for name in (attributes(files.beside) if files.regions else variables) if name != target]
     declared = None if files.regions else declared_error(files.holder, target)
     begin = declared if files.shown is None else files.shown.error
     if not names:

@@ -11,6 +11,9 @@ import shapely
 from deconditioning.downscaling.source import Source
 from deconditioning.downscaling.stations.opening import regions_at
 from deconditioning.errors import InputError
+from deconditioning.fields.footprints.region_files import read_outlines
+from deconditioning.tables.regions import joined, joins
+from deconditioning.tables.table import read_table
 
 CODES = ["DE3", "DE1", "DE2", "DE9"]
 
@@ -79,3 +82,28 @@ def test_a_source_keeps_table_and_key_and_needs_both() -> None:
     for missing in ("polygons", "key"):
         with pytest.raises(InputError, match="needs regions and a key"):
             Source.of_options(options | {missing: None})
+
+
+def test_what_may_join_is_whatever_joins_and_gives_most_regions_a_row(tmp_path: Path) -> None:
+    """By trying every attribute with every column."""
+    outlines = read_outlines(shapes(tmp_path, CODES))
+    rows = read_table(table(tmp_path, "place,code,rain,of\nDE1,DE1,101,DE1\nDE2,DE9,2,x\nDE3,FR1,3,y\n-,DE2,4,DE1\n"))
+    tried = {}
+    for attribute in outlines.attributes:
+        for column in rows.columns:
+            key = attribute if attribute == column else f"{attribute}={column}"
+            try:
+                values = joined(outlines, rows, key).attributes["place"]
+            except InputError:
+                continue
+            tried[key] = (sum(each is not None for each in values), 4)
+    assert tried == {"code": (3, 4), "code=place": (3, 4), "old=rain": (1, 4)}
+    assert joins(outlines, rows) == tried and list(joins(outlines, rows)) == ["code", "code=place", "old=rain"]
+
+
+def test_a_table_that_joins_by_nothing_is_refused_with_the_reason(tmp_path: Path) -> None:
+    outlines = read_outlines(shapes(tmp_path, CODES))
+    with pytest.raises(InputError, match=r"'DE1' belongs to 2 rows of v.csv"):
+        joins(outlines, read_table(table(tmp_path, "code,rain\nDE1,1\nDE2,2\nDE1,3\n")))
+    with pytest.raises(InputError, match=r"No column of v.csv \('id', 'rain'\) .* attributes are 'code', 'old': add"):
+        joins(outlines, read_table(table(tmp_path, "id,rain\nA,1\nB,2\n")))

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from deconditioning.fields.footprints.region_files import Outlines
     from deconditioning.tables.table import Table
 
-#: What the store calls uploads of stations and of regions.
-STATIONS, REGIONS = "stations", "regions"
+#: What the store calls uploads of stations, of regions, and of tables with regions' values.
+STATIONS, REGIONS, REGION_TABLES = "stations", "regions", "region_tables"
 
 
 #: Endings of tables and of regions, and how GeoJSON, a GeoPackage and a shapefile begin.
@@ -48,15 +48,21 @@ def _head(data: bytes | Path) -> bytes:
 def keep_beside(kind: str, data: bytes | Path, name: str, mark: str = "") -> str:
     """Read an uploaded file of `STATIONS` or `REGIONS` in a separate process and keep it: its key.
 
-    ``data`` and ``mark`` are as `deconditioning.downscaling.source.keep_upload` takes them. Raises ``InputError`` with
-    one sentence on anything wrong with the file; nothing is kept then.
+    A table without latitudes and longitudes is kept as one of `REGION_TABLES`. ``data`` and ``mark`` are as
+    `deconditioning.downscaling.source.keep_upload` takes them. Raises ``InputError`` with one sentence on anything
+    wrong with the file; nothing is kept then.
     """
-    if kind == STATIONS:
+    if kind == REGIONS:
+        _outlines(data, name)
+    else:
+        from deconditioning.tables.regions import may_hold_values
         from deconditioning.tables.stations import station_columns
 
-        station_columns(_table(data, name))
-    elif not _outlines(data, name).numeric:
-        raise InputError(f"The regions of {Path(name).name} have no attribute of numbers: add the values to refine.")
+        table = _table(data, name)
+        if may_hold_values(table):
+            kind = REGION_TABLES
+        else:
+            station_columns(table)
     return keep_kind(data, name, kind, mark)
 
 
@@ -76,6 +82,28 @@ def columns_of_stations(key: str) -> list[str]:
     from deconditioning.tables.stations import station_columns
 
     return station_columns(_table(*path_of(key))) if key.startswith(UPLOAD) else []
+
+
+def joins_of(regions: str, table: str) -> dict[str, tuple[int, int]]:
+    """What may join the rows of a table to regions, both by key, as `deconditioning.tables.regions.joins` has it."""
+    from deconditioning.tables.regions import joins
+
+    return joins(outlines_of(regions), _table(*path_of(table)))
+
+
+def values_of_regions(regions: str, table: str | None = None, by: str = "") -> list[str]:
+    """The attributes of numbers that regions have, or have from a table, by key; ``InputError`` if there is none."""
+    from deconditioning.tables.regions import joined
+
+    outlines = outlines_of(regions)
+    if table:
+        outlines = joined(outlines, _table(*path_of(table)), by)
+    if not outlines.numeric:
+        raise InputError(
+            f"The regions of {outlines.source} have no attribute of numbers: give a table with their values, or add "
+            "the values to the file."
+        )
+    return outlines.numeric
 
 
 def open_regions(
