@@ -3,6 +3,7 @@
 import json
 import re
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -135,6 +136,27 @@ def test_own_stations_join_own_fields_and_stay_in_address_and_run(open_page, gen
     assert again.session_state["_choice"].source == source
 
 
+def test_stations_of_several_times_give_the_one_that_is_chosen(open_page, generated: Network) -> None:
+    page = open_page("downscaling", data="stations")
+    seen = network().seen
+    first, second = (table(replace(seen, value=seen.value + more)).decode().splitlines() for more in (0.0, 3.0))
+    days = ["day," + first[0]] + [f"{day},{row}" for day, rows in (("2001-01-01", first), ("2001-01-02", second))
+                                  for row in rows[1:]]  # fmt: skip
+    offered(page, ("days.csv", "\n".join(days).encode()))
+    page.button(key="lab-own-beside").click().run()
+    assert "several times in 'day', from 2001-01-01 00:00 to 2001-01-02 00:00: choose one" in page.error[0].value
+    (time,) = [each for each in page.selectbox if each.label == "Time of the stations' values"]
+    assert time.options == ["that of the map", "2001-01-01 00:00", "2001-01-02 00:00"]
+    time.set_value("2001-01-02 00:00").run()
+    page.button(key="lab-own-beside").click().run()
+    choice = page.session_state["_choice"]
+    assert choice.source.station_time == "2001-01-02 00:00" and "and 50 stations" in words(page)
+    problem = build_problem(choice.source, choice.spec)
+    np.testing.assert_allclose(problem.stations.stations.value, seen.value + 3, atol=1e-5)
+    again = open_page("downscaling", **{key: page.query_params[key] for key in page.query_params})
+    assert again.session_state["_choice"].source == choice.source
+
+
 def column(page: AppTest) -> Selectbox:
     return next(each for each in page.selectbox if str(each.key).startswith("lab-own-column"))
 
@@ -216,7 +238,6 @@ HOSTILE = {
     "fake.gpkg": (b"SQLite format 3\0" + bytes(range(256)) * 8, "fake.gpkg"),
     "nowhere.csv": (b"lon,value\n6,1\n7,2\n", "nowhere.csv has no column of latitude"),
     "words.csv": (b"place,value\nA,low\nB,high\n", "words.csv has no column of latitude"),
-    "times.csv": (b"time,lat,lon\n2001-01-01,46,6\n2001-02-01,46,6\n", "several times"),
     "bare.csv": (b"lat,lon\n46,6\n", "no column of measured numbers"),
 }  # fmt: skip
 

@@ -110,6 +110,9 @@ def add_footprint_options(group: Any) -> None:
     group.add_argument(
         "--station-value", metavar="COLUMN", help="column of the measured value (default: the target's name, or value)"
     )
+    group.add_argument(
+        "--station-time", metavar="TIME", help="time of a station table that has several (default: the map's)"
+    )
 
 
 def problem_of(options: argparse.Namespace, spec: "DownscalingSpec", opener: Any) -> "DownscalingProblem":

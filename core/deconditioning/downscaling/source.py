@@ -15,6 +15,7 @@ from deconditioning.fields.footprints.stations import with_scored_stations, with
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.problem.target_metadata import date_of
 from deconditioning.fields.problem.two_files import make_problem_from_files
 from deconditioning.fields.several import keys_of, together
 from deconditioning.fields.spec import DownscalingSpec
@@ -24,6 +25,7 @@ OPTIONS = {
     "fields": "input", "coarse": "coarse", "mediator": "mediator", "regions": "polygons", "units": "value_units",
     "table": "region_table", "key": "key",
     "stations": "stations", "scored": "score_stations", "station_value": "station_value",
+    "station_time": "station_time",
 }  # fmt: skip
 #: What the store calls an upload of fields.
 FIELDS = "fields"
@@ -73,6 +75,7 @@ class Source:
     table, key : a table with the regions' values, and what joins its rows to them (`deconditioning.tables.regions`).
     stations, scored : stations that are targets beside the cells, and stations at which the map is only scored.
     station_value : the column of their values; "" for the one named like the target or "value".
+    station_time : which of several times their tables give; "" for the map's.
     """
 
     fields: str
@@ -85,6 +88,7 @@ class Source:
     stations: str | None = None
     scored: str | None = None
     station_value: str = ""
+    station_time: str = ""
 
     def __post_init__(self) -> None:
         if self.regions and self.coarse:
@@ -131,9 +135,10 @@ def build_problem(
         problem = make_problem_from_files(opener(source.fields), opener(source.coarse), mediator, spec)
     else:
         problem = make_problem(opener(source.fields), spec)
+    time = source.station_time or date_of(problem.origin)
     for key, add in ((source.stations, with_stations), (source.scored, with_scored_stations)):
         if key:
-            problem = add(problem, stations(key, spec.target, source.station_value))
+            problem = add(problem, stations(key, spec.target, source.station_value, time))
     return problem
 
 

@@ -8,6 +8,8 @@ import numpy as np
 
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.station_data import Stations
+from deconditioning.fields.problem.matching import place_matching
+from deconditioning.fields.times import labels_of
 from deconditioning.fields.units import read_unit
 from deconditioning.tables.table import Table, read_table
 
@@ -23,22 +25,23 @@ _OTHER = ("id", "station", "station_id", "wmo", "wmo_id", "index", "number", "ye
 _WITH_UNITS = re.compile(r"\s*(.*?)\s*[\[(]\s*(?!\d+\])([^\])]*?)\s*[\])]\s*")
 
 
-def read_stations(path: str | Path, target: str = "", value: str = "") -> Stations:
+def read_stations(path: str | Path, target: str = "", value: str = "", time: str = "") -> Stations:
     """The stations of a CSV or NetCDF table with columns of latitude, longitude, value and perhaps altitude and error.
 
     ``value`` names the column of what was measured; else it is the one named like the ``target`` or "value", or the
-    only one that is left. Rows without a value, or that repeat another, are left out. Raises ``InputError`` if a column
-    is missing or not clear.
+    only one that is left. Of a table with several times the rows of ``time`` count, which may be the beginning of a
+    date. Rows without a value, or that repeat another, are left out. Raises ``InputError`` if a column is missing or
+    not clear, or if a table has several times of which ``time`` names not one.
     """
-    return stations_of(read_table(path), target, value)
+    return stations_of(read_table(path), target, value, time)
 
 
-def stations_of(table: Table, target: str = "", value: str = "") -> Stations:
+def stations_of(table: Table, target: str = "", value: str = "", time: str = "") -> Stations:
     """`read_stations` of a table."""
+    table = _at_time(table, time)
     roles = _roles(table)
     latitude, longitude, altitude, error = roles.latitude, roles.longitude, roles.altitude, roles.error
     chosen = _value(table, roles.left, target, value)
-    _check_times(table)
     columns = [latitude, longitude, chosen, *(each for each in (altitude, error) if each)]
     data = dict(zip(columns, table.with_gaps(columns).T, strict=True))
     there = np.isfinite(data[chosen]) & np.isfinite(data[latitude]) & np.isfinite(data[longitude])
@@ -90,7 +93,6 @@ def _units(table: Table, name: str) -> str:
 
 def station_columns(table: Table) -> list[str]:
     """The columns that may hold what was measured; ``InputError`` if there is none, or no position."""
-    _check_times(table)
     left = [name for name, plain in _roles(table).left.items() if name in table.numeric and plain not in _OTHER]
     if not left:
         raise InputError(
@@ -157,14 +159,36 @@ def _value(table: Table, names: dict[str, str], target: str, value: str) -> str:
     )
 
 
-def _check_times(table: Table) -> None:
-    """``InputError`` for a table of several times."""
+def times_of(table: Table) -> list[str]:
+    """The dates of a table that has several, in order, as ``2001-02-30 06:00``; none for one date or no dates."""
+    return labels_of(_dates(table)[1])
+
+
+def _dates(table: Table) -> tuple[str, np.ndarray]:
+    """The name of the column with several dates, and these; "" and none for a table without."""
     for name, values in table.columns.items():
-        if values.dtype.kind == "M" and len(np.unique(values[~np.isnat(values)])) > 1:
-            raise InputError(
-                f"{table.source} has several times in '{name}', from {values.min()} to {values.max()}: keep the rows "
-                "of the map's time, or averages over it, one row a station."
-            )
+        if values.dtype.kind == "M" and len(dates := np.unique(values[~np.isnat(values)])) > 1:
+            return name, dates
+    return "", np.zeros(0, dtype="datetime64[s]")
+
+
+def _at_time(table: Table, time: str) -> Table:
+    """The rows of one of a table's several times."""
+    name, dates = _dates(table)
+    if not name:
+        return table
+    labels = labels_of(dates)
+    index = place_matching(labels, time) if time else None
+    if index is None:
+        none = f", of which {time} names not one" if time else ""
+        raise InputError(
+            f"{table.source} has several times in '{name}', from {labels[0]} to {labels[-1]}{none}: choose one "
+            "(`--station-time TIME`), or give averages, one row a station."
+        )
+    rows = table.columns[name] == dates[index]
+    note = f"{int(rows.sum())} of {len(rows)} rows of {table.source} are used, those of {labels[index]}."
+    columns = {each: values[rows] for each, values in table.columns.items()}
+    return replace(table, columns=columns, notes=(*table.notes, note))
 
 
 def _metres(table: Table, name: str, values: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Controls of the files beside the fields: regions that are the target, stations that are targets or truth."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from deconditioning.downscaling.stations.opening import (
     STATIONS,
     columns_of_stations,
     joins_of,
+    times_of_stations,
     values_of_regions,
 )
 from deconditioning.engine.visitors.uploads import stored_of_kind
@@ -24,10 +25,10 @@ from pages.kit.visitor import listed
 #: Keys of the controls, by the names of a source.
 KEYS = {
     "regions": "regions", "table": "region-table", "key": "region-key", "units": "value-units", "stations": "stations",
-    "scored": "scored", "station_value": "column",
+    "scored": "scored", "station_value": "column", "station_time": "station-time",
 }  # fmt: skip
-NONE, _BY_NAME = "(none)", "(named like the target)"
-_AUTO_NAMES = {_BY_NAME: "the one named like the target, or 'value'"}
+NONE, _BY_NAME, _OF_MAP = "(none)", "(named like the target)", "(that of the map)"
+AUTO_NAMES = {_BY_NAME: "the one named like the target, or 'value'", _OF_MAP: "that of the map"}
 
 
 def uploaded(kind: str) -> dict[str, str]:
@@ -62,7 +63,12 @@ def choose(key: str) -> dict[str, str]:
     if stations:
         result |= _file("Stations as targets", "stations", stations, f"{key}/seen")
         result |= _file("Stations that only score the map", "scored", stations, f"{key}/scored")
-    return result | _column([result[name] for name in ("stations", "scored") if result.get(name)])
+    tables = [result[name] for name in ("stations", "scored") if result.get(name)]
+    return (
+        result
+        | _of_stations("Column of the stations' values", "station_value", columns_in(tables))
+        | _of_stations("Time of the stations' values", "station_time", times_in(tables))
+    )
 
 
 def _own(key: str, titles: Mapping[str, str]) -> dict[str, str]:
@@ -86,20 +92,34 @@ def _table(regions: str) -> dict[str, str]:
     return {"table": table, "key": pick("Rows joined to regions by", KEYS["key"], options, options[0], names)}
 
 
-def _column(files: list[str]) -> dict[str, str]:
-    """The column of what stations measured, where a table leaves a choice."""
-    columns = list(dict.fromkeys(column for each in files for column in station_columns(each)))
-    if len(columns) < 2:
+def _of_stations(label: str, name: str, options: list[str]) -> dict[str, str]:
+    """A choice in tables of stations, by its name in a source, where there is one."""
+    if not options:
         return {}
-    options = [_BY_NAME, *columns]
-    chosen = pick("Column of the stations' values", KEYS["station_value"], options, _BY_NAME, _AUTO_NAMES)
-    return {} if chosen == _BY_NAME else {"station_value": chosen}
+    chosen = pick(label, KEYS[name], options, options[0], AUTO_NAMES)
+    return {} if chosen in AUTO_NAMES else {name: chosen}
+
+
+def columns_in(tables: Sequence[str]) -> list[str]:
+    """The columns of tables by key that may hold what was measured; none where there is no choice."""
+    columns = list(dict.fromkeys(column for each in tables for column in _columns(each)))
+    return [_BY_NAME, *columns] if len(columns) > 1 else []
+
+
+def times_in(tables: Sequence[str]) -> list[str]:
+    """The times of tables by key that have several; none where there is no choice."""
+    times = sorted({time for each in tables for time in _times(each)})
+    return [_OF_MAP, *times] if times else []
 
 
 @st.cache_resource(show_spinner="Reading the stations …", max_entries=16)
-def station_columns(key: str) -> list[str]:
-    """The columns of a table of stations that may hold what was measured."""
+def _columns(key: str) -> list[str]:
     return columns_of_stations(key)
+
+
+@st.cache_resource(show_spinner="Reading the stations …", max_entries=16)
+def _times(key: str) -> list[str]:
+    return times_of_stations(key)
 
 
 def attributes(source: Mapping[str, Any]) -> list[str]:
@@ -125,6 +145,6 @@ def keys_of_table(regions: str, table: str) -> dict[str, str]:
 
 def values_of(source: Mapping[str, Any]) -> dict[str, Any]:
     """What these controls must hold for a source as ``Source.to_dict`` has it; those that are not there stay away."""
-    empty: dict[str, Any] = {"units": "", "station_value": _BY_NAME}
+    empty: dict[str, Any] = {"units": "", "station_value": _BY_NAME, "station_time": _OF_MAP}
     there = {name: key for name, key in KEYS.items() if source.get(name) or key in st.session_state}
     return {key: source.get(name) or empty.get(name, NONE) for name, key in there.items()}

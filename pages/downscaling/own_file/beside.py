@@ -17,8 +17,6 @@ from pages.kit.layout.page_layout import refusal
 from pages.kit.runs.uploaded import mark_refused
 from pages.kit.session import Key
 
-_BY_NAME = "the one named like the target, or 'value'"
-
 
 def choose(new: Sequence[str]) -> dict[str, str]:
     """The files beside the fields, by their names in a source: those just uploaded, else those that the page shows."""
@@ -43,7 +41,13 @@ def choose(new: Sequence[str]) -> dict[str, str]:
         )
     result |= _file("Stations that are targets", "stations", stations, [begin.get("stations")], new)
     result |= _file("Stations that only score the map", "scored", stations, [begin.get("scored")], new)
-    return result | _column([result[name] for name in ("stations", "scored") if name in result], shown)
+    used = [result[name] for name in ("stations", "scored") if name in result]
+    for label, name, options in (
+        ("Column of the stations' values", "station_value", files.columns_in(used)),
+        ("Time of the stations' values", "station_time", files.times_in(used)),
+    ):
+        result |= _of_stations(label, name, options, used, shown)
+    return result
 
 
 def _file(
@@ -76,17 +80,19 @@ def _table(regions: str, shown: Mapping[str, Any], new: Sequence[str]) -> dict[s
     return chosen | {"key": str(key)}
 
 
-def _column(tables: Sequence[str], shown: Mapping[str, Any]) -> dict[str, str]:
-    columns = list(dict.fromkeys(column for key in tables for column in files.station_columns(key)))
-    if len(columns) < 2:
+def _of_stations(
+    label: str, name: str, options: list[str], tables: Sequence[str], shown: Mapping[str, Any]
+) -> dict[str, str]:
+    """A choice in tables of stations, by its name in a source, where there is one."""
+    if not options:
         return {}
-    options = [_BY_NAME, *columns]
-    begin = shown.get("station_value")
+    begin = shown.get(name)
     chosen = st.selectbox(
-        "Column of the stations' values", options, options.index(begin) if begin in options else 0,
-        key=f"lab-own-column-{'-'.join(tables)}",
+        label, options, options.index(begin) if begin in options else 0,
+        key=f"lab-own-{files.KEYS[name]}-{'-'.join(tables)}",
+        format_func=lambda each: files.AUTO_NAMES.get(each, plain(each)),
     )  # fmt: skip
-    return {} if chosen == _BY_NAME else {"station_value": str(chosen)}
+    return {} if chosen in files.AUTO_NAMES else {name: str(chosen)}
 
 
 def offer(given: Mapping[str, str]) -> None:

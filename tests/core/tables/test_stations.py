@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.downscaling.stations.opening import stations_at
 from deconditioning.errors import InputError
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.tables.stations import read_stations
+from tests.core.fields.samples import fields, region
 
 
 def written(folder: Path, text: str, name: str = "stations.csv") -> Path:
@@ -70,3 +74,47 @@ def test_unclear_tables_are_refused_with_a_sentence(tmp_path: Path, text: str, s
 def test_rows_without_a_value_are_left_out_with_a_note(tmp_path: Path) -> None:
     found = read_stations(written(tmp_path, "lat,lon,value\n50,4,1\n51,5,NA\n52,5,3\n"))
     assert len(found) == 2 and np.isfinite(found.value).all() and "1 of 3 stations" in found.notes[0]
+
+
+TIMES = """time,lat,lon,value
+2020-01-01 06:00,30.5,4,280
+2020-01-01 12:00,30.5,4,281
+2020-01-01 12:00,31.5,5,282
+2020-02-01 12:00,30.5,4,283
+2020-02-01 12:00,31.5,5,
+"""
+
+
+@pytest.mark.parametrize(
+    ("time", "values"), [("2020-01-01 12:00", [281, 282]), ("2020-02", [283]), ("2020-01-01 06:00", [280])]
+)
+def test_of_several_times_the_rows_of_one_count(tmp_path: Path, time: str, values: list[float]) -> None:
+    found = read_stations(written(tmp_path, TIMES), time=time)
+    assert found.value.tolist() == values
+    assert any(note.startswith(f"{TIMES.count(time)} of 5 rows of stations.csv are used") for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("time", "said"),
+    [("", "to 2020-02-01 12:00: choose one"), ("2020-01", "of which 2020-01 names not one"), ("2019", "not one")],
+)
+def test_a_time_that_is_not_clear_is_refused(tmp_path: Path, time: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read_stations(written(tmp_path, TIMES), time=time)
+
+
+def test_stations_follow_the_time_of_the_map(tmp_path: Path) -> None:
+    days = np.array(["2020-01-01T12:00", "2020-02-01T12:00"], dtype="datetime64[ns]")
+    data = region(24, 24)
+    data["t"] = data.t.expand_dims(time=days).copy()
+    path = str(written(tmp_path, TIMES))
+
+    def values(time: str, **more: str) -> list[float]:
+        spec = DownscalingSpec("t", ("orog",), (), (6, 6), 0.0, select={"time": time})
+        problem = build_problem(
+            Source("f", stations=path, **more), spec, lambda key: fields(data), stations=stations_at
+        )
+        return problem.stations.stations.value.tolist()
+
+    assert values("2020-01-01") == [281, 282] and values("2020-02") == [283]
+    assert values("2020-02", station_time="2020-01-01 06:00") == [280]

@@ -66,12 +66,13 @@ def keep_beside(kind: str, data: bytes | Path, name: str, mark: str = "") -> str
     return keep_kind(data, name, kind, mark)
 
 
-def open_stations(key: str, target: str = "", value: str = "") -> Stations:
-    """The stations of a key, their values in the column ``value``, else in that named like the target or "value"."""
+def open_stations(key: str, target: str = "", value: str = "", time: str = "") -> Stations:
+    """The stations of a key, their values in the column ``value``, else in that named like the target or "value", of
+    several times at ``time``."""
     if key.startswith(UPLOAD):
         from deconditioning.tables.stations import stations_of
 
-        return stations_of(_table(*path_of(key)), target, value)
+        return stations_of(_table(*path_of(key)), target, value, time)
     from deconditioning.datasets.entries import find_stations
 
     return find_stations(key)
@@ -88,14 +89,14 @@ def joins_of(regions: str, table: str) -> dict[str, tuple[int, int]]:
     """What may join the rows of a table to regions, both by key, as `deconditioning.tables.regions.joins` has it."""
     from deconditioning.tables.regions import joins
 
-    return joins(outlines_of(regions), _table(*path_of(table)))
+    return joins(_outlines_of(regions), _table(*path_of(table)))
 
 
 def values_of_regions(regions: str, table: str | None = None, by: str = "") -> list[str]:
     """The attributes of numbers that regions have, or have from a table, by key; ``InputError`` if there is none."""
     from deconditioning.tables.regions import joined
 
-    outlines = outlines_of(regions)
+    outlines = _outlines_of(regions)
     if table:
         outlines = joined(outlines, _table(*path_of(table)), by)
     if not outlines.numeric:
@@ -114,17 +115,24 @@ def open_regions(
     from deconditioning.fields.footprints.region_files import regions_of
     from deconditioning.tables.regions import joined
 
-    outlines = outlines_of(key)
+    outlines = _outlines_of(key)
     return regions_of(joined(outlines, _table(*path_of(table)), by) if table else outlines, value, units, error)
 
 
-def stations_at(key: str, target: str = "", value: str = "") -> Stations:
+def times_of_stations(key: str) -> list[str]:
+    """The times of an upload's key, where it has several."""
+    from deconditioning.tables.stations import times_of
+
+    return times_of(_table(*path_of(key))) if key.startswith(UPLOAD) else []
+
+
+def stations_at(key: str, target: str = "", value: str = "", time: str = "") -> Stations:
     """`open_stations` of a key, or of a trusted file by its path."""
     from deconditioning.datasets.entries import station_titles
     from deconditioning.tables.stations import read_stations
 
     stored = key.startswith(UPLOAD) or key in station_titles()
-    return open_stations(key, target, value) if stored else read_stations(key, target, value)
+    return open_stations(key, target, value, time) if stored else read_stations(key, target, value, time)
 
 
 def regions_at(
@@ -136,14 +144,14 @@ def regions_at(
     from deconditioning.tables.regions import joined
     from deconditioning.tables.table import read_table
 
-    outlines = outlines_of(key) if key.startswith(UPLOAD) or key in region_titles() else read_outlines(key)
+    outlines = _outlines_of(key) if key.startswith(UPLOAD) or key in region_titles() else read_outlines(key)
     if table:
         rows = _table(*path_of(table)) if table.startswith(UPLOAD) else read_table(table)
         outlines = joined(outlines, rows, by)
     return regions_of(outlines, value, units, error)
 
 
-def outlines_of(key: str) -> "Outlines":
+def _outlines_of(key: str) -> "Outlines":
     """The outlines of a key with all of their attributes."""
     if key.startswith(UPLOAD):
         return _outlines(*path_of(key))

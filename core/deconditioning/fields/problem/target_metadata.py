@@ -10,7 +10,7 @@ from deconditioning.fields.gridded import Fields, Variable
 from deconditioning.fields.grids.bounds import bounds_of
 from deconditioning.fields.grids.roles import role
 from deconditioning.fields.store import plain_words
-from deconditioning.fields.times import is_dates
+from deconditioning.fields.times import is_dates, labels_of
 
 #: Global attributes that are passed on as ``input_…``, from CMIP's and CORDEX's vocabularies and from CF.
 _PROVENANCE = (
@@ -59,6 +59,12 @@ def _origin_of(fields: Fields, name: str, select: Mapping[str, int | str]) -> Or
     methods = str(dataset.variables[name].attrs.get("cell_methods", "")).strip()
     attributes = {f"input_{word}": str(dataset.attrs[word]) for word in _PROVENANCE if dataset.attrs.get(word)}
     return Origin(coordinates, bounds, methods, attributes)
+
+
+def date_of(origin: Origin) -> str:
+    """The target's date as lists show it, ``2001-02-30 06:00``; "" where it has none."""
+    dates = (np.asarray(value).ravel() for value, _ in origin.coordinates.values())
+    return next((labels_of(each[:1])[0] for each in dates if is_dates(each)), "")
 
 
 def covariates_of(fields: Fields, names: Sequence[str]) -> dict[str, Variable]:
