@@ -107,5 +107,6 @@ def _printed(
     )
     return publication_figure(
         wanted.panels, problem.grid, projection=wanted.projection, heading=heading(problem), caption=caption,
-        trust=None if isinstance(verdict, str) else verdict, doubt=wanted.doubt, page=wanted.page, format=kind,
+        trust=None if isinstance(verdict, str) else verdict, doubt=wanted.doubt, footprints=problem, page=wanted.page,
+        format=kind,
     )  # fmt: skip

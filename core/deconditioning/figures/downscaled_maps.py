@@ -197,7 +197,7 @@ def _footprint_lines(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarra
     return lines_on(problem.grid, rings) if rings else (np.zeros(0), np.zeros(0))
 
 
-def _footprints(problem: DownscalingProblem) -> np.ndarray:
+def footprint_outlines(problem: DownscalingProblem) -> np.ndarray:
     """(n,) polygons in degrees: the regions, or the cells with a value of a swath with corners; else none."""
     if problem.regions is not None:
         return problem.regions.geometry
@@ -216,7 +216,7 @@ def _rings(problem: DownscalingProblem) -> list[np.ndarray]:
     import shapely
 
     pixel = float(np.rad2deg(np.sqrt(np.median(problem.grid.steradians()))))
-    simple = shapely.simplify(_footprints(problem), 0.25 * pixel)
+    simple = shapely.simplify(footprint_outlines(problem), 0.25 * pixel)
     parts = shapely.get_parts(shapely.boundary(simple))
     return [shapely.get_coordinates(shapely.segmentize(ring, 8 * pixel)) for ring in shapely.get_parts(parts)]
 

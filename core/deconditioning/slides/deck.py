@@ -116,7 +116,7 @@ def presented(shown: Shown) -> Presented:
     def drawn(*keys: str) -> bytes | None:
         """Maps side by side."""
         panels = [panel for key in keys if (panel := shown.panel(key)) is not None]
-        return publication_figure(panels, shown.problem.grid, dpi=DPI) if panels else None
+        return publication_figure(panels, shown.problem.grid, footprints=shown.problem, dpi=DPI) if panels else None
 
     def picture(slide: Slide) -> bytes | None:
         """The maps of a divider side by side."""

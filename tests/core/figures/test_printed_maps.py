@@ -6,9 +6,15 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import shapely
 from PIL import Image
+from scipy.ndimage import binary_dilation, label
 
 from deconditioning.errors import InputError
+from deconditioning.fields.footprints.region_data import Regions
+from deconditioning.fields.footprints.station_data import Stations
+from deconditioning.fields.footprints.stations import with_scored_stations, with_stations
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.coast import coast_lines, resolution_for
 from deconditioning.figures.hatching import Doubt
 from deconditioning.figures.printed import publication
@@ -131,3 +137,32 @@ def test_the_coast_is_every_stretch_of_the_lines_near_the_grid() -> None:
         expected = [each for each in stretches if len(each) > 1]
         assert [[*each.coords] for each in publication._coast(grid).geoms] == expected
         assert publication._coast(grid) is publication._coast(grid)
+
+
+def test_stations_and_regions_are_printed_where_they_are() -> None:
+    """As many patches of ink as stations, and a hollow frame for a region; none on the truth."""
+    problem = problem_on("latlon")
+    grid = problem.grid
+    row, column = np.array([5, 5, 20, 28]), np.array([6, 30, 18, 40])
+    at = Stations(grid.latitude[row, column], grid.longitude[row, column], np.full(4, 280.0), np.zeros(4))
+    west, east = np.quantile(grid.longitude, [0.2, 0.8])
+    south, north = np.quantile(grid.latitude, [0.2, 0.8])
+    square = Regions(np.array([shapely.box(west, south, east, north)]), np.array([280.0]), ("a",))
+
+    def added(key: str, shown: DownscalingProblem) -> np.ndarray:
+        """Where the footprints change a print."""
+        (panel,) = [each for each in panels_of(problem) if each.key == key]
+        options = {"projection": "platecarree", "dpi": 90}
+        plain, drawn = (publication_figure([panel], grid, footprints=each, **options) for each in (None, shown))
+        return np.abs(picture(plain) - picture(drawn)) > 8
+
+    def patches(key: str, shown: DownscalingProblem) -> int:
+        return int(label(binary_dilation(added(key, shown), iterations=2))[1])
+
+    seen, scored = with_stations(problem, at), with_scored_stations(problem, at.of(np.array([0, 3])))
+    assert [patches(key, seen) for key in ("observed", "mean", "spread", "truth")] == [4, 4, 4, 0]
+    assert [patches(key, scored) for key in ("observed", "mean", "spread", "truth")] == [2, 0, 0, 0]
+    outlined = added("mean", replace(problem, regions=square))
+    rows, columns = np.nonzero(outlined)
+    inner = outlined[rows.min() + 9 : rows.max() - 8, columns.min() + 9 : columns.max() - 8]
+    assert outlined.any() and not inner.any() and not added("spread", replace(problem, regions=square)).any()

@@ -11,12 +11,14 @@ from deconditioning.errors import InputError
 from deconditioning.fields.grids import sphere
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.place import latitude_words, longitude_words
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.coast import CREDIT, coast_lines, resolution_for
 from deconditioning.figures.colours import shades
 from deconditioning.figures.downscaled_maps import MapKey
 from deconditioning.figures.hatching import Doubt, hatch
 from deconditioning.figures.map_panel import Panel
 from deconditioning.figures.printed.coverage import draw_trust
+from deconditioning.figures.printed.footprints import draw_footprints
 from deconditioning.figures.printed.page_size import HEADING, LINE, Page, PageLayout, page_layout
 from deconditioning.figures.style import DARK, LIGHT
 from deconditioning.metrics.intervals import Trust
@@ -45,6 +47,7 @@ def publication_figure(
     caption: str = "",
     trust: Trust | None = None,
     doubt: Doubt | None = None,
+    footprints: DownscalingProblem | None = None,
     page: Page = "fit",
     format: Format = "png",
     dpi: int = 200,
@@ -63,6 +66,7 @@ def publication_figure(
     caption : method, data, licence and seed; wrapped below the panels (`caption_text` writes one).
     trust : what the intervals held, drawn after the last panel.
     doubt : what is hatched on the panel of the posterior mean, named at the end of the caption.
+    footprints : the problem whose regions and stations are drawn on the maps.
     page : as large as the panels need, a slide of 16 to 9, or a sheet of A4.
 
     A panel without any value is left out. Raises ``InputError`` without panels, for a panel of the wrong shape, an
@@ -81,6 +85,8 @@ def publication_figure(
         where = _target_projection(shown, projection if shown is grid else "auto")
         axes = figure.add_subplot(size.rows, size.columns, index + 1, projection=where)
         _draw(figure, axes, panel, shown, doubt if panel is hatched else None)
+        if footprints is not None:
+            draw_footprints(axes, panel, footprints)
     if trust is not None:
         draw_trust(figure.add_subplot(size.rows, size.columns, places, box_aspect=aspect), trust, aspect)
     _lay_out(figure)
