@@ -34,6 +34,7 @@ from deconditioning.figures.downscaled_maps import (
     footprint_marks,
     keys_of,
     mean_panel,
+    named_regions,
     reaches,
 )
 from deconditioning.figures.map_panel import MapScale, Panel
@@ -256,6 +257,7 @@ def _given(key: str, dark: bool, _panels: list[Panel], _problem: DownscalingProb
     observed = next(panel for panel in given if panel.key == MapKey.OBSERVED)
     footprints = footprint_marks(_problem, MapKey.OBSERVED, observed.scale)
     figures[MapKey.OBSERVED]["data"] += footprints + chosen_cell_marks(_problem)
+    figures[MapKey.OBSERVED]["layout"]["meta"] |= named_regions(_problem)
     return {name: prepare(figure) for name, figure in figures.items()}
 
 

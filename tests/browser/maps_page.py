@@ -6,6 +6,7 @@ import streamlit as st
 from deconditioning.fields.grids.grid import Grid, make_grid
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
+from deconditioning.figures.style import compact
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.theme import is_dark
 
@@ -24,6 +25,8 @@ def drawn(key: str, grid: Grid, title: str, units: str = "K") -> None:
     figure = field_map(panel, dark=is_dark(), height=340)
     if key == "down":
         figure["data"][0] |= {"y0": float(grid.y[-1]), "dy": -1.0}
+        named = {"names": ["", "Wales"], "of": compact(np.arange(20).reshape(4, 5) == 8, "u2")}
+        figure["layout"]["meta"]["regions"] = named
     with st.columns([1, 1])[0]:
         plotly_live(figure, key, group="all")
 

@@ -95,6 +95,10 @@ def the_value_pointed_at_is_read_on_all_maps_of_the_group(maps: Page) -> None:
     column = int(np.searchsorted([0.5, 2, 4.5, 8], x))
     here = maps.locator('[data-key="uneven"] .live-tip b')
     expect(here).to_have_text(f"{written(other['z'][int(y + 0.5) * 5 + column])} m")
+    falling = maps.locator('[data-key="down"] .live-tip span')  # rows from the north
+    for row, column, words in ((2, 3, ""), (1, 3, "Wales")):
+        maps.mouse.move(*where(maps, "down", column, 3 - row))
+        expect(falling).to_have_text(re.compile(f"^{words}{chr(10) if words else ''}{3 - row}"))
     maps.mouse.move(*where(maps, "even", *centre(shown, 3, 5)))
     expect(tip.locator("b")).to_have_text("missing")
     maps.mouse.move(2, 2)

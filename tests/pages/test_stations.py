@@ -27,6 +27,8 @@ from deconditioning.fields.footprints.region_files import Outlines, read_outline
 from deconditioning.fields.footprints.regions import make_problem_from_regions
 from deconditioning.fields.footprints.station_data import Stations
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.figures.downscaled_maps import named_regions
+from deconditioning.figures.style import uncompacted
 from pages.downscaling.frames.ahead import pictures_along
 from pages.downscaling.own_file.request import OWN
 from pages.kit.state import get_engine
@@ -312,6 +314,12 @@ def test_the_example_of_districts_opens_with_their_means(open_page) -> None:
     problem = build_problem(choice.source, choice.spec)
     assert problem.units == "K" and problem.regions is not None and len(problem.scored.row) == 300
     fields, outlines, rng = network().fields, districts(), np.random.default_rng(0)
+    named = named_regions(problem)["regions"]
+    called = np.array(named["names"])[uncompacted(named["of"]).astype(int)]
+    centres = np.stack([problem.grid.longitude, problem.grid.latitude], axis=-1)[::7, ::7].reshape(-1, 2)
+    for (x, y), name in zip(centres, called[::7, ::7].ravel(), strict=True):
+        holders = np.flatnonzero(shapely.contains_xy(outlines.geometry, x, y))
+        assert [outlines.attributes["name"][each] for each in holders] == [name] * len(holders)
     page.session_state["_cell"] = (6.0, 46.0)
     (here,) = np.flatnonzero(shapely.contains_xy(outlines.geometry, 6.0, 46.0))
     assert f"**{outlines.attributes['name'][here]}** (46.00° N, 6.00° E" in words(page.run())

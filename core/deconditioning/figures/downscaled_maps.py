@@ -170,6 +170,16 @@ def footprint_marks(
     return traces
 
 
+def named_regions(problem: DownscalingProblem) -> dict[str, Any]:
+    """What a map's ``meta`` says of regions: what each is called, and for every pixel which of them it is mainly in."""
+    regions = problem.regions
+    if regions is None or regions.cell is None:
+        return {}
+    at = np.zeros(problem.coarse.size + 1, dtype=int)  # cell −1 reads the last place, no region
+    at[regions.cell] = np.arange(1, len(regions.name) + 1)
+    return {"regions": {"names": ["", *regions.name], "of": compact(at[problem.cell], "u2")}}
+
+
 def _station_marks(
     problem: DownscalingProblem, stations: Stations, role: str, size: int, scale: MapScale | None
 ) -> dict[str, Any]:  # fmt: skip

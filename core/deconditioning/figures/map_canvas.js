@@ -104,6 +104,12 @@ const valueAt = (heat, x, y) => {
   return row === undefined || column === undefined ? undefined : heat.z[row * heat.columns + column];
 };
 
+// What the region at a place is called, empty where there is none.
+const regionAt = ({ heat, regions }, x, y) => {
+  const [row, column] = [cellOf(heat.y, y), cellOf(heat.x, x)];
+  return regions && row !== undefined && column !== undefined ? regions.names[regions.of[row * heat.columns + column]] : '';
+};
+
 // The middle of the pixel at a place.
 const middleAt = (heat, x, y) => [[heat.x, x], [heat.y, y]].map(([{ from, to, index }, at]) => {
   const k = cellOf({ from, to, index }, at), [first, last] = [index.indexOf(k), index.lastIndexOf(k)];
@@ -134,9 +140,10 @@ const plain = text => {
 const readMap = figure => {
   const { data, layout } = figure, home = { x: [...layout.xaxis.range], y: [...layout.yaxis.range] };
   const trace = data.find(each => each.type === 'heatmap');
+  const regions = layout.meta?.regions && { names: layout.meta.regions.names, of: numbersOf(layout.meta.regions.of) };
   const place = layout.meta?.place && Object.fromEntries(Object.entries(layout.meta.place).map(([k, v]) => [k, numbersOf(v)]));
   return {
-    heat: readHeat(trace, layout.plot_bgcolor), pinned: null, blend: null, home, place: place || null, layout,
+    heat: readHeat(trace, layout.plot_bgcolor), pinned: null, blend: null, home, place: place || null, regions, layout,
     lines: data.filter(each => each !== trace).map(each => readLine(each, home)), units: layout.meta?.units ?? '',
     bar: trace.showscale === false ? null : trace.colorbar ?? {}, title: plain(layout.title?.text),
     notes: (layout.annotations ?? []).map(note => ({ ...note, text: plain(note.text) })), shapes: layout.shapes ?? [],
@@ -453,5 +460,5 @@ const paintOver = (canvas, map, frame, width, height, ratio, theme) => {
   return pen;
 };
 
-return { readMap, readHeat, lattice, colourise, tableOf, channels, bytesOf, numbersOf, placeAt, valueAt, middleAt, markAt, frameOf, paintPixels, paintOver, LEVELS };
+return { readMap, readHeat, lattice, colourise, tableOf, channels, bytesOf, numbersOf, placeAt, valueAt, regionAt, middleAt, markAt, frameOf, paintPixels, paintOver, LEVELS };
 })();

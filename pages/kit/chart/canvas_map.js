@@ -115,7 +115,8 @@ const placeTip = (node, x, y) => {
   if (tip.hidden) return;
   const value = mapCanvas.valueAt(shownHeat(node, x), x, y), known = Number.isFinite(value);
   tip.firstChild.textContent = known ? `${Number(value.toPrecision(5))} ${map.units}` : 'missing';
-  tip.lastChild.textContent = [mapCanvas.markAt(map, frame, left, top), say(mapCanvas.placeAt(map.place, x, y))].filter(Boolean).join('\n');
+  const what = mapCanvas.markAt(map, frame, left, top) || mapCanvas.regionAt(map, x, y);
+  tip.lastChild.textContent = [what, say(mapCanvas.placeAt(map.place, x, y))].filter(Boolean).join('\n');
   tip.dataset.side = left > node.clientWidth / 2 ? 'left' : 'right';
   tip.style.transform = `translate(${left}px, ${top}px)`;
 };
