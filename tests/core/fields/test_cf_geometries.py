@@ -123,3 +123,48 @@ def short(name: str) -> xr.Dataset:
 def test_what_contradicts_itself_is_refused_with_a_sentence(tmp_path: Path, data: xr.Dataset, said: str) -> None:
     with pytest.raises(InputError, match=said):
         read_outlines(written(tmp_path, data))
+
+
+@pytest.mark.parametrize("units", ["degrees", "radian"])
+def test_soundings_are_the_hulls_of_their_corners(tmp_path: Path, units: str) -> None:
+    """Turned rectangles, by which random points lie within half a length along and half a width across."""
+    rng = np.random.default_rng(0)
+    count, size = 40, np.array([0.4, 0.15])
+    middle = np.column_stack([rng.uniform(-3, 3, count), rng.uniform(44, 48, count)])
+    turn = rng.uniform(0, 2 * np.pi, count)
+    axes = np.stack([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]]).transpose(2, 0, 1)
+    signs = np.array([(-1, -1), (1, 1), (-1, 1), (1, -1)])  # not the order around the rectangle
+    corners = middle[:, None] + np.einsum("cs,nsd->ncd", signs * size / 2, axes)
+    scale = np.pi / 180 if units == "radian" else 1.0
+    sides = {
+        f"clat{end}": (("cell", *more), scale * values, {"units": units, "standard_name": "latitude", **about})
+        for end, more, values, about in (("", (), middle[:, 1], {"bounds": "clat_corner_sheet"}),
+                                         ("_corner_sheet", ("k",), corners[..., 1], {}))
+    }  # fmt: skip
+    sides |= {
+        name.replace("lat", "lon"): (dims, scale * values, {"units": units, "standard_name": "longitude", **about})
+        for name, dims, values, about in (
+            ("clat", ("cell",), middle[:, 0], {"bounds": "clon_corner_sheet"}),
+            ("clat_corner_sheet", ("cell", "k"), corners[..., 0], {}),
+        )
+    }
+    data = xr.Dataset({**sides, "t": ("cell", np.arange(count) + 280.0, {"units": "K"})})
+    found = read_regions(written(tmp_path, data), "t")
+    assert found.units == "K" and found.value.tolist() == (np.arange(count) + 280.0).tolist()
+    points = rng.uniform((-4, 43), (4, 49), (4000, 2))
+    for shape, at, own in zip(found.geometry, middle, axes, strict=True):
+        inside = (np.abs((points - at) @ own.T) < size / 2).all(axis=1)
+        np.testing.assert_array_equal(shapely.contains_xy(shape, *points.T), inside)
+    with pytest.raises(InputError, match="40 soundings or cells of a mesh with their corners"):
+        open_fields(tmp_path / "regions.nc")
+
+
+def test_corners_that_are_no_angles_are_refused(tmp_path: Path) -> None:
+    about = {"units": "m"}
+    data = xr.Dataset({
+        "t": ("n", np.ones(20)), "lat": ("n", np.ones(20), {"units": "degrees_north"}),
+        "lon": ("n", np.ones(20), {"units": "degrees_east"}),
+        "lat_bnds": (("n", "nv"), np.ones((20, 4)), about), "lon_bnds": (("n", "nv"), np.ones((20, 4)), about),
+    })  # fmt: skip
+    with pytest.raises(InputError, match=r"`lat_bnds` of regions.nc are in 'm', which is no angle"):
+        read_regions(written(tmp_path, data), "t")

@@ -9,6 +9,7 @@ import numpy as np
 import shapely
 
 from deconditioning.errors import InputError
+from deconditioning.fields.footprints.soundings import corners_of, outlines_of
 from deconditioning.fields.grids.roles import role
 from deconditioning.fields.grids.sphere import is_geographic, true_position
 from deconditioning.fields.reading.decoding import decode
@@ -33,7 +34,8 @@ class Geometries:
 
 
 def cf_geometries(path: Path, name: str, most: int) -> Geometries:
-    """The polygons of a file's one geometry container and what lies along them; at most so many.
+    """The polygons of a file's one geometry container, or of its soundings with corners, and what lies along them; at
+    most so many.
 
     Rings may be open or closed and go round either way; one that `interior_ring` marks is a hole of the last that is
     not. A variable ``t`` with another dimension gives attributes ``t[0]``, ``t[1]`` …; raises ``InputError`` where the
@@ -41,13 +43,14 @@ def cf_geometries(path: Path, name: str, most: int) -> Geometries:
     """
     with decode(path) as decoded:
         data = decoded.dataset
+        if not containers(data) and (corners := corners_of(data)) is not None:
+            return _of_soundings(data, corners, name, most, decoded.sentences())
         container = _container(data, name)
         about = data.variables[container].attrs
         x, y = _nodes(data, about, name)
         counts = _counts(data, about, "node_count", name)
         counts = np.array([len(x)]) if counts is None else counts
-        if len(counts) > most:
-            raise InputError(f"{name} has {len(counts):,} regions: give from 1 to {most:,}.")
+        _check_count(len(counts), most, name)
         parts = _counts(data, about, "part_node_count", name)
         holes = _counts(data, about, "interior_ring", name)
         parts = counts[counts > 0] if parts is None else parts
@@ -56,6 +59,22 @@ def cf_geometries(path: Path, name: str, most: int) -> Geometries:
         geometry = _polygons(np.stack([x, y], axis=1), counts, parts, holes, name)
         attributes, units, notes = _attributes(data, container, len(counts))
         return Geometries(geometry, attributes, units, (*decoded.sentences(), *converted, *notes))
+
+
+def _of_soundings(
+    data: "xr.Dataset", corners: tuple[str, str], name: str, most: int, notes: Sequence[str]
+) -> Geometries:
+    """Soundings as regions."""
+    dim, count = str(data.variables[corners[0]].dims[0]), data.variables[corners[0]].shape[0]
+    _check_count(count, most, name)
+    labels = [str(label) for label, variable in data.variables.items() if dim in variable.dims and label not in corners]
+    attributes, units, more = _values(data, labels, dim, count)
+    return Geometries(outlines_of(data, corners, name), attributes, units, (*notes, *more))
+
+
+def _check_count(count: int, most: int, name: str) -> None:
+    if count > most:
+        raise InputError(f"{name} has {count:,} regions: give from 1 to {most:,}.")
 
 
 def containers(data: "xr.Dataset") -> dict[str, str]:
@@ -78,8 +97,8 @@ def _container(data: "xr.Dataset", name: str) -> str:
             "(points are stations: `--stations`)."
         )
     raise InputError(
-        f"{name} has no geometry container (CF conventions, section 7.5) with outlines: give one, or GeoJSON, a "
-        "shapefile or a GeoPackage."
+        f"{name} has no geometry container (CF conventions, section 7.5) with outlines, and no soundings with corners: "
+        "give one, or GeoJSON, a shapefile or a GeoPackage."
     )
 
 
@@ -173,18 +192,27 @@ def _polygons(corners: np.ndarray, counts: np.ndarray, parts: np.ndarray, holes:
 
 
 def _attributes(data: "xr.Dataset", container: str, count: int) -> tuple[dict[str, Any], dict[str, str], list[str]]:
-    """What lies along the regions, by name: numbers and words, their units, and notes."""
+    """What lies along the regions of a container."""
     about = data.variables[container].attrs
     counted = data.variables.get(str(about.get("node_count", "")))
-    along = counted.dims[0] if counted is not None and counted.ndim else None
+    along = str(counted.dims[0]) if counted is not None and counted.ndim else None
     inner = {str(about.get(key, "")) for key in ("node_count", "part_node_count", "interior_ring")}
     inner |= {container, *str(about["node_coordinates"]).split()}
+    own = [str(label) for label, variable in data.variables.items()
+           if along in variable.dims or (along is None and variable.attrs.get("geometry") == container)]  # fmt: skip
+    return _values(data, [label for label in own if label not in inner], along, count)
+
+
+def _values(
+    data: "xr.Dataset", labels: Sequence[str], along: str | None, count: int
+) -> tuple[dict[str, Any], dict[str, str], list[str]]:
+    """Variables along the regions, by name: numbers and words, their units, and notes."""
     attributes: dict[str, Any] = {}
     units: dict[str, str] = {}
     notes = []
-    for label, variable in data.variables.items():
-        own = along in variable.dims or (along is None and variable.attrs.get("geometry") == container)
-        if label in inner or not own or variable.dtype.kind not in "fiubUSO":
+    for label in labels:
+        variable = data.variables[label]
+        if variable.dtype.kind not in "fiubUSO":
             continue
         values = np.asarray(variable.values)
         rows = np.moveaxis(values, variable.dims.index(along), 0) if along is not None else values
@@ -192,7 +220,7 @@ def _attributes(data: "xr.Dataset", container: str, count: int) -> tuple[dict[st
         if not 0 < rows.shape[1] <= _MOST_PARTS:
             notes.append(f"`{label}` has {rows.shape[1]:,} values for each region and is left out: select some first.")
             continue
-        names = [str(label)] if rows.shape[1] == 1 else [f"{label}[{number}]" for number in range(rows.shape[1])]
+        names = [label] if rows.shape[1] == 1 else [f"{label}[{number}]" for number in range(rows.shape[1])]
         attributes |= {each: list(column) for each, column in zip(names, rows.T, strict=True)}
         units |= dict.fromkeys(names, str(variable.attrs.get("units", ""))) if variable.dtype.kind in "fiub" else {}
         if len(names) > 1:

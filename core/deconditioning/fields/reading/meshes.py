@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from deconditioning.fields.footprints.soundings import corners_of
 from deconditioning.fields.grids.roles import role
 
 if TYPE_CHECKING:
@@ -36,6 +37,14 @@ def no_rows_and_columns(dataset: "xr.Dataset") -> str | None:
         return (
             f"The file holds {dataset.sizes[dim]:,} stations or points (`{name}` along `{dim}`), not a gridded field: "
             "give a field on rows and columns, and these beside it as stations (`--stations`)."
+        )
+    corners = corners_of(dataset)
+    if corners is not None and dataset.variables[corners[0]].dims[0] == dim:
+        return (
+            f"The file holds {dataset.sizes[dim]:,} soundings or cells of a mesh with their corners (`{name}` along "
+            f"`{dim}`), not a gridded field: give a field on rows and columns, and these beside it as regions "
+            "(`--polygons`); or remap them to latitudes and longitudes, for example with `cdo remapcon,r720x360 IN.nc "
+            "OUT.nc`."
         )
     return (
         f"The fields lie on an unstructured mesh (`{name}` along `{dim}`, {dataset.sizes[dim]:,} cells), which has no "

@@ -35,6 +35,7 @@ def animals() -> Iterator[Animal]:
     yield from _of_coordinates()
     yield from _of_features()
     yield from _geometries()
+    yield from _soundings()
 
 
 def _json(name: str, shapes: Sequence, reads: str = "", *, values: Sequence = (1, 2, 3, 4), **more) -> Animal:
@@ -121,3 +122,20 @@ def _geometries() -> Iterator[Animal]:
 def _cf(name: str, data: xr.Dataset, reads: str = "", **more) -> Animal:
     data["rain"] = ("region", 1.0 + np.arange(data.sizes["region"]), {"geometry": "shapes", "units": "mm"})
     return Animal(f"{name}.nc", lambda path: path.write_bytes(netcdf(data)), reads, kind="regions", **more)
+
+
+def _soundings() -> Iterator[Animal]:
+    """Squares of half a degree with their corners in any order; one without corners."""
+    south, west = np.array([41.0, 41.25, 43.0]), np.array([5.0, 5.25, 179.75])
+    up, along = np.array([0.0, 0.5, 0.5, 0.0]), np.array([0.0, 0.5, 0.0, 0.5])
+    latitude, longitude = south[:, None] + up, (west[:, None] + along + 180) % 360 - 180
+    latitude[1], longitude[1] = np.nan, np.nan
+    about = {side: {"units": f"degrees_{way}"} for side, way in (("lat", "north"), ("lon", "east"))}
+    data = xr.Dataset({
+        "rain": ("sounding_id", [1.0, 2.0, 3.0], {"units": "mm"}),
+        "latitude": ("sounding_id", south + 0.25, about["lat"]), "longitude": ("sounding_id", west, about["lon"]),
+        "vertex_latitude": (("sounding_id", "vertices"), latitude, about["lat"]),
+        "vertex_longitude": (("sounding_id", "vertices"), longitude, about["lon"]),
+    })  # fmt: skip
+    reads, noted = "2 regions: 1 on 0.25, 3 on 0.25", "1 of 3 regions"
+    yield Animal("soundings.nc", lambda path: path.write_bytes(netcdf(data)), reads, kind="regions", noted=noted)
