@@ -120,12 +120,14 @@ class Visitor:
         await self._socket.send(message.SerializeToString())
 
     async def _read(self) -> None:
-        async for data in self._socket:
-            self._take(ForwardMsg.FromString(data))
+        try:
+            async for data in self._socket:
+                self._take(ForwardMsg.FromString(data))
+                async with self._news:
+                    self._news.notify_all()
+        finally:  # whoever waits learns of an error too
             async with self._news:
                 self._news.notify_all()
-        async with self._news:
-            self._news.notify_all()
 
     def _take(self, message: ForwardMsg) -> None:
         kind = message.WhichOneof("type")
@@ -160,7 +162,7 @@ class Visitor:
             self.buttons[said.label] = Control(said.id, delta.fragment_id)
         elif kind == "bidi_component" and said.json:
             data = json.loads(said.json)
-            if isinstance(data, dict) and "stamp" in data:
+            if isinstance(data, dict) and {"key", "stamp"} <= set(data):
                 self.pictures[data["key"]] = data["stamp"]
 
     def _stop_timers(self) -> None:
