@@ -125,6 +125,7 @@ def test_shares_of_the_sources_and_the_gain_of_one_more_station_are_those_of_pos
     joined: DownscalingProblem,
 ) -> None:
     spec = spec_of(joined)
+    assert joined.stations.effects == ("offset", "altitude")
     found = predict(spec, matched_data(joined, spec), joined).stations.sources
     alone, rows = replace(joined, stations=None), found.rows
     by_cells = predict(spec, matched_data(alone, spec), alone).sd_latent.square()[rows].mean()
@@ -136,10 +137,10 @@ def test_shares_of_the_sources_and_the_gain_of_one_more_station_are_those_of_pos
     for place in (0, len(rows) // 3, int(found.gain.argmax())):
         row = int(rows[place])
         seen, errors = joined.stations, joined.stations.errors
+        alike = torch.tensor([[1.0, 0.0]]).double()  # of the same network, at its pixel's altitude
         more = PointErrors(
-            torch.cat([errors.variance, torch.zeros(1).double()]),
-            torch.cat([errors.effects, torch.zeros(1, errors.effects.shape[1]).double()]), errors.prior,
-        )  # fmt: skip
+            torch.cat([errors.variance, torch.zeros(1).double()]), torch.cat([errors.effects, alike]), errors.prior
+        )
         targets = torch.cat([seen.targets, torch.zeros(1)])
         further = replace(joined, stations=replace(seen, row=np.append(seen.row, row), targets=targets, errors=more))
         less = predict(spec, matched_data(further, spec), further).sd_latent.square()[rows].mean()
