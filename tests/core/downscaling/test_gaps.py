@@ -43,7 +43,7 @@ def test_a_map_below_clouds_is_that_of_means_over_the_pixels_that_were_seen(fiel
     average /= average.sum(1, keepdims=True)
     k = evaluate(spec.kernel.build(problem.columns), problem.inputs, problem.inputs).detach().numpy()
     s = average @ k @ average.T + spec.noise * np.eye(len(average))
-    targets = problem.standardised((average @ np.nan_to_num(problem.truth).ravel()))
+    targets = problem.standardised(average @ np.nan_to_num(problem.truth).ravel())
     mean = k @ average.T @ np.linalg.solve(s, targets)
     variance = np.diag(k) - np.einsum("pm,mp->p", k @ average.T, np.linalg.solve(s, average @ k))
     found = predict(spec, matched_data(problem, spec), problem)

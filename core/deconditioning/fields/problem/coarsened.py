@@ -56,14 +56,12 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     system = CoordinateSystem(grid, needs_sphere(grid))
     sides = Sides(
         grid=grid, whole=whole, system=system, blocks=blocks, cell=cell, shares=shares, coarse_grid=cells,
-        coarse=coarse,
+        coarse=coarse, truth=raw[spec.target],
         covariates=np.stack([raw[n] for n in spec.covariates], axis=-1) if spec.covariates else None,
         bag_block=np.flatnonzero(bags), bag_cell=np.flatnonzero(bags), target_cell=np.flatnonzero(targets),
-        bag_mediators=_columns(mediators, bags),
+        bag_mediators=_columns(mediators, bags), query_mediators=_columns(mediators, targets),
         bag_coordinates=system.of_grid(cells).reshape(count, -1)[bags],
-        query_mediators=_columns(mediators, targets),
         query_coordinates=system.of_grid(cells).reshape(count, -1)[targets],
-        truth=raw[spec.target],
     )  # fmt: skip
     notes += (
         _taken(fields, spec, names)
