@@ -141,7 +141,7 @@ def read_series(source: Source, spec: DownscalingSpec, opener: Opener, words: Se
     numbered = np.arange(np.prod(shape), dtype=float).reshape(shape)
     place = _problem_of(source, spec, opener, dim, numbered, are_sums=False)
     cells = _cell_reader(place)
-    coarse, mean = _all_cells(read, cells, requested)
+    coarse, mean, partly = _all_cells(read, cells, requested, place)
     problem = _problem_of(source, spec, opener, dim, mean)
     observed = coarse[:, problem.target_cell]
     there = np.flatnonzero(np.isfinite(observed).any(axis=1))
@@ -151,24 +151,32 @@ def read_series(source: Source, spec: DownscalingSpec, opener: Opener, words: Se
         replace(problem, target_scale=Scale(0.0, scale)), dim, tuple(labels[n] for n in chosen),
         tuple(read.date(n) for n in chosen), coarse[there], level,
         None if place.truth is None else _truth(place.truth, read, chosen),
-        SeriesFile(labels, lambda index: cells(read(index))), notes=_notes(labels, requested, chosen),
+        SeriesFile(labels, lambda index: cells(read(index))),
+        notes=_notes(labels, requested, chosen, partly),
     )  # fmt: skip
     varying = varying_problems(source, spec, opener, dim, series.labels)
     return series if varying is None else replace(series, varying=varying, problem=varying.shared(series.problem))
 
 
 def _all_cells(
-    read: "_Reader", cells: Callable[[np.ndarray], np.ndarray], requested: list[int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Coarse values (T, cells) of the chosen times, and the mean (H, W) over them of the field as the file has it."""
-    total, count, rows = np.zeros(read.fields.grid.shape), np.zeros(read.fields.grid.shape), []
+    read: "_Reader", cells: Callable[[np.ndarray], np.ndarray], requested: list[int], place: DownscalingProblem
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Coarse values (T, cells) of the chosen times, the mean (H, W) over them of the field as the file has it, and how
+    many pixels with a value at some time have none at another at which their cell has one.
+    """
+    shape, rows = read.fields.grid.shape, []
+    total, count, lacking = np.zeros(shape), np.zeros(shape), np.zeros(place.grid.shape, dtype=bool)
+    pixels = None if place.truth is None else place.truth.astype(int)
     for index in requested:
         values = read(index)
         rows.append(cells(values))
         total += np.nan_to_num(values)
         count += np.isfinite(values)
+        if pixels is not None:
+            lacking |= ~np.isfinite(values.flat[pixels]) & np.isfinite(rows[-1])[place.cell]
+    partly = 0 if pixels is None else int((lacking & (count.flat[pixels] > 0)).sum())
     with np.errstate(invalid="ignore"):
-        return np.stack(rows), np.where(count > 0, total / count, np.nan) / read.per_area
+        return np.stack(rows), np.where(count > 0, total / count, np.nan) / read.per_area, partly
 
 
 def _scale_of(observed: np.ndarray, target: str, times: int) -> tuple[np.ndarray, float]:
@@ -182,11 +190,18 @@ def _scale_of(observed: np.ndarray, target: str, times: int) -> tuple[np.ndarray
     return level, scale
 
 
-def _notes(labels: Sequence[str], requested: list[int], there: list[int]) -> tuple[str, ...]:
-    gone = [labels[n] for n in requested if n not in set(there)]
-    if not gone:
-        return ()
-    return (f"{len(gone)} of {len(requested)} times have no visible value and are left out, the first {gone[0]}.",)
+def _notes(labels: Sequence[str], requested: list[int], there: list[int], partly: int) -> tuple[str, ...]:
+    notes, gone = [], [labels[n] for n in requested if n not in set(there)]
+    if gone:
+        notes.append(
+            f"{len(gone)} of {len(requested)} times have no visible value and are left out, the first {gone[0]}."
+        )
+    if partly:
+        notes.append(
+            f"{partly:,} pixels lack the target at some times only: the mean over the rest of their cell is then taken "
+            "for that over the whole cell."
+        )
+    return tuple(notes)
 
 
 @dataclass(frozen=True, eq=False)

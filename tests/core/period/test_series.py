@@ -86,12 +86,28 @@ def test_missing_cells_may_change_with_time() -> None:
     fields = fields_from_dataset(dataset)
     series = series_of(fields)
     assert len(series) == 5 and "1 of 6 times" in series.notes[0] and not series.problem.observed.all()
+    assert len(series.notes) == 1  # whole cells are missing
     result = downscale_series(series, FIXED)
     assert sorted(np.bincount(result.spread_of)) == [1, 1, 3]
     for time in range(len(series)):
         mean, sd = alone(fields, SPEC, series, result, time)
         np.testing.assert_allclose(result.means[time], mean, rtol=0, atol=1e-9)
         np.testing.assert_allclose(result.sd(time), result.amplitude[time] * sd, rtol=0, atol=1e-9)
+
+
+def test_pixels_that_are_missing_always_are_in_no_cell_and_others_are_said() -> None:
+    dataset = made_dataset()
+    dataset["t"][:, 0, :3] = np.nan
+    series, kept = series_of(fields_from_dataset(dataset)), dataset["t"].copy()
+    assert not series.notes and len(series.problem.data.bags.inputs) == 16 * 20 - 3
+    dataset["t"][2, 5, :2] = np.nan
+    assert series_of(fields_from_dataset(dataset)).notes == (
+        "2 pixels lack the target at some times only: the mean over the rest of their cell is then taken for that over "
+        "the whole cell.",
+    )
+    weights = np.cos(np.radians(dataset.lat)) * np.isfinite(kept[0])
+    expected = (kept * weights).isel(lat=slice(0, 4), lon=slice(0, 4)).sum(("lat", "lon")) / weights[:4, :4].sum()
+    np.testing.assert_allclose(series.coarse[:, 15], expected, atol=2e-3)  # areas of pixels are exact there
 
 
 def test_dense_matrices_give_the_same(fields: Fields) -> None:
