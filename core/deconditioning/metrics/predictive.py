@@ -20,7 +20,7 @@ Part = tuple[float, Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]
 _NODES = 21
 #: Halvings of the interval that holds a mixture's quantile.
 _HALVINGS = 40
-#: Number of levels at which the quantile loss is averaged.
+#: Number of levels between which the quantile loss is integrated.
 _LEVELS = 99
 #: Values whose quantiles are held at once.
 _TILE = 1 << 16
@@ -128,7 +128,9 @@ class Predictive:
 
         low, high = self.limits or (-np.inf, np.inf)
         at = np.broadcast_to(np.asarray(threshold, dtype=float), self.mean.shape)
-        inside = ndtr(-self._score(self._warped(np.clip(at, low, high))))
+        warped = self._warped(np.clip(at, low, high))
+        sharp = [weight * ((spread == 0) & (centre == warped)) for weight, centre, spread in self.parts]
+        inside = ndtr(-self._score(warped)) - 0.5 * np.sum(sharp, axis=0)  # a point mass is not above itself
         result = np.where(at < low, 1.0, np.where(at >= high, 0.0, inside))
         return np.where(np.isfinite(self.mean), result, np.nan)
 
@@ -136,7 +138,7 @@ class Predictive:
         """Continuous ranked probability score of each value, ``∫ (F(t) − 1[t ≥ v])² dt``.
 
         Closed for Gaussians, their mixtures, and a Gaussian between limits; else ``2 ∫ (1[v < q_u] − u)(q_u − v) du``,
-        twice the quantile loss at 99 levels u. Source: Gneiting and Raftery 2007, §4.2; Grimit et al. 2006; Laio and
+        by trapezoids between 99 levels u. Source: Gneiting and Raftery 2007, §4.2; Grimit et al. 2006; Laio and
         Tamea 2007, eq. 4.
         """
         from scoringrules import crps_cnormal, crps_mixnorm, crps_normal
@@ -156,7 +158,7 @@ class Predictive:
         return np.where(sharp, np.abs(values - self._in_units(centres[0])), wide)
 
     def _quantile_loss(self, values: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
-        """The mean loss over levels of one part, or over the quantiles of all parts at their levels in the mixture."""
+        """The loss over levels of one part, or over the quantiles of all parts at their levels in the mixture."""
         from scipy.special import ndtr, ndtri
 
         if len(values) > _TILE:
@@ -165,12 +167,12 @@ class Predictive:
         count = -(-(_LEVELS + 1) // len(self.parts))
         own = np.arange(1, count) / count if len(self.parts) == 1 else (np.arange(count) + 0.5) / count
         nodes: Any = [centre + z * spread for _, centre, spread in self.parts for z in ndtri(own)]
-        levels, shares = own, np.full(len(own), 1 / len(own))
+        levels: Any = own
         if len(self.parts) > 1:
             nodes = np.sort(nodes, axis=0)
             levels = np.stack([ndtr(self._score(node)) for node in nodes])
-            widths = np.gradient(levels, axis=0)
-            shares = widths / np.sum(widths, axis=0)
+        ends = np.concatenate([np.zeros_like(levels[:1]), levels, np.ones_like(levels[:1])])
+        shares = 0.5 * (ends[2:] - ends[:-2])  # by trapezoids: the loss vanishes at both ends
         losses = np.zeros_like(values)
         for node, level, share in zip(nodes, levels, shares, strict=True):
             off = values - self._in_units(node)

@@ -12,6 +12,7 @@ from torch import Tensor
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
+from deconditioning.fields.problem.cell_weights import as_density
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.scaling import Scale
 from deconditioning.fields.several import Several
@@ -125,19 +126,22 @@ def read_series(source: Source, spec: DownscalingSpec, opener: Opener, words: Se
     """The series of the times that ``words`` mean (`chosen_times`) of a source's target; others are not read.
 
     One file: cells are means of its target over blocks, which stays as truth. Two files: cells are those of the coarse
-    file. Times without any value are left out, with a note. Raises ``InputError`` as `make_problem` does, and if the
-    target has no times.
+    file. Sums over cells are divided by their areas, as at one time. Times without any value are left out, with a note.
+    Raises ``InputError`` as `make_problem` does, if the target has no times, and for errors of cells, regions and
+    stations, which are of one time.
     """
+    _check_cells_alone(source, spec)
     owner = opener(source.coarse or source.fields).with_missing(spec.missing)
     dim = time_dimension(owner, spec.target)
     labels = owner.check(spec.target).extra[dim]
     requested = chosen_times(labels, words)
-    read = _Reader(owner, spec.target, dim, {**spec.select, **spec.coarse_select})
     shape = owner.grid.shape
+    per_area = as_density(owner, spec, np.ones(shape), owner.grid)[0]
+    read = _Reader(owner, spec.target, dim, {**spec.select, **spec.coarse_select}, per_area)
     numbered = np.arange(np.prod(shape), dtype=float).reshape(shape)
-    place = _problem_of(source, spec, opener, dim, numbered)
+    place = _problem_of(source, spec, opener, dim, numbered, are_sums=False)
     cells = _cell_reader(place)
-    coarse, mean = _all_cells(read, cells, requested)
+    coarse, mean, partly = _all_cells(read, cells, requested, place)
     problem = _problem_of(source, spec, opener, dim, mean)
     observed = coarse[:, problem.target_cell]
     there = np.flatnonzero(np.isfinite(observed).any(axis=1))
@@ -147,24 +151,32 @@ def read_series(source: Source, spec: DownscalingSpec, opener: Opener, words: Se
         replace(problem, target_scale=Scale(0.0, scale)), dim, tuple(labels[n] for n in chosen),
         tuple(read.date(n) for n in chosen), coarse[there], level,
         None if place.truth is None else _truth(place.truth, read, chosen),
-        SeriesFile(labels, lambda index: cells(read(index))), notes=_notes(labels, requested, chosen),
+        SeriesFile(labels, lambda index: cells(read(index))),
+        notes=_notes(labels, requested, chosen, partly),
     )  # fmt: skip
     varying = varying_problems(source, spec, opener, dim, series.labels)
     return series if varying is None else replace(series, varying=varying, problem=varying.shared(series.problem))
 
 
 def _all_cells(
-    read: "_Reader", cells: Callable[[np.ndarray], np.ndarray], requested: list[int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Coarse values (T, cells) of the chosen times, and the mean (H, W) of the file's field over them."""
-    total, count, rows = np.zeros(read.fields.grid.shape), np.zeros(read.fields.grid.shape), []
+    read: "_Reader", cells: Callable[[np.ndarray], np.ndarray], requested: list[int], place: DownscalingProblem
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Coarse values (T, cells) of the chosen times, the mean (H, W) over them of the field as the file has it, and how
+    many pixels with a value at some time have none at another at which their cell has one.
+    """
+    shape, rows = read.fields.grid.shape, []
+    total, count, lacking = np.zeros(shape), np.zeros(shape), np.zeros(place.grid.shape, dtype=bool)
+    pixels = None if place.truth is None else place.truth.astype(int)
     for index in requested:
         values = read(index)
         rows.append(cells(values))
         total += np.nan_to_num(values)
         count += np.isfinite(values)
+        if pixels is not None:
+            lacking |= ~np.isfinite(values.flat[pixels]) & np.isfinite(rows[-1])[place.cell]
+    partly = 0 if pixels is None else int((lacking & (count.flat[pixels] > 0)).sum())
     with np.errstate(invalid="ignore"):
-        return np.stack(rows), np.where(count > 0, total / count, np.nan)
+        return np.stack(rows), np.where(count > 0, total / count, np.nan) / read.per_area, partly
 
 
 def _scale_of(observed: np.ndarray, target: str, times: int) -> tuple[np.ndarray, float]:
@@ -178,21 +190,32 @@ def _scale_of(observed: np.ndarray, target: str, times: int) -> tuple[np.ndarray
     return level, scale
 
 
-def _notes(labels: Sequence[str], requested: list[int], there: list[int]) -> tuple[str, ...]:
-    gone = [labels[n] for n in requested if n not in set(there)]
-    if not gone:
-        return ()
-    return (f"{len(gone)} of {len(requested)} times have no visible value and are left out, the first {gone[0]}.",)
+def _notes(labels: Sequence[str], requested: list[int], there: list[int], partly: int) -> tuple[str, ...]:
+    notes, gone = [], [labels[n] for n in requested if n not in set(there)]
+    if gone:
+        notes.append(
+            f"{len(gone)} of {len(requested)} times have no visible value and are left out, the first {gone[0]}."
+        )
+    if partly:
+        notes.append(
+            f"{partly:,} pixels lack the target at some times only: the mean over the rest of their cell is then taken "
+            "for that over the whole cell."
+        )
+    return tuple(notes)
 
 
 @dataclass(frozen=True, eq=False)
 class _Reader:
-    """The target (H, W) of a file at the time with an index, and its date; NaN everywhere where it has no value."""
+    """The target (H, W) of a file at the time with an index, and its date; NaN everywhere where it has no value.
+
+    ``per_area`` (H, W) is what makes means of sums over cells, one elsewhere.
+    """
 
     fields: Fields
     target: str
     dim: str
     select: Mapping[str, int | str]
+    per_area: np.ndarray
 
     def at(self, index: int) -> dict[str, int | str]:
         """The selection of a time."""
@@ -205,35 +228,43 @@ class _Reader:
 
     def __call__(self, index: int) -> np.ndarray:
         try:
-            return self.fields.values(self.target, self.at(index))
+            return self.per_area * self.fields.values(self.target, self.at(index))
         except InputError as error:
             if "only missing values" in str(error):
                 return np.full(self.fields.grid.shape, np.nan)
             raise
 
 
-def _with_field(fields: Fields, name: str, values: np.ndarray) -> Fields:
+def _check_cells_alone(source: Source, spec: DownscalingSpec) -> None:
+    beside = {"Regions": source.regions, "Stations": source.stations or source.scored, "Errors of cells": spec.error}
+    for what, given in beside.items():
+        if given:
+            raise InputError(f"{what} are of one time: leave them out, or downscale one time.")
+
+
+def _with_field(fields: Fields, name: str, values: np.ndarray, are_sums: bool) -> Fields:
     """The same fields, of which ``name`` has these values (H, W) and no further dimension."""
     if isinstance(fields, Several):
-        owners = {**fields.owners, name: _with_field(fields.owners[name], name, values)}
+        owners = {**fields.owners, name: _with_field(fields.owners[name], name, values, are_sums)}
         return replace(fields, owners=owners, rows={key: row for key, row in fields.rows.items() if key != name})
     import xarray as xr
 
-    packing = ("valid_range", "valid_min", "valid_max", "missing_value", "_FillValue", "scale_factor", "add_offset")
+    packing = ["valid_range", "valid_min", "valid_max", "missing_value", "_FillValue", "scale_factor", "add_offset"]
+    packing += [] if are_sums else ["cell_methods"]
     attributes = {word: value for word, value in fields.attributes(name).items() if word not in packing}
     dims = (fields.grid.y_name, fields.grid.x_name)
     return replace(fields, dataset=fields.dataset.assign({name: xr.Variable(dims, values, attributes)}))
 
 
 def _problem_of(
-    source: Source, spec: DownscalingSpec, opener: Opener, dim: str, values: np.ndarray
+    source: Source, spec: DownscalingSpec, opener: Opener, dim: str, values: np.ndarray, *, are_sums: bool = True
 ) -> DownscalingProblem:
-    """The problem of the source with other values of the target, without its times."""
+    """The problem of the source with other values of the target, without its times; ``are_sums`` if its own are."""
     key = source.coarse or source.fields
 
     def open_with(each: str) -> Fields:
         fields = opener(each)
-        return _with_field(fields, spec.target, values) if each == key else fields
+        return _with_field(fields, spec.target, values, are_sums) if each == key else fields
 
     if source.coarse == source.fields:
         raise InputError(

@@ -98,6 +98,7 @@ def _named(word: str, series: Series) -> Statistic:
     if name in ("month", "season"):
         return _grouped(name, series)
     if name == "trend" and len(series) > 2:
+        _check_dates(series, "trend")
         days = days_of(series.dates)
         slope = (days - days.mean()) / np.sum((days - days.mean()) ** 2) * _DAYS_A_YEAR
         return Statistic(name, f"linear trend of {target}", f"{units} year-1", ("",), lambda f: (slope @ f)[None])
@@ -110,6 +111,11 @@ def _named(word: str, series: Series) -> Statistic:
         raise InputError(f"The statistic '{word}' is unknown: choose among {', '.join(WORDS)}.")
     return Statistic(f"period_{name}", f"{name} of {target} over the period", units, ("",),
                      lambda f: plain[name](f, axis=0)[None])  # fmt: skip
+
+
+def _check_dates(series: Series, what: str) -> None:
+    if any(date is None for date in series.dates):
+        raise InputError(f"The times have no dates, so there is no {what}: choose another statistic.")
 
 
 def _number(word: str, what: str) -> float:
@@ -135,6 +141,7 @@ def _beyond(word: str, series: Series) -> Statistic:
         return Statistic(f"spell_{side}_{key}", f"longest run of times with {named}", "1", ("",),
                          lambda f: _longest_run(sign * (f - limit) > 0)[None])  # fmt: skip
     if kind == "degree_days" and len(series) > 1:
+        _check_dates(series, "sum over days")
         step = float(np.median(np.diff(days_of(series.dates))))
         return Statistic(f"{name}_{key}", f"sum over days of {named}", f"{units} day", ("",),
                          lambda f: step * np.maximum(sign * (f - limit), 0).sum(0)[None])  # fmt: skip
@@ -182,8 +189,7 @@ def gumbel_level(largest: np.ndarray, years: float) -> np.ndarray:
 
 def _grouped(kind: str, series: Series) -> Statistic:
     """Means of the months or seasons that occur."""
-    if any(date is None for date in series.dates):
-        raise InputError(f"The times have no dates, so there is no mean of a {kind}: choose another statistic.")
+    _check_dates(series, f"mean of a {kind}")
     months = np.array([int(label[5:7]) for label in series.labels])
     sets = {name: (number + 1,) for number, name in enumerate(MONTHS)} if kind == "month" else _SEASONS
     rows = {name: np.flatnonzero(np.isin(months, chosen)) for name, chosen in sets.items()}

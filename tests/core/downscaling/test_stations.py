@@ -73,11 +73,12 @@ class Dense:
         self.effects = torch.zeros(len(average), seen.errors.effects.shape[1], dtype=torch.float64)
         self.effects[cells.count :] = seen.errors.effects
         noise = torch.full((len(average),), spec.noise, dtype=torch.float64)
+        noise[: cells.count] += 0.0 if found.data.errors is None else found.data.errors
         noise[cells.count :] = spec.representativeness + seen.errors.variance
         pixels = average.square().sum(1) * spec.point_noise
         self.prior = torch.diag(seen.errors.prior)
         s = average @ self.k @ average.T + self.effects @ self.prior @ self.effects.T + torch.diag(noise + pixels)
-        self.targets, self.average, self.noise = torch.cat([found.data.targets, seen.targets]), average, noise
+        self.targets, self.average = torch.cat([found.data.targets, seen.targets]) - spec.mean, average
         self.s, self.inverse = s, torch.linalg.inv(s)
 
     @property
@@ -121,10 +122,27 @@ def test_evidence_map_effects_and_scored_values_are_those_of_dense_algebra(joine
         assert torch.allclose(found.stations.scored[1], variance.diagonal() + noise, atol=1e-8)
 
 
+def test_cells_of_unequal_errors_go_with_stations_and_a_mean_of_the_prior(joined: DownscalingProblem) -> None:
+    errors = torch.linspace(0, 0.5, joined.data.bags.count, dtype=torch.float64)
+    given = replace(joined, data=replace(joined.data, errors=errors))
+    spec = spec_of(given, mean=0.7)
+    dense, found = Dense(given, spec), predict(spec, matched_data(given, spec), given)
+    mean, covariance = dense.moments(dense.k @ dense.average.T, dense.k)
+    assert found.evidence == pytest.approx(dense.evidence, rel=1e-8)
+    assert torch.allclose(found.mean, 0.7 + mean, atol=1e-8)
+    assert torch.allclose(found.sd_latent.square(), covariance.diagonal(), atol=1e-8)
+    rows, h = torch.as_tensor(given.scored.row), given.scored.errors.effects
+    across = dense.k[rows] @ dense.average.T + h @ dense.prior @ dense.effects.T
+    assert torch.allclose(found.stations.scored[0], 0.7 + across @ dense.inverse @ dense.targets, atol=1e-8)
+    own = dense.targets - dense.inverse @ dense.targets / dense.inverse.diagonal()
+    assert torch.allclose(found.stations.left_out[0], 0.7 + own[-9:], atol=1e-8)
+
+
 def test_shares_of_the_sources_and_the_gain_of_one_more_station_are_those_of_posteriors_with_and_without(
     joined: DownscalingProblem,
 ) -> None:
     spec = spec_of(joined)
+    assert joined.stations.effects == ("offset", "altitude")
     found = predict(spec, matched_data(joined, spec), joined).stations.sources
     alone, rows = replace(joined, stations=None), found.rows
     by_cells = predict(spec, matched_data(alone, spec), alone).sd_latent.square()[rows].mean()
@@ -136,10 +154,10 @@ def test_shares_of_the_sources_and_the_gain_of_one_more_station_are_those_of_pos
     for place in (0, len(rows) // 3, int(found.gain.argmax())):
         row = int(rows[place])
         seen, errors = joined.stations, joined.stations.errors
+        alike = torch.tensor([[1.0, 0.0]]).double()  # of the same network, at its pixel's altitude
         more = PointErrors(
-            torch.cat([errors.variance, torch.zeros(1).double()]),
-            torch.cat([errors.effects, torch.zeros(1, errors.effects.shape[1]).double()]), errors.prior,
-        )  # fmt: skip
+            torch.cat([errors.variance, torch.zeros(1).double()]), torch.cat([errors.effects, alike]), errors.prior
+        )
         targets = torch.cat([seen.targets, torch.zeros(1)])
         further = replace(joined, stations=replace(seen, row=np.append(seen.row, row), targets=targets, errors=more))
         less = predict(spec, matched_data(further, spec), further).sd_latent.square()[rows].mean()

@@ -95,6 +95,8 @@ def test_a_sum_over_cells_is_a_density(methods: str) -> None:
     fine = fields_from_dataset(data.drop_vars("t"))
     two = make_problem_from_files(fine, fields_from_dataset(low), None, replace(SPEC, weights=None, withhold=0.0))
     assert np.allclose(two.coarse_truth, found.coarse_truth, rtol=1e-6) and two.units == "kg km-2"
+    with pytest.raises(InputError, match="no mean weighted by `people`"):  # the sum over area is that of equal weights
+        make_problem_from_files(fine, fields_from_dataset(low), None, SPEC)
 
 
 def test_a_sum_over_time_is_no_sum_over_cells() -> None:

@@ -163,6 +163,10 @@ def test_statistics_are_those_of_each_draw(series: Series, result: PeriodResult)
     np.testing.assert_allclose(heat.of(field)[0], np.where(field < 280.5, 280.5 - field, 0).sum(0))
     with pytest.raises(InputError, match="the series has 1: choose a longer period"):
         statistics_named(["return=20"], series)
+    undated = replace(series, dates=(None,) * 12)
+    for word in ("month", "trend", "degree_days_above=280"):
+        with pytest.raises(InputError, match="have no dates"):
+            statistics_named([word], undated)
     with pytest.raises(InputError, match="needs a threshold"):
         statistics_named(["above=x"], series)
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+import xarray as xr
 
 from deconditioning import downscale
 from deconditioning.downscaling.prediction import predict
@@ -12,7 +13,9 @@ from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source
 from deconditioning.downscaling.starting import columns_of, completed, starting_spec
 from deconditioning.errors import InputError
+from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.gridded import Fields
+from deconditioning.fields.grids.sphere import EARTH_KM
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.scaling import Scale, Scaling
@@ -80,17 +83,31 @@ def test_missing_cells_may_change_with_time() -> None:
     dataset["t"][2, 8:12, 4:12] = np.nan
     dataset["t"][4] = np.nan
     dataset["t"][:, 12:, 16:] = np.nan  # never measured
-    from deconditioning.fields.from_dataset import fields_from_dataset
-
     fields = fields_from_dataset(dataset)
     series = series_of(fields)
     assert len(series) == 5 and "1 of 6 times" in series.notes[0] and not series.problem.observed.all()
+    assert len(series.notes) == 1  # whole cells are missing
     result = downscale_series(series, FIXED)
     assert sorted(np.bincount(result.spread_of)) == [1, 1, 3]
     for time in range(len(series)):
         mean, sd = alone(fields, SPEC, series, result, time)
         np.testing.assert_allclose(result.means[time], mean, rtol=0, atol=1e-9)
         np.testing.assert_allclose(result.sd(time), result.amplitude[time] * sd, rtol=0, atol=1e-9)
+
+
+def test_pixels_that_are_missing_always_are_in_no_cell_and_others_are_said() -> None:
+    dataset = made_dataset()
+    dataset["t"][:, 0, :3] = np.nan
+    series, kept = series_of(fields_from_dataset(dataset)), dataset["t"].copy()
+    assert not series.notes and len(series.problem.data.bags.inputs) == 16 * 20 - 3
+    dataset["t"][2, 5, :2] = np.nan
+    assert series_of(fields_from_dataset(dataset)).notes == (
+        "2 pixels lack the target at some times only: the mean over the rest of their cell is then taken for that over "
+        "the whole cell.",
+    )
+    weights = np.cos(np.radians(dataset.lat)) * np.isfinite(kept[0])
+    expected = (kept * weights).isel(lat=slice(0, 4), lon=slice(0, 4)).sum(("lat", "lon")) / weights[:4, :4].sum()
+    np.testing.assert_allclose(series.coarse[:, 15], expected, atol=2e-3)  # areas of pixels are exact there
 
 
 def test_dense_matrices_give_the_same(fields: Fields) -> None:
@@ -151,8 +168,6 @@ def test_the_local_scale_of_repeated_times_is_that_of_one() -> None:
     """Six times the same field: κ is that of the field alone, and so is everything else."""
     dataset = made_dataset()
     dataset["t"][:] = dataset["t"][:1].values
-    from deconditioning.fields.from_dataset import fields_from_dataset
-
     fields = fields_from_dataset(dataset)
     series = series_of(fields)
     settings = FIXED.replace(local_scale=True)
@@ -163,8 +178,6 @@ def test_the_local_scale_of_repeated_times_is_that_of_one() -> None:
 
 def test_a_coarse_file_gives_what_block_means_give(fields: Fields) -> None:
     """The same cells as a file of its own, with latitudes turned round and further cells around."""
-    from deconditioning.fields.from_dataset import fields_from_dataset
-
     dataset = made_dataset()
     weight = np.cos(np.radians(dataset.lat))
     boxes = {"lat": 4, "lon": 4}
@@ -180,6 +193,39 @@ def test_a_coarse_file_gives_what_block_means_give(fields: Fields) -> None:
     np.testing.assert_allclose(series.coarse, one.series.coarse, atol=2e-3)  # areas of cells are exact there
     two = downscale_series(series, FIXED)
     np.testing.assert_allclose(two.means, one.means, atol=0.01)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_sums_over_cells_are_densities_at_every_time(apart: bool) -> None:
+    """Sums over blocks over the blocks' areas between parallels and meridians, by hand."""
+    dataset = made_dataset(3)
+    dataset["t"].attrs = {"units": "kg", "cell_methods": "area: sum"}
+    blocks = dataset[["t"]].coarsen({"lat": 4, "lon": 4})
+    edges = np.sin(np.radians(50.125 - np.arange(5)))
+    expected = blocks.sum().t.values / (EARTH_KM**2 * np.radians(1) * -np.diff(edges)[:, None])
+    files = {"x": fields_from_dataset(dataset)}
+    if apart:
+        low = xr.Dataset({"t": blocks.sum().t.assign_attrs(dataset.t.attrs)}, blocks.mean().coords)
+        files = {"x": fields_from_dataset(dataset[["orog"]]), "low": fields_from_dataset(low)}
+    spec = replace(SPEC, matching="direct") if apart else SPEC
+    series = read_series(Source("x", "low" if apart else None), spec, files.__getitem__, ["all"])
+    assert series.problem.units == "kg km-2"
+    np.testing.assert_allclose(series.coarse.reshape(3, 4, 5)[:, ::-1], expected, rtol=1e-9)
+    if not apart:
+        truth = series.fine(2)
+        np.testing.assert_allclose(series.problem.shares.mean(truth, series.problem.grid.area), series.coarse[2])
+
+
+def test_what_is_of_one_time_is_refused_over_a_period() -> None:
+    def opened(key: str) -> Fields:
+        raise AssertionError("nothing is read")
+
+    for source, spec, said in (
+        (Source("x", stations="s"), SPEC, "Stations"), (Source("x", scored="s"), SPEC, "Stations"),
+        (Source("x", regions="r"), SPEC, "Regions"), (Source("x", "y"), replace(SPEC, error="e"), "Errors of cells"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=f"{said} are of one time"):
+            read_series(source, spec, opened, ["all"])
 
 
 def test_what_cannot_be_downscaled_over_a_period_is_refused(fields: Fields) -> None:

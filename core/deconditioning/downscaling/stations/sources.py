@@ -25,7 +25,8 @@ class Sources:
     """Variances of f, standardised and averaged over some pixels, the ``rows`` (n,) of the prediction pixels.
 
     ``left`` is the posterior's, ``cells`` what cells alone take from the prior's, ``stations`` what stations take from
-    the rest; ``gain`` (n,) is what ``left`` would fall by with a further station at each of the pixels.
+    the rest; ``gain`` (n,) is what ``left`` would fall by with a further station of the same network at each of the
+    pixels, at the pixel's altitude.
     """
 
     rows: Int[Tensor, " n"]
@@ -39,10 +40,13 @@ def sources_of(spec: ModelSpec, given: Conditioning, problem: DownscalingProblem
     """Of a posterior with W = I whose targets are cells and, behind them, stations.
 
     With ``S = F Fᵀ`` the squares of ``F⁻¹c(x)`` add up to the reduction of the variance; those of the first rows are
-    that by the cells, since the first rows of F are the factor of their own covariance. A station at x′ takes
-    ``cov(f(x), f(x′))² / (var f(x′) + ς² + τ²)`` from the variance at x. Source: Rasmussen and Williams 2006, eq. 2.26;
-    Krause, Singh and Guestrin 2008, *JMLR* 9, for the choice of a place.
+    that by the cells, since the first rows of F are the factor of their own covariance. A station at x′ without an
+    error of its own measures ``u = f(x′) + b₀`` with the offset b₀ of all stations, and takes ``cov(f(x), u)² /
+    (var u + ς² + τ²)`` from the variance at x. Source: Rasmussen and Williams 2006, eq. 2.26; Krause, Singh and
+    Guestrin 2008, *JMLR* 9, for the choice of a place.
     """
+    points = given.points
+    assert points is not None
     with torch.no_grad():
         count = len(problem.pixel)
         places = np.unique(np.linspace(0, count - 1, min(_PIXELS, count)).astype(int))
@@ -52,7 +56,12 @@ def sources_of(spec: ModelSpec, given: Conditioning, problem: DownscalingProblem
         taken = projected.square()
         inputs = problem.inputs[rows.cpu()].to(sums.device)
         between = evaluate(spec.kernel.build(problem.columns).to(sums.device), inputs, inputs) - projected.T @ projected
-        gain = between.square().mean(0) / (variance + spec.point_noise + spec.representativeness).clamp_min(1e-12)
+        common = torch.nn.functional.pad(points.effects[:, 0] * points.prior[0], (given.cells, 0))  # cov(z̃, b₀)
+        along = given.factor.half_solve(common)
+        crossed = -(along @ projected)  # cov(b₀, f(x))
+        offset = points.prior[0] - along @ along
+        measured = variance + 2 * crossed + offset + spec.point_noise + spec.representativeness
+        gain = (between + crossed[:, None]).square().mean(0) / measured.clamp_min(1e-12)
         cells, stations = (float(part.sum(0).mean()) for part in (taken[: given.cells], taken[given.cells :]))
         return Sources(rows.cpu(), float(variance.mean()), cells, stations, gain.cpu())
 

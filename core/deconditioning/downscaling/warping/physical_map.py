@@ -143,13 +143,17 @@ def warped(problem: DownscalingProblem, warp: Warp, note: str = "") -> Downscali
 
 
 def shifts(problem: DownscalingProblem, parts: Sequence[Part]) -> Float[np.ndarray, "H W"]:
-    """δ of every pixel: that of its cell, or the mean over its cells by their shares."""
+    """δ of every pixel: that of its cell, or the mean over its cells by their shares.
+
+    A pixel in whose cell the target was measured elsewhere moves with the cell.
+    """
     warp = problem.warp
     if not problem.matched or warp is None:  # unmatched, the posterior does not honour the cells either
         return np.zeros_like(parts[0][1])
     row, shares = problem.shares_of_pixels()
     area, pixels = shares.areas(problem.grid.area), len(problem.pixel)
-    part = np.maximum(np.bincount(row, shares.fraction, pixels), 1e-300)
+    part, main = np.maximum(np.bincount(row, shares.fraction, pixels), 1e-300), problem.cell.flat[problem.pixel]
+    unseen = np.flatnonzero((np.bincount(row, minlength=pixels) == 0) & (main >= 0))
     mass = np.bincount(shares.cell, area, shares.count)
     observed = problem.observed.ravel() & (mass > 0)
     at = [(weight, centre.flat[problem.pixel], spread.flat[problem.pixel]) for weight, centre, spread in parts]
@@ -168,6 +172,7 @@ def shifts(problem: DownscalingProblem, parts: Sequence[Part]) -> Float[np.ndarr
         delta = np.where(observed, delta + _newton(off, averaged(above - value), sd), 0.0)
         delta = _around(delta, observed, problem.coarse_shape)
         own = np.bincount(row, shares.fraction * delta[shares.cell], pixels) / part
+        own[unseen] = delta[main[unseen]]
     result = np.full(problem.grid.shape, np.nan)
     result.flat[problem.pixel] = own
     return result

@@ -54,6 +54,10 @@ class Shares:
         cell = number[self.cell]
         return replace(self._some(cell >= 0), cell=cell[cell >= 0], count=count)
 
+    def seen(self, valid: np.ndarray) -> "Shares":
+        """The shares of the valid pixels (H, W) alone: what a mean over these is of."""
+        return self if valid.all() else self._some(valid.flat[self.pixel])
+
     def window(self, shape: tuple[int, int], rows: slice, columns: slice) -> "Shares":
         """The shares of the pixels in a slice of the grid's rows and columns, counted there."""
         place = np.full(shape, -1)

@@ -23,7 +23,8 @@ from deconditioning.fields.spec import DownscalingSpec
 def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     """Way (a): the file contains the target at high resolution, which is coarsened and kept for scoring.
 
-    Blocks of ``spec.block`` pixels give area-weighted coarse values. A random fraction ``spec.withhold`` of the cells
+    Blocks of ``spec.block`` pixels give coarse values, area-weighted means over the pixels that have the target; only
+    these are the bag of a value and its share of a re-aggregated map. A random fraction ``spec.withhold`` of the cells
     with a value is withheld, subject to ``spec.hide`` and ``spec.reveal``. With ``spec.region`` the problem is that of
     a file cut to the region's pixels. Direct matching: a bag for every cell that keeps its target. Indirect: bags from
     the withheld cells only, targets from the others (Chau et al. 2021, §5.2).
@@ -43,6 +44,8 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     count = cells.y.size * cells.x.size
     blocks = weighted(Shares.whole(cell, count), fields, spec, window)
     coarse, *mediators = (blocks.mean(raw[n], grid.area) for n in (spec.target, *spec.mediators))
+    shares = blocks.seen(np.isfinite(raw[spec.target]))
+    blocks = blocks if spec.indirect else shares
     with_data = all_finite([coarse, *mediators], (count,))
     whole = all_finite([raw[n] for n in spec.covariates], grid.shape)
     can_be_bag = mostly(*blocks.valid_area(whole, grid.area)) & all_finite(mediators, (count,))
@@ -52,15 +55,13 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     targets = observed if spec.indirect else bags
     system = CoordinateSystem(grid, needs_sphere(grid))
     sides = Sides(
-        grid=grid, whole=whole, system=system, blocks=blocks, cell=cell, shares=blocks, coarse_grid=cells,
-        coarse=coarse,
+        grid=grid, whole=whole, system=system, blocks=blocks, cell=cell, shares=shares, coarse_grid=cells,
+        coarse=coarse, truth=raw[spec.target],
         covariates=np.stack([raw[n] for n in spec.covariates], axis=-1) if spec.covariates else None,
         bag_block=np.flatnonzero(bags), bag_cell=np.flatnonzero(bags), target_cell=np.flatnonzero(targets),
-        bag_mediators=_columns(mediators, bags),
+        bag_mediators=_columns(mediators, bags), query_mediators=_columns(mediators, targets),
         bag_coordinates=system.of_grid(cells).reshape(count, -1)[bags],
-        query_mediators=_columns(mediators, targets),
         query_coordinates=system.of_grid(cells).reshape(count, -1)[targets],
-        truth=raw[spec.target],
     )  # fmt: skip
     notes += (
         _taken(fields, spec, names)

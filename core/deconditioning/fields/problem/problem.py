@@ -31,7 +31,7 @@ class DownscalingProblem:
     spec : the settings of the problem.
     grid : (H, W) high-resolution grid, cut to whole blocks.
     cell : (H, W) row-major index of the coarse cell with the centre of every pixel, −1 for none.
-    shares : share of every pixel in the coarse cells; a pixel across edges has several.
+    shares : share of every pixel in the coarse cells; a pixel across edges has several, one that was not averaged none.
     coarse_grid, coarse_shape : grid and (ny, nx) of the coarse cells.
     coarse : (ny, nx) coarse values that the model sees, physical units, NaN where withheld or missing.
     coarse_truth : (ny, nx) all known coarse values, including the withheld ones.

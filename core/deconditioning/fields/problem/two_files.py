@@ -155,6 +155,11 @@ def _place(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> _Place:
     grid = covariates.grid.window(*window)
     cells, order = facing(coarse, grid.centre_longitude())
     values, target, density_notes = as_density(coarse, spec, coarse.values(spec.target, spec.select), coarse.grid)
+    if density_notes and spec.weights is not None:
+        raise InputError(
+            f"`{spec.target}` is a sum over each cell, which is divided by the cell's area and so is no mean weighted "
+            f"by `{spec.weights}`: omit the weights, or give weighted means."
+        )
     values, error, notes = values[:, order], own_errors(coarse, spec)[:, order], notes + density_notes
     cell = locate(cells, grid.latitude, grid.longitude)
     rows, columns = slice(None), slice(None)

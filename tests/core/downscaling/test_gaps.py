@@ -1,0 +1,63 @@
+"""Clouds: a coarse value that was averaged over some pixels of its cell is conditioned on as the mean of these."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from deconditioning.downscaling.prediction import matched_data, predict
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.starting import starting_spec
+from deconditioning.downscaling.warping.physical_map import in_warp_units, physical_map, shifts, warped
+from deconditioning.fields.from_dataset import fields_from_dataset
+from deconditioning.fields.grids.blocks import reaggregate
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.problem.warp import Warp
+from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.kernels.tiles import evaluate
+from tests.core.fields.samples import rectilinear
+
+SPEC = DownscalingSpec("t", ("orog",), block=(4, 4), withhold=0.1)
+
+
+@pytest.fixture(scope="module")
+def fields() -> tuple[DownscalingProblem, np.ndarray]:
+    """The problem of a field that follows a rough terrain, without most of its high pixels, and the field itself."""
+    data, rng = rectilinear(40 + 0.25 * np.arange(16), 5 + 0.25 * np.arange(20)), np.random.default_rng(0)
+    height = 1000 + 400 * rng.normal(size=(16, 20))
+    data["orog"].values[:] = height
+    data["t"].values[:] = truth = 290 - 0.0065 * height
+    data["t"].values[(height > 1000) & (rng.random(height.shape) < 0.6)] = np.nan
+    return make_problem(fields_from_dataset(data), SPEC), truth
+
+
+def test_a_map_below_clouds_is_that_of_means_over_the_pixels_that_were_seen(fields) -> None:
+    """Dense algebra with the averages written out by hand; the field is recovered, also where it was not seen."""
+    problem, truth = fields
+    spec = starting_spec(problem, DownscaleSettings("area_to_point_gp", local_scale=False))
+    area = np.where(np.isfinite(problem.truth), np.cos(np.radians(problem.grid.latitude)), 0.0).ravel()
+    index = (np.arange(16) // 4)[:, None] * 5 + np.arange(20) // 4
+    average = (problem.target_cell[:, None] == index.ravel()) * area
+    average /= average.sum(1, keepdims=True)
+    k = evaluate(spec.kernel.build(problem.columns), problem.inputs, problem.inputs).detach().numpy()
+    s = average @ k @ average.T + spec.noise * np.eye(len(average))
+    targets = problem.standardised(average @ np.nan_to_num(problem.truth).ravel())
+    mean = k @ average.T @ np.linalg.solve(s, targets)
+    variance = np.diag(k) - np.einsum("pm,mp->p", k @ average.T, np.linalg.solve(s, average @ k))
+    found = predict(spec, matched_data(problem, spec), problem)
+    np.testing.assert_allclose(found.mean, mean, atol=1e-4)  # areas are differences of sines
+    np.testing.assert_allclose(found.sd_latent.square(), variance, atol=1e-4)
+    assert np.sqrt(np.mean((problem.physical_mean(found.mean) - truth) ** 2)) < 0.05 * truth.std()
+
+
+def test_warped_cells_are_honoured_where_they_were_seen_and_move_as_wholes(fields) -> None:
+    problem = warped(fields[0], Warp("box-cox"))
+    spec = starting_spec(problem, DownscaleSettings("area_to_point_gp", local_scale=False))
+    found = predict(replace(spec, noise=1e-6), matched_data(problem, spec), problem)
+    back = reaggregate(problem, physical_map(problem, found.parts).mean)
+    np.testing.assert_allclose(back[problem.observed], problem.coarse[problem.observed], rtol=1e-9)
+    moved = shifts(problem, in_warp_units(problem, [(1.0, found.mean + 0.5, torch.full_like(found.sd, 0.3))]))
+    for cell in problem.target_cell:
+        assert np.ptp(moved[problem.cell == cell]) == 0 and moved[problem.cell == cell][0] < 0
