@@ -283,7 +283,7 @@ def test_the_command_takes_both_files(tmp_path: Path, capsys: pytest.CaptureFixt
     )  # fmt: skip
     assert code == 0
     said = capsys.readouterr().err
-    assert "20 stations are targets beside the cells" in said and "At the stations that nothing saw" in said
+    assert "20 stations are targets beside the cells" in said and "At the stations that no method used" in said
     with xr.open_dataset(out, engine="h5netcdf") as made:
         assert made["mean"].shape == (24, 32)
 
