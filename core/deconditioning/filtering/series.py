@@ -79,11 +79,11 @@ def _missing(states: np.ndarray, observations: np.ndarray) -> list[str]:
     rows = np.isfinite(np.hstack([states, observations])).any(1)
     result = []
     for part, what, fate in (
-        (observations, "observation", "the filter predicts through them"),
-        (states, "state", "they teach and score nothing"),
+        (observations, "observation", "the filter predicts these steps without updating"),
+        (states, "state", "they are used neither for training nor for scoring"),
     ):
         if count := int((rows & ~np.isfinite(part).all(1)).sum()):
-            result.append(f"{count:,} of {len(part):,} steps lack a whole {what}: {fate}.")
+            result.append(f"{count:,} of {len(part):,} steps lack a complete {what}: {fate}.")
     return result
 
 

@@ -23,7 +23,7 @@ def _csv(name: str, text: str, reads: str = "", **more) -> Animal:
 def _tables() -> Iterator[Animal]:
     yield _csv("repeated-rows", "lat,lon,t\n50,4,1\n50,4,1\n51,5,2\n", "2 stations: 1, 2", noted="1 of 3 rows repeat")
     yield _csv("stations-at-one-place", "lat,lon,t\n50,4,1\n50,4,3\n51,5,2\n", "3 stations: 1, 3, 2",
-               noted="1 of 3 stations stand at the place of another")  # fmt: skip
+               noted="1 of 3 stations have the same position as another")  # fmt: skip
     yield _csv("altitudes-missing", "lat,lon,t,alt\n50,4,1,100\n50,5,3,\n51,5,2,-9999\n", "3 stations: 1, 3, 2",
                noted="-9999 is taken as missing")  # fmt: skip
     yield _csv("errors-missing", "lat,lon,t,error\n50,4,1,0.1\n50,5,3,\n", "2 stations: 1, 3", noted="1 of 2 stations")
