@@ -503,7 +503,8 @@ SENTENCES = (
     ),
     Sentence(LIMITS, "predicted 254,898 pixels in {} CPU seconds and {} GB.", _full_size),
     Sentence(LIMITS, "10⁶ pixels and 10⁵ targets of {} bags were measured", _largest),
-    Sentence(LIMITS, "on the swiss roll the bag GP's 95 % intervals hold {} of the truth", lambda: [_inside("bag_gp")]),
+    Sentence(LIMITS, "on the swiss roll the bag GP's 95 % intervals contain {} of the "
+        "truth", lambda: [_inside("bag_gp")]),
     Sentence(BENCHMARKS, "at the end it is {}, that of the variational CMP {}.", lambda: _accuracy(1, "ssim")),
     Sentence(BENCHMARKS, "than the {} at the end.", lambda: _accuracy(0, "rmse")[:1]),
     Sentence(BENCHMARKS, "summed pair by pair ({} of {})", _fallen_back),
@@ -536,10 +537,10 @@ SENTENCES = (
              lambda: [f"{mean(scores('swiss_roll', 'rmse', matching='direct', model='bag_gp')):.2f}"]),
     Sentence(ROLL, "both are optimised: {} against {}. λ ends at its lower bound in {} (CMP) and {} (shrinkage CMP)",
              _vanishes),
-    Sentence(ROLL, "the bag GP's hold {} on average, {} on the worst of 20 seeds.", lambda: [
+    Sentence(ROLL, "those of the bag GP contain {} on average, {} on the worst of 20 seeds.", lambda: [
         _inside("bag_gp"), f"{100 * min(scores('swiss_roll', 'coverage95', matching='indirect', model='bag_gp')):.0f} %"
     ]),
-    Sentence(ROLL, "Its 50 % intervals hold {}, too much",
+    Sentence(ROLL, "Its 50 % intervals contain {}, which is too much",
              lambda: [f"{100 * mean(scores('swiss_roll', 'coverage50', matching='indirect', model='bag_gp')):.0f} %"]),
     Sentence(ROLL, "The CRPS is {} instead of",
              lambda: [f"{mean(scores('swiss_roll', 'crps', matching='indirect', model='bag_gp')):.2f}"]),
