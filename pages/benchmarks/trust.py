@@ -122,7 +122,8 @@ def _everything(kept: dict[str, Any], lines: list[dict[str, Any]]) -> None:
     st.caption(
         f"Means over the draws (stored; made by `{kept['command']}`, measured with version {kept['version']}). "
         "Half of the cells are "
-        "hidden, and all pixels are scored. In 50 % and 95 % intervals: share of the truth inside them. Warnings: "
+        "hidden, and all pixels are scored. In 50 % and 95 % intervals: share of the truth inside these intervals. "
+        "Warnings: "
         "draws for which the app warns a user without a truth, for example that bilinear interpolation is more "
         "accurate. CPU seconds for one fit with learning and its test one scale up, on one thread."
     )

@@ -19,7 +19,7 @@ def sentence(shown: Shown) -> None:
     series, result = shown.result.series, shown.result
     cells, pixels = int(series.problem.observed.sum()), series.problem.grid.area.size
     known = (
-        f"Prior covariance: {result.diagnostics['mixture']}, the rest from the kernel; the archive holds "
+        f"Prior covariance: {result.diagnostics['mixture']}, the rest from the kernel; the archive contains "
         f"{shown.training} earlier times."
         if shown.training
         else "No fine field is known."

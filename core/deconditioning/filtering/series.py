@@ -29,7 +29,7 @@ class Series:
     def from_table(table: Table, states: list[str], observations: list[str], time: str | None = GUESSED) -> "Series":
         """Columns of a table, one row a step: in order of ``time``, with rows of NaN where a step or a cell is missing.
 
-        ``time`` is a column of dates or numbers, None for rows as they stand; not given, the column that is one. Raises
+        ``time`` is a column of dates or numbers, None for rows in file order; not given, the column that is one. Raises
         ``InputError`` for words, a column in both parts, one that never changes, times that are unusable (`on_steps`).
         """
         for what, names in (("state", states), ("observation", observations)):

@@ -42,13 +42,17 @@ _NEAR = 0.01
 
 #: What each assumption claims, and the threshold of its test.
 STATED: dict[str, tuple[str, str]] = {
-    "covariates": ("Covariates carry detail into the cells", f"at least {100 * WEAK:.0f} % explained"),
-    "mediation": ("The mediators say what the cells contain", f"at least {100 * HALF:.0f} % explained"),
+    "covariates": ("Covariates explain the variation inside the cells", f"at least {100 * WEAK:.0f} % explained"),
+    "mediation": ("The mediators predict what the cells contain", f"at least {100 * HALF:.0f} % explained"),
     "overlap": (
-        "Targets lie where cells with covariates do",
-        f"an effective sample of at least {100 * HALF:.0f} %, and {100 * _MOST_REACHED:.0f} % of the targets near one",
+        "The mediators of targets and of cells with covariates overlap",
+        f"an effective sample size of at least {100 * HALF:.0f} %, and {100 * _MOST_REACHED:.0f} % of the targets "
+        "near a cell",
     ),
-    "aggregation": ("The cells determine most of what is inside them", f"at least {100 * HALF:.0f} % captured"),
+    "aggregation": (
+        "The cell means determine most of the variation inside the cells",
+        f"at least {100 * HALF:.0f} % captured",
+    ),
     "reach": (
         "The map extrapolates little beyond the cells",
         f"at most {number(_MOST_AT_ALL)} times the range of the cells beyond it, {number(_MOST_BEYOND)} where a "
@@ -116,7 +120,7 @@ def _mediation(problem: DownscalingProblem, spec: ModelSpec, data: IndirectData)
         share = float(data.targets.var()) / (float(data.targets.var()) + doubt)
         sentence = f"The mediators explain {100 * share:.0f} % of the variance of the cells' pseudo-targets"
     if share < HALF:
-        sentence += ": most information is lost in mediation"
+        sentence += ": mediation loses most of the information"
     return Assumption("mediation", share, share >= HALF, f"{sentence}.")
 
 
