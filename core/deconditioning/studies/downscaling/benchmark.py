@@ -62,7 +62,7 @@ _PEERS: dict[str, Callable[[DownscalingProblem], Predictive]] = {
     BOOSTING: gradient_boosting, _INTERPOLATION: optimal_interpolation,
 }  # fmt: skip
 #: Case → data set and the changes to its own settings: matched through a mediator. ``planets``: (rows, columns) of
-#: made-up planets, another one for each seed; ``seeds``: how many seeds it has at most.
+#: synthetic planets, another one for each seed; ``seeds``: how many seeds it has at most.
 MEDIATED: dict[str, dict[str, Any]] = {
     "ukv-645m": {"data": "ukv-645m", "problem": {"withhold": 0.5, "mediators": ["surface_altitude"]}},
     "ukv-75m": {"data": "ukv-75m", "problem": {"withhold": 0.5, "mediators": ["surface_altitude"]}},
