@@ -183,7 +183,7 @@ BUILT_IN = (
         "generated",
         GENERATED,
         "deconditioning.datasets.network, seed 0",
-        "A generated temperature in 16 cells and at 50 stations, which all read 0.8 K too high; 300 others only score the map.",
+        "A generated temperature in 16 cells and at 50 stations, all 0.8 K too high; 300 others score the map.",
         partial(_network, "fields"),
         _matched("t", ["altitude"], 18, {}),
         {

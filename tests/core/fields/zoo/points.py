@@ -59,7 +59,7 @@ def _samples() -> Iterator[Animal]:
     yield _nc("times-without-dates", {"t": (("station", "time"), table, kelvin)}, refused=r"'t\[0\]', 't\[1\]'")
     rows = ("station", [1, 0, 2, 1], {"sample_dimension": "obs"})
     measured = {"t": ("obs", np.arange(4.0), kelvin), "time": ("obs", np.zeros(4), TIME)}
-    yield _nc("ragged", {**measured, "row_size": rows}, "4 stations: 0, 1, 2, 3 K", noted="1 of 4 stations stand at")
+    yield _nc("ragged", {**measured, "row_size": rows}, "4 stations: 0, 1, 2, 3 K", noted="1 of 4 stations have the")
     index = ("obs", [3, 1, 2, 0], {"instance_dimension": "station"})
     yield _nc("indexed", {**measured, "index": index}, "4 stations: 0, 1, 2, 3 K")
     wrong = ("station", [1, 0, 2, 2], {"sample_dimension": "obs"})
