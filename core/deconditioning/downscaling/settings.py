@@ -254,26 +254,26 @@ class DownscaleSettings(KernelSettings, LearningSettings):
         are matched and shrinkage_cmp where they are matched through mediators.
     kernel, mediator_kernel : a family for the columns that are no coordinates ("rbf", "matern32" …), or a whole
         kernel as ``KernelSpec.to_dict`` gives it; ``None`` for the default.
-    linear_mean : whether f has an unknown prior mean that is linear in the covariates (`with_linear_mean`); models of
-        fields in space have it anyhow.
+    linear_mean : whether f has an unknown prior mean that is linear in the covariates (`with_linear_mean`); always so
+        for models of fields in space.
     local_slopes : whether slopes of the covariates vary from place to place (models of fields in space whose kernel is
         not given whole); ``None``: no.
     spatial : family on the coordinates, ``None`` for the model's own (`Start`); structure : "sum" or "product".
     regularisation, noise, point_noise, representativeness : λ, σ², ς², τ² (targets standardised); ``None`` for the
         start values.
-    hold : noises that learning leaves as they are, among "noise" and "point_noise"; ``None`` for the model's own.
+    hold : noise variances that learning keeps fixed, among "noise" and "point_noise"; ``None`` for the model's own.
     inducing : inducing points of a sparse model: how many, or a whole ``Inducing`` as a dict; ``placement`` of them.
-    choose : whether learning may take the other of the two models that suit cells matched through mediators, where
-        one scale up it comes nearer; ``None``: where the model is "auto".
+    choose : whether learning may take the other of the two models that suit cells matched through mediators, if it is
+        more accurate one scale up; ``None``: where the model is "auto".
     average : whether learning averages the models that suit the data, with weights found one scale up, or the other
         models of a learned average and their weights; ``None``: where the model is "auto".
     learn : whether hyperparameters are learned; the others as in ``LearningOptions``.
-    stage_one : as in ``LearningOptions``, or "choose": joint learning unless it is clearly farther off one scale up
-        than leaving bags out, where λ and ℓ can be found in either way (`deconditioning.downscaling.stages`).
+    stage_one : as in ``LearningOptions``, or "choose": joint learning unless it is clearly less accurate one scale
+        up than leaving bags out, if λ and ℓ can be learned in both ways (`deconditioning.downscaling.stages`).
     points : points per bag while learning (k-means coreset); the posterior uses all.
-    every_pixel : learning sums isotropic terms of the place over every pixel instead (`bag_sums.radii`); ``None``
+    every_pixel : learning sums isotropic terms in location over every pixel instead (`bag_sums.radii`); ``None``
         for the model's own.
-    local_scale : whether sds are taken times a factor that varies from place to place, learned from the cells left out
+    local_scale : whether the sd is multiplied by a factor that varies in space, learned from the left-out cells
         (``ModelSpec``; matched cells, exact models on bags, coordinates); ``None`` for the model's own.
     warp : "auto", "none", "log", "box-cox", "logit", or a `deconditioning.fields.problem.warp.Warp` as a dictionary.
     integrate : whether the map of fewer than 60 visible cells is averaged over the posterior of the hyperparameters
