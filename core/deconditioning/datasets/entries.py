@@ -166,7 +166,7 @@ BUILT_IN = (
     ),
     Entry(
         "made-up-region",
-        "Synthetic region, 480 days",
+        "Region, 480 days (synthetic)",
         "generated",
         GENERATED,
         "deconditioning.datasets.weather, seed 0",
@@ -175,11 +175,11 @@ BUILT_IN = (
         _made_up_region,
         _matched("t", ["orography", "land"], 4, {"time": 0}),
     ),
-    _atmosphere("atmosphere", "Synthetic planet at 0.5°", (360, 720), 17),
-    _atmosphere("atmosphere-small", "Synthetic planet at 2°", (90, 180), 5),
+    _atmosphere("atmosphere", "Planet at 0.5° (synthetic)", (360, 720), 17),
+    _atmosphere("atmosphere-small", "Planet at 2° (synthetic)", (90, 180), 5),
     Entry(
         "stations",
-        "Synthetic cells and stations",
+        "Cells and stations (synthetic)",
         "generated",
         GENERATED,
         "deconditioning.datasets.network, seed 0",
@@ -193,7 +193,7 @@ BUILT_IN = (
     ),
     Entry(
         "districts",
-        "Synthetic districts",
+        "Districts (synthetic)",
         "generated",
         GENERATED,
         "deconditioning.datasets.network, seed 0",
