@@ -55,8 +55,8 @@ STATED: dict[str, tuple[str, str]] = {
     ),
     "reach": (
         "The map extrapolates little beyond the cells",
-        f"at most {number(_MOST_AT_ALL)} times the range of the cells beyond it, {number(_MOST_BEYOND)} where a "
-        "covariate lies outside its own range",
+        f"the mean leaves the range of the cells by at most {number(_MOST_AT_ALL)} times that range, "
+        f"{number(_MOST_BEYOND)} times where a covariate lies outside its own range",
     ),
     "water": ("The orography is flat over water", ""),
     "intervals": (
