@@ -1,5 +1,5 @@
 # Deconditioning Lab. `make run` opens the app, `make test` checks everything; both set themselves up.
-# `make serve` opens it to a room: on every interface, each browser with runs and uploads of its own.
+# `make serve` opens it to other computers: on every interface, each browser with runs and uploads of its own.
 # An own interpreter: make run PYTHON=/path/to/python3.12. Only some tests: make test ARGS="-k fields".
 # Tests run in two processes, each file in one of them: those of tensors, where every shape is checked, the others, and
 # last, in three since they wait a third of their time, those in the browser, each process with an app and a browser of

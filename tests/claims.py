@@ -503,11 +503,14 @@ SENTENCES = (
     ),
     Sentence(LIMITS, "predicted 254,898 pixels in {} CPU seconds and {} GB.", _full_size),
     Sentence(LIMITS, "10⁶ pixels and 10⁵ targets of {} bags were measured", _largest),
-    Sentence(LIMITS, "on the swiss roll the bag GP's 95 % intervals hold {} of the truth", lambda: [_inside("bag_gp")]),
+    Sentence(LIMITS, "on the swiss roll the bag GP's 95 % intervals contain {} of the "
+        "truth", lambda: [_inside("bag_gp")]),
     Sentence(BENCHMARKS, "at the end it is {}, that of the variational CMP {}.", lambda: _accuracy(1, "ssim")),
     Sentence(BENCHMARKS, "than the {} at the end.", lambda: _accuracy(0, "rmse")[:1]),
     Sentence(BENCHMARKS, "summed pair by pair ({} of {})", _fallen_back),
-    Sentence("docs/period.md", "window of the British Isles is held at {} to {} of the pixels", _held_maxima),
+    Sentence(
+        "docs/period.md", "maximum of a single window of the British Isles at {} to {} of the pixels", _held_maxima
+    ),
     Sentence(BAYES, "what ABC needs about {} simulations for, and with 1,600 + 1,600 what it needs about {} for.",
              _abc_needs),
     Sentence(BAYES, "It loses {} % at d = 64", _validated_loss),
@@ -525,7 +528,7 @@ SENTENCES = (
     Sentence(BAYES, "the UKF is more accurate, {} against {}",
              lambda: [f"{_filter(name, 'b'):.4f}".removeprefix("0") for name in ("ukf", "ekf")]),
     Sentence(BAYES, "with 10 % of it left out (rank {}) the error is {} times as large, and 1 % takes rank {}. Lanczos "
-             "steps take the matrix whole in {} CPU ms a frame, where rank {} takes {}", _camera_ranks),
+             "steps with the full matrix take {} CPU ms a frame, whereas rank {} takes {}", _camera_ranks),
     Sentence(FREE, "the exact posterior has mean {} and 95 % interval [{}, {}]", _exact),
     Sentence(FREE, "the gap is {} for exponential-gamma and {} for predators and prey", _gaps),
     Sentence(LINE, "RMSE is {} over ten seeds, {} over seeds 0 to 2.", lambda: [_lines(10), _lines(3)]),
@@ -534,12 +537,12 @@ SENTENCES = (
              lambda: [f"{mean(scores('swiss_roll', 'rmse', matching='direct', model='bag_gp')):.2f}"]),
     Sentence(ROLL, "both are optimised: {} against {}. λ ends at its lower bound in {} (CMP) and {} (shrinkage CMP)",
              _vanishes),
-    Sentence(ROLL, "the bag GP's hold {} on average, {} on the worst of 20 seeds.", lambda: [
+    Sentence(ROLL, "those of the bag GP contain {} on average, {} on the worst of 20 seeds.", lambda: [
         _inside("bag_gp"), f"{100 * min(scores('swiss_roll', 'coverage95', matching='indirect', model='bag_gp')):.0f} %"
     ]),
-    Sentence(ROLL, "Its 50 % intervals hold {}, too much",
+    Sentence(ROLL, "Its 50 % intervals contain {}, which is too much",
              lambda: [f"{100 * mean(scores('swiss_roll', 'coverage50', matching='indirect', model='bag_gp')):.0f} %"]),
-    Sentence(ROLL, "The CRPS is {}, where it was",
+    Sentence(ROLL, "The CRPS is {} instead of",
              lambda: [f"{mean(scores('swiss_roll', 'crps', matching='indirect', model='bag_gp')):.2f}"]),
 )  # fmt: skip
 
@@ -574,8 +577,8 @@ ALLOWED: dict[str, dict[str, str]] = {
         "at about 95 % of the pixels": "what two standard deviations of a normal distribution mean",
         "the 50, 90 and 95 % intervals": "nominal levels",
         "Below 0.3 no method": "the page's own threshold of the explained share",
-        "95 % intervals hold less than 90 % or more than 98 %": "nominal levels, and where the verdict turns amber",
-        "what 98 % of the pixels": "a rule of the colour limits",
+        "95 % intervals contain less than 90 % or more than 98 %": "nominal levels, and where the verdict turns amber",
+        "value that 98 % of the pixels": "a rule of the colour limits",
         "a weight below 5 % is dropped": "a setting of ours",
         "an end of the 95 % interval": "nominal level",
         "is above 97.5 %, otherwise": "a setting of ours",
@@ -628,8 +631,8 @@ ALLOWED: dict[str, dict[str, str]] = {
         "noisy data (sd 0.1)": "the problem's definition",
     },
     ROLL: {
-        "their 95 % intervals held 16 %": "rows of before, which the covariance has replaced; the means are the same",
-        "0.63, as intervals with": "rows of before, which the covariance has replaced; the means are the same",
+        "the 95 % intervals contain 16 %": "rows of before, which the covariance has replaced; the means are the same",
+        "0.63, because intervals with": "rows of before, which the covariance has replaced; the means are the same",
         "and 0.01 is too large": "a setting of ours",
         "held at 0.01 the evidence": "a setting of ours",
     },

@@ -179,8 +179,9 @@ def _check(code: int, words: bytes, name: str) -> None:
 def _say_open(what: str) -> None:
     """Once a process: what this machine cannot keep the reader of an uploaded file from."""
     logger.warning(
-        "Uploaded files are read in a process of their own that this machine does not wholly lock in (open: %s): let "
-        "in only people whom you trust, or run on Linux 5.13 or newer with Landlock and seccomp, and not as root.", what
+        "Uploaded files are read in a separate process, which this machine cannot fully isolate (not protected: %s): "
+        "admit only people whom you trust, or run on Linux 5.13 or newer with Landlock and seccomp, and not as "
+        "root.", what
     )  # fmt: skip
 
 

@@ -34,9 +34,9 @@ TITLES = {
     "camera": "Filtering: camera",
     "latency": "From a key press to the picture",
     "start_up": "Start-up",
-    "load": "A room at once",
+    "load": "Thirty people at once",
     "lesson": "A class at once",
-    "soak": "Memory after a room has left",
+    "soak": "Memory after users have left",
     "period": "A period from a fine archive",
     "period_statistics": "Intervals of a period's statistics",
 }
@@ -60,7 +60,7 @@ PLAIN = ("models", "gram_gradients", "full_size", "kernel_sums", "sparse_represe
 TOPICS = (
     Topic("Time compared with a plain implementation", PLAIN, headlines.beside_plain),
     Topic("Up to a million pixels", ("scale", "scale_most_bags", "gpu"), headlines.up_to_a_million),
-    Topic("A period instead of a moment", ("period", "period_statistics"), headlines.period),
+    Topic("A period instead of a single time", ("period", "period_statistics"), headlines.period),
     Topic("Many time steps", ("store",), headlines.many_steps, folded=True),
     Topic("Files", ("files", "two_grids"), headlines.files, folded=True),
     Topic("Waiting", ("latency",), headlines.waiting, folded=True),

@@ -95,8 +95,8 @@ def _line(case: str, result: dict[str, dict[str, Any]]) -> dict[str, Any]:
     }
     about = MEDIATORS[case]
     return {
-        "Unexplained": number(about["untold"], 6),
-        "Mediator": number(about["told"], 6),
+        "Unexplained": number(about["unexplained"], 6),
+        "Mediator": number(about["mediator"], 6),
         **each,
         "p": test.note or number(test.p_value, 1),
         "Seeds": result[PLAIN]["n"],

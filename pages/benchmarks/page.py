@@ -24,7 +24,9 @@ TITLES = {
 
 def main() -> None:
     """A headline a topic, with one small table or figure; everything else folded below it."""
-    page_header("Benchmarks", "Which model is most accurate on real fields, are its intervals right, how fast is it?")
+    page_header(
+        "Benchmarks", "Which model is most accurate on real fields, are its intervals right, and how fast is it?"
+    )
     st.subheader("Calibration and accuracy on real fields", anchor=False)
     show_trust()
     st.subheader("Accuracy of downscaling through a mediator", anchor=False)

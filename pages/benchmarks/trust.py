@@ -121,9 +121,10 @@ def _everything(kept: dict[str, Any], lines: list[dict[str, Any]]) -> None:
     st.dataframe(lines, hide_index=True, width="stretch", placeholder=MISSING)
     st.caption(
         f"Means over the draws (stored; made by `{kept['command']}`, measured with version {kept['version']}). "
-        f"Half of the cells are "
-        "hidden, and all pixels are scored. In 50 % and 95 % intervals: share of the truth inside them. Warnings: "
-        "draws on which the app warns a user who has no truth, for example that bilinear interpolation is more "
+        "Half of the cells are "
+        "hidden, and all pixels are scored. In 50 % and 95 % intervals: share of the truth inside these intervals. "
+        "Warnings: "
+        "draws for which the app warns a user without a truth, for example that bilinear interpolation is more "
         "accurate. CPU seconds for one fit with learning and its test one scale up, on one thread."
     )
 
@@ -134,7 +135,7 @@ def _choice(rows: list[dict[str, Any]]) -> str:
     if not pairs:
         return ""
     return (
-        " The test one scale up, which needs no fine truth, picked the more accurate of two methods in "
+        " The test one scale up, which needs no fine truth, chose the more accurate of two methods in "
         f"{right} of {pairs} comparisons."
     )
 

@@ -10,6 +10,10 @@ PRESETS = keeping(
     Preset(
         "Too much smoothing", "λ is so large that all bags have nearly the same estimate.", at(S, regularisation=10.0)
     ),
-    Preset("Three points per bag", "Small bags, where shrinkage pays off.", at(S, layout="50 × 3", unequal=False)),
+    Preset(
+        "Three points per bag",
+        "Small bags of equal size: both estimates are identical.",
+        at(S, layout="50 × 3", unequal=False),
+    ),
     Preset("Isolated bags", "ℓ is so narrow that no bag learns from its neighbours.", at(S, mediator_scale=0.1)),
 )

@@ -133,7 +133,7 @@ def _standardised(problem: DownscalingProblem) -> str:
             "from visible cells only."
         )
     return (
-        f"The model sees {plain(problem.warp.formula)} =: $g(v)$ of the values, standardised with mean "
+        f"The model uses {plain(problem.warp.formula)} =: $g(v)$ of the values, standardised with mean "
         f"{number(scale.mean, 5)} and sd {number(scale.sd, 4)}, taken from visible cells only. The quantiles of a "
         "pixel are $g^{-1}(m + \\delta + s\\,\\Phi^{-1}(q))$ with the mean $m$ and the sd $s$ of $g(v)$; the shift "
         "$\\delta$ of a cell is such that the means of its pixels average to its value."

@@ -98,8 +98,8 @@ def resolution(problem: DownscalingProblem) -> float | None:
         step=float(f"{step:.1g}"),
         help="The wavelength below which the true field is known to be smooth: a fluctuation of that wavelength keeps "
         "half of its power in the draws, shorter ones keep less. Models and analyses are smooth below four to eight "
-        f"steps of their grid; a step of this one is {number(step, 2)} km. The draws, their sd and the downloaded file "
-        "follow.",
+        f"steps of their grid; a step of this one is {number(step, 2)} km. This affects the draws, their sd and the "
+        "downloaded file.",
     )  # fmt: skip
     return float(stated) or None
 
@@ -122,9 +122,10 @@ def _spectra(problem: DownscalingProblem, spectra: DrawSpectra) -> None:
         figure = power_spectra(spectra.wavenumber, spectra.power, units=plain(problem.units), dark=is_dark())
         plotly_live(figure, "draw-spectra", later=True)
         st.markdown(
-            "Power by wavenumber of the fields less a plane, under a window. The coarse cells determine the field at "
-            "wavelengths above twice the cell size; below it the draws continue the roughness that the model learned "
-            "between the cells. A lower effective resolution damps what is finer."
+            "Power against wavenumber, after a plane is subtracted and a window applied. The coarse cells determine "
+            "the field at wavelengths above twice the cell size; at shorter wavelengths the draws extrapolate the "
+            "roughness that the model learned between the cells. If you state an effective resolution, shorter "
+            "wavelengths are damped."
         )
 
 

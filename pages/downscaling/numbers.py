@@ -59,8 +59,8 @@ def rounding(key: str, _problem: DownscalingProblem) -> str:
         return ""
     units = plain(_problem.units)
     return (
-        f"The file stores the truth in steps of {number(step)} {units}. This makes stripes on the map of the error, "
-        f"and alone an RMSE of {number(step / 12**0.5, 2)} {units}."
+        f"The file stores the truth in steps of {number(step)} {units}. This causes stripes on the map of the error, "
+        f"and by itself an RMSE of {number(step / 12**0.5, 2)} {units}."
     )
 
 

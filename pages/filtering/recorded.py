@@ -27,7 +27,7 @@ from pages.kit.session import Key
 
 #: Columns of the state that get a picture each.
 _MOST_PICTURES = 3
-_AS_THEY_STAND = "rows as they stand"
+_FILE_ORDER = "rows in file order"
 
 
 @st.cache_resource(show_spinner="Reading the series …", max_entries=4)
@@ -111,14 +111,14 @@ def _choose_columns(table: Table) -> tuple[list[str], list[str]]:
 
 
 def _choose_time(table: Table, taken: list[str]) -> str | None:
-    """The column by which rows are sorted and gaps are found; None for rows as they stand."""
+    """The column by which rows are sorted and gaps are found; None for rows in file order."""
     dated = [name for name, values in table.columns.items() if values.dtype.kind == "M"]
     offered = [name for name in (*dated, *table.numeric) if name not in taken]
     guess = time_column(table, taken)
-    options = [_AS_THEY_STAND, *offered]
+    options = [_FILE_ORDER, *offered]
     result = st.selectbox("Time", options, options.index(guess) if guess else 0, key=f"f-time-{table.source}-{guess}",
                          help="Rows are sorted by this column; missing steps are predicted.")  # fmt: skip
-    return None if result == _AS_THEY_STAND else result
+    return None if result == _FILE_ORDER else result
 
 
 def _is_clock(values: np.ndarray) -> bool:

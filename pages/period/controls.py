@@ -132,8 +132,8 @@ def downscaled(choice: Choice) -> Shown:
     size = fields.grid.area.size * (len(labels) - choice.first)
     if size > _MOST_VALUES:
         raise InputError(
-            f"{len(labels) - choice.first} times of {fields.grid.area.size:,} pixels are too many for a page: begin "
-            "later, or use `deconditioning downscale --times` (docs/period.md)."
+            f"{len(labels) - choice.first} times of {fields.grid.area.size:,} pixels are too many for a page: choose "
+            "fewer times, or use `deconditioning downscale --times` (docs/period.md)."
         )
     series = read_series(Source(choice.key), spec, fields_of, [f"#{choice.first}/#{len(labels) - 1}"])
     settings = DownscaleSettings(model="area_to_point_gp")

@@ -45,8 +45,8 @@ def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     plotly_live(figure, "p-hovmoeller")
     where = f"on the line through {name_of(series, place)}" if line == _LINE else "averaged over the other coordinate"
     st.caption(
-        f"Each row is one time, {where}. What stays in place is upright, what moves is slanted; the hours of a day or "
-        f"the seasons are bands across. Units: {plain(series.problem.units)}."
+        f"Each row is one time, {where}. Stationary features are vertical, moving ones are slanted; the daily or "
+        f"annual cycle shows as horizontal bands. Units: {plain(series.problem.units)}."
     )
 
 

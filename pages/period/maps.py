@@ -50,7 +50,7 @@ def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     """The books: fields on one scale, and the sd on its own."""
     difference = widgets.toggle(
         "Anomaly", value=False, key="p-difference",
-        help="Each map minus its own mean over the period: shows what moves instead of where it is warm.",
+        help="Each map minus its own mean over the period: shows changes in time instead of the mean pattern.",
     )  # fmt: skip
     books = _books(choice, shown, bool(difference))
     sheet = books.sheet

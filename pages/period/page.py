@@ -32,11 +32,11 @@ def body() -> None:
     VIEWS[view or "Hovmöller diagram"](choice, shown, at)
     explain(
         "All times share the hyperparameters and one factorisation; each costs one solve. With an archive, its "
-        "climatology is taken out and its covariance is mixed with the kernel's.",
+        "climatology is subtracted and its covariance is mixed with that of the kernel.",
         "With the climatologies $c$ of fine and $c_z$ of coarse values, harmonics $H_t$ and the covariance of fine "
         "with coarse anomalies $C = w\\,(r^\\top a/N)\\circ\\rho + (1-w)\\,s^2 k$, the mean of time $t$ is\n\n"
         "$$H_t c + C\\,(K + \\epsilon I)^{-1}(z_t - H_t c_z),$$\n\n"
-        "where $w$ and the reach of the taper $\\rho$ are those that predict blocks of time left out best.",
+        "where $w$ and the reach of the taper $\\rho$ are those that predict left-out blocks of time best.",
         "docs/period.md",
     )
     words.licence(shown)

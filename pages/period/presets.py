@@ -25,7 +25,7 @@ PRESETS = keeping(
     Preset("Small cells", "Cells of 2 × 2 pixels: interpolation is nearly as good.", _small_cells),
     Preset(
         "What moves",
-        "Each map minus its own mean over the period: weather without the climate.",
+        "Each map minus its own mean over the period: the weather without the mean pattern.",
         lambda controls: {"p-difference": True},
     ),
 )

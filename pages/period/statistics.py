@@ -77,7 +77,7 @@ def _about(statistic: PeriodStatistic, count: int) -> str:
     """How the interval was made and how often it holds the truth."""
     about = (
         f"The statistic of each of {count} joint draws of the series; nine of ten further draws would lie in the "
-        "interval. Errors of neighbouring times are alike, so the sd of a mean is larger than sd/√N."
+        "interval. Errors at neighbouring times are correlated, so the sd of a mean is larger than sd/√N."
     )
     if statistic.truth is not None:
         held = (statistic.low <= statistic.truth) & (statistic.truth <= statistic.high)
@@ -87,7 +87,7 @@ def _about(statistic: PeriodStatistic, count: int) -> str:
     if statistic.sd_if_fixed is not None:
         between = [number(float(np.nanmean(each)), 2) for each in (statistic.sd, statistic.sd_if_fixed)]
         about += (
-            " Without an archive the cells cannot show which share of the errors never changes, so the interval is "
-            f"too narrow: the mean sd is between {between[0]}, as it is here, and {between[1]}."
+            " Without an archive the cells cannot show which share of the errors is constant in time, so the "
+            f"interval is too narrow: the mean sd is between {between[0]}, the value used here, and {between[1]}."
         )
     return about

@@ -117,7 +117,7 @@ def _position(verification: Verification) -> None:
     if scores.pit is not None:
         plotly_live(pit_histogram(scores.pit.tolist(), model=own, height=320, dark=is_dark()), "p-pit")
     st.caption(
-        "How often the truth fell into each twentieth of its predicted distribution: flat is right, a U says that "
+        "How often the truth fell into each twentieth of its predicted distribution: flat is right, a U means that "
         "intervals are too narrow, a hump that they are too wide."
     )
 
@@ -171,7 +171,7 @@ def _region(shown: Shown, verification: Verification) -> None:
     else:
         values, title = scores.maps[name], {"rmse": "RMSE", "bias": "Bias, prediction − truth"}[name]
     one_map(Panel("region", title, values, series.problem.grid, _scale(name, values, units)), "p-region")
-    st.caption("Each pixel over all times: dark patches of error are where the map cannot be relied on.")
+    st.caption("Scores of each pixel over all times. The map is unreliable where its error is dark.")
 
 
 def _short(reference: str) -> str:

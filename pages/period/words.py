@@ -19,7 +19,7 @@ def sentence(shown: Shown) -> None:
     series, result = shown.result.series, shown.result
     cells, pixels = int(series.problem.observed.sum()), series.problem.grid.area.size
     known = (
-        f"Prior covariance: {result.diagnostics['mixture']}, the rest from the kernel; the archive holds "
+        f"Prior covariance: {result.diagnostics['mixture']}, the rest from the kernel; the archive contains "
         f"{shown.training} earlier times."
         if shown.training
         else "No fine field is known."
@@ -91,8 +91,8 @@ def table(shown: Shown) -> None:
     units = plain(shown.result.series.problem.units)
     st.caption(
         f"Over all pixels of all times, weighted by area; RMSE and CRPS in {units}. {OWN}: the maps above. BCSD adds "
-        "the coarse anomaly to the fine climatology of the archive; ridge regression predicts the rest from the cells. "
-        "Size of changes: the root mean square of what changes from one time to the next, divided by that of the truth."
+        "the coarse anomaly to the fine climatology of the archive; ridge regression predicts the rest from the "
+        "cells. Size of changes: the root mean square change from one time to the next, divided by that of the truth."
     )
 
 

@@ -52,8 +52,8 @@ def main() -> None:
         page_link("runs", "Your runs and their links", icon=":material/link:")
     with evidence, st.container(border=True, height="stretch"):
         st.subheader("Check", anchor=False)
-        st.markdown("What holds of the published results, and how accurate each model is on real fields.")
-        page_link("replicated", "Published results, redone", icon=":material/fact_check:")
+        st.markdown("Which published results hold, and how accurate each model is on real fields.")
+        page_link("replicated", "Published results, recomputed", icon=":material/fact_check:")
         page_link("benchmarks", "Accuracy of every model", icon=":material/leaderboard:")
         page_link("glossary", "What the words mean", icon=":material/dictionary:")
 

@@ -35,7 +35,7 @@ def period(hours: int, guess: Guess | None, dark: bool) -> Shown:
         lesson = (
             f"The error of a mean over {number(hours)} hours is {percent(real)} of that of a single time. If the "
             f"errors of {number(count)} times were independent, it would be {percent(apart)}; if they never changed, "
-            "100\u00a0%. Errors of neighbouring times are alike: how alike, the earlier times show."
+            "100\u00a0%. Errors at neighbouring times are similar; the earlier times show how similar."
         )
     equation = rf"""
 $$\mathrm{{Var}}\Big(\tfrac1n\sum_i e_i\Big) = \frac1{{n^2}}\sum_{{i,j}} s_i s_j\,\rho(|t_i - t_j|),\qquad
@@ -91,7 +91,7 @@ def _against_length(result: Lasting, count: int, dark: bool) -> Figure:
 STEPS = (
     Step(
         "A period",
-        "Errors last: a mean over many times is more certain than a single time, but by less than one might think.",
+        "Errors persist: a mean over many times is more certain than a single time, but by less than one might think.",
         Control("Averaged over, hours", options=HOURS, value=120),
         Question("How large is the error of the mean, in per cent of the error of a single time?"),
         period,

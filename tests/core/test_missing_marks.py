@@ -171,7 +171,7 @@ def test_a_coarse_target_of_its_own_has_its_gaps(tmp_path):
 def test_a_number_that_no_field_holds_is_told(tmp_path):
     found = open_fields(saved(tmp_path, "a.nc", region()))
     spec = DownscalingSpec("t", ("orog",), block=(4, 6), missing=("-999",))
-    assert "No value used here is -999, so that `--missing=-999` changes nothing." in make_problem(found, spec).notes
+    assert "No value used here is -999, so `--missing=-999` has no effect." in make_problem(found, spec).notes
     assert DownscalingSpec("t").to_dict().keys().isdisjoint({"missing"})
 
 
@@ -194,4 +194,4 @@ def test_a_table_in_netcdf_has_marks_too(tmp_path):
     )
     table = read_table(tmp_path / "a.nc")
     assert np.isnan(table.columns["a"]).tolist() == [False, False, True, False]
-    assert "'a' is -9999 in 1 row and else from 1 to 4: -9999 is taken as missing." in table.notes
+    assert "'a' is -9999 in 1 row and from 1 to 4 elsewhere: -9999 is taken as missing." in table.notes

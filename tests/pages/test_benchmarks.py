@@ -85,7 +85,7 @@ def test_trust_is_told_by_its_stored_rows(page: AppTest):
     assert set(table["Warnings"][table["Model"] == "Gradient boosting"]) == {"–"}
     (said,) = [block.value for block in page.markdown if "real fields are hidden, 5 times each" in block.value]
     right, pairs = told_right(kept)
-    assert f"picked the more accurate of two methods in {right} of {pairs} comparisons" in said and pairs == 4 * 5 * 10
+    assert f"chose the more accurate of two methods in {right} of {pairs} comparisons" in said and pairs == 4 * 5 * 10
     shares = {
         case: mean(r["scores"]["coverage95"] for r in kept if r["case"] == case and r["model"] == "area_to_point_gp")
         for case in {row["case"] for row in kept}

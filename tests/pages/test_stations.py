@@ -67,7 +67,7 @@ def test_the_example_opens_learned_and_says_what_the_command_line_does(open_page
     assert abs(offset - OFFSET) < 3 * said["targets"]["offset_sd"]
     rmse = float(re.search(r"all other stations: RMSE ([\d.]+) K", words(page)).group(1))
     assert rmse == pytest.approx(said["targets"]["left_out"]["rmse"], rel=1e-2)
-    (table,) = [each.proto.body for each in page.get("html") if "stations that nothing saw" in each.proto.body]
+    (table,) = [each.proto.body for each in page.get("html") if "stations that no method used" in each.proto.body]
     (first, second) = re.findall(r"<tr.*?</tr>", table.split("<tbody>")[1], re.S)[:2]
     assert f"{said['scored']['rmse']:.3f}" in first and f"{said['scored']['crps']:.3f}" in first
     assert f"{said['scored']['rmse_of']['area_to_point_gp']:.2f}" in second

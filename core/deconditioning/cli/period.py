@@ -43,7 +43,7 @@ def add_times_options(group: Any) -> None:
     """Add ``--times``, ``--archive`` and ``--period``."""
     group.add_argument(
         "--times", nargs="+", metavar="TIME",
-        help="downscale many times together: all, dates or their beginning (2019-03), a stretch "
+        help="downscale many times together: all, dates or the beginning of dates (2019-03), a range "
             "(2019-03-01/2019-03-10) or indices (#0/#99); hyperparameters are learned from at most 12 of them",
     )  # fmt: skip
     group.add_argument(
@@ -153,7 +153,7 @@ def _downscaled(
 
     result = downscale_with_archive(series, training, settings, context, times)
     if not options.quiet:
-        say(f"Note: the prior covariance is {result.diagnostics['mixture']}, as blocks of time left out show.")
+        say(f"Note: the prior covariance is {result.diagnostics['mixture']}, chosen on left-out blocks of time.")
     return result
 
 

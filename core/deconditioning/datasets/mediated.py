@@ -1,10 +1,10 @@
-"""A made-up field whose mediator tells of the covariate, of the target itself, or of something between.
+"""A generated field whose mediator depends on the covariate, on the target itself, or on both.
 
-Neither is smooth in space: cells are independent of each other, so that coordinates tell nothing. The covariate is
-``x = c + 0.7 e`` with a value c of each cell and white noise e, the target ``sin 2x + x/2 + u`` with a part u of each
-cell, of sd ``untold``, that no covariate tells. The mediator is ``cos(aπ/2) x̄ + sin(aπ/2) z̄ + 0.3 e′`` of a cell, both
-means standardised: with ``a = 0`` it knows the target through the covariate alone, with ``a = 1`` it knows
-the target.
+Cells are independent of each other, so that coordinates carry no information. The covariate is ``x = c + 0.7 e`` with a
+value c of each cell and white noise e. The target is ``sin 2x + x/2 + u`` with a part u of each cell, of sd
+``unexplained``, that no covariate explains. The mediator of a cell is ``cos(aπ/2) x̄ + sin(aπ/2) z̄ + 0.3 e′`` with both
+means standardised: with ``a = 0`` it depends on the target through the covariate alone, with ``a = 1`` on the target
+itself.
 """
 
 from typing import TYPE_CHECKING
@@ -22,17 +22,17 @@ SIDE, CELL = 96, 4
 _INSIDE, NOISE = 0.7, 0.3
 
 
-def make_mediated(explained: float, untold: float, seed: int = 0) -> "xr.Dataset":
-    """``target``, ``covariate`` and ``mediator`` on a regular grid; ``explained`` is a, from 0 to 1."""
+def make_mediated(dependence: float, unexplained: float, seed: int = 0) -> "xr.Dataset":
+    """``target``, ``covariate`` and ``mediator`` on a regular grid; ``dependence`` is a, from 0 to 1."""
     import xarray as xr
 
-    if not 0 <= explained <= 1:
-        raise InputError(f"`told` is {explained:g}: give a number from 0 to 1.")
+    if not 0 <= dependence <= 1:
+        raise InputError(f"`dependence` is {dependence:g}: give a number from 0 to 1.")
     rng, cells = np.random.default_rng(seed), (SIDE // CELL, SIDE // CELL)
     covariate = _spread(rng.standard_normal(cells)) + _INSIDE * rng.standard_normal((SIDE, SIDE))
-    target = np.sin(2 * covariate) + 0.5 * covariate + untold * _spread(rng.standard_normal(cells))
+    target = np.sin(2 * covariate) + 0.5 * covariate + unexplained * _spread(rng.standard_normal(cells))
     x, z = _standardised(_means(covariate)), _standardised(_means(target))
-    angle = explained * np.pi / 2
+    angle = dependence * np.pi / 2
     mediator = np.cos(angle) * x + np.sin(angle) * z + NOISE * rng.standard_normal(cells)
     values = {"target": target, "covariate": covariate, "mediator": _spread(mediator)}
     along = {"latitude": np.linspace(-10, 10, SIDE), "longitude": np.linspace(0, 20, SIDE)}

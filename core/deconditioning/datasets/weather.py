@@ -1,4 +1,4 @@
-"""A made-up region through a year: temperature over hills and a coast, with weather that moves.
+"""A synthetic region through a year: temperature over hills and a coast, with weather that moves.
 
 A test bed for periods. What covariates tell: a lapse rate that is steeper in summer, and a sea that is mild all year.
 What they do not: weather with scales below a coarse cell, carried by a changing wind, a pattern that never changes, and
@@ -62,7 +62,7 @@ def weather_region(times: int = 480, size: int = 32, seed: int = 0) -> Fields:
             "lon": ("lon", _WEST + axis, {"units": "degrees_east", "standard_name": "longitude"}),
         },
     )  # fmt: skip
-    return fields_from_dataset(dataset, source="A made-up region", licence="none needed: made up")
+    return fields_from_dataset(dataset, source="A synthetic region", licence="none needed: synthetic")
 
 
 def _through_time(

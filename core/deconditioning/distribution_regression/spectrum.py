@@ -216,9 +216,9 @@ def learn(
     scale, noise, evidence = tried[at]
     kernel = _scaled(_with_lengthscales(spec.kernel, tuple(np.exp(np.array(at) + unit))), scale)
     hits = [v for v in at if min(v - low, high - v) < 0.03]
-    warnings = (f"{len(hits)} lengthscale(s) ended at a bound of the search: the outcome says little of them.",) * bool(
-        hits
-    )
+    warnings = (
+        f"{len(hits)} lengthscale(s) ended at a bound of the search: the outcome hardly determines them.",
+    ) * bool(hits)
     return Learned(replace(spec, kernel=kernel, noise=noise), evidence, len(tried), warnings)
 
 

@@ -168,7 +168,7 @@ def _looked_at(bags: Bags, few: Bags, every: bool, whole: bool) -> str:
         return ""
     most = int(torch.bincount(few.bag).max())
     return (
-        f"the place over every pixel, other terms over {most} points a cell"
+        f"location over every pixel, other terms over {most} points a cell"
         if every
         else (f"cells thinned to {most} points")
     )

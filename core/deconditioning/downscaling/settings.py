@@ -70,8 +70,8 @@ class KernelSettings(Settings):
     local_slopes = OrNone(
         Switch("Slopes of the covariates", False, address="slopes",
                about="let the slopes of the covariates vary from place to place",
-               help="What a covariate does inside a cell then follows from the cells around, not from all, and where "
-               "they say little the intervals are wider, as at coasts and over steep relief."),
+               help="The effect of a covariate inside a cell is then estimated from the neighbouring cells, not from "
+               "all. Where they determine it poorly the intervals are wider, as at coasts and over steep terrain."),
         "not done",
     )  # fmt: skip
     regularisation = OrNone(
@@ -84,16 +84,16 @@ class KernelSettings(Settings):
     noise = OrNone(
         Log("σ²", _USUAL.noise, low=1e-6, high=10.0, symbol="σ²", about="noise variance of the standardised targets",
             help="Noise variance of a standardised coarse target.", plain="How noisy the coarse values are",
-            plain_help="The sd of the noise of a coarse value, in the units of the field; σ² is its square as a share "
-            "of the variance of all. The noisier the values, the less closely the map follows them."),
+            plain_help="The sd of the noise of a coarse value, in the units of the field; σ² is its square divided "
+            "by the variance of all coarse values. The noisier the values, the less closely the map follows them."),
         f"{TREND.noise:g} for {_IN_SPACE}, and for bag_gp of matched cells; else {_USUAL.noise}",
     )  # fmt: skip
     point_noise = OrNone(
         Log("ς²", _USUAL.point_noise, low=1e-6, high=10.0, symbol="ς²", address="point",
             about="noise variance of each pixel",
             help="Variance of the independent noise of each pixel. It enters a cell mean divided by the number of "
-            "pixels, so coarse data say little about it, but enters the sd of a pixel in full. The lowest value "
-            "means none."),
+            "pixels, so coarse data hardly determine it, but it enters the variance of a pixel in full. The lowest "
+            "value means none."),
         f"{TREND.point_noise:g} for {_IN_SPACE}, and for bag_gp of matched cells; else {_USUAL.point_noise}",
     )  # fmt: skip
     representativeness = OrNone(
@@ -115,13 +115,13 @@ class KernelSettings(Settings):
                 AUTO: "The one that is best one scale up", "none": "None", "log": "Logarithm", "box-cox": "Box-Cox",
                 "logit": "Logit, between two bounds",
             },
-            about="function of the target that the model sees: a skewed target is more nearly Gaussian as a logarithm "
-            "or a power (box-cox), one between two bounds as a logit; auto takes one for such targets if its intervals "
-            "are better one scale up, and none for others",
-            help="Rain is never negative and skewed, and a share lies between 0 and 1: a Gaussian describes their "
-            "logarithm, power or logit better. Mean, intervals and draws are converted back, stay inside the limits, "
-            "and the mean still averages to the measured cells.",
-            plain="How a lopsided or limited quantity is treated",
+            about="transformation of the target that the model uses: a logarithm or a power (box-cox) makes a skewed "
+            "target more nearly Gaussian, a logit one between two bounds; auto uses a warp for such targets if its "
+            "intervals are better one scale up, and none for others",
+            help="Rain is skewed and never negative, and a fraction lies between 0 and 1: a Gaussian describes their "
+            "logarithm, power or logit better. Mean, intervals and draws are converted back and stay inside the "
+            "limits, and the mean still averages to the measured cells.",
+            plain="How a skewed or bounded quantity is treated",
         )
     )  # fmt: skip
     local_scale = OrNone(
@@ -134,13 +134,14 @@ class KernelSettings(Settings):
     )  # fmt: skip
     centroid_gp = Switch(
         "Compare with a GP on centroids", False, address="centroids",
-        about="add a Gaussian process on the cells' centres to the baselines; it is learned as a model is",
-        help="The usual baseline: a cell's value counts as that of its centre. It is learned as a model is, and takes "
-        "about as long.",
+        about="add a Gaussian process on the cells' centres to the baselines; its hyperparameters are learned like "
+        "those of the model",
+        help="The usual baseline: each cell value is treated as a measurement at the centre of the cell. It is "
+        "learned like the model, and takes about as long.",
     )  # fmt: skip
     gradient_boosting = Switch(
         "Compare with gradient boosting", False, address="boost",
-        about="add gradient boosting to the baselines, which takes some seconds",
+        about="add gradient boosting to the baselines (takes some seconds)",
         help="Regression trees on the pixels, consistent with the cell means, with quantiles. Takes some seconds.",
     )  # fmt: skip
     device = Choice("Device", "auto", options={"auto": "a GPU where there is one", "cpu": "CPU", "cuda": "GPU"},
@@ -170,7 +171,8 @@ class LearningSettings(Settings):
                 about="average the models that suit the data, weighted by how well each predicts the known cells one "
                 "scale up, instead of taking one",
                 help="Learn tests several models on larger cells, whose values are known, and averages them. The "
-                "weights are those with the best predictions there (stacking); a weight near 1 is a choice.",
+                "weights are those with the best predictions there (stacking); a weight near 1 means that one model "
+                "is chosen.",
             )
         ),
         "done where the model is auto",
@@ -181,7 +183,7 @@ class LearningSettings(Settings):
         "clearly more accurate one scale up",
         options={
             CHOOSE: "Jointly, or from left-out bags if that is clearly more accurate one scale up",
-            "leave_one_bag_out": "Two stages: λ and ℓ from left-out bags, then k and noises by the evidence",
+            "leave_one_bag_out": "Two stages: λ and ℓ from left-out bags, then k and noise variances by the evidence",
             "target_gp": "Two stages: ℓ from the GP of targets on mediators, λ fixed",
             "joint": "All jointly by the evidence (may diverge)",
         },
@@ -200,7 +202,7 @@ class LearningSettings(Settings):
     every_pixel = OrNone(
         Switch(
             "The place", _USUAL.every_pixel, address="every_pixel",
-            about="while learning, sum isotropic terms of the place over every pixel, from a table of distances",
+            about="while learning, sum isotropic terms in location over every pixel, from a table of distances",
             help="While learning, isotropic terms in location can be summed over all pixels of each cell, accurate to "
             "1e-8, from a table of distances computed once; other terms are summed over the points above. Needs an "
             "evenly spaced grid and a model that reads the cells themselves.",
@@ -210,8 +212,8 @@ class LearningSettings(Settings):
     prior_sd = OrNone(
         Linear(
             "Width of priors", _USUAL.prior_sd, low=0.0, high=10.0, address="prior",
-            about="sd of log-normal priors that hold kernels near their start while the evidence is maximised; 0 for "
-            "none",
+            about="sd of the log-normal priors that keep kernel parameters near their starting values during "
+            "learning; 0 for none",
             help="Standard deviation of the log-normal priors that keep lengthscales and variances near the model's "
             "starting values (near the sliders' values for models without their own priors). 0 means no prior.",
         ),
@@ -220,7 +222,7 @@ class LearningSettings(Settings):
     hold = OrNone(
         Several(
             "Noises", _USUAL.hold, options={"noise": "σ²", "point_noise": "ς²", "representativeness": "τ²"},
-            about="noises that learning leaves as they are; the flag alone frees both",
+            about="noise variances that learning keeps fixed; the flag without values frees all",
             help="Coarse values barely distinguish noise from variation of the field inside the cells. If both noise "
             "variances are learned freely, they absorb what the kernel should explain.",
         ),
@@ -230,8 +232,8 @@ class LearningSettings(Settings):
         OrDict(
             Switch(
                 "The hyperparameters", _USUAL.integrate, address="integrate",
-                about="where fewer than 60 cells are visible, average the map over the hyperparameters that they "
-                "allow, instead of taking the most probable ones as known",
+                about="where fewer than 60 cells are visible, average the map over samples of the posterior of the "
+                "hyperparameters, instead of fixing the most probable ones",
                 help="A few cells hardly determine roughness, lengthscales and slopes. The map is then the average "
                 "over 16 samples of their posterior, and its variance includes how much these differ.",
             )
@@ -252,26 +254,26 @@ class DownscaleSettings(KernelSettings, LearningSettings):
         are matched and shrinkage_cmp where they are matched through mediators.
     kernel, mediator_kernel : a family for the columns that are no coordinates ("rbf", "matern32" …), or a whole
         kernel as ``KernelSpec.to_dict`` gives it; ``None`` for the default.
-    linear_mean : whether f has an unknown prior mean that is linear in the covariates (`with_linear_mean`); models of
-        fields in space have it anyhow.
+    linear_mean : whether f has an unknown prior mean that is linear in the covariates (`with_linear_mean`); always so
+        for models of fields in space.
     local_slopes : whether slopes of the covariates vary from place to place (models of fields in space whose kernel is
         not given whole); ``None``: no.
     spatial : family on the coordinates, ``None`` for the model's own (`Start`); structure : "sum" or "product".
     regularisation, noise, point_noise, representativeness : λ, σ², ς², τ² (targets standardised); ``None`` for the
         start values.
-    hold : noises that learning leaves as they are, among "noise" and "point_noise"; ``None`` for the model's own.
+    hold : noise variances that learning keeps fixed, among "noise" and "point_noise"; ``None`` for the model's own.
     inducing : inducing points of a sparse model: how many, or a whole ``Inducing`` as a dict; ``placement`` of them.
-    choose : whether learning may take the other of the two models that suit cells matched through mediators, where
-        one scale up it comes nearer; ``None``: where the model is "auto".
+    choose : whether learning may take the other of the two models that suit cells matched through mediators, if it is
+        more accurate one scale up; ``None``: where the model is "auto".
     average : whether learning averages the models that suit the data, with weights found one scale up, or the other
         models of a learned average and their weights; ``None``: where the model is "auto".
     learn : whether hyperparameters are learned; the others as in ``LearningOptions``.
-    stage_one : as in ``LearningOptions``, or "choose": joint learning unless it is clearly farther off one scale up
-        than leaving bags out, where λ and ℓ can be found in either way (`deconditioning.downscaling.stages`).
+    stage_one : as in ``LearningOptions``, or "choose": joint learning unless it is clearly less accurate one scale
+        up than leaving bags out, if λ and ℓ can be learned in both ways (`deconditioning.downscaling.stages`).
     points : points per bag while learning (k-means coreset); the posterior uses all.
-    every_pixel : learning sums isotropic terms of the place over every pixel instead (`bag_sums.radii`); ``None``
+    every_pixel : learning sums isotropic terms in location over every pixel instead (`bag_sums.radii`); ``None``
         for the model's own.
-    local_scale : whether sds are taken times a factor that varies from place to place, learned from the cells left out
+    local_scale : whether the sd is multiplied by a factor that varies in space, learned from the left-out cells
         (``ModelSpec``; matched cells, exact models on bags, coordinates); ``None`` for the model's own.
     warp : "auto", "none", "log", "box-cox", "logit", or a `deconditioning.fields.problem.warp.Warp` as a dictionary.
     integrate : whether the map of fewer than 60 visible cells is averaged over the posterior of the hyperparameters

@@ -11,8 +11,8 @@ from deconditioning.engine.store import Store
 _WRITE_S = 0.5
 _BEAT_S = 5.0
 _NOT_SAVED = (
-    "It cannot be written to disk ({}): it is kept in memory and tried again every second. Make room in the runs "
-    "folder, and do not close the app before this sentence has gone."
+    "The run cannot be written to disk ({}): it is kept in memory, and writing is retried every second. Free space "
+    "in the runs folder, and do not close the app while this message is shown."
 )
 
 

@@ -33,7 +33,7 @@ _KILLED = (
     "The worker process was killed twice (often for lack of memory): trace and best result so far are kept; "
     "use fewer points or larger blocks and run it again."
 )
-_MENDING = "The process that computes was lost: a new one is being started, and the run begins again there."
+_MENDING = "The computing process was lost: a new one is being started, and the run starts again there."
 _CANCELLED_EARLY = "Cancelled before it started."
 _NOTHING_YET = "Cancelled before there was a first result."
 _CANCELLED = "Cancelled; the best result so far is kept."
@@ -194,7 +194,7 @@ class RunThread:
             self._letting_go.add(future, lambda: self._flag(run_id).clear())
             self._end(run_id, "cancelled", _NOTHING_YET)
             return
-        live.change(message="Stopping; the best so far is being finished.")
+        live.change(message="Stopping; the best result so far is being completed.")
 
     def _event(self, event: dict[str, Any]) -> None:
         live = self._active.get(str(event.get("run")))
@@ -224,7 +224,7 @@ class RunThread:
             try:
                 self._finish(live, live.future.result(timeout=120))
             except Exception as error:
-                self._end(run_id, "failed", f"The result could not be brought home: {error}.")
+                self._end(run_id, "failed", f"The result could not be transferred from the worker: {error}.")
         elif state == "error":
             cause = live.future.exception(timeout=10)
             killed = type(cause).__name__ == "KilledWorker"

@@ -90,7 +90,7 @@ def predicted_against_observed(
     bars = {"type": "data", "array": compact(_Z95 * sd, "f8"), "thickness": 1, "width": 0, "color": colour}
     points = _curve(observed, mean, "stations", "markers", {}, f"measured %{{x:.4~r}}, predicted %{{y:.4~r}} {units}")
     points |= {"marker": {"size": 6, "color": colour}, "error_y": bars}
-    picture = layout("Each station from everything else", height=height, dark=dark)
+    picture = layout("Leave-one-out prediction of each station", height=height, dark=dark)
     picture["margin"] = {"l": 62, "r": 10, "t": 34, "b": 42}
     unit = f" ({units})" if units else ""
     picture["xaxis"] = axis(f"Measured{unit}", dark, automargin=False, range=ends)

@@ -29,7 +29,7 @@ class Series:
     def from_table(table: Table, states: list[str], observations: list[str], time: str | None = GUESSED) -> "Series":
         """Columns of a table, one row a step: in order of ``time``, with rows of NaN where a step or a cell is missing.
 
-        ``time`` is a column of dates or numbers, None for rows as they stand; not given, the column that is one. Raises
+        ``time`` is a column of dates or numbers, None for rows in file order; not given, the column that is one. Raises
         ``InputError`` for words, a column in both parts, one that never changes, times that are unusable (`on_steps`).
         """
         for what, names in (("state", states), ("observation", observations)):
@@ -79,11 +79,11 @@ def _missing(states: np.ndarray, observations: np.ndarray) -> list[str]:
     rows = np.isfinite(np.hstack([states, observations])).any(1)
     result = []
     for part, what, fate in (
-        (observations, "observation", "the filter predicts through them"),
-        (states, "state", "they teach and score nothing"),
+        (observations, "observation", "the filter predicts these steps without updating"),
+        (states, "state", "they are used neither for training nor for scoring"),
     ):
         if count := int((rows & ~np.isfinite(part).all(1)).sum()):
-            result.append(f"{count:,} of {len(part):,} steps lack a whole {what}: {fate}.")
+            result.append(f"{count:,} of {len(part):,} steps lack a complete {what}: {fate}.")
     return result
 
 

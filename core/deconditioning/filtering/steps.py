@@ -69,7 +69,7 @@ def on_steps(values: np.ndarray, times: np.ndarray, name: str) -> tuple[np.ndarr
         longest = int(np.diff(place).max()) - 1
         notes.append(
             f"{missing:,} of {int(place[-1]) + 1:,} steps of {step} have no row, the longest gap is {longest:,}: the "
-            "filter predicts through them."
+            "filter predicts these steps without updating."
         )
     result = np.full((int(place[-1]) + 1, values.shape[1]), np.nan)
     result[place] = values
@@ -101,8 +101,8 @@ def _places(times: np.ndarray, name: str) -> tuple[np.ndarray, str]:
             return place, words(usual)
     off = int((np.abs(steps / usual - np.round(steps / usual)) > _SLACK).sum())
     raise InputError(
-        f"The times of '{name}' are uneven: most are {ways[0][1](_usual(np.diff(ways[0][0])))} apart, {off:,} "
-        f"of {len(steps):,} are not a whole number of that; interpolate to even steps, or choose no time column."
+        f"The times of '{name}' are uneven: most are {ways[0][1](_usual(np.diff(ways[0][0])))} apart, but {off:,} of "
+        f"{len(steps):,} gaps are not a multiple of this: interpolate to even steps, or choose no time column."
     )
 
 

@@ -99,9 +99,7 @@ def _parse(data: bytes, name: str, missing: Missing) -> "TextTable":
 
     result = read_text(data, name, most_rows=MOST_ROWS + 1, missing=missing)
     if len(result.columns) > MOST_COLUMNS:
-        raise InputError(
-            f"In the first row of {name} {len(result.columns)} columns are too many: give at most {MOST_COLUMNS} names."
-        )
+        raise InputError(f"The first row of {name} has {len(result.columns)} columns: give at most {MOST_COLUMNS}.")
     for column, cells in result.columns.items():
         if isinstance(cells, np.ndarray) and cells.dtype.kind == "f":
             odd = np.isinf(cells)

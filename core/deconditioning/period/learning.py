@@ -50,8 +50,8 @@ class PooledLearning:
         if not self.start < (1 - _MARGIN) * self.after:
             return self.learned.warnings
         return (
-            f"Learning made the model worse: with the learned hyperparameters a left-out cell is missed by "
-            f"{self.after:.3g}, with the starting ones, which are used instead, by {self.start:.3g}.",
+            f"Learning made the model worse: the leave-one-out error of a cell is {self.after:.3g} with the learned "
+            f"hyperparameters and {self.start:.3g} with the starting ones, which are used instead.",
         )
 
 

@@ -164,7 +164,7 @@ def _return_level(word: str, value: str, series: Series) -> Statistic:
     """
     years = _number(word, "a number of years")
     if not years > 1:
-        raise InputError(f"`{word}` is no return period: give more than one year.")
+        raise InputError(f"`{word}` is not a return period: give more than one year.")
     known = np.array([label[:4] for label in series.labels])
     names, counts = np.unique(known, return_counts=True)
     rows = [np.flatnonzero(known == name) for name in names[counts >= _WHOLE_YEAR * counts.max()]]

@@ -54,7 +54,7 @@ def write_stretches(
     progress, stretches = _progress(path, request), stretches_of(series)
     done, settings, result = set(progress.get("done", ())), progress.get("settings"), None
     if done:
-        say(f"{path} holds {len(done)} of {len(stretches)} stretches of times: the others are computed.")
+        say(f"{path} holds {len(done)} of {len(stretches)} blocks of times: the others are computed.")
     for number, times in enumerate(stretches):
         if number in done:
             continue

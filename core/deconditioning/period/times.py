@@ -44,7 +44,7 @@ def chosen_times(labels: Sequence[str], words: Sequence[str]) -> list[int]:
         if not chosen:
             raise InputError(
                 f"No time matches '{word}': there are {what_there_is(labels)}. Give {ALL}, dates such as "
-                f"{labels[0][:10]}, a stretch such as {labels[0][:10]}/{labels[-1][:10]}, or indices such as "
+                f"{labels[0][:10]}, a range such as {labels[0][:10]}/{labels[-1][:10]}, or indices such as "
                 f"#0/#{len(labels) - 1}."
             )
         result.update(chosen)

@@ -46,7 +46,8 @@ def dates_of(text: Any) -> tuple[np.ndarray | None, str]:
         if len(even) == 1:
             order = "day before month" if even[0] is result[0] else "month before day"
             return even[0], f"dates such as {filled.iloc[0]} are read with the {order}, which makes the steps even"
-        return None, f"dates such as {filled.iloc[0]} may have day or month first and stay words: write 2003-04-05"
+        first = filled.iloc[0]
+        return None, f"dates such as {first} may have day or month first and are kept as text: write 2003-04-05"
     return None, ""
 
 

@@ -105,7 +105,7 @@ def sniff(source: Source, name: str) -> Dialect:
         what = "cannot be read" if "".join(body).strip() else "is missing, there are comments only"
         raise InputError(f"The header of {name} {what}: give every column a distinct name.")
     while len(records) > 1 and _is_title(records[0][1], width):
-        notes.append(f"Above the names {name} says '{one_line(_joined(records[0][1]))[:80]}': that line is skipped.")
+        notes.append(f"The line '{one_line(_joined(records[0][1]))[:80]}' above the names of {name} is skipped.")
         records = records[1:]
     number, cells = records[0]
     names, first = [cell.strip() for cell in cells], number + 1

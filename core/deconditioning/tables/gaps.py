@@ -47,7 +47,7 @@ def mark_notes(notes: Collection[str]) -> str:
 
 def _taken(name: str, mark: Mark, rest: np.ndarray) -> str:
     rest = rest[np.isfinite(rest)]
-    ends = f" and else from {rest.min():g} to {rest.max():g}" if rest.size else ""
+    ends = f" and from {rest.min():g} to {rest.max():g} elsewhere" if rest.size else ""
     return f"{_where(name, mark)}{ends}: {mark.text} {_TAKEN}."
 
 

@@ -44,7 +44,9 @@ def joined(outlines: Outlines, table: Table, key: str) -> Outlines:
     padded = any(str(each).strip().startswith("0") for each in outlines.attributes[attribute]) and numbers
     notes += [f"Keys are compared as numbers, since {table.source} has numbers: 01 is 1."] if padded else []
     if again := (set(columns) & set(outlines.attributes)) - {attribute}:
-        notes.append(f"{_listed(sorted(again))} of {table.source} replace what {outlines.source} calls so.")
+        notes.append(
+            f"{_listed(sorted(again))} of {table.source} replace the attributes of the same name in {outlines.source}."
+        )
     units = {name: text for name, text in outlines.units.items() if name not in columns}
     source = f"{outlines.source} with {table.source}"
     others = {name: each for name, each in outlines.attributes.items() if name not in columns}

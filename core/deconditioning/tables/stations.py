@@ -79,10 +79,10 @@ def _without_copies(stations: Stations, notes: list[str]) -> Stations:
     rows = np.column_stack([places, stations.value, stations.error])
     _, first = np.unique(rows, axis=0, return_index=True)
     if copies := len(rows) - len(first):
-        notes = [*notes, f"{copies} of {len(rows)} rows repeat another's place and value and are left out."]
+        notes = [*notes, f"{copies} of {len(rows)} rows repeat the position and value of another row and are left out."]
     kept = stations.of(np.sort(first))
     if again := len(kept) - len(np.unique(places[first], axis=0)):
-        notes = [*notes, f"{again} of {len(kept)} stations stand at the place of another; each counts by itself."]
+        notes = [*notes, f"{again} of {len(kept)} stations have the same position as another; each is used separately."]
     return replace(kept, notes=tuple(notes))
 
 
@@ -197,5 +197,5 @@ def _metres(table: Table, name: str, values: np.ndarray) -> np.ndarray:
         return values
     unit, metre = read_unit(units), read_unit("m")
     if unit is None or metre is None or unit.quantity != metre.quantity:
-        raise InputError(f"Column '{name}' of {table.source} is in {units!r}, which is no length: give metres.")
+        raise InputError(f"Column '{name}' of {table.source} is in {units!r}, which is not a length: give metres.")
     return np.asarray(unit.convert(values, metre))

@@ -185,7 +185,7 @@ def _columns(
             dates = dates_of_numbers(each, values)
             result[each] = values if dates is None else dates
     if usual == "," and any(column.either for column in numbers.values()):
-        notes.append("Numbers have decimal commas, so that 1.234 is one thousand.")
+        notes.append("Numbers have decimal commas, so 1.234 is read as 1234.")
     return result
 
 
@@ -198,8 +198,8 @@ def _two_readings(name: str, text: Any, values: np.ndarray) -> str:
     """The note on cells such as 1.234, which may be one and a bit or one thousand."""
     at = int((text.str.contains("[.,]") & np.isfinite(values)).to_numpy().argmax())
     return (
-        f"Numbers such as {text.iloc[at].strip()} of '{name}' are read as {values[at]:.10g}; the file does not say "
-        "whether its mark stands before decimals or between thousands."
+        f"Numbers such as {text.iloc[at].strip()} of '{name}' are read as {values[at]:.10g}; the file does not show "
+        "whether this mark separates decimals or thousands."
     )
 
 
@@ -210,8 +210,8 @@ def _row_of_sums(cells: Any) -> str:
     if last.lower() in MISSING or not (others.numbers(".") is not None or dates_of(cells.iloc[:-1])[0] is not None):
         return ""
     return (
-        f"is read as words, for '{one_line(last)[:40]}' in row {len(cells):,}, its last. That row counts as data: "
-        "remove it where it is a sum or a remark."
+        f"is read as text, because its last row, {len(cells):,}, holds '{one_line(last)[:40]}'. That row counts as "
+        "data: remove it if it is a total or a remark."
     )
 
 

@@ -42,8 +42,8 @@ def choose(problem: DownscalingProblem) -> Shown:
         kind = widgets.selectbox(
             "The map of uncertainty shows", list(UNCERTAINTIES), key="uncertainty",
             format_func=UNCERTAINTIES.__getitem__,
-            help="Of every pixel by itself, in units of the target. The ends of the interval have the colours of the "
-            "mean; a true value lies between them with a probability of 95 %.",
+            help="For each pixel separately, in the units of the target. The ends of the interval use the colour "
+            "scale of the mean; the true value lies between them with a probability of 95 %.",
         )  # fmt: skip
         if kind != "above":
             return Shown(str(kind))

@@ -28,7 +28,7 @@ def show(problem: DownscalingProblem, spec: ModelSpec, view: View, baselines: Ma
         return
     st.subheader("Stations", anchor=False)
     if not view.exact:
-        st.caption("What was learned of the stations follows with the exact maps.")
+        st.caption("The learned offset and the scores of the stations appear with the exact maps.")
         return
     fields = {spec.model.name: view.mean, **baselines}
     report = station_report(problem, view.stations, fields, view.sd)
@@ -50,7 +50,7 @@ def _targets(problem: DownscalingProblem, spec: ModelSpec, view: View, summary: 
             f"All stations differ from the cells by **{offset}** (offset and its sd).",
             f"Each station differs from its pixel by **{number(summary['representativeness'], 2)} {units}** (sd τ).",
             f"The cells explain **{number(100 * cells, 3)} %** of the map's prior variance, the stations a further "
-            f"**{number(100 * stations, 2)} %**: {rest} of what the cells leave.",
+            f"**{number(100 * stations, 2)} %**: {rest} of what remains after the cells.",
         ]
         if "per_100_m" in summary:
             change = f"{signed(summary['per_100_m'], 2)} ± {number(summary['per_100_m_sd'], 2)} {units}"
@@ -70,7 +70,7 @@ def _targets(problem: DownscalingProblem, spec: ModelSpec, view: View, summary: 
         st.caption(
             f"Each of the {summary['count']} stations predicted from all cells and all other stations: RMSE "
             f"{number(scores['rmse'])} {units}, bias {signed(scores['bias'], 2)} {units}; "
-            f"{number(100 * scores['inside_95'], 2)} % of the 95 % intervals hold the measured value."
+            f"{number(100 * scores['inside_95'], 2)} % of the 95 % intervals contain the measured value."
         )
 
 
@@ -80,8 +80,8 @@ def _scored(problem: DownscalingProblem, spec: ModelSpec, summary: Mapping[str, 
     rows: dict[str, dict[str, float | None]] = {spec.model.name: own}
     maps = {name: {"rmse": rmse, "bias": summary["bias_of"][name]} for name, rmse in summary["rmse_of"].items()}
     alone, offset = maps.pop(spec.model.name), problem.stations is not None
-    caption = f"Scores at the {summary['count']} stations that nothing saw; error is prediction − measured value."
+    caption = f"Scores at the {summary['count']} stations that no method used; error is prediction − measured value."
     if offset:
         rows[_MAP] = alone
-        caption += " The model's row adds the learned offset of the stations to the map, the others do not know it."
+        caption += " The row of the model includes the learned offset of the stations; the other rows do not."
     score_table(rows | maps, units=problem.units, names={_MAP: "Posterior mean alone"}, caption=caption)

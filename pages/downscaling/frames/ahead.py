@@ -151,7 +151,10 @@ def _request(
     def bounded(check: Check) -> None:
         check()
         if time.monotonic() - begun[0] > _MOST_S:
-            raise InputError("Maps ahead of the slider take too long: the page draws each value instead.")
+            raise InputError(
+                "It takes too long to compute maps in advance: the page computes the map of each value "
+                "when it is needed."
+            )
 
     def work(check: Check) -> str:
         begun.append(time.monotonic())

@@ -61,8 +61,8 @@ def _dialog() -> None:
     if not chosen:
         st.caption(
             "One file with a fine field, which is averaged and recovered; or a coarse file and a fine file with "
-            "covariates such as altitude. Variables, cells and time are guessed next, and you can change them. A table "
-            "of stations or a file of regions may join either."
+            "covariates such as altitude. The app then guesses variables, cells and time, and you can change them. "
+            "You can add a table of stations or a file of regions."
         )
     instead = {key: panel.NONE for key in ("coarse", "third", "regions", "region-table", "stations", "scored")}
     deletable(_everything, "data", {"data": FIRST, **instead})
@@ -79,10 +79,10 @@ def _upload() -> list[str]:
     files = st.file_uploader(
         "NetCDF or GRIB, one or several files; stations (CSV), regions (GeoJSON)", type=None,
         accept_multiple_files=True, key="files",
-        help="Fields on rows and columns: latitudes and longitudes, a rotated pole, a map projection, or positions in "
-        "two dimensions. Besides, stations (CSV or NetCDF table with lat, lon, value, perhaps altitude and error) and "
-        "regions with values (GeoJSON, GeoPackage, NetCDF with CF geometries, or a shapefile's files in a .zip), whose "
-        "values may also be in a table (CSV) with a column of their codes or names.",
+        help="Fields on rows and columns: latitudes and longitudes, a rotated pole, a map projection, or positions "
+        "in two dimensions. Also stations (CSV or NetCDF table with lat, lon, value, perhaps altitude and error) and "
+        "regions with values (GeoJSON, GeoPackage, NetCDF with CF geometries or corners of soundings, or a shapefile's "
+        "files in a .zip). The regions' values may be in a table (CSV) with a column of their codes or names.",
     )  # fmt: skip
     new = {file.file_id for file in files or [] if Key.UPLOAD.of(file.file_id) not in st.session_state}
     if new:

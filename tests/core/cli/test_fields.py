@@ -20,7 +20,7 @@ def test_what_a_file_holds_and_what_would_be_taken(command, tmp_path) -> None:
     assert names.split() == ["NAME", "UNITS", "DIMENSIONS", "TIME", "WHAT"]
     assert any(row.startswith("t ") and "time (3, 2001-01-01 00:00 to 2001-03-01 00:00)" in row for row in rows)
     assert any(row.startswith("orog ") and "fixed" in row and "height" in row for row in rows)
-    assert "Would be taken: target t of 1 January 2001, 00:00 UTC; covariates: orog; cells of 2 × 2 pixels." in rows
+    assert "Would be used: target t of 1 January 2001, 00:00 UTC; covariates: orog; cells of 2 × 2 pixels." in rows
 
 
 def test_the_same_as_json(command, tmp_path) -> None:

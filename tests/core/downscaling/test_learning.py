@@ -50,7 +50,7 @@ def test_the_evidence_and_the_cells_left_out_are_those_of_all_pairs():
 def test_other_terms_keep_to_few_points_and_it_is_said():
     problem, context = corner(), Context()
     found, _ = learn_model(problem, SETTINGS, context)
-    assert "the place over every pixel, other terms over 2 points a cell" in said(context)
+    assert "location over every pixel, other terms over 2 points a cell" in said(context)
     assert found.spec.kernel != learn_model(problem, SETTINGS.replace(every_pixel=False))[0].spec.kernel
 
 

@@ -221,7 +221,7 @@ class Context:
     ("every_pixel", "looked_at"),
     [
         (False, "cells thinned to 3 points"),
-        (True, "the place over every pixel, other terms over 3 points a cell"),
+        (True, "location over every pixel, other terms over 3 points a cell"),
     ],
 )
 def test_the_task_reports_saves_and_survives_cancelling(every_pixel, looked_at):

@@ -276,7 +276,7 @@ def test_models_and_matchings_that_take_no_stations_are_refused() -> None:
     apart = problem(mediators=("q",))
     with pytest.raises(InputError, match="matched through mediators"):
         with_stations(apart, stations(apart, 5))
-    with pytest.raises(InputError, match="not warped"):
+    with pytest.raises(InputError, match="cannot be combined with a warp"):
         downscale(found, {"warp": "log", "learn": False})
 
 
@@ -301,7 +301,7 @@ def test_the_command_takes_both_files(tmp_path: Path, capsys: pytest.CaptureFixt
     )  # fmt: skip
     assert code == 0
     said = capsys.readouterr().err
-    assert "20 stations are targets beside the cells" in said and "At the stations that nothing saw" in said
+    assert "20 stations are targets beside the cells" in said and "At the stations that no method used" in said
     with xr.open_dataset(out, engine="h5netcdf") as made:
         assert made["mean"].shape == (24, 32)
 

@@ -160,7 +160,7 @@ def test_many_remarks_are_cut_short(tmp_path):
         data[f"v{number}"] = data.t.copy()
         data[f"v{number}"].values[0, 0] = -9999
     found = written(tmp_path, data)
-    assert len(found.notes) == 13 and found.notes[-1] == "And 18 more remarks of this kind."
+    assert len(found.notes) == 13 and found.notes[-1] == "18 more notes of this kind are not shown."
 
 
 def test_an_empty_dimension_has_no_index_to_choose():

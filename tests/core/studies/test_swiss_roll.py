@@ -168,9 +168,9 @@ def test_the_downscaling_benchmark_scores_models_and_interpolations():
 def test_made_up_cases_are_others_for_every_seed_and_large_ones_have_few():
     first, second = (problem_of("planets-2deg", seed) for seed in (0, 1))
     assert not np.allclose(first.truth, second.truth) and not np.array_equal(first.observed, second.observed)
-    told, untold = (problem_of(f"mediator-{told}-0.5", 0) for told in ("1", "0"))
-    assert np.array_equal(told.truth, untold.truth) and not told.spec.coordinates
-    assert not torch.equal(told.data.mediators, untold.data.mediators)
+    target, covariate = (problem_of(f"mediator-{mediator}-0.5", 0) for mediator in ("1", "0"))
+    assert np.array_equal(target.truth, covariate.truth) and not target.spec.coordinates
+    assert not torch.equal(target.data.mediators, covariate.data.mediators)
     items = DownscalingBenchmark(seeds=(3, 4, 5), models=("cmp",)).items()
     assert [each["seed"] for each in items if each["case"] == "planet-half-deg" and each["model"] == "cmp"] == [3, 4]
     assert DownscalingBenchmark.from_dict(MEDIATION).cases == tuple(MEDIATORS)

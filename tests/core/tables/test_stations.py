@@ -62,7 +62,7 @@ def test_a_discrete_sampling_file_is_a_table(tmp_path: Path) -> None:
         ("lat,lon,value\n95,4,1\n51,5,2\n", "Latitudes"),
         ("lat,lon,value,sd\n50,4,1,-1\n51,5,2,1\n", "negative"),
         ("lat,lon,value,time\n50,4,1,2020-01-01\n51,5,2,2020-01-02\n", "several times"),
-        ("lat,lon,value,alt [K]\n50,4,1,3\n51,5,2,4\n", "no length"),
+        ("lat,lon,value,alt [K]\n50,4,1,3\n51,5,2,4\n", "is not a length"),
         ("lat,lon,value\n50,4,\n51,5,\n", "value"),
     ],
 )

@@ -246,6 +246,6 @@ def test_line_numbers_are_the_files() -> None:
 def test_a_row_of_sums_at_the_end_is_told(firsts, last, odd):
     text = "\n".join(["t;v", *(f"{each};{n},25" for n, each in enumerate(firsts)), f"{last};99,5"])
     found = read_text(text.encode(), "a.csv", most_rows=99)
-    told = [note for note in found.notes if "its last. That row counts as data" in note]
-    assert told == [f"'t' is read as words, for '{last}' in row {len(firsts) + 1}, its last. That row counts as data: "
-                    "remove it where it is a sum or a remark."] * odd  # fmt: skip
+    told = [note for note in found.notes if "That row counts as data" in note]
+    assert told == [f"'t' is read as text, because its last row, {len(firsts) + 1}, holds '{last}'. That row counts as "
+                    "data: remove it if it is a total or a remark."] * odd  # fmt: skip

@@ -73,7 +73,7 @@ def _set_folder(folder: str) -> None:
     from deconditioning.studies.downscaling.given_fields import FOLDER as VARIABLE
 
     if not Path(folder).expanduser().is_dir():
-        raise InputError(f"`--fields` is '{folder}', which is no folder: name the folder of the given fields.")
+        raise InputError(f"`--fields` is '{folder}', which is not a folder: name the folder of the given fields.")
     os.environ[VARIABLE] = str(Path(folder).expanduser().resolve())
 
 

@@ -123,6 +123,6 @@ def _sentence(taken: dict[str, Any] | str) -> str:
     rows, columns = taken["block"]
     why = "; ".join(f"{name}: {reason}" for name, reason in taken.get("reasons", {}).items())
     return (
-        f"Would be taken: target {taken['target']}{when}; covariates: {covariates}{mediators}; cells of {rows} × "
+        f"Would be used: target {taken['target']}{when}; covariates: {covariates}{mediators}; cells of {rows} × "
         f"{columns} pixels." + (f"\nWhy: {why}." if why else "")
     )

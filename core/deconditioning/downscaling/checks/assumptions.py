@@ -42,17 +42,21 @@ _NEAR = 0.01
 
 #: What each assumption claims, and the threshold of its test.
 STATED: dict[str, tuple[str, str]] = {
-    "covariates": ("Covariates carry detail into the cells", f"at least {100 * WEAK:.0f} % explained"),
-    "mediation": ("The mediators say what the cells contain", f"at least {100 * HALF:.0f} % explained"),
+    "covariates": ("Covariates explain the variation inside the cells", f"at least {100 * WEAK:.0f} % explained"),
+    "mediation": ("The mediators predict what the cells contain", f"at least {100 * HALF:.0f} % explained"),
     "overlap": (
-        "Targets lie where cells with covariates do",
-        f"an effective sample of at least {100 * HALF:.0f} %, and {100 * _MOST_REACHED:.0f} % of the targets near one",
+        "The mediators of targets and of cells with covariates overlap",
+        f"an effective sample size of at least {100 * HALF:.0f} %, and {100 * _MOST_REACHED:.0f} % of the targets "
+        "near a cell",
     ),
-    "aggregation": ("The cells determine most of what is inside them", f"at least {100 * HALF:.0f} % captured"),
+    "aggregation": (
+        "The cell means determine most of the variation inside the cells",
+        f"at least {100 * HALF:.0f} % captured",
+    ),
     "reach": (
         "The map extrapolates little beyond the cells",
-        f"at most {number(_MOST_AT_ALL)} times the range of the cells beyond it, {number(_MOST_BEYOND)} where a "
-        "covariate lies outside its own range",
+        f"the mean leaves the range of the cells by at most {number(_MOST_AT_ALL)} times that range, "
+        f"{number(_MOST_BEYOND)} times where a covariate lies outside its own range",
     ),
     "water": ("The orography is flat over water", ""),
     "intervals": (
@@ -116,7 +120,7 @@ def _mediation(problem: DownscalingProblem, spec: ModelSpec, data: IndirectData)
         share = float(data.targets.var()) / (float(data.targets.var()) + doubt)
         sentence = f"The mediators explain {100 * share:.0f} % of the variance of the cells' pseudo-targets"
     if share < HALF:
-        sentence += ": most information is lost in mediation"
+        sentence += ": mediation loses most of the information"
     return Assumption("mediation", share, share >= HALF, f"{sentence}.")
 
 
@@ -206,7 +210,7 @@ def _reach(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> Ass
             else ""
         )
         advice = f"leave {name} out, or check its values there" if far else "check the covariates there"
-        sentence += f": it extrapolates too far{where}, with no cell to support it; {advice}"
+        sentence += f": it extrapolates too far{where}, and no cell supports these values; {advice}"
     return Assumption("reach", beyond, holds, f"{sentence}.")
 
 
@@ -266,7 +270,7 @@ def intervals(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> 
 def warped_intervals(problem: DownscalingProblem, coverage: Sequence[float] | None) -> Assumption:
     """Whether intervals of a warped target are calibrated one scale up; ``coverage``: shares inside 50, 90 and 95 %."""
     assert problem.warp is not None
-    sentence = f"The model sees {problem.warp.formula} of the target, so that no interval leaves its limits"
+    sentence = f"The model uses {problem.warp.formula} of the target, so that no interval leaves its limits"
     if coverage is None:
         return Assumption("intervals", 1.0, True, f"{sentence}; they could not be tested one scale up.")
     low, high = _CALIBRATED

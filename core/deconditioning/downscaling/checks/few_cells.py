@@ -25,13 +25,14 @@ def sentences(problem: DownscalingProblem, integrated: bool) -> tuple[str, ...]:
     if cells >= FEW:
         return ()
     known = (
-        "the map is an average over the hyperparameters that they allow"
+        "the map is therefore an average over plausible hyperparameters"
         if integrated
-        else "its hyperparameters are taken as known, so that the intervals are too narrow"
+        else "the intervals are too narrow, because the map takes its hyperparameters as known"
     )
     return (
-        f"Only {cells} cells are visible, which hardly determine how rough the field is inside the cells: {known}. "
-        f"From {FEW} cells on the intervals are safer: take a larger region, smaller cells, or withhold fewer.",
+        f"Only {cells} cells are visible. They hardly determine how rough the field is inside the cells: {known}. The "
+        f"intervals are more reliable with at least {FEW} cells: choose a larger region or smaller cells, or withhold "
+        "fewer.",
     )
 
 

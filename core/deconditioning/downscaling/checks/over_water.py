@@ -37,7 +37,7 @@ def over_water(problem: DownscalingProblem) -> tuple[str, float] | None:
         return None
     sentence = (
         f"`{orography}` varies over water, where `{mask}` is 0: from {number(low)} to {number(high)} at 90 % of those "
-        "pixels. What it does on land is carried to them; set it to a constant over water, or leave it out."
+        "pixels. Its effect on land is applied there too: set it to a constant over water, or leave it out."
     )
     return sentence, high - low
 

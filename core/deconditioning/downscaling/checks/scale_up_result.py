@@ -170,8 +170,8 @@ class OneScaleUp:
         if self.own == self.model:
             others = " and ".join(OTHERS[name] for name in self.weights if name != self.model)
             return (
-                f"Chosen one scale up: {OTHERS[self.model]}, under which the known cells are far more likely than "
-                f"under {others}."
+                f"Chosen one scale up: {OTHERS[self.model]}, because the known cells are far more likely under it "
+                f"than under {others}."
             )
         ordered = sorted(self.weights, key=lambda name: -self.weights[name])
         sentences = [
@@ -211,8 +211,8 @@ class OneScaleUp:
         if self.claims.get("bilinear", True) is not None:
             return ()
         return (
-            "One scale up, the known cells cannot tell whether this map is more accurate than bilinear interpolation: "
-            f"the probability is {self.probability('bilinear'):.2f}.",
+            "The test one scale up cannot tell whether this map is more accurate than bilinear interpolation: the "
+            f"probability is {self.probability('bilinear'):.2f}.",
         )
 
     def _size(self, value: float) -> str:

@@ -59,7 +59,7 @@ def _targets(
         key = "offset" if name == "offset" else f"per_{EFFECTS[name]:.0f}_m"
         result |= {key: value, f"{key}_sd": spread}
         sentence += (
-            f": they are {value:+.3g} ± {spread:.2g} {units} off the cells"
+            f": they differ from the cells by {value:+.3g} ± {spread:.2g} {units}"
             if name == "offset"
             else f", and change by {value:+.3g} ± {spread:.2g} {units} per {EFFECTS[name]:.0f} m above their pixel"
         )
@@ -80,9 +80,9 @@ def _sources(problem: DownscalingProblem, sources: Sources, sentences: list[str]
     latitude, longitude = float(problem.grid.latitude.flat[pixel]), float(problem.grid.longitude.flat[pixel])
     share = float(sources.gain.max()) / max(sources.left, 1e-300)
     sentences.append(
-        f"Of the map's prior variance the cells take away {100 * sources.cells / prior:.0f} % and the stations a "
-        f"further {100 * sources.stations / prior:.1f} %. One more station would take most from the rest at "
-        f"{latitude:.2f}°, {longitude:.2f}°: {100 * share:.1f} %."
+        f"The cells explain {100 * sources.cells / prior:.0f} % of the map's prior variance and the stations a "
+        f"further {100 * sources.stations / prior:.1f} %. One more station would reduce the remaining variance most "
+        f"at {latitude:.2f}°, {longitude:.2f}°: by {100 * share:.1f} %."
     )
     return {
         "explained": {"cells": sources.cells / prior, "stations": sources.stations / prior},
@@ -102,7 +102,7 @@ def _scored(
     errors = {name: _rmse(truth - values.flat[pixel]) for name, values in fields.items()}
     biases = {name: float(np.nanmean(values.flat[pixel] - truth)) for name, values in fields.items()}
     scores = _scores(truth, mean, spread)
-    sentences.append(_sentence("At the stations that nothing saw", scores, problem.units or "1"))
+    sentences.append(_sentence("At the stations that no method used", scores, problem.units or "1"))
     return {**scores, "rmse_of": errors, "bias_of": biases}
 
 
@@ -137,6 +137,6 @@ def _scores(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> dict[str, fl
 def _sentence(who: str, scores: Mapping[str, float], units: str) -> str:
     return (
         f"{who}: RMSE {scores['rmse']:.3g} {units}, bias {scores['bias']:+.2g} {units}, and "
-        f"{100 * scores['inside_95']:.0f} % of the 95 % intervals hold the measured value "
-        f"({scores['count']:.0f} stations)."
+        f"{100 * scores['inside_95']:.0f} % of the 95 % intervals contain the measured value ({scores['count']:.0f} "
+        "stations)."
     )

@@ -252,8 +252,8 @@ def _cost_notes(fields: Fields, names: tuple[str, ...], along: str) -> list[str]
         chunks = chunks_of(fields.dataset[name])
         if chunks.get(along, 1) > 1:
             notes.append(
-                f"A chunk of `{name}` holds {chunks[along]} steps, so it is read as often: chunks of one step are "
-                "read once."
+                f"A chunk of `{name}` contains {chunks[along]} steps, so it is read {chunks[along]} times; chunks of "
+                "one step are read once."
             )
     return notes
 

@@ -104,13 +104,13 @@ def check_grid(problem: DownscalingProblem, grid: Grid) -> None:
     own = problem.grid
     if own.kind != grid.kind or own.mapping != grid.mapping:
         raise InputError(
-            f"The store's grid is {grid.kind}, the model's {own.kind} (or their projections differ): bring the "
+            f"The store's grid is {grid.kind}, the model's {own.kind} (or their projections differ): remap the "
             "covariates to the model's grid."
         )
     if own.kind == "curvilinear":
         same = own.shape == grid.shape and np.allclose(own.latitude, grid.latitude, atol=1e-4)
         if not (same and np.allclose(own.longitude, grid.longitude, atol=1e-4)):
-            raise InputError("The store's curvilinear grid is not the model's: bring the covariates to its grid.")
+            raise InputError("The store's curvilinear grid is not the model's: remap the covariates to its grid.")
         return
     middle, period = 0.5 * (own.x_edges[0] + own.x_edges[-1]), 360.0 if own.kind in ("latlon", "rotated") else None
     x = grid.x if period is None else middle + (grid.x - middle + 180.0) % period - 180.0
@@ -126,7 +126,7 @@ def _check_axis(own: np.ndarray, other: np.ndarray, cell: int, what: str, around
     if finer or nearest.max() > _NEAR * step:
         raise InputError(
             f"The store's {what} ({len(other)}, {other[0]:g} to {other[-1]:g}) differ from those of the model's grid "
-            f"({len(own)}, {own[0]:g} to {own[-1]:g}): bring the covariates to the model's grid."
+            f"({len(own)}, {own[0]:g} to {own[-1]:g}): remap the covariates to the model's grid."
         )
     beyond = max(own[0] - other[0], other[-1] - own[-1]) / step
     if not around and beyond > cell + 0.5:

@@ -30,8 +30,8 @@ _FOR_LIMITS = 1.02
 _MOST_AT_LIMIT = 0.1
 #: Where a warp would be tried, were there no errors or stations.
 _NOT_WARPED = (
-    "No warp of this skewed target was tried, because stations and errors of cells are given on its own scale: "
-    "intervals may be wrong at its limits."
+    "No warp of this skewed target was tried, because stations and errors of cells are given on the original scale: "
+    "intervals may be wrong near its limits."
 )
 
 
@@ -64,7 +64,7 @@ def choose_warp(problem: DownscalingProblem, settings: DownscaleSettings, contex
         return WarpChoice(problem, settings.replace(warp="none"))
     values, limits = problem.coarse[problem.observed], limits_of(problem)
     warp = fit_warp(requested, values, limits)
-    return _with(problem, settings, warp, f"The model sees {warp.formula} of the target, as requested.")
+    return _with(problem, settings, warp, f"The model uses {warp.formula} of the target, as requested.")
 
 
 def _with(problem: DownscalingProblem, settings: DownscaleSettings, warp: Warp, sentence: str) -> WarpChoice:
@@ -84,7 +84,7 @@ def candidates(problem: DownscalingProblem) -> tuple[list[Warp], str]:
         if at_limit > _MOST_AT_LIMIT:
             return [], (
                 f"{100 * at_limit:.0f} % of the visible cells are exactly at a limit of the target, which no warp "
-                "makes Gaussian: the model sees the target as it is."
+                "makes Gaussian: the model uses the target without a warp."
             )
     kinds = ["logit"] if (limits is not None or share) and bounds_of(values, limits) else []
     kinds += ["box-cox"] if values.min() >= 0 and values.max() > 0 else []
@@ -115,11 +115,13 @@ def _best(problem: DownscalingProblem, settings: DownscaleSettings, context: Any
     warp, checked = min(there, key=lambda each: each[1].crps, default=(None, None))
     if warp is None or checked is None or not checked.crps < allowed:
         others = "; ".join(f"{number(other.crps)} with {each.formula}" for each, other in there)
-        sentence = f"The model sees the target as it is: one scale up its CRPS is {_size(own, problem)}, {others}."
+        sentence = (
+            f"The model uses the target without a warp: one scale up its CRPS is {_size(own, problem)}, {others}."
+        )
         return WarpChoice(_noted(problem, sentence), alone, own)
     sentence = (
-        f"The model sees {warp.formula} of the target: one scale up its CRPS is {_size(checked, problem)}, and "
-        f"{_size(own, problem)} with the target as it is."
+        f"The model uses {warp.formula} of the target: one scale up its CRPS is {_size(checked, problem)}, and "
+        f"{_size(own, problem)} without a warp."
     )
     return WarpChoice(warped(problem, warp, sentence), settings.replace(warp=warp.to_dict()), checked)
 

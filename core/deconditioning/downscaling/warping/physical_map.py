@@ -130,7 +130,9 @@ def warped(problem: DownscalingProblem, warp: Warp, note: str = "") -> Downscali
     are constant.
     """
     if has_unwarped(problem):
-        raise InputError("Stations and errors are of a target that is not warped: omit the warp, or them.")
+        raise InputError(
+            "Stations and errors of cells cannot be combined with a warp of the target: omit the warp, or omit them."
+        )
     values = problem.coarse.flat[problem.target_cell]
     warp.check(values)
     values = warp.forward(values)

@@ -107,7 +107,7 @@ def _variable(data: "xr.Dataset", about: Mapping[str, Any], key: str, label: str
         raise InputError(f"`{key}` of {name}'s geometry container names `{label[:40]}`, which is missing: add it.")
     variable = data.variables[label]
     if variable.ndim > 1 or variable.dtype.kind not in "fiub":
-        raise InputError(f"`{label}` of {name} is no list of numbers, as `{key}` needs: correct the file.")
+        raise InputError(f"`{label}` of {name} is not a list of numbers, as `{key}` needs: correct the file.")
     return variable
 
 
@@ -134,7 +134,7 @@ def _counts(data: "xr.Dataset", about: Mapping[str, Any], key: str, name: str) -
         return None
     values = np.atleast_1d(np.asarray(_variable(data, about, key, str(about[key]), name).values, dtype=float))
     if not (np.isfinite(values) & (values >= 0) & (values == np.round(values)) & (values < 2**40)).all():
-        raise InputError(f"`{about[key]}` of {name} holds numbers that are no counts: correct the file.")
+        raise InputError(f"`{about[key]}` of {name} holds numbers that cannot be counts: correct the file.")
     return values.astype(int)
 
 
@@ -156,7 +156,9 @@ def _degrees(
     if not rotated:
         unit, metre = read_unit(units or "m"), read_unit("m")
         if unit is None or metre is None or unit.quantity != metre.quantity:
-            raise InputError(f"The corners of {name} are in {units[:40]!r}, which is no length: correct their units.")
+            raise InputError(
+                f"The corners of {name} are in {units[:40]!r}, which is not a length: correct their units."
+            )
         y, x = (np.asarray(unit.convert(each, metre)) for each in (y, x))
     y, x = true_position("rotated" if rotated else "projected", y, x, mapping)
     return y, x, [f"The outlines of {name} are converted from the grid mapping `{label}` to degrees."]

@@ -30,7 +30,7 @@ def checked(geometry: np.ndarray, name: str) -> tuple[np.ndarray, list[str]]:
         geometry[wrong] = [_polygons_of(each) for each in mended]
         notes.append(
             f"{len(wrong)} of {len(geometry)} outlines of {name} cross themselves or have rings in a wrong order; the "
-            "areas that they go round are used."
+            "areas that they enclose are used."
         )
     return geometry, notes
 

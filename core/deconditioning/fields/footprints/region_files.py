@@ -184,7 +184,7 @@ def _shape(geometry: Any, row: int, name: str) -> Any:
             return shape(geometry)
     except (ValueError, TypeError, ShapelyError):
         raise InputError(
-            f"The coordinates of region {row + 1} of {name} are no rings of at least three corners: correct them."
+            f"The coordinates of region {row + 1} of {name} do not form rings of at least three corners: correct them."
         ) from None
 
 
@@ -194,7 +194,7 @@ def _by_ogr(path: Path, name: str) -> tuple[Outlines, str | None]:
         import pyogrio
     except ImportError:
         raise InputError(
-            f"{name} is no GeoJSON, and shapefiles and GeoPackages need the extra 'regions' (pip install "
+            f"{name} is not GeoJSON, and shapefiles and GeoPackages need the extra 'regions' (pip install "
             "'deconditioning[regions]'): install it, or convert the file to GeoJSON."
         ) from None
     try:
@@ -203,12 +203,12 @@ def _by_ogr(path: Path, name: str) -> tuple[Outlines, str | None]:
         about, _, outlines, columns = pyogrio.raw.read(f"/vsizip/{{{path}}}" if zipped else path)
     except pyogrio.errors.DataSourceError:
         raise InputError(
-            f"{name} is no file of regions that can be read: give GeoJSON, a shapefile (.shp with its .dbf, .shx "
+            f"{name} cannot be read as a file of regions: give GeoJSON, a shapefile (.shp with its .dbf, .shx "
             "and .prj, or these in a .zip) or a GeoPackage."
         ) from None
     system = about.get("crs")
     if not system:
-        raise InputError(f"{name} names no coordinate system: add its .prj file, or convert it to GeoJSON.")
+        raise InputError(f"{name} does not name its coordinate system: add its .prj file, or convert it to GeoJSON.")
     attributes = {str(each): list(column) for each, column in zip(about["fields"], columns, strict=True)}
     found = Outlines(shapely.from_wkb(outlines), attributes, name)
     return found, None if system in ("EPSG:4326", "OGC:CRS84") else str(system)

@@ -116,6 +116,6 @@ def _effects(
         return result, []
     result["altitude"] = above / EFFECTS["altitude"]
     return result, [
-        f"The stations lie {typical:.0f} m (root mean square) above or below their pixels' `{name}`; what that does is "
-        "learned as one slope."
+        f"The stations lie {typical:.0f} m (root mean square) above or below their pixels' `{name}`; the effect of "
+        "this difference is learned as one slope."
     ]

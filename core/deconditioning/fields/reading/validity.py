@@ -114,7 +114,7 @@ def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple
         if declared:
             dataset[name].attrs = attributes
     more = len(notes) - _MOST_NOTES
-    kept = notes if more <= 0 else [*notes[:_MOST_NOTES], f"And {more} more remarks of this kind."]
+    kept = notes if more <= 0 else [*notes[:_MOST_NOTES], f"{more} more notes of this kind are not shown."]
     return dataset, kept, marks
 
 
@@ -168,7 +168,7 @@ def unfound(missing: Collection[str], notes: Collection[str]) -> list[str]:
     requested = " ".join(note for note in notes if "as missing, as asked" in note)
     numbers = {each: each.rpartition("=")[2] for each in missing}
     return [
-        f"No value used here is {number}, so that `--missing={each}` changes nothing."
+        f"No value used here is {number}, so `--missing={each}` has no effect."
         for each, number in numbers.items()
         if f" of {number} " not in requested
     ]

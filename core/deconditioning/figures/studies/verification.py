@@ -64,7 +64,7 @@ def reliability_plot(
         {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 100 * observed, "y1": 100 * observed, "line": rule}
     ]
     picture["meta"]["alt"] = (
-        f"Reliability of an event that happens in {100 * observed:.0f} % of the cases: observed frequency against "
+        f"Reliability of an event that occurs in {100 * observed:.0f} % of the cases: observed frequency against "
         "predicted probability, the diagonal is ideal."
     )
     return {"data": traces, "layout": picture}

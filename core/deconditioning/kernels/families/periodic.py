@@ -23,7 +23,14 @@ class Periodic(Stationary):
     name, title = "periodic", "Periodic"
     parameters = (
         ShapeParameter(
-            "period", "p", 1.0, 1e-3, 1e3, "After this the function repeats.", "period_length", learned=False
+            "period",
+            "p",
+            1.0,
+            1e-3,
+            1e3,
+            "The distance after which the function repeats.",
+            "period_length",
+            learned=False,
         ),
     )
     smooth, columnwise, order = True, True, math.inf

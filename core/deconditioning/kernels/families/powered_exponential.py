@@ -26,7 +26,7 @@ class PoweredExponential(Radial):
     name, title = "powered_exponential", "Powered exponential"
     parameters = (
         ShapeParameter(
-            "alpha", "α", 1.0, 0.3, 2.0, "Roughness: 1 is Matérn 1/2, less is rougher, 2 is a Gaussian.", spread=0.35
+            "alpha", "α", 1.0, 0.3, 2.0, "Smoothness: 1 is Matérn 1/2, smaller is rougher, 2 is Gaussian.", spread=0.35
         ),
     )
     pointed, reach = True, ROUGH_REACH

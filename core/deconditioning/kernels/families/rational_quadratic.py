@@ -21,7 +21,12 @@ class RationalQuadratic(Radial):
     name, title = "rational_quadratic", "Rational quadratic"
     parameters = (
         ShapeParameter(
-            "alpha", "α", 1.0, 5e-2, 5e1, "Small: lengthscales spread widely; large: one, as a Gaussian has."
+            "alpha",
+            "α",
+            1.0,
+            5e-2,
+            5e1,
+            "Small: a mixture of very different lengthscales; large: a single lengthscale, as in a Gaussian kernel.",
         ),
     )
     smooth, order = True, math.inf

@@ -202,9 +202,8 @@ def _runaway(spec: ModelSpec) -> list[str]:
         return []
     ratio = math.sqrt(spec.kernel.variance)
     return [
-        f"The prior standard deviation grew to {ratio:.0f} times that of the targets: the fine field is being "
-        "sharpened to compensate for shrinking weights. Fix λ closer to interpolation or shorten the mediator "
-        "lengthscales."
+        f"The prior standard deviation grew to {ratio:.0f} times that of the targets: the model exaggerates the fine "
+        "field to compensate for shrunken weights. Fix λ at a smaller value or shorten the mediator lengthscales."
     ]
 
 

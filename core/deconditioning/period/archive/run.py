@@ -58,7 +58,7 @@ def downscale_with_archive(
         series = series.only(times)
         setting = replace(setting, series=series)
     watch = Stopwatch()
-    context.report(message="Choosing the mixture of the archive's covariance and the kernel on blocks of time left out")
+    context.report(message="Choosing the mixture of the archive's covariance and the kernel on left-out blocks of time")
     some = setting.some(_CHOSEN_ON, context.check)
     choice = choose_mixture(setting.coarse, some, context.check)
     method = mixed(choice, setting.coarse, some, setting.parts)
@@ -88,8 +88,8 @@ def downscale_with_archive(
 def _better(others: dict[str, Peer], crps: float) -> tuple[str, ...]:
     """A sentence on every peer that predicts left-out times better by more than 2 %."""
     return tuple(
-        f"On blocks of time left out, `{name}` has a smaller CRPS, {number(each.left_out_crps)}, than this prediction, "
-        f"{number(crps)}." for name, each in others.items() if each.left_out_crps < _BETTER * crps
+        f"On left-out blocks of time, `{name}` has a smaller CRPS, {number(each.left_out_crps)}, than this "
+        f"prediction, {number(crps)}." for name, each in others.items() if each.left_out_crps < _BETTER * crps
     )  # fmt: skip
 
 

@@ -60,7 +60,7 @@ def read_training(series: Series, archive: Fields, words: Sequence[str] = ()) ->
     shared = [n for n in requested if labels[n] in set(series.labels)]
     if shared and words:
         notes.append(
-            f"{len(shared)} times of the training period are also downscaled, which the scores of these times favour."
+            f"{len(shared)} times of the training period are also downscaled, so their scores are too optimistic."
         )
     taken, how = _picker(archive.grid, problem.grid)
     notes += [f"The archive is remapped to the grid of the covariates: {how}."] if "own values" not in how else []
@@ -107,7 +107,9 @@ def _with_coarse(
     problem = series.problem
     gaps = ~np.isfinite(fine).all(axis=0)
     if gaps.any():
-        notes.append(f"{int(gaps.sum()):,} pixels lack a value at some time of the training period and get none.")
+        notes.append(
+            f"{int(gaps.sum()):,} pixels lack a value at some time of the training period and get no prediction."
+        )
     cells = _cell_means(series, fine)
     places = [place_matching(series.file.labels, label) for label in labels]
     matched = [n for n, place in enumerate(places) if place is not None]

@@ -62,7 +62,7 @@ _PEERS: dict[str, Callable[[DownscalingProblem], Predictive]] = {
     BOOSTING: gradient_boosting, _INTERPOLATION: optimal_interpolation,
 }  # fmt: skip
 #: Case → data set and the changes to its own settings: matched through a mediator. ``planets``: (rows, columns) of
-#: made-up planets, another one for each seed; ``seeds``: how many seeds it has at most.
+#: synthetic planets, another one for each seed; ``seeds``: how many seeds it has at most.
 MEDIATED: dict[str, dict[str, Any]] = {
     "ukv-645m": {"data": "ukv-645m", "problem": {"withhold": 0.5, "mediators": ["surface_altitude"]}},
     "ukv-75m": {"data": "ukv-75m", "problem": {"withhold": 0.5, "mediators": ["surface_altitude"]}},
@@ -76,17 +76,17 @@ MATCHED: dict[str, dict[str, Any]] = {
     f"{data}-matched": {"data": data, "problem": {"withhold": 0.5}}
     for data in ("ukv-645m", "ukv-75m", "era5-t2m", "gdas-ttop")
 }
-#: Made-up fields by what their mediator knows, of the target through the covariate alone (0) to the target itself (1),
-#: and by the sd of what of the target no covariate tells.
+#: Generated fields by what their mediator depends on, from the covariate alone (0) to the target itself (1), and by the
+#: sd of the part of the target that no covariate explains.
 MEDIATORS: dict[str, dict[str, Any]] = {
-    f"mediator-{told:g}-{untold:g}": {
-        "told": told,
-        "untold": untold,
+    f"mediator-{mediator:g}-{unexplained:g}": {
+        "mediator": mediator,
+        "unexplained": unexplained,
         "problem": {"target": "target", "covariates": ["covariate"], "mediators": ["mediator"], "block": [4, 4],
                     "withhold": 0.5, "coordinates": False},
     }
-    for untold in (0.0, 0.5)
-    for told in (0.0, 0.5, 1.0)
+    for unexplained in (0.0, 0.5)
+    for mediator in (0.0, 0.5, 1.0)
 }  # fmt: skip
 CASES = MEDIATED | MATCHED | MEDIATORS | GIVEN_MATCHED | GIVEN_MEDIATED | GIVEN_FEW
 #: Cases of real fields, those that come with the project and those that are given, by how cells are matched.
@@ -201,8 +201,8 @@ def problem_of(name: str, seed: int) -> DownscalingProblem:
     case = CASES[name]
     if "file" in case:
         return given_problem(case, seed)
-    if "told" in case:
-        made = fields_from_dataset(make_mediated(case["told"], case["untold"], seed))
+    if "unexplained" in case:
+        made = fields_from_dataset(make_mediated(case["mediator"], case["unexplained"], seed))
         return make_problem(made, DownscalingSpec.from_dict({**case["problem"], "seed": seed}))
     spec = DownscalingSpec.from_dict({**find(case["data"]).default, **case["problem"], "seed": seed})
     if "planets" in case:

@@ -23,7 +23,7 @@ def _csv(name: str, text: str, reads: str = "", **more) -> Animal:
 def _tables() -> Iterator[Animal]:
     yield _csv("repeated-rows", "lat,lon,t\n50,4,1\n50,4,1\n51,5,2\n", "2 stations: 1, 2", noted="1 of 3 rows repeat")
     yield _csv("stations-at-one-place", "lat,lon,t\n50,4,1\n50,4,3\n51,5,2\n", "3 stations: 1, 3, 2",
-               noted="1 of 3 stations stand at the place of another")  # fmt: skip
+               noted="1 of 3 stations have the same position as another")  # fmt: skip
     yield _csv("altitudes-missing", "lat,lon,t,alt\n50,4,1,100\n50,5,3,\n51,5,2,-9999\n", "3 stations: 1, 3, 2",
                noted="-9999 is taken as missing")  # fmt: skip
     yield _csv("errors-missing", "lat,lon,t,error\n50,4,1,0.1\n50,5,3,\n", "2 stations: 1, 3", noted="1 of 2 stations")
@@ -59,7 +59,7 @@ def _samples() -> Iterator[Animal]:
     yield _nc("times-without-dates", {"t": (("station", "time"), table, kelvin)}, refused=r"'t\[0\]', 't\[1\]'")
     rows = ("station", [1, 0, 2, 1], {"sample_dimension": "obs"})
     measured = {"t": ("obs", np.arange(4.0), kelvin), "time": ("obs", np.zeros(4), TIME)}
-    yield _nc("ragged", {**measured, "row_size": rows}, "4 stations: 0, 1, 2, 3 K", noted="1 of 4 stations stand at")
+    yield _nc("ragged", {**measured, "row_size": rows}, "4 stations: 0, 1, 2, 3 K", noted="1 of 4 stations have the")
     index = ("obs", [3, 1, 2, 0], {"instance_dimension": "station"})
     yield _nc("indexed", {**measured, "index": index}, "4 stations: 0, 1, 2, 3 K")
     wrong = ("station", [1, 0, 2, 2], {"sample_dimension": "obs"})
