@@ -106,7 +106,7 @@ def _atmosphere(key: str, title: str, shape: tuple[int, int], block: int) -> Ent
 
 
 def _network(part: str, **changes: Any) -> Any:
-    """One part of the generated network of stations: "fields", "seen", "scored"."""
+    """One part of the synthetic network of stations: "fields", "seen", "scored"."""
     from deconditioning.datasets.network import network
 
     return getattr(network(**changes), part)

@@ -50,12 +50,13 @@ def network(seed: int = 0, offset: float = OFFSET) -> Network:
              "lon": ("lon", 5 + 0.05 * np.arange(SIZE), {"units": "degrees_east"})}  # fmt: skip
     temperature = {"units": "K", "long_name": "air temperature"}
     data = {"t": (("lat", "lon"), truth, temperature), "altitude": (("lat", "lon"), height, {"units": "m"})}
-    fields = fields_from_dataset(xr.Dataset(data, lines))
+    about = {"source": "synthetic temperature and altitude", "licence": "none needed: synthetic"}
+    fields = fields_from_dataset(xr.Dataset(data, lines), **about)
     pixel = rng.choice(truth.size, SEEN + SCORED, replace=False)
     value = truth.flat[pixel] + offset + np.hypot(ERROR, OWN) * rng.standard_normal(len(pixel))
     every = Stations(
         fields.grid.latitude.flat[pixel], fields.grid.longitude.flat[pixel], value, np.full(len(pixel), ERROR),
-        units="K", source="the generated network",
+        units="K", source="the synthetic network",
     )  # fmt: skip
     return Network(fields, every.of(np.arange(SEEN)), every.of(np.arange(SEEN, len(pixel))))
 
@@ -80,7 +81,7 @@ def districts(seed: int = 0) -> "Outlines":
     sums = (np.bincount(inside.region, mass * each, _DISTRICTS) for each in (truth[inside.pixel], np.ones(len(mass))))
     total, area = sums
     names = [f"District {number}" for number in range(1, _DISTRICTS + 1)]
-    return Outlines(outlines, {"name": names, "temperature": (total / area).tolist()}, "the generated districts")
+    return Outlines(outlines, {"name": names, "temperature": (total / area).tolist()}, "the synthetic districts")
 
 
 def _rough(rng: np.random.Generator, reach: float, order: float) -> np.ndarray:
