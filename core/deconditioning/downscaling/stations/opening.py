@@ -48,7 +48,7 @@ def _head(data: bytes | Path) -> bytes:
 def keep_beside(kind: str, data: bytes | Path, name: str, mark: str = "") -> str:
     """Read an uploaded file of `STATIONS` or `REGIONS` in a separate process and keep it: its key.
 
-    A table without latitudes and longitudes is kept as one of `REGION_TABLES`. ``data`` and ``mark`` are as
+    A table of text without latitudes and longitudes is kept as one of `REGION_TABLES`. ``data`` and ``mark`` are as
     `deconditioning.downscaling.source.keep_upload` takes them. Raises ``InputError`` with one sentence on anything
     wrong with the file; nothing is kept then.
     """
@@ -59,7 +59,7 @@ def keep_beside(kind: str, data: bytes | Path, name: str, mark: str = "") -> str
         from deconditioning.tables.stations import station_columns
 
         table = _table(data, name)
-        if may_hold_values(table):
+        if kind_of(data, name) == STATIONS and may_hold_values(table):  # NetCDF without positions lost them
             kind = REGION_TABLES
         else:
             station_columns(table)
