@@ -102,7 +102,7 @@ def rubbish() -> dict[str, bytes]:
     return {
         "paper.pdf": b"%PDF-1.7\n1 0 obj\n<<>>\nendobj\n",
         "empty.nc": b"",
-        "notes.txt": b"station,temperature\nA,281.2\n",
+        "notes.txt": b"station,weather\nA,fair\n",
         "cut.nc": b"\x89HDF\r\n\x1a\n" + bytes(100),
     }
 
