@@ -50,8 +50,8 @@ def network(seed: int = 0, offset: float = OFFSET) -> Network:
              "lon": ("lon", 5 + 0.05 * np.arange(SIZE), {"units": "degrees_east"})}  # fmt: skip
     temperature = {"units": "K", "long_name": "air temperature"}
     data = {"t": (("lat", "lon"), truth, temperature), "altitude": (("lat", "lon"), height, {"units": "m"})}
-    about = {"source": "synthetic temperature and altitude", "licence": "none needed: synthetic"}
-    fields = fields_from_dataset(xr.Dataset(data, lines), **about)
+    dataset, source = xr.Dataset(data, lines), "synthetic temperature and altitude"
+    fields = fields_from_dataset(dataset, source=source, licence="none needed: synthetic")
     pixel = rng.choice(truth.size, SEEN + SCORED, replace=False)
     value = truth.flat[pixel] + offset + np.hypot(ERROR, OWN) * rng.standard_normal(len(pixel))
     every = Stations(
