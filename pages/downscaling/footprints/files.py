@@ -11,9 +11,8 @@ from deconditioning.downscaling.stations.opening import (
     REGION_TABLES,
     REGIONS,
     STATIONS,
-    columns_of_stations,
+    choices_of_stations,
     joins_of,
-    times_of_stations,
     values_of_regions,
 )
 from deconditioning.engine.visitors.uploads import stored_of_kind
@@ -63,12 +62,10 @@ def choose(key: str) -> dict[str, str]:
     if stations:
         result |= _file("Stations as targets", "stations", stations, f"{key}/seen")
         result |= _file("Stations that only score the map", "scored", stations, f"{key}/scored")
-    tables = [result[name] for name in ("stations", "scored") if result.get(name)]
-    return (
-        result
-        | _of_stations("Column of the stations' values", "station_value", columns_in(tables))
-        | _of_stations("Time of the stations' values", "station_time", times_in(tables))
-    )
+    for label, name, options in choices_in([result[name] for name in ("stations", "scored") if result.get(name)]):
+        chosen = pick(label, KEYS[name], options, options[0], AUTO_NAMES)
+        result |= {} if chosen in AUTO_NAMES else {name: chosen}
+    return result
 
 
 def _own(key: str, titles: Mapping[str, str]) -> dict[str, str]:
@@ -92,34 +89,23 @@ def _table(regions: str) -> dict[str, str]:
     return {"table": table, "key": pick("Rows joined to regions by", KEYS["key"], options, options[0], names)}
 
 
-def _of_stations(label: str, name: str, options: list[str]) -> dict[str, str]:
-    """A choice in tables of stations, by its name in a source, where there is one."""
-    if not options:
-        return {}
-    chosen = pick(label, KEYS[name], options, options[0], AUTO_NAMES)
-    return {} if chosen in AUTO_NAMES else {name: chosen}
-
-
-def columns_in(tables: Sequence[str]) -> list[str]:
-    """The columns of tables by key that may hold what was measured; none where there is no choice."""
-    columns = list(dict.fromkeys(column for each in tables for column in _columns(each)))
-    return [_BY_NAME, *columns] if len(columns) > 1 else []
-
-
-def times_in(tables: Sequence[str]) -> list[str]:
-    """The times of tables by key that have several; none where there is no choice."""
-    times = sorted({time for each in tables for time in _times(each)})
-    return [_OF_MAP, *times] if times else []
+def choices_in(tables: Sequence[str]) -> list[tuple[str, str, list[str]]]:
+    """What there is to choose in tables of stations by key: a label, its name in a source, and the options, of which
+    the first leaves it to the tables."""
+    read = [_choices(each) for each in tables]
+    columns = list(dict.fromkeys(column for own, _ in read for column in own))
+    times = sorted({time for _, own in read for time in own})
+    result = []
+    if len(columns) > 1:
+        result.append(("Column of the stations' values", "station_value", [_BY_NAME, *columns]))
+    if times:
+        result.append(("Time of the stations' values", "station_time", [_OF_MAP, *times]))
+    return result
 
 
 @st.cache_resource(show_spinner="Reading the stations …", max_entries=16)
-def _columns(key: str) -> list[str]:
-    return columns_of_stations(key)
-
-
-@st.cache_resource(show_spinner="Reading the stations …", max_entries=16)
-def _times(key: str) -> list[str]:
-    return times_of_stations(key)
+def _choices(key: str) -> tuple[list[str], list[str]]:
+    return choices_of_stations(key)
 
 
 def attributes(source: Mapping[str, Any]) -> list[str]:

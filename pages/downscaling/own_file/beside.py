@@ -42,10 +42,7 @@ def choose(new: Sequence[str]) -> dict[str, str]:
     result |= _file("Stations that are targets", "stations", stations, [begin.get("stations")], new)
     result |= _file("Stations that only score the map", "scored", stations, [begin.get("scored")], new)
     used = [result[name] for name in ("stations", "scored") if name in result]
-    for label, name, options in (
-        ("Column of the stations' values", "station_value", files.columns_in(used)),
-        ("Time of the stations' values", "station_time", files.times_in(used)),
-    ):
+    for label, name, options in files.choices_in(used):
         result |= _of_stations(label, name, options, used, shown)
     return result
 
@@ -83,9 +80,7 @@ def _table(regions: str, shown: Mapping[str, Any], new: Sequence[str]) -> dict[s
 def _of_stations(
     label: str, name: str, options: list[str], tables: Sequence[str], shown: Mapping[str, Any]
 ) -> dict[str, str]:
-    """A choice in tables of stations, by its name in a source, where there is one."""
-    if not options:
-        return {}
+    """A choice in tables of stations, by its name in a source."""
     begin = shown.get(name)
     chosen = st.selectbox(
         label, options, options.index(begin) if begin in options else 0,

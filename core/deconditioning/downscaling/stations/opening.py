@@ -78,11 +78,15 @@ def open_stations(key: str, target: str = "", value: str = "", time: str = "") -
     return find_stations(key)
 
 
-def columns_of_stations(key: str) -> list[str]:
-    """The columns of an upload's key that may hold what was measured; none to choose from for a data set's stations."""
-    from deconditioning.tables.stations import station_columns
+def choices_of_stations(key: str) -> tuple[list[str], list[str]]:
+    """The columns of an upload's key that may hold what was measured, and its times where it has several; nothing to
+    choose from for a data set's stations."""
+    from deconditioning.tables.stations import station_columns, times_of
 
-    return station_columns(_table(*path_of(key))) if key.startswith(UPLOAD) else []
+    if not key.startswith(UPLOAD):
+        return [], []
+    table = _table(*path_of(key))
+    return station_columns(table), times_of(table)
 
 
 def joins_of(regions: str, table: str) -> dict[str, tuple[int, int]]:
@@ -94,17 +98,14 @@ def joins_of(regions: str, table: str) -> dict[str, tuple[int, int]]:
 
 def values_of_regions(regions: str, table: str | None = None, by: str = "") -> list[str]:
     """The attributes of numbers that regions have, or have from a table, by key; ``InputError`` if there is none."""
-    from deconditioning.tables.regions import joined
-
-    outlines = _outlines_of(regions)
-    if table:
-        outlines = joined(outlines, _table(*path_of(table)), by)
-    if not outlines.numeric:
+    outlines = _outlines_of(regions, table, by)
+    result = outlines.numeric
+    if not result:
         raise InputError(
             f"The regions of {outlines.source} have no attribute of numbers: give a table with their values, or add "
             "the values to the file."
         )
-    return outlines.numeric
+    return result
 
 
 def open_regions(
@@ -113,17 +114,8 @@ def open_regions(
     """The regions of a key, with the numbers in their attribute ``value`` and sds of errors in ``error``, or in columns
     of the table of a key, whose rows are joined ``by`` an attribute (see `deconditioning.tables.regions.joined`)."""
     from deconditioning.fields.footprints.region_files import regions_of
-    from deconditioning.tables.regions import joined
 
-    outlines = _outlines_of(key)
-    return regions_of(joined(outlines, _table(*path_of(table)), by) if table else outlines, value, units, error)
-
-
-def times_of_stations(key: str) -> list[str]:
-    """The times of an upload's key, where it has several."""
-    from deconditioning.tables.stations import times_of
-
-    return times_of(_table(*path_of(key))) if key.startswith(UPLOAD) else []
+    return regions_of(_outlines_of(key, table, by), value, units, error)
 
 
 def stations_at(key: str, target: str = "", value: str = "", time: str = "") -> Stations:
@@ -151,8 +143,12 @@ def regions_at(
     return regions_of(outlines, value, units, error)
 
 
-def _outlines_of(key: str) -> "Outlines":
-    """The outlines of a key with all of their attributes."""
+def _outlines_of(key: str, table: str | None = None, by: str = "") -> "Outlines":
+    """The outlines of a key with all of their attributes, and with those of the table of a key joined to them."""
+    if table:
+        from deconditioning.tables.regions import joined
+
+        return joined(_outlines_of(key), _table(*path_of(table)), by)
     if key.startswith(UPLOAD):
         return _outlines(*path_of(key))
     from deconditioning.datasets.entries import find_outlines
