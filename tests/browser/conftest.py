@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from pages.kit.controls.level import ALL
 from scripts.browser import ADVICE, find_browser
+from tests.browser.answers import ASKED_RUNS
 from tests.browser.serving import running_app
 from tests.browser.steps import choose_level
 from tests.waiting import HANG_MS
@@ -126,6 +127,7 @@ def new_page(
         choose_level(context, url or server, level)
         page = context.new_page()
         page.add_init_script(SIDEBAR_AS_NEW)
+        page.add_init_script(ASKED_RUNS)
         opened.append(page)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme="dark" if dark else "light")

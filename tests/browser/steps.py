@@ -32,7 +32,8 @@ HEAR = """() => {
 }"""
 SETTLED = """() => {
   const app = document.querySelector('[data-testid=stApp]');
-  return app && app.dataset.testScriptState === 'notRunning' && !document.querySelector('[data-stale=true]');
+  return app && app.dataset.testScriptState === 'notRunning' && !window.labAwaited?.size
+    && !document.querySelector('[data-stale=true]');
 }"""
 #: A slider waits 200 ms for the next key before it tells the server: until then a page that will run looks settled.
 #: So does one whose scripts are so busy that they have not told it yet: time counts in which frames were painted.

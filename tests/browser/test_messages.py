@@ -37,6 +37,22 @@ def test_presses_at_one_moment_count_once_each(new_page, served: str) -> None:
     assert not page.errors
 
 
+#: A server that is busy for a second hears late of everything; `ASKED_RUNS` has put a class before the browser's.
+LATE = """() => {
+  const sockets = Object.getPrototypeOf(WebSocket.prototype), { send } = sockets;
+  sockets.send = function (data) { setTimeout(() => send.call(this, data), 1300); };
+}"""
+
+
+def test_settled_waits_for_a_server_that_has_not_begun(new_page, served: str) -> None:
+    page = new_page(url=served)
+    page.add_init_script(f"({LATE})()")
+    opened(page)
+    page.get_by_role("button", name="Third").click()
+    settled(page)
+    assert page.get_by_text("Third: 1 and 1.", exact=True).is_visible()
+
+
 #: The page is left, and the fragment of a button that is still there asks for its run.
 LEAVE = """after => {
   const button = [...document.querySelectorAll('button')].find(one => one.innerText.includes('First'));
