@@ -97,7 +97,7 @@ class Bags:
 
 @dataclass(frozen=True)
 class PointErrors:
-    """The errors of the last ``S`` of the targets, if these are measured at points (stations) and not over cells.
+    """The errors of the last ``S`` of the targets, if a network or an instrument measures these beside the cells.
 
     They are ``H b + e`` with ``b ~ N(0, diag(v))`` and ``e_s ~ N(0, τ² + e_s²)``: what a whole network differs by from
     the cells, and what each measurement does. τ² is the noise of representativeness (`models.spec.ModelSpec`), in place
@@ -152,7 +152,8 @@ class IndirectData:
         (`deconditioning.models.named_model.NamedModel.looks_at_footprints`).
     importance : (B,) weight of each bag in the regression on mediators, with mean one, if targets and bags have
         different mediators (`deconditioning.mediator_shift`); equal weights if not given.
-    points : the errors of the last targets, if these are measured at points; all are means over cells if not given.
+    points : the errors of the last targets, if these are measured beside the cells; all are means over cells if not
+        given.
     errors : (M,) known variances of the targets' own errors beside the noise; none if not given.
     """
 
@@ -210,24 +211,22 @@ class IndirectData:
         """Whether every target belongs to the bag of the same row (direct matching)."""
         return self.query_mediators is self.mediators
 
-    def with_points(
-        self, inputs: Float[Tensor, "S d"], targets: Float[Tensor, " S"], errors: PointErrors
-    ) -> "IndirectData":
-        """Matched data and, behind them, targets measured at points with these inputs, each a bag of one point.
+    def with_points(self, points: Bags, targets: Float[Tensor, " S"], errors: PointErrors) -> "IndirectData":
+        """Matched data and, behind them, targets measured at points, each a bag of one point, or over footprints.
 
-        Points have no mediators, so only models with W = I may use the result.
+        These have no mediators, so only models with W = I may use the result.
         """
         if not self.matched or self.footprints is not None or self.points is not None:
             raise InputError("Only data with a target for every bag, and without points so far, can have points added.")
-        bags, count, ones = self.bags, len(targets), torch.ones_like(targets)
-        rows = torch.arange(bags.count, bags.count + count, device=bags.bag.device, dtype=bags.bag.dtype)
+        bags, count = self.bags, len(targets)
+        points = points.to(bags.inputs.device)
         joined = Bags(
-            torch.cat([bags.inputs, inputs]),
-            torch.cat([bags.bag, rows]),
+            torch.cat([bags.inputs, points.inputs]),
+            torch.cat([bags.bag, bags.count + points.bag]),
             bags.count + count,
-            weights=torch.cat([bags.weights, ones]),
-            sizes=torch.cat([bags.sizes, ones]),
-            contamination=torch.cat([bags.contamination, ones]),
+            weights=torch.cat([bags.weights, points.weights]),
+            sizes=torch.cat([bags.sizes, points.sizes]),
+            contamination=torch.cat([bags.contamination, points.contamination]),
         )
         mediators = torch.nn.functional.pad(self.mediators, (0, 0, 0, count))
         carried = None if self.covariance is None else torch.nn.functional.pad(self.covariance, (0, count, 0, count))

@@ -23,9 +23,11 @@ from deconditioning.downscaling.starting import spec_to_settings
 from deconditioning.downscaling.stations.opening import REGION_TABLES, STATIONS, keep_beside, kind_of
 from deconditioning.engine.visitors.uploads import stored_of_kind
 from deconditioning.errors import InputError
+from deconditioning.fields.footprints.gaussian import GaussianFootprint
 from deconditioning.fields.footprints.region_files import Outlines, read_outlines, regions_of
 from deconditioning.fields.footprints.regions import make_problem_from_regions
 from deconditioning.fields.footprints.station_data import Stations
+from deconditioning.fields.footprints.stations import with_stations
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.figures.downscaled_maps import named_regions
 from deconditioning.figures.style import uncompacted
@@ -157,6 +159,25 @@ def test_stations_of_several_times_give_the_one_that_is_chosen(open_page, genera
     np.testing.assert_allclose(problem.stations.stations.value, seen.value + 3, atol=1e-5)
     again = open_page("downscaling", **{key: page.query_params[key] for key in page.query_params})
     assert again.session_state["_choice"].source == choice.source
+
+
+def test_stations_with_a_footprint_are_averages_and_a_bad_one_is_refused(open_page) -> None:
+    page = open_page("downscaling", data="stations")
+    page.text_input(key="footprint").set_value("60,40,30").run()
+    choice = page.session_state["_choice"]
+    assert choice.source.station_footprint == "60,40,30" and not page.exception
+    problem = build_problem(choice.source, choice.spec)
+    footprint = GaussianFootprint(60, 40, 30)
+    alone = with_stations(replace(problem, stations=None), replace(network().seen, footprint=footprint))
+    np.testing.assert_allclose(problem.stations.footprints[2], alone.stations.footprints[2])
+    assert "mean over its footprint" in words(exact(page)) and "full width at half maximum: 60 × 40" in words(page)
+    again = open_page("downscaling", **{key: page.query_params[key] for key in page.query_params})
+    assert again.session_state["_choice"].source == choice.source
+    for text, sentence in (("wide", "is not understood"), ("0.1", "less than half as wide as a pixel")):
+        page.text_input(key="footprint").set_value(text).run()
+        assert sentence in page.error[0].value and not page.exception
+    page.text_input(key="footprint").set_value("").run()
+    assert not page.error and not page.session_state["_choice"].source.station_footprint
 
 
 def column(page: AppTest) -> Selectbox:

@@ -113,6 +113,11 @@ def add_footprint_options(group: Any) -> None:
     group.add_argument(
         "--station-time", metavar="TIME", help="time of a station table that has several (default: the map's)"
     )
+    group.add_argument(
+        "--station-footprint", metavar="KM",
+        help="what each value of --stations averages over, a Gaussian of this full width at half maximum (20), or of "
+        "two widths and the direction of the first in degrees from north (22,14,30); default: points",
+    )  # fmt: skip
 
 
 def problem_of(options: argparse.Namespace, spec: "DownscalingSpec", opener: Any) -> "DownscalingProblem":

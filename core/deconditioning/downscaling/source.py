@@ -1,13 +1,14 @@
 """The origin of a problem's data as JSON: a data set of the catalogue or an upload stored beside the runs."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from deconditioning.downscaling.stations.opening import open_regions, open_stations
 from deconditioning.engine.visitors.uploads import UPLOAD, keep_kind, path_of, stored_of_kind
 from deconditioning.errors import InputError
+from deconditioning.fields.footprints.gaussian import footprint_of
 from deconditioning.fields.footprints.region_data import Regions
 from deconditioning.fields.footprints.regions import cells_of_regions, make_problem_from_regions
 from deconditioning.fields.footprints.station_data import Stations
@@ -25,7 +26,7 @@ OPTIONS = {
     "fields": "input", "coarse": "coarse", "mediator": "mediator", "regions": "polygons", "units": "value_units",
     "table": "region_table", "key": "key",
     "stations": "stations", "scored": "score_stations", "station_value": "station_value",
-    "station_time": "station_time",
+    "station_time": "station_time", "station_footprint": "station_footprint",
 }  # fmt: skip
 #: What the store calls an upload of fields.
 FIELDS = "fields"
@@ -76,6 +77,7 @@ class Source:
     stations, scored : stations that are targets beside the cells, and stations at which the map is only scored.
     station_value : the column of their values; "" for the one named like the target or "value".
     station_time : which of several times their tables give; "" for the map's.
+    station_footprint : what the targets among them average over, as `footprint_of` reads it; "" for points.
     """
 
     fields: str
@@ -89,6 +91,7 @@ class Source:
     scored: str | None = None
     station_value: str = ""
     station_time: str = ""
+    station_footprint: str = ""
 
     def __post_init__(self) -> None:
         if self.regions and self.coarse:
@@ -98,6 +101,8 @@ class Source:
                 "A table of the regions' values needs regions and a key that joins its rows to them: give both "
                 "(`--polygons`, `--key`)."
             )
+        if footprint_of(self.station_footprint) is not None and not self.stations:
+            raise InputError("A footprint needs stations that are targets: give them (`--stations`) or leave it out.")
 
     @property
     def target_apart(self) -> bool:
@@ -136,9 +141,11 @@ def build_problem(
     else:
         problem = make_problem(opener(source.fields), spec)
     time = source.station_time or date_of(problem.origin)
-    for key, add in ((source.stations, with_stations), (source.scored, with_scored_stations)):
-        if key:
-            problem = add(problem, stations(key, spec.target, source.station_value, time))
+    if source.stations:
+        measured = stations(source.stations, spec.target, source.station_value, time)
+        problem = with_stations(problem, replace(measured, footprint=footprint_of(source.station_footprint)))
+    if source.scored:
+        problem = with_scored_stations(problem, stations(source.scored, spec.target, source.station_value, time))
     return problem
 
 

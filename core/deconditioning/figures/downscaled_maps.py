@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from deconditioning.fields.footprints.gaussian import half_maximum
 from deconditioning.fields.footprints.station_data import Stations
 from deconditioning.fields.grids.polygons import as_polygons
 from deconditioning.fields.problem.map_selection import number_of
@@ -27,7 +28,7 @@ from deconditioning.wording import number
 
 #: Half-width of the interval on the map of uncertainty, in standard deviations.
 SPREADS = 2
-#: The most cells of a swath whose outlines are drawn.
+#: The most cells of a swath, or footprints, whose outlines are drawn.
 _MOST_OUTLINES = 4000
 #: Share of the pixels within the limits of the error and the spread.
 _WITHIN = 0.98
@@ -208,6 +209,20 @@ def _footprint_lines(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarra
 
 
 def footprint_outlines(problem: DownscalingProblem) -> np.ndarray:
+    """(n,) polygons in degrees: the regions, or the cells with a value of a swath with corners; and the footprints of
+    stations where their response is half its peak."""
+    return np.concatenate([_outlines_of_cells(problem), _half_maxima(problem)])
+
+
+def _half_maxima(problem: DownscalingProblem) -> np.ndarray:
+    """(S,) polygons in degrees; none for points."""
+    measured = None if problem.stations is None else problem.stations.stations
+    if measured is None or measured.footprint is None or len(measured) > _MOST_OUTLINES:
+        return np.zeros(0, dtype=object)
+    return half_maximum(measured.latitude, measured.longitude, measured.footprint)
+
+
+def _outlines_of_cells(problem: DownscalingProblem) -> np.ndarray:
     """(n,) polygons in degrees: the regions, or the cells with a value of a swath with corners; else none."""
     if problem.regions is not None:
         return problem.regions.geometry

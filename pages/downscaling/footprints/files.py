@@ -25,7 +25,13 @@ from pages.kit.visitor import listed
 KEYS = {
     "regions": "regions", "table": "region-table", "key": "region-key", "units": "value-units", "stations": "stations",
     "scored": "scored", "station_value": "column", "station_time": "station-time",
+    "station_footprint": "footprint",
 }  # fmt: skip
+_ABOUT_FOOTPRINTS = (
+    "What each value averages over, such as the footprint of a satellite: a Gaussian of this full width at half "
+    "maximum (20), or of two widths and the direction of the first in degrees from north (22,14,30). Empty for "
+    "stations, which measure one pixel."
+)
 NONE, _BY_NAME, _OF_MAP = "(none)", "(named like the target)", "(that of the map)"
 AUTO_NAMES = {_BY_NAME: "the one named like the target, or 'value'", _OF_MAP: "that of the map"}
 
@@ -65,6 +71,14 @@ def choose(key: str) -> dict[str, str]:
     for label, name, options in choices_in([result[name] for name in ("stations", "scored") if result.get(name)]):
         chosen = pick(label, KEYS[name], options, options[0], AUTO_NAMES)
         result |= {} if chosen in AUTO_NAMES else {name: chosen}
+    if result.get("stations"):
+        width = widgets.text_input(
+            "Footprint of the stations (km)",
+            key=KEYS["station_footprint"],
+            placeholder="points",
+            help=_ABOUT_FOOTPRINTS,
+        )
+        result |= {"station_footprint": width.strip()[:40]} if width.strip() else {}
     return result
 
 
@@ -131,6 +145,8 @@ def keys_of_table(regions: str, table: str) -> dict[str, str]:
 
 def values_of(source: Mapping[str, Any]) -> dict[str, Any]:
     """What these controls must hold for a source as ``Source.to_dict`` has it; those that are not there stay away."""
-    empty: dict[str, Any] = {"units": "", "station_value": _BY_NAME, "station_time": _OF_MAP}
+    empty: dict[str, Any] = {
+        "units": "", "station_value": _BY_NAME, "station_time": _OF_MAP, "station_footprint": "",
+    }  # fmt: skip
     there = {name: key for name, key in KEYS.items() if source.get(name) or key in st.session_state}
     return {key: source.get(name) or empty.get(name, NONE) for name, key in there.items()}

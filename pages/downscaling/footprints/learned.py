@@ -40,15 +40,17 @@ def show(problem: DownscalingProblem, spec: ModelSpec, view: View, baselines: Ma
 
 def _targets(problem: DownscalingProblem, spec: ModelSpec, view: View, summary: Mapping[str, Any]) -> None:
     units = plain(problem.units or "1")
+    assert problem.stations is not None
     left = None if view.stations is None else left_out_values(problem, view.stations)
     words, picture = st.columns([2, 3], gap="medium")
     with words:
         offset = f"{signed(summary['offset'], 2)} ± {number(summary['offset_sd'], 2)} {units}"
         cells, stations = summary["explained"]["cells"], summary["explained"]["stations"]
+        what = "its pixel" if problem.stations.footprints is None else "the mean over its footprint"
         rest = f"{number(100 * stations / max(1 - cells, 1e-12), 2)} %"
         rows = [
             f"All stations differ from the cells by **{offset}** (offset and its sd).",
-            f"Each station differs from its pixel by **{number(summary['representativeness'], 2)} {units}** (sd τ).",
+            f"Each station differs from {what} by **{number(summary['representativeness'], 2)} {units}** (sd τ).",
             f"The cells explain **{number(100 * cells, 3)} %** of the map's prior variance, the stations a further "
             f"**{number(100 * stations, 2)} %**: {rest} of what remains after the cells.",
         ]
@@ -61,7 +63,7 @@ def _targets(problem: DownscalingProblem, spec: ModelSpec, view: View, summary: 
             f"One more station would reduce the remaining variance most at {there} (the star on the map of "
             f"uncertainty): by {number(100 * summary['next']['share'], 2)} %."
         )
-    if problem.stations is None or left is None:
+    if left is None:
         return
     observed, scores = problem.stations.stations.value, summary["left_out"]
     with picture:
@@ -79,7 +81,7 @@ def _scored(problem: DownscalingProblem, spec: ModelSpec, summary: Mapping[str, 
     own |= {f"coverage{level}": summary[f"inside_{level}"] for level in (50, 90, 95)}
     rows: dict[str, dict[str, float | None]] = {spec.model.name: own}
     maps = {name: {"rmse": rmse, "bias": summary["bias_of"][name]} for name, rmse in summary["rmse_of"].items()}
-    alone, offset = maps.pop(spec.model.name), problem.stations is not None
+    alone, offset = maps.pop(spec.model.name), problem.stations is not None and problem.stations.footprints is None
     caption = f"Scores at the {summary['count']} stations that no method used; error is prediction − measured value."
     if offset:
         rows[_MAP] = alone

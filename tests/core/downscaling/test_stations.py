@@ -18,6 +18,7 @@ from deconditioning.downscaling.source import Source
 from deconditioning.downscaling.starting import columns_of, spec_to_settings, starting_spec
 from deconditioning.downscaling.stores.stored_model import condition_on_problem
 from deconditioning.errors import InputError, never
+from deconditioning.fields.footprints.gaussian import GaussianFootprint
 from deconditioning.fields.footprints.station_data import Stations
 from deconditioning.fields.footprints.stations import with_scored_stations, with_stations
 from deconditioning.fields.from_dataset import fields_from_dataset
@@ -69,7 +70,11 @@ class Dense:
         self.k = evaluate(kernel, found.inputs, found.inputs).detach()
         average = torch.zeros(cells.count + len(seen.row), len(found.inputs), dtype=torch.float64)
         average.index_put_((cells.bag, torch.as_tensor(found.bag_pixel)), cells.weights, accumulate=True)
-        average[cells.count + torch.arange(len(seen.row)), torch.as_tensor(seen.row)] = 1.0
+        if seen.footprints is None:
+            average[cells.count + torch.arange(len(seen.row)), torch.as_tensor(seen.row)] = 1.0
+        else:
+            pixel, measurement, weight = map(torch.as_tensor, seen.footprints)
+            average[cells.count + measurement, pixel] = weight
         self.effects = torch.zeros(len(average), seen.errors.effects.shape[1], dtype=torch.float64)
         self.effects[cells.count :] = seen.errors.effects
         noise = torch.full((len(average),), spec.noise, dtype=torch.float64)
@@ -177,6 +182,59 @@ def test_leaving_one_station_out_is_conditioning_on_all_others(joined: Downscali
         assert float(found.stations.left_out[0][station]) == pytest.approx(float(mean), abs=1e-8)
         assert float(found.stations.left_out[1][station]) == pytest.approx(float(variance), abs=1e-8)
     assert found.missed is not None and len(found.missed) == cells  # the cells' own
+
+
+@pytest.fixture(scope="module")
+def with_soundings() -> DownscalingProblem:
+    found = problem(12, 20)
+    footprint = GaussianFootprint(60.0, 40.0, 25.0)
+    found = with_stations(found, replace(stations(found, 9, altitude=True), footprint=footprint))
+    return with_scored_stations(found, stations(problem(12, 20), 5, seed=7))
+
+
+def test_footprints_are_those_of_dense_algebra_and_leave_scored_points_alone(
+    with_soundings: DownscalingProblem,
+) -> None:
+    spec = spec_of(with_soundings)
+    data, dense = matched_data(with_soundings, spec), Dense(with_soundings, spec)
+    cells = with_soundings.data.bags.count
+    assert dense.average[cells:].sum(1) == pytest.approx(1) and dense.average[cells:].max() < 0.5
+    mean, covariance = dense.moments(dense.k @ dense.average.T, dense.k)
+    rows = torch.as_tensor(with_soundings.scored.row)
+    for found in (
+        predict(spec, data, with_soundings),
+        predict_tiled(spec, data, with_soundings, with_soundings.inputs),
+    ):
+        assert found.evidence == pytest.approx(dense.evidence, rel=1e-8)
+        assert torch.allclose(found.mean, mean, atol=1e-8)
+        assert torch.allclose(found.sd_latent.square(), covariance.diagonal(), atol=1e-8)
+        own = dense.targets - dense.inverse @ dense.targets / dense.inverse.diagonal()
+        assert torch.allclose(found.stations.left_out[0], own[cells:], atol=1e-8)
+        assert torch.allclose(found.stations.left_out[1], (1 / dense.inverse.diagonal())[cells:], atol=1e-8)
+        assert torch.allclose(found.stations.scored[0], mean[rows], atol=1e-8)
+        noise = spec.point_noise + with_soundings.scored.errors.variance
+        assert torch.allclose(found.stations.scored[1], covariance.diagonal()[rows] + noise, atol=1e-8)
+    trainable = Trainable(spec, data, columns_of(with_soundings), hold=("noise", "point_noise"))
+    loss = exact_objective(trainable, data, never)()
+    assert -float(loss.detach()) * len(data.targets) == pytest.approx(dense.evidence, rel=1e-8)
+
+
+def test_values_over_footprints_are_not_values_of_pixels() -> None:
+    base = problem(24, 32)
+    centres = stations(base, 60)
+    footprint = GaussianFootprint(70.0, 70.0)
+    seen = with_stations(base, replace(centres, footprint=footprint)).stations
+    pixel, measurement, weight = seen.footprints
+    value = np.bincount(measurement, weight * base.truth.flat[base.pixel[pixel]])
+    measured = replace(seen.stations, value=value, error=np.full(len(value), 0.02))
+    errors = {}
+    for given in (measured, replace(measured, footprint=None)):
+        found = with_stations(base, given)
+        spec = replace(spec_of(found), representativeness=1e-4)
+        errors[given.footprint] = np.nanstd(
+            found.physical_mean(predict(spec, matched_data(found, spec), found).mean) - base.truth
+        )
+    assert errors[footprint] < 0.9 * errors[None]
 
 
 def test_the_loss_of_learning_is_the_dense_evidence_and_its_slope_in_tau(joined: DownscalingProblem) -> None:
@@ -304,6 +362,11 @@ def test_the_command_takes_both_files(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "20 stations are targets beside the cells" in said and "At the stations that no method used" in said
     with xr.open_dataset(out, engine="h5netcdf") as made:
         assert made["mean"].shape == (24, 32)
+    code = main(
+        ["downscale", str(tmp_path / "fine.nc"), "--target", "t", "--covariates", "orog", "--block", "4", "4",
+         "--stations", str(tmp_path / "some.csv"), "--station-footprint", "80", "--no-learn", "--output", str(out)]
+    )  # fmt: skip
+    assert code == 0 and "full width at half maximum: 80 km" in capsys.readouterr().err
 
 
 def test_the_stored_gain_of_both_sources_is_computed_again() -> None:
@@ -349,3 +412,5 @@ def test_a_source_comes_back_from_a_command_and_from_plain_data() -> None:
     assert Source("a.nc", "b.nc").to_dict() == {"fields": "a.nc", "coarse": "b.nc", "mediator": None}
     with pytest.raises(InputError, match="Regions and a coarse file both give the target"):
         Source("a.nc", coarse="b.nc", regions="c.json")
+    with pytest.raises(InputError, match="A footprint needs stations that are targets"):
+        Source("a.nc", station_footprint="20")

@@ -63,7 +63,8 @@ def _targets(
             if name == "offset"
             else f", and change by {value:+.3g} ± {spread:.2g} {units} per {EFFECTS[name]:.0f} m above their pixel"
         )
-    sentences.append(f"{sentence} (sd), and each differs from its pixel by {result['representativeness']:.3g} {units}.")
+    what = "its pixel" if stations.footprints is None else "the mean over its footprint"
+    sentences.append(f"{sentence} (sd), and each differs from {what} by {result['representativeness']:.3g} {units}.")
     if (left_out := left_out_values(problem, moments)) is not None:
         result["left_out"] = _scores(stations.stations.value, *left_out)
         sentences.append(

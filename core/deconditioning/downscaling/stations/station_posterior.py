@@ -42,7 +42,8 @@ def station_posterior(
     """The posterior of stations, from that of f; ``at`` gives its moments and the bag sums c at some pixels.
 
     With the error ``H b + e`` of the targets ``z̃``: ``E b = V Hᵀ S⁻¹ r``, ``cov b = V − V Hᵀ S⁻¹ H V`` and
-    ``cov(b, f(x)) = −V Hᵀ S⁻¹ Wᵀ c(x)``. A value at a station varies by ``f``, ``h b``, ς², τ² and its own error;
+    ``cov(b, f(x)) = −V Hᵀ S⁻¹ Wᵀ c(x)``. A value at a station varies by ``f``, ``h b``, ς², τ² and its own error; b and
+    τ² belong to the targets' instrument, and points that are scored beside footprints have neither;
     ``scale`` κ of f's sd (P,) applies to what is not noise. None for a problem without stations.
     """
     stations, scored = problem.stations, problem.scored
@@ -58,13 +59,17 @@ def station_posterior(
         if scored is not None:
             rows = torch.as_tensor(scored.row).to(given.residual.device)
             (mean, variance), sums = at(rows)
-            columns = _columns(scored, stations).to(mean)
+            columns, own = _columns(scored, stations).to(mean), 0.0
+            if stations.stations.footprint is None:
+                own = spec.representativeness
+            else:  # points are measured by another instrument than footprints
+                columns = torch.zeros_like(columns)
             crossed = -(solved.T @ (given.weights.T @ sums))
             more = ((columns @ spread) * columns).sum(1) + 2 * (columns * crossed.T).sum(1)
-            noise = spec.point_noise + spec.representativeness + scored.errors.variance.to(mean)
+            noise = spec.point_noise + own + scored.errors.variance.to(mean)
             kappa = 1.0 if scale is None else scale[rows].square()
             places = mean + columns @ coefficients, (kappa * (variance + more)).clamp_min(0) + noise
-        left = _left_out(spec, given, stations, scale)
+        left = _left_out(spec, given, problem, scale)
         effects, sources = (coefficients, spread.diagonal()), sources_of(spec, given, problem, at)
         return StationPosterior(effects, left, places, spec.representativeness, sources)
 
@@ -77,17 +82,19 @@ def _columns(scored: StationTargets, stations: StationTargets) -> Float[Tensor, 
 
 
 def _left_out(
-    spec: ModelSpec, given: Conditioning, stations: StationTargets, scale: Float[Tensor, " P"] | None
+    spec: ModelSpec, given: Conditioning, problem: DownscalingProblem, scale: Float[Tensor, " P"] | None
 ) -> Moments | None:
     """Each station from all other targets (`leave_one_out`)."""
-    if len(given.residual) > MOST_TARGETS:
+    stations = problem.stations
+    if stations is None or len(given.residual) > MOST_TARGETS:
         return None
     left, targets = leave_one_out(given), stations.targets.to(given.residual)
     mean, variance = targets - left.error[given.cells :], left.variance[given.cells :]
     if scale is None:
         return mean, variance
-    noise = spec.point_noise + spec.representativeness + stations.errors.variance.to(mean)
-    kappa = scale[torch.as_tensor(stations.row).to(mean.device)].square()
+    bags = stations.bags(problem.inputs).to(mean.device)
+    noise = spec.point_noise * bags.contamination + spec.representativeness + stations.errors.variance.to(mean)
+    kappa = bags.mean(scale[torch.as_tensor(stations.pixels).to(mean.device)].square())
     return mean, kappa * (variance - noise).clamp_min(0) + noise
 
 

@@ -1,17 +1,19 @@
-"""Measurements at points, in physical units and as a problem's targets."""
+"""Measurements at points or over Gaussian footprints, in physical units and as a problem's targets."""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from deconditioning.observations import PointErrors
+from deconditioning.fields.footprints.gaussian import GaussianFootprint
+from deconditioning.observations import Bags, PointErrors
 
 
 @dataclass(frozen=True, eq=False)
 class Stations:
-    """``S`` measurements at points.
+    """``S`` measurements at points, or over footprints around these.
 
     Parameters
     ----------
@@ -22,6 +24,7 @@ class Stations:
     units : of values and errors; "" for those of the target.
     source : name of the file.
     notes : sentences on how it was read.
+    footprint : what each of them averages over; None for points.
     """
 
     latitude: np.ndarray
@@ -32,6 +35,7 @@ class Stations:
     units: str = ""
     source: str = "the stations"
     notes: tuple[str, ...] = ()
+    footprint: GaussianFootprint | None = None
 
     def __len__(self) -> int:
         return len(self.value)
@@ -53,10 +57,12 @@ class StationTargets:
     Parameters
     ----------
     stations : those that lie on prediction pixels, in the target's units.
-    row : (S,) the prediction pixel of each.
+    row : (S,) the prediction pixel of each, of a footprint that with the largest share.
     targets : (S,) standardised values.
     errors : their errors, standardised.
     effects : names of the columns of ``errors.effects``: "offset", "altitude".
+    footprints : the prediction pixels (N,) that footprints contain, the measurement of each (N,), and its weight (N,),
+        with sum one for a measurement; None where each measures its pixel alone.
     """
 
     stations: Stations
@@ -64,3 +70,16 @@ class StationTargets:
     targets: Float[Tensor, " S"]
     errors: PointErrors
     effects: tuple[str, ...] = ("offset",)
+    footprints: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+
+    @property
+    def pixels(self) -> np.ndarray:
+        """(N,) the prediction pixel of each row of `bags`."""
+        return self.row if self.footprints is None else self.footprints[0]
+
+    def bags(self, inputs: Float[Tensor, "P d"]) -> Bags:
+        """The pixels of each measurement as a bag, from the inputs of all prediction pixels."""
+        if self.footprints is None:
+            return Bags(inputs[self.row], torch.arange(len(self.row)), len(self.row))
+        pixel, measurement, weight = map(torch.as_tensor, self.footprints)
+        return Bags(inputs[pixel], measurement, len(self.row), weight.to(inputs))

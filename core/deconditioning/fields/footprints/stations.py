@@ -1,4 +1,4 @@
-"""Stations: values measured at points, as targets beside the cells or as truth that was withheld."""
+"""Stations: values measured at points or over footprints, as targets beside the cells or as truth that was withheld."""
 
 from dataclasses import replace
 
@@ -6,8 +6,10 @@ import numpy as np
 import torch
 
 from deconditioning.errors import InputError
+from deconditioning.fields.footprints.gaussian import pixels_seen
 from deconditioning.fields.footprints.station_data import Stations, StationTargets
 from deconditioning.fields.grids.interpolate import locate
+from deconditioning.fields.grids.pixel_shares import LEAST_SHARE
 from deconditioning.fields.grids.place import extent_in_words
 from deconditioning.fields.grids.roles import orography_of
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -19,15 +21,20 @@ from deconditioning.observations import PointErrors
 EFFECTS = {"offset": 1.0, "altitude": 100.0}
 #: By how many sds of cells and stations together the medians of both may lie apart before their units are doubted.
 _APART = 8.0
+#: Share of a footprint on the map's pixels from which it counts as whole.
+_NEARLY_ALL = 0.99
 #: Differences in altitude, in metres, below which they have no effect that could be learned.
 _LEVEL = 1.0
+_NO_ERRORS = PointErrors(torch.zeros(0), torch.zeros(0, 0), torch.zeros(0))
+_Footprints = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def with_stations(problem: DownscalingProblem, stations: Stations) -> DownscalingProblem:
     """The problem with stations as targets beside its cells, in one posterior.
 
-    A station measures the value of the pixel in which it lies, and differs from it by an offset common to all stations,
-    by an effect linear in the difference between its altitude and the pixel's (if both are known), and by noise.
+    A station measures the value of the pixel in which it lies, or the mean over its footprint, and differs from it by
+    an offset common to all stations, by an effect linear in the difference between its altitude and that of the pixels
+    (if both are known), and by noise.
     Raises ``InputError`` if cells are matched through mediators, if no station lies on a pixel, or if the values cannot
     be in the target's units.
     """
@@ -49,10 +56,7 @@ def with_scored_stations(problem: DownscalingProblem, stations: Stations) -> Dow
 def located(problem: DownscalingProblem, stations: Stations) -> tuple[StationTargets, tuple[str, ...]]:
     """The stations that lie on prediction pixels, and notes."""
     stations, notes = _in_units(problem, stations)
-    pixel = locate(problem.grid, stations.latitude, stations.longitude)
-    row_of = np.full(problem.grid.area.size, -1)
-    row_of[problem.pixel] = np.arange(len(problem.pixel))
-    row = np.where(pixel >= 0, row_of[np.maximum(pixel, 0)], -1)
+    row, footprints, more = (_at_pixels if stations.footprint is None else _over_footprints)(problem, stations)
     inside = row >= 0
     if not inside.any():
         turned = np.abs(stations.longitude).max() <= 90
@@ -62,19 +66,60 @@ def located(problem: DownscalingProblem, stations: Stations) -> tuple[StationTar
             f"{extent_in_words(problem.grid)}: check their latitudes and longitudes"
             f"{', which look exchanged' if turned else ''}."
         )
-    if not inside.all():
-        notes.append(
-            f"{int((~inside).sum())} of {len(stations)} stations lie outside the map's pixels and are left out."
-        )
     kept, row = stations.of(inside), row[inside]
-    effects, altitude = _effects(problem, kept, row)
+    targets = StationTargets(kept, row, torch.as_tensor(problem.standardised(kept.value)), _NO_ERRORS, (), footprints)
+    effects, altitude = _effects(problem, targets)
     errors = PointErrors(
         torch.as_tensor((kept.error / problem.target_sd) ** 2),
         torch.as_tensor(np.stack(list(effects.values()), axis=1)),
         torch.as_tensor([1 / np.mean(column**2) for column in effects.values()]),
     )
-    targets = torch.as_tensor(problem.standardised(kept.value))
-    return StationTargets(kept, row, targets, errors, tuple(effects)), (*stations.notes, *notes, *altitude)
+    return replace(targets, errors=errors, effects=tuple(effects)), (*stations.notes, *notes, *more, *altitude)
+
+
+def _rows(problem: DownscalingProblem) -> np.ndarray:
+    """(H · W,) the prediction pixel of each pixel of the grid, −1 for none."""
+    result = np.full(problem.grid.area.size, -1)
+    result[problem.pixel] = np.arange(len(problem.pixel))
+    return result
+
+
+def _at_pixels(problem: DownscalingProblem, stations: Stations) -> tuple[np.ndarray, None, list[str]]:
+    """(S,) the prediction pixel of each station, −1 for none, and a note on those without."""
+    pixel = locate(problem.grid, stations.latitude, stations.longitude)
+    row = np.where(pixel >= 0, _rows(problem)[np.maximum(pixel, 0)], -1)
+    if not (outside := int((row < 0).sum())):
+        return row, None, []
+    return row, None, [f"{outside} of {len(stations)} stations lie outside the map's pixels and are left out."]
+
+
+def _over_footprints(problem: DownscalingProblem, stations: Stations) -> tuple[np.ndarray, _Footprints, list[str]]:
+    """(S,) the prediction pixel with most of each footprint, −1 where pixels have less than half of it; the pixels of
+    the others, whose weights follow the response on what is there; and notes."""
+    footprint, count = stations.footprint, len(stations)
+    assert footprint is not None
+    seen = pixels_seen(problem.grid, problem.pixel, stations.latitude, stations.longitude, footprint)
+    covered = np.bincount(seen.measurement, seen.mass, count)
+    inside = covered >= LEAST_SHARE
+    order = np.argsort(seen.mass, kind="stable")
+    row = np.full(count, -1)
+    row[seen.measurement[order]] = _rows(problem)[seen.pixel[order]]
+    number, there = np.cumsum(inside) - 1, inside[seen.measurement]
+    measurement, pixel = seen.measurement[there], _rows(problem)[seen.pixel[there]]
+    notes = [
+        f"Each value of {stations.source} is taken as the mean over a Gaussian footprint; full width at half maximum: "
+        f"{footprint}."
+    ]
+    if not inside.all():
+        notes.append(
+            f"{int((~inside).sum())} of {count} footprints lie outside the map's pixels by more than half and are left "
+            "out."
+        )
+    if cut := int((inside & (covered < _NEARLY_ALL)).sum()):
+        notes.append(f"Of {cut} footprints a part lies outside the map's pixels; their values are taken as means over "
+                     "the rest.")  # fmt: skip
+    weight = seen.mass[there] / covered[measurement]
+    return np.where(inside, row, -1), (pixel, number[measurement], weight), notes
 
 
 def _in_units(problem: DownscalingProblem, stations: Stations) -> tuple[Stations, list[str]]:
@@ -98,10 +143,9 @@ def _in_units(problem: DownscalingProblem, stations: Stations) -> tuple[Stations
     return stations, notes
 
 
-def _effects(
-    problem: DownscalingProblem, stations: Stations, row: np.ndarray
-) -> tuple[dict[str, np.ndarray], list[str]]:
+def _effects(problem: DownscalingProblem, targets: StationTargets) -> tuple[dict[str, np.ndarray], list[str]]:
     """Columns (S,) of what all stations may differ by, by name (`EFFECTS`), and a note on altitudes."""
+    stations = targets.stations
     result = {"offset": np.ones(len(stations))}
     if stations.altitude is None:
         return result, []
@@ -109,7 +153,8 @@ def _effects(
     if name is None:
         return result, ["No covariate is an orography, so the stations' altitudes are not used."]
     column = problem.columns.index(name)
-    height = problem.input_scaling.scales[column].backward(problem.inputs[row, column].numpy())
+    bags = targets.bags(problem.inputs)
+    height = problem.input_scaling.scales[column].backward(bags.mean(bags.inputs[:, column]).numpy())
     above = np.nan_to_num(stations.altitude - height)
     typical = float(np.sqrt(np.mean(above**2)))
     if typical < _LEVEL:

@@ -105,12 +105,12 @@ class DownscalingProblem:
         """All that a posterior sees: ``data``, and behind the cells the stations."""
         if (more := self.stations) is None:
             return self.data
-        return self.data.with_points(self.inputs[more.row], more.targets, more.errors)
+        return self.data.with_points(more.bags(self.inputs), more.targets, more.errors)
 
     @property
     def seen_pixel(self) -> np.ndarray:
         """The prediction pixel of each row of the bags of ``seen``."""
-        return self.bag_pixel if self.stations is None else np.concatenate([self.bag_pixel, self.stations.row])
+        return self.bag_pixel if self.stations is None else np.concatenate([self.bag_pixel, self.stations.pixels])
 
     def shares_of_pixels(self) -> tuple[np.ndarray, Shares]:
         """Shares of the prediction pixels in the coarse cells: the pixel of each share, and the shares."""

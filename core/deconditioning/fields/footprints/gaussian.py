@@ -1,0 +1,172 @@
+"""Gaussian footprints: what an instrument averages over that sees its surroundings less the further away they are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deconditioning.errors import InputError
+from deconditioning.fields.grids import sphere
+from deconditioning.fields.grids.grid import Grid
+
+#: Response, relative to its peak, below which a pixel does not count: 0.01 % of the footprint lies outside.
+_LEAST_RESPONSE = 1e-4
+#: Widths that can be stated, in kilometres, and the share of a pixel's side below which a footprint is a point.
+_WIDTHS, _OF_PIXEL = (1e-3, 5000.0), 0.5
+#: Corners of an outline at half the peak.
+_CORNERS = 32
+#: Barycentric coordinates and weights of seven points in a triangle, exact for polynomials of degree 5. Source: Radon
+#: 1948, "Zur mechanischen Kubatur", *Monatshefte für Mathematik* 52.
+_ROOT = 15**0.5
+_NEAR, _FAR = (6 - _ROOT) / 21, (6 + _ROOT) / 21
+_POINTS = np.array(
+    [[1 / 3, 1 / 3, 1 / 3]]
+    + [np.roll([1 - 2 * side, side, side], turn).tolist() for side in (_NEAR, _FAR) for turn in range(3)]
+)
+_WEIGHTS = np.array([9 / 40] + [(155 - _ROOT) / 1200] * 3 + [(155 + _ROOT) / 1200] * 3)
+
+
+@dataclass(frozen=True)
+class GaussianFootprint:
+    """The response ``exp(−4 ln 2 (a²/A² + b²/B²))`` to what lies a and b kilometres along and across.
+
+    Parameters
+    ----------
+    along, across : A and B, the full widths at half maximum in kilometres.
+    azimuth : direction of A in degrees, clockwise from north.
+    """
+
+    along: float
+    across: float
+    azimuth: float = 0.0
+
+    def __post_init__(self) -> None:
+        low, high = _WIDTHS
+        if not (low <= self.along <= high and low <= self.across <= high and np.isfinite(self.azimuth)):
+            raise InputError(
+                f"A footprint of {self.along:g} × {self.across:g} km cannot be used: give widths from {low * 1000:g} m "
+                f"to {high:g} km."
+            )
+
+    def __str__(self) -> str:
+        if self.along == self.across:
+            return f"{self.along:g} km"
+        return f"{self.along:g} × {self.across:g} km, the first at {self.azimuth:g}° from north"
+
+    @property
+    def reach(self) -> float:
+        """Distance in kilometres beyond which nothing counts."""
+        return max(self.along, self.across) * float(np.sqrt(-np.log(_LEAST_RESPONSE) / (4 * np.log(2))))
+
+    @property
+    def area(self) -> float:
+        """∫ of the response over the plane, in km²."""
+        return float(np.pi / (4 * np.log(2))) * self.along * self.across
+
+    def response(self, east: np.ndarray, north: np.ndarray) -> np.ndarray:
+        """The response, with its peak 1, to places so many kilometres east and north; 0 where it is below 1e-4."""
+        turn = np.deg2rad(self.azimuth)
+        a = (north * np.cos(turn) + east * np.sin(turn)) / self.along
+        b = (east * np.cos(turn) - north * np.sin(turn)) / self.across
+        result = np.exp(-4 * np.log(2) * (a**2 + b**2))
+        return np.where(result >= _LEAST_RESPONSE, result, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Pairs of measurements and pixels: ``measurement`` (N,), ``pixel`` (N,), the flat index of the grid, ``mass`` (N,)
+    the integral of the response over the pixel as a share of that over the plane."""
+
+    measurement: np.ndarray
+    pixel: np.ndarray
+    mass: np.ndarray
+
+
+def footprint_of(text: str) -> GaussianFootprint | None:
+    """The footprint of "20" (km), "22,14" or "22,14,30" (with the azimuth of the first); None for nothing.
+
+    Raises ``InputError`` for anything else.
+    """
+    if not text.strip():
+        return None
+    try:
+        numbers = [float(part) for part in text.replace("×", ",").replace(";", ",").split(",")]
+    except ValueError:
+        numbers = []
+    if not 1 <= len(numbers) <= 3:
+        raise InputError(
+            f"The footprint {text[:40]!r} is not understood: give its full width at half maximum in km, such as 20, or "
+            "two widths and the direction of the first in degrees from north, such as 22,14,30."
+        )
+    return GaussianFootprint(*(numbers if len(numbers) > 1 else numbers * 2))
+
+
+def pixels_seen(
+    grid: Grid, pixels: np.ndarray, latitude: np.ndarray, longitude: np.ndarray, footprint: GaussianFootprint
+) -> Seen:
+    """What measurements at these places (S,) have of the ``pixels`` (P,), flat indices of a grid.
+
+    The response is integrated over each pixel in the plane of distances and directions from the measurement, by seven
+    points in each triangle between the pixel's middle and a side. Raises ``InputError`` where the footprint is less
+    than half as wide as a pixel.
+    """
+    from scipy.spatial import cKDTree
+
+    side = sphere.EARTH_KM * float(np.sqrt(np.median(grid.steradians())))
+    if min(footprint.along, footprint.across) < _OF_PIXEL * side:
+        raise InputError(
+            f"A footprint of {footprint} is less than half as wide as a pixel of {side:.3g} km: leave it out, so that "
+            "each measurement is the value of its pixel."
+        )
+    latitudes, longitudes = grid.latitude.flat[pixels], grid.longitude.flat[pixels]
+    tree = cKDTree(sphere.unit_vectors(latitudes, longitudes))
+    reach = 2 * np.sin(min((footprint.reach + side) / (2 * sphere.EARTH_KM), np.pi / 2))
+    near = tree.query_ball_point(sphere.unit_vectors(latitude, longitude), reach, return_sorted=True)
+    count = np.array([len(each) for each in near], dtype=int)
+    measurement = np.repeat(np.arange(len(latitude)), count)
+    pixel = pixels[np.concatenate([np.asarray(each, dtype=int) for each in near])] if count.sum() else count[:0]
+    mass = np.concatenate([
+        _masses(grid, pixel[part], latitude[measurement[part]], longitude[measurement[part]], footprint)
+        for part in np.array_split(np.arange(len(pixel)), max(1, len(pixel) // 50_000))
+    ])  # fmt: skip
+    there = mass > 0
+    return Seen(measurement[there], pixel[there], mass[there])
+
+
+def _masses(
+    grid: Grid, pixel: np.ndarray, latitude: np.ndarray, longitude: np.ndarray, footprint: GaussianFootprint
+) -> np.ndarray:
+    """(n,) the share of a footprint around each place (n,) in the pixel (n,) of the same row."""
+    north, east = (corners.reshape(grid.area.size, -1)[pixel] for corners in grid.corners())
+    ring = _plane(latitude[:, None], longitude[:, None], north, east)
+    middle = _plane(latitude, longitude, grid.latitude.flat[pixel], grid.longitude.flat[pixel])
+    triangles = np.stack([np.broadcast_to(middle[:, None], ring.shape), ring, np.roll(ring, -1, axis=1)], axis=2)
+    one, other = triangles[:, :, 1] - triangles[:, :, 0], triangles[:, :, 2] - triangles[:, :, 0]
+    area = 0.5 * np.abs(one[..., 0] * other[..., 1] - one[..., 1] * other[..., 0])
+    at = np.einsum("qc,ntcd->ntqd", _POINTS, triangles)
+    response = footprint.response(at[..., 0], at[..., 1]) @ _WEIGHTS
+    return (area * np.nan_to_num(response)).sum(axis=1) / footprint.area
+
+
+def _plane(latitude: np.ndarray, longitude: np.ndarray, north: np.ndarray, east: np.ndarray) -> np.ndarray:
+    """(..., 2) kilometres east and north of a place, by distance and direction, of others in degrees."""
+    phi, other, along = np.deg2rad(latitude), np.deg2rad(north), np.deg2rad(east - longitude)
+    x = np.cos(other) * np.sin(along)
+    y = np.cos(phi) * np.sin(other) - np.sin(phi) * np.cos(other) * np.cos(along)
+    z = np.sin(phi) * np.sin(other) + np.cos(phi) * np.cos(other) * np.cos(along)
+    sine = np.hypot(x, y)
+    scale = sphere.EARTH_KM * np.divide(np.arctan2(sine, z), sine, out=np.ones_like(sine), where=sine > 0)
+    return np.stack([x * scale, y * scale], axis=-1)
+
+
+def half_maximum(latitude: np.ndarray, longitude: np.ndarray, footprint: GaussianFootprint) -> np.ndarray:
+    """(S,) shapely polygons in degrees around places (S,), where the response is half its peak."""
+    import shapely
+
+    turn, angle = np.deg2rad(footprint.azimuth), 2 * np.pi * np.arange(_CORNERS) / _CORNERS
+    a, b = 0.5 * footprint.along * np.cos(angle), 0.5 * footprint.across * np.sin(angle)
+    north, east = a * np.cos(turn) - b * np.sin(turn), a * np.sin(turn) + b * np.cos(turn)
+    far, bearing = np.hypot(north, east) / sphere.EARTH_KM, np.arctan2(east, north)
+    phi = np.deg2rad(latitude)[:, None]
+    up = np.arcsin(np.clip(np.sin(phi) * np.cos(far) + np.cos(phi) * np.sin(far) * np.cos(bearing), -1, 1))
+    aside = np.arctan2(np.sin(bearing) * np.sin(far) * np.cos(phi), np.cos(far) - np.sin(phi) * np.sin(up))
+    return shapely.polygons(np.stack([longitude[:, None] + np.rad2deg(aside), np.rad2deg(up)], axis=-1))
