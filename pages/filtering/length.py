@@ -69,9 +69,9 @@ def _nearer(mean: dict[str, dict[float, float]]) -> str:
     sentences = []
     for name, title in (("ekf", "EKF"), ("ukf", "UKF")):
         better = [size for size, error in mean["kbr"].items() if error < mean[name][size]]
-        sizes = ", ".join(number(size, 6) for size in sorted(better))
-        sentences.append(f"the {title} at {f'T = {sizes}' if sizes else 'no T'}")
-    return f"The kernel Bayes filter is more accurate than {', than '.join(sentences)}."
+        at = f"at T = {', '.join(number(size, 6) for size in sorted(better))}" if better else "at none of these T"
+        sentences.append(f"The kernel Bayes filter is more accurate than the {title} {at}.")
+    return " ".join(sentences)
 
 
 def _draw(rows: list[dict[str, Any]], steps: int) -> None:
