@@ -17,6 +17,9 @@ from deconditioning.missing_marks import Mark, marked, marks_of
 if TYPE_CHECKING:
     import xarray as xr
 
+#: Places along a dimension at which values are looked for where a selection has none.
+_MOST_TRIED = 24
+
 
 def check_index(name: str, dim: str, index: int, size: int) -> None:
     """Raise ``InputError`` if a dimension of this size has no such index."""
@@ -174,8 +177,22 @@ class Fields:
         if np.isnan(values).all():
             taken = self.selection_notes(name, select)
             where = f" {' '.join(taken)}" if taken else ""
+            where += self._with_values(name, select)
             raise InputError(f"`{name}` has only missing values here: choose another field, time or level.{where}")
         return values
+
+    def _with_values(self, name: str, select: Mapping[str, int | str] | None) -> str:
+        """A sentence on the first place along one dimension, of some tried, at which a field has values; dimensions
+        first along which nothing was requested."""
+        chosen, extra = self.chosen(name, select or {}), self.check(name).extra
+        requested = {key.removeprefix(f"{name}:") for key in select or {}}
+        for dim, labels in sorted(extra.items(), key=lambda each: each[0] in requested):
+            for index in range(min(len(labels), _MOST_TRIED)):
+                there = self._read(name, {**chosen, dim: index})
+                there = only_valid(there, self.dataset[name].attrs, marks_of(self.missing, name))
+                if np.isfinite(there[self.grid.area > 0]).any():
+                    return f" It has values for `{dim}={labels[index]}`."
+        return ""
 
     def _read(self, name: str, select: Mapping[str, int | str] | None) -> np.ndarray:
         """A copy of the stored values of one choice; ``InputError`` where a file that is still open has none there."""

@@ -82,6 +82,22 @@ def test_a_year_of_daily_values_is_no_index() -> None:
     assert fields.values("t", {"time": "#1956"})[0, 0] == fields.values("t", {"time": 1956})[0, 0] == 1956
 
 
+def test_a_choice_without_values_is_told_where_there_are_some() -> None:
+    values = np.full((3, 2, 6, 7), np.nan)
+    values[:2, 0] = values[2, 1] = 280.0  # the last month comes from the other experiment
+    months = np.array(["2024-02", "2024-03", "2024-04"], dtype="datetime64[ns]")
+    coords = {"time": months, "expver": [1, 5], "lat": 40.0 + np.arange(6), "lon": 5.0 + np.arange(7)}
+    fields = fields_from_dataset(xr.Dataset({"t": (("time", "expver", "lat", "lon"), values)}, coords))
+    with pytest.raises(InputError, match=r"only missing values here.* It has values for `expver=5`"):
+        fields.values("t", {"time": "2024-04"})
+    with pytest.raises(InputError, match=r"It has values for `time=2024-04-01"):
+        fields.values("t", {"time": "2024-02", "expver": "5"})
+    empty = fields_from_dataset(xr.Dataset({"t": (("time", "expver", "lat", "lon"), 0 * values + np.nan)}, coords))
+    with pytest.raises(InputError) as refused:
+        empty.values("t", {"time": "2024-04"})
+    assert "It has values" not in str(refused.value)
+
+
 def test_a_value_wins_over_an_index_and_numbers_are_told_apart() -> None:
     codes = np.array([20240401, 20240402, 20240403])
     data = xr.Dataset(
