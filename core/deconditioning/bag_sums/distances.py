@@ -131,6 +131,7 @@ class _Tabulated:
         values = self.bags.bags.inputs[:, column]
 
         def line(left: Tensor, right: Tensor) -> Tensor:
+            """The kernel between points (n, 1) and (m, 1) of the column."""
             return product_of(product, in_column(left[:, 0], column), in_column(right[:, 0], column))
 
         with torch.no_grad():

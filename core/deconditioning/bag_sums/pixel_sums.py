@@ -194,6 +194,7 @@ def _interpolated(term: Term, kernel, picture: Picture) -> tuple[Float[Tensor, "
     column, width = picture.names.index(term.factors[0].columns[0]), picture.inputs.shape[1]
 
     def line(left: Tensor, right: Tensor) -> Tensor:
+        """The kernel between points (n, 1) and (m, 1) of the column."""
         return evaluate(kernel, *(in_column(each[:, 0], column, width) for each in (left, right)))
 
     interpolation = interpolate_kernel(line, picture.inputs[:, column])

@@ -90,6 +90,7 @@ def few_point_sums(
         tiles = Tiles(kernel, few.inputs, inputs, torch.float32)
 
     def fill(begin: int) -> None:
+        """Write the sums of the pixels from ``begin`` on into ``cross``."""
         check()
         with torch.no_grad():
             part = tiles(slice(None), slice(begin, min(begin + PIXELS, len(inputs)))).mul_(weights)

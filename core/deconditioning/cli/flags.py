@@ -63,6 +63,7 @@ def _type(setting: Setting[Any], given: bool) -> dict[str, Any]:
         return {"nargs": "*", "choices": list(setting.options), "metavar": setting.name.upper()}
 
     def read(text: str) -> Any:
+        """A value of the setting; its message becomes argparse's."""
         try:
             return setting.read(text)
         except InputError as error:

@@ -77,6 +77,7 @@ def learn_correlation(
     from scipy.optimize import minimize_scalar
 
     def evidence(correlation: float) -> float:
+        """The log evidence at a correlation ρ."""
         return fit(spec, ClusteredSums(base, cluster, correlation), outcomes, covariates).evidence
 
     tried = np.array([evidence(value) for value in CORRELATIONS])

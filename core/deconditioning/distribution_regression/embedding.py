@@ -96,6 +96,7 @@ def _best_scale(means: Float[Tensor, "n q"], unit: Float[Tensor, " q"], noise: F
     positive = unit_ > 0
 
     def loss(logarithm: float) -> float:
+        """Minus twice the log density at log η, but for a constant."""
         width = np.exp(logarithm) * unit_[positive] + noise_[:, positive]
         return float((np.log(width) + square[:, positive] / width).sum())
 

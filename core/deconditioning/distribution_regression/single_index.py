@@ -85,6 +85,7 @@ def fit_single_index(
     starts = [first, *rng.standard_normal((STARTS - 1, z.shape[1]))]
 
     def objective(position: np.ndarray) -> tuple[float, np.ndarray]:
+        """Leave-one-out mean squared error at (w, log h) and its gradient."""
         check()
         at = z.new_tensor(position, requires_grad=True)
         direction = at[:-1] / at[:-1].norm().clamp_min(1e-12)

@@ -153,9 +153,11 @@ def learn_scale_and_noise(spectrum: Spectrum) -> tuple[float, float, float]:
     square, values = spectrum.projected.square().numpy(force=True), spectrum.values.numpy(force=True)
 
     def noise_of(ratio: float) -> float:
+        """The best σ² at a ratio ρ = scale/σ²."""
         return max(float((square / (ratio * values + 1)).sum() + rest) / spectrum.contrasts, 1e-300)
 
     def loss(log_ratio: float) -> float:
+        """Minus the log evidence at log ρ with the best σ², but for a constant."""
         ratio = math.exp(log_ratio)
         return 0.5 * (spectrum.contrasts * math.log(noise_of(ratio)) + float(np.log1p(ratio * values).sum()))
 
@@ -197,6 +199,7 @@ def learn(
     low, high = np.log(bounds[0]), np.log(bounds[1])
 
     def loss(position: np.ndarray) -> float:
+        """Minus the log evidence at log lengthscales, with the best scale and noise there."""
         check()
         at = tuple(float(v) for v in np.clip(np.atleast_1d(position), low, high))
         if at not in tried:

@@ -126,6 +126,7 @@ def _compressed(places: np.ndarray, values: np.ndarray, error: float, tolerance:
     turned = turned[:, ::-1][:, sizes[::-1] > 1e-12 * max(sizes[-1], 1e-300)]
 
     def left_out(rank: int) -> float:
+        """The largest error of any picture with ``rank`` bases."""
         return float(_sizes(away - turned[:, :rank] @ (turned[:, :rank].T @ away)).max())
 
     whole = turned.shape[1]

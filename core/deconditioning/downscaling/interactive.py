@@ -220,6 +220,7 @@ def _averaged(parts: list[tuple[float, Preview]]) -> Preview:
     mean = total(weight * part.mean for weight, part in parts)
 
     def sd() -> Tensor:
+        """Standard deviation (P,) of the mixture."""
         return averaged_moments(weights, [(part.mean, part.sd().square()) for part in each])[1].sqrt()
 
     return Preview(mean, Later(sd), each[0].approximations)
@@ -262,6 +263,7 @@ def _variance(conditioned: Conditioning, parts: list[tuple[float, PictureSums, b
         cached.setdefault(rows_in(sums.cross, root.shape[1]), []).append((scale, look.for_sd(sums, whole)))
 
     def fill(begin: int) -> None:
+        """Write the reduction of variance at the pixels from ``begin`` on."""
         here = slice(begin, begin + _TOGETHER)
         products = total(
             root[:, first:last] @ total(scale * cross[:, here] for scale, cross in terms)

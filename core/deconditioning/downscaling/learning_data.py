@@ -32,6 +32,7 @@ def distances_of(
 
     @cache
     def table() -> RadialTable | None:
+        """The table of distances; None where the pixels are on no regular grid."""
         layout = grid_layout(problem)
         return None if layout is None else tabulate(bags.to(device), layout.to(device), points.to(device), check)
 

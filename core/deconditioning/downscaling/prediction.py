@@ -131,6 +131,7 @@ def predict_from_sums(
     routes = tuple(route for _, sums in parts for route in sums.routes)
 
     def at(rows: Int[Tensor, " n"]) -> tuple[Moments, Tensor]:
+        """Mean and variance of f (n,), and bag sums (B, n), at some pixels."""
         return (mean[rows], variance[rows]), total(scale * sums.cross.at(rows) for scale, sums in parts)
 
     result = _prediction(spec, problem, (mean, variance), given, routes)
@@ -146,6 +147,7 @@ def posterior_of_sums(
     prior = total(scale * sums.prior for scale, sums in parts)
 
     def tile(part: slice) -> Moments:
+        """Moments at one part of the points."""
         cross = total(scale * sums.cross.at(part) for scale, sums in parts)
         return mean[part], given.variance(cross, prior[part])
 
@@ -180,11 +182,7 @@ def _uncarried(spec: ModelSpec, problem: DownscalingProblem, covariance: Tensor 
 
 
 def predict_tiled(
-    spec: ModelSpec,
-    data: IndirectData,
-    problem: DownscalingProblem,
-    inputs: Float[Tensor, "P d"],
-    check: Check = never,
+    spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, inputs: Float[Tensor, "P d"], check: Check = never
 ) -> Prediction:
     """Posterior at ``inputs`` tile by tile, with bounded memory; those of the pixels by the algorithms of
     `region_sums`."""
@@ -198,6 +196,7 @@ def predict_tiled(
     result = _prediction(spec, problem, moments, given.conditioning, routes, inputs)
 
     def at(rows: Int[Tensor, " n"]) -> tuple[Moments, Tensor]:
+        """Mean and variance of f (n,), and bag sums (B, n), at some pixels."""
         places = problem.inputs[rows.cpu()].to(inputs.device)
         return given.mean_and_variance(places), given.sums(places)
 
@@ -207,11 +206,7 @@ def predict_tiled(
 
 
 def _predict_through(
-    spec: ModelSpec,
-    data: IndirectData,
-    problem: DownscalingProblem,
-    inputs: Float[Tensor, "P d"],
-    check: Check = never,
+    spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, inputs: Float[Tensor, "P d"], check: Check = never
 ) -> Prediction:
     """Posterior at ``inputs`` of a model on centroids or through inducing points, tile by tile."""
     columns, observed = columns_of(problem), spec.model.sees(data)

@@ -47,6 +47,7 @@ class ResultDataset:
         """Joint draws from newly computed sums; a page with cached sums has a faster way."""
 
         def draw(count: int, seed: int) -> Draws:
+            """``count`` joint draws with ``seed``, matched to the cells as the map is."""
             data = matched_data(self.problem, self.spec, check)
             sums, store = picture_or_none(self.problem, self.spec), SumsStore()
             draws = exact_draws(self.spec, data, self.problem, "", store, sums, count=count, seed=seed, check=check)

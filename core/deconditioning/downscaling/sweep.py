@@ -140,6 +140,7 @@ def sweep_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     content = {"axes": settings["axes"], "units": problem.units, "model": spec.model.name}
 
     def small(cells: Sequence[Row]) -> bytes:
+        """The thumbnail (PNG) of the cells."""
         return sweep_thumbnail(cells, choosing(cells, SCORES) or "")
 
     return saved_rows(rows, content, cells_of(axes), context, small, THUMBNAIL)

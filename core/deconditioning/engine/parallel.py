@@ -176,6 +176,7 @@ def _check_wanted() -> Callable[[], None]:
     key = worker.get_current_task()
 
     def check() -> None:
+        """Raise ``Cancelled`` where Dask has released the task; at most twice a second."""
         if time.monotonic() - looked[0] < 0.5:
             return
         looked[0] = time.monotonic()

@@ -48,6 +48,7 @@ def learn_conditional(data: Evidence, settings: Settings) -> Settings:
     part = replace(data, u=data.u[near], x=data.x[near], weights=data.weights[near])
 
     def value(point: np.ndarray) -> tuple[float, np.ndarray]:
+        """Minus the log evidence at (log scale of k, log nλ), and its gradient."""
         at = torch.from_numpy(np.array(point)).requires_grad_(True)
         try:
             result = -log_evidence(part, settings.lengthscales, *at.exp())

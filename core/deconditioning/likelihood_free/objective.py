@@ -213,6 +213,7 @@ def objective(data: Evidence, guards: Guards) -> Callable[[np.ndarray], tuple[fl
     spread = torch.from_numpy(guards.spread).to(data.u)
 
     def value(point: np.ndarray) -> tuple[float, np.ndarray]:
+        """``−log q̄`` at (log ε, log ℓ/spread), and its gradient."""
         at = torch.from_numpy(np.array(point)).requires_grad_(True)
         epsilon, length = at.exp()
         result = -log_q_bar(data, length * spread, TIE * length, epsilon[None])[0]

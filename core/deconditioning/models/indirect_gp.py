@@ -180,6 +180,7 @@ class IndirectPosterior:
         kernel, given = self._kernel(), self.conditioning
 
         def tile(part: slice) -> Moments:
+            """Moments at one part of the inputs."""
             result = sums(part) if sums else self.sums(inputs[part], check)
             return given.moments(result, diagonal(kernel, inputs[part]))
 

@@ -76,6 +76,7 @@ def beside(parts: list[tuple[TermBags, BagGram]]) -> BagGram:
         return parts[0][1]
 
     def gram(kernel: gpytorch.kernels.Kernel) -> Float[Tensor, "n n"]:
+        """The block-diagonal K̄ of the whole kernel."""
         return torch.block_diag(*(over(part.built(kernel)) for part, over in parts))
 
     return gram

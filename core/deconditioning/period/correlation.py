@@ -98,6 +98,7 @@ def correlation_of_cells(
     step = float(np.median(np.diff(days)))
 
     def evidence(log_scale: float) -> float:
+        """The log evidence at log τ/step."""
         between = TimeCorrelation(((1.0, step * math.exp(log_scale), False),)).matrix(days)
         return separable_evidence(values, vectors, between, targets, noise)
 

@@ -51,6 +51,7 @@ def residuals_of_kernel(
     root = linalg.root(given.noise, "noise of the targets")
 
     def draw(count: int, generator: torch.Generator) -> Float[Tensor, "count P"]:
+        """Standardised errors (count, P)."""
         prior, means = kernel_draws(spec, problem, count, generator)
         noise = root @ normal((len(root), count), generator).to(root)
         dual = given.weights @ given.factor.solve(given.weights.T @ means.to(root) + noise)

@@ -87,6 +87,7 @@ def _summed_by_region(spec: ModelSpec, problem: DownscalingProblem, device: torc
     rows, columns = torch.as_tensor(problem.pixel) // shape[1], torch.as_tensor(problem.pixel) % shape[1]
 
     def tile(part: slice) -> tuple[Tensor, Tensor]:
+        """Bag sums (B, n) and prior variances (n,) at the pixels of ``part``."""
         cells = None
         if wide is not None:
             first, last = int(rows[part][0]), int(rows[part][-1]) + 1

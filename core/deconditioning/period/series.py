@@ -263,6 +263,7 @@ def _problem_of(
     key = source.coarse or source.fields
 
     def open_with(each: str) -> Fields:
+        """Fields of a key, those of the target with the given values."""
         fields = opener(each)
         return _with_field(fields, spec.target, values, are_sums) if each == key else fields
 

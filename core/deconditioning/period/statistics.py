@@ -239,6 +239,7 @@ def _summary(series: Series, statistic: Statistic, values: np.ndarray, widest: n
     problem = series.problem
 
     def on_grid(rows: np.ndarray) -> np.ndarray:
+        """Values (n, P) at the pixels as maps (n, H, W)."""
         return np.stack([problem.on_grid(row) for row in rows])
 
     truth = None

@@ -48,6 +48,7 @@ class ProblemsInTime:
         own, data = problem.input_scaling, problem.data
 
         def carried(inputs: Tensor) -> Tensor:
+            """Inputs in the problem's scales as inputs in the shared scales."""
             factor = inputs.new_tensor([a.sd / b.sd for a, b in zip(own.scales, self.scaling.scales, strict=True)])
             shift = inputs.new_tensor(
                 [(a.mean - b.mean) / b.sd for a, b in zip(own.scales, self.scaling.scales, strict=True)]
@@ -78,6 +79,7 @@ def varying_problems(
         return None
 
     def build(time: int) -> DownscalingProblem:
+        """The problem of the time at this position among ``labels``."""
         chosen: dict[str, int | str] = {}
         for key, known in moving.items():
             place = place_matching(known, labels[time])

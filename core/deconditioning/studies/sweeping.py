@@ -121,6 +121,7 @@ def study_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     whole = [replace(axis, whole=study.settings[axis.name].whole) for axis in axes]
 
     def small(cells: Sequence[Row]) -> bytes:
+        """The thumbnail (PNG) of the cells."""
         return sweep_thumbnail(cells, choosing(cells, study.scores) or erring(cells, study.scores) or "")
 
     return saved_rows(rows, content, cells_of(whole), context, small, THUMBNAIL)

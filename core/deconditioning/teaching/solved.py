@@ -123,6 +123,7 @@ def _field(*scores: str) -> Callable[[Address], tuple[float, ...]]:
     """Scores of the worked example's map, "bilinear" for the error of that interpolation; the last says it is exact."""
 
     def at(address: Address) -> tuple[float, ...]:
+        """The scores at an address, and 1 because they are exact."""
         from deconditioning.fields.problem.baselines import bilinear
         from deconditioning.metrics.field_scores import score_field
 

@@ -48,6 +48,7 @@ def skill(
     power = 0.5 if score == "rmse" else 1.0
 
     def of(index: np.ndarray) -> np.ndarray:
+        """``1 − Σwa/Σwb``, or of its root, over the times ``index`` (..., n)."""
         a, b, w = own[index], other[index], weight[index]
         ratio = np.sum(w * a, axis=-1) / np.sum(w * b, axis=-1)
         return np.asarray(1 - ratio**power)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -12,6 +11,7 @@ from torch import Tensor
 from deconditioning.downscaling.checks.few_cells import widening
 from deconditioning.downscaling.starting import coordinate_names
 from deconditioning.errors import InputError
+from deconditioning.fields.problem.once import once
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.area_to_point import cell_width
 from deconditioning.models.conditioning import Conditioning
@@ -56,17 +56,9 @@ class LocalScaleInputs:
         return self.near(self.inputs)
 
 
-_KNOWN: "WeakKeyDictionary[DownscalingProblem, LocalScaleInputs]" = WeakKeyDictionary()
-
-
+@once
 def local_scale_inputs(problem: DownscalingProblem) -> LocalScaleInputs:
-    """The inputs for a problem, computed once; ``InputError`` if coordinates are not inputs."""
-    if problem not in _KNOWN:
-        _KNOWN[problem] = _surroundings(problem)
-    return _KNOWN[problem]
-
-
-def _surroundings(problem: DownscalingProblem) -> LocalScaleInputs:
+    """The inputs for a problem; ``InputError`` if coordinates are not inputs."""
     coordinates = coordinate_names(problem)
     columns = [column for column, name in enumerate(problem.columns) if name in coordinates]
     if not columns:
@@ -78,6 +70,7 @@ def _surroundings(problem: DownscalingProblem) -> LocalScaleInputs:
     occupied = np.flatnonzero(pixels)
 
     def mean(values: np.ndarray) -> np.ndarray:
+        """Mean over each occupied cell of values (P,) at the pixels."""
         return np.bincount(shares.cell, shares.fraction * values[row], shares.count)[occupied] / pixels[occupied]
 
     position = np.stack([mean(problem.inputs[:, column].numpy()) for column in columns], axis=1) / width
@@ -101,6 +94,7 @@ def _variance(problem: DownscalingProblem) -> np.ndarray:
     mode = ("nearest", "wrap" if problem.grid.wraps else "nearest")
 
     def around(values: np.ndarray) -> np.ndarray:
+        """Mean (H, W) over a window about each pixel."""
         return uniform_filter(values, _WINDOW, mode=mode)
 
     count, total = np.maximum(around(there), 1e-12), np.zeros(problem.grid.shape)

@@ -60,6 +60,7 @@ def cells_of(
     """K̄ of the cells as a model sees them; terms of the place go by the ``table`` of the cells' distances, if given."""
 
     def seen(part: TermBags, terms: KernelSpec, shares: Tensor | None) -> Part:
+        """K̄ of the cells for one part of the kernel."""
         assert shares is not None
         members = torch.nonzero(shares.sum(1))[:, 0]
         every = (

@@ -118,6 +118,7 @@ def _extrapolated(cell: np.ndarray, draws: Draws) -> float | None:
     count = np.bincount(own)
 
     def inside(values: np.ndarray) -> float:
+        """Mean squared deviation of values from the mean of their cell."""
         means = np.bincount(own, values) / count
         return float(np.mean((values - means[own]) ** 2))
 

@@ -70,6 +70,7 @@ def averaged_sources(weights: Sequence[float], parts: Sequence[Sources]) -> Sour
     """The mean over several posteriors at the same pixels."""
 
     def mean(name: str) -> float:
+        """The weighted mean of one field of the parts."""
         return float(sum(weight * getattr(part, name) for weight, part in zip(weights, parts, strict=True)))
 
     gain = torch.stack([weight * part.gain for weight, part in zip(weights, parts, strict=True)]).sum(0)

@@ -105,6 +105,7 @@ def averaged_stations(weights: Sequence[float], parts: Sequence[StationPosterior
         return None
 
     def mixed(name: str) -> Moments | None:
+        """The mixture's moments of one field; None where a part lacks it."""
         every = [moments for part in there if (moments := getattr(part, name)) is not None]
         return averaged_moments(weights, every) if len(every) == len(there) else None
 

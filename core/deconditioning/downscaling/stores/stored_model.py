@@ -223,6 +223,7 @@ class Conditioned:
         given, sums, fallen = self.posterior, self.sums, 0
 
         def of_place(part: slice) -> Float[Tensor, "B n"]:
+            """Bag sums (B, n) at the inputs of ``part``; counts the pixels summed pair by pair."""
             nonlocal fallen
             assert sums is not None
             result, pairs = sums.at(inputs[part], None if cells is None else cells.at(part), check)

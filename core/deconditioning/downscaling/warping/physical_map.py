@@ -85,6 +85,7 @@ def physical_values(
         mass = np.bincount(group, share, len(means))
 
         def averaged(values: np.ndarray) -> np.ndarray:
+            """Mean of values (n,) over the members of each joined cell, by their shares."""
             return np.bincount(group, share * values, len(means)) / np.maximum(mass, 1e-300)
 
         delta = np.zeros(len(means))
@@ -164,6 +165,7 @@ def shifts(problem: DownscalingProblem, parts: Sequence[Part]) -> Float[np.ndarr
     delta, own = np.zeros(shares.count), np.zeros(pixels)
 
     def averaged(values: np.ndarray) -> np.ndarray:
+        """Mean of values (P,) at the pixels over each cell, by area."""
         return np.bincount(shares.cell, area * values[row], shares.count) / np.maximum(mass, 1e-300)
 
     for _ in range(_STEPS):

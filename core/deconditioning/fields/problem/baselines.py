@@ -208,6 +208,7 @@ def _tangent(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarray]:
     frame = np.stack([east, np.cross(up, east)])
 
     def flat(v: np.ndarray) -> np.ndarray:
+        """Unit vectors (..., 3) on the plane, (..., 2) in radians."""
         plane = v @ frame.T
         angle = np.arccos(np.clip(v @ up, -1, 1))[..., None]
         return plane * angle / np.maximum(np.linalg.norm(plane, axis=-1, keepdims=True), 1e-12)

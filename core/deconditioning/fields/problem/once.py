@@ -16,6 +16,7 @@ def once(function: Callable[[DownscalingProblem], Result]) -> Callable[[Downscal
 
     @wraps(function)
     def cached(problem: DownscalingProblem) -> Result:
+        """The result for ``problem``, computed at its first use."""
         if problem not in known:
             known[problem] = function(problem)
         return known[problem]

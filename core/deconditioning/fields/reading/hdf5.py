@@ -150,6 +150,7 @@ def _links(group: h5g.GroupID, most: int) -> list[bytes]:
     names: list[bytes] = []
 
     def note(name: bytes) -> bool | None:
+        """Append a name; True ends the iteration."""
         names.append(name)
         return True if len(names) > most else None
 
@@ -186,6 +187,7 @@ def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str], list[str]]":
         """Variables that can be opened, each opened once."""
 
         def get_variables(self) -> dict[str, Any]:  # type: ignore[override]
+            """The variables, but for those that cannot be opened, which ``file.broken`` lists."""
             for name, (inside, variable) in listed.items():
                 if name not in result and name not in file.broken:
                     try:
@@ -201,9 +203,11 @@ def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str], list[str]]":
             return {name: variable.copy(deep=False) for name, variable in result.items()}
 
         def get_attrs(self) -> dict[str, Any]:  # type: ignore[override]
+            """The attributes of the root."""
             return Readable(root).attrs
 
         def close(self, **options: Any) -> None:
+            """Close the store and the file under it."""
             super().close(**options)
             file.close()
 

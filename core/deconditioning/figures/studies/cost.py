@@ -39,6 +39,7 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[st
     """Rows by what stays fixed, each line ordered by pixels; the longest line first."""
 
     def fixed(row: Mapping[str, Any]) -> tuple[int, ...]:
+        """The numbers of a row that are the same along a line."""
         return tuple(int(row["more"][name]) for name in FIXED)
 
     groups = [list(group) for _, group in groupby(sorted(rows, key=fixed), key=fixed)]

@@ -55,6 +55,7 @@ def integrate(
     middle, width, own = trainable.prior_centres(), _widths(vector, options.prior_sd), vector.get()
 
     def log_likelihood(point: np.ndarray) -> float:
+        """The log evidence at a point in units of the priors' widths; −∞ outside the bounds."""
         values = middle + width * point
         if (values < low).any() or (values > high).any():
             return -math.inf

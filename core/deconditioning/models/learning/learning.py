@@ -174,6 +174,7 @@ class _Work:
         """
 
         def tell(event: dict[str, Any]) -> None:
+            """Pass an evaluation on with its stage, quantity and signed values."""
             value = {"value": factor * event["loss"], "best": factor * event["best_loss"]}
             self.report({"stage": stage, "quantity": quantity, **value, **event})
 
@@ -225,6 +226,7 @@ def _stage_one(spec: ModelSpec, work: _Work) -> Stage:
         sizes = data.importance if sizes is None else sizes * data.importance
 
     def loss() -> Tensor:
+        """The leave-one-bag-out loss at the present ℓ and λ."""
         work.check()
         grams = mediator_grams(spec, within, columns, ell)
         return leave_one_bag_out(between, model.weights(grams, lam.raw.exp()).T, sizes)
@@ -266,6 +268,7 @@ def _covariate_gp(spec: ModelSpec, work: _Work) -> Stage:
     identity = torch.eye(data.bags.count, dtype=values.dtype, device=values.device)
 
     def loss() -> Tensor:
+        """Minus the log posterior density of ℓ and λ per bag."""
         work.check()
         covariance = evaluate(ell, data.mediators, data.mediators) + data.bags.count * lam.raw.exp() * identity
         factor = linalg.cholesky(covariance, "covariance of the bags' covariates")
@@ -313,6 +316,7 @@ def _evidence_stage(spec: ModelSpec, work: _Work, *, joint: bool, label: str = "
         objective = exact_objective(trainable, data, work.check, work.bag_gram)
 
     def log_prior() -> Tensor:
+        """The log prior per target at the present parameters."""
         return trainable.log_prior(options.prior_sd) / count
 
     if options.prior_sd > 0:

@@ -56,6 +56,7 @@ def averaged_objective(trainable: Trainable, repeats: Sequence[Repeats], check: 
     times = sum(len(columns) for group in groups for _, columns in group)
 
     def loss() -> Tensor:
+        """Minus the mean log evidence per target at the present parameters."""
         check()
         total = trainable.noise.new_zeros(())
         for (each, between), group in zip(parts, groups, strict=True):

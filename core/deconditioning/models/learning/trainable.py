@@ -174,6 +174,7 @@ class Trainable:
         """The model at the present values."""
 
         def number(value: Tensor | float) -> float:
+            """A parameter as a float."""
             return float(value.detach()) if isinstance(value, Tensor) else value
 
         spec = replace(

@@ -187,11 +187,13 @@ def sparse_objective(
         moving = [*kernel_parameters("k", spec.kernel, k), *of_g, noise, places]
 
     def loss() -> Tensor:
+        """Minus the log evidence per datum at the present parameters."""
         value = noise.raw.exp()
         moments = sparse_moments(ell, points, inputs, targets, value, check=check)
         return -reduced_posterior(evaluate(k, points, points), moments, value)[1] / len(targets)
 
     def now() -> SparseRepresentation:
+        """The spec at the present parameters."""
         return replace(
             spec,
             locations=tuple(tuple(row) for row in points.detach().cpu().tolist()),
@@ -259,6 +261,7 @@ class _Climb:
         before, lowest = self.used, math.inf if self.best is None else -self.best.evidence / len(self.targets)
 
         def tell(event: dict[str, Any]) -> None:
+            """Report one evaluation with its restart and the best evidence of all."""
             total = self.starts * self.steps * (2 if hyperparameters else 1)
             place = {"restart": start, "evaluation": before + event["evaluation"], "total": total}
             least = min(lowest, event["best_loss"])

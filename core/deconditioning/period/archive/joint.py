@@ -30,6 +30,7 @@ def residuals_of_archive(setting: Setting, choice: Choice) -> Residuals:
     correlation = correlation_of_errors(standard, days_of(setting.training.dates))
 
     def draw(count: int, generator: torch.Generator) -> Float[Tensor, "count P"]:
+        """Standardised errors (count, P)."""
         return _draw(setting, choice, method, count, generator)
 
     return Residuals(draw, correlation, of_archive=True)

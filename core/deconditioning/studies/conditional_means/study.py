@@ -118,6 +118,7 @@ def sample_bags(layout: BagLayout) -> BagSample:
     generator = torch.Generator().manual_seed(layout.seed)
 
     def normal(count: int) -> Tensor:
+        """``count`` standard normal numbers."""
         return torch.randn(count, generator=generator, dtype=torch.float64)
 
     y = normal(layout.bags) * 2**0.5

@@ -61,6 +61,7 @@ def fit_parts(
         raise InputError(f"{len(parts)} parts were given: give one or two.")
 
     def loss(share: float) -> float:
+        """Minus the log evidence at the first part's share."""
         return -_fit(parts, (share, 1 - share), outcomes, design).evidence
 
     share = float(minimize_scalar(loss, bounds=_SHARES, method="bounded", options={"xatol": 1e-3}).x)
@@ -130,6 +131,7 @@ def validate_few(
         parts = features_of(method, sums, settings, rank)
 
         def predict(train: np.ndarray, held: np.ndarray, parts: tuple[Tensor, ...] = parts) -> np.ndarray:
+            """Predicted outcomes of the ``held`` subjects, learned from those of ``train``."""
             rows, others = torch.from_numpy(train), torch.from_numpy(held)
             fitted = fit_parts([part[rows] for part in parts], y[rows], design[rows])
             return fitted.predict([part[others] for part in parts], design[others]).numpy(force=True)

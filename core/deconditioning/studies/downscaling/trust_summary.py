@@ -55,6 +55,7 @@ def trust_summary(rows: Sequence[Row], model: str, candidates: Sequence[str] = (
     others = sorted({other for other, _, _ in claims})
 
     def count(chosen: Sequence[str]) -> dict[str, int]:
+        """How often each peer is among the ``chosen``."""
         return {other: sum(each == other for each in chosen) for other in others}
 
     return TrustSummary(

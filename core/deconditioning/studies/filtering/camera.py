@@ -120,6 +120,7 @@ def make_camera(spec: CameraSpec) -> CameraData:
     room = Room(spec.room_seed)
 
     def series(steps: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rotations (steps, 3, 3), frames without noise and with (steps, pixels)."""
         way, noise = np.random.default_rng(seed).spawn(2)
         rotations = spec.path.simulate(steps, way)
         frames = room.frames(rotations, spec.camera).reshape(steps, -1)
@@ -224,6 +225,7 @@ def _validated(
     truth = x[steps].reshape(-1, 3, 3).cpu().numpy()
 
     def error(scale: float, epsilon: float) -> float:
+        """Mean squared Frobenius distance at a scale and ε."""
         candidate = camera_filter(
             method, x[: half + 1], y[:half], scale, epsilon, settings.tolerance, settings.iterative
         )

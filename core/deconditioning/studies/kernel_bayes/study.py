@@ -208,6 +208,7 @@ def least_squares_score(points: np.ndarray, bandwidth: float, unit: float = (2 *
     square, count, dimension = cdist(points, points, "sqeuclidean"), *points.shape
 
     def kernel(width: float) -> np.ndarray:
+        """The kernel (n, n) of this bandwidth, scaled."""
         return np.exp(dimension * np.log(unit / width) - 0.5 * square / width**2)
 
     others = kernel(bandwidth)
