@@ -51,13 +51,13 @@ _turns_of_visitor: _Turns = defaultdict(lambda: threading.BoundedSemaphore(_OF_V
 _turns_of_address: _Turns = defaultdict(lambda: threading.BoundedSemaphore(OF_ADDRESS))
 #: Bytes of the child's last words that are looked at, and characters of a sentence that are passed on.
 _LAST_WORDS, _LONGEST = 65536, 600
-Found = TypeVar("Found")
+_Result = TypeVar("_Result")
 
 
 def read_apart(
-    module: str, data: bytes | Path, name: str, load: Callable[[Path], Found], *,
+    module: str, data: bytes | Path, name: str, load: Callable[[Path], _Result], *,
     memory_mb: int = 1500, seconds: float = 20, settings: str = "",
-) -> Found:  # fmt: skip
+) -> _Result:  # fmt: skip
     """What ``load`` makes of the file that ``python -m module SOURCE TARGET NAME BYTES SECONDS SETTINGS`` writes.
 
     ``seconds`` of computing are allowed, and ``PATIENCE`` times that by the clock, for the machine may be busy.

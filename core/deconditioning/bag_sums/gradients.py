@@ -60,7 +60,7 @@ class _Lines:
 
 
 #: Scale and factors of each term, read once for all tiles.
-Terms = list[tuple[Tensor, list[_Scaled | _Lines]]]
+_Terms = list[tuple[Tensor, list[_Scaled | _Lines]]]
 
 
 def leaves(kernel: gpytorch.kernels.Kernel) -> list[Tensor]:
@@ -141,7 +141,7 @@ def cross_with_gradients(
 
 
 def _pair_sums(
-    terms: Terms, bags: Bags, row: Block, column: Block, tile: int, check: Check
+    terms: _Terms, bags: Bags, row: Block, column: Block, tile: int, check: Check
 ) -> tuple[Float[Tensor, "b c"], Float[Tensor, "p b c"]]:
     """Sums over one pair of blocks, its columns in chunks where the tile is too small."""
     total = bags.inputs.new_zeros(row.last - row.first, column.last - column.first)
@@ -153,7 +153,7 @@ def _pair_sums(
     return total, slopes
 
 
-def _terms(kernel: gpytorch.kernels.Kernel, inputs: Tensor) -> Terms:
+def _terms(kernel: gpytorch.kernels.Kernel, inputs: Tensor) -> _Terms:
     return [
         (term.outputscale.detach(), [_read(factor, inputs) for factor in term.base_kernel.kernels])
         for term in kernel.kernels
@@ -164,7 +164,7 @@ def _read(factor: gpytorch.kernels.Kernel, inputs: Tensor) -> _Scaled | _Lines:
     return _Lines(factor, inputs) if isinstance(factor.family, Linear) else _Scaled(factor, inputs)
 
 
-def _derivatives(terms: Terms) -> int:
+def _derivatives(terms: _Terms) -> int:
     """How many numbers ``leaves`` holds."""
     return sum(1 + sum(len(f.lengthscales) + len(f.parameters) for f in factors) for _, factors in terms)
 
@@ -185,7 +185,7 @@ class _Sums:
         return entries.new_zeros(self.shape).index_add_(1, self.column_bag, rows)
 
 
-def _add_terms(terms: Terms, summed: _Sums, total: Tensor, slopes: Tensor) -> None:
+def _add_terms(terms: _Terms, summed: _Sums, total: Tensor, slopes: Tensor) -> None:
     """Add one tile's sums to ``total`` (b, c) and ``slopes`` (p, b, c)."""
     index = 0
     for scale, factors in terms:

@@ -19,7 +19,7 @@ from deconditioning.kernels.families.family import Decay
 from deconditioning.kernels.spec import Term
 
 #: Consecutive points summed directly among themselves, cells taken at once, and rows read out at once.
-CELL, CELLS, ROWS = 32, 64, 1024
+_CELL, _CELLS, _ROWS = 32, 64, 1024
 
 
 def decay_of(term: Term) -> Decay | None:
@@ -48,16 +48,16 @@ def sort_line(
 def sorted_gram(line: SortedLine, kernel: Decay, check: Check = never) -> Float[Tensor, "B B"]:
     """``K̄_ij = Σ_{l∈i, r∈j} w_l w_r k(x_l, x_r)`` at unit variance.
 
-    Points are taken in cells of ``CELL`` neighbours: pairs inside a cell directly, pairs of different cells through the
+    Points are taken in cells of ``_CELL`` neighbours: pairs inside a cell directly, pairs of different cells through
     the moments that the cells on the left send on.
     """
     z, bag, weights = _cells(line, kernel.rate)
     below = z.new_zeros(line.count, line.count)  # pairs of different cells, the row's point on the right
     within = z.new_zeros(line.count * line.count)
     sent, place = z.new_zeros(len(kernel.coefficients), 1, line.count), z[:1, 0]
-    for begin in range(0, len(z), CELLS):
+    for begin in range(0, len(z), _CELLS):
         check()
-        own = slice(begin, begin + CELLS)
+        own = slice(begin, begin + _CELLS)
         _add_within(within, z[own], bag[own], weights[own], line.count, kernel)
         incoming, sent = _arriving(z[own], bag[own], weights[own], sent, place, kernel)
         place = z[own][-1:, -1]
@@ -68,12 +68,12 @@ def sorted_gram(line: SortedLine, kernel: Decay, check: Check = never) -> Float[
 
 
 def _cells(line: SortedLine, scale: float) -> tuple[Tensor, Tensor, Tensor]:
-    """Scaled values, bags and weights in rows of ``CELL``; the last row is filled up with points of no weight."""
-    pad = -len(line.values) % CELL
+    """Scaled values, bags and weights in rows of ``_CELL``; the last row is filled up with points of no weight."""
+    pad = -len(line.values) % _CELL
     z = torch.cat([line.values, line.values[-1:].expand(pad)]) * scale
     bag = torch.cat([line.bag, line.bag.new_zeros(pad)])
     weights = torch.cat([line.weights, line.weights.new_zeros(pad)])
-    return z.reshape(-1, CELL), bag.reshape(-1, CELL), weights.reshape(-1, CELL)
+    return z.reshape(-1, _CELL), bag.reshape(-1, _CELL), weights.reshape(-1, _CELL)
 
 
 def _arriving(
@@ -104,12 +104,12 @@ def sorted_cross(
     at, z = points[order] * kernel.rate, line.values * kernel.rate
     mirrored = SortedLine(-line.values.flip(0), line.bag.flip(0), line.weights.flip(0), line.count)
     result = z.new_empty(line.count, len(points))
-    for begin in range(0, len(at), ROWS):
+    for begin in range(0, len(at), _ROWS):
         check()
-        rows = at[begin : begin + ROWS]
+        rows = at[begin : begin + _ROWS]
         left = _one_side(line, z, rows, kernel, right=False)
         right = _one_side(mirrored, -z.flip(0), -rows.flip(0), kernel, right=True)
-        result[:, order[begin : begin + ROWS]] = (left + right.flip(0)).T
+        result[:, order[begin : begin + _ROWS]] = (left + right.flip(0)).T
     return result
 
 

@@ -25,7 +25,7 @@ INPUT, MEDIATOR = "x", "y"
 _USUAL = LineProblem()
 #: The central share of the x over which f is shown and scored, and at how many points.
 _SHARE, _POINTS = 0.95, 400
-MOST = 2000
+_MOST = 2000
 #: So many pairs of both data sets are drawn by one random stream.
 _TOGETHER = 200
 
@@ -57,8 +57,8 @@ class LineSpec:
     def __post_init__(self) -> None:
         check_seed(self.seed)
         for name in ("n", "m"):
-            if not 1 <= getattr(self, name) <= MOST:
-                raise InputError(f"`{name}` is {getattr(self, name)}: give between 1 and {MOST} pairs.")
+            if not 1 <= getattr(self, name) <= _MOST:
+                raise InputError(f"`{name}` is {getattr(self, name)}: give between 1 and {_MOST} pairs.")
         for name, least in (("input_noise", 0.0), ("target_noise", 0.0), ("half_width", 1e-9)):
             if not least <= getattr(self, name) < math.inf:
                 raise InputError(f"`{name}` is {getattr(self, name)}: give a finite number that is not negative.")

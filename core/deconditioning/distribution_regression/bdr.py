@@ -24,7 +24,7 @@ from deconditioning.kernels.spec import KernelSpec
 
 _DRAWS, _BURN_IN = 200, 40
 #: Posteriors under other kernels that are remembered.
-KEPT = 16
+_KEPT = 16
 #: Directions that no subject's embedding has, as a share of the largest: there the weights keep their prior.
 _CUT = 1e-12
 
@@ -44,7 +44,7 @@ class UncertainSums(LandmarkSums):
         result = self._kept.get(kernel)
         if result is None:
             result = embed(self, kernel, self._scale)
-            self._kept = dict([*self._kept.items()][1 - KEPT :]) | {kernel: result}
+            self._kept = dict([*self._kept.items()][1 - _KEPT :]) | {kernel: result}
         return result
 
     def features(self, kernel: KernelSpec) -> Float[Tensor, "n k"]:

@@ -28,9 +28,9 @@ from deconditioning.wording import duration, number
 #: Kernel evaluations a second of the tiled sums on one slow core; the most seconds they may take unless allowed more.
 _RATE, MOST_SECONDS = 2.5e7, 600.0
 #: Rows whose interpolation weights are alive at once.
-ROWS = 1 << 15
+_ROWS = 1 << 15
 #: Routes of other hyperparameters that are remembered, and numbers of the matrices that are.
-KEPT, _KEPT_NUMBERS = 16, 10_000_000
+_KEPT, _KEPT_NUMBERS = 16, 10_000_000
 
 
 class Sums(Protocol):
@@ -119,7 +119,7 @@ class KernelSums:
         key = replace(term, scale=1.0)
         if key not in self._grams:
             keep = max(1, _KEPT_NUMBERS // self.bags.count**2)
-            self._grams = dict([*self._grams.items()][-min(keep, KEPT) + 1 :] if keep > 1 else [])
+            self._grams = dict([*self._grams.items()][-min(keep, _KEPT) + 1 :] if keep > 1 else [])
             self._grams[key] = self._term_gram(term)
         return self._grams[key]
 
@@ -154,7 +154,7 @@ class KernelSums:
     def _way(self, term: Term) -> tuple[Way, Interpolation | None]:
         key = replace(term, scale=1.0)
         if key not in self._ways:
-            self._ways = dict([*self._ways.items()][-KEPT:])
+            self._ways = dict([*self._ways.items()][-_KEPT:])
             self._ways[key] = self._find_way(term)
         return self._ways[key]
 
@@ -177,9 +177,9 @@ class KernelSums:
         count = len(interpolation.nodes)
         if count not in self._features:
             bags, total = self.bags, self.bags.inputs.new_zeros(self.bags.count, count)
-            for begin in range(0, len(bags.inputs), ROWS):
+            for begin in range(0, len(bags.inputs), _ROWS):
                 self._check()
-                own = slice(begin, begin + ROWS)
+                own = slice(begin, begin + _ROWS)
                 weights = interpolation.weights(bags.inputs[own, 0]).mul_(bags.weights[own, None])
                 total.index_add_(0, bags.bag[own], weights)
             self._features[count] = total

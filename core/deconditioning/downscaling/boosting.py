@@ -17,7 +17,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.predictive import Predictive
 
 #: The most rounds, and by what share the means have to come nearer for another.
-ROUNDS, _NEARER = 12, 0.01
+_ROUNDS, _NEARER = 12, 0.01
 #: Leaves of a tree: small trees did best, looking at the truth of four real fields, to the advantage of this peer.
 _LEAVES = 8
 #: Quantiles of the interval that gives the sd, and their distance in sds of a Gaussian.
@@ -43,7 +43,7 @@ def gradient_boosting(problem: DownscalingProblem, check: Check = never) -> Pred
     values = scale.forward(problem.coarse.flat[cells])
     fine, best = scale.forward(bilinear(problem).flat[problem.pixel]), np.inf
     with threadpool_limits(1):
-        for _ in range(ROUNDS):
+        for _ in range(_ROUNDS):
             check()
             result = _trees(problem.spec.seed).fit(inputs[row], fine[row], sample_weight=area).predict(inputs)
             missed = values - np.bincount(own, share * result[row])

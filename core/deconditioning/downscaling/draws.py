@@ -32,7 +32,7 @@ from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
 
 #: Draws that are flipped through, and the seed that they share.
-COUNT, SEED = 20, 20
+COUNT, _SEED = 20, 20
 #: Values of all draws together that may leave.
 _MOST_VALUES = 60_000_000
 #: Rows whose random features are held at once.
@@ -54,7 +54,7 @@ class Draws:
     mean: np.ndarray
     off: float | None
     stride: int
-    seed: int = SEED
+    seed: int = _SEED
 
     def around(self, problem: DownscalingProblem, mean: np.ndarray) -> "Draws":
         """The draws with the posterior mean (H, W) of a warped target, which is not the middle one of its values."""
@@ -72,7 +72,7 @@ def posterior_draws(
     look: Sketch,
     *,
     count: int = COUNT,
-    seed: int = SEED,
+    seed: int = _SEED,
     check: Check = never,
 ) -> Draws:
     """``count`` joint draws of f given the data at the pixels of a preview, from the cached sums of a page.

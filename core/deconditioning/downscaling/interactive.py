@@ -50,7 +50,7 @@ _DRAWN = 100_000
 _PRODUCTS = 4_000_000_000
 _MOST_POINTS = 50_000
 _TOGETHER = 2048
-Value = TypeVar("Value")
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True)
@@ -138,14 +138,14 @@ def _stride(excess: float) -> int:
     return 1 << max(0, math.ceil(math.log2(max(excess, 1.0)) / 2))
 
 
-class Later(Generic[Value]):
+class Later(Generic[_Value]):
     """A value computed on first use; its inputs are then released."""
 
-    def __init__(self, compute: Callable[[], Value]) -> None:
-        self._compute: Callable[[], Value] | None = compute
+    def __init__(self, compute: Callable[[], _Value]) -> None:
+        self._compute: Callable[[], _Value] | None = compute
         self._lock = threading.Lock()
 
-    def __call__(self) -> Value:
+    def __call__(self) -> _Value:
         """The value."""
         with self._lock:
             if self._compute is not None:

@@ -29,7 +29,7 @@ OPTIONS = {
     "station_time": "station_time", "station_footprint": "station_footprint",
 }  # fmt: skip
 #: What the store calls an upload of fields.
-FIELDS = "fields"
+_FIELDS = "fields"
 
 
 def keep_upload(data: bytes | Path, name: str, mark: str = "") -> tuple[str, Fields]:
@@ -42,12 +42,12 @@ def keep_upload(data: bytes | Path, name: str, mark: str = "") -> tuple[str, Fie
     from deconditioning.fields.reading.upload import open_upload
 
     fields = open_upload(data, name)
-    return keep_kind(data, name, FIELDS, mark), fields
+    return keep_kind(data, name, _FIELDS, mark), fields
 
 
 def stored_uploads(mark: str = "") -> dict[str, str]:
     """Key → file name of every upload of fields that is kept, or of those of one visitor."""
-    return stored_of_kind(FIELDS, mark)
+    return stored_of_kind(_FIELDS, mark)
 
 
 def open_source(key: str) -> Fields:

@@ -78,10 +78,10 @@ def _licence(attributes: dict[str, Any], given: str) -> str:
     return licence.strip() or given or "not stated in the file"
 
 
-Order = tuple[np.ndarray, np.ndarray]
+_Order = tuple[np.ndarray, np.ndarray]
 
 
-def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Axes, Grid, Order, list[str]]:
+def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Axes, Grid, _Order, list[str]]:
     """The grid with the axes that it is made from, its order of the file's rows and columns, and sentences."""
     sizes = dataset.sizes[axes.y_dim], dataset.sizes[axes.x_dim]
     if min(sizes) < 2:
@@ -110,7 +110,7 @@ def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Axes, Grid, Order, list[st
     return sheet, other, order, [*grid_notes, f"{lines} give different cell positions ({apart}) and are not used."]
 
 
-def _rectilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[str]]:
+def _rectilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, _Order, list[str]]:
     y, scale, notes = line(dataset[axes.y], axes)
     x, scale_x, more = line(dataset[axes.x], axes)
     notes = list(dict.fromkeys(notes + more))
@@ -135,7 +135,7 @@ def _rectilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[s
     return grid, (rows, columns), notes + notes_y + notes_x + of_y + of_x
 
 
-def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[str]]:
+def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, _Order, list[str]]:
     latitude, longitude = (_sheet(dataset, name, axes) for name in (axes.y, axes.x))
     of_units = [note for name in (axes.y, axes.x) for note in scale_of(dataset[name], axes)[1]]
     there = placed(latitude, longitude) & ~shared_positions(latitude, longitude)
@@ -203,7 +203,7 @@ def _sheet(dataset: "xr.Dataset", name: str, axes: Axes) -> np.ndarray:
     return values if scale == 1 else values * scale
 
 
-def _on_grid(dataset: "xr.Dataset", axes: Axes, grid: Grid, order: Order) -> tuple["xr.Dataset", list[str], list[str]]:
+def _on_grid(dataset: "xr.Dataset", axes: Axes, grid: Grid, order: _Order) -> tuple["xr.Dataset", list[str], list[str]]:
     """The dataset in the grid's order with rows and columns last, the names of what is not on it, and of what is."""
     kept = dataset.isel({axes.y_dim: _slice(order[0]), axes.x_dim: _slice(order[1])})
     kept = kept.transpose(..., axes.y_dim, axes.x_dim)

@@ -19,7 +19,7 @@ from deconditioning.missing_marks import Mark
 _AND = " + "
 #: Endings of files that a folder's are taken from.
 _ENDINGS = (".nc", ".nc4", ".cdf", ".netcdf", ".h5", ".grib", ".grb", ".grib2", ".grb2", ".zarr")
-Select = Mapping[str, int | str]
+_Select = Mapping[str, int | str]
 
 
 def joined(keys: Sequence[str]) -> str:
@@ -112,7 +112,7 @@ class Several(Fields):
             result.name, result.long_name, result.units, result.standard_name, {**result.extra, row.dim: row.labels}
         )  # fmt: skip
 
-    def at(self, name: str, select: Select | None = None) -> tuple[Fields, dict[str, Any]]:
+    def at(self, name: str, select: _Select | None = None) -> tuple[Fields, dict[str, Any]]:
         """The file that holds what is chosen, and the choice there."""
         chosen: dict[str, Any] = {f"{name}:{dim}": place for dim, place in self.chosen(name, select or {}).items()}
         row = self.rows.get(name)
@@ -121,12 +121,12 @@ class Several(Fields):
         owner, index = row.at[chosen.pop(f"{name}:{row.dim}")]
         return owner, {**chosen, f"{name}:{row.dim}": index} if row.dim in owner.check(name).extra else chosen
 
-    def when_and_where(self, name: str, select: Select | None = None) -> tuple[str, ...]:
+    def when_and_where(self, name: str, select: _Select | None = None) -> tuple[str, ...]:
         """As the file says that holds what is chosen."""
         owner, chosen = self.at(name, select)
         return owner.when_and_where(name, chosen)
 
-    def remarks(self, name: str, select: Select | None = None) -> list[str]:
+    def remarks(self, name: str, select: _Select | None = None) -> list[str]:
         """As the file says that holds what is chosen."""
         owner, chosen = self.at(name, select)
         return owner.remarks(name, chosen)
@@ -147,7 +147,7 @@ class Several(Fields):
             notes=tuple(note for note in self.notes if note not in answered),
         )  # fmt: skip
 
-    def marks_in(self, name: str, select: Select | None = None) -> tuple[Mark, ...]:
+    def marks_in(self, name: str, select: _Select | None = None) -> tuple[Mark, ...]:
         """Those of every file that was looked at and holds the variable, else of the one that holds what is chosen."""
         owner, chosen = self.at(name, select)
         row = self.rows.get(name)
@@ -163,12 +163,12 @@ class Several(Fields):
         """Whether the variable is static where it is the only one of its name."""
         return name not in self.rows and self.owners[name].is_static(name)
 
-    def time_of(self, name: str, select: Select | None = None) -> Any:
+    def time_of(self, name: str, select: _Select | None = None) -> Any:
         """As the file says that holds what is chosen."""
         owner, chosen = self.at(name, select)
         return owner.time_of(name, chosen)
 
-    def values(self, name: str, select: Select | None = None) -> np.ndarray:
+    def values(self, name: str, select: _Select | None = None) -> np.ndarray:
         """(H, W) values on the first file's grid: overlap-weighted means of a finer one, interpolation of a coarser."""
         owner, chosen = self.at(name, select)
         result = owner.values(name, chosen)

@@ -11,7 +11,7 @@ from deconditioning.missing_marks import checked_missing
 from deconditioning.plain_data import check_seed
 
 USUAL = CellSettings()
-Matching = Literal["direct", "indirect"]
+_Matching = Literal["direct", "indirect"]
 #: Settings of a person's hand on the map, and later ones, without which a problem is what it was before there were any.
 BY_HAND = ("hide", "reveal", "region", "reweigh", "coarse_select", "missing", "weights", "error")
 
@@ -80,7 +80,7 @@ class DownscalingSpec:
     block: tuple[int, int] = USUAL.block
     withhold: float = USUAL.withhold
     seed: int = USUAL.seed
-    matching: Matching | None = None
+    matching: _Matching | None = None
     coordinates: bool = USUAL.coordinates
     select: Mapping[str, int | str] = field(default_factory=dict)
     hide: tuple[Cell, ...] = ()

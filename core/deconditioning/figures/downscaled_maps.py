@@ -32,7 +32,7 @@ SPREADS = 2
 _MOST_OUTLINES = 4000
 #: Share of the pixels within the limits of the error and the spread.
 _WITHIN = 0.98
-LONGEST_NAME = 34
+_LONGEST_NAME = 34
 #: What the map of uncertainty may show.
 UNCERTAINTIES = {
     "sd": f"{SPREADS} sd",
@@ -59,7 +59,7 @@ def keys_of(problem: DownscalingProblem) -> tuple[str, ...]:
 
 def short_name(problem: DownscalingProblem) -> str:
     """The target's name for a colour bar: the long name where it is short enough to stand under a map."""
-    return problem.long_name if 0 < len(problem.long_name) <= LONGEST_NAME else problem.spec.target
+    return problem.long_name if 0 < len(problem.long_name) <= _LONGEST_NAME else problem.spec.target
 
 
 @once

@@ -12,7 +12,7 @@ from deconditioning.wording import number
 #: The share that is offered first.
 USUAL_SHARE = 0.5
 #: Of the hatching's lines.
-INK, WIDTH = (0.0, 0.0, 0.0, 0.55), 0.6
+_INK, _WIDTH = (0.0, 0.0, 0.0, 0.55), 0.6
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ def hatch(axes: Any, doubt: Doubt, place: Any) -> None:
     drawn = axes.contourf(
         across, up, doubt.where.astype(float), levels=[0.5, 1.5], colors="none", hatches=["//////"], transform=place
     )  # fmt: skip
-    drawn.set_edgecolor(INK)
+    drawn.set_edgecolor(_INK)
     drawn.set_linewidth(0.0)
-    drawn.set_hatch_linewidth(WIDTH)
+    drawn.set_hatch_linewidth(_WIDTH)
 
 
 def _middles(edges: np.ndarray) -> np.ndarray:

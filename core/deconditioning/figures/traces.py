@@ -10,18 +10,18 @@ from deconditioning.figures.style import Figure, axis, compact, hover_numbers, l
 from deconditioning.figures.trace_lines import BEST
 from deconditioning.wording import hyperparameter_names, number
 
-MOST_POINTS = 300
-FEW_POINTS = 12  # up to here every evaluation is marked: a line through one point shows nothing
+_MOST_POINTS = 300
+_FEW_POINTS = 12  # up to here every evaluation is marked: a line through one point shows nothing
 _LEGEND_ROW = 17  # pixels of one line of a legend
 _MOST_ON_TOP = 2  # more names than these stand below the curves
-DASHES = ("solid", "dash", "dot")
+_DASHES = ("solid", "dash", "dot")
 #: An objective's axis shows this share of its evaluations, the best; all of it where there are fewer evaluations.
-SHOWN, _FEW_TO_CLIP = 0.95, 4
+_SHOWN, _FEW_TO_CLIP = 0.95, 4
 #: Least height of that axis, as a share of the values.
 _LEAST_SPAN = 1e-3
 
 
-def thin(count: int, most: int = MOST_POINTS) -> np.ndarray:
+def _thin(count: int, most: int = _MOST_POINTS) -> np.ndarray:
     """Indices of at most `most` of `count` points, evenly spread, first and last kept."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int)) if count else np.arange(0)
 
@@ -46,7 +46,7 @@ def trace_plot(
     log : logarithmic axis, for positive hyperparameters of different size.  height : pixels without a legend below.
     """
     parted = _parted(step, series)
-    chosen = np.union1d(thin(len(step)), np.flatnonzero(np.isin(step, parted)))
+    chosen = np.union1d(_thin(len(step)), np.flatnonzero(np.isin(step, parted)))
     at = np.asarray(step, dtype=float)[chosen]
     traces: list[dict[str, Any]] = []
     for index, (name, values) in enumerate(series.items()):
@@ -92,7 +92,7 @@ def objective_trace(
     """What a stage of learning climbs (a log evidence) or descends (a loss), by its own name and sign.
 
     ``stage`` is the title, the first of ``lines`` (its name up to a bracket) that of the vertical axis: (T,) values at
-    the (T,) ``step``. The axis shows the best `SHOWN` of the trace where the rest would flatten it.
+    the (T,) ``step``. The axis shows the best `_SHOWN` of the trace where the rest would flatten it.
     """
     title = stage[:1].upper() + stage[1:] or "Objective"
     quantity = next(iter(lines), "").split(" (")[0]
@@ -143,7 +143,7 @@ def _reach(lines: Mapping[str, Sequence[float | None]]) -> tuple[float, float, i
         return None
     sign = -1.0 if _descends(every) else 1.0
     best_first = -np.sort(-sign * values)
-    kept = best_first[: len(values) - int(np.ceil((1 - SHOWN) * len(values)))]
+    kept = best_first[: len(values) - int(np.ceil((1 - _SHOWN) * len(values)))]
     span, whole = kept[0] - kept[-1], best_first[0] - best_first[-1]
     if whole <= 2 * span or whole == 0:
         return None
@@ -172,8 +172,8 @@ def hyperparameter_trace(
 
 
 def _line(x: np.ndarray, y: np.ndarray, name: str, index: int, dark: bool) -> dict[str, Any]:
-    colour, dash = series_colour(index, dark), DASHES[index // len(SERIES) % len(DASHES)]
-    few = int(np.isfinite(y).sum()) <= FEW_POINTS
+    colour, dash = series_colour(index, dark), _DASHES[index // len(SERIES) % len(_DASHES)]
+    few = int(np.isfinite(y).sum()) <= _FEW_POINTS
     return {
         "type": "scatter", "mode": "lines+markers" if few else "lines", "x": compact(x, "f8"), "y": compact(y, "f8"),
         "name": literal(name), "line": {"color": colour, "width": 1.8, "dash": dash},

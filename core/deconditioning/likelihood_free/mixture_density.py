@@ -16,7 +16,7 @@ from deconditioning.errors import InputError
 from deconditioning.likelihood_free.simulators import Simulations
 
 #: Share of the simulations that training does not see, steps without a better score on them before it ends, and most.
-_HELD_OUT, PATIENCE, _MOST_STEPS = 0.2, 100, 2000
+_HELD_OUT, _PATIENCE, _MOST_STEPS = 0.2, 100, 2000
 
 
 class MixtureDensityNetwork(nn.Module):
@@ -97,7 +97,7 @@ def train(
             )
         if losses[step] <= losses[best]:
             best, kept = step, copy.deepcopy(network.state_dict())
-        if step - best >= PATIENCE:
+        if step - best >= _PATIENCE:
             break
         optimiser.zero_grad()
         loss = -(v[training] @ network(x[training]).log_prob(u[training])) / v[training].sum()

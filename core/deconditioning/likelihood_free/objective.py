@@ -32,7 +32,7 @@ TIE, _EPSILON_ROOM, _LENGTH_ROOM = 1e-3, 1.5, 1.5
 #: δ per unit of the evidence at y, and k per unit of the simulator's noise.
 _DELTA_SHARE, NOISE_SHARE = 0.1, 2.0
 #: Grid of the search over each of ε and ℓ; beyond so many simulations its best value is taken as it is.
-GRID, _MOST_REFINED = 7, 500
+_GRID, _MOST_REFINED = 7, 500
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def learn(
     """
     guards = guards or find_guards(simulations, observed)
     data = evidence(prior, simulations, observed, guards.epsilon[0], seed=seed)
-    epsilons, lengths = (np.geomspace(*pair, GRID) for pair in (guards.epsilon, guards.length))
+    epsilons, lengths = (np.geomspace(*pair, _GRID) for pair in (guards.epsilon, guards.length))
     values = surface(data, guards, epsilons, lengths)
     row, column = np.unravel_index(int(np.argmax(values)), values.shape)
     epsilon, length, best = float(epsilons[row]), float(lengths[column]), float(values[row, column])

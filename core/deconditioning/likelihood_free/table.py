@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from deconditioning.tables.text import TextTable
 
 #: Largest tables: kernel matrices have one row and column a simulation.
-MOST_ROWS, MOST_BYTES, MOST_COLUMNS = 3_000, 50_000_000, 60
+MOST_ROWS, MOST_BYTES, _MOST_COLUMNS = 3_000, 50_000_000, 60
 _STARTS = ("theta", "θ", "param")
 
 
@@ -98,8 +98,8 @@ def _parse(data: bytes, name: str, missing: Missing) -> "TextTable":
     from deconditioning.tables.text import read_text
 
     result = read_text(data, name, most_rows=MOST_ROWS + 1, missing=missing)
-    if len(result.columns) > MOST_COLUMNS:
-        raise InputError(f"The first row of {name} has {len(result.columns)} columns: give at most {MOST_COLUMNS}.")
+    if len(result.columns) > _MOST_COLUMNS:
+        raise InputError(f"The first row of {name} has {len(result.columns)} columns: give at most {_MOST_COLUMNS}.")
     for column, cells in result.columns.items():
         if isinstance(cells, np.ndarray) and cells.dtype.kind == "f":
             odd = np.isinf(cells)

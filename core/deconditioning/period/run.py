@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 #: Times that the correlation in time is learned from.
 _LINKED_BY = 500
 #: Bytes of the means of all times that may be held in memory.
-MOST_BYTES = 4_000_000_000
+_MOST_BYTES = 4_000_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +133,7 @@ def of_a_series(series: Series, settings: DownscaleSettings, times: int) -> Down
         raise InputError("A period is downscaled without a warp of the target: leave `warp` out, or one time at once.")
     settings = completed(series.problem, settings.replace(average=False, choose=False, warp="none"))
     needed = 8 * times * series.problem.grid.area.size
-    if needed > MOST_BYTES:
+    if needed > _MOST_BYTES:
         raise InputError(
             f"{times} times of {series.problem.grid.area.size:,} pixels need {needed / 1e9:.1f} GB: choose fewer times "
             "or a region, or `--output OUT.zarr`, which the command writes piece by piece."

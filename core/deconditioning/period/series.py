@@ -21,7 +21,7 @@ from deconditioning.period.times import chosen_times, time_dimension
 from deconditioning.period.varying import ProblemsInTime, varying_problems
 
 #: Opens the fields of a key.
-Opener = Callable[[str], Fields]
+_Opener = Callable[[str], Fields]
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ class Series:
         )
 
 
-def read_series(source: Source, spec: DownscalingSpec, opener: Opener, words: Sequence[str]) -> Series:
+def read_series(source: Source, spec: DownscalingSpec, opener: _Opener, words: Sequence[str]) -> Series:
     """The series of the times that ``words`` mean (`chosen_times`) of a source's target; others are not read.
 
     One file: cells are means of its target over blocks, which stays as truth. Two files: cells are those of the coarse
@@ -257,7 +257,7 @@ def _with_field(fields: Fields, name: str, values: np.ndarray, are_sums: bool) -
 
 
 def _problem_of(
-    source: Source, spec: DownscalingSpec, opener: Opener, dim: str, values: np.ndarray, *, are_sums: bool = True
+    source: Source, spec: DownscalingSpec, opener: _Opener, dim: str, values: np.ndarray, *, are_sums: bool = True
 ) -> DownscalingProblem:
     """The problem of the source with other values of the target, without its times; ``are_sums`` if its own are."""
     key = source.coarse or source.fields

@@ -19,7 +19,7 @@ from deconditioning.period.run import PeriodResult
 from deconditioning.period.series import Series
 
 #: What may be asked for; most of those with a value have a threshold.
-WORDS = ("mean", "month", "season", "max", "min", "trend", "above=VALUE", "below=VALUE", "spell_above=VALUE",
+_WORDS = ("mean", "month", "season", "max", "min", "trend", "above=VALUE", "below=VALUE", "spell_above=VALUE",
          "spell_below=VALUE", "degree_days_above=VALUE", "degree_days_below=VALUE", "return=YEARS")  # fmt: skip
 #: Ends of the central 90 % interval.
 _LOW, _HIGH = 0.05, 0.95
@@ -88,7 +88,7 @@ def period_draws(
 
 
 def statistics_named(words: Sequence[str], series: Series) -> list[Statistic]:
-    """The statistics that are asked for (`WORDS`); ``InputError`` for others, and for months without dates."""
+    """The statistics that are asked for (`_WORDS`); ``InputError`` for others, and for months without dates."""
     return [_named(word, series) for word in words]
 
 
@@ -108,7 +108,7 @@ def _named(word: str, series: Series) -> Statistic:
         return _beyond(word, series)
     plain: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "max": np.max, "min": np.min}
     if name not in plain or value:
-        raise InputError(f"The statistic '{word}' is unknown: choose among {', '.join(WORDS)}.")
+        raise InputError(f"The statistic '{word}' is unknown: choose among {', '.join(_WORDS)}.")
     return Statistic(f"period_{name}", f"{name} of {target} over the period", units, ("",),
                      lambda f: plain[name](f, axis=0)[None])  # fmt: skip
 
@@ -145,7 +145,7 @@ def _beyond(word: str, series: Series) -> Statistic:
         step = float(np.median(np.diff(days_of(series.dates))))
         return Statistic(f"{name}_{key}", f"sum over days of {named}", f"{units} day", ("",),
                          lambda f: step * np.maximum(sign * (f - limit), 0).sum(0)[None])  # fmt: skip
-    raise InputError(f"The statistic '{word}' is unknown: choose among {', '.join(WORDS)}.")
+    raise InputError(f"The statistic '{word}' is unknown: choose among {', '.join(_WORDS)}.")
 
 
 def _longest_run(hits: np.ndarray) -> np.ndarray:

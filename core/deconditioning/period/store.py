@@ -29,7 +29,7 @@ _CHUNK = 1_000_000
 
 #: Predicts some of the times of a series with the settings of a model, those of the start if None; the result of the
 #: stretch before, None for the first.
-Predict = Callable[[np.ndarray, dict[str, Any] | None, PeriodResult | None], PeriodResult]
+_Predict = Callable[[np.ndarray, dict[str, Any] | None, PeriodResult | None], PeriodResult]
 
 
 def stretches_of(series: Series) -> list[np.ndarray]:
@@ -43,7 +43,7 @@ def stretches_of(series: Series) -> list[np.ndarray]:
 
 
 def write_stretches(
-    series: Series, predict: Predict, path: Path, *, single: bool, attributes: dict[str, str], request: dict[str, Any],
+    series: Series, predict: _Predict, path: Path, *, single: bool, attributes: dict[str, str], request: dict[str, Any],
     say: Callable[[str], None],
 ) -> PeriodResult:  # fmt: skip
     """Write all times to the store ``path``, those that are not there yet; the result of the last stretch.

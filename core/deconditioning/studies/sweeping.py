@@ -102,10 +102,10 @@ def sweep_study(
     base = study.chosen(complete, [axis.name for axis in axes])
     whole = [replace(axis, whole=study.settings[axis.name].whole) for axis in axes]
     settings = settings_of(whole, lambda name: not study.settings[name].draws)
-    return rows_of(settings, lambda values: study.row(base | typed(study, values)), known, check)
+    return rows_of(settings, lambda values: study.row(base | _typed(study, values)), known, check)
 
 
-def typed(study: Study, values: Mapping[str, float]) -> dict[str, Any]:
+def _typed(study: Study, values: Mapping[str, float]) -> dict[str, Any]:
     """An axis's values as settings: whole numbers where they are."""
     return {name: int(value) if study.settings[name].whole else value for name, value in values.items()}
 

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 #: Fewer times give no interval.
-FEWEST = 10
+_FEWEST = 10
 _RESAMPLES = 2000
 
 
@@ -56,7 +56,7 @@ def skill(
     there = np.flatnonzero(weight > 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         value = float(of(there))
-        if len(there) < FEWEST:
+        if len(there) < _FEWEST:
             return Skill(reference, score, value)
         difference = (own - other)[there]
         block = block_length(difference)

@@ -17,12 +17,12 @@ _SORTED, _BLOCK = 1 << 15, 2048
 #: Singular values that rounding leaves of nothing; the share of the bound that a block may leave out.
 _ROUNDING, _SHARE = 1e-15, 0.1
 
-Sides = Callable[[Tensor], tuple[Tensor, Tensor]]
+_Sides = Callable[[Tensor], tuple[Tensor, Tensor]]
 
 
 def add_sorted(
-    total: Float[Tensor, "B P"], means: Float[Tensor, "B m n"], inputs: Float[Tensor, "P d"], column: int, sides: Sides,
-    scale: float, check: Check,
+    total: Float[Tensor, "B P"], means: Float[Tensor, "B m n"], inputs: Float[Tensor, "P d"], column: int,
+    sides: _Sides, scale: float, check: Check,
 ) -> None:  # fmt: skip
     """Add ``scale · Σ_ij means_ij a_i(x) r_j(x)`` to ``total``, with ``sides(x)`` = a (m, P) of one column and r (n,
     P)."""

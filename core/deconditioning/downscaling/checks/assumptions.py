@@ -19,7 +19,7 @@ from deconditioning.observations import IndirectData
 from deconditioning.wording import number, signed
 
 #: A share below which an assumption carries less than it leaves open.
-HALF = 0.5
+_HALF = 0.5
 #: Share of the area on which intervals must stay inside what the target can be.
 _MOST_INSIDE = 0.95
 #: Skewness of the coarse values, either way, from which a Gaussian's intervals lean: a log-normal's whose σ is 0.3.
@@ -43,15 +43,15 @@ _NEAR = 0.01
 #: What each assumption claims, and the threshold of its test.
 STATED: dict[str, tuple[str, str]] = {
     "covariates": ("Covariates explain the variation inside the cells", f"at least {100 * WEAK:.0f} % explained"),
-    "mediation": ("The mediators predict what the cells contain", f"at least {100 * HALF:.0f} % explained"),
+    "mediation": ("The mediators predict what the cells contain", f"at least {100 * _HALF:.0f} % explained"),
     "overlap": (
         "The mediators of targets and of cells with covariates overlap",
-        f"an effective sample size of at least {100 * HALF:.0f} %, and {100 * _MOST_REACHED:.0f} % of the targets "
+        f"an effective sample size of at least {100 * _HALF:.0f} %, and {100 * _MOST_REACHED:.0f} % of the targets "
         "near a cell",
     ),
     "aggregation": (
         "The cell means determine most of the variation inside the cells",
-        f"at least {100 * HALF:.0f} % captured",
+        f"at least {100 * _HALF:.0f} % captured",
     ),
     "reach": (
         "The map extrapolates little beyond the cells",
@@ -119,9 +119,9 @@ def _mediation(problem: DownscalingProblem, spec: ModelSpec, data: IndirectData)
         doubt = 1.0 if data.covariance is None else float(data.covariance.diagonal().mean())
         share = float(data.targets.var()) / (float(data.targets.var()) + doubt)
         sentence = f"The mediators explain {100 * share:.0f} % of the variance of the cells' pseudo-targets"
-    if share < HALF:
+    if share < _HALF:
         sentence += ": mediation loses most of the information"
-    return Assumption("mediation", share, share >= HALF, f"{sentence}.")
+    return Assumption("mediation", share, share >= _HALF, f"{sentence}.")
 
 
 def _overlap(problem: DownscalingProblem) -> Assumption:
@@ -131,7 +131,7 @@ def _overlap(problem: DownscalingProblem) -> Assumption:
         f"Near the targets' mediators the effective sample size is {100 * shift.effective:.0f} % of the cells with "
         f"covariates; {100 * shift.reached:.0f} % of the targets have one as close as cells are to one another"
     )
-    holds = shift.effective >= HALF and shift.reached >= _MOST_REACHED
+    holds = shift.effective >= _HALF and shift.reached >= _MOST_REACHED
     if not holds:
         done = (
             "cells are weighted accordingly"
@@ -173,9 +173,9 @@ def _aggregation(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) 
     sentence = (
         f"The posterior mean captures {100 * share:.0f} % of the variance inside the cells; the rest is in the sd"
     )
-    if share < HALF:
+    if share < _HALF:
         sentence += ": most of it cannot be recovered from cell means alone"
-    return Assumption("aggregation", share, share >= HALF, f"{sentence}.")
+    return Assumption("aggregation", share, share >= _HALF, f"{sentence}.")
 
 
 def _reach(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> Assumption:

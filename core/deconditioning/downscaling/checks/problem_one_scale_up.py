@@ -22,7 +22,7 @@ from deconditioning.models.sparse.coreset import coreset
 from deconditioning.observations import Bags, IndirectData
 
 #: Larger cells below which nothing can be learned from them.
-LEAST = 8
+_LEAST = 8
 
 
 @dataclass(frozen=True)
@@ -73,14 +73,14 @@ def problem_one_scale_up(problem: DownscalingProblem, settings: DownscaleSetting
         return None
     targets = join_targets(problem)
     joined = targets if problem.matched else join_bags(problem)
-    if min(targets.count, joined.count) < LEAST:
+    if min(targets.count, joined.count) < _LEAST:
         return None
     bags, points = problem.data.bags, torch.as_tensor(problem.bag_pixel)
     scored, known = torch.as_tensor(targets.item), np.arange(len(targets.item))
     own = None
     if not problem.matched:
         footprints, rows, known = _footprints(problem, targets)
-        if len(known) < LEAST:
+        if len(known) < _LEAST:
             return None
         scored = bags.count + torch.arange(len(known))
         bags = Bags(

@@ -33,7 +33,7 @@ from deconditioning.plain_data import changed, from_known
 from deconditioning.versions import SAME_NUMBERS_SINCE
 
 #: Pixels of a region where none is asked for.
-PIXELS = 1 << 16
+_PIXELS = 1 << 16
 _FINGERPRINT, _TOKEN = "deconditioning_fingerprint", "deconditioning_run"
 
 
@@ -234,12 +234,12 @@ def _check_beside(task: StoreTask, fields: Fields, count: int) -> None:
 
 
 def _region(task: StoreTask, fields: Fields, names: tuple[str, ...]) -> tuple[int, int]:
-    """Rows and columns of a region: as asked, else about ``PIXELS`` pixels in whole chunks of the input's rows."""
+    """Rows and columns of a region: as asked, else about ``_PIXELS`` pixels in whole chunks of the input's rows."""
     height, width = fields.grid.shape
     columns = min(task.columns or min(width, 4096), width)
     if task.rows:
         return min(task.rows, height), columns
-    rows = max(1, min(PIXELS // columns, height))
+    rows = max(1, min(_PIXELS // columns, height))
     for name in names[:1]:
         chunk = chunks_of(fields.dataset[name]).get(fields.grid.y_name, 1)
         rows = rows - rows % chunk if rows >= chunk else rows

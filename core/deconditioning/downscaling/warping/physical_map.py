@@ -36,7 +36,7 @@ def physical_map(problem: DownscalingProblem, parts: Parts) -> Predictive:
     """Distributions (H, W) of the pixels' values, from standardised means and sds (P,)."""
     several = in_warp_units(problem, parts)
     if problem.warp is not None:
-        several = moved(several, shifts(problem, several))
+        several = _moved(several, shifts(problem, several))
     return in_target_units(several, problem.warp, limits_of(problem))
 
 
@@ -62,7 +62,7 @@ def in_target_units(
     return Predictive(mean if limits is None else np.clip(mean, *limits), sd, parts, limits=limits)
 
 
-def moved(parts: Sequence[Part], delta: Float[np.ndarray, "*n"]) -> tuple[Part, ...]:
+def _moved(parts: Sequence[Part], delta: Float[np.ndarray, "*n"]) -> tuple[Part, ...]:
     """The Gaussians with δ added to their centres."""
     return tuple((weight, centre + delta, spread) for weight, centre, spread in parts)
 
@@ -90,10 +90,10 @@ def physical_values(
 
         delta = np.zeros(len(means))
         for _ in range(_STEPS):
-            value, above = (moment_behind(warp, moved(several, delta[group] + h)) for h in (0.0, _STEP * scale.sd))
+            value, above = (moment_behind(warp, _moved(several, delta[group] + h)) for h in (0.0, _STEP * scale.sd))
             off = np.where(mass > 0, means - averaged(value), 0.0)
             delta = delta + _newton(off, averaged(above - value), scale.sd)
-        several = moved(several, delta[group])
+        several = _moved(several, delta[group])
     return in_target_units(several, warp)
 
 
@@ -169,7 +169,7 @@ def shifts(problem: DownscalingProblem, parts: Sequence[Part]) -> Float[np.ndarr
         return np.bincount(shares.cell, area * values[row], shares.count) / np.maximum(mass, 1e-300)
 
     for _ in range(_STEPS):
-        value, above = (moment_behind(warp, moved(at, own + step)) for step in (0.0, _STEP * sd))
+        value, above = (moment_behind(warp, _moved(at, own + step)) for step in (0.0, _STEP * sd))
         off = np.where(observed, aim - averaged(value), 0.0)
         if np.abs(off).max() <= tolerance:
             break

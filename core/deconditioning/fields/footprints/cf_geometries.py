@@ -43,7 +43,7 @@ def cf_geometries(path: Path, name: str, most: int) -> Geometries:
     """
     with decode(path) as decoded:
         data = decoded.dataset
-        if not containers(data) and (corners := corners_of(data)) is not None:
+        if not _containers(data) and (corners := corners_of(data)) is not None:
             return _of_soundings(data, corners, name, most, decoded.sentences())
         container = _container(data, name)
         about = data.variables[container].attrs
@@ -77,7 +77,7 @@ def _check_count(count: int, most: int, name: str) -> None:
         raise InputError(f"{name} has {count:,} regions: give from 1 to {most:,}.")
 
 
-def containers(data: "xr.Dataset") -> dict[str, str]:
+def _containers(data: "xr.Dataset") -> dict[str, str]:
     """Names of the geometry containers of a file with the kind of each: polygon, line or point."""
     return {str(n): str(v.attrs["geometry_type"]).lower() for n, v in data.variables.items()
             if "geometry_type" in v.attrs}  # fmt: skip
@@ -85,7 +85,7 @@ def containers(data: "xr.Dataset") -> dict[str, str]:
 
 def _container(data: "xr.Dataset", name: str) -> str:
     """The one geometry container of polygons."""
-    kinds = containers(data)
+    kinds = _containers(data)
     found = [each for each, kind in kinds.items() if kind == "polygon"]
     if len(found) == 1:
         return found[0]

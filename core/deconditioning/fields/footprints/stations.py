@@ -43,17 +43,17 @@ def with_stations(problem: DownscalingProblem, stations: Stations) -> Downscalin
             "Stations need cells that are matched directly, but these are matched through mediators: use the stations "
             "for scoring, or choose direct matching."
         )
-    targets, notes = located(problem, stations)
+    targets, notes = _located(problem, stations)
     return replace(problem, stations=targets, notes=(*problem.notes, *notes))
 
 
 def with_scored_stations(problem: DownscalingProblem, stations: Stations) -> DownscalingProblem:
     """The problem with stations that no model sees, at whose places its map is scored; errors as `with_stations`."""
-    targets, notes = located(problem, stations)
+    targets, notes = _located(problem, stations)
     return replace(problem, scored=targets, notes=(*problem.notes, *notes))
 
 
-def located(problem: DownscalingProblem, stations: Stations) -> tuple[StationTargets, tuple[str, ...]]:
+def _located(problem: DownscalingProblem, stations: Stations) -> tuple[StationTargets, tuple[str, ...]]:
     """The stations that lie on prediction pixels, and notes."""
     stations, notes = _in_units(problem, stations)
     row, footprints, more = (_at_pixels if stations.footprint is None else _over_footprints)(problem, stations)

@@ -27,7 +27,7 @@ _SMALLEST = 1e-12
 #: Cells up to which the corners are kept; there are eight numbers of each.
 _MOST_KEPT = 2_000_000
 
-Position = tuple[np.ndarray, np.ndarray]
+_Position = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +35,12 @@ class Corners:
     """``area`` (H, W), solid angles of the cells, and their ``vertices`` (H, W, n); None if there are too many."""
 
     area: np.ndarray
-    vertices: Position | None
+    vertices: _Position | None
 
 
 def by_corners(
-    dataset: "xr.Dataset", axes: "Axes", position: Position, there: np.ndarray
-) -> tuple[Position, Corners | None, list[str]]:
+    dataset: "xr.Dataset", axes: "Axes", position: _Position, there: np.ndarray
+) -> tuple[_Position, Corners | None, list[str]]:
     """Positions (H, W), the corners of the cells with their solid angles, and sentences.
 
     ``position`` (latitude, longitude) is used for those ``there``. Areas are those of spherical polygons. None where
@@ -68,7 +68,7 @@ def by_corners(
     return position, Corners(np.where(there, area, 0.0), kept), sentences
 
 
-def _cells(corners: Sequence[np.ndarray], position: Position) -> tuple[np.ndarray, ...]:
+def _cells(corners: Sequence[np.ndarray], position: _Position) -> tuple[np.ndarray, ...]:
     """Latitude and longitude of the middles of cells (h, w), their solid angles, how far away from them the positions
     lie, in distances of the farthest corner, and latitudes and longitudes of the corners in their order around the
     middle. ``corners`` are latitudes and longitudes (h, w, n)."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from deconditioning.fields.grids.grid import Grid
 
 #: Cells that blocks make, about.
-CELLS = 500
+_CELLS = 500
 #: A file is coarser than another where its pixels are wider by this factor.
 _COARSER = 1.5
 #: Times and levels of the target that are tried until one has values.
@@ -135,7 +135,7 @@ def _km(length: float) -> str:
 def _block(grid: "Grid") -> Guess[tuple[int, int]]:
     """A square block that gives about 500 cells, from 2 to 25 pixels, with 4 × 4 cells at least."""
     rows, columns = grid.shape
-    side = round((rows * columns / CELLS) ** 0.5)
+    side = round((rows * columns / _CELLS) ** 0.5)
     side = int(np.clip(side, 2, max(2, min(25, rows // 4, columns // 4))))
     return Guess((side, side), f"makes {cells_in_words(grid, (side, side))}")
 

@@ -14,7 +14,7 @@ from deconditioning.fields.problem.static_fields import ALTITUDES
 #: Stretches of the plane that settle which of two equally good triangulations is taken.
 _EITHER_WAY = (np.array([1.0 + 1e-6, 1.0]), np.array([1.0, 1.0 + 1e-6]))
 
-TEMPERATURES = ("K", "degC", "°C", "Celsius", "degrees_Celsius", "degree_Celsius")
+_TEMPERATURES = ("K", "degC", "°C", "Celsius", "degrees_Celsius", "degree_Celsius")
 
 
 def constant(problem: DownscalingProblem) -> np.ndarray:
@@ -77,7 +77,7 @@ def lapse_rate(problem: DownscalingProblem) -> np.ndarray | None:
     orography among its covariates and cells are matched.
     """
     name = next((each for each in problem.spec.covariates if each.lower() in ALTITUDES), None)
-    if name is None or problem.units not in TEMPERATURES or not problem.matched:
+    if name is None or problem.units not in _TEMPERATURES or not problem.matched:
         return None
     altitude = problem.inputs[:, problem.columns.index(name)].numpy()
     row, shares = problem.shares_of_pixels()

@@ -11,7 +11,7 @@ from deconditioning.fields.units import convert
 
 #: Characters of a date to the minute, the hour, the day, the month, the year.
 _DATE_PARTS = (16, 13, 10, 7, 4)
-Select = Mapping[str, int | str]
+_Select = Mapping[str, int | str]
 
 
 def matched(
@@ -26,7 +26,7 @@ def matched(
     return coarse, mediator
 
 
-def chosen_label(fields: Fields, names: Sequence[str], dim: str, labels: Sequence[str], select: Select) -> str | None:
+def chosen_label(fields: Fields, names: Sequence[str], dim: str, labels: Sequence[str], select: _Select) -> str | None:
     """What is chosen of fields along a dimension: the one called ``dim``, or one of dates where ``labels`` are dates.
 
     ``None`` where no field that changes with it has one, or where ``select`` names a dimension that these fields lack.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from xarray.backends import H5NetCDFStore
 
 #: More entries, or groups deeper in one another, are refused.
-MOST_ENTRIES, DEEPEST = 20_000, 40
+MOST_ENTRIES, _DEEPEST = 20_000, 40
 _REMEDY = "only values inside the file are read; write them into it, for example with `nccopy`."
 
 
@@ -137,9 +137,9 @@ def _look_through(file: Any) -> dict[int, str]:
                 _refuse_outside(entry, path[1:])
             elif isinstance(entry, h5g.GroupID):
                 groups.append((entry, path, depth + 1))
-        if depth > DEEPEST or len(places) >= MOST_ENTRIES:
+        if depth > _DEEPEST or len(places) >= MOST_ENTRIES:
             raise InputError(
-                f"The file has more than {MOST_ENTRIES:,} entries or groups more than {DEEPEST} deep: write the "
+                f"The file has more than {MOST_ENTRIES:,} entries or groups more than {_DEEPEST} deep: write the "
                 "variables you need into a separate file."
             )
     return places

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 #: More groups, or groups deeper in one another, are refused.
-_MOST_GROUPS, DEEPEST = 2000, 40
+_MOST_GROUPS, _DEEPEST = 2000, 40
 #: What an array raises whose description is damaged.
 _FAULTS = (OSError, ValueError, KeyError, TypeError, RuntimeError, NotImplementedError)
 
@@ -89,9 +89,9 @@ def open_zarr(place: str, **options: Any) -> "tuple[xr.Dataset, list[str]]":
 def _groups(root: Any, above: str = "", depth: int = 1) -> Iterator[str]:
     """Paths of all groups in a group."""
     for number, (name, group) in enumerate(root.groups()):
-        if depth > DEEPEST or number > _MOST_GROUPS:
+        if depth > _DEEPEST or number > _MOST_GROUPS:
             raise InputError(
-                f"The store has more than {_MOST_GROUPS:,} groups or groups more than {DEEPEST} deep: name one of its "
+                f"The store has more than {_MOST_GROUPS:,} groups or groups more than {_DEEPEST} deep: name one of its "
                 "groups instead."
             )
         path = f"{above}/{name}".lstrip("/")

@@ -151,7 +151,7 @@ class Words:
 
 
 #: What each spread is, as its comment says it.
-SPREADS = {
+_SPREADS = {
     "sd": (
         "posterior standard deviation of {} in a pixel",
         "of the pixel's own value: square root of the variance of the latent field and of the noise of one pixel",
@@ -173,10 +173,10 @@ def posterior_attributes(
     """CF attributes of a problem's ``mean``, ``sd`` and ``sd_latent``, those of them that are in ``names``, and of
     quantiles whose ``levels`` in (0, 1) are given by name."""
     words = Words(problem.long_name, problem.standard_name, problem.units)
-    spreads = [name for name in SPREADS if name in names]
+    spreads = [name for name in _SPREADS if name in names]
     attributes = {"ancillary_variables": " ".join(spreads)} if spreads else {}
     result = {"mean": words.value("posterior mean of {}", **attributes)}
-    result |= {name: words.spread(SPREADS[name][0], comment=SPREADS[name][1]) for name in spreads}
+    result |= {name: words.spread(_SPREADS[name][0], comment=_SPREADS[name][1]) for name in spreads}
     return result | {
         name: words.value(f"posterior quantile {level:g} of {{}}", comment=QUANTILE)
         for name, level in (levels or {}).items()

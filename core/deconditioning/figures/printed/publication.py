@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cartopy.crs import CRS
     from matplotlib.figure import Figure
 
-MISSING = "0.82"
+_MISSING = "0.82"
 Format = Literal["png", "pdf", "svg"]
 FORMATS: tuple[Format, ...] = ("png", "pdf", "svg")
 Projection = Literal["auto", "native", "platecarree", "robinson", "orthographic", "lambert"]
@@ -35,7 +35,7 @@ _PROJECTIONS: tuple[Projection, ...] = ("auto", "native", "platecarree", "robins
 
 
 #: Labels of the graticule.
-LABELS = {"size": 6.5, "color": "0.3"}
+_LABELS = {"size": 6.5, "color": "0.3"}
 
 
 def publication_figure(
@@ -222,7 +222,7 @@ def _draw(figure: "Figure", axes: Any, panel: Panel, shown: Grid, doubt: Doubt |
     own, scale = panel.grid, panel.scale
     colours: Colormap = ListedColormap(shades(scale.colours), name=scale.colours)
     if not shown.wraps:  # round the globe cartopy hides the cells at the seam and draws them again
-        colours = colours.with_extremes(bad=MISSING)
+        colours = colours.with_extremes(bad=_MISSING)
     longitude, latitude = own.longitude, own.latitude
     place: Any = ccrs.PlateCarree()
     if own.kind in ("rotated", "projected"):
@@ -235,7 +235,7 @@ def _draw(figure: "Figure", axes: Any, panel: Panel, shown: Grid, doubt: Doubt |
     )  # fmt: skip
     if doubt is not None:
         hatch(axes, doubt, place)
-    axes.set_facecolor(MISSING if shown.wraps else "white")
+    axes.set_facecolor(_MISSING if shown.wraps else "white")
     _frame(axes, shown)
     axes.set_aspect(_stretch(shown, axes.projection))
     coast = _coast(shown)
@@ -273,7 +273,7 @@ def _graticule(axes: Any, whole: bool) -> None:
         draw_labels=sides, linewidth=0.3, color="0.2", alpha=0.4, rotate_labels=False,
         xformatter=FuncFormatter(lambda at, _: longitude_words(at, None)),
         yformatter=FuncFormatter(lambda at, _: latitude_words(at, None)),
-        xlabel_style=LABELS, ylabel_style=LABELS, xpadding=3, ypadding=3,
+        xlabel_style=_LABELS, ylabel_style=_LABELS, xpadding=3, ypadding=3,
         x_inline=False, y_inline=False, **where,
     )  # fmt: skip
 

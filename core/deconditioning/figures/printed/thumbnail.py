@@ -24,7 +24,7 @@ _MAPS = ("heatmap", "heatmapgl", "contour")
 _LINES = ("scatter", "scattergl", "scatter3d", "bar")
 #: How far the second coordinate of space moves a point across and up the picture.
 _LEAN, _RISE = 0.35, 0.18
-Limits = tuple[float | None, float | None]
+_Limits = tuple[float | None, float | None]
 
 
 def field_thumbnail(values: np.ndarray, low: float | None = None, high: float | None = None) -> bytes:
@@ -68,7 +68,7 @@ def figure_sketch(figure: Mapping[str, Any]) -> bytes:
     return _png(picture.resize(size, 0))  # 0: the nearest pixel
 
 
-def _coloured(values: np.ndarray, scale: Sequence[Any], limits: Limits, longest: int) -> "Image":
+def _coloured(values: np.ndarray, scale: Sequence[Any], limits: _Limits, longest: int) -> "Image":
     """Values (H, W), rows from south to north, through a colour scale, thinned to so many pixels a side."""
     from PIL import Image
 

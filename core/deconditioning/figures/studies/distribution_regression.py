@@ -13,7 +13,7 @@ from deconditioning.wording import number
 
 #: How far a ridge reaches over the next one's base line.
 _OVERLAP = 2.2
-DASHES = {
+_DASHES = {
     "kde_narrow": "dot", "kde_cut": "dot", "landmark10": "dash", "landmark50": "dot", "landmark10_gp": "dash",
     "bdr10": "dash", "bdr50": "dot",
 }  # fmt: skip
@@ -133,7 +133,7 @@ def risk_plot(
     for model, (sizes, means, errors) in curves.items():
         bars = {"type": "data", "array": (2 * errors).tolist(), "thickness": 1, "width": 2}
         traces.append(
-            _line(sizes, means, model_name(model), model_colour(model, dark), DASHES.get(model, "solid"))
+            _line(sizes, means, model_name(model), model_colour(model, dark), _DASHES.get(model, "solid"))
             | {"mode": "lines+markers", "marker": {"size": 5}, "error_y": bars, "hovertemplate": "%{y:.4f}"}
         )
     for name, (sizes, values) in lines.items():

@@ -29,7 +29,7 @@ from deconditioning.models.learning.parameters import (
 from deconditioning.models.task_transformed import ReducedPosterior, TaskMoments, reduced_posterior
 
 #: Data read at a time; what is kept of them is n×n.
-CHUNK = 8192
+_CHUNK = 8192
 #: How far a point may travel from the data, in units of the largest coordinate.
 _REACH = 1.5
 
@@ -74,13 +74,13 @@ class SparsePosteriorMean:
     def mean(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]:
         """``k(x, u) α``."""
         with torch.no_grad():
-            return torch.cat([self.reduced.mean(self._cross(x)[1]) for x in inputs.split(CHUNK)])
+            return torch.cat([self.reduced.mean(self._cross(x)[1]) for x in inputs.split(_CHUNK)])
 
     def variance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]:
         """``k(x, x) − k(x, u) R k(u, x)``."""
         parts = []
         with torch.no_grad():
-            for x in inputs.split(CHUNK):
+            for x in inputs.split(_CHUNK):
                 kernel, cross = self._cross(x)
                 parts.append(self.reduced.variance(cross, diagonal(kernel, x)))
         return torch.cat(parts)
@@ -93,7 +93,7 @@ def sparse_moments(
     targets: Float[Tensor, " m"],
     noise: float | Tensor,
     *,
-    chunk: int = CHUNK,
+    chunk: int = _CHUNK,
     check: Check = never,
 ) -> TaskMoments:
     """``AAᵀ``, ``Az̃`` and ``z̃ᵀz̃``, differentiable, with memory for one chunk of data whatever m is.

@@ -22,7 +22,7 @@ from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
 #: Steps of a small picture.
-STEPS = 60
+_STEPS = 60
 
 
 @lru_cache(maxsize=4)
@@ -47,7 +47,7 @@ def row(given: dict[str, Any]) -> dict[str, Any]:
         entry["validation"] = validation_error(problem, settings)
     except InputError:
         entry["validation"] = None  # too few steps to be halved
-    steps = np.arange(1, min(STEPS, len(result.truth)) + 1)
+    steps = np.arange(1, min(_STEPS, len(result.truth)) + 1)
     lines = {"filter": result.means["kbr"][: len(steps), 0], "truth": result.truth[: len(steps), 0]}
     return entry | {"picture": small_lines(steps, lines)}
 

@@ -28,7 +28,7 @@ SLOPE = 10.0
 LENGTHS = tuple(float(f"{length:.3g}") for length in np.geomspace(2.0, 400.0, 28))
 _PLACE, _HEIGHT = "km", "altitude"
 #: Families of the kernel along the line: as rough as such fields are, and smoother.
-ROUGH, SMOOTH = "matern12", "matern32"
+_ROUGH, SMOOTH = "matern12", "matern32"
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def off_cells(values: np.ndarray, cells: Cells) -> float:
 
 @one_thread()
 def recover(
-    transect: Transect, size: int, length: float, *, told_altitude: bool = False, family: str = ROUGH
+    transect: Transect, size: int, length: float, *, told_altitude: bool = False, family: str = _ROUGH
 ) -> Recovered:
     """The posterior from averages over ``size`` places, with a kernel of that ``family`` and ``length`` in km."""
     cells = through_cells(transect, size)
