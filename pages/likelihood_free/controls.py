@@ -84,8 +84,8 @@ def choose() -> Choice:
             return _choose_table()
     numbers = controls(NumberSettings, problem=name)
     box = _box(numbers) if PREDATORS["problem"] == (name,) else {}
-    given = controls(SimulatorSettings, **numbers.to_dict() | box)
-    return Choice(name, numbers_of(given), given.simulations, given.seed)
+    settings = controls(SimulatorSettings, **numbers.to_dict() | box)
+    return Choice(name, numbers_of(settings), settings.simulations, settings.seed)
 
 
 def _own_table_button(*, own: bool) -> None:
@@ -226,15 +226,15 @@ def _choose_table() -> Choice:
 
 def _last_good_table(data: bytes | None, row: bytes | None, missing: Missing) -> tuple[bytes, bytes | None]:
     """The uploaded table if it can be read; otherwise its refusal, and the last good one (or the example)."""
-    kept = st.session_state.get(Key.LIKELIHOOD_FREE_DATA, (_example_table(), None))
+    last = st.session_state.get(Key.LIKELIHOOD_FREE_DATA, (_example_table(), None))
     if data is None:
-        return kept
+        return last
     try:
         _read(data, row, missing)
     except InputError as error:
         refusal(error)
         st.caption("The last valid table is still in use.")
-        return kept
+        return last
     st.session_state[Key.LIKELIHOOD_FREE_DATA] = (data, row)
     return data, row
 

@@ -20,10 +20,10 @@ def states(runs: Sequence[Run]) -> list[tuple[str, str]]:
     return [(run.id, run.status) for run in runs]
 
 
-def overview(engine: Visitor, seen: list[tuple[str, str]]) -> None:
+def overview(engine: Visitor, shown_states: list[tuple[str, str]]) -> None:
     """The progress of runs that go on; redraws the page when one begins or ends."""
     runs = engine.runs()
-    if states(runs) != seen:
+    if states(runs) != shown_states:
         st.rerun(scope="app")
     for run in runs:
         if run.active:

@@ -98,10 +98,10 @@ def gram_with_gradients(
         slopes = total.new_empty(_derivatives(terms), count, count)
         for i, row in enumerate(bags.blocks):
             for column in bags.blocks[i:]:
-                here = (slice(row.first, row.last), slice(column.first, column.last))
+                block = (slice(row.first, row.last), slice(column.first, column.last))
                 value, slope = _pair_sums(terms, bags.bags, row, column, tile, check)
-                total[here], slopes[:, here[0], here[1]] = value, slope
-                total[here[::-1]], slopes[:, here[1], here[0]] = value.T, slope.transpose(1, 2)
+                total[block], slopes[:, block[0], block[1]] = value, slope
+                total[block[::-1]], slopes[:, block[1], block[0]] = value.T, slope.transpose(1, 2)
     return total, slopes
 
 
@@ -122,10 +122,10 @@ def cross_with_gradients(
     """``c_j(x_p)`` and its derivatives in the kernel; each input is a bag of its own."""
     with torch.no_grad():
         every, count = bags.bags, bags.bags.count
-        own = torch.arange(len(inputs), device=inputs.device)
+        singletons = torch.arange(len(inputs), device=inputs.device)
         both = Bags(
             torch.cat([every.inputs, inputs]),
-            torch.cat([every.bag, count + own]),
+            torch.cat([every.bag, count + singletons]),
             count + len(inputs),
             weights=torch.cat([every.weights, torch.ones_like(inputs[:, 0])]),
         )
@@ -135,8 +135,8 @@ def cross_with_gradients(
         total = inputs.new_empty(count, len(inputs))
         slopes = inputs.new_empty(_derivatives(terms), count, len(inputs))
         for block in bags.blocks:  # written in place: small results kept between tiles would break the heap into pieces
-            here = slice(block.first, block.last)
-            total[here], slopes[:, here] = _pair_sums(terms, both, block, column, tile, check)
+            rows = slice(block.first, block.last)
+            total[rows], slopes[:, rows] = _pair_sums(terms, both, block, column, tile, check)
     return total, slopes
 
 

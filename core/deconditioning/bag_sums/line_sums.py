@@ -54,16 +54,16 @@ def sorted_gram(line: SortedLine, kernel: Decay, check: Check = never) -> Float[
     z, bag, weights = _cells(line, kernel.rate)
     below = z.new_zeros(line.count, line.count)  # pairs of different cells, the row's point on the right
     within = z.new_zeros(line.count * line.count)
-    sent, place = z.new_zeros(len(kernel.coefficients), 1, line.count), z[:1, 0]
+    sent, anchor = z.new_zeros(len(kernel.coefficients), 1, line.count), z[:1, 0]
     for begin in range(0, len(z), _CELLS):
         check()
-        own = slice(begin, begin + _CELLS)
-        _add_within(within, z[own], bag[own], weights[own], line.count, kernel)
-        incoming, sent = _arriving(z[own], bag[own], weights[own], sent, place, kernel)
-        place = z[own][-1:, -1]
-        read = _readers(z[own] - z[own, :1], kernel) * weights[own]  # (q, cells, s)
+        part = slice(begin, begin + _CELLS)
+        _add_within(within, z[part], bag[part], weights[part], line.count, kernel)
+        incoming, sent = _arriving(z[part], bag[part], weights[part], sent, anchor, kernel)
+        anchor = z[part][-1:, -1]
+        read = _readers(z[part] - z[part, :1], kernel) * weights[part]  # (q, cells, s)
         rows = torch.einsum("qcs,qcb->csb", read, incoming)
-        below.index_add_(0, bag[own].flatten(), rows.reshape(-1, line.count))
+        below.index_add_(0, bag[part].flatten(), rows.reshape(-1, line.count))
     return below + below.T + within.reshape(line.count, line.count)
 
 
@@ -77,18 +77,18 @@ def _cells(line: SortedLine, scale: float) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _arriving(
-    z: Tensor, bag: Tensor, weights: Tensor, sent: Float[Tensor, "q 1 B"], place: Tensor, kernel: Decay
+    z: Tensor, bag: Tensor, weights: Tensor, sent: Float[Tensor, "q 1 B"], anchor: Tensor, kernel: Decay
 ) -> tuple[Float[Tensor, "q c B"], Float[Tensor, "q 1 B"]]:
     """Moments of all that lies left of each cell, at its first point; and of all so far, at the last point.
 
-    ``sent`` are the moments of the cells before these, anchored at ``place``.
+    ``sent`` are the moments of the cells before these, anchored at ``anchor``.
     """
     terms, cells, count = len(kernel.coefficients), len(z), sent.shape[-1]
     index = torch.arange(cells, device=z.device)[:, None] * count + bag
-    own = z.new_zeros(terms, cells * count)
-    own.index_add_(1, index.flatten(), (_powers(z[:, -1:] - z, terms) * weights).reshape(terms, -1))
-    moments = torch.cat([sent, own.reshape(terms, cells, count)], dim=1)
-    sources = torch.cat([place, z[:, -1]])
+    sums = z.new_zeros(terms, cells * count)
+    sums.index_add_(1, index.flatten(), (_powers(z[:, -1:] - z, terms) * weights).reshape(terms, -1))
+    moments = torch.cat([sent, sums.reshape(terms, cells, count)], dim=1)
+    sources = torch.cat([anchor, z[:, -1]])
     goals = torch.cat([z[:, 0], z[-1:, -1]])
     step = (goals[:, None] - sources).clamp_min(0)
     before = torch.ones_like(step).tril()  # a cell hears the ones before it, the end hears all

@@ -156,8 +156,8 @@ def _draws(spec: LineSpec) -> tuple[np.ndarray, ...]:
     kinds = [_places, _places, _noise, _noise, _noise]
     first = [draw(rng, _TOGETHER) for draw in kinds]
     counts = (spec.n, spec.m, spec.n, spec.m, spec.m)
-    more = [draw(own, max(0, count - _TOGETHER))
-            for draw, own, count in zip(kinds, rng.spawn(len(kinds)), counts, strict=True)]  # fmt: skip
+    more = [draw(stream, max(0, count - _TOGETHER))
+            for draw, stream, count in zip(kinds, rng.spawn(len(kinds)), counts, strict=True)]  # fmt: skip
     return tuple(np.concatenate(both)[:count] for *both, count in zip(first, more, counts, strict=True))
 
 

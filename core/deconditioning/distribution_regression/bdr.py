@@ -115,13 +115,13 @@ def fit_bdr(
     if draws < 2 or burn_in < 0:
         raise InputError(f"{draws} draws after {burn_in} of burn-in were requested: give at least two draws.")
     result, root = sums.embeddings(spec.kernel), sums.root(spec.kernel)
-    own = slice(None) if rows is None else rows
-    features = sums.features(spec.kernel)[own]
+    rows_used = slice(None) if rows is None else rows
+    features = sums.features(spec.kernel)[rows_used]
     modes = root.T @ result.modes
     basis = _basis(torch.cat([(root.T @ result.centre)[:, None], modes], 1))
     chain = _Chain(
         len(basis), (features @ basis).numpy(force=True), (basis.T @ modes).numpy(force=True),
-        result.variance[own].numpy(force=True), design_matrix(covariates, spec.intercept).numpy(force=True),
+        result.variance[rows_used].numpy(force=True), design_matrix(covariates, spec.intercept).numpy(force=True),
         outcomes.numpy(force=True),
     )  # fmt: skip
     mean, covariance, noises = chain.run(spec.noise, noise_prior, draws, burn_in, np.random.default_rng(seed), check)

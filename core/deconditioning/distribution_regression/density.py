@@ -135,10 +135,10 @@ def _on_grid(
     step = max(1, _TILE // len(grid))
     for begin in range(0, len(bags.inputs), step):
         check()
-        own = slice(begin, begin + step)
-        bag = bags.bag[own]
-        scaled = (bags.inputs[own] - grid) / width[bag, None]
-        value = scaled.square_().mul_(-0.5).exp_().mul_((bags.weights[own] / width[bag])[:, None])
+        rows = slice(begin, begin + step)
+        bag = bags.bag[rows]
+        scaled = (bags.inputs[rows] - grid) / width[bag, None]
+        value = scaled.square_().mul_(-0.5).exp_().mul_((bags.weights[rows] / width[bag])[:, None])
         density.index_add_(0, bag, value)
     weights = density * (spacing / (2 * np.pi) ** 0.5)
     return grid, weights / weights.sum(1, keepdim=True)

@@ -112,10 +112,10 @@ def _within(sums: LandmarkSums, kernel: KernelSpec, means: Float[Tensor, "n r"])
     bags, built = sums.base.bags, kernel.build(sums.base.columns).to(sums.landmarks.device)
     total = means.new_zeros(means.shape[1], means.shape[1])
     for begin in range(0, len(bags.inputs), _ROWS):
-        own = slice(begin, begin + _ROWS)
+        rows = slice(begin, begin + _ROWS)
         with torch.no_grad():
-            gap = evaluate(built, bags.inputs[own], sums.landmarks) - means[bags.bag[own]]
-        total += gap.T @ (gap * (bags.weights[own] * bags.sizes[bags.bag[own]])[:, None])
+            gap = evaluate(built, bags.inputs[rows], sums.landmarks) - means[bags.bag[rows]]
+        total += gap.T @ (gap * (bags.weights[rows] * bags.sizes[bags.bag[rows]])[:, None])
     free = float((bags.sizes - 1).sum())
     if not free > 0:
         raise InputError(

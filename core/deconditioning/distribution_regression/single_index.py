@@ -63,8 +63,8 @@ def _left_out_link(index: Float[Tensor, " n"], outcomes: Float[Tensor, " n"], lo
     """``ρ̂_{−i}`` at each subject's own index (eq. 18), Gaussian weights of bandwidth ``e^{log_width}`` sd."""
     scale = log_width.exp() * index.std()
     exponent = -0.5 * ((index[:, None] - index) / scale).square()
-    own = torch.eye(len(index), dtype=torch.bool, device=index.device)
-    return torch.softmax(exponent.masked_fill(own, -torch.inf), dim=1) @ outcomes
+    itself = torch.eye(len(index), dtype=torch.bool, device=index.device)
+    return torch.softmax(exponent.masked_fill(itself, -torch.inf), dim=1) @ outcomes
 
 
 def fit_single_index(

@@ -112,13 +112,13 @@ class Source:
     @staticmethod
     def from_dict(value: dict[str, Any]) -> "Source":
         """A source from plain data."""
-        given = {each.name: value[each.name] for each in fields(Source) if value.get(each.name)}
-        return Source(**{**given, "fields": str(value["fields"])})
+        named = {each.name: value[each.name] for each in fields(Source) if value.get(each.name)}
+        return Source(**{**named, "fields": str(value["fields"])})
 
     @staticmethod
-    def of_options(given: Mapping[str, Any]) -> "Source":
+    def of_options(options: Mapping[str, Any]) -> "Source":
         """The source of a command's options."""
-        return Source.from_dict({name: given.get(option) for name, option in OPTIONS.items()})
+        return Source.from_dict({name: options.get(option) for name, option in OPTIONS.items()})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, inverse of ``from_dict``; of regions and stations only what there is."""

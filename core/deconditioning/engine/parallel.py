@@ -57,12 +57,12 @@ def _spread(function: Callable[..., Any], items: Sequence[dict[str, Any]], conte
                     continue
                 pending -= done
                 for future in done:
-                    yield _taken(future)
+                    yield _released_result(future)
         finally:
             client.cancel(list(pending))
 
 
-def _taken(future: Any) -> Any:
+def _released_result(future: Any) -> Any:
     """A result; the cluster may forget it now, so that the loss of the worker that holds it costs nothing."""
     result = future.result()
     future.release()
@@ -145,7 +145,7 @@ def _result(future: Any) -> Any:
     from distributed.scheduler import KilledWorker
 
     try:
-        return _taken(future)
+        return _released_result(future)
     except KilledWorker:
         raise InputError(
             "The same part was lost twice with its worker (often for lack of memory): make the parts smaller "

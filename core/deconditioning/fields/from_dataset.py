@@ -38,13 +38,15 @@ def fields_from_dataset(dataset: "xr.Dataset", *, source: str = "", licence: str
     dataset = settled(read_odd(_plain(dataset)))
     axes = find_axes(dataset)
     axes, grid, order, notes = _grid(dataset, axes)
-    kept, left, fields = _on_grid(dataset, axes, grid, order)
-    kept, notes_on_values, marks = look_at_values(kept, fields, lazy or any(v.chunks for v in kept.variables.values()))
+    on_grid, left, fields = _on_grid(dataset, axes, grid, order)
+    on_grid, notes_on_values, marks = look_at_values(
+        on_grid, fields, lazy or any(v.chunks for v in on_grid.variables.values())
+    )
     if left:
         named = ", ".join(f"`{name}`" for name in left[:8])
         notes.append(f"Skipped because they are not on the grid: {named}{' …' if len(left) > 8 else ''}.")
     licences = _licence(dataset.attrs, licence)
-    result = Fields(kept, grid, (), _source(dataset.attrs, source), licences, lazy, marks=marks)
+    result = Fields(on_grid, grid, (), _source(dataset.attrs, source), licences, lazy, marks=marks)
     return replace(result, notes=tuple(notes + notes_on_values + _repeated(result, fields)))
 
 
@@ -73,9 +75,9 @@ def _source(attributes: dict[str, Any], name: str) -> str:
     return "; ".join([name, *sentences] if name else sentences) or "not stated"
 
 
-def _licence(attributes: dict[str, Any], given: str) -> str:
+def _licence(attributes: dict[str, Any], usual: str) -> str:
     licence = next((str(attributes[k]) for k in ("licence", "license", "rights") if attributes.get(k)), "")
-    return licence.strip() or given or "not stated in the file"
+    return licence.strip() or usual or "not stated in the file"
 
 
 _Order = tuple[np.ndarray, np.ndarray]
@@ -101,13 +103,13 @@ def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Axes, Grid, _Order, list[s
         return sheet, grid, order, [*notes, f"They are used because {lines} cannot be used. {error}"]
     try:
         of_file = [_sheet(dataset, name, sheet)[rows][:, columns] for name in (sheet.y, sheet.x)]
-        apart = agree(grid, *of_file)
-        if apart is None:
+        distance = agree(grid, *of_file)
+        if distance is None:
             return axes, grid, (rows, columns), notes
         other, order, grid_notes = _curvilinear(dataset, sheet)
     except InputError as error:
         return axes, grid, (rows, columns), [*notes, f"{lines} are used because {positions} cannot be used. {error}"]
-    return sheet, other, order, [*grid_notes, f"{lines} give different cell positions ({apart}) and are not used."]
+    return sheet, other, order, [*grid_notes, f"{lines} give different cell positions ({distance}) and are not used."]
 
 
 def _rectilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, _Order, list[str]]:
@@ -205,17 +207,23 @@ def _sheet(dataset: "xr.Dataset", name: str, axes: Axes) -> np.ndarray:
 
 def _on_grid(dataset: "xr.Dataset", axes: Axes, grid: Grid, order: _Order) -> tuple["xr.Dataset", list[str], list[str]]:
     """The dataset in the grid's order with rows and columns last, the names of what is not on it, and of what is."""
-    kept = dataset.isel({axes.y_dim: _slice(order[0]), axes.x_dim: _slice(order[1])})
-    kept = kept.transpose(..., axes.y_dim, axes.x_dim)
-    drop = [n for n in (axes.y_dim, axes.x_dim) if n in kept.variables and kept[n].ndim == 1]
-    kept = kept.drop_vars(drop).assign_coords({axes.y_dim: grid.y, axes.x_dim: grid.x})
+    result_dataset = dataset.isel({axes.y_dim: _slice(order[0]), axes.x_dim: _slice(order[1])})
+    result_dataset = result_dataset.transpose(..., axes.y_dim, axes.x_dim)
+    drop = [n for n in (axes.y_dim, axes.x_dim) if n in result_dataset.variables and result_dataset[n].ndim == 1]
+    result_dataset = result_dataset.drop_vars(drop).assign_coords({axes.y_dim: grid.y, axes.x_dim: grid.x})
     for name, result in ((axes.y_dim, axes.y), (axes.x_dim, axes.x)):
-        kept[name].attrs.update(dataset[result].attrs if axes.kind != "curvilinear" else {})
-    elsewhere = [n for n in kept.data_vars if _placed_elsewhere(kept, str(n), axes)]
-    kept = kept.set_coords(elsewhere)
-    fields = [str(n) for n in kept.data_vars if kept.variables[n].dims[-2:] == (axes.y_dim, axes.x_dim)]
-    others = [str(n) for n in [*kept.data_vars, *elsewhere] if str(n) not in fields and kept.variables[n].ndim > 0]
-    return kept, others, fields
+        result_dataset[name].attrs.update(dataset[result].attrs if axes.kind != "curvilinear" else {})
+    elsewhere = [n for n in result_dataset.data_vars if _placed_elsewhere(result_dataset, str(n), axes)]
+    result_dataset = result_dataset.set_coords(elsewhere)
+    fields = [
+        str(n) for n in result_dataset.data_vars if result_dataset.variables[n].dims[-2:] == (axes.y_dim, axes.x_dim)
+    ]
+    others = [
+        str(n)
+        for n in [*result_dataset.data_vars, *elsewhere]
+        if str(n) not in fields and result_dataset.variables[n].ndim > 0
+    ]
+    return result_dataset, others, fields
 
 
 def _placed_elsewhere(dataset: "xr.Dataset", name: str, axes: Axes) -> bool:

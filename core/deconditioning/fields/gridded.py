@@ -205,8 +205,8 @@ class Fields:
         return notes + self._look(name, values)[0] if self.lazy else notes
 
     def _look(self, name: str, values: np.ndarray) -> tuple[list[str], tuple[Mark, ...]]:
-        kept = self.dataset[name].attrs.get("valid_range")
-        return look(name, values, None if kept is None else (kept[0], kept[1]))[1:]
+        valid_range = self.dataset[name].attrs.get("valid_range")
+        return look(name, values, None if valid_range is None else (valid_range[0], valid_range[1]))[1:]
 
     def attributes(self, name: str) -> dict[str, Any]:
         """The file's attributes of a field."""

@@ -42,13 +42,13 @@ def is_pattern(key: str) -> bool:
     return any(mark in key for mark in "*?[")
 
 
-def places(given: str) -> list[str]:
+def places(text: str) -> list[str]:
     """The files given by a path, a pattern (``run_*.nc``), a folder, or several of these with `` + `` between.
 
     Raises ``InputError`` if a pattern or a folder contains none.
     """
     result: list[str] = []
-    for one in [given] if Path(given).exists() else keys_of(given):
+    for one in [text] if Path(text).exists() else keys_of(text):
         path = Path(one)
         if "://" in one or path.is_file() or (path.is_dir() and _is_store(path)):
             result.append(one)
@@ -114,7 +114,9 @@ class Several(Fields):
 
     def at(self, name: str, select: _Select | None = None) -> tuple[Fields, dict[str, Any]]:
         """The file that holds what is chosen, and the choice there."""
-        chosen: dict[str, Any] = {f"{name}:{dim}": place for dim, place in self.chosen(name, select or {}).items()}
+        chosen: dict[str, Any] = {
+            f"{name}:{dim}": position for dim, position in self.chosen(name, select or {}).items()
+        }
         row = self.rows.get(name)
         if row is None:
             return self.owners[name], chosen
@@ -139,7 +141,7 @@ class Several(Fields):
         new = {key: one.with_missing(missing) for key, one in files.items()}
         answered = {note for key, one in files.items() for note in one.notes if note not in new[key].notes}
         rows = {
-            name: replace(row, at=tuple((new[id(one)], place) for one, place in row.at))
+            name: replace(row, at=tuple((new[id(one)], position) for one, position in row.at))
             for name, row in self.rows.items()
         }
         return replace(
@@ -251,9 +253,9 @@ def _row(name: str, files: list[Fields]) -> Row | None:
 def _along(name: str, dim: str, files: list[Fields], labels: list[tuple[str, ...]]) -> Row:
     """The files one after the other, by date where the dimension has dates."""
     entries = [
-        (REPEATED.sub("", label), (one, place))
-        for one, own in zip(files, labels, strict=True)
-        for place, label in enumerate(own)
+        (REPEATED.sub("", label), (one, position))
+        for one, labels_of_file in zip(files, labels, strict=True)
+        for position, label in enumerate(labels_of_file)
     ]
     dated = dim == "time" or all(dim in f.dataset.coords and is_dates(f.dataset.coords[dim].values) for f in files)
     if dated:
@@ -263,7 +265,7 @@ def _along(name: str, dim: str, files: list[Fields], labels: list[tuple[str, ...
         if holder.setdefault(label, one) is not one:
             both = f"{holder[label].name} and in {one.name}"
             raise InputError(f"`{name}` has {dim} {label} in {both}: omit one of them.")
-    return Row(dim, distinct([label for label, _ in entries]), tuple(place for _, place in entries))
+    return Row(dim, distinct([label for label, _ in entries]), tuple(position for _, position in entries))
 
 
 def _size(fields: Fields) -> str:

@@ -60,9 +60,9 @@ def coast_lines(resolution: Resolution = "110m") -> tuple[np.ndarray, ...]:
 
 def _read_steps() -> tuple[np.ndarray, ...]:
     """Lines kept as a first point and integer steps."""
-    with np.load(_FOLDER / "world_1km.npz") as kept:
-        first, count, steps = (kept[name].astype(np.int64) for name in ("first", "count", "steps"))
-        per_degree = float(kept["per_degree"])
+    with np.load(_FOLDER / "world_1km.npz") as archive:
+        first, count, steps = (archive[name].astype(np.int64) for name in ("first", "count", "steps"))
+        per_degree = float(archive["per_degree"])
     ends = np.cumsum(count - 1)[:-1]
     parts = zip(first, np.split(steps, ends), strict=True)
     return tuple(np.cumsum(np.vstack([begin, moves]), axis=0) / per_degree for begin, moves in parts)

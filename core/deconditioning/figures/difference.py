@@ -75,7 +75,7 @@ def _centres(trace: dict[str, Any], name: str, size: int) -> np.ndarray:
 def _at(trace: dict[str, Any], values: np.ndarray, y: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Values at the pixels that are nearest to these coordinates."""
     rows, columns = (
-        np.abs(_centres(trace, name, size)[None, :] - wanted[:, None]).argmin(1)
-        for name, size, wanted in zip("yx", values.shape, (y, x), strict=True)
+        np.abs(_centres(trace, name, size)[None, :] - positions[:, None]).argmin(1)
+        for name, size, positions in zip("yx", values.shape, (y, x), strict=True)
     )
     return values[np.ix_(rows, columns)]

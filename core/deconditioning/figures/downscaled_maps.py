@@ -96,24 +96,24 @@ def reaches(
     """Reach of the spread and the error of a mean and sd (H, W) that hold at every so many-th pixel each way."""
     spread = SPREADS * sd[::sd_every, ::sd_every]
     if problem.truth is None:
-        return Reaches(_reach(spread), 0.0)
-    return Reaches(_reach(spread), _reach((mean - problem.truth)[::every, ::every]))
+        return Reaches(_largest(spread), 0.0)
+    return Reaches(_largest(spread), _largest((mean - problem.truth)[::every, ::every]))
 
 
-def _reach(values: np.ndarray) -> float:
+def _largest(values: np.ndarray) -> float:
     """The size below which 98 % of the values lie; 0 where none is known."""
     sizes = np.abs(values[np.isfinite(values)])
     return float(np.quantile(sizes, _WITHIN)) if sizes.size else 0.0
 
 
-def steady_limit(own: float, usual: float) -> float:
+def steady_limit(largest: float, usual: float) -> float:
     """A limit for values that reach ``own``: ``usual`` · 4ⁿ, nearest in ratio, to two digits.
 
     So the limit is ``usual`` as long as ``own`` is within a factor of two of it.
     """
-    if own <= 0 or usual <= 0:
-        return max(own, usual) or 1.0
-    limit = usual * 4.0 ** round(math.log(own / usual, 4.0))
+    if largest <= 0 or usual <= 0:
+        return max(largest, usual) or 1.0
+    limit = usual * 4.0 ** round(math.log(largest / usual, 4.0))
     return round(limit, 1 - math.floor(math.log10(limit)))
 
 
@@ -196,9 +196,9 @@ def _station_marks(
 
 
 def _points(x: Any, y: Any, marker: dict[str, Any], words: list[str]) -> dict[str, Any]:
-    place = {"x": compact(np.asarray(x), "f8"), "y": compact(np.asarray(y), "f8")}
-    return {"type": "scatter", "mode": "markers", **place, "marker": marker, "hovertext": words, "hoverinfo": "text",
-            "name": "stations", "showlegend": False}  # fmt: skip
+    coordinates = {"x": compact(np.asarray(x), "f8"), "y": compact(np.asarray(y), "f8")}
+    return {"type": "scatter", "mode": "markers", **coordinates, "marker": marker, "hovertext": words,
+            "hoverinfo": "text", "name": "stations", "showlegend": False}  # fmt: skip
 
 
 @once

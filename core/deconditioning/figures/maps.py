@@ -54,7 +54,12 @@ def field_map(panel: Panel, *, dark: bool = False, height: int = 460, every: int
     limits = f"colour scale from {number(scale.low, 4)} to {number(scale.high, 4)}{_BEYOND[extend]}"
     alt = f"Map, {shown}: {describe(np.asarray(panel.values, dtype=float))}; {limits}."
     aspect = (y1 - y0) * stretch / (x1 - x0)
-    picture["meta"] |= {"alt": alt, "aspect": round(aspect, 4), "units": scale.units, "place": _place(grid)}
+    picture["meta"] |= {
+        "alt": alt,
+        "aspect": round(aspect, 4),
+        "units": scale.units,
+        "place": _coordinate_lattice(grid),
+    }
     picture["annotations"] = [_below(scale.label, 38)] if scale.label else []
     picture["shapes"] = _arrows(scale, extend, dark)
     return {"data": [_heat(panel, extend, every, dark), *_coast(grid), *_cities(grid)], "layout": picture}
@@ -96,8 +101,8 @@ def thinned(values: np.ndarray, every: int) -> np.ndarray:
     result = np.array(values[::every, ::every], dtype=float)
     for row, column in np.ndindex(every, every):
         part = values[row::every, column::every]
-        here = result[: part.shape[0], : part.shape[1]]
-        np.copyto(here, part, where=np.isnan(here))
+        target = result[: part.shape[0], : part.shape[1]]
+        np.copyto(target, part, where=np.isnan(target))
     return result
 
 
@@ -153,7 +158,7 @@ def _curvilinear_stretch(grid: Grid) -> float:
     return (x1 - x0) / (y1 - y0) * rows / cols
 
 
-def _place(grid: Grid) -> dict[str, Any] | None:
+def _coordinate_lattice(grid: Grid) -> dict[str, Any] | None:
     """A lattice of unit vectors from which the browser tells the latitude and longitude of any pixel.
 
     Between nodes the vectors are interpolated and normalised, which has neither date line nor poles.

@@ -147,13 +147,13 @@ def coast_on(grid: Grid, resolution: Resolution | None = None) -> tuple[np.ndarr
     """
     chosen = resolution or resolution_for(grid.latitude)
     if grid.kind == "curvilinear":
-        return _curvilinear(grid, _gapped(_beside(grid, coast_lines(chosen))))
+        return _curvilinear(grid, _gapped(_copies(grid, coast_lines(chosen))))
     plain = {k: v.item() if hasattr(v, "item") and np.ndim(v) == 0 else v for k, v in grid.mapping.items()}
     mapping = json.dumps(plain, default=lambda value: np.asarray(value).tolist(), sort_keys=True)
     return _coast(grid.kind, mapping, frame(grid), chosen, _cap_of(grid))
 
 
-def _beside(grid: Grid, lines: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+def _copies(grid: Grid, lines: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
     """The lines that reach a grid's latitudes."""
     low, high = float(np.nanmin(grid.latitude)), float(np.nanmax(grid.latitude))
     return tuple(line for line in lines if line[:, 1].min() <= high and line[:, 1].max() >= low)

@@ -39,7 +39,7 @@ def sweep_plot(
     picture["margin"] = {"l": 56, "r": 8, "t": 36, "b": 46}
     traces = [_curve(rows, score, keys[0], dark)] if len(keys) == 1 else [_heat(rows, score, keys, falls)]
     for (words, values), symbol, size in zip(places.items(), _MARKS, (14, 12, 10), strict=False):
-        at = _place(rows, score, keys, values, log[0])
+        at = _position(rows, score, keys, values, log[0])
         if at is not None:
             traces.append(_mark(at, symbol, words, size))
     kinds = ["log" if each else "linear" for each in log]
@@ -90,7 +90,7 @@ def _heat(rows: Sequence[Mapping[str, Any]], score: str, names: Sequence[str], f
     } | hover_numbers(z, "%{x}, %{y}: ", "<extra></extra>", 5)  # fmt: skip
 
 
-def _place(
+def _position(
     rows: Sequence[Mapping[str, Any]], score: str, names: Sequence[str], values: _Values | None, log: bool
 ) -> tuple[float, float] | None:
     if values is None or any(name not in values or (log and values[name] <= 0) for name in names[:1]):

@@ -87,8 +87,8 @@ def effective_count(square: np.ndarray, weights: np.ndarray, epsilon: float) -> 
     """``(Σ v_i)²/Σ v_i²`` with ``v_i = κ_ε(y, x_i) p/π``: the effective number of simulations that the
     ε-kernel covers.
     """
-    seen = weights * np.exp(-0.5 * (square - square.min()) / epsilon**2)
-    return float(seen.sum() ** 2 / (seen**2).sum())
+    weighted = weights * np.exp(-0.5 * (square - square.min()) / epsilon**2)
+    return float(weighted.sum() ** 2 / (weighted**2).sum())
 
 
 def width_seeing(square: np.ndarray, weights: np.ndarray, target: float) -> float:
@@ -104,8 +104,8 @@ def width_seeing(square: np.ndarray, weights: np.ndarray, target: float) -> floa
 def find_guards(simulations: Simulations, observed: np.ndarray) -> Guards:
     """The limits for one observation, from its simulations alone."""
     square, count = distances(simulations, observed) ** 2, len(simulations.parameters)
-    wanted = min(nearest_count(count), 0.5 * effective_count(square, simulations.weights, 1e6))
-    narrowest = width_seeing(square, simulations.weights, wanted)
+    effective = min(nearest_count(count), 0.5 * effective_count(square, simulations.weights, 1e6))
+    narrowest = width_seeing(square, simulations.weights, effective)
     noise = residual_noise(simulations, square, narrowest)
     least = max(narrowest, noise)
     _, spread = let_through(simulations, observed, least)

@@ -44,14 +44,14 @@ def _of_place(kernel: KernelSpec, place: tuple[str, ...]) -> tuple[int, ...]:
 def separate_bags(spec: ModelSpec, place: tuple[str, ...], bags: Bags, footprints: Bags) -> tuple[TermBags, TermBags]:
     """What goes through the bags, and the terms of the place, which go through the footprints; ``InputError`` where
     either is nothing."""
-    own = _of_place(spec.kernel, place)
-    rest = tuple(index for index in range(len(spec.kernel.terms)) if index not in own)
-    if not (own and rest):
+    local = _of_place(spec.kernel, place)
+    rest = tuple(index for index in range(len(spec.kernel.terms)) if index not in local)
+    if not (local and rest):
         raise InputError(
             f"The model '{spec.model.name}' needs a term in location alone and a mediated term in the covariates: use "
             "both and add their kernels, or choose another model."
         )
-    return TermBags(bags, rest), TermBags(footprints, own)
+    return TermBags(bags, rest), TermBags(footprints, local)
 
 
 def bags_of_terms(spec: ModelSpec, data: IndirectData, place: tuple[str, ...]) -> tuple[TermBags, ...]:

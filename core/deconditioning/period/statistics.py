@@ -175,7 +175,7 @@ def _return_level(word: str, value: str, series: Series) -> Statistic:
         )
     about = f"value of {series.problem.long_name} exceeded once in {years:g} years"
     return Statistic(f"return_level_{value.replace('.', '_')}", about, series.problem.units or "1", ("",),
-                     lambda f: gumbel_level(np.stack([f[own].max(0) for own in rows]), years)[None])  # fmt: skip
+                     lambda f: gumbel_level(np.stack([f[year].max(0) for year in rows]), years)[None])  # fmt: skip
 
 
 def gumbel_level(largest: np.ndarray, years: float) -> np.ndarray:
@@ -212,15 +212,15 @@ def period_statistics(
     count = count if draws is None else len(draws)
     if count < 2:
         raise InputError(f"{count} draws cannot show the spread of a statistic: request at least 2.")
-    own: list[list[np.ndarray]] = [[] for _ in requested]
+    draws_of: list[list[np.ndarray]] = [[] for _ in requested]
     widest: list[list[np.ndarray]] = [[] for _ in requested]
     for draw, fixed in period_draws(result, count, seed) if draws is None else draws:
         for n, statistic in enumerate(requested):
-            own[n].append(statistic.of(draw))
+            draws_of[n].append(statistic.of(draw))
             if fixed is not None:
                 widest[n].append(statistic.of(fixed))
     return [
-        _summary(series, each, np.stack(own[n]), np.stack(widest[n]) if widest[n] else None)
+        _summary(series, each, np.stack(draws_of[n]), np.stack(widest[n]) if widest[n] else None)
         for n, each in enumerate(requested)
     ]
 

@@ -116,5 +116,5 @@ def _begin(dataset: "xr.Dataset", series: Series, path: Path, single: bool, requ
 
 def _write(dataset: "xr.Dataset", dim: str, times: np.ndarray, path: Path) -> None:
     """The fields of some times, at their place in the store."""
-    own = dataset.drop_vars([name for name in dataset.variables if dim not in dataset[name].dims or name == dim])
-    own.to_zarr(path, region={dim: slice(int(times[0]), int(times[-1]) + 1)}, zarr_format=2)
+    timed = dataset.drop_vars([name for name in dataset.variables if dim not in dataset[name].dims or name == dim])
+    timed.to_zarr(path, region={dim: slice(int(times[0]), int(times[-1]) + 1)}, zarr_format=2)

@@ -40,7 +40,7 @@ def chosen_times(labels: Sequence[str], words: Sequence[str]) -> list[int]:
     """
     result: set[int] = set()
     for word in words:
-        chosen = _meant(labels, word.strip())
+        chosen = _indices(labels, word.strip())
         if not chosen:
             raise InputError(
                 f"No time matches '{word}': there are {what_there_is(labels)}. Give {_ALL}, dates such as "
@@ -51,7 +51,7 @@ def chosen_times(labels: Sequence[str], words: Sequence[str]) -> list[int]:
     return sorted(result)
 
 
-def _meant(labels: Sequence[str], word: str) -> list[int]:
+def _indices(labels: Sequence[str], word: str) -> list[int]:
     if word == _ALL:
         return list(range(len(labels)))
     begin, stretch, end = (part.strip() for part in word.partition("/"))

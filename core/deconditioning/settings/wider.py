@@ -124,10 +124,10 @@ class _Around(Setting[Any]):
 
     def _or(self, other: str) -> dict[str, Any]:
         """Schema of what it surrounds, or of a value of another type."""
-        own = self.of.schema()
-        about = {name: own.pop(name) for name in ("title", "description", "ends") if name in own}
-        own.pop("default", None)
-        return about | {"anyOf": [own, {"type": other}], "default": self.default}
+        schema = self.of.schema()
+        about = {name: schema.pop(name) for name in ("title", "description", "ends") if name in schema}
+        schema.pop("default", None)
+        return about | {"anyOf": [schema, {"type": other}], "default": self.default}
 
 
 class OrNone(_Around, Setting[_T | None]):

@@ -66,8 +66,8 @@ class Study:
     @property
     def held(self) -> dict[str, str]:
         """Key of a page's address → the name of the setting that it holds, first axes first."""
-        own = sorted(self.settings.values(), key=lambda each: each.first or len(self.settings))
-        every = [variant for each in own for variant in each.variants()]
+        settings = sorted(self.settings.values(), key=lambda each: each.first or len(self.settings))
+        every = [variant for each in settings for variant in each.variants()]
         return {each.address: each.name for each in every if each.address is not None}
 
     def names(self, given: Mapping[str, Any]) -> list[str]:

@@ -33,7 +33,7 @@ def without_marks(columns: Mapping[str, Any], missing: Missing) -> tuple[dict[st
             there = marked(result[name], value)
             if there.any():
                 result[name] = np.where(there, np.nan, result[name])
-                notes.append(_taken(name, Mark(value, int(there.sum()), True), result[name]))
+                notes.append(_mark_note(name, Mark(value, int(there.sum()), True), result[name]))
         left = [mark for mark in marks if not any(marked(mark.value, value) for value in taken)]
         notes += [_doubt(name, mark) for mark in left]
     return result, notes
@@ -45,7 +45,7 @@ def mark_notes(notes: Collection[str]) -> str:
     return f" {taken[0]} To keep it as data, turn '{SWITCH}' off, or give `--missing` alone." if taken else ""
 
 
-def _taken(name: str, mark: Mark, rest: np.ndarray) -> str:
+def _mark_note(name: str, mark: Mark, rest: np.ndarray) -> str:
     rest = rest[np.isfinite(rest)]
     ends = f" and from {rest.min():g} to {rest.max():g} elsewhere" if rest.size else ""
     return f"{_where(name, mark)}{ends}: {mark.text} {_TAKEN}."

@@ -45,8 +45,8 @@ def _settings_at(way: Way, address: Address) -> dict[str, Any]:
     """All settings of the way's study, those of the address among them."""
     study = study_of(str(way.study))
     held = study.held
-    given = {held[key]: study.settings[held[key]].read(text) for key, text in address.items() if key in held}
-    return study.complete(given)
+    settings = {held[key]: study.settings[held[key]].read(text) for key, text in address.items() if key in held}
+    return study.complete(settings)
 
 
 def opens_on(exercise: Exercise) -> str:
@@ -146,12 +146,12 @@ def _map(address: Address) -> Any:
 
     entry = find(_EXAMPLE)
     cells, noise = CellSettings.from_address(address), DownscaleSettings.noise
-    own: dict[str, Any] = {"block": cells.block}
-    own |= {"withhold": cells.withhold} if CellSettings.withhold.key in address else {}
-    problem = make_problem(entry.open(), DownscalingSpec.from_dict(entry.default | own))
+    cell_settings: dict[str, Any] = {"block": cells.block}
+    cell_settings |= {"withhold": cells.withhold} if CellSettings.withhold.key in address else {}
+    problem = make_problem(entry.open(), DownscalingSpec.from_dict(entry.default | cell_settings))
     family = DownscaleSettings.spatial
-    place = next((name for name, title in family.inner.options.items() if title == address.get(family.key)), None)
-    settings = completed(problem, DownscaleSettings(MODEL, spatial=place))
+    spatial = next((name for name, title in family.inner.options.items() if title == address.get(family.key)), None)
+    settings = completed(problem, DownscaleSettings(MODEL, spatial=spatial))
     spec = preset({"fields": _EXAMPLE}, problem.spec.to_dict(), settings) or starting_spec(problem, settings)
     if noise.key in address:
         spec = replace(spec, noise=noise.read(address[noise.key]))

@@ -33,7 +33,7 @@ class Skill:
 
 
 def skill(
-    own: Float[np.ndarray, " t"],
+    scores: Float[np.ndarray, " t"],
     other: Float[np.ndarray, " t"],
     weight: Float[np.ndarray, " t"],
     *,
@@ -49,7 +49,7 @@ def skill(
 
     def of(index: np.ndarray) -> np.ndarray:
         """``1 − Σwa/Σwb``, or of its root, over the times ``index`` (..., n)."""
-        a, b, w = own[index], other[index], weight[index]
+        a, b, w = scores[index], other[index], weight[index]
         ratio = np.sum(w * a, axis=-1) / np.sum(w * b, axis=-1)
         return np.asarray(1 - ratio**power)
 
@@ -58,7 +58,7 @@ def skill(
         value = float(of(there))
         if len(there) < _FEWEST:
             return Skill(reference, score, value)
-        difference = (own - other)[there]
+        difference = (scores - other)[there]
         block = block_length(difference)
         rng = np.random.default_rng(0)
         begin = rng.integers(len(there), size=(_RESAMPLES, -(-len(there) // block)))

@@ -100,14 +100,14 @@ def take_once(run: Run, values: Callable[[Any], Mapping[str, Any] | None]) -> No
 
     ``values(learned)`` are the controls' values by their keys; None where the page no longer fits them.
     """
-    taken = st.session_state.setdefault(Key.TAKEN_RUNS, set())
+    taken_runs = st.session_state.setdefault(Key.TAKEN_RUNS, set())
     learned = (run.result or {}).get("learned")
-    if not learned or run.id in taken:
+    if not learned or run.id in taken_runs:
         return
     requested = values(learned)
     if requested is not None:
         set_on_next_run(requested)
-    taken.add(run.id)
+    taken_runs.add(run.id)
     if requested is not None:
         st.rerun()
 

@@ -33,8 +33,8 @@ def add_sorted(
         sums = total.new_empty(len(total), len(tile))
         for block in range(0, len(tile), _BLOCK):
             check()
-            here = slice(block, block + _BLOCK)
-            torch.mm(*_block_factors(means, *sides(tile[order[here]])), out=sums[:, here])
+            columns = slice(block, block + _BLOCK)
+            torch.mm(*_block_factors(means, *sides(tile[order[columns]])), out=sums[:, columns])
         total[:, part].add_(sums.index_select(1, order.argsort()), alpha=scale)
 
 
@@ -52,6 +52,6 @@ def _block_factors(
     coefficients = torch.einsum("bmn,mk->bkn", means, left[:, :rank])
     matter = coefficients.abs().amax(0) * combined.abs().amax(1)[:, None] * rest.abs().amax(1)
     ascending, order = matter.flatten().sort()
-    kept = order[int((ascending.cumsum(0) <= _SHARE * BOUND).sum()) :].sort().values
-    products = combined[kept // len(rest)].mul_(rest[kept % len(rest)])
-    return coefficients.flatten(1).index_select(1, kept), products
+    largest = order[int((ascending.cumsum(0) <= _SHARE * BOUND).sum()) :].sort().values
+    products = combined[largest // len(rest)].mul_(rest[largest % len(rest)])
+    return coefficients.flatten(1).index_select(1, largest), products

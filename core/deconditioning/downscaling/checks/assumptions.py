@@ -97,7 +97,7 @@ def assumptions(
     if not problem.matched:
         result += [_mediation(problem, spec, data), _overlap(problem)]
     result.append(_aggregation(problem, mean, sd))
-    result.append(_reach(problem, mean, sd))
+    result.append(_range(problem, mean, sd))
     if (water := over_water(problem)) is not None:
         result.append(Assumption("water", water[1], False, water[0]))
     result.append(intervals(problem, mean, sd) if problem.warp is None else warped_intervals(problem, coverage))
@@ -147,13 +147,15 @@ def _overlap(problem: DownscalingProblem) -> Assumption:
 def _explained_by_mediators(problem: DownscalingProblem, spec: ModelSpec) -> float:
     """``1 − Σ e² / Σ (x̄ − mean x̄)²`` with the errors e of each bag's mean inputs left out of their regression on
     mediators, weights as W has them; coordinates are no covariates here, save where there is nothing else."""
-    data, columns, place = problem.data, columns_of(problem), coordinate_names(problem)
+    data, columns, coordinates = problem.data, columns_of(problem), coordinate_names(problem)
     assert spec.mediator_kernel is not None
     ell = spec.mediator_kernel.build(columns.mediators).to(data.mediators.device)
     within = evaluate(ell, data.mediators, data.mediators).detach()
     grams = MediatorGrams(within, within, data.bags.sizes, importance=data.importance)
     smoother = shrinkage_weights(grams, spec.regularisation).T
-    rest = [index for index, name in enumerate(columns.inputs) if name not in place] or list(range(len(place)))
+    rest = [index for index, name in enumerate(columns.inputs) if name not in coordinates] or list(
+        range(len(coordinates))
+    )
     means = data.bags.mean(data.bags.inputs[:, rest])
     means = means - means.mean(0)
     errors = (means - smoother @ means) / (1 - smoother.diagonal())[:, None]
@@ -166,8 +168,8 @@ def _aggregation(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) 
     _, shares = problem.shares.of(inside, mean.size)
     cell, area, values = shares.cell, shares.areas(problem.grid.area), mean.flat[shares.pixel]
     mass = np.bincount(cell, area)
-    own = np.divide(np.bincount(cell, area * values), mass, where=mass > 0, out=np.zeros(len(mass)))
-    expected = np.average((values - own[cell]) ** 2, weights=area)
+    cell_mean = np.divide(np.bincount(cell, area * values), mass, where=mass > 0, out=np.zeros(len(mass)))
+    expected = np.average((values - cell_mean[cell]) ** 2, weights=area)
     doubt = np.average(sd.flat[shares.pixel] ** 2, weights=area)
     share = float(expected / (expected + doubt)) if expected + doubt > 0 else 1.0
     sentence = (
@@ -178,7 +180,7 @@ def _aggregation(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) 
     return Assumption("aggregation", share, share >= _HALF, f"{sentence}.")
 
 
-def _reach(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> Assumption:
+def _range(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> Assumption:
     """How far the mean (H, W) leaves the range of the visible cells, in units of it.
 
     A slope that cells support carries on a little beyond them. One of a covariate that varies between pixels far more

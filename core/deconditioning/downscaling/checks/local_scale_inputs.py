@@ -117,33 +117,33 @@ class LocatedScale:
         return self.scale.at(near(self.scale.places, inputs[:, list(self.columns)] / self.width))
 
 
-def scale_of(spec: ModelSpec, problem: DownscalingProblem, given: Conditioning) -> LocatedScale | None:
+def scale_of(spec: ModelSpec, problem: DownscalingProblem, conditioning: Conditioning) -> LocatedScale | None:
     """The local scale of a posterior; None if the model has none or there are more than ``MOST`` targets."""
-    if not spec.local_scale or len(given.residual) > MOST:
+    if not spec.local_scale or len(conditioning.residual) > MOST:
         return None
     where = local_scale_inputs(problem)
-    device = given.residual.device
-    own, every = (places.to(device) for places in (where.of(problem.target_cell), where.places))
-    scale = widening(local_scale(given, own, every), len(problem.data.targets))
+    device = conditioning.residual.device
+    targets, every = (places.to(device) for places in (where.of(problem.target_cell), where.places))
+    scale = widening(local_scale(conditioning, targets, every), len(problem.data.targets))
     return LocatedScale(scale, tuple(where.columns), where.width)
 
 
 def scale_at(
-    spec: ModelSpec, problem: DownscalingProblem, given: Conditioning, inputs: Float[Tensor, "P d"] | None = None
+    spec: ModelSpec, problem: DownscalingProblem, conditioning: Conditioning, inputs: Float[Tensor, "P d"] | None = None
 ) -> Float[Tensor, " P"] | None:
     """κ at some inputs, by default the problem's pixels; None if there is no local scale."""
-    result = scale_of(spec, problem, given)
+    result = scale_of(spec, problem, conditioning)
     if result is None:
         return None
     if inputs is not None:
         return result.at(inputs)
-    pixels, device = local_scale_inputs(problem).pixels, given.residual.device
+    pixels, device = local_scale_inputs(problem).pixels, conditioning.residual.device
     return result.scale.at(Near(pixels.cell.to(device), pixels.weight.to(device)))
 
 
 def scaled(
-    spec: ModelSpec, problem: DownscalingProblem, given: Conditioning, variance: Float[Tensor, " P"]
+    spec: ModelSpec, problem: DownscalingProblem, conditioning: Conditioning, variance: Float[Tensor, " P"]
 ) -> Float[Tensor, " P"]:
     """``κ² var f`` at the problem's pixels; var f if there is no local scale."""
-    scale = scale_at(spec, problem, given)
+    scale = scale_at(spec, problem, conditioning)
     return variance if scale is None else scale.square() * variance

@@ -59,7 +59,7 @@ def cells_of(
 ) -> Cells:
     """K̄ of the cells as a model sees them; terms of the place go by the ``table`` of the cells' distances, if given."""
 
-    def seen(part: TermBags, terms: KernelSpec, shares: Tensor | None) -> Part:
+    def part_of(part: TermBags, terms: KernelSpec, shares: Tensor | None) -> Part:
         """K̄ of the cells for one part of the kernel."""
         assert shares is not None
         members = torch.nonzero(shares.sum(1))[:, 0]
@@ -76,6 +76,6 @@ def cells_of(
 
     parts = bags_of_terms(spec, scene.data, columns_of(problem).place)
     if len(parts) == 1:
-        return Cells((seen(parts[0], spec.kernel, scene.shares),))
+        return Cells((part_of(parts[0], spec.kernel, scene.shares),))
     shares = scene.shares, scene.own
-    return Cells(tuple(seen(part, part.of(spec.kernel), each) for part, each in zip(parts, shares, strict=True)))
+    return Cells(tuple(part_of(part, part.of(spec.kernel), each) for part, each in zip(parts, shares, strict=True)))

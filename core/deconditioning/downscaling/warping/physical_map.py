@@ -57,7 +57,9 @@ def in_target_units(
     _, mean, sd = parts[0]
     if len(parts) > 1:
         mean = np.sum([weight * centre for weight, centre, _ in parts], axis=0)
-        spread = np.sum([weight * (own**2 + (centre - mean) ** 2) for weight, centre, own in parts], axis=0)
+        spread = np.sum(
+            [weight * (spread_of_part**2 + (centre - mean) ** 2) for weight, centre, spread_of_part in parts], axis=0
+        )
         sd = np.sqrt(spread)
     return Predictive(mean if limits is None else np.clip(mean, *limits), sd, parts, limits=limits)
 
@@ -162,23 +164,23 @@ def shifts(problem: DownscalingProblem, parts: Sequence[Part]) -> Float[np.ndarr
     at = [(weight, centre.flat[problem.pixel], spread.flat[problem.pixel]) for weight, centre, spread in parts]
     aim, sd = np.nan_to_num(problem.coarse.ravel()), problem.target_scale.sd
     tolerance = _EXACT * float(problem.coarse[problem.observed].std())
-    delta, own = np.zeros(shares.count), np.zeros(pixels)
+    delta, pixel_delta = np.zeros(shares.count), np.zeros(pixels)
 
     def averaged(values: np.ndarray) -> np.ndarray:
         """Mean of values (P,) at the pixels over each cell, by area."""
         return np.bincount(shares.cell, area * values[row], shares.count) / np.maximum(mass, 1e-300)
 
     for _ in range(_STEPS):
-        value, above = (moment_behind(warp, _moved(at, own + step)) for step in (0.0, _STEP * sd))
+        value, above = (moment_behind(warp, _moved(at, pixel_delta + step)) for step in (0.0, _STEP * sd))
         off = np.where(observed, aim - averaged(value), 0.0)
         if np.abs(off).max() <= tolerance:
             break
         delta = np.where(observed, delta + _newton(off, averaged(above - value), sd), 0.0)
         delta = _around(delta, observed, problem.coarse_shape)
-        own = np.bincount(row, shares.fraction * delta[shares.cell], pixels) / part
-        own[unseen] = delta[main[unseen]]
+        pixel_delta = np.bincount(row, shares.fraction * delta[shares.cell], pixels) / part
+        pixel_delta[unseen] = delta[main[unseen]]
     result = np.full(problem.grid.shape, np.nan)
-    result.flat[problem.pixel] = own
+    result.flat[problem.pixel] = pixel_delta
     return result
 
 

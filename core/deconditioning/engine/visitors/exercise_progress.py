@@ -54,8 +54,8 @@ class Progress:
             data = json.loads(disk.read(self.folder, _NAME, _MOST_BYTES))
         except (OSError, ValueError, RecursionError):
             return {}
-        kept = data.get("done") if isinstance(data, dict) else None
-        rows = kept.items() if isinstance(kept, dict) else ()
+        stored = data.get("done") if isinstance(data, dict) else None
+        rows = stored.items() if isinstance(stored, dict) else ()
         read = {key: _read(row) for key, row in rows if _KEY.fullmatch(key)}
         return {key: each for key, each in read.items() if each is not None}
 

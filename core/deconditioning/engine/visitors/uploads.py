@@ -55,8 +55,8 @@ def kept(folder: Path, ending: str, mark: str = "", kind: str = "") -> dict[str,
         name, kinds = _about(path)
         if name is not None and (not kind or kind in kinds) and path.with_suffix(ending).is_file():
             result[path.stem] = name
-    own = claims(mark) if mark else result
-    return {digest: own[digest] for digest in result if digest in own}
+    names = claims(mark) if mark else result
+    return {digest: names[digest] for digest in result if digest in names}
 
 
 def _about(path: Path) -> tuple[str | None, list[str]]:

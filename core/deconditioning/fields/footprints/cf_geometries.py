@@ -86,11 +86,11 @@ def _containers(data: "xr.Dataset") -> dict[str, str]:
 def _container(data: "xr.Dataset", name: str) -> str:
     """The one geometry container of polygons."""
     kinds = _containers(data)
-    found = [each for each, kind in kinds.items() if kind == "polygon"]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise InputError(f"{name} has the geometry containers {', '.join(found[:6])}: keep one of them.")
+    polygons = [each for each, kind in kinds.items() if kind == "polygon"]
+    if len(polygons) == 1:
+        return polygons[0]
+    if polygons:
+        raise InputError(f"{name} has the geometry containers {', '.join(polygons[:6])}: keep one of them.")
     if kinds:
         raise InputError(
             f"The geometries of {name} are of kind {', '.join(sorted(set(kinds.values())))[:60]!r}: give polygons "
@@ -186,9 +186,9 @@ def _polygons(corners: np.ndarray, counts: np.ndarray, parts: np.ndarray, holes:
         rings = shapely.linearrings(corners, indices=np.repeat(np.arange(len(parts)), parts))
         outer = np.cumsum(holes == 0) - 1
         one = shapely.polygons(rings, indices=outer)
-        there, own = np.unique(region[holes == 0], return_inverse=True)
-        joined = shapely.multipolygons(one, indices=own)
-        single = np.bincount(own) == 1
+        there, group = np.unique(region[holes == 0], return_inverse=True)
+        joined = shapely.multipolygons(one, indices=group)
+        single = np.bincount(group) == 1
         result[there] = np.where(single, shapely.get_geometry(joined, 0), joined)
     return result
 
@@ -200,9 +200,9 @@ def _attributes(data: "xr.Dataset", container: str, count: int) -> tuple[dict[st
     along = str(counted.dims[0]) if counted is not None and counted.ndim else None
     inner = {str(about.get(key, "")) for key in ("node_count", "part_node_count", "interior_ring")}
     inner |= {container, *str(about["node_coordinates"]).split()}
-    own = [str(label) for label, variable in data.variables.items()
+    labels = [str(label) for label, variable in data.variables.items()
            if along in variable.dims or (along is None and variable.attrs.get("geometry") == container)]  # fmt: skip
-    return _values(data, [label for label in own if label not in inner], along, count)
+    return _values(data, [label for label in labels if label not in inner], along, count)
 
 
 def _values(

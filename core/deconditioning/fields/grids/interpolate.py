@@ -103,6 +103,6 @@ def _locate_nearest(grid: Grid, latitude: np.ndarray, longitude: np.ndarray) -> 
 
     centres = unit_vectors(grid.latitude, grid.longitude)
     steps = [np.linalg.norm(np.diff(centres, axis=axis), axis=-1) for axis in (0, 1) if grid.shape[axis] > 1]
-    reach = 1.5 / np.sqrt(2) * max(float(np.median(step)) for step in steps)
+    limit = 1.5 / np.sqrt(2) * max(float(np.median(step)) for step in steps)
     distance, index = cKDTree(centres.reshape(-1, 3)).query(unit_vectors(latitude, longitude))
-    return np.where(distance <= reach, index, -1)
+    return np.where(distance <= limit, index, -1)

@@ -60,11 +60,11 @@ class Shares:
 
     def window(self, shape: tuple[int, int], rows: slice, columns: slice) -> "Shares":
         """The shares of the pixels in a slice of the grid's rows and columns, counted there."""
-        place = np.full(shape, -1)
-        part = place[rows, columns]
+        index = np.full(shape, -1)
+        part = index[rows, columns]
         part[...] = np.arange(part.size).reshape(part.shape)
-        inside = place.flat[self.pixel] >= 0
-        return replace(self._some(inside), pixel=place.flat[self.pixel[inside]])
+        inside = index.flat[self.pixel] >= 0
+        return replace(self._some(inside), pixel=index.flat[self.pixel[inside]])
 
     def _some(self, chosen: np.ndarray) -> "Shares":
         """Some of the shares, by index or mask."""

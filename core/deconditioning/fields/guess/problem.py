@@ -168,8 +168,8 @@ def _places_with_values(fields: "Fields", target: str) -> dict[str, Guess[int]]:
     """
     labels = {dim: each for dim, each in fields.check(target).extra.items() if len(each) > 1}
     tried = islice(product(*(range(len(each)) for each in labels.values())), _MOST_TRIED)
-    places = (dict(zip(labels, place, strict=True)) for place in tried)
-    chosen = next((place for place in places if _has_values(fields, target, place)), None)
+    places = (dict(zip(labels, index, strict=True)) for index in tried)
+    chosen = next((index for index in places if _has_values(fields, target, index)), None)
     if chosen is None:
         fields.values(target, {})  # a constant field is left to the problem, which refuses it
         chosen = dict.fromkeys(labels, 0)

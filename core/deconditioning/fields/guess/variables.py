@@ -175,10 +175,10 @@ def static_covariates(fields: "Fields", target: str = "") -> list[Guess[str]]:
         there = values[np.isfinite(values)]
         if there.size > values.size / 2 and np.ptp(there) > 0:
             result.append(Guess(name, why))
-    return sorted(result, key=lambda guess: _place(variables[guess.value]))[:_MOST_COVARIATES]
+    return sorted(result, key=lambda guess: _rank(variables[guess.value]))[:_MOST_COVARIATES]
 
 
-def _place(variable: "Variable") -> int:
+def _rank(variable: "Variable") -> int:
     """Heights of the ground first, then masks of land."""
     height = _names(variable) & ALTITUDES or variable.name == "z"
     return 0 if height else 1 if _names(variable) & _LAND else 2
@@ -217,8 +217,10 @@ def guess_covariates(fields: "Fields", target: str, block: int, select: Mapping[
 def declared_error(fields: "Fields", target: str) -> str | None:
     """The field that its standard name makes the standard error of a target (CF conventions, appendix C)."""
     variables = fields.variables()
-    wanted = f"{variables[target].standard_name} standard_error".strip()
-    return next((name for name, each in variables.items() if name != target and each.standard_name == wanted), None)
+    standard_name = f"{variables[target].standard_name} standard_error".strip()
+    return next(
+        (name for name, each in variables.items() if name != target and each.standard_name == standard_name), None
+    )
 
 
 def values_or_gap(

@@ -90,13 +90,13 @@ def _copy(source: "IO[bytes]", file: "IO[bytes]", size: int, address: str) -> No
     shutil.copyfileobj(source, file, 1 << 20)
 
 
-def _open_dap(address: str, place: str, as_fields: "Callable[[xr.Dataset, str], Fields]") -> Fields:
+def _open_dap(address: str, url: str, as_fields: "Callable[[xr.Dataset, str], Fields]") -> Fields:
     """An OPeNDAP data set through netCDF's own client."""
     import xarray as xr
     from xarray.backends import NetCDF4DataStore
 
     try:
-        store = NetCDF4DataStore.open(place)
+        store = NetCDF4DataStore.open(url)
         dataset: xr.Dataset = xr.open_dataset(store, decode_timedelta=False, create_default_indexes=False, cache=False)
         result = as_fields(dataset, address)
     except InputError:

@@ -114,8 +114,8 @@ def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple
         if declared:
             dataset[name].attrs = attributes
     more = len(notes) - _MOST_NOTES
-    kept = notes if more <= 0 else [*notes[:_MOST_NOTES], f"{more} more notes of this kind are not shown."]
-    return dataset, kept, marks
+    shown_notes = notes if more <= 0 else [*notes[:_MOST_NOTES], f"{more} more notes of this kind are not shown."]
+    return dataset, shown_notes, marks
 
 
 def look(name: str, values: np.ndarray, bounds: _Bounds | None) -> tuple[_Bounds | None, list[str], tuple[Mark, ...]]:

@@ -141,12 +141,12 @@ def _numbers(value: Any) -> Any:
 
 def _colours(marker: Mapping[str, Any], count: int) -> tuple[np.ndarray, dict[str, Any]]:
     """Of every mark its colour, or its number with the scale that makes colours of such."""
-    given = marker.get("color")
-    if isinstance(given, list) and given and isinstance(given[0], str):
-        return np.array([paint(name) for name in given]), {}
-    if isinstance(given, Mapping | list):
-        return uncompacted(given), _scale_of(marker, "cmin", "cmax")
-    return np.tile(paint(given), (count, 1)), {}
+    colours = marker.get("color")
+    if isinstance(colours, list) and colours and isinstance(colours[0], str):
+        return np.array([paint(name) for name in colours]), {}
+    if isinstance(colours, Mapping | list):
+        return uncompacted(colours), _scale_of(marker, "cmin", "cmax")
+    return np.tile(paint(colours), (count, 1)), {}
 
 
 def _scale_of(holder: Mapping[str, Any], low: str, high: str) -> dict[str, Any]:

@@ -219,22 +219,22 @@ def _draw(figure: "Figure", axes: Any, panel: Panel, shown: Grid, doubt: Doubt |
     import cartopy.crs as ccrs
     from matplotlib.colors import Colormap, ListedColormap
 
-    own, scale = panel.grid, panel.scale
+    grid, scale = panel.grid, panel.scale
     colours: Colormap = ListedColormap(shades(scale.colours), name=scale.colours)
     if not shown.wraps:  # round the globe cartopy hides the cells at the seam and draws them again
         colours = colours.with_extremes(bad=_MISSING)
-    longitude, latitude = own.longitude, own.latitude
-    place: Any = ccrs.PlateCarree()
-    if own.kind in ("rotated", "projected"):
-        place, (longitude, latitude) = _native_crs(own), np.meshgrid(own.x_edges, own.y_edges)
-    elif own.kind == "latlon":
-        longitude, latitude = np.meshgrid(own.x_edges, own.y_edges)
+    longitude, latitude = grid.longitude, grid.latitude
+    projection: Any = ccrs.PlateCarree()
+    if grid.kind in ("rotated", "projected"):
+        projection, (longitude, latitude) = _native_crs(grid), np.meshgrid(grid.x_edges, grid.y_edges)
+    elif grid.kind == "latlon":
+        longitude, latitude = np.meshgrid(grid.x_edges, grid.y_edges)
     mesh = axes.pcolormesh(
-        longitude, latitude, np.ma.masked_invalid(panel.values), transform=place, cmap=colours, vmin=scale.low,
+        longitude, latitude, np.ma.masked_invalid(panel.values), transform=projection, cmap=colours, vmin=scale.low,
         vmax=scale.high, rasterized=True, shading="auto",
     )  # fmt: skip
     if doubt is not None:
-        hatch(axes, doubt, place)
+        hatch(axes, doubt, projection)
     axes.set_facecolor(_MISSING if shown.wraps else "white")
     _frame(axes, shown)
     axes.set_aspect(_stretch(shown, axes.projection))

@@ -186,8 +186,8 @@ def clusters_plot(
 ) -> Figure:  # fmt: skip
     """Points, means and sds of every cluster's f, ± 2 sd shaded, and the functions they are to be, dotted."""
     bands, lines, dotted = [], [], []
-    for place, ((at, mean, sd), truth) in enumerate(zip(curves, truths, strict=True)):
-        colour, name = series_colour(place, dark), f"cluster {place + 1}"
+    for index, ((at, mean, sd), truth) in enumerate(zip(curves, truths, strict=True)):
+        colour, name = series_colour(index, dark), f"cluster {index + 1}"
         bands.append(band(at, mean - 2 * sd, mean + 2 * sd, "", colour, 0.12))
         lines.append(_line(at, mean, name, colour, "solid"))
         dotted.append(_line(at, truth, f"{name}, truth", colour, "dot") | {"showlegend": False})

@@ -168,10 +168,10 @@ def weights_plot(
     }  # fmt: skip
     picture = frame("Weights W", ("ỹ, where z̃ is observed", "y, where x is observed"), height, dark, legend=False)
     size = np.abs(shown)
-    apart = np.abs(rows[order[0]][:, None] - columns[order[1]][None, :])
+    distance = np.abs(rows[order[0]][:, None] - columns[order[1]][None, :])
     picture["meta"]["alt"] = (
         f"Weights between {weights.shape[0]} y and {weights.shape[1]} ỹ: weighted mean distance between y and ỹ "
-        f"{number(np.sum(size * apart) / max(size.sum(), 1e-300), 2)}, mean distance {number(apart.mean(), 2)}."
+        f"{number(np.sum(size * distance) / max(size.sum(), 1e-300), 2)}, mean distance {number(distance.mean(), 2)}."
     )
     return {"data": [trace], "layout": picture}
 
@@ -198,13 +198,13 @@ def surface_plot(
         steps = np.log10(path)
         for ink, width in ((DARK, 3.4), (LIGHT, 1.6)):
             traces.append(line(steps[:, 0], steps[:, 1], "learning", ink, "solid", width) | {"hoverinfo": "skip"})
-    for place, name, symbol in ((best, "best here", "star"), (now, "now", "circle")):
+    for position, name, symbol in ((best, "best here", "star"), (now, "now", "circle")):
         traces.append(
             {
-                "type": "scatter", "mode": "markers", "x": [float(np.log10(place[0]))],
-                "y": [float(np.log10(place[1]))], "name": name,
+                "type": "scatter", "mode": "markers", "x": [float(np.log10(position[0]))],
+                "y": [float(np.log10(position[1]))], "name": name,
                 "marker": {"size": 11, "symbol": symbol, "color": LIGHT, "line": {"color": DARK, "width": 1.5}},
-                "hovertemplate": f"{name}: {number(place[0])}, {number(place[1])}<extra></extra>",
+                "hovertemplate": f"{name}: {number(position[0])}, {number(position[1])}<extra></extra>",
             }
         )  # fmt: skip
     picture = frame("Log evidence below its maximum", names, height, dark, legend=False)

@@ -263,11 +263,11 @@ class _Climb:
         def tell(event: dict[str, Any]) -> None:
             """Report one evaluation with its restart and the best evidence of all."""
             total = self.starts * self.steps * (2 if hyperparameters else 1)
-            place = {"restart": start, "evaluation": before + event["evaluation"], "total": total}
+            progress = {"restart": start, "evaluation": before + event["evaluation"], "total": total}
             least = min(lowest, event["best_loss"])
             count = len(self.targets)
             values = {"quantity": "log evidence", "value": -count * event["loss"], "best": -count * least}
-            self.report({"stage": "evidence", **event, **place, **values, "locations": now().locations})
+            self.report({"stage": "evidence", **event, **progress, **values, "locations": now().locations})
 
         optimum = minimise(loss, vector, restarts=1, steps=self.steps, report=tell)
         self.used, self.cancelled, reached = before + optimum.evaluations, optimum.cancelled, now()

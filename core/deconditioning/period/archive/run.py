@@ -112,19 +112,19 @@ def _predicted(setting: Setting, method: Method, ratio: float, check: Check) -> 
     result = _Predicted(np.full((len(series), pixels), np.nan), np.full((len(groups), pixels), np.nan),
                         np.zeros(len(series), dtype=int), np.zeros(len(every)))  # fmt: skip
     count = 0
-    for place, fine in setting.tiles(check):
+    for tile, fine in setting.tiles(check):
         errors, variance = left_out_errors(coarse, fine, method, setting.parts)
         sd, whole = spread_of(errors, variance, ratio), method(coarse, fine, every)
         result.squares += (errors / sd).square().sum(1).cpu().numpy()
-        count += len(place)
+        count += len(tile)
         for n, (rows, times) in enumerate(groups):
             all_there = len(rows) == len(coarse.cell)
             gain = whole if all_there else method(coarse.of(rows), fine.of(rows), every)
             at = times.cpu().numpy()
             result.spread_of[at] = n
-            result.means[np.ix_(at, place)] = gain.mean(design[at], z[times][:, rows]).cpu().numpy()
+            result.means[np.ix_(at, tile)] = gain.mean(design[at], z[times][:, rows]).cpu().numpy()
             more = ratio * (gain.variance - whole.variance).clamp_min(0)
-            result.spreads[n, place] = (sd.square() + more).sqrt().cpu().numpy()
+            result.spreads[n, tile] = (sd.square() + more).sqrt().cpu().numpy()
     result.squares /= count
     return result
 

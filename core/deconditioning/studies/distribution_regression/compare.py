@@ -50,8 +50,8 @@ class Prepared:
 
     def sums(self, method: str, settings: MethodSettings) -> Sums:
         """The method's sums, made once."""
-        own = {"kde": (settings.bandwidth, settings.reflect)}.get(method, (settings.embedding_scale,))
-        key = (method, *own)
+        arguments = {"kde": (settings.bandwidth, settings.reflect)}.get(method, (settings.embedding_scale,))
+        key = (method, *arguments)
         if key not in self._kept:
             self._kept[key] = sums_of(method, self.subjects, settings, self.base)
         return self._kept[key]

@@ -48,7 +48,7 @@ class Weighed:
 
     def predict(self, parts: Sequence[Float[Tensor, "q _"]], design: Float[Tensor, "q p"]) -> Float[Tensor, " q"]:
         """Expected outcomes of other subjects."""
-        return design @ self.slopes + _beside(parts, self.shares) @ self.weights
+        return design @ self.slopes + _weighted_features(parts, self.shares) @ self.weights
 
 
 def fit_parts(
@@ -68,12 +68,12 @@ def fit_parts(
     return _fit(parts, (share, 1 - share), outcomes, design)
 
 
-def _beside(parts: Sequence[Tensor], shares: Sequence[float]) -> Float[Tensor, "n k"]:
+def _weighted_features(parts: Sequence[Tensor], shares: Sequence[float]) -> Float[Tensor, "n k"]:
     return torch.cat([share**0.5 * part for part, share in zip(parts, shares, strict=True)], dim=1)
 
 
 def _fit(parts: Sequence[Tensor], shares: tuple[float, ...], outcomes: Tensor, design: Tensor) -> Weighed:
-    features = _beside(parts, shares)
+    features = _weighted_features(parts, shares)
     known = linalg.cholesky(design.T @ design, "covariates")
     inside, rest = (v - design @ known.solve(design.T @ v) for v in (features, outcomes))
     values, vectors = linalg.eigen(inside.T @ inside, "features")

@@ -98,13 +98,13 @@ def sums_of(method: str, subjects: Subjects, settings: MethodSettings, base: Ker
         return DensitySums(subjects, "silverman_0.9", "cut" if method == CUT else settings.ends)
     if method == "kde":
         return DensitySums(subjects, settings.bandwidth, settings.ends)
-    own = base or KernelSums(subjects.bags, subjects.columns)
+    sums = base or KernelSums(subjects.bags, subjects.columns)
     if method == "gpdr":
-        return own
+        return sums
     count, prior, uncertain = LANDMARKS[method]
     landmarks = spread_landmarks(subjects, count)
-    return UncertainSums(own, landmarks, prior, settings.embedding_scale) if uncertain else LandmarkSums(
-        own, landmarks, prior
+    return UncertainSums(sums, landmarks, prior, settings.embedding_scale) if uncertain else LandmarkSums(
+        sums, landmarks, prior
     )  # fmt: skip
 
 
@@ -208,10 +208,10 @@ def part(whole: Simulated, subjects: int, measures: int) -> Simulated:
     """The first subjects with their first measures of equally measured ones: what the smaller simulation draws."""
     source = whole.subjects
     size = len(source.measures) // source.count
-    kept = source.measures.reshape(source.count, size, -1)[:subjects, :measures]
+    measures_of = source.measures.reshape(source.count, size, -1)[:subjects, :measures]
     return Simulated(
         make_subjects(
-            kept.reshape(-1, kept.shape[-1]).numpy(), np.repeat(np.arange(subjects), measures),
+            measures_of.reshape(-1, measures_of.shape[-1]).numpy(), np.repeat(np.arange(subjects), measures),
             source.outcomes[:subjects].numpy(),
         ),
         whole.expected[:subjects],

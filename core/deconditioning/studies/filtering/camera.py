@@ -172,9 +172,10 @@ def camera_filter(
         raise InputError(f"The kernel Bayes filter '{method}' is unknown: choose {' or '.join(KERNELS)}.")
 
     on_states = median_kernel(states, scale) if method == "kbr_gauss" else _linear_kernel(states)
-    kept = _STATE_TOLERANCE if tolerance else 0.0
+    state_tolerance = _STATE_TOLERANCE if tolerance else 0.0
     return KernelBayesFilter(
-        states, frames, on_states, median_kernel(frames, scale), epsilon, 2 * epsilon, tolerance, kept, iterative
+        states, frames, on_states, median_kernel(frames, scale), epsilon, 2 * epsilon, tolerance, state_tolerance,
+        iterative,
     )  # fmt: skip
 
 

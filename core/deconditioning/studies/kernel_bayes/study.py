@@ -227,10 +227,10 @@ def rejection_means(problem: GaussianProblem, simulations: int = _SIMULATIONS) -
     truth, which is returned too."""
     exact = problem.posterior(problem.tests)[0]
     u, simulated = simulate(problem, simulations)
-    allowed = [kept for kept in _KEPT if 2 * kept <= simulations] or [max(1, simulations // 2)]
+    allowed = [nearest for nearest in _KEPT if 2 * nearest <= simulations] or [max(1, simulations // 2)]
     order = _nearest(problem.tests, simulated, max(allowed))
-    result = {kept: u[order[:, :kept]].mean(1) for kept in allowed}
-    errors = {kept: _error(means, exact) for kept, means in result.items()}
+    result = {nearest: u[order[:, :nearest]].mean(1) for nearest in allowed}
+    errors = {nearest: _error(means, exact) for nearest, means in result.items()}
     best = min(errors, key=errors.__getitem__)
     return result[best], best
 
@@ -315,8 +315,8 @@ def compare_rules(
                 f"bandwidth {number(bandwidth, 6)} by least-squares cross-validation",
             )
         elif name == "abc":
-            means, kept = rejection_means(problem, simulations)
-            words = f"{simulations} simulations, the nearest {kept}, the best of {_KEPT} given the truth"
+            means, nearest = rejection_means(problem, simulations)
+            words = f"{simulations} simulations, the nearest {nearest}, the best of {_KEPT} given the truth"
         else:
             weights, kernels, words = _by_kernels(problem, name, rule or {})
             means = (weights.T @ kernels.inputs).numpy()

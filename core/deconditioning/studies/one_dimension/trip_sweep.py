@@ -18,8 +18,8 @@ def row(given: dict[str, Any]) -> dict[str, Any]:
     operators = Operators(
         line, k, kernel_at(given, "l", "y"), given["regularisation"], given["second_regularisation"]
     )  # fmt: skip
-    own = (line.spec.f(line.inputs.numpy()), line.truth.numpy())
-    result = round_trip(operators, *(drawn_function(line, k, given["draw"]) if given["drawn"] else own))
+    usual = (line.spec.f(line.inputs.numpy()), line.truth.numpy())
+    result = round_trip(operators, *(drawn_function(line, k, given["draw"]) if given["drawn"] else usual))
     spread = max(float(np.std(result.function)), 1e-300)
     return {
         "lost": result.lost,
