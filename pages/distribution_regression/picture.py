@@ -195,18 +195,18 @@ def remark(chosen: Chosen) -> None:
 
 
 def _function(chosen: Chosen, result: Comparison, model: Model, dark: bool) -> Figure:
-    posterior_curve, centred = result.curves["gpdr"], model.settings.intercept
+    posterior, centred = result.curves["gpdr"], model.settings.intercept
     lines = {name: curve.mean for name, curve in result.curves.items() if name in model.drawn}
     known = chosen.spec is not None and not centred
     label = "f(x) minus its mean over people" if centred else "f(x)"
     if known:
         lines = {"truth": regression_function(result.at), **lines}
     low, high = (
-        float((posterior_curve.mean - 2 * posterior_curve.sd).min()),
-        float((posterior_curve.mean + 2 * posterior_curve.sd).max()),
+        float((posterior.mean - 2 * posterior.sd).min()),
+        float((posterior.mean + 2 * posterior.sd).max()),
     )
     return function_plot(
-        result.at, posterior_curve.mean, posterior_curve.sd, lines, title="Effect of a measurement", model="gpdr",
+        result.at, posterior.mean, posterior.sd, lines, title="Effect of a measurement", model="gpdr",
         name="Gaussian process ±2 sd", labels=(chosen.prepared.subjects.columns[0], label),
         limits=None if known else (low, high), height=380, dark=dark,
     )  # fmt: skip

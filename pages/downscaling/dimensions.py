@@ -39,7 +39,7 @@ def dimensions(
 
 def coarse_dimensions(coarse: Fields, target: str, of_fields: tuple[Fields, list[str], Any]) -> dict[str, int | str]:
     """One select box for every further dimension of a target in a file of its own; it opens on what matches the choice
-    ``beside`` it (fields, their names, what is selected of them) where something does."""
+    ``of_fields`` (fields, their names, what is selected of them) where something does."""
     result: dict[str, int | str] = {}
     for dim, labels in coarse.check(target).extra.items():
         if len(labels) < 2:

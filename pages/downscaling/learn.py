@@ -192,7 +192,7 @@ def open_run(run: Run) -> None:
 
 
 def watch(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, requested_warp: str) -> None:
-    """The run's panel: live while it goes on, its outcome when it has ended; ``wanted``: what its warp is to be."""
+    """The run's panel: live while it goes on, then its outcome; ``requested_warp``: AUTO, "none" or a warp."""
     run = current_run()
     if run is None:
         return

@@ -48,7 +48,7 @@ def show(system: RotationSystem, name: str, steps: int) -> None:
         repr(system),
         rows,
         work,
-        lambda result_rows: _draw(result_rows, steps),
+        lambda rows: _draw(rows, steps),
         seed=first,
         sentence=sentence,
     )

@@ -216,7 +216,7 @@ def against_size(dimension: int) -> None:
         f"{settings['runs']} --json FILE"
     )
     rows = [row for row in _with_printed(_BY_SIZE) if row["dimension"] == chosen]
-    extendable("k-sizes", str(chosen), rows, work, lambda result_rows: _draw_sizes(result_rows, settings["tests"]),
+    extendable("k-sizes", str(chosen), rows, work, lambda rows: _draw_sizes(rows, settings["tests"]),
                seed=settings["runs"], sentence=_source_of(document, command))  # fmt: skip
 
 

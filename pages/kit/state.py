@@ -138,7 +138,7 @@ def _inside(words: Sequence[str], low: float, high: float) -> float:
 
 
 def log_stops(low: float, high: float, extra: dict[str, float]) -> dict[float, str]:
-    """Value → text of every stop, in order: ``own`` ones, and between them the steps that are not next to one."""
+    """Value → text of every stop, in order: ``extra`` ones, and between them the steps that are not next to one."""
     between = [v for v in _steps(low, high) if all(abs(math.log10(v / value)) >= STEP / 2 for value in extra.values())]
     stops = _by_text(between) | extra
     return {value: text for text, value in sorted(stops.items(), key=lambda stop: stop[1])}
@@ -158,7 +158,7 @@ def _steps(low: float, high: float) -> tuple[float, ...]:
 def _from_elsewhere(key: str, low: float, high: float, stops: list[float]) -> dict[str, float]:
     """Text → value of what the address asks for, of the last value set by the program, and of today's value.
 
-    A value that reads as one of those ``given`` is that one.
+    A value that reads as one of the ``stops`` is that one.
     """
     result: dict[str, float] = st.session_state.get(Key.STOPS.of(key), {})
     result = {text: value for text, value in result.items() if low <= value <= high}

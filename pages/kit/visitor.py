@@ -67,7 +67,7 @@ def sees_everything() -> bool:
 def listed(uploads_of: Callable[[str], dict[str, str]], *controls: str) -> dict[str, str]:
     """Those uploads that the visitor may choose: their own, and those that a link or a run put into these controls.
 
-    ``kept(mark)`` tells key → name of one visitor's uploads, or with an empty mark of all. A link names uploads of
+    ``uploads_of(mark)`` tells key → name of one visitor's uploads, or without a mark of all. A link names uploads of
     other visitors by their keys in ``?upload=…``, as controls put into it only what they show.
     """
     everyone = uploads_of("")

@@ -84,12 +84,8 @@ def over_seeds(chosen: Sequence[Run], runs: Sequence[Run]) -> list[dict[str, Any
 
 def _problem(run: Run) -> str:
     """What a run is about, but for its seed and its model."""
-    settings = run.spec.settings.get("problem")
-    problem = (
-        {name: value for name, value in settings.items() if name != "seed"}
-        if isinstance(settings, Mapping)
-        else settings
-    )
+    spec = run.spec.settings.get("problem")
+    problem = {name: value for name, value in spec.items() if name != "seed"} if isinstance(spec, Mapping) else spec
     return json.dumps([run.spec.task, run.spec.settings.get("source"), problem], sort_keys=True)
 
 

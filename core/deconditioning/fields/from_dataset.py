@@ -207,23 +207,17 @@ def _sheet(dataset: "xr.Dataset", name: str, axes: Axes) -> np.ndarray:
 
 def _on_grid(dataset: "xr.Dataset", axes: Axes, grid: Grid, order: _Order) -> tuple["xr.Dataset", list[str], list[str]]:
     """The dataset in the grid's order with rows and columns last, the names of what is not on it, and of what is."""
-    result_dataset = dataset.isel({axes.y_dim: _slice(order[0]), axes.x_dim: _slice(order[1])})
-    result_dataset = result_dataset.transpose(..., axes.y_dim, axes.x_dim)
-    drop = [n for n in (axes.y_dim, axes.x_dim) if n in result_dataset.variables and result_dataset[n].ndim == 1]
-    result_dataset = result_dataset.drop_vars(drop).assign_coords({axes.y_dim: grid.y, axes.x_dim: grid.x})
+    sliced = dataset.isel({axes.y_dim: _slice(order[0]), axes.x_dim: _slice(order[1])})
+    sliced = sliced.transpose(..., axes.y_dim, axes.x_dim)
+    drop = [n for n in (axes.y_dim, axes.x_dim) if n in sliced.variables and sliced[n].ndim == 1]
+    sliced = sliced.drop_vars(drop).assign_coords({axes.y_dim: grid.y, axes.x_dim: grid.x})
     for name, result in ((axes.y_dim, axes.y), (axes.x_dim, axes.x)):
-        result_dataset[name].attrs.update(dataset[result].attrs if axes.kind != "curvilinear" else {})
-    elsewhere = [n for n in result_dataset.data_vars if _placed_elsewhere(result_dataset, str(n), axes)]
-    result_dataset = result_dataset.set_coords(elsewhere)
-    fields = [
-        str(n) for n in result_dataset.data_vars if result_dataset.variables[n].dims[-2:] == (axes.y_dim, axes.x_dim)
-    ]
-    others = [
-        str(n)
-        for n in [*result_dataset.data_vars, *elsewhere]
-        if str(n) not in fields and result_dataset.variables[n].ndim > 0
-    ]
-    return result_dataset, others, fields
+        sliced[name].attrs.update(dataset[result].attrs if axes.kind != "curvilinear" else {})
+    elsewhere = [n for n in sliced.data_vars if _placed_elsewhere(sliced, str(n), axes)]
+    sliced = sliced.set_coords(elsewhere)
+    fields = [str(n) for n in sliced.data_vars if sliced.variables[n].dims[-2:] == (axes.y_dim, axes.x_dim)]
+    others = [str(n) for n in [*sliced.data_vars, *elsewhere] if str(n) not in fields and sliced.variables[n].ndim > 0]
+    return sliced, others, fields
 
 
 def _placed_elsewhere(dataset: "xr.Dataset", name: str, axes: Axes) -> bool:

@@ -107,9 +107,9 @@ def _largest(values: np.ndarray) -> float:
 
 
 def steady_limit(largest: float, usual: float) -> float:
-    """A limit for values that reach ``own``: ``usual`` · 4ⁿ, nearest in ratio, to two digits.
+    """A limit for values up to ``largest``: ``usual`` · 4ⁿ, nearest in ratio, to two digits.
 
-    So the limit is ``usual`` as long as ``own`` is within a factor of two of it.
+    So the limit is ``usual`` as long as ``largest`` is within a factor of two of it.
     """
     if largest <= 0 or usual <= 0:
         return max(largest, usual) or 1.0

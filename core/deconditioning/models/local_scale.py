@@ -90,7 +90,7 @@ def near(places: Places, position: Float[Tensor, "P p"]) -> Near:
 
 
 def local_scale(conditioning: Conditioning, targets: Places, places: Places) -> LocalScale:
-    """κ at ``places`` from the residuals of the targets that are cells, ``own``, row by row; points come behind them.
+    """κ at ``places`` from the residuals of the ``targets`` that are cells, row by row; points come behind them.
 
     See `scale_of_squares`.
     """

@@ -109,15 +109,17 @@ def downscale_series(
     for block in series.blocks() if series.varying is None else part.blocks():
         sums = pixel_sums(spec, block.problem, device, context.check)
         groups = condition_times(spec, block.problem, block.targets, sums.gram)
-        members, at = (groups, block.times) if series.varying else (some_times(groups, chosen), np.arange(len(part)))
-        means, variances = moments_of_times(sums, members, len(at), context.check, means_only=like is not None)
+        chosen_groups, at = (
+            (groups, block.times) if series.varying else (some_times(groups, chosen), np.arange(len(part)))
+        )
+        means, variances = moments_of_times(sums, chosen_groups, len(at), context.check, means_only=like is not None)
         if like is None:
             scale = pooled_scale(spec, block.problem, groups)
             sds = [spec.value_sd(v if scale is None else scale.square() * v).cpu().numpy() for v in variances]
             spreads = [series.scale * block.problem.on_grid(sd) for sd in sds]
         else:
             spreads = list(like.spreads)
-        filled.add(part, block.problem, at, members, (means + spec.mean).numpy(), spreads)
+        filled.add(part, block.problem, at, chosen_groups, (means + spec.mean).numpy(), spreads)
     jitter = filled.jitter
     return PeriodResult(
         part, spec, spec_to_settings(settings, spec), filled.means, np.stack(filled.spreads), filled.spread_of,

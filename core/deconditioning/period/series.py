@@ -283,7 +283,7 @@ def _problem_of(
 
 
 def _cell_reader(numbered: DownscalingProblem) -> Callable[[np.ndarray], np.ndarray]:
-    """Coarse values (cells,) from a field of the target's file, where ``place`` is the problem of numbered values."""
+    """Coarse values (cells,) from a field of the target's file; ``numbered`` is the problem of numbered values."""
     if numbered.truth is None:
         number = numbered.coarse_truth.ravel().astype(int)
         return lambda values: values.flat[number]

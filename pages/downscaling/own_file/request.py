@@ -9,7 +9,7 @@ OWN, LABEL = "own", "Your own file …"
 
 
 def button(is_shown: bool) -> None:
-    """The button that opens the dialog; ``own``: a file of the visitor's is shown."""
+    """The button that opens the dialog; ``is_shown``: a file of the visitor's is shown."""
     st.button(
         "Variables, cells, time …" if is_shown else "Use your own file", key="lab-own-file", width="stretch",
         icon=":material/tune:" if is_shown else ":material/upload_file:", on_click=open_dialog,

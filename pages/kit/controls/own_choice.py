@@ -16,7 +16,7 @@ def own_words(name: str) -> str:
 
 
 def own_choice(setting: OrNone[Any], values: Mapping[str, Any], names: Mapping[str, str], default: Any) -> Any:
-    """One of ``values`` by a list whose options have these ``names``; None for the model's ``own``."""
+    """One of ``values`` by a list whose options have these ``names``; None for the model's ``default``."""
     words = {OWN: own_words(next(names[name] for name in values if values[name] == default)), **names}
     chosen = widgets.selectbox(
         setting.label, [OWN, *values], key=setting.key, format_func=lambda option: words[option],

@@ -108,11 +108,8 @@ def fractions_of_lines(source: Grid, onto: Grid, rounding: float) -> tuple[np.nd
     For grids of `one_system`. What a row or column shares up to ``rounding`` of its width counts as nothing, all but
     that as the whole.
     """
-    widths_of_source = np.diff(upward(source)), np.diff(source.x_edges)
-    parts = (
-        parts_of(shared, widths, rounding)
-        for shared, widths in zip(_along(source, onto), widths_of_source, strict=True)
-    )
+    lengths = np.diff(upward(source)), np.diff(source.x_edges)
+    parts = (parts_of(shared, widths, rounding) for shared, widths in zip(_along(source, onto), lengths, strict=True))
     shared = sparse.kron(*parts, format="coo")
     return shared.col, shared.row, shared.data
 

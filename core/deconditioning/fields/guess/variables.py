@@ -217,10 +217,8 @@ def guess_covariates(fields: "Fields", target: str, block: int, select: Mapping[
 def declared_error(fields: "Fields", target: str) -> str | None:
     """The field that its standard name makes the standard error of a target (CF conventions, appendix C)."""
     variables = fields.variables()
-    standard_name = f"{variables[target].standard_name} standard_error".strip()
-    return next(
-        (name for name, each in variables.items() if name != target and each.standard_name == standard_name), None
-    )
+    expected = f"{variables[target].standard_name} standard_error".strip()
+    return next((name for name, each in variables.items() if name != target and each.standard_name == expected), None)
 
 
 def values_or_gap(

@@ -47,11 +47,11 @@ def join(row: Int[np.ndarray, " all"], column: Int[np.ndarray, " all"], area: Fl
         np.stack([row, column], axis=1) // FACTOR, axis=0, return_inverse=True, return_counts=True
     )
     of = of.reshape(-1)
-    mostly_known = 2 * taken >= FACTOR**2
-    number = np.cumsum(mostly_known) - 1
-    item = np.flatnonzero(mostly_known[of])
+    half_known = 2 * taken >= FACTOR**2
+    number = np.cumsum(half_known) - 1
+    item = np.flatnonzero(half_known[of])
     group = number[of[item]]
-    return Joined(item, group, area[item] / np.bincount(group, area[item])[group], squares[mostly_known])
+    return Joined(item, group, area[item] / np.bincount(group, area[item])[group], squares[half_known])
 
 
 def join_targets(problem: DownscalingProblem) -> Joined:

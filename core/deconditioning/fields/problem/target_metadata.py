@@ -95,16 +95,12 @@ def variables_of(origin: Origin) -> tuple[dict[str, Any], dict[str, Any]]:
     coordinates, ends = {}, {}
     for name, (value, attributes) in origin.coordinates.items():
         one = np.asarray(value)
-        at, attributes_kept = one, dict(attributes)
+        at, attrs = one, dict(attributes)
         dates = is_dates(np.array([value], dtype=one.dtype))
         if dates:
             at, encoded = _numbers(one)
-            attributes_kept = (
-                {"standard_name": "time", **attributes_kept, **encoded}
-                if name == "time"
-                else {**attributes_kept, **encoded}
-            )
-        coordinates[name] = xr.Variable((), at, attributes_kept)
+            attrs = {"standard_name": "time", **attrs, **encoded} if name == "time" else {**attrs, **encoded}
+        coordinates[name] = xr.Variable((), at, attrs)
         if f"{name}_bnds" in origin.bounds:
             both = np.asarray(origin.bounds[f"{name}_bnds"])
             ends[f"{name}_bnds"] = xr.Variable("bnds", _numbers(both)[0] if is_dates(both) else both)
