@@ -215,10 +215,10 @@ def _current(problem: DownscalingProblem) -> dict[str, Any]:
         for cell in cells:
             if (number := number_of(problem, cell)) is not None:
                 states.flat[number] = state
-    written = [base64.b64encode(v.astype("<f4").tobytes()).decode("ascii") for v in (problem.coarse_truth, states)]
+    encoded = [base64.b64encode(v.astype("<f4").tobytes()).decode("ascii") for v in (problem.coarse_truth, states)]
     return {
-        "values": written[0],
-        "states": written[1],
+        "values": encoded[0],
+        "states": encoded[1],
         "shape": " ".join(map(str, problem.coarse_shape)),
         "words": list(_STATES),
     }

@@ -29,7 +29,7 @@ from pages.downscaling.distribution.view import View
 from pages.downscaling.essentials import ESSENTIALS
 from pages.downscaling.footprints import learned
 from pages.downscaling.frames import ahead
-from pages.downscaling.frames.along import Standing
+from pages.downscaling.frames.along import SliderPosition
 from pages.downscaling.own_file import dialog
 from pages.downscaling.presets import PRESETS
 from pages.kit.layout.page_layout import notes, page_header, refusals
@@ -98,8 +98,8 @@ def body() -> None:
 
 
 def _reservations(
-    choice: data.Choice, problem: DownscalingProblem, settings: DownscaleSettings, position: Standing, spec: ModelSpec,
-    view: View, doubt: uncertainty.Shown,
+    choice: data.Choice, problem: DownscalingProblem, settings: DownscaleSettings, position: SliderPosition,
+    spec: ModelSpec, view: View, doubt: uncertainty.Shown,
 ) -> None:  # fmt: skip
     """What is not exact yet, what was added to a diagonal, what the hyperparameters know of hidden cells; once nothing
     is missing, the maps along the sliders are computed.

@@ -26,16 +26,16 @@ from deconditioning.downscaling.warping.physical_map import physical_map
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import (
+    LargestValues,
     MapKey,
-    Reaches,
     all_panels,
     chosen_cell_marks,
     field_scale,
     footprint_marks,
     keys_of,
+    largest_values,
     mean_panel,
     named_regions,
-    reaches,
 )
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
@@ -45,7 +45,7 @@ from deconditioning.wording import number
 from pages.downscaling import cell_selection
 from pages.downscaling.data import Choice, problem_of
 from pages.downscaling.distribution.view import View, mean_of
-from pages.downscaling.frames.along import Standing, standing
+from pages.downscaling.frames.along import SliderPosition, slider_position
 from pages.downscaling.model import as_learned, begin, hyperparameters
 from pages.downscaling.numbers import rounding
 from pages.kit.chart.background import get_background, redraw_when, session_lane
@@ -64,7 +64,7 @@ _NOTABLE = 0.1
 #: The lane of the maps that are computed ahead of a slider (`frames.ahead`).
 FRAMES = "frames"
 _Along = Mapping[str, tuple[str, float]]
-_Shown = tuple[ModelSpec, "View", Standing]
+_Shown = tuple[ModelSpec, "View", SliderPosition]
 
 
 @st.cache_resource(show_spinner=False)
@@ -262,10 +262,10 @@ def _observed_maps(key: str, dark: bool, _panels: list[Panel], _problem: Downsca
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
-def _usual(key: str, _problem: DownscalingProblem, _view: Callable[[], View]) -> Reaches:
+def _usual(key: str, _problem: DownscalingProblem, _view: Callable[[], View]) -> LargestValues:
     """How far spread and error reach at the values where the sliders begin."""
     view = _view()
-    return reaches(_problem, view.mean, view.sd, every=view.every, sd_every=view.sd_every)
+    return largest_values(_problem, view.mean, view.sd, every=view.every, sd_every=view.sd_every)
 
 
 def _whole_page() -> None:
@@ -287,7 +287,7 @@ def posterior(choice: Choice, problem: DownscalingProblem, start: ModelSpec, map
         with st.sidebar:
             single = hyperparameters(problem, start)
         spec = as_learned(problem, single)
-        view, position = _current_view(choice, problem, spec), standing(choice, problem, start, single)
+        view, position = _current_view(choice, problem, spec), slider_position(choice, problem, start, single)
         maps.draw(mean_panel(problem, maps.scale, view.mean), position.by_slider(), view.every)
         return spec, view, position
 
@@ -301,13 +301,13 @@ def panels_of(
     """Every map of the view, as it is drawn here and printed."""
     problem = maps.problem
     usual = _usual_reaches(choice, settings, start, view if start == spec else None, problem)
-    limits = reaches(problem, view.mean, view.sd, every=view.every, sd_every=view.sd_every)
-    return all_panels(problem, maps.scale, view.mean, view.sd, limits.steadied(usual))
+    limits = largest_values(problem, view.mean, view.sd, every=view.every, sd_every=view.sd_every)
+    return all_panels(problem, maps.scale, view.mean, view.sd, limits.steady(usual))
 
 
 def _usual_reaches(
     choice: Choice, settings: DownscaleSettings, start: ModelSpec, view: View | None, problem: DownscalingProblem
-) -> Reaches:
+) -> LargestValues:
     """How far spread and error reach where the sliders begin, given the ``view`` there if that is what is shown.
 
     Cells hidden or revealed by hand leave that as it is, so that the colours of what they change stay comparable.

@@ -78,7 +78,7 @@ class Choice:
 def choose() -> Choice:
     """The problem with its prior, and how many simulations."""
     name = controls(SourceSettings).problem
-    _own_table_button(own=name not in PROBLEMS)
+    _own_table_button(is_shown=name not in PROBLEMS)
     if name not in PROBLEMS:
         with at_both_levels("table"):
             return _choose_table()
@@ -88,10 +88,10 @@ def choose() -> Choice:
     return Choice(name, numbers_of(settings), settings.simulations, settings.seed)
 
 
-def _own_table_button(*, own: bool) -> None:
+def _own_table_button(*, is_shown: bool) -> None:
     """Turns to a table of one's own, or back; the list of simulators is not an essential control."""
     setting = SourceSettings.problem
-    label, value = ("Back to a simulator", setting.default) if own else ("Use your own table", "table")
+    label, value = ("Back to a simulator", setting.default) if is_shown else ("Use your own table", "table")
     st.button(label, key="lab-own-table", icon=":material/upload_file:", width="stretch",
               on_click=set_on_next_run, args=({setting.key: value},))  # fmt: skip
 

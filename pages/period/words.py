@@ -77,8 +77,8 @@ def _rows(verification: Verification) -> list[list[str | None]]:
 def _record(verification: Verification, units: str) -> None:
     """The scores, for slides and for what is pinned, whichever view is shown."""
     scores = {name: {score: each.pooled.get(score) for score in _COLUMNS} for name, each in verification.scores.items()}
-    written = [["", *_COLUMNS.values()], *([word or MISSING for word in row] for row in _rows(verification))]
-    record_scores("Over all pixels of all times, weighted by area.", scores, names_of(scores), units, written)
+    rows = [["", *_COLUMNS.values()], *([word or MISSING for word in row] for row in _rows(verification))]
+    record_scores("Over all pixels of all times, weighted by area.", scores, names_of(scores), units, rows)
 
 
 def table(shown: Shown) -> None:

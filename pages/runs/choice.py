@@ -84,7 +84,7 @@ def chosen(place: Any, runs: Sequence[Run]) -> Run | None:
     return by_id[pick]
 
 
-def beside(place: Any, runs: Sequence[Run]) -> list[Run]:
+def choose_compared(place: Any, runs: Sequence[Run]) -> list[Run]:
     """Runs that it is compared with, kept in the address as ``?with=ID&with=ID``."""
     by_id = {run.id: run for run in runs}
     requested = st.query_params.get_all("with")

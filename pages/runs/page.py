@@ -6,7 +6,7 @@ from pages.kit.controls.program_values import apply_values
 from pages.kit.layout.page_layout import page_header
 from pages.kit.pages import page_door, page_in, page_link
 from pages.kit.state import get_engine
-from pages.runs.choice import beside, chosen, linked, rights
+from pages.runs.choice import choose_compared, chosen, linked, rights
 from pages.runs.detail import detail, take_home
 from pages.runs.favourites import favourites
 from pages.runs.label import bring_back
@@ -35,7 +35,7 @@ def main() -> None:
     run = chosen(left, runs)
     if run is None:
         return
-    others = beside(right, [result for result in runs if result is not run])
+    others = choose_compared(right, [result for result in runs if result is not run])
     ids = [run.id, *(other.id for other in others)]
     st.fragment(detail, run_every=1.0 if run.active else None)(engine, ids, own_runs)
     if own_runs:

@@ -206,8 +206,8 @@ def _two(first: float, second: float) -> str:
 
 
 def _posterior(recovered: Recovered, colour: str) -> list[draw.Trace]:
-    km, mean, reach = transect().km, recovered.mean, 2 * recovered.sd
-    return [draw.band(km, mean - reach, mean + reach, "95 % band", colour),
+    km, mean, half_width = transect().km, recovered.mean, 2 * recovered.sd
+    return [draw.band(km, mean - half_width, mean + half_width, "95 % band", colour),
             draw.line(km, mean, "recovered", colour)]  # fmt: skip
 
 

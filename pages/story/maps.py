@@ -10,7 +10,7 @@ import streamlit as st
 from deconditioning.downscaling.checks.scale_up_result import OTHERS, OneScaleUp
 from deconditioning.fields.problem.baselines import constant
 from deconditioning.fields.problem.explained_variation import WEAK, explained_share
-from deconditioning.figures.downscaled_maps import field_scale, reaches
+from deconditioning.figures.downscaled_maps import field_scale, largest_values
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
 from deconditioning.figures.studies.story import TALL
@@ -137,8 +137,8 @@ def sure(level: int, guess: Guess | None, dark: bool) -> Shown:
             _coarse(KEY, dark), "Each pixel gets a temperature and an interval around it.", wait=_wait("map", KEY)
         )
     promised, problem = level / 100, solved.problem
-    reach = float(f"{reaches(problem, solved.mean, solved.sd).spread:.2g}")
-    spread = MapScale("2 sd", problem.units, "uncertainty", 0.0, reach)
+    limit = float(f"{largest_values(problem, solved.mean, solved.sd).spread:.2g}")
+    spread = MapScale("2 sd", problem.units, "uncertainty", 0.0, limit)
     figures = [_map("Uncertainty: half the width of a 95 % interval", 2 * solved.sd, KEY, dark, spread)]
     held, lesson = solved.held(promised), ""
     then = held if guess is None else solved.held(guess.control / 100)

@@ -141,9 +141,14 @@ def _room(generated: np.ndarray, by_hand: np.ndarray) -> tuple[float, float]:
 
 def _function(line: Line, line_fit: LineFit, link: mediated.Link, guess: float, dark: bool) -> draw.Figure:
     """The hidden function, what was recovered of it, the guess, and where the mediator points."""
-    grid, mean, reach, colour = line.grid.numpy(), line_fit.mean.numpy(), 2 * line_fit.sd.numpy(), hue("blue", dark)
+    grid, mean, half_width, colour = (
+        line.grid.numpy(),
+        line_fit.mean.numpy(),
+        2 * line_fit.sd.numpy(),
+        hue("blue", dark),
+    )
     traces = [
-        draw.band(grid, mean - reach, mean + reach, "", colour),
+        draw.band(grid, mean - half_width, mean + half_width, "", colour),
         draw.line(grid, line.truth.numpy(), "hidden function", INK[dark], dash="dot"),
         draw.line(grid, mean, "deconditioned, 95 %", colour),
         draw.dots(

@@ -141,13 +141,13 @@ def _powers(distance: Tensor, terms: int) -> Float[Tensor, "q *s"]:
 
 def _moved(moments: Float[Tensor, "q j B"], step: Float[Tensor, "k j"], decay: Tensor) -> Float[Tensor, "q k B"]:
     """Sums over j of moments seen from anchors ``step`` further right, ``decay = e^{−step}`` where they count."""
-    reach = [decay]
+    powers = [decay]
     for _ in moments[1:]:
-        reach.append(reach[-1] * step)
+        powers.append(powers[-1] * step)
     result = [decay @ moment for moment in moments]
     for q, total in enumerate(result):
         for p in range(q):
-            total.add_(reach[q - p] @ moments[p], alpha=comb(q, p))
+            total.add_(powers[q - p] @ moments[p], alpha=comb(q, p))
     return torch.stack(result)
 
 

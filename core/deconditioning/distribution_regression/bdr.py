@@ -191,8 +191,8 @@ class _Chain:
         along = self.modes.T @ drawn[: self.modes.shape[0]]  # (q,)
         draw = np.sqrt(self.variance) * rng.standard_normal(self.variance.shape)
         left = self._residual(drawn) - draw @ along - noise**0.5 * rng.standard_normal(len(draw))
-        reach = self.variance * along
-        return draw + reach * (left / (reach @ along + noise))[:, None]
+        gain = self.variance * along
+        return draw + gain * (left / (gain @ along + noise))[:, None]
 
     def _mean_row(self, size: int) -> np.ndarray:
         return np.r_[self.features.mean(0), np.zeros(size - self.features.shape[1])]

@@ -125,11 +125,11 @@ def _on_grid(
     bags: Bags, width: Float[Tensor, " n"], low: float, high: float, check: Check
 ) -> tuple[Float[Tensor, " g"], Float[Tensor, "n g"]]:
     """Grid points and each subject's density times the spacing; a mass beyond 8 bandwidths is below rounding."""
-    reach = _REACH * float(width.max())
-    count = int(np.ceil((high - low + 2 * reach) / (_SPACING * float(width.min())))) + 1
+    cut = _REACH * float(width.max())
+    count = int(np.ceil((high - low + 2 * cut) / (_SPACING * float(width.min())))) + 1
     if count > _MOST_POINTS:
         count = _MOST_POINTS
-    grid = torch.linspace(low - reach, high + reach, max(count, 2), dtype=bags.inputs.dtype, device=bags.inputs.device)
+    grid = torch.linspace(low - cut, high + cut, max(count, 2), dtype=bags.inputs.dtype, device=bags.inputs.device)
     spacing = float(grid[1] - grid[0])
     density = bags.inputs.new_zeros(bags.count, len(grid))
     step = max(1, _TILE // len(grid))

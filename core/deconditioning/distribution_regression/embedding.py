@@ -49,7 +49,7 @@ class Embeddings:
     reliability: Float[Tensor, " q"]
     scale: float
 
-    def kept(self, measures: float) -> float:
+    def share_retained(self, measures: float) -> float:
         """What share of a subject's distance from the mean of all its m ``measures`` let it keep, averaged over
         coordinates."""
         return float((self.reliability / (self.reliability + (1 - self.reliability) / measures)).mean())

@@ -205,9 +205,11 @@ def _pathwise(
 ) -> tuple[Float[Tensor, "Q D"], Float[Tensor, " Q"]]:  # fmt: skip
     """Draws less their mean, and the mean, from the bags' sums."""
     columns = columns_of(problem)
-    place = columns.place if spec.model.looks_at_footprints else None
+    located = columns.place if spec.model.looks_at_footprints else None
     name, at = sums_key(key, spec), look.mean_at.chosen
-    parts = [(term.scale, *quick_sums(term, problem, name, store, picture, look, place)) for term in spec.kernel.terms]
+    parts = [
+        (term.scale, *quick_sums(term, problem, name, store, picture, look, located)) for term in spec.kernel.terms
+    ]
     conditioning = condition_on_gram(spec, data, columns, total(scale * sums.gram for scale, sums, _ in parts))
     prior, means = prior_draws(spec, problem, picture, at, len(conditioning.weights), count, generator, check)
     dual = pathwise_dual(spec, conditioning, means, data.bags.contamination, generator)

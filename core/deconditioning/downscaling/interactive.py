@@ -186,9 +186,9 @@ def preview(
         )
     if not reads_bags(spec):
         return _preview_through(spec, data, problem, look)
-    place = columns_of(problem).place if spec.model.looks_at_footprints else None
+    located = columns_of(problem).place if spec.model.looks_at_footprints else None
     key = sums_key(key, spec)
-    parts = [(term.scale, *quick_sums(term, problem, key, store, picture, look, place)) for term in spec.kernel.terms]
+    parts = [(term.scale, *quick_sums(term, problem, key, store, picture, look, located)) for term in spec.kernel.terms]
     conditioned = condition_on_gram(spec, data, columns_of(problem), total(s * sums.gram for s, sums, _ in parts))
     mean: Tensor = torch.zeros((), dtype=data.targets.dtype)
     for scale, sums, whole in parts:

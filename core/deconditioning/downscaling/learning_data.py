@@ -18,7 +18,7 @@ from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models import defaults
 from deconditioning.models.sparse.coreset import coreset
 from deconditioning.models.spec import ModelSpec
-from deconditioning.models.term_bags import bags_of_terms, beside
+from deconditioning.models.term_bags import bags_of_terms, block_diagonal
 from deconditioning.observations import Bags, IndirectData
 
 #: Makes the table of distances between bags, where the grid and memory allow one.
@@ -71,7 +71,7 @@ def learning_gram(
     moving_gram = on_every_pixel(problem, alone, local.bags, table, check)
     if moving_gram is None:
         return None, False
-    return beside([(rest, over_pairs(rest.bags, check)), (local, moving_gram)]), False
+    return block_diagonal([(rest, over_pairs(rest.bags, check)), (local, moving_gram)]), False
 
 
 def thinned(data: IndirectData, points: int, seed: int) -> IndirectData:

@@ -317,9 +317,9 @@ def whole_sums(
     picture = picture_for(spec, problem).to(device)
     if isinstance(picture, Picture):
         return [(1.0, picture_sums(spec.kernel, picture, check=check))]
-    place, footprints = columns_of(problem).place, problem.data.footprints
+    located, footprints = columns_of(problem).place, problem.data.footprints
     assert footprints is not None
-    parts = [part.of(spec.kernel) for part in separate_bags(spec, place, problem.data.bags, footprints)]
+    parts = [part.of(spec.kernel) for part in separate_bags(spec, located, problem.data.bags, footprints)]
     return [
         (1.0, picture.placed(part.terms[0], picture_sums(part, picture.of(part.terms[0]), check=check)))
         for part in parts

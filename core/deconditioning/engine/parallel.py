@@ -204,10 +204,10 @@ def run_all(
         for row in each(function, missing, context):
             rows.append(row)
             context.report(step=len(rows), total=len(items), message=_row_sentence(row), row=row)
-            context.best(kept(spec, rows, cancelled=True))
+            context.best(_result_of(spec, rows, cancelled=True))
     except Cancelled:
-        return kept(spec, rows, cancelled=True)
-    return kept(spec, rows, cancelled=False)
+        return _result_of(spec, rows, cancelled=True)
+    return _result_of(spec, rows, cancelled=False)
 
 
 def _belongs(row: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
@@ -221,7 +221,7 @@ def _row_sentence(row: Mapping[str, Any]) -> str:
     return f"{what}, seed {row['seed']}: " + (str(row["message"]) if score is None else f"RMSE {score:.3f}")
 
 
-def kept(spec: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], *, cancelled: bool) -> dict[str, Any]:
+def _result_of(spec: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], *, cancelled: bool) -> dict[str, Any]:
     """What a benchmark leaves: its settings, its rows, the version that made them."""
     import deconditioning
 

@@ -172,8 +172,8 @@ class Fields:
         values = only_valid(self._read(name, select), self.dataset[name].attrs, marks_of(self.missing, name))
         values[self.grid.area == 0] = np.nan
         if np.isnan(values).all():
-            taken = self.selection_notes(name, select)
-            where = f" {' '.join(taken)}" if taken else ""
+            notes = self.selection_notes(name, select)
+            where = f" {' '.join(notes)}" if notes else ""
             raise InputError(f"`{name}` has only missing values here: choose another field, time or level.{where}")
         return values
 

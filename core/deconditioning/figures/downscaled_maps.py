@@ -79,25 +79,25 @@ def round_limits(values: np.ndarray) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Reaches:
-    """How far the spread and the error of a prediction reach, in the target's units; the error's is 0 if unknown."""
+class LargestValues:
+    """The largest spread and error of a prediction, in the target's units; an unknown error is 0."""
 
     spread: float
     error: float
 
-    def steadied(self, usual: "Reaches") -> "Reaches":
-        """Limits for these values, given how far they reach where the sliders begin."""
-        return Reaches(steady_limit(self.spread, usual.spread), steady_limit(self.error, usual.error))
+    def steady(self, usual: "LargestValues") -> "LargestValues":
+        """Limits for these values, given the ``usual`` ones, where the sliders begin."""
+        return LargestValues(steady_limit(self.spread, usual.spread), steady_limit(self.error, usual.error))
 
 
-def reaches(
+def largest_values(
     problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray, *, every: int = 1, sd_every: int = 1
-) -> Reaches:
-    """Reach of the spread and the error of a mean and sd (H, W) that hold at every so many-th pixel each way."""
+) -> LargestValues:
+    """Those of a mean and sd (H, W), which hold at every ``every``-th and ``sd_every``-th pixel each way."""
     spread = SPREADS * sd[::sd_every, ::sd_every]
     if problem.truth is None:
-        return Reaches(_largest(spread), 0.0)
-    return Reaches(_largest(spread), _largest((mean - problem.truth)[::every, ::every]))
+        return LargestValues(_largest(spread), 0.0)
+    return LargestValues(_largest(spread), _largest((mean - problem.truth)[::every, ::every]))
 
 
 def _largest(values: np.ndarray) -> float:
@@ -272,7 +272,7 @@ def mean_panel(problem: DownscalingProblem, scale: MapScale, mean: np.ndarray, t
 
 
 def all_panels(
-    problem: DownscalingProblem, scale: MapScale, mean: np.ndarray, sd: np.ndarray, limits: Reaches
+    problem: DownscalingProblem, scale: MapScale, mean: np.ndarray, sd: np.ndarray, limits: LargestValues
 ) -> list[Panel]:
     """Every map of a prediction, mean and sd (H, W): ``scale`` is the field's, ``limits`` those of spread and error."""
     name, units, grid = short_name(problem), problem.units, problem.grid

@@ -52,11 +52,11 @@ def map_frames(maps: Mapping[str, MapFamily]) -> dict[str, Any]:
 
     Bases that several maps share, as a mean and its error do, are written once: the others name whose they are.
     """
-    written: dict[int, str] = {}
+    codes: dict[int, str] = {}
     result: dict[str, Any] = {}
     for key, each in maps.items():
         rows, columns = each.centre.shape
-        shared = written.setdefault(id(each.bases), key)
+        shared = codes.setdefault(id(each.bases), key)
         result[key] = {
             "rows": rows, "columns": columns, "centre": _coded(each.centre), "low": each.low, "high": each.high,
             "bases": [_coded(base) for base in each.bases] if shared == key else shared,

@@ -101,8 +101,8 @@ def objective_trace(
     if (ends := _least_span(lines)) is not None:
         figure["layout"]["yaxis"] |= {"range": list(ends), "autorange": False}
         return figure
-    if lines and (reach := _range_of_best(lines)) is not None:
-        low, high, beyond, side = reach
+    if lines and (limits := _range_of_best(lines)) is not None:
+        low, high, beyond, side = limits
         figure["layout"]["yaxis"] |= {"range": [low, high], "autorange": False}
         words = f"{beyond} of {len(step) - len(_boundaries(step, lines))} evaluations lie {side} this range"
         corner = {"xref": "paper", "yref": "paper", "x": 1, "y": float(side == "above"), "showarrow": False}

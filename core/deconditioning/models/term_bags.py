@@ -67,10 +67,10 @@ def bag_gram_of(
     over: Callable[[Bags, Check], BagGram] = over_pairs,
 ) -> BagGram:  # fmt: skip
     """K̄ over every pair of points, for a kernel like that of ``spec`` at any hyperparameters; a part by ``over``."""
-    return beside([(part, over(part.bags, check)) for part in bags_of_terms(spec, data, place)])
+    return block_diagonal([(part, over(part.bags, check)) for part in bags_of_terms(spec, data, place)])
 
 
-def beside(parts: list[tuple[TermBags, BagGram]]) -> BagGram:
+def block_diagonal(parts: list[tuple[TermBags, BagGram]]) -> BagGram:
     """K̄ of independent parts of a kernel, each with its own K̄, as blocks."""
     if len(parts) == 1:
         return parts[0][1]

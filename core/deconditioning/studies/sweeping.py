@@ -70,16 +70,16 @@ class Study:
         every = [variant for each in settings for variant in each.variants()]
         return {each.address: each.name for each in every if each.address is not None}
 
-    def names(self, given: Mapping[str, Any]) -> list[str]:
+    def names(self, values: Mapping[str, Any]) -> list[str]:
         """What can be an axis at these settings."""
-        return [name for name, setting in self.settings.items() if setting.swept and setting.applies(given)]
+        return [name for name, setting in self.settings.items() if setting.swept and setting.applies(values)]
 
-    def complete(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def complete(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """All settings, the usual ones where none is given; ``InputError`` for unknown ones and wrong kinds."""
-        for name in given:
+        for name in values:
             if name not in self.settings:
                 raise InputError(f"There is no setting `{name}`: choose one of {', '.join(self.settings)}.")
-        return filled(self.settings, {name: self.settings[name].like(value) for name, value in given.items()})
+        return filled(self.settings, {name: self.settings[name].like(value) for name, value in values.items()})
 
 
 def study_of(name: str) -> Study:

@@ -125,8 +125,8 @@ def _roles(table: Table) -> _Roles:
     latitude, longitude = (_one(table, names, known, what) for known, what in ((_LATITUDE, "latitude"),
                                                                                 (_LONGITUDE, "longitude")))  # fmt: skip
     altitude, error = (next((n for n, plain in names.items() if plain in known), None) for known in (_ALTITUDE, _ERROR))
-    taken = {latitude, longitude, altitude, error}
-    return _Roles(latitude, longitude, altitude, error, {n: plain for n, plain in names.items() if n not in taken})
+    used = {latitude, longitude, altitude, error}
+    return _Roles(latitude, longitude, altitude, error, {n: plain for n, plain in names.items() if n not in used})
 
 
 def _plain(name: str) -> tuple[str, str]:

@@ -67,51 +67,51 @@ def solution_words(exercise: Exercise) -> str:
     return "; ".join(f"{names[key]} = {_SAID.get(text, text)}" for key, text in changed.items())
 
 
-def _band(given: dict[str, Any]) -> tuple[float, ...]:
+def _band(values: dict[str, Any]) -> tuple[float, ...]:
     from deconditioning.studies.one_dimension.problem import condition_line, on_grid
     from deconditioning.studies.one_dimension.sweep import line_at, model_at
 
-    line, spec = line_at(given), model_at(given)
+    line, spec = line_at(values), model_at(values)
     return (on_grid(line, condition_line(line, spec), spec).scores(line)["coverage_2sd"],)
 
 
-def _evidence(given: dict[str, Any]) -> tuple[float, ...]:
+def _evidence(values: dict[str, Any]) -> tuple[float, ...]:
     """The evidence, and the best of the picture that page One dimension opens with."""
     from deconditioning.studies.one_dimension.evidence_surface import evidence_surface
     from deconditioning.studies.one_dimension.sweep import line_at, model_at
 
-    surface = evidence_surface(line_at(given), model_at(given), "k1 lengthscale [x]", "ℓ1 lengthscale [y]")
-    return *_scored("one-dimension", "evidence")(given), float(np.nanmax(surface.values))
+    surface = evidence_surface(line_at(values), model_at(values), "k1 lengthscale [x]", "ℓ1 lengthscale [y]")
+    return *_scored("one-dimension", "evidence")(values), float(np.nanmax(surface.values))
 
 
-def _few_points(given: dict[str, Any]) -> tuple[float, ...]:
+def _few_points(values: dict[str, Any]) -> tuple[float, ...]:
     from deconditioning.datasets.sparse_toy import ToySpec
     from deconditioning.studies.sparse_representation.study import SparseSettings, represent
     from deconditioning.studies.sparse_representation.sweep import toy_at
 
-    toy = toy_at(ToySpec(given["data"], given["made_of"], given["data_noise"], given["seed"]))
-    every = represent(toy, SparseSettings("exact_gp", given["points"])).scores(toy)["rmse"]
-    return *_scored("sparse-representation", "rmse")(given), every
+    toy = toy_at(ToySpec(values["data"], values["made_of"], values["data_noise"], values["seed"]))
+    every = represent(toy, SparseSettings("exact_gp", values["points"])).scores(toy)["rmse"]
+    return *_scored("sparse-representation", "rmse")(values), every
 
 
-def _rule(given: dict[str, Any]) -> tuple[float, ...]:
+def _rule(values: dict[str, Any]) -> tuple[float, ...]:
     from deconditioning.studies.kernel_bayes.one_observation import answers
     from deconditioning.studies.kernel_bayes.settings import AnswerSettings, KernelBayesSettings
     from deconditioning.studies.kernel_bayes.study import gaussian_spec
     from deconditioning.studies.kernel_bayes.sweep import problem_at
 
-    settings = KernelBayesSettings(**given)
+    settings = KernelBayesSettings(**values)
     problem, y = problem_at(gaussian_spec(settings, 1)), np.array(settings.observed)
     result = answers(problem, y, bandwidth=AnswerSettings().bandwidth, **settings.rule)
     exact = problem.posterior(y)[0]
     return tuple(float(np.linalg.norm(result[name].mean - exact)) for name in ("kbr", "kde"))
 
 
-def _followed(given: dict[str, Any]) -> tuple[float, ...]:
+def _followed(values: dict[str, Any]) -> tuple[float, ...]:
     from deconditioning.studies.filtering.settings import SweptSettings
     from deconditioning.studies.filtering.study import FilterSettings, follow, rotation_problem, system_of
 
-    settings = SweptSettings(**given)
+    settings = SweptSettings(**values)
     problem = rotation_problem(system_of(settings), settings.train, settings.test, settings.seed)
     others = {"ekf": problem.others["ekf"]}
     kernels = FilterSettings(settings.scale, settings.regularisation, settings.tolerance)
@@ -161,7 +161,7 @@ def _map(address: Address) -> Any:
 
 def _scored(study: str, *scores: str) -> Callable[[dict[str, Any]], tuple[float, ...]]:
     """Scores that the study's sweeps tell."""
-    return lambda given: tuple(float(result[name]) for result in [study_of(study).row(given)] for name in scores)
+    return lambda values: tuple(float(result[name]) for result in [study_of(study).row(values)] for name in scores)
 
 
 _WAYS = {

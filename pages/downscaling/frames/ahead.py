@@ -24,7 +24,7 @@ from deconditioning.figures.maps import thinned
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice
 from pages.downscaling.distribution.view import View, mean_of
-from pages.downscaling.frames.along import Standing
+from pages.downscaling.frames.along import SliderPosition
 from pages.downscaling.frames.movable import moved
 from pages.downscaling.picture import FRAMES, picture_of
 from pages.kit.chart.background import get_background, session_lane
@@ -100,7 +100,7 @@ def frames_along(
 
 
 def show(
-    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: View, position: Standing, *, spread: bool
+    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: View, position: SliderPosition, *, spread: bool
 ) -> None:
     """Send what is known along the essential sliders; under an exact picture the rest is computed, one by one.
 
@@ -126,7 +126,7 @@ def _middle(value: float) -> float:
     return STEP * round(math.log10(value) / STEP)
 
 
-def _job(position: Standing, key: str, spread: bool) -> str:
+def _job(position: SliderPosition, key: str, spread: bool) -> str:
     return f"frames {position.contexts[key]} {key} {_middle(position.values[key]):g}{'' if spread else ' mean'}"
 
 
@@ -142,7 +142,7 @@ def _text(name: str) -> str | None:
 
 
 def _request(
-    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, position: Standing, key: str, name: str,
+    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, position: SliderPosition, key: str, name: str,
     spread: bool,
 ) -> None:  # fmt: skip
     at, (least, most), drawn = math.log10(position.values[key]), position.ends[key], picture_of(choice, problem, spec)
@@ -158,8 +158,8 @@ def _request(
 
     def work(check: Check) -> str:
         begun.append(time.monotonic())
-        for middle, reach in ((_middle(position.values[key]), REACH), (at, _NEAR)):
-            ends = max(middle - reach, least), min(middle + reach, most)
+        for middle, span in ((_middle(position.values[key]), REACH), (at, _NEAR)):
+            ends = max(middle - span, least), min(middle + span, most)
             with contextlib.suppress(InputError):  # too large: a nearer stretch is tried
                 if text := frames_along(spec, problem, drawn, key, at, ends, lambda: bounded(check), spread):
                     return text

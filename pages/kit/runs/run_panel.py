@@ -134,7 +134,7 @@ def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str
         with st.container(border=True):
             st.progress(
                 now.progress or 0.0,
-                text=standing(now) if stopping or now.status == "queued" else f"{doing}: {standing(now)}",
+                text=status_words(now) if stopping or now.status == "queued" else f"{doing}: {status_words(now)}",
             )
             if engine.is_mine(now):
                 st.button("Cancel", key=f"cancel-{run.id}", on_click=stop, args=(run.id,), disabled=stopping)
@@ -146,7 +146,7 @@ def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str
     live()
 
 
-def standing(run: Run) -> str:
+def status_words(run: Run) -> str:
     """What an active run does, for how long it has gone on, and how long it will."""
     if is_stopping(run.id):
         return "Stopping…"

@@ -80,5 +80,5 @@ def sweepable(page: OnPage) -> Sweepable | None:
         result = {key: requested[name] for key, name in names_by_key.items() if name in back and own[name].swept}
         return result | dict(page.more(requested))
 
-    given = {"study": page.study, "settings": settings}
-    return Sweepable(offers, "sweep-study", given, int(settings["seed"]), fits, put, study.setting_s)
+    run_spec = {"study": page.study, "settings": settings}
+    return Sweepable(offers, "sweep-study", run_spec, int(settings["seed"]), fits, put, study.setting_s)

@@ -248,8 +248,8 @@ def intervals(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> 
     limits = limits_of(problem)
     if limits is not None:
         there = np.isfinite(mean) & np.isfinite(sd)
-        reach, area = _REACH * sd[there], problem.grid.area[there]
-        within = (mean[there] - reach >= limits[0]) & (mean[there] + reach <= limits[1])
+        half_width, area = _REACH * sd[there], problem.grid.area[there]
+        within = (mean[there] - half_width >= limits[0]) & (mean[there] + half_width <= limits[1])
         share = float(np.average(within, weights=area))
         span = (
             f"lies between {number(limits[0], 6)} and {number(limits[1], 6)}"

@@ -16,7 +16,7 @@ from deconditioning.errors import Check
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models.spec import ModelSpec
-from deconditioning.models.term_bags import TermBags, bags_of_terms, beside
+from deconditioning.models.term_bags import TermBags, bags_of_terms, block_diagonal
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Cells:
     @property
     def of_larger(self) -> BagGram:
         """K̄ of the larger bags."""
-        return beside([(part.seen, part.of_larger) for part in self.parts])
+        return block_diagonal([(part.seen, part.of_larger) for part in self.parts])
 
     def across(self, kernel: gpytorch.kernels.Kernel) -> tuple[Float[Tensor, "G n"], Float[Tensor, " n"]]:
         """K̄ of larger bags and cells, and the prior variances of cells."""

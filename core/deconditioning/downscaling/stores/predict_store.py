@@ -99,8 +99,8 @@ def predict_chunk(
         directly = read.directly
         for name, field in result.items():
             field[whole] = _field(read, name, task.levels)
-    written = write_chunk(Path(task.output), plan.layout, chunk, result)
-    done = {"pixels": int(whole.sum()), "read": values.nbytes, "written": written, "jitter": conditioned.jitter}
+    bytes_written = write_chunk(Path(task.output), plan.layout, chunk, result)
+    done = {"pixels": int(whole.sum()), "read": values.nbytes, "written": bytes_written, "jitter": conditioned.jitter}
     return {**row, **done, "directly": directly, "cpu": watch.seconds()["cpu"], "peak_mb": peak_mb(torch.device("cpu"))}
 
 

@@ -323,8 +323,8 @@ def _condition(
 def _sums(
     spec: ModelSpec, problem: DownscalingProblem, wide: WideGrid | None, device: torch.device, check: Check
 ) -> RegionSums | None:
-    beside = spec.model.looks_at_footprints or problem.stations is not None
-    if beside or not (reads_bags(spec) and bags_inside(problem)):
+    through_footprints = spec.model.looks_at_footprints or problem.stations is not None
+    if through_footprints or not (reads_bags(spec) and bags_inside(problem)):
         return None
     return wide_sums(spec.kernel, problem, wide, device, check)
 

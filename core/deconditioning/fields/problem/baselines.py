@@ -26,7 +26,7 @@ def constant(problem: DownscalingProblem) -> np.ndarray:
     observed = problem.observed
     centres = unit_vectors(cells.latitude, cells.longitude)[observed]
     near = nearest_at(centres, problem.coarse[observed], unit_vectors(grid.latitude, grid.longitude).reshape(-1, 3))
-    shares = problem.shares.kept(np.where(observed.ravel(), np.arange(observed.size), -1), observed.size)
+    shares = problem.shares.renumbered(np.where(observed.ravel(), np.arange(observed.size), -1), observed.size)
     total = np.bincount(shares.pixel, shares.fraction * problem.coarse.flat[shares.cell], grid.area.size)
     weight = np.bincount(shares.pixel, shares.fraction, grid.area.size)
     result = np.divide(total, weight, where=weight > 0, out=near.ravel().copy())

@@ -191,7 +191,7 @@ def _within(grid: Grid, cells: Grid, cell: np.ndarray) -> tuple[np.ndarray, Shar
     """The cell of every pixel's middle (H, W), and the pixels' shares; without cells that are mostly bare."""
     shares = shares_between(grid, cells, cell)
     thin = cover(grid, np.ones(grid.shape, dtype=bool), shares, cells) < 0.5
-    wide = shares.kept(np.where(thin, -1, np.arange(thin.size)), thin.size)
+    wide = shares.renumbered(np.where(thin, -1, np.arange(thin.size)), thin.size)
     with_pixels = np.zeros(cell.size, dtype=bool)
     with_pixels[wide.pixel] = True
     return np.where((cell >= 0) & ~thin[cell] & with_pixels.reshape(cell.shape), cell, -1), wide
@@ -206,7 +206,7 @@ def _cut(place: _Place, covariates: Fields, spec: DownscalingSpec) -> _Place:
     cells = place.cells.window(*selected.part)
     number[selected.part] = np.arange(cells.area.size).reshape(cells.shape)
     cell = np.append(number, -1)[place.cell]  # cell −1 reads the last entry
-    shares = place.shares.kept(number.ravel(), cells.area.size)
+    shares = place.shares.renumbered(number.ravel(), cells.area.size)
     with_pixels = np.zeros(cell.size, dtype=bool)
     with_pixels[shares.pixel] = True
     with_pixels = with_pixels.reshape(cell.shape)

@@ -143,7 +143,7 @@ def _to_zarr_folder(dataset: "xr.Dataset", path: Path, *, single: bool = False) 
 
 def delivered(dataset: "xr.Dataset", delivery: Delivery, path: Path) -> list[Path]:
     """Write what is asked for to ``path``, whose ending counts for nothing, and beside it; the files written."""
-    written = []
+    paths = []
     for more, part in _parts_of(dataset, delivery).items():
         target = path.with_name(f"{path.stem}{more}{'.zarr' if delivery.store else '.nc'}")
         if delivery.store:
@@ -153,8 +153,8 @@ def delivered(dataset: "xr.Dataset", delivery: Delivery, path: Path) -> list[Pat
                 target.write_bytes(to_netcdf_bytes(part, single=delivery.single))
             except OSError as error:
                 raise InputError(f"{target} cannot be written ({error.strerror}): choose another location.") from None
-        written.append(target)
-    return written
+        paths.append(target)
+    return paths
 
 
 def packed(dataset: "xr.Dataset", delivery: Delivery, stem: str) -> tuple[bytes, str]:

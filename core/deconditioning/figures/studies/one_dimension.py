@@ -146,8 +146,8 @@ def error_band_plot(
     share = float(np.mean(np.abs(error) <= 2 * sd))
     traces = [_band(grid, -2 * sd, 2 * sd, colour), line(grid, error, "error", colour, "solid", 2)]
     picture = frame("Error and ±2 sd band", ("x", "mean − truth"), height, dark, legend=False)
-    reach = 1.08 * max(float(np.quantile(2 * sd, 0.97)), float(np.abs(error).max()), 1e-9)
-    picture["yaxis"] |= {"range": [-reach, reach], "zeroline": True, "zerolinecolor": INK[dark]}
+    limit = 1.08 * max(float(np.quantile(2 * sd, 0.97)), float(np.abs(error).max()), 1e-9)
+    picture["yaxis"] |= {"range": [-limit, limit], "zeroline": True, "zerolinecolor": INK[dark]}
     picture["meta"]["alt"] = f"Error of the mean over x; {100 * share:.0f} % of it is within two sd."
     return {"data": traces, "layout": picture}
 
@@ -159,10 +159,10 @@ def weights_plot(
     """W (n, m) with both sides sorted by their mediator; evenly thinned beyond ``most`` a side."""
     order = [np.argsort(v)[np.linspace(0, len(v) - 1, min(len(v), most)).round().astype(int)] for v in (rows, columns)]
     shown = weights[np.ix_(*order)]
-    reach = max(float(np.quantile(np.abs(shown), 0.999)), 1e-12)
+    limit = max(float(np.quantile(np.abs(shown), 0.999)), 1e-12)
     trace = {
         "type": "heatmap", "z": compact(shown), "x": compact(columns[order[1]], "f8"),
-        "y": compact(rows[order[0]], "f8"), "colorscale": colour_scale("diverging"), "zmin": -reach, "zmax": reach,
+        "y": compact(rows[order[0]], "f8"), "colorscale": colour_scale("diverging"), "zmin": -limit, "zmax": limit,
         "colorbar": _bar(),
         "hovertemplate": "y %{y:.2f}, ỹ %{x:.2f}: weight %{z:.4f}<extra></extra>",
     }  # fmt: skip

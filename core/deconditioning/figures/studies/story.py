@@ -137,7 +137,7 @@ def over_ground(figure: Figure, highest: float, dark: bool) -> Figure:
     return figure | {"layout": figure["layout"] | {"yaxis2": hidden}}
 
 
-def beside(
+def two_pictures(
     left: list[Trace], right: list[Trace], labels: tuple[str, str, str], alt: str, *, dark: bool,
     rules: list[dict[str, Any]] | None = None, height: int = TALL,
 ) -> Figure:  # fmt: skip

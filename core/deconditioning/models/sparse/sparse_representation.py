@@ -179,8 +179,8 @@ def sparse_objective(
     device = targets.device
     k, ell = _kernels(spec, device)
     points, noise = _points(spec, device).requires_grad_(True), log_parameter("noise σ²", spec.noise, NOISE, device)
-    reach = _REACH * max(float(inputs.abs().max()), 1e-6)
-    places = plain_parameter("point coordinate", points, reach)
+    limit = _REACH * max(float(inputs.abs().max()), 1e-6)
+    places = plain_parameter("point coordinate", points, limit)
     moving = [places]
     if hyperparameters:
         of_g = [] if spec.mediator_kernel is None else kernel_parameters("ℓ", spec.mediator_kernel, ell)

@@ -43,11 +43,11 @@ class ByValue:
 
     def __call__(self, means: np.ndarray) -> np.ndarray:
         """h of predicted values at the pixels (…)."""
-        s = np.clip(standing(means, self.mean, self.sd), *self.ends)
+        s = np.clip(standardised(means, self.mean, self.sd), *self.ends)
         return np.exp(0.5 * (_powers(s) @ self.weights))
 
 
-def standing(values: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
+def standardised(values: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
     """s of values at pixels with this mean and sd."""
     return (values - mean) / np.maximum(sd, 1e-12)
 

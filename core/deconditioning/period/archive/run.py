@@ -13,7 +13,7 @@ from deconditioning.engine.reporting import NoReport, Stopwatch
 from deconditioning.errors import Check
 from deconditioning.fields.times import MONTHS
 from deconditioning.models.learning.repeats import gap_patterns
-from deconditioning.period.archive.by_value import ByValue, standing
+from deconditioning.period.archive.by_value import ByValue, standardised
 from deconditioning.period.archive.day import DayFactor
 from deconditioning.period.archive.gain import FineSide
 from deconditioning.period.archive.joint import residuals_of_archive
@@ -147,7 +147,7 @@ def _by_value(setting: Setting, some: FineSide, left_out: tuple[Tensor, Tensor],
     errors, variance = left_out
     standard = (errors / spread_of(errors, variance)).cpu().numpy() / g[:, None]
     y, fine, grid = some.y.cpu().numpy(), setting.training.fine, setting.series.problem.on_grid
-    s = standing(y - errors.cpu().numpy(), y.mean(0), y.std(0))
+    s = standardised(y - errors.cpu().numpy(), y.mean(0), y.std(0))
     return ByValue.fit(standard, s, grid(fine.mean(0)), grid(fine.std(0)))
 
 

@@ -62,12 +62,12 @@ def read_training(series: Series, archive: Fields, words: Sequence[str] = ()) ->
         notes.append(
             f"{len(shared)} times of the training period are also downscaled, so their scores are too optimistic."
         )
-    taken, how = _picker(archive.grid, problem.grid)
+    picked, how = _picker(archive.grid, problem.grid)
     notes += [f"The archive is remapped to the grid of the covariates: {how}."] if "own values" not in how else []
     rows, usable = [], []
     for n in requested:
         values, note = convert(archive.values(name, {dim: n}), archive.check(name).units, problem.units, name)
-        row = taken(values).ravel()[problem.pixel]
+        row = picked(values).ravel()[problem.pixel]
         if np.isfinite(row).mean() >= _MOST_PIXELS:
             rows.append(row)
             usable.append(n)

@@ -61,7 +61,7 @@ def bag_means(spec: BagSizeSpec, generator: torch.Generator) -> tuple[Tensor, Te
     sizes, circle = spec.sizes(generator), spec.circle
     y = torch.rand(spec.bags, generator=generator, dtype=torch.float64)
     bag = torch.arange(spec.bags).repeat_interleave(sizes)
-    features = circle.waves(circle.beside(y[bag], generator)) * circle.input_scales
+    features = circle.waves(circle.draw_x(y[bag], generator)) * circle.input_scales
     total = torch.zeros(spec.bags, features.shape[1], dtype=torch.float64).index_add_(0, bag, features)
     return total / sizes[:, None], circle.waves(y) * circle.mediator_scales, sizes
 

@@ -130,7 +130,7 @@ def _embeddings(
     if not isinstance(sums, UncertainSums):
         return None
     result, sizes = sums.embeddings(spec.kernel), prepared.subjects.bags.sizes
-    return result.scale, result.kept(float(sizes.min())), result.kept(float(sizes.max()))
+    return result.scale, result.share_retained(float(sizes.min())), result.share_retained(float(sizes.max()))
 
 
 @one_thread()
@@ -166,7 +166,7 @@ def ridges(subjects: Subjects, count: int = _RIDGES) -> tuple[np.ndarray, np.nda
     rows = [np.flatnonzero(subjects.owner.numpy(force=True) == index) for index in chosen]
     values = subjects.measures[:, 0].numpy(force=True)
     few = make_subjects(
-        np.concatenate([values[own] for own in rows]), np.repeat(np.arange(len(rows)), [len(own) for own in rows]),
+        np.concatenate([values[held] for held in rows]), np.repeat(np.arange(len(rows)), [len(held) for held in rows]),
         np.arange(len(rows), dtype=float),
     )  # fmt: skip
     sums = DensitySums(few)

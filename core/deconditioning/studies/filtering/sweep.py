@@ -31,16 +31,16 @@ def _problem_at(system: RotationSystem, train: int, test: int, seed: int) -> Fil
     return replace(rotation_problem(system, train, test, seed), others={})
 
 
-def _settings_at(given: dict[str, Any]) -> tuple[FilterProblem, FilterSettings]:
+def _settings_at(values: dict[str, Any]) -> tuple[FilterProblem, FilterSettings]:
     """The series and the filter of these settings."""
-    settings = SweptSettings(**given)
+    settings = SweptSettings(**values)
     problem = _problem_at(system_of(settings), settings.train, settings.test, settings.seed)
     return problem, FilterSettings(settings.scale, settings.regularisation, settings.tolerance)
 
 
-def row(given: dict[str, Any]) -> dict[str, Any]:
+def row(values: dict[str, Any]) -> dict[str, Any]:
     """Error on the second half of the training steps, on the series that is followed, and the first coordinate."""
-    problem, settings = _settings_at(given)
+    problem, settings = _settings_at(values)
     result = follow(problem, settings)
     entry: dict[str, Any] = {"mse": result.errors["kbr"], "ms": 1000 * result.seconds["kbr"]}
     try:

@@ -72,7 +72,7 @@ def lasting_errors() -> Lasting:
     assert series.fine is not None and result.residuals is not None
     truth = np.stack([series.fine(time) for time in range(USED)])
     sds, days, grid = np.stack([result.sd(time) for time in range(USED)]), days_of(series.dates), series.problem.grid
-    place = int(np.argmin(np.abs(grid.latitude - _PLACE[0]) + np.abs(grid.longitude - _PLACE[1])))
+    pixel = int(np.argmin(np.abs(grid.latitude - _PLACE[0]) + np.abs(grid.longitude - _PLACE[1])))
     flat = [each.reshape(USED, -1) for each in (result.means, truth, sds)]
     return Lasting(days, flat[0] - flat[1], flat[2], result.residuals.correlation.matrix(days),
-                   flat[0][:, place], flat[1][:, place], series.problem.units)  # fmt: skip
+                   flat[0][:, pixel], flat[1][:, pixel], series.problem.units)  # fmt: skip
