@@ -133,8 +133,8 @@ def _moments(dataset: "xr.Dataset", name: str) -> "tuple[xr.DataArray, xr.DataAr
 def _on_times_of(field: "xr.DataArray", prediction: "xr.DataArray", name: str) -> "xr.DataArray":
     """The field at the times of the prediction, on the same pixels."""
     if field.shape[1:] != prediction.shape[1:]:
-        pixels, other = (f"{each.shape[1]} × {each.shape[2]}" for each in (field, prediction))
-        raise InputError(f"{name} has {pixels} pixels, the prediction {other}: remap one to the grid of the other.")
+        pixels, expected = (f"{each.shape[1]} × {each.shape[2]}" for each in (field, prediction))
+        raise InputError(f"{name} has {pixels} pixels, the prediction {expected}: remap one to the grid of the other.")
     for dim, other in zip(field.dims[1:], prediction.dims[1:], strict=True):
         if dim in field.coords and other in prediction.coords and field[dim].dtype.kind == "f":
             step = np.abs(np.diff(prediction[other])).min() if prediction.sizes[other] > 1 else 1.0
