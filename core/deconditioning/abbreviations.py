@@ -45,13 +45,12 @@ def spelt_out(text: str, known: set[str]) -> str:
     "the CMP" becomes "the conditional mean process (CMP)". What stands between backquotes is left alone.
     """
 
-    def written(match: re.Match[str]) -> str:
+    def spelt(match: re.Match[str]) -> str:
+        """The abbreviation, after its words at the first use."""
         short = match[0]
-        if short in known or f"({short})" in text:
-            known.add(short)
-            return short
+        first = short not in known and f"({short})" not in text
         known.add(short)
-        return f"{_SPELT[short]} ({short})"
+        return f"{_SPELT[short]} ({short})" if first else short
 
     parts = text.split("`")
-    return "`".join(_ANY.sub(written, part) if index % 2 == 0 else part for index, part in enumerate(parts))
+    return "`".join(_ANY.sub(spelt, part) if index % 2 == 0 else part for index, part in enumerate(parts))

@@ -77,14 +77,14 @@ def threads_of_user() -> int:
 def python_paths() -> list[Path]:
     """What Python and its packages are loaded from: standard library, packages, the system's shared libraries."""
     named = sysconfig.get_paths()
-    own = [named[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    standard = [named[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     packages = [path for path in sys.path if "site-packages" in path or "dist-packages" in path]
     shared = [f"{prefix}/share/proj" for prefix in (sys.prefix, sys.base_prefix)]
     libraries = os.environ.get("LD_LIBRARY_PATH", "").split(":")
     stores = ["/nix/store", "/gnu/store"]
     system = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/dev/null"]
     bundled = [f"{prefix}/lib" for prefix in (sys.prefix, sys.base_prefix)]
-    return [Path(path) for path in (*own, *packages, *bundled, *shared, *libraries, *stores, *system) if path]
+    return [Path(path) for path in (*standard, *packages, *bundled, *shared, *libraries, *stores, *system) if path]
 
 
 def landlock_version() -> int:
@@ -134,14 +134,14 @@ def _close_files(readable: Iterable[Path], writable: Iterable[Path]) -> bool:
 
 def _grant(ruleset: int, path: Path, rights: int) -> None:
     try:
-        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         return
     try:
-        rule = ctypes.create_string_buffer(struct.pack("=Qi", rights, place), 12)
+        rule = ctypes.create_string_buffer(struct.pack("=Qi", rights, descriptor), 12)
         _call(_libc().syscall(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0))
     finally:
-        os.close(place)
+        os.close(descriptor)
 
 
 class _Program(ctypes.Structure):
@@ -161,9 +161,9 @@ def _leave_root(owned: Iterable[Path], files_are_closed: bool) -> bool:
         os.setresuid(NOBODY, NOBODY, NOBODY)
     except OSError:
         return False  # a container's root, without the right to be somebody else
-    kept = _READ_ANY if files_are_closed else 0
+    capability = _READ_ANY if files_are_closed else 0
     header = ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITY_VERSION, 0), 8)
-    capabilities = ctypes.create_string_buffer(struct.pack("=6I", kept, kept, 0, 0, 0, 0), 24)
+    capabilities = ctypes.create_string_buffer(struct.pack("=6I", capability, capability, 0, 0, 0, 0), 24)
     _call(_libc().capset(header, capabilities))
     return True
 

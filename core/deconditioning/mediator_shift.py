@@ -60,8 +60,8 @@ def mediator_shift(bags: Float[Tensor, "B r"], targets: Float[Tensor, "M r"]) ->
     median = float(near.median().sqrt().clamp_min(1e-6))
     tried = [(median * width, ridge) for width in _WIDTHS for ridge in _RIDGES]
     width, ridge = min(tried, key=lambda one: _left_out(_features(near, one[0]), _features(far, one[0]), one[1]))
-    here, there = _features(near, width), _features(far, width)
-    ratio = (here @ _solve(here, there, ridge)).clamp_min(0)
+    features_near, features_far = _features(near, width), _features(far, width)
+    ratio = (features_near @ _solve(features_near, features_far, ridge)).clamp_min(0)
     ratio = (ratio / ratio.mean()).clamp_min(_LEAST) if float(ratio.sum()) > 0 else torch.ones_like(ratio)
     return MediatorShift(ratio / ratio.mean(), _reached(bags, targets))
 
@@ -98,7 +98,7 @@ def _left_out(bags: Float[Tensor, "B c"], targets: Float[Tensor, "M c"], ridge: 
 
 
 def _reached(bags: Float[Tensor, "B r"], targets: Float[Tensor, "M r"]) -> float:
-    own = torch.cdist(bags, bags)
-    own.fill_diagonal_(torch.inf)
-    far = torch.quantile(own.amin(1), 0.99)
+    distances = torch.cdist(bags, bags)
+    distances.fill_diagonal_(torch.inf)
+    far = torch.quantile(distances.amin(1), 0.99)
     return float((torch.cdist(targets, bags).amin(1) <= far).double().mean())

@@ -74,8 +74,8 @@ def _stands_apart(mark: float, count: int, values: np.ndarray, rest: np.ndarray)
 
 
 def _is_sure(mark: float, low: float, high: float) -> bool:
-    apart = min(abs(mark - low), abs(mark - high)) > high - low
-    return apart and is_mark(mark) and not 0 < mark < 999
+    outside = min(abs(mark - low), abs(mark - high)) > high - low
+    return outside and is_mark(mark) and not 0 < mark < 999
 
 
 def _end(values: np.ndarray, good: np.ndarray, lowest: bool) -> Any:
@@ -119,9 +119,9 @@ def is_mark(value: Any) -> bool:
     return False
 
 
-def checked_missing(given: Any) -> tuple[str, ...]:
+def checked_missing(marks: Any) -> tuple[str, ...]:
     """Marks as a user names them, each once: numbers, or texts ``VALUE`` or ``NAME=VALUE``; ``InputError`` else."""
-    values = [given] if isinstance(given, str | int | float) else list(given or ())
+    values = [marks] if isinstance(marks, str | int | float) else list(marks or ())
     result = []
     for each in values:
         name, equals, text = str(each).strip().rpartition("=")

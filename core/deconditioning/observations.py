@@ -230,9 +230,9 @@ class IndirectData:
         )
         mediators = torch.nn.functional.pad(self.mediators, (0, 0, 0, count))
         carried = None if self.covariance is None else torch.nn.functional.pad(self.covariance, (0, count, 0, count))
-        own = None if self.errors is None else torch.nn.functional.pad(self.errors, (0, count))
+        padded = None if self.errors is None else torch.nn.functional.pad(self.errors, (0, count))
         targets = torch.cat([self.targets, targets])
-        return IndirectData(joined, mediators, mediators, targets, carried, points=errors, errors=own)
+        return IndirectData(joined, mediators, mediators, targets, carried, points=errors, errors=padded)
 
     def to(self, device: torch.device | str) -> "IndirectData":
         """The same data on another device; matching is kept."""

@@ -9,12 +9,12 @@ from deconditioning.errors import InputError
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-T = TypeVar("T", bound="DataclassInstance")
+_T = TypeVar("_T", bound="DataclassInstance")
 #: The largest seed that every generator takes.
 MOST_SEED = 2**32 - 1
 
 
-def from_known(kind: type[T], value: Mapping[str, Any]) -> T:
+def from_known(kind: type[_T], value: Mapping[str, Any]) -> _T:
     """``kind(**value)`` of a dataclass; ``InputError`` names the first unknown setting and those there are."""
     known = {item.name for item in fields(kind)}
     unknown = [name for name in value if name not in known]

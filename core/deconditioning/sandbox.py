@@ -51,13 +51,13 @@ _turns_of_visitor: _Turns = defaultdict(lambda: threading.BoundedSemaphore(_OF_V
 _turns_of_address: _Turns = defaultdict(lambda: threading.BoundedSemaphore(OF_ADDRESS))
 #: Bytes of the child's last words that are looked at, and characters of a sentence that are passed on.
 _LAST_WORDS, _LONGEST = 65536, 600
-Found = TypeVar("Found")
+_Result = TypeVar("_Result")
 
 
 def read_apart(
-    module: str, data: bytes | Path, name: str, load: Callable[[Path], Found], *,
+    module: str, data: bytes | Path, name: str, load: Callable[[Path], _Result], *,
     memory_mb: int = 1500, seconds: float = 20, settings: str = "",
-) -> Found:  # fmt: skip
+) -> _Result:  # fmt: skip
     """What ``load`` makes of the file that ``python -m module SOURCE TARGET NAME BYTES SECONDS SETTINGS`` writes.
 
     ``seconds`` of computing are allowed, and ``PATIENCE`` times that by the clock, for the machine may be busy.
@@ -66,8 +66,8 @@ def read_apart(
     are being read for longer than ``TURN_S``.
     """
     name = Path(name.replace("\\", "/")).name[:80] or "the file"
-    with tempfile.TemporaryDirectory(prefix="upload-") as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory(prefix="upload-") as path:
+        folder = Path(path)
         source, target = folder / f"upload{Path(name).suffix.lower()[:8]}", folder / "read.npz"
         if isinstance(data, Path):
             source = data.resolve()
@@ -85,9 +85,9 @@ def _turn(name: str) -> Iterator[None]:
     """A place among the readers, of this visitor, their address, and all; ``InputError`` if none comes free in time."""
     end = time.monotonic() + TURN_S
     held: list[threading.BoundedSemaphore] = []
-    own = [of[name] for of, name in ((_turns_of_visitor, WHOSE.get()), (_turns_of_address, ADDRESS.get())) if name]
+    limited = [of[name] for of, name in ((_turns_of_visitor, WHOSE.get()), (_turns_of_address, ADDRESS.get())) if name]
     try:
-        for turns in (*own, _turns):
+        for turns in (*limited, _turns):
             if not turns.acquire(timeout=max(0.0, end - time.monotonic())):
                 raise InputError(
                     f"{name} was not read because other files have been reading for more than {TURN_S:g} s: try "
@@ -142,7 +142,7 @@ def _environment() -> dict[str, str]:
     """
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     places = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
-    own = {
+    settings = {
         PARENT: str(os.getpid()),
         "MALLOC_ARENA_MAX": "2",
         "PYTHONPATH": places,
@@ -152,8 +152,8 @@ def _environment() -> dict[str, str]:
     plugins = {
         "HDF5_PLUGIN_PATH": os.devnull
     }  # deconditioning.fields.reading.hdf5_filters adds those of the installed netCDF4
-    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ}
-    return {**kept, **threads, **own, **plugins}
+    libraries = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ}
+    return {**libraries, **threads, **settings, **plugins}
 
 
 def _check(code: int, words: bytes, name: str) -> None:
@@ -255,7 +255,7 @@ def _sentence(name: str, error: BaseException) -> str:
     if isinstance(error, MemoryError) or any(words in str(error).lower() for words in _NO_MEMORY):
         return f"{name} needs more memory than a file may use here: cut out the region and variables you need first."
     if cut := _CUT.search(str(error)):
-        kept, whole = (max(1, round(int(cut[at]) / 1000)) for at in (1, 2))
-        return f"{name} is incomplete ({kept:,} of {whole:,} kB): download or copy it again."
+        present, whole = (max(1, round(int(cut[at]) / 1000)) for at in (1, 2))
+        return f"{name} is incomplete ({present:,} of {whole:,} kB): download or copy it again."
     why = short(error).rstrip(" .")
     return f"{name} could not be read, it looks damaged or truncated ({why}): copy or download it again."

@@ -72,13 +72,13 @@ def seccomp_filter(machine: str) -> bytes | None:
     """
     if machine not in MACHINES:
         return None
-    mark, place = MACHINES[machine]
-    numbers = [pair[place] for pair in REFUSED.values() if pair[place] is not None]
+    mark, column = MACHINES[machine]
+    numbers = [pair[column] for pair in REFUSED.values() if pair[column] is not None]
     count = len(numbers)  # comparisons; after them, in order: allow, refuse, unknown, flags of clone, type of a pair
     steps = [(_LOAD, 0, 0, _MARK), (_EQUAL, 1, 0, mark), (_ANSWER, 0, 0, KILL), (_LOAD, 0, 0, _NUMBER)]
     steps.append((_AT_LEAST, count + 4, 0, 0x40000000))  # x86_64's second numbering of the same calls
-    steps += [(_EQUAL, count + 5, 0, _CLONE[place]), (_EQUAL, count + 3, 0, _CLONE3[place])]
-    steps.append((_EQUAL, count + 7, 0, _PAIR[place]))
+    steps += [(_EQUAL, count + 5, 0, _CLONE[column]), (_EQUAL, count + 3, 0, _CLONE3[column])]
+    steps.append((_EQUAL, count + 7, 0, _PAIR[column]))
     steps += [(_EQUAL, count - at, 0, number or 0) for at, number in enumerate(numbers)]
     steps += [(_ANSWER, 0, 0, answer) for answer in (ALLOW, REFUSE, UNKNOWN)]
     steps += [(_LOAD, 0, 0, _FLAGS), (_HAS, 0, 1, _THREAD), (_ANSWER, 0, 0, ALLOW), (_ANSWER, 0, 0, REFUSE)]

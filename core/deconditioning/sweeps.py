@@ -33,8 +33,8 @@ class Axis:
     def __post_init__(self) -> None:
         ends = math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high
         if not ends or (self.log and self.low <= 0):
-            wanted = "0 < low < high" if self.log else "low < high"
-            raise InputError(f"The axis {self.name} runs from {self.low:g} to {self.high:g}: give {wanted}.")
+            condition = "0 < low < high" if self.log else "low < high"
+            raise InputError(f"The axis {self.name} runs from {self.low:g} to {self.high:g}: give {condition}.")
         if not 2 <= self.count <= _MOST_CELLS:
             raise InputError(f"The axis {self.name} has {self.count} values: give 2 to {_MOST_CELLS}.")
 

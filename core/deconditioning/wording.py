@@ -73,12 +73,13 @@ def readable(text: str) -> str:
     """A stored sentence with its numbers as `number` has them, but for what stands between backquotes:
     "value to 2e-15" is "value to 2 × 10⁻¹⁵"."""
 
-    def written(match: re.Match[str]) -> str:
+    def formatted(match: re.Match[str]) -> str:
+        """The number of a match such as "2e-15"."""
         exponent = match[2].translate(str.maketrans("\u2212\u2011", "--"))
         return number(float(f"{match[1]}e{exponent}"), len(match[1].replace(".", "").lstrip("0")) or 1)
 
     parts = text.split("`")
-    return "`".join(_EXPONENT.sub(written, part) if index % 2 == 0 else part for index, part in enumerate(parts))
+    return "`".join(_EXPONENT.sub(formatted, part) if index % 2 == 0 else part for index, part in enumerate(parts))
 
 
 def hyperparameter_names(names: Collection[str]) -> dict[str, str]:

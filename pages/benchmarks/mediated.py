@@ -24,9 +24,9 @@ def choice() -> str:
     pairs = chosen(stored(FILE)["rows"]) if (FOLDER / FILE).is_file() else []
     if not pairs:
         return ""
-    right = sum(taken <= other for taken, other in pairs)
+    right = sum(rmse <= other for rmse, other in pairs)
     first, other = (model_name(name) for name in CANDIDATES)
-    worst = max(taken / min(taken, other) for taken, other in pairs)
+    worst = max(rmse / min(rmse, other) for rmse, other in pairs)
     sentence = f"; its RMSE was at most {100 * (worst - 1):.0f} % higher" if right < len(pairs) else ""
     return (
         f"Of {first} and {other}, the test one scale up chose the one that is more accurate at the pixels {right} of "
@@ -50,13 +50,13 @@ def regime() -> str:
 
 def _stages(helped: dict[str, dict[str, Any]], harmed: dict[str, dict[str, Any]]) -> str:
     """What the way of stage one does to the paper's shrinkage CMP where mediation helps, and where it harms."""
-    apart, joint, taken = (
+    separate, joint, selected = (
         [number(result[name]["mean"]) for result in (helped, harmed)] for name in (PAPERS, JOINT, CHOSEN)
     )
     return (
-        f"The RMSE of the shrinkage CMP is {apart[0]} where mediation helps and {apart[1]} where it harms if λ and ℓ "
-        f"are learned from left-out bags; {joint[0]} and {joint[1]} if everything is learned jointly; {taken[0]} and "
-        f"{taken[1]} if the test one scale up chooses between the two."
+        f"The RMSE of the shrinkage CMP is {separate[0]} where mediation helps and {separate[1]} where it harms if λ "
+        f"and ℓ are learned from left-out bags; {joint[0]} and {joint[1]} if everything is learned jointly; "
+        f"{selected[0]} and {selected[1]} if the test one scale up chooses between the two."
     )
 
 

@@ -18,8 +18,8 @@ def show_peers() -> None:
     """One line a method; nothing where it was not measured."""
     if not (FOLDER / _FILE).is_file():
         return
-    kept = stored(_FILE)
-    summaries = peer_summaries(expanded(kept["rows"]), AUTO)
+    document = stored(_FILE)
+    summaries = peer_summaries(expanded(document["rows"]), AUTO)
     st.markdown(f"**Beside other tools**, on {summaries[0].fields} real fields with half of the cells hidden:")
     st.dataframe([_line(each) for each in summaries], hide_index=True, width="stretch", placeholder=MISSING)
     st.caption(
@@ -27,7 +27,7 @@ def show_peers() -> None:
         "of the map averaged back over the cells that it was given, in standard deviations of their values. Optimal "
         "interpolation is gridpp's, of what a regression on the covariates leaves; boosting is scikit-learn's. "
         "Area-to-point kriging of pyinterpolate is not listed: it predicts inside a block without that block's value. "
-        f"Stored; made by `{kept['command']}`."
+        f"Stored; made by `{document['command']}`."
     )
 
 

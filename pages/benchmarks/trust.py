@@ -49,14 +49,14 @@ def show_trust() -> None:
     if not (FOLDER / FILE).is_file():
         st.info("No measurements yet: run `make bench-trust`, and the results appear here.")
         return
-    kept = stored(FILE)
-    groups = {case: table_rows(expanded(kept["rows"]), "case", case) for case in TITLES}
+    document = stored(FILE)
+    groups = {case: table_rows(expanded(document["rows"]), "case", case) for case in TITLES}
     groups = {case: models for case, models in groups.items() if models}
     _pictures(_measured(groups), usual_model(True, True).name)
-    st.markdown(_sentence(groups) + _choice(kept["rows"]))
+    st.markdown(_sentence(groups) + _choice(document["rows"]))
     if (FOLDER / REAL_FIELDS).is_file():
         st.markdown("\n".join(f"- {sentence}" for sentence in real_fields(stored(REAL_FIELDS)["rows"])))
-    warned = Counter((row["case"], row["model"]) for row in kept["rows"] if row.get("warned"))
+    warned = Counter((row["case"], row["model"]) for row in document["rows"] if row.get("warned"))
     lines = [_line(case, entry, models, warned) for case, models in groups.items() for entry in models]
     usual = model_name(usual_model(True, True).name)
     st.dataframe(
@@ -67,7 +67,7 @@ def show_trust() -> None:
     )
     show_peers()
     with st.expander("All models, and what the columns mean"):
-        _everything(kept, [line for line in lines if line])
+        _everything(document, [line for line in lines if line])
 
 
 def _measured(groups: dict[str, list[dict[str, Any]]]) -> list[Measured]:
@@ -117,10 +117,10 @@ def _without_name(line: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in line.items() if name != "Model"}
 
 
-def _everything(kept: dict[str, Any], lines: list[dict[str, Any]]) -> None:
+def _everything(document: dict[str, Any], lines: list[dict[str, Any]]) -> None:
     st.dataframe(lines, hide_index=True, width="stretch", placeholder=MISSING)
     st.caption(
-        f"Means over the draws (stored; made by `{kept['command']}`, measured with version {kept['version']}). "
+        f"Means over the draws (stored; made by `{document['command']}`, measured with version {document['version']}). "
         "Half of the cells are "
         "hidden, and all pixels are scored. In 50 % and 95 % intervals: share of the truth inside these intervals. "
         "Warnings: "

@@ -214,21 +214,21 @@ def _costs(bags: int, per_bag: int, seed: int) -> list[Cost]:
 
 def costs(layout: BagLayout) -> None:
     """CPU time of the three routes to the weights, beside the kept table."""
-    here = _costs(layout.bags, layout.per_bag, layout.seed)
-    kept = [Cost(**row) for row in stored(STORED)["times"]]
+    measured_costs = _costs(layout.bags, layout.per_bag, layout.seed)
+    stored_costs = [Cost(**row) for row in stored(STORED)["times"]]
     left, right = st.columns(2)
     with left:
-        plotly_live(cost_plot(_rows(kept), _rows(here), dark=is_dark()), "e-costs")
+        plotly_live(cost_plot(_rows(stored_costs), _rows(measured_costs), dark=is_dark()), "e-costs")
     with right:
         slot = st.empty()
         if _AT_ONCE < layout.points <= MOST_DENSE:
             measured = _measure_dense(layout)
-            here = [measured, *here[1:]] if measured else here
-        slot.markdown(_costs_sentence(layout, here))
+            measured_costs = [measured, *measured_costs[1:]] if measured else measured_costs
+        slot.markdown(_costs_sentence(layout, measured_costs))
         st.caption(
             "The lines were measured with `deconditioning conditional-means --times` (50 bags, at 25,000 points also "
-            f"500; hollow marks are extrapolated); the N×N time grows as the power {growth(kept):.1f} of N. Large "
-            "marks: the data above, on this server."
+            f"500; hollow marks are extrapolated); the N×N time grows as the power {growth(stored_costs):.1f} of N. "
+            "Large marks: the data above, on this server."
         )
 
 
@@ -236,9 +236,9 @@ def _rows(result: list[Cost]) -> list[tuple[str, float, float, bool]]:
     return [(row.route, row.points, row.seconds, row.extrapolated) for row in result]
 
 
-def _costs_sentence(layout: BagLayout, here: list[Cost]) -> str:
+def _costs_sentence(layout: BagLayout, times: list[Cost]) -> str:
     """The costs in words: as written, at bag level, shrinkage."""
-    dense, level, shrunk = here
+    dense, level, shrunk = times
     how = "measured here"
     if dense.extrapolated:
         size = f"{number(8e-9 * layout.points**2, 2)} GB"

@@ -100,10 +100,10 @@ def _exponents(a: float, difficulty: Difficulty) -> None:
 def _stored_curve(settings: RateSettings) -> tuple[RateSettings, list[Measured]] | None:
     """The kept curve of the same parameters and seed, where it reaches at least as far."""
     for curve in stored(STORED)["curves"]:
-        kept = RateSettings(**curve["settings"])
-        effort = {"largest": kept.largest, "sizes": kept.sizes, "seeds": kept.seeds}
-        if replace(settings, **effort) == kept and settings.largest <= kept.largest:
-            return kept, [Measured(**row) for row in curve["rows"]]
+        stored_settings = RateSettings(**curve["settings"])
+        effort = {"largest": stored_settings.largest, "sizes": stored_settings.sizes, "seeds": stored_settings.seeds}
+        if replace(settings, **effort) == stored_settings and settings.largest <= stored_settings.largest:
+            return stored_settings, [Measured(**row) for row in curve["rows"]]
     return None
 
 
@@ -114,15 +114,15 @@ def _job(settings: RateSettings) -> "Future[list[Measured]]":
 
 def _curve(settings: RateSettings, kind: str) -> None:
     """Measured errors along the theorem's sizes; what needs no sampling is drawn at once."""
-    kept = _stored_curve(settings)
+    stored_curve = _stored_curve(settings)
     try:
-        schedule(kept[0] if kept else settings)
+        schedule(stored_curve[0] if stored_curve else settings)
     except InputError as error:
         st.info(sentence_of(error))
         return
     rows: list[Measured] = []
-    if kept is not None:
-        settings, rows = kept
+    if stored_curve is not None:
+        settings, rows = stored_curve
     else:
         job = get_background().known(f"rates-{settings}")
         if job is not None and job.done() and not isinstance(job.exception(), Cancelled):
@@ -131,7 +131,7 @@ def _curve(settings: RateSettings, kind: str) -> None:
     if not rows:
         words = f"Measuring {settings.sizes} sizes, {settings.seeds} data sets each …"
         redraw_when(lambda: _job(settings).done(), lambda: st.caption(words))
-    elif kept is not None:
+    elif stored_curve is not None:
         st.caption("Stored with the app; produced by `deconditioning deconditional-rates`.")
 
 

@@ -28,8 +28,8 @@ WORDS = ClusterSettings.way.options
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
-def _regressed(clusters: int, apart: float, correlation: float | None) -> Clustered:
-    spec = ClusterSpec(SIMULATION, clusters, apart)
+def _regressed(clusters: int, distance: float, correlation: float | None) -> Clustered:
+    spec = ClusterSpec(SIMULATION, clusters, distance)
     return regress_clusters(spec, MethodSettings(), WAYS if correlation is None else {**WAYS, OWN: correlation})
 
 
@@ -39,15 +39,15 @@ def show() -> None:
     left, right = st.columns([2, 3])
     with left:
         requested = controls(ClusterSettings)
-    clusters, apart, way = requested.clusters, requested.apart, requested.way
+    clusters, distance, way = requested.clusters, requested.apart, requested.way
     correlation = requested.rho if way == OWN else None
-    result, spec = _regressed(clusters, apart, correlation), ClusterSpec(SIMULATION, clusters, apart)
+    result, spec = _regressed(clusters, distance, correlation), ClusterSpec(SIMULATION, clusters, distance)
     curves = [result.curve(way, number) for number in range(clusters)]
     truths = [spec.function(number)(curves[0][0]) for number in range(clusters)]
     with right:
         plotly_live(clusters_plot(curves, truths, height=340, dark=is_dark()), "d-clusters", later=True)
     with left:
-        st.markdown(summary(result, way, apart))
+        st.markdown(summary(result, way, distance))
     record_numbers(cluster_risk=float(result.risks[way].mean()))
     explain(
         _correlation_summary(stored(STORED)["results"]),
@@ -61,24 +61,24 @@ $$\mathrm{Cov}\big(f_c(s), f_{c'}(t)\big) = K(s, t)\,\big(\rho + (1-\rho)\,[c = 
     )
 
 
-def summary(clustered: Clustered, way: str, apart: float) -> str:
+def summary(clustered: Clustered, way: str, distance: float) -> str:
     """Risks of the ways at these settings."""
     risk = {name: float(each.mean()) for name, each in clustered.risks.items()}
     best = min(risk, key=risk.__getitem__)
-    own = "" if way in ("pooled", "separate") else f" (ρ = {number(clustered.correlation[way], 2)})"
+    correlation = "" if way in ("pooled", "separate") else f" (ρ = {number(clustered.correlation[way], 2)})"
     return (
-        f"Mean posterior risk of the functions of the clusters: **{number(risk[way])}**{own}; one for all "
+        f"Mean posterior risk of the functions of the clusters: **{number(risk[way])}**{correlation}; one for all "
         f"{number(risk['pooled'])}, one for each {number(risk['separate'])}, exchangeable "
-        f"{number(risk['exchangeable'])}. At δ = {number(apart, 6)} the best is: {WORDS[best].split(',')[0]}."
+        f"{number(risk['exchangeable'])}. At δ = {number(distance, 6)} the best is: {WORDS[best].split(',')[0]}."
     )
 
 
 def _correlation_summary(results: list[dict[str, Any]]) -> str:
     """What the stored runs say: where borrowing pays."""
     means = _means(results)
-    apart = sorted({row["apart"] for row in results})
-    near, far = apart[0], apart[-1]
-    worst = max(apart, key=lambda at: means["exchangeable", at] / min(means["pooled", at], means["separate", at]))
+    distances = sorted({row["apart"] for row in results})
+    near, far = distances[0], distances[-1]
+    worst = max(distances, key=lambda at: means["exchangeable", at] / min(means["pooled", at], means["separate", at]))
     seeds = len({row["seed"] for row in results})
     return (
         f"Stored, {seeds} seeds: if the clusters are equal (δ = {number(near, 6)}), the risk is "

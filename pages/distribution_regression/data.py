@@ -75,20 +75,20 @@ def choose_data() -> Chosen:
     """The data controls; raises ``InputError`` with a sentence when they make no subjects."""
     source = controls(SourceSettings).source
     if source == "table":
-        return _own()
+        return _uploaded()
     if source == "stand-in":
         requested = controls(StandInSettings)
         words = f"{LABEL} {requested.people} people, 1,440 minutes each."
         return Chosen(
             f"stand-in {requested.people} {requested.seed}", _stand_in(requested.people, requested.seed), words
         )
-    given = controls(SimulationSettings)
-    spec = SimulationSpec(given.n, given.m, given.seed, given.unequal, spread=given.spread)
+    settings = controls(SimulationSettings)
+    spec = SimulationSpec(settings.n, settings.m, settings.seed, settings.unequal, spread=settings.spread)
     drawn, prepared = _simulated(spec)
-    return Chosen(str(spec), prepared, f"Simulation (20): {given.n} subjects, m = {given.m}.", drawn, spec)
+    return Chosen(str(spec), prepared, f"Simulation (20): {settings.n} subjects, m = {settings.m}.", drawn, spec)
 
 
-def _own() -> Chosen:
+def _uploaded() -> Chosen:
     """A table that is kept, or a new one."""
     _upload()
     tables = listed(stored_tables, "d-table")

@@ -12,22 +12,22 @@ LEVEL = 0.05
 _DENSITIES = ("kde", NARROW, CUT)
 
 
-def counts(kept: dict[str, Any], second: str) -> tuple[int, int, int]:
+def counts(document: dict[str, Any], second: str) -> tuple[int, int, int]:
     """In how many settings GPDR is significantly better than another method, in how many worse, and of how many."""
-    tests = [test for test in kept["tests"] if test["second"] == second]
-    apart = [test["mean_difference"] for test in tests if test["p_mean"] < LEVEL]
-    return sum(gap < 0 for gap in apart), sum(gap > 0 for gap in apart), len(tests)
+    tests = [test for test in document["tests"] if test["second"] == second]
+    differences = [test["mean_difference"] for test in tests if test["p_mean"] < LEVEL]
+    return sum(gap < 0 for gap in differences), sum(gap > 0 for gap in differences), len(tests)
 
 
-def on_densities(kept: dict[str, Any]) -> str:
+def on_densities(document: dict[str, Any]) -> str:
     """The claim that GPDR beats kernel densities everywhere: it hangs on what densities do at the ends."""
-    sentences = [_count_sentence(kept, name) for name in _DENSITIES if name in kept["settings"]["methods"]]
+    sentences = [_count_sentence(document, name) for name in _DENSITIES if name in document["settings"]["methods"]]
     sentence = (
         "In the paper the Gaussian process (GPDR) is significantly better than kernel density estimation in all "
         f"settings. Here, at p < 0.05, it is better than {', than '.join(sentences)}. The paper states neither the "
         "bandwidth nor the treatment of the ends."
     )
-    if CUT not in kept["settings"]["methods"] or counts(kept, CUT)[0] < counts(kept, CUT)[2]:
+    if CUT not in document["settings"]["methods"] or counts(document, CUT)[0] < counts(document, CUT)[2]:
         return sentence
     return (
         f"{sentence} The published code truncates narrow densities at 0 and 1 and rescales the rest to sum to one. "
@@ -36,22 +36,22 @@ def on_densities(kept: dict[str, Any]) -> str:
     )
 
 
-def on_embeddings(kept: dict[str, Any]) -> str:
+def on_embeddings(document: dict[str, Any]) -> str:
     """The claim that GPDR beats BDR for large n; what divides them; what uncertain embeddings add."""
-    own = {(c["model"], c["subjects"], c["measures"]): c["mean"] for c in kept["curves"]}
-    if not {"bdr50", "shrunk", LANDMARKS_GP} <= set(kept["settings"]["methods"]):
+    risks = {(c["model"], c["subjects"], c["measures"]): c["mean"] for c in document["curves"]}
+    if not {"bdr50", "shrunk", LANDMARKS_GP} <= set(document["settings"]["methods"]):
         return ""
-    n, m = max(kept["settings"]["subjects"]), min(kept["settings"]["measures"])
-    gap = max(abs(own[LANDMARKS_GP, *size] / own["gpdr", *size] - 1) for size in {key[1:] for key in own})
+    n, m = max(document["settings"]["subjects"]), min(document["settings"]["measures"])
+    gap = max(abs(risks[LANDMARKS_GP, *size] / risks["gpdr", *size] - 1) for size in {key[1:] for key in risks})
     return (
         "In the paper the Gaussian process is better than Bayesian distribution regression (BDR) for large n. "
-        f"Here it is better than {_count_sentence(kept, 'bdr10')}, than {_count_sentence(kept, 'bdr50')}. "
+        f"Here it is better than {_count_sentence(document, 'bdr10')}, than {_count_sentence(document, 'bdr50')}. "
         "The difference is due to the prior of f, not to the number of landmarks: with the Gaussian process's "
         "prior, 10 landmarks have the same "
         f"risk, within {number(max(100 * gap, 0.01), 2)} % in every setting. With few measurements of many subjects "
-        f"({m} of {n}), uncertain embeddings help, most of all with that prior: the risk is {own['gpdr', n, m]:.4f} "
-        f"for the Gaussian process, {own['bdr50', n, m]:.4f} for *BDR, 50 landmarks* and "
-        f"{own['shrunk', n, m]:.4f} for *BDR with the GP's prior*."
+        f"({m} of {n}), uncertain embeddings help, most of all with that prior: the risk is {risks['gpdr', n, m]:.4f} "
+        f"for the Gaussian process, {risks['bdr50', n, m]:.4f} for *BDR, 50 landmarks* and "
+        f"{risks['shrunk', n, m]:.4f} for *BDR with the GP's prior*."
     )
 
 
@@ -67,6 +67,6 @@ def on_accelerometers(results: list[dict[str, Any]]) -> str:
     )
 
 
-def _count_sentence(kept: dict[str, Any], name: str) -> str:
-    better, worse, every = counts(kept, name)
+def _count_sentence(document: dict[str, Any], name: str) -> str:
+    better, worse, every = counts(document, name)
     return f"*{model_name(name)}* in {better} of {every} (worse in {worse})"

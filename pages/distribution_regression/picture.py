@@ -115,8 +115,8 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
 
 def _in_band(result: Comparison) -> str:
     """Over which share of x the band of the estimate contains the true curve, and where it does not."""
-    own = result.curves["gpdr"]
-    outside = np.abs(own.mean - regression_function(result.at)) > 2 * own.sd
+    curve = result.curves["gpdr"]
+    outside = np.abs(curve.mean - regression_function(result.at)) > 2 * curve.sd
     if not outside.any():
         return "The ±2 sd band contains the true curve everywhere."
     at = result.at[outside]
@@ -146,8 +146,8 @@ def others(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> 
 
 def _ceiling(chosen: Chosen) -> float:
     assert chosen.simulated is not None
-    known, seen = chosen.simulated.expected, chosen.simulated.subjects.outcomes.numpy(force=True)
-    return float(min(1.0, known.var() / seen.var()))
+    known, outcomes = chosen.simulated.expected, chosen.simulated.subjects.outcomes.numpy(force=True)
+    return float(min(1.0, known.var() / outcomes.var()))
 
 
 def densities(chosen: Chosen) -> None:
@@ -195,15 +195,18 @@ def remark(chosen: Chosen) -> None:
 
 
 def _function(chosen: Chosen, result: Comparison, model: Model, dark: bool) -> Figure:
-    own, centred = result.curves["gpdr"], model.settings.intercept
+    posterior, centred = result.curves["gpdr"], model.settings.intercept
     lines = {name: curve.mean for name, curve in result.curves.items() if name in model.drawn}
     known = chosen.spec is not None and not centred
     label = "f(x) minus its mean over people" if centred else "f(x)"
     if known:
         lines = {"truth": regression_function(result.at), **lines}
-    low, high = float((own.mean - 2 * own.sd).min()), float((own.mean + 2 * own.sd).max())
+    low, high = (
+        float((posterior.mean - 2 * posterior.sd).min()),
+        float((posterior.mean + 2 * posterior.sd).max()),
+    )
     return function_plot(
-        result.at, own.mean, own.sd, lines, title="Effect of a measurement", model="gpdr",
+        result.at, posterior.mean, posterior.sd, lines, title="Effect of a measurement", model="gpdr",
         name="Gaussian process ±2 sd", labels=(chosen.prepared.subjects.columns[0], label),
         limits=None if known else (low, high), height=380, dark=dark,
     )  # fmt: skip
@@ -233,12 +236,12 @@ def table(result: Comparison, scores: dict[str, Validated], how: ValidationSetti
 
 
 def _shrinkage(scale: float, smallest: float, largest: float) -> str:
-    kept = f"{100 * smallest:.0f} %" if abs(smallest - largest) < 0.005 else (
+    remaining = f"{100 * smallest:.0f} %" if abs(smallest - largest) < 0.005 else (
         f"{100 * smallest:.0f} % (the smallest) to {100 * largest:.0f} % (the largest)"
     )  # fmt: skip
     return (
         f"BDR shrinks the embeddings of subjects with few measurements: with η = {number(scale)}, "
-        f"subjects keep {kept} of their distance from the overall mean."
+        f"subjects keep {remaining} of their distance from the overall mean."
     )
 
 

@@ -36,14 +36,14 @@ def _one_run(n: int, m: int, seed: int) -> list[dict[str, Any]]:
 
 def show() -> None:
     """Stored curves with the runs of this session on them."""
-    kept = stored(STORED)
+    document = stored(STORED)
     st.subheader("Risk against n and m", anchor=False)
-    along, fixed = _choose(kept)
+    along, fixed = _choose(document)
     first, second, label = _ALONG[along]
     picked = {
-        model: sorted((c[first], c["mean"], c["se"] or 0.0) for c in kept["curves"] if c["model"] == model and
+        model: sorted((c[first], c["mean"], c["se"] or 0.0) for c in document["curves"] if c["model"] == model and
                       c[second] == fixed)
-        for model in _drawn(kept)
+        for model in _shown_models(document)
     }  # fmt: skip
     curves = {name: tuple(np.array(v, float) for v in zip(*rows, strict=True)) for name, rows in picked.items()}
     left, right = st.columns([3, 2])
@@ -56,12 +56,12 @@ def show() -> None:
                            lines=_lines(curves, along), now=_now(first, second, fixed, curves), height=440,
                            dark=is_dark())  # fmt: skip
         plotly_live(figure, "d-risk")
-    _below(kept, curves, along, fixed)
+    _below(document, curves, along, fixed)
 
 
-def _drawn(kept: dict[str, Any]) -> list[str]:
+def _shown_models(document: dict[str, Any]) -> list[str]:
     """The Gaussian process and what is chosen beside it, in the order of the file."""
-    offered = kept["settings"]["methods"][1:]
+    offered = document["settings"]["methods"][1:]
     chosen = widgets.multiselect(
         "Risks compared with the Gaussian process", offered, [name for name in SHOWN if name in offered],
         key="d-risk-methods", format_func=model_name,
@@ -69,12 +69,12 @@ def _drawn(kept: dict[str, Any]) -> list[str]:
     return ["gpdr", *(name for name in offered if name in chosen)]
 
 
-def _choose(kept: dict[str, Any]) -> tuple[str, int]:
+def _choose(document: dict[str, Any]) -> tuple[str, int]:
     across, size = st.columns([1, 3])
     with across:
         along = widgets.segmented_control("Against", list(_ALONG), default="n", key="d-along") or "n"
     second = _ALONG[along][1]
-    offered = sorted({c[second] for c in kept["curves"]})
+    offered = sorted({c[second] for c in document["curves"]})
     with size:
         other = "m" if along == "n" else "n"
         fixed = widgets.segmented_control(f"At {other}", offered, default=FIXED[along], key=f"d-fixed-{other}")
@@ -103,29 +103,29 @@ def _words(curves: dict[str, Any], along: str, fixed: int) -> None:
         )
 
 
-def _below(kept: dict[str, Any], curves: dict[str, Any], along: str, fixed: int) -> None:
+def _below(document: dict[str, Any], curves: dict[str, Any], along: str, fixed: int) -> None:
     """What the paper says of it, the paired tests, and where the numbers come from."""
-    for sentence in (paper_results.on_densities(kept), paper_results.on_embeddings(kept)):
+    for sentence in (paper_results.on_densities(document), paper_results.on_embeddings(document)):
         if sentence:
             st.markdown(sentence)
     with st.expander("Mean risks, compared over the same runs"):
         for name in curves:
             if name != "gpdr":
-                st.markdown(_compared(kept, name, along, fixed))
-    given = kept["settings"]
-    runs = f"{given['seeds'][0]}-{given['seeds'][-1]}"
+                st.markdown(_compared(document, name, along, fixed))
+    settings = document["settings"]
+    runs = f"{settings['seeds'][0]}-{settings['seeds'][-1]}"
     command = (
-        f"deconditioning distribution-regression --subjects {_list(given['subjects'])} --measures "
-        f"{_list(given['measures'])} --methods {_list(given['methods'])} --seeds {runs} --curves --json FILE"
+        f"deconditioning distribution-regression --subjects {_list(settings['subjects'])} --measures "
+        f"{_list(settings['measures'])} --methods {_list(settings['methods'])} --seeds {runs} --curves --json FILE"
     )
     st.caption(
-        f"Stored: mean ± 2 standard errors over {len(given['seeds'])} runs, paired t-tests over the same; made by "
-        f"`{command}`, measured with version {kept['version']}, seeds {runs}."
+        f"Stored: mean ± 2 standard errors over {len(settings['seeds'])} runs, paired t-tests over the same; made by "
+        f"`{command}`, measured with version {document['version']}, seeds {runs}."
     )
 
 
-def _compared(kept: dict[str, Any], name: str, along: str, fixed: int) -> str:
-    tests = [t for t in kept["tests"] if t["second"] == name and t[_ALONG[along][1]] == fixed]
+def _compared(document: dict[str, Any], name: str, along: str, fixed: int) -> str:
+    tests = [t for t in document["tests"] if t["second"] == name and t[_ALONG[along][1]] == fixed]
     tests.sort(key=lambda t: t[_ALONG[along][0]])
     return f"{model_name('gpdr')} against *{model_name(name)}*: " + "; ".join(_test(t, along) for t in tests) + "."
 

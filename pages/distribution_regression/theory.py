@@ -81,8 +81,8 @@ def _lemma() -> None:
 
 def _lemma_said(result: Separation, alpha: float) -> str:
     """How much of f averages keep at a concentration, and why."""
-    place = int(np.argmin(np.abs(result.concentration - alpha)))
-    share, varies = 1 / result.exact[place], max(result.square - result.mean**2, 0.0)
+    index = int(np.argmin(np.abs(result.concentration - alpha)))
+    share, varies = 1 / result.exact[index], max(result.square - result.mean**2, 0.0)
     if result.mean**2 < NOTHING * result.square:
         why = "Its overall average is zero, so no bounded function keeps less."
     elif varies < FLAT * result.square:
@@ -92,7 +92,7 @@ def _lemma_said(result: Separation, alpha: float) -> str:
     return (
         f"At α = {number(alpha)} averages over subjects keep **{number(100 * share)} %** of this function's square. "
         f"{why} The sd of its values is {number(varies**0.5)}, but the sd of the averages over subjects is only "
-        f"{number((varies / (1 + alpha)) ** 0.5)} (drawn: {number(result.averages[place].std())}). The outcomes show "
+        f"{number((varies / (1 + alpha)) ** 0.5)} (drawn: {number(result.averages[index].std())}). The outcomes show "
         "no more of its variation than that."
     )
 

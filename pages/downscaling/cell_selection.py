@@ -113,10 +113,14 @@ def bar(problem: DownscalingProblem) -> None:
         if refusal := _done(problem):
             st.markdown(refusal, width="content")
         if problem.spec.hide or problem.spec.reveal:
-            st.button("As drawn by the seed", on_click=_put, args=({HIDE: "", REVEAL: ""},), key="lab-as-drawn")
+            st.button(
+                "As drawn by the seed", on_click=_set_controls, args=({HIDE: "", REVEAL: ""},), key="lab-as-drawn"
+            )
         if problem.spec.region is not None:
             rows, columns = ((0, size - 1) for size in problem.whole_shape)
-            st.button("Whole field", on_click=_put, args=({ROWS: rows, COLUMNS: columns},), key="lab-whole-field")
+            st.button(
+                "Whole field", on_click=_set_controls, args=({ROWS: rows, COLUMNS: columns},), key="lab-whole-field"
+            )
     if how := _HOW[mode()]:
         st.caption(how)
     warnings([*st.session_state.get(Key.CELL_NOTES, []), *st.session_state.pop(Key.CELL_REFUSALS, [])])
@@ -157,7 +161,7 @@ def mode() -> str:
     return st.session_state.get(_MODE) or "look"
 
 
-def _put(values: dict[str, Any]) -> None:
+def _set_controls(values: dict[str, Any]) -> None:
     set_on_next_run(values)
 
 
@@ -187,7 +191,7 @@ def lattice(problem: DownscalingProblem, known: bool) -> dict[str, Any]:
         "seen": st.session_state.get(Key.CELL_EVENT, 0.0),
     }
     if known and y is not None and problem.coarse.size <= _MOST_TOLD:
-        result["known"] = _known(problem)
+        result["known"] = _current(problem)
     return result
 
 
@@ -204,17 +208,17 @@ _STATES = (
 )  # fmt: skip
 
 
-def _known(problem: DownscalingProblem) -> dict[str, Any]:
+def _current(problem: DownscalingProblem) -> dict[str, Any]:
     """Coarse values and what became of each cell, for those who cannot see the map."""
     states = np.where(problem.observed, 0, np.where(problem.drawn, 1, 4)).astype(float)
     for cells, state in ((problem.spec.hide, 2), (problem.spec.reveal, 3)):
         for cell in cells:
             if (number := number_of(problem, cell)) is not None:
                 states.flat[number] = state
-    written = [base64.b64encode(v.astype("<f4").tobytes()).decode("ascii") for v in (problem.coarse_truth, states)]
+    encoded = [base64.b64encode(v.astype("<f4").tobytes()).decode("ascii") for v in (problem.coarse_truth, states)]
     return {
-        "values": written[0],
-        "states": written[1],
+        "values": encoded[0],
+        "states": encoded[1],
         "shape": " ".join(map(str, problem.coarse_shape)),
         "words": list(_STATES),
     }

@@ -81,8 +81,8 @@ def _problem(key: str, source: dict[str, Any], spec: dict[str, Any]) -> Downscal
 
 @st.cache_resource(show_spinner=False, max_entries=4)
 def _warped(key: str, warp: str, _problem: DownscalingProblem) -> DownscalingProblem:
-    given = Warp.from_dict(json.loads(warp))
-    return warped(_problem, given, given.sentence)
+    chosen_warp = Warp.from_dict(json.loads(warp))
+    return warped(_problem, chosen_warp, chosen_warp.sentence)
 
 
 def problem_of(choice: Choice) -> DownscalingProblem:
@@ -160,8 +160,8 @@ def choose(hidden: DeltaGenerator) -> Choice:
         spec = _spec(fields, source, hidden, (requested, dimensions_place))
     choice = Choice(source, spec)
     if _is_own(key):
-        own = [name for name in page_record().controls if name in _IN_DIALOG or "dim-" in name]
-        page_record().reachable |= set(own)
+        in_dialog = [name for name in page_record().controls if name in _IN_DIALOG or "dim-" in name]
+        page_record().reachable |= set(in_dialog)
     st.session_state[Key.SHOWN_CHOICE] = choice
     return choice
 
@@ -193,9 +193,9 @@ def _spec(
     if source.regions:
         default = {**default, "withhold": 0.0}
     target, covariates, mediators = _variables(fields, source, default)
-    own = [*covariates, *mediators] if source.target_apart else [target, *covariates, *mediators]
+    fine_names = [*covariates, *mediators] if source.target_apart else [target, *covariates, *mediators]
     with dimensions_place:
-        select, coarse = _selections(fields, source, default, (own, target, covariates, mediators))
+        select, coarse = _selections(fields, source, default, (fine_names, target, covariates, mediators))
     used = [(source.fields, name, select) for name in covariates]
     if not source.regions:
         used.insert(0, (source.coarse or source.fields, target, coarse if source.coarse else select))
@@ -216,8 +216,8 @@ def _selections(
     fields: Fields, source: Source, default: dict[str, Any], names: tuple[list[str], str, list[str], list[str]]
 ) -> tuple[dict[str, int | str], dict[str, int | str]]:
     """Time, level and member of the fields, and of a coarse target in a file of its own."""
-    own, target, covariates, mediators = names
-    select = dimensions(fields, own, default.get("select", {}))
+    fine_names, target, covariates, mediators = names
+    select = dimensions(fields, fine_names, default.get("select", {}))
     if source.mediator:
         select |= dimensions(fields_of(source.mediator), mediators, {}, leave_out=list(select))
     if not source.coarse:
@@ -261,15 +261,15 @@ def _holder_of(source: Source, name: str) -> str:
 
 def _variables(fields: Fields, source: Source, default: dict[str, Any]) -> tuple[str, list[str], list[str]]:
     """Target, covariates and mediators."""
-    here = fields.variables()
-    there = fields_of(source.coarse).variables() if source.coarse else here
-    between = fields_of(source.mediator).variables() if source.mediator else there
-    labels = labels_of({**there, **between, **here})
+    fine = fields.variables()
+    coarse = fields_of(source.coarse).variables() if source.coarse else fine
+    between = fields_of(source.mediator).variables() if source.mediator else coarse
+    labels = labels_of({**coarse, **between, **fine})
     if source.regions:
         target = pick("Target", "target", files.attributes(source.to_dict()), "")
     else:
-        target = pick("Target", "target", list(there), default.get("target", ""), labels)
-    offered = [name for name in here if name != target or source.coarse]
+        target = pick("Target", "target", list(coarse), default.get("target", ""), labels)
+    offered = [name for name in fine if name != target or source.coarse]
     first = [name for name in _default_covariates(source, fields, target, default) if name in offered]
     _follow_default("cov", first)
     covariates = several("Covariates (high resolution)", "cov", offered, first, labels)
@@ -277,15 +277,17 @@ def _variables(fields: Fields, source: Source, default: dict[str, Any]) -> tuple
         return target, covariates, []
     shared = [n for n in between if n != target] if source.coarse else offered
     if source.coarse and not source.mediator:
-        shared = [name for name in shared if name in here]
+        shared = [name for name in shared if name in fine]
     return target, covariates, several("Mediators", "med", shared, default.get("mediators", []), labels)
 
 
 def _of_cells(fields: Fields, source: Source, used: Sequence[str]) -> tuple[str | None, str | None]:
     """The field by which means over cells are weighted beside area, and the one with the sd of each value's error."""
-    here = fields.variables()
-    names = {NONE: "area alone", **labels_of(here)}
-    weights = pick("Weights of a cell's pixels", "weights", [NONE, *(n for n in here if n != used[0])], NONE, names)
+    variables = fields.variables()
+    names = {NONE: "area alone", **labels_of(variables)}
+    weights = pick(
+        "Weights of a cell's pixels", "weights", [NONE, *(n for n in variables if n != used[0])], NONE, names
+    )
     errors: list[str] = []
     if source.regions:
         errors = files.attributes(source.to_dict())
@@ -304,10 +306,12 @@ def _default_covariates(source: Source, fields: Fields, target: str, default: di
     from deconditioning.fields.guess.variables import static_covariates
 
     first, *more = keys_of(source.fields)
-    own = list(default.get("covariates", []))
+    defaults = list(default.get("covariates", []))
     described = any(entry.key == first and entry.default for entry in catalogue())
     fixed = [guess.value for guess in static_covariates(fields, target)] if more or not described else []
-    return own + [name for name in fixed if name not in own and not (described and fields_of(first).holds(name))]
+    return defaults + [
+        name for name in fixed if name not in defaults and not (described and fields_of(first).holds(name))
+    ]
 
 
 def _follow_default(key: str, default: list[str]) -> None:
@@ -333,5 +337,5 @@ def labels_of(variables: Mapping[str, Variable]) -> dict[str, str]:
         name: f" ({v.units.removeprefix('(').removesuffix(')')})" if v.units else "" for name, v in variables.items()
     }
     plain = {name: (v.long_name or name) + units[name] for name, v in variables.items()}
-    alike = [label for label, count in Counter(plain.values()).items() if count > 1]
-    return {name: f"{label}: {name}" if label in alike else label for name, label in plain.items()}
+    repeated = [label for label, count in Counter(plain.values()).items() if count > 1]
+    return {name: f"{label}: {name}" if label in repeated else label for name, label in plain.items()}

@@ -29,22 +29,22 @@ def dimensions(
     for dim, labels in extra.items():
         if len(labels) > 1:
             requested = st.session_state.get(Key.SELECTION, {}).get(dim, default.get(dim, 0))
-            wanted = min(index_of(dim, labels, requested), len(labels) - 1)
+            index = min(index_of(dim, labels, requested), len(labels) - 1)
             options = places(labels)
             _read_place(f"dim-{dim}", dim, labels, options)
-            picked = pick(plain(title_of(dim)), f"dim-{dim}", options, options[wanted])
+            picked = pick(plain(title_of(dim)), f"dim-{dim}", options, options[index])
             select[dim] = options.index(picked)
     return select
 
 
-def coarse_dimensions(coarse: Fields, target: str, beside: tuple[Fields, list[str], Any]) -> dict[str, int | str]:
+def coarse_dimensions(coarse: Fields, target: str, of_fields: tuple[Fields, list[str], Any]) -> dict[str, int | str]:
     """One select box for every further dimension of a target in a file of its own; it opens on what matches the choice
-    ``beside`` it (fields, their names, what is selected of them) where something does."""
+    ``of_fields`` (fields, their names, what is selected of them) where something does."""
     result: dict[str, int | str] = {}
     for dim, labels in coarse.check(target).extra.items():
         if len(labels) < 2:
             continue
-        fields, names, select = beside
+        fields, names, select = of_fields
         label = chosen_label(fields, names, dim, labels, select)
         match = None if label is None else place_matching(labels, label)
         options, key = places(labels), f"coarse-dim-{dim}"

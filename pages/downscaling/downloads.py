@@ -64,13 +64,13 @@ def downloads(
 
 def _many_steps(choice: Choice, file: str) -> None:
     """The command that takes this model to every time step of a Zarr store."""
-    kept = sentence_of(f"`{file}`")
+    settings_file = sentence_of(f"`{file}`")
     fields = sentence_of(", ".join(f"`{name}`" for name in choice.spec.covariates))
     with st.expander("Many time steps (Zarr)"):
         st.markdown(
             "Apply the same model to every time step of a Zarr store, region by region; the memory does not grow with "
-            f"the store. Press **Settings** to save this model, with the hyperparameters of the sliders, as {kept}. "
-            f"Then run in the project folder:\n\n`{_predict_command(file)}`"
+            f"the store. Press **Settings** to save this model, with the hyperparameters of the sliders, as "
+            f"{settings_file}. Then run in the project folder:\n\n`{_predict_command(file)}`"
         )
         needs = f"{fields} of every step" if fields else "the grid of each step"
         st.markdown(

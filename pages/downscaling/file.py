@@ -37,12 +37,12 @@ def offer(choice: Choice, leaving: ResultDataset, name: str, place: DeltaGenerat
         delivery = replace(delivery, resolution=float(stated))
     if delivery is None:
         return
-    drawn = _drawn(choice, leaving.problem, leaving.spec, delivery.draws) if delivery.draws else None
+    drawn = _joint_draws(choice, leaving.problem, leaving.spec, delivery.draws) if delivery.draws else None
     stem = leaving.drs_name if by_standard else name
     zipped = delivery.store or delivery.apart
     place.download_button(
         _ZARR if delivery.store else _NETCDF,
-        partial(_made, leaving, delivery, drawn, stem),
+        partial(_packed, leaving, delivery, drawn, stem),
         f"{stem}.{'zip' if zipped else 'nc'}",
         "application/zip" if zipped else "application/x-netcdf",
         key="get-nc",
@@ -63,7 +63,7 @@ def _requested() -> tuple[Delivery | None, bool]:
     levels = ", ".join(number(100 * level, 6) for level in QUANTILES)
     quantiles = widgets.toggle(f"Quantiles ({levels} %)", key="quantiles", place=left)
     single = widgets.toggle("Single precision (float32)", key="single", place=right)
-    apart = widgets.toggle(
+    separate = widgets.toggle(
         "One file per grid", key="apart", place=left, help="Fine and coarse fields in separate files"
     )
     by_standard = widgets.toggle(
@@ -72,18 +72,18 @@ def _requested() -> tuple[Delivery | None, bool]:
         place=right,
         help="The CORDEX file name, built from the attributes of the input",
     )
-    own = widgets.text_input(
+    text = widgets.text_input(
         "Your own attributes", key="attributes", placeholder="doi=10.5281/zenodo.1234; contact=me@example.org"
     )
     try:
-        attributes = attributes_of_text([part for part in own.split(";") if part.strip()])
-        return Delivery(draws, QUANTILES if quantiles else (), single, apart, form == _ZARR, attributes), by_standard
+        attributes = attributes_of_text([part for part in text.split(";") if part.strip()])
+        return Delivery(draws, QUANTILES if quantiles else (), single, separate, form == _ZARR, attributes), by_standard
     except InputError as error:
         refusal(error)
         return None, by_standard
 
 
-def _drawn(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, count: int) -> Draws | None:
+def _joint_draws(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, count: int) -> Draws | None:
     """The draws, made in the background from the sums that the page keeps; None until they are there."""
     data, sums, _ = picture.inputs_of_draws(choice, problem, spec)
 
@@ -104,6 +104,6 @@ def _drawn(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, count: 
     return awaited(key, "members", work, f"Drawing {count} fields for the file …")
 
 
-def _made(leaving: ResultDataset, delivery: Delivery, drawn: Draws | None, stem: str) -> Any:
+def _packed(leaving: ResultDataset, delivery: Delivery, drawn: Draws | None, stem: str) -> Any:
     drawing = None if drawn is None else lambda count, seed: drawn
     return packed(leaving.dataset(delivery, drawing), delivery, stem)[0]

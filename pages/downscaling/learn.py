@@ -84,8 +84,8 @@ def _integrate(problem: DownscalingProblem, model: NamedModel) -> bool | None:
     if len(problem.data.targets) >= INTEGRATED or not model.on_bags:
         return None
     names = {"integrated": "averaged over their posterior", "one": "the most probable ones"}
-    own = model.start(problem.matched).integrate
-    return own_choice(_LEARNING.integrate, {"integrated": True, "one": False}, names, own)
+    default = model.start(problem.matched).integrate
+    return own_choice(_LEARNING.integrate, {"integrated": True, "one": False}, names, default)
 
 
 def _average(problem: DownscalingProblem, model: NamedModel) -> bool:
@@ -181,9 +181,9 @@ def open_run(run: Run) -> None:
     if isinstance(kernel := settings["settings"].get("kernel"), dict):
         model = named(settings["model"])
         values |= family_values(model, KernelSpec.from_dict(kernel), problem["covariates"])
-        place = DownscaleSettings.spatial.key
-        if all(model.start(matched).spatial == values.get(place) for matched in (True, False)):
-            values[place] = OWN  # what the model has of itself is no setting of the address
+        key = DownscaleSettings.spatial.key
+        if all(model.start(matched).spatial == values.get(key) for matched in (True, False)):
+            values[key] = OWN  # what the model has of itself is no setting of the address
         if values.get(DownscaleSettings.local_slopes.key) == "same":
             values[DownscaleSettings.local_slopes.key] = OWN
     st.session_state[Key.SELECTION] = problem["select"]
@@ -191,8 +191,8 @@ def open_run(run: Run) -> None:
     set_values(values)
 
 
-def watch(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, wanted: str) -> None:
-    """The run's panel: live while it goes on, its outcome when it has ended; ``wanted``: what its warp is to be."""
+def watch(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, requested_warp: str) -> None:
+    """The run's panel: live while it goes on, then its outcome; ``requested_warp``: AUTO, "none" or a warp."""
     run = current_run()
     if run is None:
         return
@@ -205,7 +205,7 @@ def watch(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, wanted: 
         with beside_picture():
             follow(run, draw)
         return
-    _take_over(run, choice, problem, spec, wanted)
+    _take_over(run, choice, problem, spec, requested_warp)
     _ended(run, problem)
 
 
@@ -245,9 +245,9 @@ def _picture_so_far(
     best = _best(rows)
     if not best or not same:
         return
-    given = next((row["warp"] for row in reversed(rows) if "warp" in row), None)
-    if given is not None:
-        choice = replace(choice, warp=warp.of_learned({"warp": given}))
+    latest_warp = next((row["warp"] for row in reversed(rows) if "warp" in row), None)
+    if latest_warp is not None:
+        choice = replace(choice, warp=warp.of_learned({"warp": latest_warp}))
         problem = problem_of(choice)
     view = quick_view(choice, problem, interactive.traced_spec(spec, problem, dict(best)))
     panel = mean_panel(problem, field_scale(problem), view.mean, "Posterior mean so far")
@@ -255,7 +255,7 @@ def _picture_so_far(
     plotly_live(figure, "map-so-far")
 
 
-def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: ModelSpec, wanted: str) -> None:
+def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: ModelSpec, requested_warp: str) -> None:
     """The learned values go into the sliders, once, when the page still shows the same problem and model."""
     learned = (run.result or {}).get("learned")
     if not learned or not _same_problem(run, choice):
@@ -263,7 +263,7 @@ def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: Mode
     if learned["model"] != spec.model.name:
         _switch_model(run, spec.model.name, str(learned["model"]))
         return
-    warp.take(choice, wanted, learned)
+    warp.take(choice, requested_warp, learned)
     if choice.warp != warp.of_learned(learned):
         return
 

@@ -70,9 +70,9 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
     if model.uses("inducing"):
         changes["inducing"] = control(_MODEL.inducing.inner)
     with group("Kernel families"):
-        own = own_words(OFFERED[model.start(problem.matched).spatial])
-        place = _family(_MODEL.spatial.inner, {OWN: own, **OFFERED})
-        changes["spatial"] = None if place == OWN else place
+        usual_word = own_words(OFFERED[model.start(problem.matched).spatial])
+        spatial = _family(_MODEL.spatial.inner, {OWN: usual_word, **OFFERED})
+        changes["spatial"] = None if spatial == OWN else spatial
         if model.has_covariate_kernel:
             changes["kernel"] = _family(_MODEL.kernel.inner, OFFERED)
             changes["structure"] = control(_MODEL.structure)
@@ -228,8 +228,8 @@ def as_learned(problem: DownscalingProblem, spec: ModelSpec) -> ModelSpec:
     """The average of models that was learned from these cells, where the sliders stand at its values; else ``spec``."""
     name, others = st.session_state.get(Key.LEARNED_OTHERS) or ("", ())
     same = name == spec.model.name and st.session_state.get(Key.LEARNED_FROM) == problem.spec.to_dict()
-    stands = same and _agree(slider_values(spec, problem.data.bags.count), st.session_state[Key.LEARNED_SLIDERS])
-    return replace(spec, others=others) if stands else spec
+    unchanged = same and _agree(slider_values(spec, problem.data.bags.count), st.session_state[Key.LEARNED_SLIDERS])
+    return replace(spec, others=others) if unchanged else spec
 
 
 def _say_reach(problem: DownscalingProblem, kernel: KernelSpec) -> None:
@@ -294,10 +294,10 @@ def slider_key(prefix: str, name: str, term: int, factor: int = 0, column: int =
 
 
 def _words(factor: Factor) -> str:
-    return ", ".join(_spoken(name) for name in factor.columns)
+    return ", ".join(_plain_name(name) for name in factor.columns)
 
 
-def _spoken(name: str) -> str:
+def _plain_name(name: str) -> str:
     return plain(name.replace("_", " "))
 
 
@@ -306,7 +306,7 @@ def _factor_sliders(prefix: str, place: tuple[int, int], factor: Factor, shown: 
     one = _SLIDERS.slope if factor.kind.slopes_for_scales else _SLIDERS.lengthscale
     scales = []
     for index, value in enumerate(factor.lengthscales):
-        of = _spoken(factor.columns[index]) if several else _words(factor)
+        of = _plain_name(factor.columns[index]) if several else _words(factor)
         key = slider_key(prefix, "l", *place, index)
         moved = _slider(one, f"{one.title}: {of}", key, _turned(factor, value), **shown.get(key, {}))
         scales.append(_turned(factor, moved))

@@ -123,11 +123,11 @@ def _baseline_scores(
     key: str, name: str, truth: np.ndarray, predicted: Predicted, problem: DownscalingProblem
 ) -> dict[str, float]:
     """Scores of a baseline; they are kept, since they do not follow the sliders."""
-    kept = st.session_state.setdefault(Key.BASELINE_SCORES, {})
+    cached_scores = st.session_state.setdefault(Key.BASELINE_SCORES, {})
     mark = (key, name, int(np.isfinite(truth).sum()))
-    if mark not in kept:
-        kept[mark] = score_field(truth, predicted, area=problem.grid.area)
-    return kept[mark]
+    if mark not in cached_scores:
+        cached_scores[mark] = score_field(truth, predicted, area=problem.grid.area)
+    return cached_scores[mark]
 
 
 def _learned_baselines(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -> dict[str, Any]:
@@ -221,7 +221,7 @@ def one_cell(problem: DownscalingProblem, view: View, point: tuple[float, float]
         st.caption("The point you clicked is outside every coarse cell.")
         return
     mine, name = problem.cell == cell, cells_text([cell_of(problem, cell)])
-    seen = "seen by the model" if problem.observed.ravel()[cell] else "withheld from the model"
+    role = "seen by the model" if problem.observed.ravel()[cell] else "withheld from the model"
     value = problem.coarse_truth.ravel()[cell]
     back = reaggregate(problem, view.mean).ravel()[cell]
     units = plain(problem.units)
@@ -230,7 +230,7 @@ def one_cell(problem: DownscalingProblem, view: View, point: tuple[float, float]
     if problem.regions is not None and problem.regions.cell is not None:
         label = plain(problem.regions.name[int((problem.regions.cell == cell).argmax())])
     st.markdown(
-        f"**{label}** ({where}, {int(mine.sum())} pixels): coarse value **{value:.2f} {units}** ({seen}), "
+        f"**{label}** ({where}, {int(mine.sum())} pixels): coarse value **{value:.2f} {units}** ({role}), "
         f"average of the posterior mean {back:.2f} {units}."
     )
     rows = {"Posterior mean": view.mean[mine], "Posterior sd": view.sd[mine]}

@@ -29,7 +29,7 @@ from pages.downscaling.distribution.view import View
 from pages.downscaling.essentials import ESSENTIALS
 from pages.downscaling.footprints import learned
 from pages.downscaling.frames import ahead
-from pages.downscaling.frames.along import Standing
+from pages.downscaling.frames.along import SliderPosition
 from pages.downscaling.own_file import dialog
 from pages.downscaling.presets import PRESETS
 from pages.kit.layout.page_layout import notes, page_header, refusals
@@ -57,7 +57,7 @@ def body() -> None:
     """Controls in the sidebar, picture in the middle, numbers below."""
     sentence, hidden = descriptions.first_sentence()
     with st.sidebar:
-        choice, wanted = warp.choose(data.choose(hidden))
+        choice, requested_warp = warp.choose(data.choose(hidden))
     shows_draws = draws.switch(hidden)
     problem = data.problem_of(choice)
     with st.sidebar:
@@ -67,23 +67,23 @@ def body() -> None:
     numbers.hope(choice.key, problem, below=False)
     cell_selection.bar(problem)
     maps = picture.Maps.of(problem)
-    spec, view, stands = picture.posterior(choice, problem, start, maps)
+    spec, view, position = picture.posterior(choice, problem, start, maps)
     with st.sidebar:
-        how = learn.options(problem, spec.model) | {"warp": wanted}
+        how = learn.options(problem, spec.model) | {"warp": requested_warp}
         learn.learn_button(choice, problem, settings, spec, how)
         shown_doubt = uncertainty.choose(problem)
-    learn.watch(choice, problem, spec, wanted)
+    learn.watch(choice, problem, spec, requested_warp)
     baselines = numbers.interpolations(choice.key, problem)
     panels = picture.panels_of(choice, settings, start, spec, view, maps)
     on_maps = shown_doubt.panels(panels, problem, maps.scale, view)
-    cell = picture.draw_maps(choice, on_maps, view, maps, stands.by_slider())
+    cell = picture.draw_maps(choice, on_maps, view, maps, position.by_slider())
     held, checked = trust.of_view(problem, view), learn.one_scale_up(choice, problem, spec)
     doubts = trust.refusals(problem, view, checked)
     with maps.places[picture.TRUST]:
         trust.panel(problem, view, held, baselines["bilinear"], doubts)
         trust.one_scale_up(spec, checked)
         learn.warn(choice, problem, spec, view)
-    _reservations(choice, problem, settings, stands, spec, view, shown_doubt)
+    _reservations(choice, problem, settings, position, spec, view, shown_doubt)
     numbers.hope(choice.key, problem, below=True)
     descriptions.what_it_shows(problem, spec, view)
     explore(choice, problem, spec, view, maps, shows_draws)
@@ -98,8 +98,8 @@ def body() -> None:
 
 
 def _reservations(
-    choice: data.Choice, problem: DownscalingProblem, settings: DownscaleSettings, stands: Standing, spec: ModelSpec,
-    view: View, doubt: uncertainty.Shown,
+    choice: data.Choice, problem: DownscalingProblem, settings: DownscaleSettings, position: SliderPosition,
+    spec: ModelSpec, view: View, doubt: uncertainty.Shown,
 ) -> None:  # fmt: skip
     """What is not exact yet, what was added to a diagonal, what the hyperparameters know of hidden cells; once nothing
     is missing, the maps along the sliders are computed.
@@ -108,7 +108,7 @@ def _reservations(
     """
     with st.container():
         picture.await_exact(choice, problem, spec, view)
-        ahead.show(choice, problem, replace(spec, others=()), view, stands, spread=doubt.is_sd)
+        ahead.show(choice, problem, replace(spec, others=()), view, position, spread=doubt.is_sd)
         if view.jitter:
             st.warning(
                 f"{number(view.jitter, 2)} was added to the diagonal of a matrix to factorise it. Increase σ² to avoid "

@@ -26,16 +26,16 @@ from deconditioning.downscaling.warping.physical_map import physical_map
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import (
+    LargestValues,
     MapKey,
-    Reaches,
     all_panels,
     chosen_cell_marks,
     field_scale,
     footprint_marks,
     keys_of,
+    largest_values,
     mean_panel,
     named_regions,
-    reaches,
 )
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
@@ -45,7 +45,7 @@ from deconditioning.wording import number
 from pages.downscaling import cell_selection
 from pages.downscaling.data import Choice, problem_of
 from pages.downscaling.distribution.view import View, mean_of
-from pages.downscaling.frames.along import Standing, standing
+from pages.downscaling.frames.along import SliderPosition, slider_position
 from pages.downscaling.model import as_learned, begin, hyperparameters
 from pages.downscaling.numbers import rounding
 from pages.kit.chart.background import get_background, redraw_when, session_lane
@@ -64,7 +64,7 @@ _NOTABLE = 0.1
 #: The lane of the maps that are computed ahead of a slider (`frames.ahead`).
 FRAMES = "frames"
 _Along = Mapping[str, tuple[str, float]]
-_Shown = tuple[ModelSpec, "View", Standing]
+_Shown = tuple[ModelSpec, "View", SliderPosition]
 
 
 @st.cache_resource(show_spinner=False)
@@ -118,8 +118,8 @@ def _exact_job(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
         scale = None if result.scale is None else problem.on_grid(result.scale)
         more: dict[str, Any] = {"left_out": result.left_out, "sd_latent": latent, "scale": scale,
                                 "stations": result.stations}  # fmt: skip
-        here = Later(lambda: predictive.mean), Later(lambda: predictive)
-        return View(*here, result.notes, result.evidence, result.jitter, exact=True, **more)
+        moments = Later(lambda: predictive.mean), Later(lambda: predictive)
+        return View(*moments, result.notes, result.evidence, result.jitter, exact=True, **more)
 
     return get_background().request(spec_key(choice, spec), session_lane("exact"), work)
 
@@ -250,11 +250,11 @@ def _look(dark: bool) -> dict[str, Any]:
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def _given(key: str, dark: bool, _panels: list[Panel], _problem: DownscalingProblem) -> dict[str, Prepared]:
+def _observed_maps(key: str, dark: bool, _panels: list[Panel], _problem: DownscalingProblem) -> dict[str, Prepared]:
     """The maps that no slider changes, written out: the coarse observation and the truth, where it is known."""
-    given = [panel for panel in _panels if panel.key in (MapKey.OBSERVED, MapKey.TRUTH)]
-    figures = {panel.key: field_map(panel, **_look(dark)) for panel in given}
-    observed = next(panel for panel in given if panel.key == MapKey.OBSERVED)
+    observed_panels = [panel for panel in _panels if panel.key in (MapKey.OBSERVED, MapKey.TRUTH)]
+    figures = {panel.key: field_map(panel, **_look(dark)) for panel in observed_panels}
+    observed = next(panel for panel in observed_panels if panel.key == MapKey.OBSERVED)
     footprints = footprint_marks(_problem, MapKey.OBSERVED, observed.scale)
     figures[MapKey.OBSERVED]["data"] += footprints + chosen_cell_marks(_problem)
     figures[MapKey.OBSERVED]["layout"]["meta"] |= named_regions(_problem)
@@ -262,10 +262,10 @@ def _given(key: str, dark: bool, _panels: list[Panel], _problem: DownscalingProb
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
-def _usual(key: str, _problem: DownscalingProblem, _view: Callable[[], View]) -> Reaches:
+def _usual(key: str, _problem: DownscalingProblem, _view: Callable[[], View]) -> LargestValues:
     """How far spread and error reach at the values where the sliders begin."""
     view = _view()
-    return reaches(_problem, view.mean, view.sd, every=view.every, sd_every=view.sd_every)
+    return largest_values(_problem, view.mean, view.sd, every=view.every, sd_every=view.sd_every)
 
 
 def _whole_page() -> None:
@@ -287,9 +287,9 @@ def posterior(choice: Choice, problem: DownscalingProblem, start: ModelSpec, map
         with st.sidebar:
             single = hyperparameters(problem, start)
         spec = as_learned(problem, single)
-        view, stands = _current_view(choice, problem, spec), standing(choice, problem, start, single)
-        maps.draw(mean_panel(problem, maps.scale, view.mean), stands.by_slider(), view.every)
-        return spec, view, stands
+        view, position = _current_view(choice, problem, spec), slider_position(choice, problem, start, single)
+        maps.draw(mean_panel(problem, maps.scale, view.mean), position.by_slider(), view.every)
+        return spec, view, position
 
     with maps.places[MapKey.MEAN]:
         return picture_first(draw)
@@ -301,13 +301,13 @@ def panels_of(
     """Every map of the view, as it is drawn here and printed."""
     problem = maps.problem
     usual = _usual_reaches(choice, settings, start, view if start == spec else None, problem)
-    here = reaches(problem, view.mean, view.sd, every=view.every, sd_every=view.sd_every)
-    return all_panels(problem, maps.scale, view.mean, view.sd, here.steadied(usual))
+    limits = largest_values(problem, view.mean, view.sd, every=view.every, sd_every=view.sd_every)
+    return all_panels(problem, maps.scale, view.mean, view.sd, limits.steady(usual))
 
 
 def _usual_reaches(
     choice: Choice, settings: DownscaleSettings, start: ModelSpec, view: View | None, problem: DownscalingProblem
-) -> Reaches:
+) -> LargestValues:
     """How far spread and error reach where the sliders begin, given the ``view`` there if that is what is shown.
 
     Cells hidden or revealed by hand leave that as it is, so that the colours of what they change stay comparable.
@@ -323,7 +323,7 @@ def _usual_reaches(
 
 def draw_maps(choice: Choice, panels: list[Panel], view: View, maps: Maps, along: _Along) -> tuple[float, float] | None:
     """Coarse observation, truth, 2 sd and error; returns the point that was clicked."""
-    for key, figure in _given(choice.key, is_dark(), panels, maps.problem).items():
+    for key, figure in _observed_maps(choice.key, is_dark(), panels, maps.problem).items():
         maps.show(key, figure)
     every: dict[str, int] = {MapKey.SPREAD: view.sd_every, MapKey.ERROR: view.every}
     for panel in panels:

@@ -50,11 +50,11 @@ def offer(
 ) -> None:  # fmt: skip
     """A button for every format in its place; how maps are printed in an expander."""
     with group("How maps are printed"):
-        wanted = _wanted(problem, view, panels)
+        request = _choose_page(problem, view, panels)
     for place, kind in zip(places, FORMATS, strict=True):
         place.download_button(
             f"Maps, {kind.upper()}",
-            partial(_printed, choice, problem, spec, wanted, verdict, kind),
+            partial(_printed, choice, problem, spec, request, verdict, kind),
             f"{name}.{kind}",
             _MIMES[kind],
             key=f"get-{kind}",
@@ -63,7 +63,7 @@ def offer(
         )
 
 
-def _wanted(problem: DownscalingProblem, view: View, panels: Sequence[Panel]) -> Wanted:
+def _choose_page(problem: DownscalingProblem, view: View, panels: Sequence[Panel]) -> Wanted:
     left, right = st.columns(2)
     offered = projections_for(problem.grid)
     offer_only("proj", offered)
@@ -84,12 +84,12 @@ def _wanted(problem: DownscalingProblem, view: View, panels: Sequence[Panel]) ->
             "Hatch above this sd (in sd of the map)", 0.1, 2.0, USUAL_SHARE, 0.05, key="print-share", place=right
         )  # fmt: skip
     doubt = Doubt.of(view.mean, view.sd, problem.grid, float(share)) if hatched else None
-    kept = [panel for panel in panels if panel.key in chosen]
-    return Wanted(kept or panels, projection, page, doubt)
+    chosen_panels = [panel for panel in panels if panel.key in chosen]
+    return Wanted(chosen_panels or panels, projection, page, doubt)
 
 
 def _printed(
-    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, wanted: Wanted, verdict: Trust | str, kind: Format
+    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, request: Wanted, verdict: Trust | str, kind: Format
 ) -> bytes:
     """The maps as they are on the screen; without a truth the caption says what could be checked."""
     covariates = ", ".join(choice.spec.covariates).replace("_", " ")
@@ -106,7 +106,7 @@ def _printed(
         more=". ".join(sentence.rstrip(".") for sentence in more),
     )
     return publication_figure(
-        wanted.panels, problem.grid, projection=wanted.projection, heading=heading(problem), caption=caption,
-        trust=None if isinstance(verdict, str) else verdict, doubt=wanted.doubt, footprints=problem, page=wanted.page,
+        request.panels, problem.grid, projection=request.projection, heading=heading(problem), caption=caption,
+        trust=None if isinstance(verdict, str) else verdict, doubt=request.doubt, footprints=problem, page=request.page,
         format=kind,
     )  # fmt: skip

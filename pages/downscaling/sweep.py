@@ -29,12 +29,14 @@ def _sweepable(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
     if choice.warp:
         about["warp"] = json.loads(choice.warp)
 
-    def fits(given: Mapping[str, Any]) -> bool:
-        same = all(given.get(name) == value for name, value in about.items()) and ("warp" in given) == ("warp" in about)
-        return same and (given.get("model") or {}).get("model") == spec.model.name
+    def fits(settings: Mapping[str, Any]) -> bool:
+        same = all(settings.get(name) == value for name, value in about.items()) and ("warp" in settings) == (
+            "warp" in about
+        )
+        return same and (settings.get("model") or {}).get("model") == spec.model.name
 
-    def controls(given: Mapping[str, Any], values: Mapping[str, float]) -> Mapping[str, Any]:
-        return slider_values(traced_spec(ModelSpec.from_dict(given["model"]), problem, dict(values)), bags)
+    def controls(settings: Mapping[str, Any], values: Mapping[str, float]) -> Mapping[str, Any]:
+        return slider_values(traced_spec(ModelSpec.from_dict(settings["model"]), problem, dict(values)), bags)
 
     offers = {}
     for name, value in sweepable(spec, problem).items():
@@ -49,10 +51,10 @@ def _sweepable(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
 def _slider(problem: DownscalingProblem, spec: ModelSpec, name: str, value: float) -> str:
     """The slider that shows a hyperparameter: the one that follows when it is moved."""
     bags = problem.data.bags.count
-    here, there = (
+    now, moved_values = (
         slider_values(traced_spec(spec, problem, {name: moved}), bags) for moved in (value or 1.0, 2 * (value or 1.0))
     )
-    return next((key for key in here if here[key] != there.get(key)), "")
+    return next((key for key in now if now[key] != moved_values.get(key)), "")
 
 
 def _ends(key: str, bags: int) -> tuple[float | None, float | None]:

@@ -116,8 +116,8 @@ def show_one_scale_up(problem: DownscalingProblem, scale: MapScale, result: OneS
                 plotly_live(field_map(panel, height=300, dark=is_dark()), f"map-{panel.key}", later=True)
         left, right = st.columns(2)
         with left:
-            own = "average of these models" if result.own == AVERAGE else MODELS[result.model].phrase
-            ways = {result.own: own, "constant": "mean of the merged cell", **OTHERS}
+            model_words = "average of these models" if result.own == AVERAGE else MODELS[result.model].phrase
+            ways = {result.own: model_words, "constant": "mean of the merged cell", **OTHERS}
             rows = [{"Way": ways[name], "RMSE": number(result.rmse[name])} for name in ways if name in result.rmse]
             st.dataframe(rows, hide_index=True, width="stretch", placeholder=MISSING)
             st.caption(_meaning(problem, result))

@@ -46,9 +46,9 @@ def begin(key: str, default: Any) -> None:
 def _translate(key: str, options: list[str], shown: Callable[[str], str]) -> None:
     """Addresses may name variables and data sets by key; make them say what is shown, as Streamlit's own do."""
     requested = st.query_params.get_all(key)
-    wanted = [shown(name) for name in requested if name in options]
-    if key not in st.session_state and len(wanted) == len(requested) and wanted != requested:
-        st.query_params[key] = wanted
+    titles = [shown(name) for name in requested if name in options]
+    if key not in st.session_state and len(titles) == len(requested) and titles != requested:
+        st.query_params[key] = titles
         st.rerun()
 
 

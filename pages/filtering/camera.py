@@ -53,7 +53,7 @@ def show() -> None:
     with st.sidebar:
         spec, settings, shown = camera_spec(controls(CameraSettings)), _choose_filters(), _choose_shown()
         every = controls(CameraShownSettings).every
-    data = _made(spec)
+    data = _camera_data(spec)
     result = {name: _followed(spec, name, settings if name in KERNELS else None) for name in METHODS}
     summary(data, result)
     few = {name: each for name, each in result.items() if every or name in (shown, "nearest")}
@@ -86,18 +86,18 @@ def _choose_shown() -> str:
 
 
 @st.cache_resource(show_spinner="Rendering the camera's frames …", max_entries=8)
-def _made(spec: CameraSpec) -> CameraData:
+def _camera_data(spec: CameraSpec) -> CameraData:
     return make_camera(spec)
 
 
 @st.cache_resource(show_spinner="Filtering …", max_entries=48)
 def _followed(spec: CameraSpec, method: str, settings: FilterSettings | None) -> Estimates:
-    return follow_camera(_made(spec), settings or FilterSettings(), (method,))[method]
+    return follow_camera(_camera_data(spec), settings or FilterSettings(), (method,))[method]
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
 def _panorama(spec: CameraSpec) -> np.ndarray:
-    return _made(spec).room.panorama()
+    return _camera_data(spec).room.panorama()
 
 
 def summary(data: CameraData, result: Found) -> None:
@@ -185,8 +185,8 @@ $R_{{t+1}} \approx A R_t + a$ and $Y_t \approx H R_t + h$ by least squares, on n
 
 def _paper_table() -> None:
     """Stored results of long series beside the paper's Table 1, and of a camera that turns any way."""
-    kept, turned = stored(STORED), stored(_TURNED)
-    settings, results = kept["settings"], kept["results"]
+    document, turned = stored(STORED), stored(_TURNED)
+    settings, results = document["settings"], document["results"]
     st.subheader("The paper's Table 1", anchor=False)
     for column, noise in zip(st.columns(len(settings["noise"])), settings["noise"], strict=True):
         variance = float(f"{noise**2:.6g}")
@@ -203,12 +203,12 @@ def _paper_table() -> None:
     st.markdown(_any_rotation(turned))
 
 
-def _any_rotation(kept: dict[str, Any]) -> str:
+def _any_rotation(document: dict[str, Any]) -> str:
     """What the stored runs over all of SO(3) found, in words."""
-    settings = kept["settings"]
+    settings = document["settings"]
 
     def sentence(noise: float) -> str:
-        result = _means(kept["results"], noise).items()
+        result = _means(document["results"], noise).items()
         means = ", ".join(f"{model_name(name)} {number(mean)} ± {number(error, 2)}" for name, (mean, error) in result)
         return f"at σ² = {number(noise**2)} {means}"
 

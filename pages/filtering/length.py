@@ -22,16 +22,16 @@ STORED = "filtering.json"
 def show(system: RotationSystem, name: str, steps: int) -> None:
     """Stored rows where the system is one of the paper's and its angle starts from the noisy state, and runs measured
     here."""
-    kept = stored(STORED)
-    settings, rows, first = kept["settings"], [], 0
+    document = stored(STORED)
+    settings, rows, first = document["settings"], [], 0
     sentence = "No stored results for this system. "
     if name in settings["system"] and system.generator == settings["generator"]:
-        rows = [row for row in kept["results"] if row["system"] == name]
+        rows = [row for row in document["results"] if row["system"] == name]
         first = settings["runs"]
         sentence = (
             f"Stored, seeds 0 to {first - 1}; made by `deconditioning kbr-filter --system "
             f"{' '.join(settings['system'])} --train {' '.join(map(str, settings['train']))} --runs {first} --json "
-            f"FILE`, measured with version {kept['version']}; its milliseconds do not include the pre-image. "
+            f"FILE`, measured with version {document['version']}; its milliseconds do not include the pre-image. "
         )
 
     def work(seed: int) -> Iterator[dict[str, Any]]:
@@ -43,7 +43,15 @@ def show(system: RotationSystem, name: str, steps: int) -> None:
     sentence += (
         "Each run uses one training and one test series. β and ε are chosen by validation. Bars are standard errors."
     )
-    extendable("f-length", repr(system), rows, work, lambda found: _draw(found, steps), seed=first, sentence=sentence)
+    extendable(
+        "f-length",
+        repr(system),
+        rows,
+        work,
+        lambda rows: _draw(rows, steps),
+        seed=first,
+        sentence=sentence,
+    )
 
 
 def beside_the_paper(by_method: dict[str, dict[float, list[float]]]) -> str:
@@ -54,12 +62,12 @@ def beside_the_paper(by_method: dict[str, dict[float, list[float]]]) -> str:
     mean = {name: {size: float(np.mean(runs)) for size, runs in by_size.items()}
             for name, by_size in by_method.items()}  # fmt: skip
     ekf, ukf = mean["ekf"][most], mean["ukf"][most]
-    apart = ekf / ukf - 1
+    difference = ekf / ukf - 1
     values = (
-        f"Here they differ by {100 * apart:.0f} %: {ekf:.4f} and {ukf:.4f} at T = {number(most, 6)}. With α = κ = 1 "
-        "the sigma points of the UKF are far enough apart to be affected by the waves. The paper does not report its "
-        "values of α and κ."
-        if apart > 0.02
+        f"Here they differ by {100 * difference:.0f} %: {ekf:.4f} and {ukf:.4f} at T = {number(most, 6)}. With "
+        "α = κ = 1 the sigma points of the UKF are far enough apart to be affected by the waves. The paper does not "
+        "report its values of α and κ."
+        if difference > 0.02
         else f"The same is true here: {ekf:.4f} and {ukf:.4f} at T = {number(most, 6)}."
     )
     return f"The paper reports no visible difference between EKF and UKF. {values} {_nearer(mean)}"

@@ -77,8 +77,8 @@ def _choose_table() -> Table:
             st.session_state[Key.OWN_SERIES] = (data, file.name)
         except InputError as error:
             refusal(error)
-    own = st.session_state.get(Key.OWN_SERIES)
-    if own is None:
+    uploaded = st.session_state.get(Key.OWN_SERIES)
+    if uploaded is None:
         table = _example()
         st.caption(
             "Shown until you upload a file: a simulated Van der Pol oscillator with random forcing, of which only "
@@ -86,7 +86,7 @@ def _choose_table() -> Table:
         )
         st.download_button("This example as CSV", _as_csv(table), "oscillator.csv", "text/csv")
         return table
-    data, source = own
+    data, source = uploaded
     return _opened(data, source, table_missing("f-missing"))
 
 
@@ -110,11 +110,11 @@ def _choose_columns(table: Table) -> tuple[list[str], list[str]]:
     return states, observations
 
 
-def _choose_time(table: Table, taken: list[str]) -> str | None:
+def _choose_time(table: Table, chosen: list[str]) -> str | None:
     """The column by which rows are sorted and gaps are found; None for rows in file order."""
     dated = [name for name, values in table.columns.items() if values.dtype.kind == "M"]
-    offered = [name for name in (*dated, *table.numeric) if name not in taken]
-    guess = time_column(table, taken)
+    offered = [name for name in (*dated, *table.numeric) if name not in chosen]
+    guess = time_column(table, chosen)
     options = [_FILE_ORDER, *offered]
     result = st.selectbox("Time", options, options.index(guess) if guess else 0, key=f"f-time-{table.source}-{guess}",
                          help="Rows are sorted by this column; missing steps are predicted.")  # fmt: skip

@@ -81,12 +81,12 @@ def _write_summary(result: Followed, system: RotationSystem) -> None:
     st.markdown(
         f"A point moves along a {track}. **Hidden**: where it is. **Seen**: one noisy position at every step. "
         f"**Given** to the kernel Bayes filter: {len(result.points)} examples and no equation. Its mean square error "
-        f"is **{errors['kbr']:.4f}**; that of the extended Kalman filter, which knows {_known(system)}, is "
+        f"is **{errors['kbr']:.4f}**; that of the extended Kalman filter, which knows {_parameters(system)}, is "
         f"**{errors['ekf']:.4f}**.{most}"
     )
 
 
-def _known(system: RotationSystem) -> str:
+def _parameters(system: RotationSystem) -> str:
     """What the other filters are given."""
     if system.generator == "D":
         return "an equation in which the angle continues from the noisy state (not so here) and the noise"
@@ -94,12 +94,12 @@ def _known(system: RotationSystem) -> str:
 
 
 def _draw(result: Followed, system: RotationSystem, every: bool, step: int, above: DeltaGenerator) -> None:
-    reach = 1.05 * float(np.quantile(np.abs(np.concatenate([result.truth, result.observed])), 0.99))
+    limit = 1.05 * float(np.quantile(np.abs(np.concatenate([result.truth, result.observed])), 0.99))
     track = system.on_circle(np.linspace(0, 2 * np.pi, 400))
     means = words.shown(result.means, every)
     figure = plane_plot(
         result.truth, result.observed, means, step, sample=(result.points, result.weights[step]),
-        limits=(-reach, reach), labels=("position, first coordinate", "second coordinate"), track=track,
+        limits=(-limit, limit), labels=("position, first coordinate", "second coordinate"), track=track,
         names=words.NAMES, signs=every, height=420, dark=is_dark(),
     )  # fmt: skip
     left, right = above.columns([5, 3])

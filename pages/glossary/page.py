@@ -20,12 +20,12 @@ def main() -> None:
     """A search, and the words that it finds."""
     page_header("Glossary", "What do the words on these pages mean, and where can you see them?")
     find, where = st.columns([2, 1], vertical_alignment="bottom")
-    wanted = widgets.text_input(
+    query = widgets.text_input(
         "Find a word", key=_SEARCH, max_chars=60, place=find, placeholder="a word, or part of its explanation"
     )
     pages = [page.title for group in GROUPS.values() for page in group if page.folder in {w.page for w in words()}]
     page = widgets.selectbox("Page", [_ANYWHERE, *pages], key=_WHERE, place=where)
-    result = [word for word in matching(wanted) if page in (_ANYWHERE, _title(word))]
+    result = [word for word in matching(query) if page in (_ANYWHERE, _title(word))]
     count = f"{len(words())} words" if len(result) == len(words()) else f"{len(result)} of {len(words())} words"
     st.caption(f"{count}. On other pages a dotted line marks these words: hover, focus or tap to read their meaning.")
     letters = _by_letter(result)
@@ -44,19 +44,19 @@ def main() -> None:
         st.button("Show all words", on_click=_find, args=("",))
 
 
-def matching(wanted: str) -> list[Word]:
+def matching(query: str) -> list[Word]:
     """Words of which a form or the meaning holds what is searched; those whose name it is come first."""
-    text = wanted.strip().casefold()
+    text = query.strip().casefold()
     held = [word for word in words() if any(text in part.casefold() for part in (word.name, word.says, *word.forms))]
     return sorted(held, key=lambda word: text not in (word.name.casefold(), *map(str.casefold, word.forms)))
 
 
-def _by_letter(found: list[Word]) -> dict[str, list[Word]]:
+def _by_letter(matches: list[Word]) -> dict[str, list[Word]]:
     """All words by their first letter, symbols last; what a search finds stays in its order, under no letter."""
-    if len(found) < len(words()):
-        return {"": found} if found else {}
+    if len(matches) < len(words()):
+        return {"": matches} if matches else {}
     result: dict[str, list[Word]] = {}
-    for word in found:
+    for word in matches:
         first = word.name[0].upper()
         result.setdefault(first if first.isascii() and first.isalpha() else _SYMBOLS, []).append(word)
     return dict(sorted(result.items(), key=lambda one: (one[0] == _SYMBOLS, one[0])))

@@ -48,9 +48,9 @@ Curves = dict[str, dict[float, list[float]]]
 
 def worth_it() -> str:
     """When the rule is worth it and when not, from the stored runs."""
-    kept = stored(_BY_SIZE)
-    result, runs, size = kept["results"], kept["settings"]["runs"], 200
-    few, many = min(kept["settings"]["dimension"]), max(kept["settings"]["dimension"])
+    document = stored(_BY_SIZE)
+    result, runs, size = document["results"], document["settings"]["runs"], 200
+    few, many = min(document["settings"]["dimension"]), max(document["settings"]["dimension"])
 
     def error(dimension: int, name: str, at: int = size) -> str:
         rows = [row for row in result if (row["dimension"], row["model"], row["size"]) == (dimension, name, at)]
@@ -68,8 +68,8 @@ def worth_it() -> str:
 
 def against_dimension() -> None:
     """Posterior means of kernel rules, densities and ABC as the dimension grows."""
-    kept = stored(_BY_DIMENSION)
-    settings = kept["settings"]
+    document = stored(_BY_DIMENSION)
+    settings = document["settings"]
     pairs, tests = settings["pairs"][0], settings["tests"]
 
     def work(seed: int) -> Iterator[dict[str, Any]]:
@@ -99,7 +99,7 @@ def against_dimension() -> None:
     rows = [row for row in stored(_VALIDATED)["results"] if row["model"] != FOLDED_OWN]
     command = f"kernel-bayes --dimension {_listed(settings['dimension'])} --runs {settings['runs']} --json FILE"
     sentence = (
-        f"{_source_of(kept, command)} Those chosen by cross-validation: "
+        f"{_source_of(document, command)} Those chosen by cross-validation: "
         f"`--methods {LEAST_SQUARES} {FOLDED} {FOLDED_OWN}`."
     )
     extendable("k-dimensions", "all", [*_with_printed(_BY_DIMENSION), *rows], work, draw, seed=settings["runs"],
@@ -152,8 +152,8 @@ def _without_the_truth(curves: Curves, chosen: list[dict[str, Any]]) -> str:
     lost, gained = ratios(LEAST_SQUARES, "kde"), ratios(FOLDED, "kbr")
     same = [size for size in every if abs(lost[size] - 1) < 1e-6]
     most = max(every, key=lost.__getitem__)
-    own = [row["message"] for row in chosen if row["model"] == FOLDED_OWN]
-    longest = max(own, key=lambda text: float(text.split()[0]))
+    scales = [row["message"] for row in chosen if row["model"] == FOLDED_OWN]
+    longest = max(scales, key=lambda text: float(text.split()[0]))
     return (
         "**Chosen without the truth** (§5.1): least-squares cross-validation selects the best bandwidth "
         f"{_at(same, every)} and increases the error by {100 * (lost[most] - 1):.0f} % at d = {most}. Choosing the "
@@ -161,7 +161,7 @@ def _without_the_truth(curves: Curves, chosen: list[dict[str, Any]]) -> str:
         f"{_signed(max(gained.values()))} %. With both choices, the rule is below density estimation "
         f"{_at(_nearer(curves, FOLDED, LEAST_SQUARES, every), every)}. All folds measure distances with the same "
         f"kernel. With the kernel of each candidate, as in §4.2, the longest lengthscale, {longest.split()[0]} × the "
-        f"median distance, wins on {own.count(longest)} of {len(own)} problems, because a flat kernel cannot "
+        f"median distance, wins on {scales.count(longest)} of {len(scales)} problems, because a flat kernel cannot "
         "distinguish distributions."
     )
 
@@ -195,8 +195,8 @@ def _below(curves: Curves) -> str:
 
 def against_size(dimension: int) -> None:
     """Error against the number of pairs with the theorem's rate, and error against CPU time with ABC."""
-    kept = stored(_BY_SIZE)
-    settings = kept["settings"]
+    document = stored(_BY_SIZE)
+    settings = document["settings"]
     known = settings["dimension"]
     chosen = widgets.segmented_control("d", known, default=known[-1], key="k-size-d") or known[-1]
 
@@ -216,8 +216,8 @@ def against_size(dimension: int) -> None:
         f"{settings['runs']} --json FILE"
     )
     rows = [row for row in _with_printed(_BY_SIZE) if row["dimension"] == chosen]
-    extendable("k-sizes", str(chosen), rows, work, lambda found: _draw_sizes(found, settings["tests"]),
-               seed=settings["runs"], sentence=_source_of(kept, command))  # fmt: skip
+    extendable("k-sizes", str(chosen), rows, work, lambda rows: _draw_sizes(rows, settings["tests"]),
+               seed=settings["runs"], sentence=_source_of(document, command))  # fmt: skip
 
 
 def _draw_sizes(rows: list[dict[str, Any]], tests: int) -> None:
@@ -258,11 +258,11 @@ def _slopes(curves: Curves) -> str:
         if len(by_size) > 1
     }
     rates = ", ".join(f"{TITLES[name]} $n^{{{value:.2f}}}$" for name, value in result.items())
-    own = result.get(THEOREM, float("nan"))
+    slope_of_rule = result.get(THEOREM, float("nan"))
     slower = (
         "Here the error falls more slowly with the exponents of the theorem: either the condition does not hold, or n "
         "is too small. "
-        if own > _PROMISED
+        if slope_of_rule > _PROMISED
         else ""
     )
     return (
@@ -301,10 +301,10 @@ def _listed(values: list[Any]) -> str:
     return " ".join(str(value) for value in values)
 
 
-def _source_of(kept: dict[str, Any], command: str) -> str:
-    last = kept["settings"]["runs"] - 1
+def _source_of(document: dict[str, Any], command: str) -> str:
+    last = document["settings"]["runs"] - 1
     return (
         f"Stored, seeds 0 to {last}; made by `deconditioning {command}`, measured with version "
-        f"{kept['version']}; μ̂ as printed "
+        f"{document['version']}; μ̂ as printed "
         f"by the same with `--methods {PRINTED}`."
     )

@@ -81,8 +81,8 @@ def line(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) -
     """Posterior and pairs with the observation; below, embedding and weights, in one dimension."""
     dark, sample = is_dark(), answer.sample
     assert sample is not None
-    reach = 3.2 * float(np.sqrt(problem.xx[0, 0]))
-    grid = np.linspace(-reach, reach, 400)[:, None]
+    limit = 3.2 * float(np.sqrt(problem.xx[0, 0]))
+    grid = np.linspace(-limit, limit, 400)[:, None]
     mean, covariance = problem.posterior(y)
     left, right = st.columns([5, 3])
     with left:
@@ -119,8 +119,8 @@ def plane(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) 
     """The rule's embedding over the plane, the exact one and the exact density; herded samples in numbers."""
     dark, sample = is_dark(), answer.sample
     assert sample is not None
-    reach = 3.0 * np.sqrt(np.diag(problem.xx) / 2)
-    axes = [np.linspace(-r, r, 70) for r in reach]
+    limit = 3.0 * np.sqrt(np.diag(problem.xx) / 2)
+    axes = [np.linspace(-r, r, 70) for r in limit]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, 2)
     pictures = {
         "Posterior embedding by this rule": sample.at(torch.from_numpy(grid)).numpy(),

@@ -20,14 +20,14 @@ MOST = 100
 
 
 @st.cache_resource(show_spinner="Moving the prior …", max_entries=8)
-def _found(spec: GaussianSpec, y: float) -> PriorEffect:
+def _effect(spec: GaussianSpec, y: float) -> PriorEffect:
     return prior_effect(make_gaussian(spec), y)
 
 
 def show(spec: GaussianSpec, y: float) -> None:
     """Each rule's answer under the prior and under the prior moved by one sd."""
     spec = GaussianSpec(1, min(spec.pairs, MOST), spec.prior, 1, spec.seed)
-    result = _found(spec, y)
+    result = _effect(spec, y)
     left, right = st.columns([3, 2])
     with left:
         lines = {rule: result.share(rule) for rule in result.means}

@@ -38,10 +38,10 @@ class EngineHolder:
 
 def _run_minutes() -> float:
     """How long one run may take on a shared server."""
-    given = os.environ.get("DECONDITIONING_RUN_MINUTES", "60")
-    if not given.isdigit() or not int(given):
-        raise InputError(f"DECONDITIONING_RUN_MINUTES is {given!r}: give a whole number.")
-    return float(given)
+    text = os.environ.get("DECONDITIONING_RUN_MINUTES", "60")
+    if not text.isdigit() or not int(text):
+        raise InputError(f"DECONDITIONING_RUN_MINUTES is {text!r}: give a whole number.")
+    return float(text)
 
 
 @st.cache_resource(show_spinner=False, on_release=lambda holder: holder.engine.close())
@@ -99,9 +99,9 @@ def log_slider(
     begin = min(max(default, low), high)
     first, last = _rounded_inside(shown, low, high) if shown else (low, high)
     ends_and_default = [first, last, begin]
-    own = _by_text(ends_and_default) | _from_elsewhere(key, low, high, ends_and_default)
-    texts = log_stops(first, last, own)
-    begin = own[slider_text(begin)]
+    extra = _by_text(ends_and_default) | _from_elsewhere(key, low, high, ends_and_default)
+    texts = log_stops(first, last, extra)
+    begin = extra[slider_text(begin)]
     name, help = labelled(key, label, help)
     value = st.select_slider(
         name, list(texts), value=begin, format_func=lambda stop: texts.get(stop, slider_text(stop)), key=key,
@@ -109,7 +109,7 @@ def log_slider(
     )  # fmt: skip
     if reads is not None:
         _show_as(key, {text: reads(stop) for stop, text in texts.items()})
-    if value in own.values() and value not in ends_and_default:
+    if value in extra.values() and value not in ends_and_default:
         st.session_state[Key.STOPS.of(key)] = {texts[value]: value}
     text = slider_text(value)
     read = number(value, 4) if reads is None else reads(value)
@@ -137,10 +137,10 @@ def _inside(words: Sequence[str], low: float, high: float) -> float:
     return float(slider_text(min(max(float(words[0]), low), high)))
 
 
-def log_stops(low: float, high: float, own: dict[str, float]) -> dict[float, str]:
-    """Value → text of every stop, in order: ``own`` ones, and between them the steps that are not next to one."""
-    between = [v for v in _steps(low, high) if all(abs(math.log10(v / value)) >= STEP / 2 for value in own.values())]
-    stops = _by_text(between) | own
+def log_stops(low: float, high: float, extra: dict[str, float]) -> dict[float, str]:
+    """Value → text of every stop, in order: ``extra`` ones, and between them the steps that are not next to one."""
+    between = [v for v in _steps(low, high) if all(abs(math.log10(v / value)) >= STEP / 2 for value in extra.values())]
+    stops = _by_text(between) | extra
     return {value: text for text, value in sorted(stops.items(), key=lambda stop: stop[1])}
 
 
@@ -155,10 +155,10 @@ def _steps(low: float, high: float) -> tuple[float, ...]:
     return tuple(float(f"{10 ** (step * STEP):.3g}") for step in range(first, last + 1))
 
 
-def _from_elsewhere(key: str, low: float, high: float, given: list[float]) -> dict[str, float]:
+def _from_elsewhere(key: str, low: float, high: float, stops: list[float]) -> dict[str, float]:
     """Text → value of what the address asks for, of the last value set by the program, and of today's value.
 
-    A value that reads as one of those ``given`` is that one.
+    A value that reads as one of the ``stops`` is that one.
     """
     result: dict[str, float] = st.session_state.get(Key.STOPS.of(key), {})
     result = {text: value for text, value in result.items() if low <= value <= high}
@@ -167,10 +167,10 @@ def _from_elsewhere(key: str, low: float, high: float, given: list[float]) -> di
         result.setdefault(requested, float(requested))
     if key in st.session_state:
         now = st.session_state[key]
-        wanted = _by_text(given).get(slider_text(now), min(max(low, now), high))
-        if now != wanted:
+        nearest = _by_text(stops).get(slider_text(now), min(max(low, now), high))
+        if now != nearest:
             # only when it must: a value written here overrides what a person is about to send from the browser
-            st.session_state[key] = now = wanted
+            st.session_state[key] = now = nearest
         if now not in result.values():
             result[slider_text(now)] = now
     return result

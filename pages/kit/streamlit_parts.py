@@ -185,10 +185,10 @@ ATTRIBUTES = ("[data-test-script-state]", "[data-stale]", "[data-collapsed]", ".
 
 def missing(parts: Sequence[Part] = (*PARTS, *SCRIPT_PARTS)) -> list[str]:
     """A sentence for each part that the installed Streamlit lacks."""
-    return [f"Streamlit has no {part.where} any more. {part.why} {part.instead}" for part in parts if not _found(part)]
+    return [f"Streamlit has no {part.where} any more. {part.why} {part.instead}" for part in parts if not _exists(part)]
 
 
-def _found(part: Part) -> bool:
+def _exists(part: Part) -> bool:
     module, _, names = part.where.partition(":")
     if module.startswith("js/"):
         return names in script(module.removeprefix("js/"))

@@ -64,20 +64,20 @@ def sees_everything() -> bool:
     return not is_shared() or bool(st.session_state.get(Key.ADMINISTRATOR))
 
 
-def listed(kept: Callable[[str], dict[str, str]], *controls: str) -> dict[str, str]:
+def listed(uploads_of: Callable[[str], dict[str, str]], *controls: str) -> dict[str, str]:
     """Those uploads that the visitor may choose: their own, and those that a link or a run put into these controls.
 
-    ``kept(mark)`` tells key → name of one visitor's uploads, or with an empty mark of all. A link names uploads of
+    ``uploads_of(mark)`` tells key → name of one visitor's uploads, or without a mark of all. A link names uploads of
     other visitors by their keys in ``?upload=…``, as controls put into it only what they show.
     """
-    everyone = kept("")
+    everyone = uploads_of("")
     if sees_everything():
         return everyone
-    own = kept(visitor_mark())
+    uploads = uploads_of(visitor_mark())
     requested: set[Any] = {*st.query_params.get(UPLOADS, "").split(",")}
     for chosen in (st.session_state.get(key) for key in controls):
         requested |= set(chosen) if isinstance(chosen, list) else {chosen}
-    return {key: own.get(key, name) for key, name in everyone.items() if key in own or key in requested}
+    return {key: uploads.get(key, name) for key, name in everyone.items() if key in uploads or key in requested}
 
 
 def put_into_link(*chosen: str | None) -> None:
@@ -98,7 +98,7 @@ class Guesses:
         self._lock = threading.Lock()
         self._wrong, self._until = 0, 0.0
 
-    def right(self, secret: str, wanted: str) -> bool:
+    def right(self, secret: str, expected: str) -> bool:
         """Whether a secret is the one that is wanted; a wrong guess delays the next."""
         if not self._lock.acquire(blocking=False):
             raise InputError("Another guess is being checked: try again shortly.")
@@ -107,7 +107,7 @@ class Guesses:
                 time.sleep(left)
             elif left > 0:
                 raise InputError(f"{self._wrong} wrong guesses so far: try again in {left:.0f} s.")
-            if hmac.compare_digest(secret.encode("utf-8", "replace"), wanted.encode("utf-8", "replace")):
+            if hmac.compare_digest(secret.encode("utf-8", "replace"), expected.encode("utf-8", "replace")):
                 self._wrong = 0
                 return True
             self._wrong += 1
@@ -126,13 +126,13 @@ def become_administrator(secret: str) -> bool:
     Raises ``InputError`` where guesses come too fast, and where the server's secret is shorter than
     ``_SHORTEST_SECRET``: nobody is the administrator then.
     """
-    wanted = os.environ.get("DECONDITIONING_ADMIN", "")
-    if len(wanted) < _SHORTEST_SECRET:
+    password = os.environ.get("DECONDITIONING_ADMIN", "")
+    if len(password) < _SHORTEST_SECRET:
         raise InputError(
             f"DECONDITIONING_ADMIN has fewer than {_SHORTEST_SECRET} characters: restart the server with a longer "
             "secret."
         )
-    if not _guesses[address()].right(secret, wanted):
+    if not _guesses[address()].right(secret, password):
         return False
     st.session_state[Key.ADMINISTRATOR] = True
     return True

@@ -69,14 +69,15 @@ def q_bar(choice: Choice, learned: Learned, inference: Inference) -> None:
 
 def _without_limits() -> str:
     """What stored runs say of q̄ without its limits: median and largest width of the DME's interval."""
-    kept = stored(LIMITS)
+    document = stored(LIMITS)
 
     def widths(way: str) -> str:
-        result = [row["scores"]["width"] for row in kept["results"] if (row["model"], row["way"]) == ("dme", way)]
+        result = [row["scores"]["width"] for row in document["results"] if (row["model"], row["way"]) == ("dme", way)]
         return f"{np.median(result):.1f}, at most {max(result):.1f}"
 
+    settings = document["settings"]
     return (
-        f"Why there are limits: over {len(kept['settings']['seeds'])} seeds at {len(kept['settings']['observed'])} "
+        f"Why there are limits: over {len(settings['seeds'])} seeds at {len(settings['observed'])} "
         f"observations the median width of the DME's interval, relative to the exact one, is {widths(GIVEN)} with "
         f"them; {widths(NO_EPSILON)} with ε free; {widths(NO_LIMITS)} with ℓ free too. Stored; made by `deconditioning "
         "likelihood-free-guards --json FILE`."
@@ -92,13 +93,13 @@ def _axes(learned: Learned, other: str) -> tuple[np.ndarray, np.ndarray]:
 def _surface(choice: Choice, learned: Learned, other: str, check: Callable[[], None]) -> np.ndarray:
     problem, simulations = simulated(choice)
     guards = learned.guards
-    seen = evidence(problem.prior, simulations, problem.observed, guards.epsilon[0], seed=choice.seed)
+    data = evidence(problem.prior, simulations, problem.observed, guards.epsilon[0], seed=choice.seed)
     lengths, others = _axes(learned, other)
     columns = []
     for length in lengths:
         check()
         epsilons, lams = (others, None) if other == "ε" else (np.array([learned.settings.epsilon]), others)
-        columns.append(surface(seen, guards, epsilons, np.array([length]), lams)[:, 0])
+        columns.append(surface(data, guards, epsilons, np.array([length]), lams)[:, 0])
     return np.stack(columns, axis=1)
 
 
@@ -129,8 +130,8 @@ def _draw_surface(values: np.ndarray, learned: Learned, inference: Inference, ot
 
 def errors(choice: Choice) -> None:
     """Stored errors of every method against the number of simulations; the same for today's problem on demand."""
-    kept = stored(STORED)
-    rows = [row for row in kept["results"] if row["model"] in METHODS]
+    document = stored(STORED)
+    rows = [row for row in document["results"] if row["model"] in METHODS]
     left, right = st.columns(2)
     for column, (score, title) in zip((left, right), SCORES.items(), strict=True):
         curves = {method: mean_errors(rows, method, score) for method in METHODS}
@@ -138,10 +139,10 @@ def errors(choice: Choice) -> None:
             plotly_live(
                 errors_plot(curves, title=title, label=LABELS[score], now=choice.count, dark=is_dark()), f"lf-{score}"
             )
-    seeds = kept["settings"]["seeds"]
+    seeds = document["settings"]["seeds"]
     st.caption(
         f"Exponential-gamma at 9.42, median over seeds {seeds[0]} to {seeds[-1]}. Stored; made by "
-        f"`{kept['settings']['command']} --json FILE`, measured with version {kept['version']}."
+        f"`{document['settings']['command']} --json FILE`, measured with version {document['version']}."
     )
     _live_errors(choice)
 
@@ -178,10 +179,12 @@ def _live_errors(choice: Choice) -> None:
 
 def ranks(choice: Choice) -> None:
     """Stored calibration ranks of every method, and today's problem on demand."""
-    kept = stored(STORED)
-    records = [Calibration(r["model"], r["parameter"], np.array(r["ranks"]), r["samples"]) for r in kept["calibration"]]
+    document = stored(STORED)
+    records = [
+        Calibration(r["model"], r["parameter"], np.array(r["ranks"]), r["samples"]) for r in document["calibration"]
+    ]
     _draw_ranks(records, "lf-ranks")
-    repeats, count = len(records[0].ranks), kept["calibration"][0]["simulations"]
+    repeats, count = len(records[0].ranks), document["calibration"][0]["simulations"]
     st.caption(
         f"{repeats} data sets, each simulated at a θ drawn from the prior, with inference from the same {count} "
         "simulations of exponential-gamma. For a calibrated posterior 95 % of the bars lie in the grey band. A hill "

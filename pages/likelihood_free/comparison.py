@@ -50,13 +50,13 @@ def joined(choice: Choice, result: Inference, method: str) -> Inference:
 
 def comparison() -> None:
     """Stored scores of all nine methods on both problems, and what they say."""
-    given, drawn, predators = (stored(file) for file in (GIVEN, DRAWN, PREDATORS))
-    st.markdown(lesson(given["results"], predators["results"]))
+    exponential, drawn, predators = (stored(file) for file in (GIVEN, DRAWN, PREDATORS))
+    st.markdown(lesson(exponential["results"], predators["results"]))
     columns = zip(
         st.columns(2),
-        (f"{name}, {kept['settings']['simulations'][0]:,} simulations"
-         for name, kept in (("Exponential-gamma", given), ("Predators and prey", predators))),
-        (lambda method: _exponential(given["results"], drawn["results"], method),
+        (f"{name}, {document['settings']['simulations'][0]:,} simulations"
+         for name, document in (("Exponential-gamma", exponential), ("Predators and prey", predators))),
+        (lambda method: _exponential(exponential["results"], drawn["results"], method),
          lambda method: _predators(predators["results"], method)),
         strict=True,
     )  # fmt: skip
@@ -65,21 +65,21 @@ def comparison() -> None:
         with place:
             score_table(rows, columns=tuple(rows["dme"]), digits=2, caption=caption)
     st.caption(
-        f"Medians; on the left over {len(given['settings']['seeds'])} seeds at an observed mean of 9.42. *Contains θ*: "
-        "the share of true parameters inside the 95 % intervals, for data simulated at θ drawn from the prior "
-        f"({len(drawn['settings']['seeds'])} data sets on the left, {len(predators['settings']['seeds'])} with four "
-        "parameters each on the right); the nominal value is 0.95. *Share of prior*: the width of the interval in log "
-        f"θ relative to that of the prior. Stored; made by `{given['settings']['command']} --json FILE`, for *contains "
-        f"θ* on the left with `--seeds 0-{len(drawn['settings']['seeds']) - 1} --drawn`, on the right with `--problem "
-        f"lotka-volterra --simulations {predators['settings']['simulations'][0]} --drawn`."
+        f"Medians; on the left over {len(exponential['settings']['seeds'])} seeds at an observed mean of 9.42. "
+        "*Contains θ*: the share of true parameters inside the 95 % intervals, for data simulated at θ drawn from the "
+        f"prior ({len(drawn['settings']['seeds'])} data sets on the left, {len(predators['settings']['seeds'])} with "
+        "four parameters each on the right); the nominal value is 0.95. *Share of prior*: the width of the interval "
+        f"in log θ relative to that of the prior. Stored; made by `{exponential['settings']['command']} --json FILE`, "
+        f"for *contains θ* on the left with `--seeds 0-{len(drawn['settings']['seeds']) - 1} --drawn`, on the right "
+        f"with `--problem lotka-volterra --simulations {predators['settings']['simulations'][0]} --drawn`."
     )
 
 
-def lesson(given: Rows, predators: Rows) -> str:
+def lesson(exponential: Rows, predators: Rows) -> str:
     """What the stored rows say: who is nearest from the same runs, and what runs of one's own are worth."""
     same = [method for method in METHODS + OTHERS if method != "smc_abc"]
     best, nearer, runs = [], [], []
-    for rows, score in ((given, "error"), (predators, "distance")):
+    for rows, score in ((exponential, "error"), (predators, "distance")):
         first = _nearest(rows, score, same)
         best.append(_named(first))
         nearer.append(_nearest(rows, score, [*first, "smc_abc"]) == ["smc_abc"])
@@ -103,12 +103,12 @@ def _nearest(rows: Rows, score: str, methods: list[str]) -> list[str]:
     """The method of the least median, and those whose mean difference to it is below two standard errors."""
     result = {method: _by_seed(rows, method, score) for method in methods}
     best = min(methods, key=lambda method: median(result[method].values()))
-    apart = {
+    differences = {
         method: [result[method][seed] - result[best][seed] for seed in result[method].keys() & result[best].keys()]
         for method in methods
         if method != best
     }
-    tied = [method for method, each in apart.items() if mean(each) < 2 * stdev(each) / len(each) ** 0.5]
+    tied = [method for method, each in differences.items() if mean(each) < 2 * stdev(each) / len(each) ** 0.5]
     return [best, *tied]
 
 
@@ -116,12 +116,12 @@ def _by_seed(rows: Rows, method: str, score: str) -> dict[int, float]:
     return {row["seed"]: row["scores"][score] for row in rows if row["model"] == method and row["scores"]}
 
 
-def _exponential(given: Rows, drawn: Rows, method: str) -> dict[str, float | None]:
+def _exponential(rows: Rows, drawn: Rows, method: str) -> dict[str, float | None]:
     return {
-        "error": median(_scores(given, method, "error")),
-        "width / exact one": median(_scores(given, method, "width")),
+        "error": median(_scores(rows, method, "error")),
+        "width / exact one": median(_scores(rows, method, "width")),
         "contains θ": mean(_scores(drawn, method, "holds")),
-        "1,000 runs": median(_of(given, method, "used")) / 1000,
+        "1,000 runs": median(_of(rows, method, "used")) / 1000,
     }
 
 

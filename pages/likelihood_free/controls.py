@@ -78,20 +78,20 @@ class Choice:
 def choose() -> Choice:
     """The problem with its prior, and how many simulations."""
     name = controls(SourceSettings).problem
-    _own_table_button(own=name not in PROBLEMS)
+    _own_table_button(is_shown=name not in PROBLEMS)
     if name not in PROBLEMS:
         with at_both_levels("table"):
             return _choose_table()
     numbers = controls(NumberSettings, problem=name)
     box = _box(numbers) if PREDATORS["problem"] == (name,) else {}
-    given = controls(SimulatorSettings, **numbers.to_dict() | box)
-    return Choice(name, numbers_of(given), given.simulations, given.seed)
+    settings = controls(SimulatorSettings, **numbers.to_dict() | box)
+    return Choice(name, numbers_of(settings), settings.simulations, settings.seed)
 
 
-def _own_table_button(*, own: bool) -> None:
+def _own_table_button(*, is_shown: bool) -> None:
     """Turns to a table of one's own, or back; the list of simulators is not an essential control."""
     setting = SourceSettings.problem
-    label, value = ("Back to a simulator", setting.default) if own else ("Use your own table", "table")
+    label, value = ("Back to a simulator", setting.default) if is_shown else ("Use your own table", "table")
     st.button(label, key="lab-own-table", icon=":material/upload_file:", width="stretch",
               on_click=set_on_next_run, args=({setting.key: value},))  # fmt: skip
 
@@ -226,15 +226,15 @@ def _choose_table() -> Choice:
 
 def _last_good_table(data: bytes | None, row: bytes | None, missing: Missing) -> tuple[bytes, bytes | None]:
     """The uploaded table if it can be read; otherwise its refusal, and the last good one (or the example)."""
-    kept = st.session_state.get(Key.LIKELIHOOD_FREE_DATA, (_example_table(), None))
+    last = st.session_state.get(Key.LIKELIHOOD_FREE_DATA, (_example_table(), None))
     if data is None:
-        return kept
+        return last
     try:
         _read(data, row, missing)
     except InputError as error:
         refusal(error)
         st.caption("The last valid table is still in use.")
-        return kept
+        return last
     st.session_state[Key.LIKELIHOOD_FREE_DATA] = (data, row)
     return data, row
 

@@ -9,13 +9,13 @@ from pages.kit.tools.study_sweep import OnPage
 from pages.likelihood_free.controls import BOX
 
 
-def _back(given: dict[str, Any]) -> Collection[str]:
+def _on_controls(settings: dict[str, Any]) -> Collection[str]:
     """Hyperparameters that follow q̄ are left to it."""
-    return [name for name in given if not (given["by_q"] and name in HYPERPARAMETERS)]
+    return [name for name in settings if not (settings["by_q"] and name in HYPERPARAMETERS)]
 
 
-def _mode(given: dict[str, Any]) -> Mapping[str, Any]:
-    return ModeSettings.on_controls(mode=BY_Q if given["by_q"] else BY_HAND)
+def _mode(settings: dict[str, Any]) -> Mapping[str, Any]:
+    return ModeSettings.on_controls(mode=BY_Q if settings["by_q"] else BY_HAND)
 
 
 def _others(held: Mapping[str, Any]) -> dict[str, Any]:
@@ -23,4 +23,4 @@ def _others(held: Mapping[str, Any]) -> dict[str, Any]:
     return {"by_q": held[ModeSettings.mode.key] != BY_HAND} | {name: float(end) for name, end in ends}
 
 
-SWEEP = OnPage("likelihood-free", others=_others, back=_back, more=_mode)
+SWEEP = OnPage("likelihood-free", others=_others, back=_on_controls, more=_mode)

@@ -93,8 +93,8 @@ def _situation(inference: Inference) -> str:
         ),
     }  # fmt: skip
     table = f"the {runs} rows of the table", "its observed row", plain(", ".join(problem.prior.names))
-    simulated, seen, inferred = sentences.get(problem.name, table)
-    return f"**Simulated**: {simulated}. **Observed**: {seen}. **Inferred**: {inferred}."
+    simulated, observed, inferred = sentences.get(problem.name, table)
+    return f"**Simulated**: {simulated}. **Observed**: {observed}. **Inferred**: {inferred}."
 
 
 def remarks(inference: Inference, method: str, ratio: float) -> None:
@@ -126,8 +126,8 @@ def _why_wide(inference: Inference, ratio: float) -> str:
     low, high = inference.problem.prior.working(exact.interval[0][:, None])[:, 0]
     inside = int(((u >= low) & (u <= high)).sum())
     length = inference.settings.lengthscales[0] / ((high - low) / (2 * 1.96))
-    kept = [row for row in stored(LIMITS)["results"] if row["model"] == "dme" and row["scores"]]
-    narrow, many = ([row["scores"]["width"] for row in kept if row["way"] == way] for way in (NARROW, MANY))
+    rows = [row for row in stored(LIMITS)["results"] if row["model"] == "dme" and row["scores"]]
+    narrow, many = ([row["scores"]["width"] for row in rows if row["way"] == way] for way in (NARROW, MANY))
     return (
         f"**Why {number(ratio, 2)} times the exact width**: of the {len(u):,} simulations only {inside} lie inside the "
         f"exact interval, and the kernel ℓ that bridges the gaps between them is {length:.1f} exact sd wide. In the "
@@ -159,9 +159,9 @@ def table(inference: Inference) -> None:
 
 def equation(inference: Inference, gap: float) -> None:
     """The rule with today's numbers, and the ``gap`` to theorem 6.1's condition."""
-    settings, seen = inference.settings, inference.data
+    settings, data = inference.settings, inference.data
     scales = ", ".join(number(value) for value in settings.lengthscales)
-    n, m = len(seen.u), len(seen.prior)
+    n, m = len(data.u), len(data.prior)
     explain(
         "The simulations show how a parameter becomes data, and the draws of the prior show which parameters are "
         "plausible. The deconditional operator turns the observation into weights on those draws, and herding turns "

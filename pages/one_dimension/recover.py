@@ -137,8 +137,8 @@ def _covers(share: float) -> str:
 def _learn_button(line: LineSpec, settings: LineSettings) -> None:
     run = run_of(TASK)
     if st.button("Learn hyperparameters", type="primary", width="stretch", disabled=is_busy(run)):
-        given = {"line": line.to_dict(), "settings": vars(settings), "model": settings.method}
-        begin_run(RunSpec(TASK, given, line.seed, f"{TITLES[settings.method]}: one dimension"))
+        run_settings = {"line": line.to_dict(), "settings": vars(settings), "model": settings.method}
+        begin_run(RunSpec(TASK, run_settings, line.seed, f"{TITLES[settings.method]}: one dimension"))
     pairs = line.n + line.m
     show_duration("Learning", expected_seconds(pairs, pairs, settings.restarts, settings.steps))
 
@@ -147,8 +147,8 @@ def _watch(line: LineSpec, method: str) -> None:
     """The run's panel; learned values go to the sliders, once, if the page still shows their problem."""
 
     def take(run: Run, learned: dict[str, Any]) -> dict[str, float] | None:
-        given = run.spec.settings
-        fits = given["settings"]["method"] == method and LineSpec.from_dict(given["line"]) == line
+        run_settings = run.spec.settings
+        fits = run_settings["settings"]["method"] == method and LineSpec.from_dict(run_settings["line"]) == line
         return controls.slider_values(ModelSpec.from_dict(learned)) if fits else None
 
     run_panel.watch(TASK, take)

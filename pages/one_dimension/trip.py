@@ -92,11 +92,11 @@ def _there_and_back() -> tuple[Operators, tuple[str, str], float, float, float]:
 
 def there_and_back(result: RoundTrip) -> str:
     """Whether f is recovered, by the share of its variance that is lost."""
-    own, share = float(result.function.std()), _share_back(result)
+    sd, share = float(result.function.std()), _share_back(result)
     verdict = "f is recovered" if share > _BACK else "f is partly recovered" if share > _LOST else "f is not recovered"
     return (
         f"f is averaged over each y (conditioning) and then recovered from these averages (deconditioning). Here "
-        f"{verdict}: the RMSE is **{number(result.lost, 2)}**, the sd of f {number(own)}. The averages of the result "
+        f"{verdict}: the RMSE is **{number(result.lost, 2)}**, the sd of f {number(sd)}. The averages of the result "
         f"differ from those of f by **{number(result.lost_again, 2)}** (RMSE)."
     )
 

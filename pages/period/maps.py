@@ -139,8 +139,8 @@ def field_limits(fields: dict[str, np.ndarray], difference: bool) -> tuple[float
 
 def short(value: float, other: float = 0.0) -> float:
     """An end of a colour scale, with two digits of the distance to its other end."""
-    apart = abs(value - other)
-    return round(value, 1 - math.floor(math.log10(apart))) if apart > 0 else value
+    difference = abs(value - other)
+    return round(value, 1 - math.floor(math.log10(difference))) if difference > 0 else value
 
 
 def _book(book: dict[str, Any], key: str, books: _Books, sheet: Sheet, alt: str, place: tuple[int, int]) -> None:

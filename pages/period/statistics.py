@@ -41,8 +41,8 @@ def _draws(choice: Choice, _shown: Shown) -> list[Draw]:
     size = len(result.series) * len(result.series.problem.pixel)
     count = int(np.clip(_MOST_VALUES // size, _FEWEST_DRAWS, _MOST_DRAWS))
     return [
-        (own.astype("f4"), None if fixed is None else fixed.astype("f4"))
-        for own, fixed in period_draws(result, count, result.series.problem.spec.seed)
+        (draws.astype("f4"), None if fixed is None else fixed.astype("f4"))
+        for draws, fixed in period_draws(result, count, result.series.problem.spec.seed)
     ]
 
 

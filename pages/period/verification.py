@@ -113,9 +113,9 @@ def _several(labels: Sequence[str], dates: Sequence[object], part: slice) -> boo
 
 
 def _position(verification: Verification) -> None:
-    own, scores = next(iter(verification.scores.items()))
+    model, scores = next(iter(verification.scores.items()))
     if scores.pit is not None:
-        plotly_live(pit_histogram(scores.pit.tolist(), model=own, height=320, dark=is_dark()), "p-pit")
+        plotly_live(pit_histogram(scores.pit.tolist(), model=model, height=320, dark=is_dark()), "p-pit")
     st.caption(
         "How often the truth fell into each twentieth of its predicted distribution: flat is right, a U means that "
         "intervals are too narrow, a hump that they are too wide."
@@ -123,31 +123,31 @@ def _position(verification: Verification) -> None:
 
 
 def _spread(shown: Shown, verification: Verification) -> None:
-    names, own = names_of(verification.scores), next(iter(verification.scores))
+    names, model = names_of(verification.scores), next(iter(verification.scores))
     groups = {name: each.spread for name, each in verification.scores.items() if each.spread is not None}
     figure = spread_skill_plot(groups, units=plain(shown.result.series.problem.units), names=names, dark=is_dark())
     plotly_live(figure, "p-spread")
     st.caption(
         "Pixels and times in groups by their predicted sd: on the diagonal the error is as large as predicted, above "
-        f"it larger (spread/skill of {names[own].lower()}: "
-        f"{verification.scores[own].pooled['spread_skill']:.2f}, 1 is best)."
+        f"it larger (spread/skill of {names[model].lower()}: "
+        f"{verification.scores[model].pooled['spread_skill']:.2f}, 1 is best)."
     )
 
 
 @st.cache_data(show_spinner="Counting events …", max_entries=32)
 def _events(choice: Choice, _shown: Shown, limit: float) -> dict[str, Event]:
-    own = _shown.result.spec.model.name
-    given = verified_result(_shown.result, own)
-    some = {name: each for name, each in given.forecasts.items() if each.sd is not None or name == CONSERVING}
-    return {name: each[0] for name, each in events(replace(given, forecasts=some), [limit]).items()}
+    model = _shown.result.spec.model.name
+    result = verified_result(_shown.result, model)
+    some = {name: each for name, each in result.forecasts.items() if each.sd is not None or name == CONSERVING}
+    return {name: each[0] for name, each in events(replace(result, forecasts=some), [limit]).items()}
 
 
 def _event(choice: Choice, shown: Shown) -> None:
     limit = threshold(choice, shown, "p-event")
-    events, own = _events(choice, shown, limit), shown.result.spec.model.name
+    events, model = _events(choice, shown, limit), shown.result.spec.model.name
     names = names_of(events)
     tables = {name: each.reliability for name, each in events.items() if name != CONSERVING}
-    plotly_live(reliability_plot(tables, events[own].observed, names=names, dark=is_dark()), "p-reliability")
+    plotly_live(reliability_plot(tables, events[model].observed, names=names, dark=is_dark()), "p-reliability")
     brier = ", ".join(f"{names[name]} {each.skill:.2f}" for name, each in events.items() if each.skill is not None)
     st.caption(
         "Where the map says 70 %, does it happen in 70 % of the cases? On the diagonal it does; larger dots are more "
@@ -179,7 +179,7 @@ def _short(reference: str) -> str:
 
 
 def _scale(name: str, values: np.ndarray, units: str) -> MapScale:
-    reach = short(float(np.nanpercentile(np.abs(values), 98))) or 1.0
+    limit = short(float(np.nanpercentile(np.abs(values), 98))) or 1.0
     colours: Colours = "diverging" if name in ("bias", "skill") else "uncertainty" if name == "rmse" else "sequential"
-    low, high = (-reach, reach) if colours == "diverging" else (0.0, reach) if name == "rmse" else (50.0, 100.0)
+    low, high = (-limit, limit) if colours == "diverging" else (0.0, limit) if name == "rmse" else (50.0, 100.0)
     return MapScale("", units, colours, low, high)

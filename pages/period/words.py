@@ -43,10 +43,10 @@ def _how_good(shown: Shown) -> str:
     if shown.verification is None:
         return ""
     scores, units = shown.verification.scores, plain(shown.result.series.problem.units)
-    own, plainly = next(iter(scores.values())).pooled, scores[BILINEAR].pooled
+    pooled, plainly = next(iter(scores.values())).pooled, scores[BILINEAR].pooled
     return (
-        f" RMSE **{number(own['rmse'], 2)} {units}** (bilinear interpolation {number(plainly['rmse'], 2)} {units}). "
-        f"The 95 % intervals contain **{100 * own['coverage95']:.0f} %** of the truth."
+        f" RMSE **{number(pooled['rmse'], 2)} {units}** (bilinear interpolation {number(plainly['rmse'], 2)} {units}). "
+        f"The 95 % intervals contain **{100 * pooled['coverage95']:.0f} %** of the truth."
     )
 
 
@@ -56,8 +56,8 @@ OWN = "Gaussian process"
 
 def names_of(predictions: Iterable[str]) -> dict[str, str]:
     """What the page calls predictions, the first of which is the map itself."""
-    own, *others = predictions
-    return {own: OWN} | {name: MODEL_NAMES.get(name, name) for name in others}
+    model, *others = predictions
+    return {model: OWN} | {name: MODEL_NAMES.get(name, name) for name in others}
 
 
 #: The scores of the table and what its columns are called.
@@ -77,8 +77,8 @@ def _rows(verification: Verification) -> list[list[str | None]]:
 def _record(verification: Verification, units: str) -> None:
     """The scores, for slides and for what is pinned, whichever view is shown."""
     scores = {name: {score: each.pooled.get(score) for score in _COLUMNS} for name, each in verification.scores.items()}
-    written = [["", *_COLUMNS.values()], *([word or MISSING for word in row] for row in _rows(verification))]
-    record_scores("Over all pixels of all times, weighted by area.", scores, names_of(scores), units, written)
+    rows = [["", *_COLUMNS.values()], *([word or MISSING for word in row] for row in _rows(verification))]
+    record_scores("Over all pixels of all times, weighted by area.", scores, names_of(scores), units, rows)
 
 
 def table(shown: Shown) -> None:

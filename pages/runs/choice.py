@@ -26,7 +26,7 @@ def rights() -> None:
     if sees_everything():
         st.info("You see the runs and uploads of all visitors until you reload this page.")
         return
-    kept = (
+    sentence = (
         ""
         if cookie()
         else (
@@ -34,7 +34,9 @@ def rights() -> None:
             "start new ones."
         )
     )
-    st.caption(f"These are the runs of your browser. Anybody with a link to a run can view it but not change it.{kept}")
+    st.caption(
+        f"These are the runs of your browser. Anybody with a link to a run can view it but not change it.{sentence}"
+    )
     if "DECONDITIONING_ADMIN" in os.environ:
         with st.expander("Administrator"):
             secret = st.text_input("Secret", type="password", key="administrator")
@@ -55,9 +57,9 @@ def _try(secret: str) -> None:
     st.error("This is not the secret in DECONDITIONING_ADMIN.")
 
 
-def linked(engine: Visitor, own: Sequence[Run]) -> list[Run]:
+def linked(engine: Visitor, own_runs: Sequence[Run]) -> list[Run]:
     """Runs that the address names and that are somebody else's."""
-    known, result = {run.id for run in own}, []
+    known, result = {run.id for run in own_runs}, []
     for requested in dict.fromkeys([st.query_params.get("run"), *st.query_params.get_all("with")]):
         if requested and requested not in known:
             with suppress(InputError):  # `chosen` says so
@@ -82,13 +84,13 @@ def chosen(place: Any, runs: Sequence[Run]) -> Run | None:
     return by_id[pick]
 
 
-def beside(place: Any, runs: Sequence[Run]) -> list[Run]:
+def choose_compared(place: Any, runs: Sequence[Run]) -> list[Run]:
     """Runs that it is compared with, kept in the address as ``?with=ID&with=ID``."""
     by_id = {run.id: run for run in runs}
     requested = st.query_params.get_all("with")
-    gone = [run_id for run_id in requested if run_id not in by_id]
-    if gone and "box-with" not in st.session_state:
-        place.warning(f"There is no run {plain(gone[0][:40])} to compare with: it was deleted.")
+    missing = [run_id for run_id in requested if run_id not in by_id]
+    if missing and "box-with" not in st.session_state:
+        place.warning(f"There is no run {plain(missing[0][:40])} to compare with: it was deleted.")
     if "box-with" in st.session_state:
         st.session_state["box-with"] = [run_id for run_id in st.session_state["box-with"] if run_id in by_id]
     usual = [run_id for run_id in requested if run_id in by_id][: MOST - 1]

@@ -10,12 +10,12 @@ from pages.kit.layout.page_layout import refusal
 from pages.kit.state import forget
 
 
-def offer_back(kept: str, restore: Callable[[str], None], keys: tuple[str, str], what: str = "") -> str | None:
+def offer_back(key: str, restore: Callable[[str], None], keys: tuple[str, str], what: str = "") -> str | None:
     """Offer what is kept under a name as its id and its own name; the id where it was brought back just now.
 
     ``keys`` of both buttons, ``what`` it is called before its name.
     """
-    deleted = st.session_state.get(kept)
+    deleted = st.session_state.get(key)
     if deleted is None:
         return None
     one, name = deleted
@@ -24,7 +24,7 @@ def offer_back(kept: str, restore: Callable[[str], None], keys: tuple[str, str],
         back = st.button("Restore", key=keys[0])
         if not (back or st.button("Dismiss", key=keys[1])):
             return None
-        forget(kept)
+        forget(key)
         if not back:
             st.rerun(scope="app")
         try:

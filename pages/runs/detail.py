@@ -36,27 +36,27 @@ A_ROW = 3
 _SNAPSHOT = "Anybody with this link can view the run and its settings but cannot change them."
 
 
-def detail(engine: Visitor, ids: Sequence[str], own: Sequence[Run]) -> None:
+def detail(engine: Visitor, ids: Sequence[str], own_runs: Sequence[Run]) -> None:
     """Everything about a run, beside others where asked."""
     try:
         runs = [engine.get(result) for result in ids]
     except InputError as error:
         st.warning(sentence_of(error))
         return
-    beside(runs, partial(heading, engine))
+    _side_by_side(runs, partial(heading, engine))
     maps(engine, runs)
     sweeps(runs)
     if len(runs) > 1:
-        tests(runs, own)
+        tests(runs, own_runs)
         _settings_table(runs)
-    beside(runs, partial(_how_it_went, engine))
+    _side_by_side(runs, partial(_how_it_went, engine))
     if len(runs) == 1:
         _settings_table(runs)
     for run in runs:
         files(engine, run, alone=len(runs) == 1)
 
 
-def beside(runs: Sequence[Run], draw: Callable[[Run], None]) -> None:
+def _side_by_side(runs: Sequence[Run], draw: Callable[[Run], None]) -> None:
     """Something of every run, `A_ROW` of them beside each other."""
     for first in range(0, len(runs), A_ROW):
         row = runs[first : first + A_ROW]

@@ -28,17 +28,17 @@ _ABOUT = "Anybody who opens it gets these settings. It works even after the favo
 
 def favourites(engine: Visitor, expanded: bool) -> None:
     """The list, and what can be done with the one that is chosen; nothing where there are none."""
-    kept, damaged = engine.favourites.all()
-    if kept or damaged:
-        with st.expander(f"Favourites: {len(kept)} saved settings", expanded=expanded):
+    saved, damaged = engine.favourites.all()
+    if saved or damaged:
+        with st.expander(f"Favourites: {len(saved)} saved settings", expanded=expanded):
             _damaged(engine, damaged)
-            if kept:
-                _listed(kept)
-                _chosen(engine, kept)
+            if saved:
+                _listed(saved)
+                _chosen(engine, saved)
     _bring_back(engine)
 
 
-def _listed(kept: Sequence[Favourite]) -> None:
+def _listed(saved: Sequence[Favourite]) -> None:
     rows: list[dict[str, Any]] = [
         {
             "Picture": picture_of(one),
@@ -47,7 +47,7 @@ def _listed(kept: Sequence[Favourite]) -> None:
             "Differs from the worked example": ", ".join(" ".join(pair) for pair in one.told) or "no difference",
             "Saved (UTC)": time.strftime("%Y-%m-%d %H:%M", time.gmtime(one.created)),
         }
-        for one in kept
+        for one in saved
     ]
     pictures = {"Picture": st.column_config.ImageColumn(width="small")}
     height = 40 + _HEIGHT * min(len(rows), _ROWS)
@@ -62,9 +62,9 @@ def _listed(kept: Sequence[Favourite]) -> None:
     )
 
 
-def _chosen(engine: Visitor, kept: Sequence[Favourite]) -> None:
+def _chosen(engine: Visitor, saved: Sequence[Favourite]) -> None:
     """One of them, by its name, with its buttons."""
-    by_id = {one.id: one for one in kept}
+    by_id = {one.id: one for one in saved}
     if _PICKED in st.session_state and st.session_state.get(_PICKED) not in by_id:
         forget(_PICKED)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -84,8 +84,8 @@ def _chosen(engine: Visitor, kept: Sequence[Favourite]) -> None:
 
 def _described(favourite: Favourite) -> str:
     page = _page_of(favourite)
-    kept = time.strftime("%m-%d %H:%M", time.gmtime(favourite.created))
-    return f"{favourite.name} ({page.title if page else favourite.page}, {kept})"
+    created = time.strftime("%m-%d %H:%M", time.gmtime(favourite.created))
+    return f"{favourite.name} ({page.title if page else favourite.page}, {created})"
 
 
 def _page_of(favourite: Favourite) -> Listed | None:

@@ -134,11 +134,11 @@ def _picture(run: Run, engine: Visitor) -> str | None:
     """The run's small picture as a data address: its map or curve, else the way its objective went."""
     if run.active:
         return None
-    return _drawn(run.id, run.ended or 0.0, engine, run)
+    return _picture_of_run(run.id, run.ended or 0.0, engine, run)
 
 
 @st.cache_data(show_spinner=False, max_entries=512)
-def _drawn(run_id: str, ended: float, _engine: Visitor, _run: Run) -> str | None:
+def _picture_of_run(run_id: str, ended: float, _engine: Visitor, _run: Run) -> str | None:
     try:
         if THUMBNAIL in _run.files:
             picture = _engine.file(run_id, THUMBNAIL)

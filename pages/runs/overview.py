@@ -11,7 +11,7 @@ from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
 from deconditioning.wording import duration
 from pages.kit.layout.escaping import plain, sentence_of
-from pages.kit.runs.run_panel import is_stopping, standing, stop
+from pages.kit.runs.run_panel import is_stopping, status_words, stop
 from pages.runs.names import name_of
 
 
@@ -20,10 +20,10 @@ def states(runs: Sequence[Run]) -> list[tuple[str, str]]:
     return [(run.id, run.status) for run in runs]
 
 
-def overview(engine: Visitor, seen: list[tuple[str, str]]) -> None:
+def overview(engine: Visitor, shown_states: list[tuple[str, str]]) -> None:
     """The progress of runs that go on; redraws the page when one begins or ends."""
     runs = engine.runs()
-    if states(runs) != seen:
+    if states(runs) != shown_states:
         st.rerun(scope="app")
     for run in runs:
         if run.active:
@@ -35,7 +35,7 @@ def going_on(engine: Visitor, run: Run, where: str) -> None:
     """State, progress, time left and Cancel of a run that has not ended."""
     text, button = st.columns([5, 1], vertical_alignment="center")
     with text:
-        words = [f"**{plain(name_of(run))}**", standing(run)]
+        words = [f"**{plain(name_of(run))}**", status_words(run)]
         silent = time.time() - run.heard if run.heard else 0.0
         if silent > 15:
             words.append(f"no sign of life for {duration(silent)}")

@@ -6,7 +6,7 @@ from pages.kit.controls.program_values import apply_values
 from pages.kit.layout.page_layout import page_header
 from pages.kit.pages import page_door, page_in, page_link
 from pages.kit.state import get_engine
-from pages.runs.choice import beside, chosen, linked, rights
+from pages.runs.choice import choose_compared, chosen, linked, rights
 from pages.runs.detail import detail, take_home
 from pages.runs.favourites import favourites
 from pages.runs.label import bring_back
@@ -21,25 +21,25 @@ def main() -> None:
     engine = get_engine()
     rights()
     bring_back(engine)
-    own = engine.runs()
-    runs = [*own, *linked(engine, own)]
+    own_runs = engine.runs()
+    runs = [*own_runs, *linked(engine, own_runs)]
     favourites(engine, expanded=not runs or "favourites" in st.query_params)
     if not runs:
         empty()
     active = any(run.active for run in runs)
-    st.fragment(overview, run_every=1.0 if active else 5.0)(engine, states(own))
+    st.fragment(overview, run_every=1.0 if active else 5.0)(engine, states(own_runs))
     if not runs:
         return
-    library(engine, own)
+    library(engine, own_runs)
     left, right = st.columns(2)
     run = chosen(left, runs)
     if run is None:
         return
-    others = beside(right, [result for result in runs if result is not run])
+    others = choose_compared(right, [result for result in runs if result is not run])
     ids = [run.id, *(other.id for other in others)]
-    st.fragment(detail, run_every=1.0 if run.active else None)(engine, ids, own)
-    if own:
-        take_home(engine, own)
+    st.fragment(detail, run_every=1.0 if run.active else None)(engine, ids, own_runs)
+    if own_runs:
+        take_home(engine, own_runs)
 
 
 def empty() -> None:

@@ -39,15 +39,15 @@ def maps(engine: Visitor, runs: Sequence[Run]) -> None:
     if not result:
         return
     panels = [
-        (run.id, _panel(kept, name_of(run) if len(result) > 1 else "Posterior mean",
-                        [k for _, k in result if k.units == kept.units]))
-        for run, kept in result
+        (run.id, _panel(saved, name_of(run) if len(result) > 1 else "Posterior mean",
+                        [k for _, k in result if k.units == saved.units]))
+        for run, saved in result
     ]  # fmt: skip
-    run, kept = result[0]
-    if len(result) == 1 and kept.sd is not None:
-        high = float(f"{np.nanquantile(2 * kept.sd, 0.98):.3g}") or 1.0
-        scale = MapScale("2 sd", kept.units, "uncertainty", 0.0, high)
-        panels.append((f"{run.id}-sd", Panel("sd", "Uncertainty: 2 sd", 2 * kept.sd, kept.grid, scale)))
+    run, saved = result[0]
+    if len(result) == 1 and saved.sd is not None:
+        high = float(f"{np.nanquantile(2 * saved.sd, 0.98):.3g}") or 1.0
+        scale = MapScale("2 sd", saved.units, "uncertainty", 0.0, high)
+        panels.append((f"{run.id}-sd", Panel("sd", "Uncertainty: 2 sd", 2 * saved.sd, saved.grid, scale)))
     for first in range(0, len(panels), _A_ROW):
         row = panels[first : first + _A_ROW]
         for column, (name, panel) in zip(st.columns(max(len(row), min(len(panels), 2))), row, strict=False):
@@ -58,18 +58,18 @@ def maps(engine: Visitor, runs: Sequence[Run]) -> None:
                 )
 
 
-def _panel(kept: SavedMap, title: str, alike: Sequence[SavedMap]) -> Panel:
+def _panel(saved: SavedMap, title: str, others: Sequence[SavedMap]) -> Panel:
     """The mean on the scale of all runs in its units."""
-    ends = [np.nanquantile(each.mean, [0.002, 0.998]) for each in alike if each.units == kept.units]
+    ends = [np.nanquantile(each.mean, [0.002, 0.998]) for each in others if each.units == saved.units]
     low, high = (float(f"{end:.4g}") for end in (min(end[0] for end in ends), max(end[1] for end in ends)))
-    scale = MapScale(kept.name, kept.units, "sequential", low, high if high > low else low + 1.0)
-    return Panel("mean", title, kept.mean, kept.grid, scale)
+    scale = MapScale(saved.name, saved.units, "sequential", low, high if high > low else low + 1.0)
+    return Panel("mean", title, saved.mean, saved.grid, scale)
 
 
-def tests(runs: Sequence[Run], own: Sequence[Run]) -> None:
+def tests(runs: Sequence[Run], own_runs: Sequence[Run]) -> None:
     """Models of the compared runs against each other, over the seeds of all runs of the same data set."""
     for score, name in (("rmse", "RMSE"), ("crps", "CRPS")):
-        rows = over_seeds(runs, own)
+        rows = over_seeds(runs, own_runs)
         try:
             pairs = pairwise_wilcoxon(rows, score)
         except InputError:

@@ -39,8 +39,8 @@ def learn_button(toy: ToySpec, settings: SparseSettings) -> None:
     """Learn as a run."""
     run = run_of(TASK)
     if st.button("Learn the points", type="primary", width="stretch", disabled=is_busy(run)):
-        given = {"toy": toy.to_dict(), "settings": vars(settings), "model": settings.version}
-        begin_run(RunSpec(TASK, given, toy.seed, f"{VERSIONS[settings.version]}: {settings.points} points"))
+        run_settings = {"toy": toy.to_dict(), "settings": vars(settings), "model": settings.version}
+        begin_run(RunSpec(TASK, run_settings, toy.seed, f"{VERSIONS[settings.version]}: {settings.points} points"))
     targets = len(toy_of(toy).targets)
     show_duration(
         "Learning", expected_seconds(targets, targets, settings.starts, settings.steps, inducing=settings.points)
@@ -50,10 +50,10 @@ def learn_button(toy: ToySpec, settings: SparseSettings) -> None:
 def learned_specs(toy: ToySpec, count: int) -> dict[str, SparseRepresentation]:
     """What has been learned of this problem: kept with the app, or by runs on this page."""
     result: dict[str, SparseRepresentation] = {}
-    kept = stored(STORED)
-    defaults = ToySpec(kept["settings"]["data"], noise=kept["settings"]["noise"])
-    if replace(toy, seed=0) == defaults and count == kept["settings"]["points"]:
-        rows = [row for row in kept["results"] if row["seed"] == toy.seed and row.get("learned")]
+    document = stored(STORED)
+    defaults = ToySpec(document["settings"]["data"], noise=document["settings"]["noise"])
+    if replace(toy, seed=0) == defaults and count == document["settings"]["points"]:
+        rows = [row for row in document["results"] if row["seed"] == toy.seed and row.get("learned")]
         result = {row["model"]: spec_from_dict(row["learned"]) for row in rows if row["model"] in LEARNABLE}
     run, folder = run_of(TASK), get_engine().root
     changed = folder.stat().st_mtime_ns if folder.is_dir() else 0
@@ -100,9 +100,9 @@ def watch(toy: ToySpec, count: int) -> None:
 def moving(run: Run, rows: list[dict[str, Any]]) -> None:
     """Where the run's points stand at this moment, and the evidence so far."""
     toy = toy_of(ToySpec(**run.spec.settings["toy"]))
-    seen = locations(rows)
-    if seen:
-        last, truth = np.array(seen[-1]), toy.truth
+    positions = locations(rows)
+    if positions:
+        last, truth = np.array(positions[-1]), toy.truth
         figure = function_plot(
             toy.grid[:, 0].numpy(), truth, None, {}, title="The points as they move", model="truth", name="truth",
             marks=last, points=shown_data(toy), labels=("x", "z"), height=260, dark=is_dark(),

@@ -29,14 +29,14 @@ def body() -> None:
     """Two pictures: at the sliders' values, and learned; the table of all versions."""
     with st.sidebar:
         toy_spec, count = choose_toy()
-    toy, kept = toy_of(toy_spec), learned_specs(toy_spec, count)
-    here = pictures(toy, count, kept)
+    toy, learned = toy_of(toy_spec), learned_specs(toy_spec, count)
+    represented = pictures(toy, count, learned)
     with st.sidebar:
         settings = choose_learning(count, toy_spec.seed)
         learn_button(toy_spec, settings)
     watch(toy_spec, count)
-    table(toy, count, here, kept)
-    equation(toy, count, here)
+    table(toy, count, represented, learned)
+    equation(toy, count, represented)
     if st.session_state.get(RepresentationSettings.places.key) != "learned":
         offer(OnPage("sparse-representation"))
 

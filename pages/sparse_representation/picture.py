@@ -43,31 +43,31 @@ def fitted(toy: ToySpec, version: str, count: int) -> Represented:
 
 
 def _at_values(
-    toy: Toy, count: int, places: str, values: tuple[float, float, float], kept: dict[str, SparseRepresentation]
+    toy: Toy, count: int, places: str, values: tuple[float, float, float], learned: dict[str, SparseRepresentation]
 ) -> Represented:
     """The representation at the sliders' values."""
-    if places == "learned" and not kept:
+    if places == "learned" and not learned:
         st.info("Nothing has been learned for this problem yet: press Learn, or choose other points.")
-    if places == "learned" and kept:
-        chosen = kept.get("learned") or next(iter(kept.values()))
+    if places == "learned" and learned:
+        chosen = learned.get("learned") or next(iter(learned.values()))
         at = np.array(chosen.locations)[:, 0]
     else:
         at = places_of(toy, count, "random" if places == "learned" else places)
     return read_at(toy.spec, at_hyperparameters(toy, at, *values))
 
 
-def pictures(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Represented:
+def pictures(toy: Toy, count: int, learned: dict[str, SparseRepresentation]) -> Represented:
     """At the sliders' values, large; beside it, other positions and the variational GP. Returns the former."""
     sentence = st.empty()
     left, right = st.columns([5, 3])
     with left:
-        here = picture_first(lambda: _here(toy, count, kept))
-    others = {version: read_at(toy.spec, spec) for version, spec in kept.items()}
-    others["variational_gp"] = fitted(toy.spec, "variational_gp", len(here.locations))
-    places = _places(kept)
+        represented = picture_first(lambda: _represented(toy, count, learned))
+    others = {version: read_at(toy.spec, spec) for version, spec in learned.items()}
+    others["variational_gp"] = fitted(toy.spec, "variational_gp", len(represented.locations))
+    places = _places(learned)
     if places == "learned":
-        others["random"] = _at_values(toy, count, "random", _values(here), kept)
-    sentence.markdown(opening(toy, here, others, places))
+        others["random"] = _at_values(toy, count, "random", _values(represented), learned)
+    sentence.markdown(opening(toy, represented, others, places))
     first = [version for version in ("random", "learned", "variational_gp") if version in others]
     height = _BESIDE // len(first)
     for version in first:
@@ -78,18 +78,18 @@ def pictures(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Rep
         "Triangles mark the positions of the points; their height has no meaning. Between the points the band is wide, "
         "because the model assumes that the data depend on f only at the points."
     )
-    return here
+    return represented
 
 
-def _places(kept: dict[str, SparseRepresentation]) -> str:
+def _places(learned: dict[str, SparseRepresentation]) -> str:
     """Where the points of the large picture stand."""
-    chosen = str(st.session_state.get(PlacedSettings.places.key) or _usual(kept))
-    return chosen if kept or chosen != "learned" else "random"
+    chosen = str(st.session_state.get(PlacedSettings.places.key) or _usual(learned))
+    return chosen if learned or chosen != "learned" else "random"
 
 
-def _usual(kept: dict[str, SparseRepresentation]) -> str:
+def _usual(learned: dict[str, SparseRepresentation]) -> str:
     """Where they stand at first: where they have been learned, if they have."""
-    return "learned" if kept else PlacedSettings.places.default
+    return "learned" if learned else PlacedSettings.places.default
 
 
 def _values(represented: Represented) -> tuple[float, float, float]:
@@ -99,19 +99,19 @@ def _values(represented: Represented) -> tuple[float, float, float]:
     return term.factors[0].lengthscales[0], term.scale, represented.spec.noise
 
 
-def opening(toy: Toy, here: Represented, shown: dict[str, Represented], places: str) -> str:
+def opening(toy: Toy, represented: Represented, shown: dict[str, Represented], places: str) -> str:
     """How near the points of the sliders come, beside learned ones, the variational GP and all data."""
-    count = len(here.locations)
+    count = len(represented.locations)
     best = min((name for name in shown if name in LEARNABLE), key=lambda n: _rmse(shown[n], toy), default=None)
-    own = (
+    sentence = (
         f"{toy.spec.data:,} noisy observations of a function, represented by {count} inducing points: at {places} "
-        f"positions the RMSE is **{number(_rmse(here, toy), 2)}**"
+        f"positions the RMSE is **{number(_rmse(represented, toy), 2)}**"
     )
     if "random" in shown:
-        return f"{own}, at random positions {number(_rmse(shown['random'], toy), 2)}{_all_data(toy, count)}."
+        return f"{sentence}, at random positions {number(_rmse(shown['random'], toy), 2)}{_all_data(toy, count)}."
     if best is None:
-        return f"{own}. Press **Learn the points** to see how well {count} learned points can represent it."
-    return f"{own}, at learned positions **{number(_rmse(shown[best], toy), 2)}**{_all_data(toy, count)}."
+        return f"{sentence}. Press **Learn the points** to see how well {count} learned points can represent it."
+    return f"{sentence}, at learned positions **{number(_rmse(shown[best], toy), 2)}**{_all_data(toy, count)}."
 
 
 def _all_data(toy: Toy, count: int) -> str:
@@ -126,20 +126,20 @@ def _rmse(represented: Represented, toy: Toy) -> float:
     return represented.scores(toy)["rmse"]
 
 
-def _here(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Represented:
+def _represented(toy: Toy, count: int, learned: dict[str, SparseRepresentation]) -> Represented:
     """The sliders, and the representation at their values."""
     with st.sidebar:
-        places, values = choose_values(_usual(kept))
-    represented = _at_values(toy, count, places, values, kept)
-    stand = places if kept or places != "learned" else "random"
+        places, values = choose_values(_usual(learned))
+    represented = _at_values(toy, count, places, values, learned)
+    stand = places if learned or places != "learned" else "random"
     title = f"Posterior of f from {len(represented.locations)} {stand} points at the sliders' values"
     _draw(toy, "random", title, represented, "s-here", height=420)
     count = len(represented.locations)
-    other = ("random" if stand != "random" else "learned") if kept else "even"
-    beside = _at_values(toy, count, other, values, kept)
+    other = ("random" if stand != "random" else "learned") if learned else "even"
+    compared = _at_values(toy, count, other, values, learned)
     st.markdown(
         f"Log evidence of these {count} {stand} points: **{signed(represented.evidence, 1)}**; of {other} points with "
-        f"the same kernel {signed(beside.evidence, 1)}. Higher is better."
+        f"the same kernel {signed(compared.evidence, 1)}. Higher is better."
     )
     return represented
 

@@ -10,11 +10,11 @@ from pages.kit.layout.score_table import score_table
 from pages.sparse_representation.picture import fitted, read_at
 
 
-def table(toy: Toy, count: int, here: Represented, kept: dict[str, SparseRepresentation]) -> None:
+def table(toy: Toy, count: int, represented: Represented, learned: dict[str, SparseRepresentation]) -> None:
     """Scores of all versions that need no learning or have been learned."""
-    rows = {"random": here.scores(toy)}
+    rows = {"random": represented.scores(toy)}
     names = {**VERSIONS, "random": "Values of the sliders"}
-    rows |= {version: read_at(toy.spec, spec).scores(toy) for version, spec in kept.items()}
+    rows |= {version: read_at(toy.spec, spec).scores(toy) for version, spec in learned.items()}
     for version in ("variational_gp", "exact_gp"):
         try:
             rows[version] = fitted(toy.spec, version, count).scores(toy)
@@ -24,9 +24,9 @@ def table(toy: Toy, count: int, here: Represented, kept: dict[str, SparseReprese
                 caption="Scores against f without noise, over the whole picture")  # fmt: skip
 
 
-def equation(toy: Toy, count: int, here: Represented) -> None:
+def equation(toy: Toy, count: int, represented: Represented) -> None:
     """The model with today's numbers."""
-    assert here.spec is not None
+    assert represented.spec is not None
     explain(
         "The points replace both x and y: the model takes each observation for a linear combination of the values of "
         "f at the points, plus noise. The positions maximise the evidence. However many data there are, the matrices "
@@ -38,7 +38,7 @@ $$A = (L + \sigma^2 I)^{{-1}}\ell(\mathbf u, \tilde{{\mathbf y}}),\qquad
 $$\log p(\tilde z) = -\tfrac{{1}}{{2\sigma^2}}\left(\tilde z^\top\tilde z - (A\tilde z)^\top K\alpha\right)
 - \tfrac12\log\left|A A^\top K + \sigma^2 I\right| - \tfrac{{n-m}}{{2}}\log\sigma^2 - \tfrac n2\log 2\pi$$
 
-$m = {count}$ points, $n = {toy.spec.data}$ data, $\sigma^2 = {number(here.spec.noise)}$, $\ell = k$ (f and g are
+$m = {count}$ points, $n = {toy.spec.data}$ data, $\sigma^2 = {number(represented.spec.noise)}$, $\ell = k$ (f and g are
 the same function here). The time is $O(m^3 + n m^2)$; the memory is that of one chunk of data.
 """,
         "Hsu and Ramos 2019, §8.2, definition 4.4 and theorem 5.3 (4)",

@@ -48,19 +48,19 @@ def _sample(result: dict[str, Answer]) -> KernelMean:
 def examples(look: float, guess: Guess | None, dark: bool) -> Shown:
     """Step 1: pairs of state and look, and a new look."""
     problem, result = _rule(PAIRS, look)
-    exact, own = _exact(problem, look), float(result["kbr"].mean[0])
+    exact, estimate = _exact(problem, look), float(result["kbr"].mean[0])
     requested = exact if guess is None else _exact(problem, float(guess.control))
-    figure = _examples(problem, look, () if guess is None else (own, exact), dark)
+    figure = _examples(problem, look, () if guess is None else (estimate, exact), dark)
     lesson = (
-        f"From examples alone the rule gives {number(own)}; an exact calculation, which knows every formula, gives "
-        f"{number(exact)}. The posterior mean lies between the prior mean and the observation."
+        f"From examples alone the rule gives {number(estimate)}; an exact calculation, which knows every formula, "
+        f"gives {number(exact)}. The posterior mean lies between the prior mean and the observation."
     )
     equation = rf"""
 $$\hat\mu_{{X|y}} = \sum_i w_i\,k(X_i, \cdot),\qquad
 w = \Lambda G_Y\big((\Lambda G_Y)^2 + \delta I\big)^{{-1}}\Lambda k_Y(y),\qquad
 \Lambda = \mathrm{{diag}}\big((G_X + n\varepsilon I)^{{-1}} m_\Pi\big)$$
 
-$n = {PAIRS}$, $y = {number(look, 6)}$: mean ${own:.3f}$, exactly ${exact:.3f}$.
+$n = {PAIRS}$, $y = {number(look, 6)}$: mean ${estimate:.3f}$, exactly ${exact:.3f}$.
 """
     query = {"k-dim": "1", "k-y0": f"{look:g}"}
     sentence = f"{PAIRS} examples of a hidden state with its observation. Now {number(look)} is observed (dashed)."
@@ -99,14 +99,16 @@ def weights(pairs: int, guess: Guess | None, dark: bool) -> Shown:
     """Step 2: the posterior as weights on the examples."""
     problem, result = _rule(pairs, LOOK)
     sample = _sample(result)
-    own = sample.weights.numpy()
+    weights_of_rule = sample.weights.numpy()
     mean, covariance = problem.posterior(np.array([LOOK]))
     grid = np.linspace(-9, 9, 300)
     density = normal_density(mean, covariance, grid[:, None])
-    exact = draw.line(grid, density * float(np.abs(own).max()) / density.max(), "exact posterior, scaled", INK[dark])
-    traces = [exact] if guess is None else [*draw.stems(sample.points[:, 0].numpy(), own, dark), exact]
+    exact = draw.line(
+        grid, density * float(np.abs(weights_of_rule).max()) / density.max(), "exact posterior, scaled", INK[dark]
+    )
+    traces = [exact] if guess is None else [*draw.stems(sample.points[:, 0].numpy(), weights_of_rule, dark), exact]
     figure = draw.picture(traces, ("hidden state", "weight"), "Weight of each example.", dark=dark, across=(-9, 9))
-    negative = int((own < 0).sum())
+    negative = int((weights_of_rule < 0).sum())
     requested = negative / pairs
     if guess is not None:
         then = _sample(_rule(int(guess.control), LOOK)[1]).weights
@@ -135,12 +137,12 @@ $n = {pairs}$; nothing forces $w_i \ge 0$.
     )
 
 
-def _path(truth: np.ndarray, seen: np.ndarray, means: np.ndarray | None, dark: bool) -> Figure:
+def _path(truth: np.ndarray, observed: np.ndarray, means: np.ndarray | None, dark: bool) -> Figure:
     """The last steps of a series, one of its two coordinates, with looks, and estimates where they are shown."""
     step = np.arange(len(truth) - DRAWN, len(truth), dtype=float)
     traces = [
         draw.line(step, truth[-DRAWN:, 0], "hidden path", INK[dark], width=2.5, dash="dot"),
-        draw.dots(step, seen[-DRAWN:, 0], "observation", hue("rust", dark), size=10),
+        draw.dots(step, observed[-DRAWN:, 0], "observation", hue("rust", dark), size=10),
     ]
     if means is not None:
         traces.append(draw.line(step, means[-DRAWN:, 0], "followed", hue("teal", dark), width=4))
@@ -151,13 +153,13 @@ def _path(truth: np.ndarray, seen: np.ndarray, means: np.ndarray | None, dark: b
 def _pursuit(count: int, guess: Guess | None, dark: bool) -> Shown:
     """Step 3: the filter after so many examples."""
     result = _followed(count)
-    own, looks = _errors(result)
-    requested = own / looks
+    error, looks = _errors(result)
+    requested = error / looks
     if guess is not None:
         then = _errors(_followed(int(guess.control)))
         requested = then[0] / then[1]
     lesson = (
-        f"With {count} examples the error of the estimated path is {number(own)}; that of the observations is "
+        f"With {count} examples the error of the estimated path is {number(error)}; that of the observations is "
         f"{number(looks)}. The filter knows no equation. A filter that knows all equations has an error of "
         f"{number(result.errors['ekf'] ** 0.5)}."
     )
@@ -165,7 +167,7 @@ def _pursuit(count: int, guess: Guess | None, dark: bool) -> Shown:
 $$\mu_{{t+1}} = (G_X + T\varepsilon I)^{{-1}} G_{{XX_+}} (G_X + T\varepsilon I)^{{-1}} G_X\,\alpha_t,\qquad
 \alpha_{{t+1}} = \Lambda G_Y\big((\Lambda G_Y)^2 + \delta I\big)^{{-1}}\Lambda k_Y(y_{{t+1}})$$
 
-$T = {count}$, RMSE ${own:.3f}$ over ${FOLLOWED}$ steps; of the observations ${looks:.3f}$.
+$T = {count}$, RMSE ${error:.3f}$ over ${FOLLOWED}$ steps; of the observations ${looks:.3f}$.
 """
     query = {"f-system": "(a) circle", "f-train": str(count)}
     figure = _path(result.truth, result.observed, None if guess is None else result.means["kbr"], dark)
@@ -187,12 +189,12 @@ def _errors(result: Followed) -> tuple[float, float]:
 def turned(turn: float, guess: Guess | None, dark: bool) -> Shown:
     """Step 4: a path that goes another way than the examples did."""
     result, usual = _turned(turn), _turned(TAUGHT)
-    own, looks = result.errors
-    requested = own / looks
+    error, looks = result.errors
+    requested = error / looks
     if guess is not None:
         requested = float(np.divide(*_turned(float(guess.control)).errors))
     lesson = (
-        f"The error of the filter is {number(own)}; that of the observations is {number(looks)}. One sign needs no "
+        f"The error of the filter is {number(error)}; that of the observations is {number(looks)}. One sign needs no "
         f"truth: the filter's prediction error is {number(result.surprise)}, against {number(usual.surprise)} on a "
         "path like the training path."
     )
@@ -223,10 +225,10 @@ ${number(turn, 6)}$ radians a step.
 
 
 def _signs(result: Turned, usual: Turned) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    own, looks = result.errors
+    error, looks = result.errors
     sentence = f"Its prediction error is {number(result.surprise / usual.surprise)} times that on the training path."
-    better = f"Its error is {percent(own / looks)} of that of the observations."
-    signs = ((result.surprise < 1.5 * usual.surprise, sentence), (own < looks, better))
+    better = f"Its error is {percent(error / looks)} of that of the observations."
+    signs = ((result.surprise < 1.5 * usual.surprise, sentence), (error < looks, better))
     return tuple(words for fine, words in signs if fine), tuple(words for fine, words in signs if not fine)
 
 

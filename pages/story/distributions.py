@@ -27,13 +27,13 @@ E[f(s) \mid X, y] = l(s)^\top (M + \sigma^2 I)^{-1} y$$
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
-def _found(subjects: int, measures: int) -> tuple[np.ndarray, Curve, Subjects]:
+def _fitted(subjects: int, measures: int) -> tuple[np.ndarray, Curve, Subjects]:
     drawn = simulate(SimulationSpec(subjects, measures)).subjects
     result = compared(Prepared(drawn), MethodSettings(), regression_function, ("gpdr",))
     return result.at, result.curves["gpdr"], drawn
 
 
-def _held(at: np.ndarray, curve: Curve) -> float:
+def _coverage(at: np.ndarray, curve: Curve) -> float:
     return float((np.abs(curve.mean - regression_function(at)) <= 2 * curve.sd).mean())
 
 
@@ -43,7 +43,7 @@ def _off(at: np.ndarray, curve: Curve) -> float:
 
 def people(share: int, guess: Guess | None, dark: bool) -> Shown:
     """Step 1: measures of the people with the highest and the lowest outcomes."""
-    at, _, drawn = _found(SUBJECTS, MEASURES)
+    at, _, drawn = _fitted(SUBJECTS, MEASURES)
     count = max(1, round(share / 100 * SUBJECTS))
     order, owner = np.argsort(drawn.outcomes.numpy()), drawn.owner.numpy()
     values = drawn.measures[:, 0].numpy()
@@ -106,8 +106,8 @@ def _curve(at: np.ndarray, curve: Curve, revealed: bool, dark: bool) -> Figure:
 
 def recover(count: int, guess: Guess | None, dark: bool) -> Shown:
     """Step 2: what a value adds, from so many people."""
-    at, curve, _ = _found(count, MEASURES)
-    few, many = (_off(at, _found(n, MEASURES)[1]) for n in (COUNTS[0], SUBJECTS))
+    at, curve, _ = _fitted(count, MEASURES)
+    few, many = (_off(at, _fitted(n, MEASURES)[1]) for n in (COUNTS[0], SUBJECTS))
     lesson = (
         f"With {COUNTS[0]} people the error of the curve is {number(few)}, with {SUBJECTS} it is {number(many)}. The "
         "curve was never measured; only its average over each person's measurements was observed. Recovering it is "
@@ -134,10 +134,10 @@ $n = {count}$, $m = {MEASURES}$, $\sigma^2 = {number(curve.noise, 6)}$: RMSE ${_
 
 def distrust(measures: int, guess: Guess | None, dark: bool) -> Shown:
     """Step 3: too few measures a person."""
-    at, curve, _ = _found(SUBJECTS, measures)
-    full = _found(SUBJECTS, MEASURES)[1]
-    held = _held(at, curve)
-    requested = held if guess is None else _held(at, _found(SUBJECTS, int(guess.control))[1])
+    at, curve, _ = _fitted(SUBJECTS, measures)
+    full = _fitted(SUBJECTS, MEASURES)[1]
+    held = _coverage(at, curve)
+    requested = held if guess is None else _coverage(at, _fitted(SUBJECTS, int(guess.control))[1])
     moved = float((np.abs(curve.mean - full.mean) > 2 * curve.sd).mean())
     result = (
         f"With {MEASURES:,} measurements per person the curve lies outside this band at {percent(moved)} of all values."

@@ -129,7 +129,7 @@ def fit(pair: int, guess: Guess | None, dark: bool) -> Shown:
     cells, three, real = through_cells(transect(), SIZE), rivals(pair), _real_place(pair)
     shown = _three(_as_stored(three), None if guess is None else real, dark)
     worst = max(off_cells(values, cells) for values in three)
-    apart = float(np.max(np.ptp(three, axis=0)))
+    spread = float(np.max(np.ptp(three, axis=0)))
     drawn = [at for at in range(3) if at != real]
     errors = " and ".join(f"{number(rmse(three[at], transect().values))} K" for at in drawn)
     requested = real if guess is None else _real_place(int(guess.control))
@@ -146,7 +146,7 @@ $\max_c |\overline{{f}}_c - \tilde z_c| = {number(worst, 2)}$ K.
     )
     return Shown(
         (curve([known(cells, dark), *shown], "Three curves through the same cell averages.", dark),),
-        f"Three curves, up to {number(apart)} K apart. One is real, two are invented; all are drawn in the steps of "
+        f"Three curves, up to {number(spread)} K apart. One is real, two are invented; all are drawn in the steps of "
         f"{number(_STEP)} K in which the real field is stored.", NAMES[requested], lesson,
         good=(f"All three have the same cell averages, to {within(worst, 'K')}.",),
         equation=equation,
@@ -172,14 +172,14 @@ def prior(length: float, guess: Guess | None, dark: bool) -> Shown:
     figures = [curve([*traces, known(cells, dark)], f"Recovered with a length of {number(length)} km.", dark)]
     lesson = ""
     if guess is not None:
-        top, own = recovered(best(False), False), recovered(float(guess.value), False)
+        top, guessed = recovered(best(False), False), recovered(float(guess.value), False)
         both = curve([*traces, truth(dark, width=2), known(cells, dark)], "Recovered and true field.", dark, _LOWER)
         figures = [both, _evidence(float(guess.value), dark)]
-        times = np.exp(min(top.evidence - own.evidence, 50))
+        times = np.exp(min(top.evidence - guessed.evidence, 50))
         lesson = (
             f"With {number(best(False))} km the cell averages are {number(times)} times as probable as with your "
             f"{number(float(guess.value))} km. The band contains the real field at {percent(top.held)} of all places, "
-            f"with your length at {percent(own.held)}; the RMSE is {_two(top.rmse, own.rmse)}."
+            f"with your length at {percent(guessed.held)}; the RMSE is {_two(top.rmse, guessed.rmse)}."
         )
     equation = (
         FITS
@@ -206,18 +206,18 @@ def _two(first: float, second: float) -> str:
 
 
 def _posterior(recovered: Recovered, colour: str) -> list[draw.Trace]:
-    km, mean, reach = transect().km, recovered.mean, 2 * recovered.sd
-    return [draw.band(km, mean - reach, mean + reach, "95 % band", colour),
+    km, mean, half_width = transect().km, recovered.mean, 2 * recovered.sd
+    return [draw.band(km, mean - half_width, mean + half_width, "95 % band", colour),
             draw.line(km, mean, "recovered", colour)]  # fmt: skip
 
 
-def _evidence(own: float, dark: bool) -> Figure:
+def _evidence(length: float, dark: bool) -> Figure:
     """How probable each length makes the cells, with the guess and the best."""
     values = np.exp(evidence(False) - evidence(False).max())
-    chosen = np.interp(np.log(own), np.log(LENGTHS), values)
+    chosen = np.interp(np.log(length), np.log(LENGTHS), values)
     traces = [
         draw.line(np.array(LENGTHS), values, "", hue("teal", dark)),
-        draw.dots(np.array([own]), np.array([chosen]), "your length", hue("rust", dark), size=15),
+        draw.dots(np.array([length]), np.array([chosen]), "your length", hue("rust", dark), size=15),
         draw.dots(np.array([best(False)]), np.ones(1), "the best", INK[dark], size=15, symbol="circle-open"),
     ]
     result = draw.picture(
@@ -248,7 +248,7 @@ def covariate(choice: str, guess: Guess | None, dark: bool) -> Shown:
     )  # fmt: skip
     low, high = limits()
     figure["layout"]["yaxis"]["range"] = [low - 0.35 * (high - low), high]
-    gone = 1 - with_it.rmse / without.rmse
+    reduction = 1 - with_it.rmse / without.rmse
     sentence = "The altitude of the ground below the line is known everywhere."
     lesson = (
         f"Without the mountains the error of the recovered field is {number(without.rmse)} K, with them it is "
@@ -266,7 +266,7 @@ s^2 = {number(with_it.scale)},
 $h$ is the altitude, standardised.
 """
     )
-    return Shown((figure,), sentence, 100 * gone, lesson, good=checks, equation=equation, source=SOURCE,
+    return Shown((figure,), sentence, 100 * reduction, lesson, good=checks, equation=equation, source=SOURCE,
                  link=Link("downscaling", "The whole map with its mountains"))  # fmt: skip
 
 

@@ -25,8 +25,8 @@ def guesses() -> dict[str, Guess]:
     """Those of this session by the key of their step; a new session has what the browser kept."""
     if Key.GUESSES not in st.session_state:
         st.session_state[Key.GUESSES] = from_text(st.context.cookies.get(COOKIE, ""))
-    kept: dict[str, Guess] = st.session_state[Key.GUESSES]
-    return kept
+    result: dict[str, Guess] = st.session_state[Key.GUESSES]
+    return result
 
 
 def commit(key: str, guess: Guess) -> None:

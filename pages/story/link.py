@@ -35,7 +35,7 @@ def backwards(averages: int, guess: Guess | None, dark: bool) -> Shown:
     share = mediated.share_back(trip)
     then = share if guess is None else mediated.share_back(_trip(int(guess.control))[1])
     labels = ("input", "mediator", "value")
-    figure = draw.beside(left, right, labels, "A function and its averages given the mediator.", dark=dark)
+    figure = draw.two_pictures(left, right, labels, "A function and its averages given the mediator.", dark=dark)
     figure["layout"]["xaxis2"]["range"] = [-6.4, 6.4]
     lesson = (
         f"{averages} averages recover {percent(share)} of the function's variation. No method can recover what no "

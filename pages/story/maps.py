@@ -10,7 +10,7 @@ import streamlit as st
 from deconditioning.downscaling.checks.scale_up_result import OTHERS, OneScaleUp
 from deconditioning.fields.problem.baselines import constant
 from deconditioning.fields.problem.explained_variation import WEAK, explained_share
-from deconditioning.figures.downscaled_maps import field_scale, reaches
+from deconditioning.figures.downscaled_maps import field_scale, largest_values
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
 from deconditioning.figures.studies.story import TALL
@@ -38,10 +38,10 @@ def _work(kind: str, key: str) -> Callable[[Callable[[], None]], Any]:
     problem = problem_of(key)
 
     def work(check: Callable[[], None]) -> Any:
-        kept = _results(kind, key)
-        if "found" not in kept:
-            kept["found"] = solve(key, problem, check) if kind == "map" else one_scale_above(problem, check)
-        return kept["found"]
+        results = _results(kind, key)
+        if "found" not in results:
+            results["found"] = solve(key, problem, check) if kind == "map" else one_scale_above(problem, check)
+        return results["found"]
 
     return work
 
@@ -59,7 +59,7 @@ def ahead(at: int) -> None:
             begin(kind, key)
 
 
-def _known(kind: str, key: str) -> Any:
+def _result(kind: str, key: str) -> Any:
     """The result, or None while it is being computed."""
     return _results(kind, key).get("found")
 
@@ -103,14 +103,14 @@ ${number(solved.rmse(solved.mean))}$ K.
 
 def _dissolve(share: int, guess: Guess | None, dark: bool) -> Shown:
     """Step 7: from blocks to terrain."""
-    solved: Solved | None = _known("map", KEY)
+    solved: Solved | None = _result("map", KEY)
     if solved is None:
         return Shown(
             _coarse(KEY, dark), "Cells over Wales and the Irish Sea, one temperature each.", wait=_wait("map", KEY)
         )
     values = solved.dissolved(share / 100)
     off = solved.off_cells(values)
-    fits, gone = off < _FITS_TO, 1 - solved.rmse(solved.mean) / solved.rmse(solved.blocks)
+    fits, reduction = off < _FITS_TO, 1 - solved.rmse(solved.mean) / solved.rmse(solved.blocks)
     title = "Cell values" if share == 0 else "Deconditioned" if share == 100 else f"{share} % dissolved"
     lesson = (
         "Compared with the real field, which the model never saw, the RMSE of the blocks is "
@@ -122,7 +122,7 @@ def _dissolve(share: int, guess: Guess | None, dark: bool) -> Shown:
         figures.append(_map("The real field, never shown to the model", solved.truth, KEY, dark))
     return Shown(
         tuple(figures), f"{len(solved.problem.pixel):,} pixels from {solved.problem.data.bags.count} cells.",
-        100 * gone, lesson,
+        100 * reduction, lesson,
         good=(f"The average over every cell equals the cell's value, to {within(off, 'K')}.",) if fits else (),
         bad=() if fits else (f"Averages over cells differ from the cell values by up to {number(off)} K.",),
         equation=_equation(solved), source=SOURCE, link=Link("downscaling", "This map with all controls"),
@@ -131,14 +131,14 @@ def _dissolve(share: int, guess: Guess | None, dark: bool) -> Shown:
 
 def sure(level: int, guess: Guess | None, dark: bool) -> Shown:
     """Step 8: intervals, checked against the truth."""
-    solved: Solved | None = _known("map", KEY)
+    solved: Solved | None = _result("map", KEY)
     if solved is None:
         return Shown(
             _coarse(KEY, dark), "Each pixel gets a temperature and an interval around it.", wait=_wait("map", KEY)
         )
     promised, problem = level / 100, solved.problem
-    reach = float(f"{reaches(problem, solved.mean, solved.sd).spread:.2g}")
-    spread = MapScale("2 sd", problem.units, "uncertainty", 0.0, reach)
+    limit = float(f"{largest_values(problem, solved.mean, solved.sd).spread:.2g}")
+    spread = MapScale("2 sd", problem.units, "uncertainty", 0.0, limit)
     figures = [_map("Uncertainty: half the width of a 95 % interval", 2 * solved.sd, KEY, dark, spread)]
     held, lesson = solved.held(promised), ""
     then = held if guess is None else solved.held(guess.control / 100)
@@ -171,7 +171,7 @@ $z_i$ the truth, $m_i$ and $s_i$ mean and sd at a pixel of area $a_i$.
 def fails(where: str, guess: Guess | None, dark: bool) -> Shown:
     """Step 9: the same a little above the ground, and the signs by which one would know."""
     key = LEVELS[where]
-    solved: Solved | None = _known("map", key)
+    solved: Solved | None = _result("map", key)
     if solved is None:
         return Shown(_coarse(key, dark), f"The same cells, {where}.", wait=_wait("map", key))
     share = {name: explained_share(problem_of(name)).share for name in LEVELS.values()}
@@ -181,7 +181,7 @@ def fails(where: str, guess: Guess | None, dark: bool) -> Shown:
     lesson = ""
     if guess is not None:
         figures.append(_map(f"The real field, {where}", solved.truth, key, dark))
-        good, bad = signs(solved, share[key], _known("up", key))
+        good, bad = signs(solved, share[key], _result("up", key))
         left = solved.rmse(solved.mean) / solved.rmse(solved.blocks)
         lesson = (
             f"{where} the mountains explain {percent(share[key])} of the variation inside the cells; the map's error "
@@ -193,7 +193,7 @@ $$R^2 = 1 - \frac{{\sum_i a_i (z_i' - \beta h_i')^2}}{{\sum_i a_i z_i'^2}} = {sh
 A prime means minus the cell average; $h$ is the altitude, $a$ the area.
 """
     query = {} if key == KEY else {"data": key}
-    wait = None if guess is None or _known("up", key) else _wait("up", key)
+    wait = None if guess is None or _result("up", key) else _wait("up", key)
     return Shown(
         tuple(figures),
         f"The same place, hour and method. {HIGH} the mountains explain {percent(share[KEY])} of the variation inside "
@@ -211,12 +211,12 @@ def signs(solved: Solved, share: float, checked: OneScaleUp | None) -> tuple[lis
         (held.verdict == "about right", held.sentence),
     ]
     if checked is not None:
-        ratio, kept = checked.rmse[checked.own] / checked.rmse["bilinear"], checked.held[-1]
+        ratio, coverage = checked.rmse[checked.own] / checked.rmse["bilinear"], checked.held[-1]
         nearer = f"; {OTHERS[checked.better]} is more accurate" if checked.better else ""
-        fine = checked.better is None and round(100 * kept) >= RIGHT[0]
+        fine = checked.better is None and round(100 * coverage) >= RIGHT[0]
         sentence = (
             f"One scale up, without the truth: the error is {percent(ratio)} of that of interpolation; the "
-            f"intervals contain {percent(kept)}{nearer}."
+            f"intervals contain {percent(coverage)}{nearer}."
         )
         result.insert(0, (fine, sentence))
     return [words for fine, words in result if fine], [words for fine, words in result if not fine]

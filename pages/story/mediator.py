@@ -73,13 +73,13 @@ def mediator(value: float, guess: Guess | None, dark: bool) -> Shown:
         BY_HAND.editable(scatter, spec, table.generated, (name, "mediator"))
         for scatter, table, name in zip(("first", "second"), tables, ("input", "outcome"), strict=True)
     ]
-    exact, own, sd = (mediated.read_at(line, values, AT) for values in (line.truth, result.mean, result.sd))
+    exact, estimate, sd = (mediated.read_at(line, values, AT) for values in (line.truth, result.mean, result.sd))
     lesson = ""
     if guess is not None:
         figures.append(_function(line, result, link, float(guess.value), dark))
         made = "which generated the data" if spec == LineSpec() else "which generated all points but yours"
         lesson = (
-            f"No input was ever observed with its outcome. At the mark deconditioning estimates {number(own)} ± "
+            f"No input was ever observed with its outcome. At the mark deconditioning estimates {number(estimate)} ± "
             f"{number(2 * sd)}; the hidden function, {made}, is {number(exact)} there."
         )
     first, second = spec.counts
@@ -88,7 +88,7 @@ $$\tilde z \sim N(W^\top f(\mathbf x), \Sigma),\qquad W = (L + n\lambda I)^{{-1}
 E[f(x)] = k(x)^\top W (W^\top K W + \Sigma)^{{-1}}\tilde z$$
 
 $L = \ell(\mathbf y, \mathbf y)$ compares mediators of the first table ($n = {first}$), $\tilde L$ those of the
-first with those of the second ($m = {second}$); at the mark $E[f({number(AT, 6)})] = {own:.3f}$, sd ${sd:.3f}$.
+first with those of the second ($m = {second}$); at the mark $E[f({number(AT, 6)})] = {estimate:.3f}$, sd ${sd:.3f}$.
 """
     edits = {"o-first-edits": spec.first_edits, "o-second-edits": spec.second_edits}
     query = {key: text for key, text in edits.items() if text}
@@ -141,9 +141,14 @@ def _room(generated: np.ndarray, by_hand: np.ndarray) -> tuple[float, float]:
 
 def _function(line: Line, line_fit: LineFit, link: mediated.Link, guess: float, dark: bool) -> draw.Figure:
     """The hidden function, what was recovered of it, the guess, and where the mediator points."""
-    grid, mean, reach, colour = line.grid.numpy(), line_fit.mean.numpy(), 2 * line_fit.sd.numpy(), hue("blue", dark)
+    grid, mean, half_width, colour = (
+        line.grid.numpy(),
+        line_fit.mean.numpy(),
+        2 * line_fit.sd.numpy(),
+        hue("blue", dark),
+    )
     traces = [
-        draw.band(grid, mean - reach, mean + reach, "", colour),
+        draw.band(grid, mean - half_width, mean + half_width, "", colour),
         draw.line(grid, line.truth.numpy(), "hidden function", INK[dark], dash="dot"),
         draw.line(grid, mean, "deconditioned, 95 %", colour),
         draw.dots(

@@ -22,7 +22,7 @@ lasting = st.cache_resource(show_spinner="Downscaling ten days …")(lasting_err
 def period(hours: int, guess: Guess | None, dark: bool) -> Shown:
     """Means over so many hours, and how large their errors are."""
     result, count = lasting(), int(hours) // STEP
-    real, stated, apart = result.real(count), result.stated(count), count**-0.5
+    real, stated, independent = result.real(count), result.stated(count), count**-0.5
     requested = real if guess is None else result.real(int(guess.control) // STEP)
     figures = [_at_the_place(result, count, guess is not None, dark)]
     good: tuple[str, ...] = ()
@@ -34,12 +34,12 @@ def period(hours: int, guess: Guess | None, dark: bool) -> Shown:
         good, bad = ((sentence,), ()) if _NEAR[0] <= stated / real <= _NEAR[1] else ((), (sentence,))
         lesson = (
             f"The error of a mean over {number(hours)} hours is {percent(real)} of that of a single time. If the "
-            f"errors of {number(count)} times were independent, it would be {percent(apart)}; if they never changed, "
-            "100\u00a0%. Errors at neighbouring times are similar; the earlier times show how similar."
+            f"errors of {number(count)} times were independent, it would be {percent(independent)}; if they never "
+            "changed, 100\u00a0%. Errors at neighbouring times are similar; the earlier times show how similar."
         )
     equation = rf"""
 $$\mathrm{{Var}}\Big(\tfrac1n\sum_i e_i\Big) = \frac1{{n^2}}\sum_{{i,j}} s_i s_j\,\rho(|t_i - t_j|),\qquad
-n = {count},\qquad \frac{{1}}{{\sqrt n}} = {apart:.2f},\qquad \text{{stated}}\ {stated:.2f},\qquad
+n = {count},\qquad \frac{{1}}{{\sqrt n}} = {independent:.2f},\qquad \text{{stated}}\ {stated:.2f},\qquad
 \text{{real}}\ {real:.2f}$$
 
 $s_i$ is the sd of a time and $\rho$ the correlation of errors in time, from left-out times of the archive.

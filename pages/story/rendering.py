@@ -45,8 +45,8 @@ def show(step: Step, key: str, at: int, of: int) -> None:
 
 def _pictures(shown: Shown, key: str, guess: Guess | None) -> None:
     maps = [figure["layout"]["meta"]["role"] == "map" for figure in shown.figures]
-    beside = len(maps) if all(maps) else len(shown.points)
-    places = [*(st.columns(beside) if beside else ()), *(st.container() for _ in maps[beside:])]
+    columns = len(maps) if all(maps) else len(shown.points)
+    places = [*(st.columns(columns) if columns else ()), *(st.container() for _ in maps[columns:])]
     for number, (figure, place) in enumerate(zip(shown.figures, places, strict=True)):
         with place:
             points = shown.points[number] if number < len(shown.points) else None

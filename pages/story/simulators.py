@@ -55,19 +55,19 @@ def _runs(inference: Inference, observed: float, more: list[draw.Trace], dark: b
 def runs(observed: float, guess: Guess | None, dark: bool) -> Shown:
     """Step 1: a simulator's runs, and an observation."""
     inference = _inferred(observed, RUNS)
-    exact, own = float(_exact(inference).mean[0]), float(inference.answers["dme"].mean[0])
+    exact, estimate = float(_exact(inference).mean[0]), float(inference.answers["dme"].mean[0])
     y, marks = np.array([observed]), []
     if guess is not None:
         marks = [
-            draw.dots(np.array([own]), y, "from the runs", hue("teal", dark), size=20),
+            draw.dots(np.array([estimate]), y, "from the runs", hue("teal", dark), size=20),
             draw.dots(np.array([exact]), y, "exact", INK[dark], size=20, symbol="circle-open"),
         ]
     figure = _runs(inference, observed, marks, dark)
     requested = exact if guess is None else float(_exact(_inferred(float(guess.control), RUNS)).mean[0])
     lesson = (
-        f"From the runs the posterior mean is {number(own)}. The exact value, which can be computed for this small "
-        f"simulator, is {number(exact)}. For most simulators no exact calculation exists, and the runs are all there "
-        "is."
+        f"From the runs the posterior mean is {number(estimate)}. The exact value, which can be computed for this "
+        f"small simulator, is {number(exact)}. For most simulators no exact calculation exists, and the runs are "
+        "all there is."
     )
     equation = rf"""
 $$p(\theta \mid y) \propto p(\theta)\int p(x \mid \theta)\,\kappa_\epsilon(y, x)\,dx,\qquad
@@ -91,18 +91,18 @@ def near(count: int, guess: Guess | None, dark: bool) -> Shown:
     """Step 2: the runs nearest to the observation."""
     inference = _inferred(OBSERVED, count)
     parameters, summaries = inference.simulations.parameters[:, 0], inference.simulations.summaries[:, 0]
-    kept = np.argsort(np.abs(summaries - inference.problem.observed[0]))[: nearest_count(count)]
-    marks = draw.dots(np.exp(parameters[kept]), np.exp(summaries[kept]), "kept", hue("ochre", dark), size=14)
+    nearest = np.argsort(np.abs(summaries - inference.problem.observed[0]))[: nearest_count(count)]
+    marks = draw.dots(np.exp(parameters[nearest]), np.exp(summaries[nearest]), "kept", hue("ochre", dark), size=14)
     figure = _runs(inference, OBSERVED, [] if guess is None else [marks], dark)
     times = _width(inference, "abc")
     requested = 100 * times if guess is None else 100 * _width(_inferred(OBSERVED, int(guess.control)), "abc")
     lesson = (
-        f"The method keeps {len(kept)} of {count} runs and discards {count - len(kept)}. Its interval is "
+        f"The method keeps {len(nearest)} of {count} runs and discards {count - len(nearest)}. Its interval is "
         f"{number(times)} times as wide as the exact one."
     )
     low, high = inference.answers["abc"].interval[0]
     equation = rf"""
-$$\{{\theta_i : \|x_i - y\| \le r\}},\qquad \lceil\sqrt n\,\rceil = {len(kept)}\ \text{{kept}},\qquad
+$$\{{\theta_i : \|x_i - y\| \le r\}},\qquad \lceil\sqrt n\,\rceil = {len(nearest)}\ \text{{kept}},\qquad
 95\,\%:\ [{low:.4f}, {high:.4f}]$$
 """
     return Shown(
@@ -173,10 +173,10 @@ def _secrets(count: int) -> Checked | None:
 
 
 def _check(count: int, check: Any) -> Checked:
-    kept = _results(count)
-    if "found" not in kept:
-        kept["found"] = check_secrets(make_problem(NAME), count, check=check)
-    return kept["found"]
+    results = _results(count)
+    if "found" not in results:
+        results["found"] = check_secrets(make_problem(NAME), count, check=check)
+    return results["found"]
 
 
 def secret(count: int, guess: Guess | None, dark: bool) -> Shown:
@@ -224,9 +224,9 @@ def _caterpillar(checked: Checked, dark: bool) -> Figure:
     """Every secret with its interval, in order, misses in another colour."""
     order = np.argsort(checked.theta)
     traces = []
-    for name, wanted, ink in (("held", True, hue("teal", dark)), ("missed", False, hue("rust", dark))):
-        at = np.flatnonzero(checked.inside[order] == wanted).astype(float)
-        chosen = order[checked.inside[order] == wanted]
+    for name, inside, ink in (("held", True, hue("teal", dark)), ("missed", False, hue("rust", dark))):
+        at = np.flatnonzero(checked.inside[order] == inside).astype(float)
+        chosen = order[checked.inside[order] == inside]
         gap = np.full(len(at), np.nan)
         x, y = np.column_stack([at, at, gap]).ravel(), np.column_stack([*checked.intervals[chosen].T, gap]).ravel()
         traces += [draw.line(x, y, name, ink, width=5), draw.dots(at, checked.theta[chosen], "", INK[dark], size=9)]

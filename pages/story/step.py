@@ -101,8 +101,8 @@ def verdict(question: Question, guess: Any, answer: Any) -> str:
     """How near a guess came, in a sentence."""
     if question.choices:
         return f"Right: {answer}." if guess == answer else f"You guessed {guess}; it is {answer}."
-    apart = abs(guess - answer) / (question.high - question.low)
-    near = next((words for limit, words in _NEARNESS if apart <= limit), "Far off")
+    distance = abs(guess - answer) / (question.high - question.low)
+    near = next((words for limit, words in _NEARNESS if distance <= limit), "Far off")
     return f"{near}: you guessed {_value_text(question, guess)}; it is {_value_text(question, answer)}."
 
 

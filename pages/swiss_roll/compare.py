@@ -70,15 +70,17 @@ def without_repeats(rows: dict[str, dict[str, float]]) -> tuple[dict[str, dict[s
     return {name: rows[name] for name in shown}, same
 
 
-def _ranked(rows: dict[str, dict[str, float]], own: str) -> str:
+def _ranked(rows: dict[str, dict[str, float]], model: str) -> str:
     """Which model is the most accurate, and where the one in the picture stands."""
     best = next(iter(rows))
     rmse = f"RMSE **{number(rows[best]['rmse'])}**"
-    if best == own:
-        return f"With these hyperparameters the model in the picture, {model_name(own)}, is the most accurate: {rmse}."
+    if best == model:
+        return (
+            f"With these hyperparameters the model in the picture, {model_name(model)}, is the most accurate: {rmse}."
+        )
     return (
         f"With these hyperparameters the most accurate model is {model_name(best)}: {rmse}. The model in the picture, "
-        f"{model_name(own)}, has RMSE {number(rows[own]['rmse'])}."
+        f"{model_name(model)}, has RMSE {number(rows[model]['rmse'])}."
     )
 
 

@@ -21,8 +21,8 @@ def learn_button(roll: RollSpec, settings: RollSettings) -> None:
     run = run_of(TASK)
     if st.button("Learn hyperparameters", type="primary", width="stretch", disabled=is_busy(run)):
         title = f"{settings.kind.title}: swiss roll, {roll.matching}"
-        given = {"roll": roll.to_dict(), "settings": vars(settings), "model": settings.model}
-        begin_run(RunSpec(TASK, given, roll.seed, title))
+        run_settings = {"roll": roll.to_dict(), "settings": vars(settings), "model": settings.model}
+        begin_run(RunSpec(TASK, run_settings, roll.seed, title))
     inducing = settings.inducing if settings.kind.uses("inducing") else None
     looked_at = min(roll.points, settings.points * roll.bags)
     seconds = expected_seconds(looked_at, roll.bags, settings.restarts, settings.steps, inducing=inducing)

@@ -89,11 +89,11 @@ def _view_of(roll_spec: RollSpec, spec: ModelSpec) -> View:
 def scores_later(roll_spec: RollSpec, specs: Sequence[ModelSpec]) -> Callable[[Check], list[dict[str, float] | str]]:
     """Work for the background: the scores of every model, or the sentence that refuses it."""
     roll, sums = roll_of(roll_spec), _sums()
-    given = [(_placed(roll_spec, spec), _data(roll_spec, not spec.model.reads(roll.data))) for spec in specs]
+    specs_and_data = [(_placed(roll_spec, spec), _data(roll_spec, not spec.model.reads(roll.data))) for spec in specs]
 
     def work(check: Check) -> list[dict[str, float] | str]:
         result: list[dict[str, float] | str] = []
-        for spec, data in given:
+        for spec, data in specs_and_data:
             try:
                 result.append(_posterior(roll, spec, data, sums, check).scores)
             except InputError as error:
@@ -114,10 +114,10 @@ def draw(roll: SwissRoll, problem: ProblemSettings) -> tuple[ModelSpec, View]:
         )
         spec, view = picture_first(lambda: _posterior_picture(roll, problem, shown or "Prediction", limits))
     with right:
-        _seen(roll, limits)
-        beside = "Error" if shown != "Error" else "Truth"
+        _draw_data(roll, limits)
+        small = "Error" if shown != "Error" else "Truth"
         figure = roll_in_space(
-            roll.inputs.numpy(), **_right(beside, truth, view, limits), height=270, dark=is_dark(), small=True
+            roll.inputs.numpy(), **_right(small, truth, view, limits), height=270, dark=is_dark(), small=True
         )
         plotly_live(figure, "roll-left", later=True)
     return spec, view
@@ -137,10 +137,10 @@ def _posterior_picture(
     return spec, view
 
 
-def _seen(roll: SwissRoll, limits: tuple[float, float]) -> None:
-    seen = (roll.with_points.tolist(), roll.with_means.tolist())
+def _draw_data(roll: SwissRoll, limits: tuple[float, float]) -> None:
+    data = (roll.with_points.tolist(), roll.with_means.tolist())
     figure = roll_from_the_side(
-        roll.inputs.numpy(), roll.slice.numpy(), roll.heights.numpy(), roll.means.numpy(), seen, limits, height=230,
+        roll.inputs.numpy(), roll.slice.numpy(), roll.heights.numpy(), roll.means.numpy(), data, limits, height=230,
         dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "roll-side")

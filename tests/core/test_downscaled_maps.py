@@ -19,12 +19,12 @@ from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.figures.downscaled_maps import (
-    Reaches,
+    LargestValues,
     all_panels,
     field_scale,
     heading,
     keys_of,
-    reaches,
+    largest_values,
     steady_limit,
 )
 from deconditioning.figures.map_panel import MapScale, Panel
@@ -72,8 +72,8 @@ def panels_of(problem: DownscalingProblem) -> list[Panel]:
     """The maps of bilinear interpolation, with an sd that varies."""
     mean = bilinear(problem)
     sd = 0.1 * np.abs(mean - np.nanmean(mean))
-    own = reaches(problem, mean, sd)
-    return all_panels(problem, field_scale(problem), mean, sd, own.steadied(own))
+    own = largest_values(problem, mean, sd)
+    return all_panels(problem, field_scale(problem), mean, sd, own.steady(own))
 
 
 @pytest.fixture
@@ -135,15 +135,15 @@ def test_limits_stay_while_a_slider_moves_and_leave_no_map_blank():
 def test_limits_of_an_error_are_its_own_quantiles_not_its_extremes(problem):
     error = np.random.default_rng(0).standard_normal(problem.grid.shape)
     error[0, 0] = 500.0
-    own = reaches(problem, problem.truth + error, np.ones(problem.grid.shape))
+    own = largest_values(problem, problem.truth + error, np.ones(problem.grid.shape))
     assert own.error == pytest.approx(2.33, rel=0.1) and own.spread == 2.0
-    assert own.steadied(Reaches(2.0, 3.0)) == Reaches(2.0, 3.0)
+    assert own.steady(LargestValues(2.0, 3.0)) == LargestValues(2.0, 3.0)
 
 
 def test_a_preview_is_judged_where_it_was_computed(problem):
     mean, sd = problem.truth + 9.0, np.full(problem.grid.shape, 7.0)
     mean[::3, ::3], sd[::2, ::2] = problem.truth[::3, ::3] + 1.0, 0.5
-    assert reaches(problem, mean, sd, every=3, sd_every=2) == pytest.approx(Reaches(1.0, 1.0))
+    assert largest_values(problem, mean, sd, every=3, sd_every=2) == pytest.approx(LargestValues(1.0, 1.0))
 
 
 @pytest.mark.parametrize(

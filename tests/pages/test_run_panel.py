@@ -26,7 +26,7 @@ def _page(changes: dict, stopping: bool) -> None:
     if stopping:
         st.session_state["_stopping-runs"] = {run.id}
     if run.active:
-        st.markdown(run_panel.standing(run))
+        st.markdown(run_panel.status_words(run))
     else:
         run_panel.outcome(run, "Learned", "the sliders show the best values so far", " · more")
 

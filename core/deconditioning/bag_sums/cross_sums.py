@@ -94,8 +94,8 @@ class Windowed:
         """The sums at some pixels."""
         _, rows, columns = self.tables.shape
         corner = (self.kind * rows + self.down) * columns + self.right
-        place = self.row[pixels] * columns + self.column[pixels]
-        return self.tables.take(corner[:, None] + place)
+        index = self.row[pixels] * columns + self.column[pixels]
+        return self.tables.take(corner[:, None] + index)
 
     def across(self, dual: Float[Tensor, " B"]) -> Float[Tensor, " P"]:
         """``Σ_j dual_j c_j(x)`` at every pixel."""

@@ -88,6 +88,7 @@ def _plain_gram(kernel: gpytorch.kernels.Kernel, bags: SortedBags, tile: int, ch
         tiles = Tiles(kernel, bags.inputs(row), bags.bags.inputs[row.start :])
 
         def evaluated(begin: int, end: int, tiles: Tiles = tiles, start: int = row.start) -> Tensor:
+            """Kernel values between the row's points and the points from ``begin`` to ``end``."""
             return tiles(slice(None), slice(begin - start, end - start))
 
         for column in bags.blocks[i:]:
@@ -100,9 +101,11 @@ def _plain_gram(kernel: gpytorch.kernels.Kernel, bags: SortedBags, tile: int, ch
 
 def _gram_piece(kernel, bags: SortedBags, row: Block, column: Block, tile: int, check: Check) -> Piece:
     def evaluated(begin: int, end: int) -> Tensor:
+        """Kernel values between the row's points and the points from ``begin`` to ``end``."""
         return evaluate(kernel, bags.inputs(row), bags.bags.inputs[begin:end])
 
     def compute() -> Tensor:
+        """``K̄`` between the bags of the two blocks."""
         check()
         return _mean_tile(evaluated, bags, row, column, tile)
 
@@ -119,6 +122,7 @@ def diagonal(
         return OnePass.apply(lambda: diagonal_with_gradients(kernel, bags, tile, check), *leaves(kernel))
 
     def piece(block: Block) -> Piece:
+        """``K̄_jj`` of one block's bags, which all have one block size."""
         whole = _gram_piece(kernel, bags, block, block, tile, check)
         return Piece(whole.where[:1], lambda: whole.compute().diagonal())
 
@@ -170,7 +174,10 @@ def _cross_pieces(
     kernel: gpytorch.kernels.Kernel, bags: SortedBags, inputs: Tensor, tile: int, check: Check
 ) -> list[Piece]:
     def piece(block: Block, begin: int, end: int) -> Piece:
+        """Bag sums of one block at the inputs from ``begin`` to ``end``."""
+
         def compute() -> Tensor:
+            """The bag sums (bags of the block, end − begin)."""
             check()
             return bags.membership(block) @ evaluate(kernel, bags.inputs(block), inputs[begin:end])
 

@@ -68,15 +68,15 @@ class PointDistances:
 def tabulate_points(bags: SortedBags, columns: tuple[int, ...], check: Check = never) -> PointDistances | None:
     """The distances of all points of every two bags in some columns; None where they take too much memory."""
     every, count = bags.bags, bags.bags.count
-    place = every.inputs[:, list(columns)]
+    points = every.inputs[:, list(columns)]
     ends = torch.bincount(every.bag, minlength=count).cumsum(0).tolist()
     starts = [0, *ends[:-1]]
-    low, high = _span(place, starts, check)
-    start, radii = radii_between(low, high, place)
+    low, high = _span(points, starts, check)
+    start, radii = radii_between(low, high, points)
     zeros, rows, entries = [], [], 0
     for bag, (first, last) in enumerate(zip(starts, ends, strict=True)):
         check()
-        distance = _between(place[first:last], place[first:])
+        distance = _between(points[first:last], points[first:])
         weight = every.weights[first:last, None] * every.weights[first:]
         other = (every.bag[first:] - bag).expand_as(distance)
         at_zero = distance <= ZERO * high
@@ -131,6 +131,7 @@ class _Tabulated:
         values = self.bags.bags.inputs[:, column]
 
         def line(left: Tensor, right: Tensor) -> Tensor:
+            """The kernel between points (n, 1) and (m, 1) of the column."""
             return product_of(product, in_column(left[:, 0], column), in_column(right[:, 0], column))
 
         with torch.no_grad():
@@ -159,16 +160,16 @@ def over_many(bags: Bags, check: Check = never) -> BagGram:
     return _Tabulated(sort_bags(bags), check)
 
 
-def _between(here: Float[Tensor, "n d"], there: Float[Tensor, "m d"]) -> Float[Tensor, "n m"]:
-    return torch.cdist(here, there, compute_mode="donot_use_mm_for_euclid_dist")
+def _between(left: Float[Tensor, "n d"], right: Float[Tensor, "m d"]) -> Float[Tensor, "n m"]:
+    return torch.cdist(left, right, compute_mode="donot_use_mm_for_euclid_dist")
 
 
-def _span(place: Float[Tensor, "N d"], starts: list[int], check: Check) -> tuple[float, float]:
+def _span(points: Float[Tensor, "N d"], starts: list[int], check: Check) -> tuple[float, float]:
     """The smallest distance that is not zero, and the largest."""
-    low, high = float("inf"), float((place.amax(0) - place.amin(0)).norm())
-    for first, last in zip(starts, [*starts[1:], len(place)], strict=True):
+    low, high = float("inf"), float((points.amax(0) - points.amin(0)).norm())
+    for first, last in zip(starts, [*starts[1:], len(points)], strict=True):
         check()
-        distance = _between(place[first:last], place[first:])
+        distance = _between(points[first:last], points[first:])
         above = distance[distance > ZERO * high]
         low = min(low, float(above.min())) if len(above) else low
     return (1.0, 1.0) if low == float("inf") else (low, max(low, high))
@@ -181,9 +182,9 @@ def _shared_out(
     result = weight.new_zeros(shape)
     at = (distance.clamp_min(torch.finfo(distance.dtype).tiny).log() - start) * DENSITY
     first = (at.floor().long() - (NODES // 2 - 1)).clamp(0, shape[1] - NODES)
-    flat, place = result.view(-1), (other * shape[1] + first).flatten()
+    flat, index = result.view(-1), (other * shape[1] + first).flatten()
     for node, share in enumerate(lagrange((at - first).clamp(0, NODES))):
-        flat.index_add_(0, place + node, (share * weight).flatten())
+        flat.index_add_(0, index + node, (share * weight).flatten())
     return result
 
 

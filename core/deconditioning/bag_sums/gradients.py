@@ -60,7 +60,7 @@ class _Lines:
 
 
 #: Scale and factors of each term, read once for all tiles.
-Terms = list[tuple[Tensor, list[_Scaled | _Lines]]]
+_Terms = list[tuple[Tensor, list[_Scaled | _Lines]]]
 
 
 def leaves(kernel: gpytorch.kernels.Kernel) -> list[Tensor]:
@@ -98,10 +98,10 @@ def gram_with_gradients(
         slopes = total.new_empty(_derivatives(terms), count, count)
         for i, row in enumerate(bags.blocks):
             for column in bags.blocks[i:]:
-                here = (slice(row.first, row.last), slice(column.first, column.last))
+                block = (slice(row.first, row.last), slice(column.first, column.last))
                 value, slope = _pair_sums(terms, bags.bags, row, column, tile, check)
-                total[here], slopes[:, here[0], here[1]] = value, slope
-                total[here[::-1]], slopes[:, here[1], here[0]] = value.T, slope.transpose(1, 2)
+                total[block], slopes[:, block[0], block[1]] = value, slope
+                total[block[::-1]], slopes[:, block[1], block[0]] = value.T, slope.transpose(1, 2)
     return total, slopes
 
 
@@ -122,10 +122,10 @@ def cross_with_gradients(
     """``c_j(x_p)`` and its derivatives in the kernel; each input is a bag of its own."""
     with torch.no_grad():
         every, count = bags.bags, bags.bags.count
-        own = torch.arange(len(inputs), device=inputs.device)
+        singletons = torch.arange(len(inputs), device=inputs.device)
         both = Bags(
             torch.cat([every.inputs, inputs]),
-            torch.cat([every.bag, count + own]),
+            torch.cat([every.bag, count + singletons]),
             count + len(inputs),
             weights=torch.cat([every.weights, torch.ones_like(inputs[:, 0])]),
         )
@@ -135,13 +135,13 @@ def cross_with_gradients(
         total = inputs.new_empty(count, len(inputs))
         slopes = inputs.new_empty(_derivatives(terms), count, len(inputs))
         for block in bags.blocks:  # written in place: small results kept between tiles would break the heap into pieces
-            here = slice(block.first, block.last)
-            total[here], slopes[:, here] = _pair_sums(terms, both, block, column, tile, check)
+            rows = slice(block.first, block.last)
+            total[rows], slopes[:, rows] = _pair_sums(terms, both, block, column, tile, check)
     return total, slopes
 
 
 def _pair_sums(
-    terms: Terms, bags: Bags, row: Block, column: Block, tile: int, check: Check
+    terms: _Terms, bags: Bags, row: Block, column: Block, tile: int, check: Check
 ) -> tuple[Float[Tensor, "b c"], Float[Tensor, "p b c"]]:
     """Sums over one pair of blocks, its columns in chunks where the tile is too small."""
     total = bags.inputs.new_zeros(row.last - row.first, column.last - column.first)
@@ -153,7 +153,7 @@ def _pair_sums(
     return total, slopes
 
 
-def _terms(kernel: gpytorch.kernels.Kernel, inputs: Tensor) -> Terms:
+def _terms(kernel: gpytorch.kernels.Kernel, inputs: Tensor) -> _Terms:
     return [
         (term.outputscale.detach(), [_read(factor, inputs) for factor in term.base_kernel.kernels])
         for term in kernel.kernels
@@ -164,7 +164,7 @@ def _read(factor: gpytorch.kernels.Kernel, inputs: Tensor) -> _Scaled | _Lines:
     return _Lines(factor, inputs) if isinstance(factor.family, Linear) else _Scaled(factor, inputs)
 
 
-def _derivatives(terms: Terms) -> int:
+def _derivatives(terms: _Terms) -> int:
     """How many numbers ``leaves`` holds."""
     return sum(1 + sum(len(f.lengthscales) + len(f.parameters) for f in factors) for _, factors in terms)
 
@@ -185,7 +185,7 @@ class _Sums:
         return entries.new_zeros(self.shape).index_add_(1, self.column_bag, rows)
 
 
-def _add_terms(terms: Terms, summed: _Sums, total: Tensor, slopes: Tensor) -> None:
+def _add_terms(terms: _Terms, summed: _Sums, total: Tensor, slopes: Tensor) -> None:
     """Add one tile's sums to ``total`` (b, c) and ``slopes`` (p, b, c)."""
     index = 0
     for scale, factors in terms:

@@ -19,7 +19,7 @@ from deconditioning.kernels.families.family import Decay
 from deconditioning.kernels.spec import Term
 
 #: Consecutive points summed directly among themselves, cells taken at once, and rows read out at once.
-CELL, CELLS, ROWS = 32, 64, 1024
+_CELL, _CELLS, _ROWS = 32, 64, 1024
 
 
 def decay_of(term: Term) -> Decay | None:
@@ -48,47 +48,47 @@ def sort_line(
 def sorted_gram(line: SortedLine, kernel: Decay, check: Check = never) -> Float[Tensor, "B B"]:
     """``K̄_ij = Σ_{l∈i, r∈j} w_l w_r k(x_l, x_r)`` at unit variance.
 
-    Points are taken in cells of ``CELL`` neighbours: pairs inside a cell directly, pairs of different cells through the
+    Points are taken in cells of ``_CELL`` neighbours: pairs inside a cell directly, pairs of different cells through
     the moments that the cells on the left send on.
     """
     z, bag, weights = _cells(line, kernel.rate)
     below = z.new_zeros(line.count, line.count)  # pairs of different cells, the row's point on the right
     within = z.new_zeros(line.count * line.count)
-    sent, place = z.new_zeros(len(kernel.coefficients), 1, line.count), z[:1, 0]
-    for begin in range(0, len(z), CELLS):
+    sent, anchor = z.new_zeros(len(kernel.coefficients), 1, line.count), z[:1, 0]
+    for begin in range(0, len(z), _CELLS):
         check()
-        own = slice(begin, begin + CELLS)
-        _add_within(within, z[own], bag[own], weights[own], line.count, kernel)
-        incoming, sent = _arriving(z[own], bag[own], weights[own], sent, place, kernel)
-        place = z[own][-1:, -1]
-        read = _readers(z[own] - z[own, :1], kernel) * weights[own]  # (q, cells, s)
+        part = slice(begin, begin + _CELLS)
+        _add_within(within, z[part], bag[part], weights[part], line.count, kernel)
+        incoming, sent = _arriving(z[part], bag[part], weights[part], sent, anchor, kernel)
+        anchor = z[part][-1:, -1]
+        read = _readers(z[part] - z[part, :1], kernel) * weights[part]  # (q, cells, s)
         rows = torch.einsum("qcs,qcb->csb", read, incoming)
-        below.index_add_(0, bag[own].flatten(), rows.reshape(-1, line.count))
+        below.index_add_(0, bag[part].flatten(), rows.reshape(-1, line.count))
     return below + below.T + within.reshape(line.count, line.count)
 
 
 def _cells(line: SortedLine, scale: float) -> tuple[Tensor, Tensor, Tensor]:
-    """Scaled values, bags and weights in rows of ``CELL``; the last row is filled up with points of no weight."""
-    pad = -len(line.values) % CELL
+    """Scaled values, bags and weights in rows of ``_CELL``; the last row is filled up with points of no weight."""
+    pad = -len(line.values) % _CELL
     z = torch.cat([line.values, line.values[-1:].expand(pad)]) * scale
     bag = torch.cat([line.bag, line.bag.new_zeros(pad)])
     weights = torch.cat([line.weights, line.weights.new_zeros(pad)])
-    return z.reshape(-1, CELL), bag.reshape(-1, CELL), weights.reshape(-1, CELL)
+    return z.reshape(-1, _CELL), bag.reshape(-1, _CELL), weights.reshape(-1, _CELL)
 
 
 def _arriving(
-    z: Tensor, bag: Tensor, weights: Tensor, sent: Float[Tensor, "q 1 B"], place: Tensor, kernel: Decay
+    z: Tensor, bag: Tensor, weights: Tensor, sent: Float[Tensor, "q 1 B"], anchor: Tensor, kernel: Decay
 ) -> tuple[Float[Tensor, "q c B"], Float[Tensor, "q 1 B"]]:
     """Moments of all that lies left of each cell, at its first point; and of all so far, at the last point.
 
-    ``sent`` are the moments of the cells before these, anchored at ``place``.
+    ``sent`` are the moments of the cells before these, anchored at ``anchor``.
     """
     terms, cells, count = len(kernel.coefficients), len(z), sent.shape[-1]
     index = torch.arange(cells, device=z.device)[:, None] * count + bag
-    own = z.new_zeros(terms, cells * count)
-    own.index_add_(1, index.flatten(), (_powers(z[:, -1:] - z, terms) * weights).reshape(terms, -1))
-    moments = torch.cat([sent, own.reshape(terms, cells, count)], dim=1)
-    sources = torch.cat([place, z[:, -1]])
+    sums = z.new_zeros(terms, cells * count)
+    sums.index_add_(1, index.flatten(), (_powers(z[:, -1:] - z, terms) * weights).reshape(terms, -1))
+    moments = torch.cat([sent, sums.reshape(terms, cells, count)], dim=1)
+    sources = torch.cat([anchor, z[:, -1]])
     goals = torch.cat([z[:, 0], z[-1:, -1]])
     step = (goals[:, None] - sources).clamp_min(0)
     before = torch.ones_like(step).tril()  # a cell hears the ones before it, the end hears all
@@ -104,12 +104,12 @@ def sorted_cross(
     at, z = points[order] * kernel.rate, line.values * kernel.rate
     mirrored = SortedLine(-line.values.flip(0), line.bag.flip(0), line.weights.flip(0), line.count)
     result = z.new_empty(line.count, len(points))
-    for begin in range(0, len(at), ROWS):
+    for begin in range(0, len(at), _ROWS):
         check()
-        rows = at[begin : begin + ROWS]
+        rows = at[begin : begin + _ROWS]
         left = _one_side(line, z, rows, kernel, right=False)
         right = _one_side(mirrored, -z.flip(0), -rows.flip(0), kernel, right=True)
-        result[:, order[begin : begin + ROWS]] = (left + right.flip(0)).T
+        result[:, order[begin : begin + _ROWS]] = (left + right.flip(0)).T
     return result
 
 
@@ -141,13 +141,13 @@ def _powers(distance: Tensor, terms: int) -> Float[Tensor, "q *s"]:
 
 def _moved(moments: Float[Tensor, "q j B"], step: Float[Tensor, "k j"], decay: Tensor) -> Float[Tensor, "q k B"]:
     """Sums over j of moments seen from anchors ``step`` further right, ``decay = e^{−step}`` where they count."""
-    reach = [decay]
+    powers = [decay]
     for _ in moments[1:]:
-        reach.append(reach[-1] * step)
+        powers.append(powers[-1] * step)
     result = [decay @ moment for moment in moments]
     for q, total in enumerate(result):
         for p in range(q):
-            total.add_(reach[q - p] @ moments[p], alpha=comb(q, p))
+            total.add_(powers[q - p] @ moments[p], alpha=comb(q, p))
     return torch.stack(result)
 
 

@@ -49,11 +49,11 @@ class Cells:
         return replace(self, row=self.row.to(device), column=self.column.to(device))
 
     @cached_property
-    def _place(self) -> Int[Tensor, " P"] | None:
+    def _flat_index(self) -> Int[Tensor, " P"] | None:
         """Position of each point in the whole grid; None where the points are the whole grid in order."""
-        place = self.row * self.shape[1] + self.column
-        whole = len(place) == self.shape[0] * self.shape[1] and bool((place.diff() == 1).all())
-        return None if whole else place
+        index = self.row * self.shape[1] + self.column
+        whole = len(index) == self.shape[0] * self.shape[1] and bool((index.diff() == 1).all())
+        return None if whole else index
 
     def at(self, points: slice | Int[Tensor, " n"]) -> "Cells":
         """Some of the points."""
@@ -68,7 +68,7 @@ class Cells:
 
     def pick(self, window: Float[Tensor, "H W"]) -> Float[Tensor, " P"]:
         """The values of a whole grid at the points."""
-        return window.reshape(-1) if self._place is None else window.reshape(-1)[self._place]
+        return window.reshape(-1) if self._flat_index is None else window.reshape(-1)[self._flat_index]
 
 
 @dataclass(frozen=True)

@@ -112,8 +112,8 @@ def _windowed(term: Term, kernel, picture: Picture) -> _Apart | None:
     assert isinstance(layout, GridLayout)
     convolution = layout.convolution(kernel, picture.bags, picture.points)
     if convolution is not None and convolution.is_small:
-        kept = convolution.unwritten()
-        return kept, _aggregate(map(convolution.band.pick, kept.windows()), picture)
+        windowed = convolution.unwritten()
+        return windowed, _aggregate(map(convolution.band.pick, windowed.windows()), picture)
     windows = layout.windows(kernel, picture.bags, picture.points) if convolution is None else convolution.sums()
     if windows is None:
         return None
@@ -194,6 +194,7 @@ def _interpolated(term: Term, kernel, picture: Picture) -> tuple[Float[Tensor, "
     column, width = picture.names.index(term.factors[0].columns[0]), picture.inputs.shape[1]
 
     def line(left: Tensor, right: Tensor) -> Tensor:
+        """The kernel between points (n, 1) and (m, 1) of the column."""
         return evaluate(kernel, *(in_column(each[:, 0], column, width) for each in (left, right)))
 
     interpolation = interpolate_kernel(line, picture.inputs[:, column])
@@ -220,7 +221,7 @@ def _add_direct(total: Tensor, term: Term, kernel, picture: Picture, check: Chec
     other[where] = False
     order = torch.cat([where, torch.nonzero(other)[:, 0]])
     inputs = picture.inputs[order]
-    again = _again(where)
+    again = _repeated(where)
     memberships = [bags.membership(block) for block in bags.blocks]
     for i, block in enumerate(bags.blocks):
         tiles = Tiles(kernel, bags.inputs(block), inputs[block.start :])
@@ -242,7 +243,7 @@ def _add_direct(total: Tensor, term: Term, kernel, picture: Picture, check: Chec
     return True
 
 
-def _again(where: Int[Tensor, " N"]) -> Tensor | None:
+def _repeated(where: Int[Tensor, " N"]) -> Tensor | None:
     """Which of these points have come before (N,); None where all are distinct."""
     places, first = np.unique(where.cpu().numpy(), return_index=True)
     if len(places) == len(where):
@@ -274,8 +275,8 @@ def _aggregate(sums: Iterable[Float[Tensor, " P"]], picture: Picture) -> Float[T
     if picture.inputs.device.type == "cpu":
         from scipy.sparse import csr_array  # torch adds scalars by index five times slower
 
-        place = bags.bag.numpy(), picture.points.numpy()
-        weights = csr_array((bags.weights.numpy(), place), shape=(bags.count, len(picture.inputs)))
+        entries = bags.bag.numpy(), picture.points.numpy()
+        weights = csr_array((bags.weights.numpy(), entries), shape=(bags.count, len(picture.inputs)))
         gram = torch.as_tensor(np.stack([weights @ row.numpy() for row in sums]))
     else:
         gram = torch.stack([bags.mean(row[picture.points]) for row in sums])

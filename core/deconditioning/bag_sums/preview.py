@@ -26,7 +26,7 @@ from deconditioning.observations import Bags
 from deconditioning.threads import usable_cores
 
 #: Pixels at a time: tiles of some thousand points stay in a processor's cache.
-PIXELS = 256
+_PIXELS = 256
 
 
 @dataclass(frozen=True)
@@ -90,10 +90,11 @@ def few_point_sums(
         tiles = Tiles(kernel, few.inputs, inputs, torch.float32)
 
     def fill(begin: int) -> None:
+        """Write the sums of the pixels from ``begin`` on into ``cross``."""
         check()
         with torch.no_grad():
-            part = tiles(slice(None), slice(begin, min(begin + PIXELS, len(inputs)))).mul_(weights)
-            torch.sum(part.view(-1, count, part.shape[1]), 0, out=cross[:, begin : begin + PIXELS])
+            part = tiles(slice(None), slice(begin, min(begin + _PIXELS, len(inputs)))).mul_(weights)
+            torch.sum(part.view(-1, count, part.shape[1]), 0, out=cross[:, begin : begin + _PIXELS])
 
-    each(fill, range(0, len(inputs), PIXELS))
+    each(fill, range(0, len(inputs), _PIXELS))
     return PictureSums(Written(cross), bag_gram, prior.float(), ("a few points a bag",))

@@ -70,9 +70,9 @@ class _Pairs:
 
     def extremes(self) -> "_Pairs":
         """Some that lie far apart and some that lie near each other: all distances span at least theirs."""
-        reach = (self.other_top - self.top).abs() + self.right.abs()
-        count = min(_EXTREMES, len(reach))
-        return self._of(torch.cat([reach.topk(count).indices, reach.topk(count, largest=False).indices]))
+        widest = (self.other_top - self.top).abs() + self.right.abs()
+        count = min(_EXTREMES, len(widest))
+        return self._of(torch.cat([widest.topk(count).indices, widest.topk(count, largest=False).indices]))
 
     def _of(self, which: Int[Tensor, " n"]) -> "_Pairs":
         first, second, top, other_top, right = (
@@ -90,7 +90,7 @@ def tabulate(bags: Bags, layout: Layout, points: Int[Tensor, " N"], check: Check
     if boxes is None:
         return None
     patterns, which = kinds_of(boxes.patterns)
-    pairs, group = _alike(which, boxes.top, boxes.left, patterns, layout)
+    pairs, group = _pair_groups(which, boxes.top, boxes.left, patterns, layout)
     if len(pairs.first) * _count(*_range([pairs.extremes()], layout, check)) > MOST_ENTRIES:
         return None  # before all distances are looked at
     parts = pairs.split()
@@ -115,14 +115,14 @@ def _count(low: float, high: float) -> int:
     return ceil(DENSITY * log(high / low)) + NODES + 1
 
 
-def _alike(
+def _pair_groups(
     which: Int[Tensor, " B"], top: Int[Tensor, " B"], left: Int[Tensor, " B"], patterns: Tensor, layout: Layout
 ) -> tuple[_Pairs, Int[Tensor, "B B"]]:
     """A pair of each group, and the group of every pair of bags, which differ in what their distances need."""
     count = len(which)
     i, j = torch.triu_indices(count, count, device=which.device)
-    place = top[i] if layout.rows_differ else torch.zeros_like(i)
-    keys = torch.stack([which[i], which[j], place, top[j] - top[i], left[j] - left[i]], dim=1)
+    row = top[i] if layout.rows_differ else torch.zeros_like(i)
+    keys = torch.stack([which[i], which[j], row, top[j] - top[i], left[j] - left[i]], dim=1)
     result, number = torch.unique(keys, dim=0, return_inverse=True)
     group = number.new_empty(count, count)
     group[i, j] = number
@@ -182,12 +182,12 @@ def _shared_out(
     table = weight.new_zeros(len(weight), 1 + count)
     zero = distance <= ZERO * high
     table[:, 0] = (weight * zero).sum(1)
-    group, place = torch.nonzero((weight > 0) & ~zero, as_tuple=True)
-    at = (distance[group, place].log() - start) * DENSITY
+    group, index = torch.nonzero((weight > 0) & ~zero, as_tuple=True)
+    at = (distance[group, index].log() - start) * DENSITY
     first = (at.floor().long() - (NODES // 2 - 1)).clamp(0, count - NODES)
     shared, flat = lagrange(at - first), table.view(-1)
     for node, share in enumerate(shared):
-        flat.index_add_(0, group * (1 + count) + 1 + first + node, share * weight[group, place])
+        flat.index_add_(0, group * (1 + count) + 1 + first + node, share * weight[group, index])
     return table
 
 

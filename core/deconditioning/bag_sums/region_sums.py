@@ -85,17 +85,17 @@ class RegionSums:
         """
         with torch.no_grad():
             total = inputs.new_zeros(self.bags.bags.count, len(inputs))
-            apart = bool(self.placed) and not self._lie_on(inputs, cells)
-            direct = (*self.direct, *(self.placed if apart else ()))
-            if not apart:
+            direct_place = bool(self.placed) and not self._lie_on(inputs, cells)
+            direct = (*self.direct, *(self.placed if direct_place else ()))
+            if not direct_place:
                 self._add_placed(total, cells, check)
-            for given in self.degenerate:
-                (kernel,) = self._kernel(given.term).kernels
-                total.addmm_(given.means, features_of(kernel, inputs).T, alpha=given.term.scale)
+            for features in self.degenerate:
+                (kernel,) = self._kernel(features.term).kernels
+                total.addmm_(features.means, features_of(kernel, inputs).T, alpha=features.term.scale)
             fallen = sum(self._add_few(total, few, inputs, check) for few in self.few)
             if direct:
                 total += cross(self._kernel(*direct), self.bags, inputs, check=check)
-            return total, len(inputs) if apart else fallen
+            return total, len(inputs) if direct_place else fallen
 
     def gram(self, check: Check = never) -> Float[Tensor, "B B"]:
         """``K̄`` (B, B) of the bags."""
@@ -106,9 +106,9 @@ class RegionSums:
             for low_rank in parts:
                 total.addmm_(low_rank.means, low_rank.means.T, alpha=low_rank.term.scale)
             if self.layout is not None:
-                own = self.layout.cells.at(self.cell)
+                cells = self.layout.cells.at(self.cell)
                 for term in self.placed:
-                    for bag, window in self._windows(term, own):
+                    for bag, window in self._windows(term, cells):
                         check()
                         total[bag] += term.scale * bags.mean(window)
             if self.direct:
@@ -126,8 +126,8 @@ class RegionSums:
         if isinstance(layout, SphereLayout):
             expected = layout.vectors[cells.row, cells.column]
         else:
-            own, first = layout.cells.at(self.cell[:1]), self.bags.bags.inputs[0]
-            moved = torch.stack([cells.row - own.row, cells.column - own.column], dim=1).to(inputs)
+            origin, first = layout.cells.at(self.cell[:1]), self.bags.bags.inputs[0]
+            moved = torch.stack([cells.row - origin.row, cells.column - origin.column], dim=1).to(inputs)
             expected = first[list(layout.axes)] + moved * inputs.new_tensor(layout.steps)
         scale = float(expected.abs().max().clamp_min(1.0))
         return float((inputs[:, list(layout.axes)] - expected).abs().max()) <= _SAME * scale

@@ -65,11 +65,11 @@ class SphereLayout:
         columns = self.cells.shape[1]
         band, rows = at.band()
         for top in torch.unique(boxes.top).tolist():
-            here = torch.nonzero(boxes.top == top)[:, 0]
-            kinds, which = torch.unique(boxes.patterns[here].flatten(1), dim=0, return_inverse=True)
+            bags = torch.nonzero(boxes.top == top)[:, 0]
+            kinds, which = torch.unique(boxes.patterns[bags].flatten(1), dim=0, return_inverse=True)
             patterns = kinds.reshape(-1, *boxes.patterns.shape[1:])
             sums = [self._sums(kernel, points, rows, top, pattern) for pattern in patterns]
-            for bag, kind in zip(here.tolist(), which.tolist(), strict=True):
+            for bag, kind in zip(bags.tolist(), which.tolist(), strict=True):
                 begin = columns - 1 - int(boxes.left[bag])
                 yield bag, band.pick(sums[kind][:, begin : begin + columns])
 

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from deconditioning.slides.deck import Shown
 
 #: What each kind of file is.
-KINDS = {"html": "one page that works offline", "pptx": "PowerPoint", "pdf": "a report"}
+_KINDS = {"html": "one page that works offline", "pptx": "PowerPoint", "pdf": "a report"}
 
 
 def add_deck_options(group: Any) -> None:
     """``--html``, ``--pptx`` and ``--pdf``."""
-    for kind, about in KINDS.items():
+    for kind, about in _KINDS.items():
         group.add_argument(
             f"--{kind}",
             metavar=f"OUT.{kind}",
@@ -29,13 +29,13 @@ def add_deck_options(group: Any) -> None:
 
 def check_deck(options: argparse.Namespace) -> None:
     """Raise ``InputError`` if a file of slides could not be written."""
-    for kind in KINDS:
+    for kind in _KINDS:
         check_writable(getattr(options, kind))
 
 
 def deck_files(options: argparse.Namespace) -> dict[str, str]:
     """The requested files of slides, by kind."""
-    return {kind: file for kind in KINDS if (file := getattr(options, kind))}
+    return {kind: file for kind in _KINDS if (file := getattr(options, kind))}
 
 
 def save_deck(options: argparse.Namespace, shown: "Shown", settings: Mapping[str, Any], seed: int, count: int) -> None:

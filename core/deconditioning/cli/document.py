@@ -46,8 +46,13 @@ def units_of(scores: Iterable[str], units: str) -> dict[str, str]:
     """The units of each score of a quantity in ``units``."""
     from deconditioning.metrics.field_scores import score_units
 
-    own = {"ms_per_step": "ms", "angle": "degrees", "ralsd": "dB", "posterior_risk": score_units(["mse"], units)["mse"]}
-    return {name: own.get(name.removesuffix("_area"), of) for name, of in score_units(scores, units).items()}
+    fixed = {
+        "ms_per_step": "ms",
+        "angle": "degrees",
+        "ralsd": "dB",
+        "posterior_risk": score_units(["mse"], units)["mse"],
+    }
+    return {name: fixed.get(name.removesuffix("_area"), of) for name, of in score_units(scores, units).items()}
 
 
 def document(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from deconditioning.studies.filtering.study import FilterSettings
 
 #: Training and test steps of the commands.
-LENGTHS = {"train": [400], "test": 200}
+_LENGTHS = {"train": [400], "test": 200}
 
 
 def add_filter_options(parser: Options, kind: type[Settings]) -> None:
@@ -34,7 +34,7 @@ def add_circle_options(parser: Options, systems: Sequence[str], runs: int) -> No
         "--system", nargs="+", choices=[name for name in SYSTEMS if name not in OWN["system"]], default=list(systems),
         help=f"{RotationSettings.system.about}; one or both ({' '.join(systems)})",
     )  # fmt: skip
-    add_flags(parser, RotationSettings, names=tuple(LENGTHS), several=("train",), defaults=LENGTHS)
+    add_flags(parser, RotationSettings, names=tuple(_LENGTHS), several=("train",), defaults=_LENGTHS)
     add_runs_options(parser, runs, "training and test series")
     add_filter_options(parser, KernelSettings)
     add_device_option(parser)

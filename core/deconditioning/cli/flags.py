@@ -24,14 +24,14 @@ def add_flags(
     describes what that means (empty: the default's value). ``given``: every flag stays None unless it is given, its
     value is checked when settings are made of it, and its help is what the setting does, without its title.
     """
-    own, unset = defaults or {}, unset or {}
+    defaults, unset = defaults or {}, unset or {}
     for name, setting in kind.declared().items():
         if name not in without and name in (names or kind.declared()):
-            default = own.get(name, setting.default)
+            default = defaults.get(name, setting.default)
             values = default if isinstance(default, list) else [default]
             words = unset.get(name) or _words(setting, values)
             flag = setting.flag or name.replace("_", "-")
-            open_ = name in unset or (given and name not in own)
+            open_ = name in unset or (given and name not in defaults)
             parser.add_argument(
                 f"--{flag}", dest=flag.replace("-", "_"), help=_help(setting, words, name in several, given),
                 default=None if open_ else values if name in several else default,
@@ -63,6 +63,7 @@ def _type(setting: Setting[Any], given: bool) -> dict[str, Any]:
         return {"nargs": "*", "choices": list(setting.options), "metavar": setting.name.upper()}
 
     def read(text: str) -> Any:
+        """A value of the setting; its message becomes argparse's."""
         try:
             return setting.read(text)
         except InputError as error:

@@ -91,9 +91,9 @@ def save(
     if options.drs:
         path = path / f"{leaving.drs_name}.nc"
     drawing, spectra = leaving.drawn(delivery)
-    for place in delivered(leaving.dataset(delivery, drawing), delivery, seeded(path, seed, count)):
+    for file in delivered(leaving.dataset(delivery, drawing), delivery, seeded(path, seed, count)):
         if not options.quiet:
-            say(f"Wrote {place} ({_size(place) / 1e6:.1f} MB).")
+            say(f"Wrote {file} ({_size(file) / 1e6:.1f} MB).")
     if spectra is None:
         return None
     if not options.quiet:
@@ -106,6 +106,6 @@ def seeded(path: Path, seed: int, count: int) -> Path:
     return path if count == 1 else path.with_name(f"{path.stem}_seed{seed}{path.suffix}")
 
 
-def _size(place: Path) -> int:
+def _size(path: Path) -> int:
     """Bytes of a file, or of all files of a store."""
-    return sum(f.stat().st_size for f in place.rglob("*") if f.is_file()) if place.is_dir() else place.stat().st_size
+    return sum(f.stat().st_size for f in path.rglob("*") if f.is_file()) if path.is_dir() else path.stat().st_size

@@ -94,9 +94,9 @@ def of_a_period(options: argparse.Namespace) -> bool:
         if options.statistics:
             raise InputError("`--statistics` are of many times: choose them, `--times all` for all.")
         return False
-    given = [name for name in _OF_ONE_TIME if getattr(options, name, None)]
-    if given:
-        raise InputError(f"`--{given[0].replace('_', '-')}` is for one time: leave it out, or `--times`.")
+    unsuitable = [name for name in _OF_ONE_TIME if getattr(options, name, None)]
+    if unsuitable:
+        raise InputError(f"`--{unsuitable[0].replace('_', '-')}` is for one time: leave it out, or `--times`.")
     return True
 
 
@@ -119,8 +119,8 @@ def period_document(
         scores = _scores(result)
     for warning in result.warnings:
         say(f"Warning: {warning}")
-    given = {**files_given(options), **{name: getattr(options, name) for name in ("archive", "times", "period")}}
-    everything = {**given, "problem": spec.to_dict(), "model": settings}
+    arguments = {**files_given(options), **{name: getattr(options, name) for name in ("archive", "times", "period")}}
+    everything = {**arguments, "problem": spec.to_dict(), "model": settings}
     device = str(result.diagnostics["device"])
     return document(options.command, everything, _results(result, scores, len(series), spec.seed), device=device)
 
@@ -200,9 +200,9 @@ def _save(
     from deconditioning.fields.writing.delivery import delivered
     from deconditioning.period.dataset import period_dataset
 
-    for place in delivered(period_dataset(result, statistics), delivery, Path(options.output)):
+    for file in delivered(period_dataset(result, statistics), delivery, Path(options.output)):
         if not options.quiet:
-            say(f"Wrote {place}.")
+            say(f"Wrote {file}.")
 
 
 def _in_stretches(

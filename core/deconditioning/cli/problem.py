@@ -135,19 +135,19 @@ def problem_spec(options: argparse.Namespace, default: dict[str, Any]) -> "Downs
 
     names = ("target", "covariates", "mediators", "block", "withhold", "matching", "seed", "region", "missing",
              "weights", "error")  # fmt: skip
-    given = chosen(options, names)
-    given |= {name: cells_of_text(".".join(cells)) for name, cells in chosen(options, ("hide", "reveal")).items()}
+    arguments = chosen(options, names)
+    arguments |= {name: cells_of_text(".".join(cells)) for name, cells in chosen(options, ("hide", "reveal")).items()}
     if options.no_coordinates:
-        given["coordinates"] = False
+        arguments["coordinates"] = False
     if options.reweigh:
-        given["reweigh"] = True
+        arguments["reweigh"] = True
     for name in ("select", "coarse_select"):
         if getattr(options, name) is not None:
-            given[name] = dict(_pair(text, name) for text in getattr(options, name))
+            arguments[name] = dict(_pair(text, name) for text in getattr(options, name))
     swept = getattr(options, "command", "") == "sweep"  # whose scores are those of withheld cells
     if (options.coarse or getattr(options, "polygons", None)) and not swept and "withhold" not in default:
         default = {**default, "withhold": 0.0}
-    merged = {**default, **given}
+    merged = {**default, **arguments}
     if "target" not in merged:
         raise InputError("`--target` is missing: name the variable to refine.")
     return DownscalingSpec.from_dict(merged)
@@ -178,8 +178,8 @@ def check_files(options: argparse.Namespace) -> None:
     from deconditioning.fields.several import keys_of
 
     named = ("input", "coarse", "mediator", "polygons", "region_table", "stations", "score_stations")
-    given = [keys_of(key) for key in (getattr(options, name, None) for name in named) if key]
-    inputs = [Path(file).resolve() for files in given for file in files]
+    groups = [keys_of(key) for key in (getattr(options, name, None) for name in named) if key]
+    inputs = [Path(file).resolve() for files in groups for file in files]
     for option, file in {"output": options.output, **deck_files(options)}.items():
         if file and Path(file).resolve() in inputs:
             raise InputError(f"`--{option}` {file} is also an input: choose another name.")
@@ -223,9 +223,9 @@ def files_given(options: argparse.Namespace) -> dict[str, Any]:
     """The files of a command, for its JSON."""
     from deconditioning.downscaling.source import OPTIONS
 
-    given = {name: getattr(options, name) for name in ("input", "coarse", "mediator", "output")}
-    unused = [option for option in ("value", *OPTIONS.values()) if option not in given and hasattr(options, option)]
-    return given | chosen(options, unused)
+    files = {name: getattr(options, name) for name in ("input", "coarse", "mediator", "output")}
+    unused = [option for option in ("value", *OPTIONS.values()) if option not in files and hasattr(options, option)]
+    return files | chosen(options, unused)
 
 
 def source_of(options: argparse.Namespace) -> "Source":
@@ -239,5 +239,5 @@ def check_selection(options: argparse.Namespace, spec: "DownscalingSpec", files:
     """Raise ``InputError`` if ``--select`` names a dimension or a value that no used field has."""
     from deconditioning.fields.problem.matching import check_select
 
-    given = dict(_pair(text) for text in options.select or [])
-    check_select(given, files, (spec.target, *spec.covariates, *spec.mediators))
+    selection = dict(_pair(text) for text in options.select or [])
+    check_select(selection, files, (spec.target, *spec.covariates, *spec.mediators))

@@ -77,8 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _check_seeds(options: argparse.Namespace) -> None:
     """Seeds that go into a computation without settings of its own are checked here."""
     for name in ("seed", "seeds"):
-        given = getattr(options, name, None)
-        for seed in given if isinstance(given, list) else [given]:
+        seeds = getattr(options, name, None)
+        for seed in seeds if isinstance(seeds, list) else [seeds]:
             if isinstance(seed, int):
                 check_seed(seed, f"--{name}")
 

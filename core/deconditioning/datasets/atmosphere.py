@@ -35,7 +35,7 @@ _NOISES = {
     "gust": (4, 2.5),
     "pressure": (25, 4 / 3),
 }
-VARIABLES = {
+_VARIABLES = {
     "cloud_top_temperature": ("K", "cloud-top temperature", "air_temperature_at_cloud_top"),
     "cloud_top_pressure": ("hPa", "cloud-top pressure", "air_pressure_at_cloud_top"),
     "total_cloud_cover": ("%", "total cloud cover", "cloud_area_fraction"),
@@ -115,7 +115,7 @@ def make_atmosphere(shape: tuple[int, int] = (360, 720), seed: int = 0, explaine
 
     pressure = planet.profile_pressure(temperature, latitude) * np.exp(0.03 * noise["pressure"])
     pressure = np.clip(pressure, 40.0, planet.surface_pressure(altitude, latitude))
-    values = dict(zip(VARIABLES, (temperature, pressure, cover, albedo, altitude), strict=True))
+    values = dict(zip(_VARIABLES, (temperature, pressure, cover, albedo, altitude), strict=True))
     return _dataset(values, y, x, seed, explained)
 
 
@@ -125,7 +125,7 @@ def _dataset(values: dict[str, Any], y: np.ndarray, x: np.ndarray, seed: int, ex
     dims = ("latitude", "longitude")
     data = {
         name: (dims, values[name].astype(np.float32), {"units": u, "long_name": text, "standard_name": standard})
-        for name, (u, text, standard) in VARIABLES.items()
+        for name, (u, text, standard) in _VARIABLES.items()
     }
     axes = {
         "latitude": ("latitude", y, {"units": "degrees_north", "standard_name": "latitude", "axis": "Y"}),

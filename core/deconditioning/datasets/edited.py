@@ -54,9 +54,9 @@ class Edits:
     @property
     def text(self) -> str:
         """As text, of four digits; inverse of ``from_text``."""
-        moved = (f"m{number}_{_written(self.moved[number])}" for number in sorted(self.moved))
+        moved = (f"m{number}_{_pair_text(self.moved[number])}" for number in sorted(self.moved))
         deleted = (f"d{number}" for number in sorted(self.deleted))
-        return "".join((*moved, *deleted, *(f"a{_written(pair)}" for pair in self.added)))
+        return "".join((*moved, *deleted, *(f"a{_pair_text(pair)}" for pair in self.added)))
 
     @staticmethod
     def from_text(text: str) -> "Edits":
@@ -146,5 +146,5 @@ class Edits:
         return ", ".join(f"{count} {done}" for count, done in counts if count) or "none"
 
 
-def _written(pair: _Pair) -> str:
+def _pair_text(pair: _Pair) -> str:
     return "_".join(f"{rounded(value):.4f}".rstrip("0").rstrip(".") for value in pair)

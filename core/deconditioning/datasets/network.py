@@ -84,11 +84,11 @@ def districts(seed: int = 0) -> "Outlines":
     return Outlines(outlines, {"name": names, "temperature": (total / area).tolist()}, "the synthetic districts")
 
 
-def _rough(rng: np.random.Generator, reach: float, order: float) -> np.ndarray:
+def _rough(rng: np.random.Generator, radius: float, order: float) -> np.ndarray:
     """A field (n, n) of sd about one with the spectrum ``(1 + (reach k)²)^{−(order/2 + 1)}``: Matérn of order/2."""
     n = 4 * SIZE
     k = 2 * np.pi * np.fft.fftfreq(n)
-    power = (1 + reach**2 * (k[:, None] ** 2 + k[None] ** 2)) ** (-(0.5 * order + 1))
+    power = (1 + radius**2 * (k[:, None] ** 2 + k[None] ** 2)) ** (-(0.5 * order + 1))
     noise = np.fft.fft2(rng.standard_normal((n, n)))
     field = np.fft.ifft2(np.sqrt(power / power.mean()) * noise).real
     return field[:SIZE, :SIZE]

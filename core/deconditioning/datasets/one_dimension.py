@@ -25,7 +25,7 @@ INPUT, MEDIATOR = "x", "y"
 _USUAL = LineProblem()
 #: The central share of the x over which f is shown and scored, and at how many points.
 _SHARE, _POINTS = 0.95, 400
-MOST = 2000
+_MOST = 2000
 #: So many pairs of both data sets are drawn by one random stream.
 _TOGETHER = 200
 
@@ -57,8 +57,8 @@ class LineSpec:
     def __post_init__(self) -> None:
         check_seed(self.seed)
         for name in ("n", "m"):
-            if not 1 <= getattr(self, name) <= MOST:
-                raise InputError(f"`{name}` is {getattr(self, name)}: give between 1 and {MOST} pairs.")
+            if not 1 <= getattr(self, name) <= _MOST:
+                raise InputError(f"`{name}` is {getattr(self, name)}: give between 1 and {_MOST} pairs.")
         for name, least in (("input_noise", 0.0), ("target_noise", 0.0), ("half_width", 1e-9)):
             if not least <= getattr(self, name) < math.inf:
                 raise InputError(f"`{name}` is {getattr(self, name)}: give a finite number that is not negative.")
@@ -156,8 +156,8 @@ def _draws(spec: LineSpec) -> tuple[np.ndarray, ...]:
     kinds = [_places, _places, _noise, _noise, _noise]
     first = [draw(rng, _TOGETHER) for draw in kinds]
     counts = (spec.n, spec.m, spec.n, spec.m, spec.m)
-    more = [draw(own, max(0, count - _TOGETHER))
-            for draw, own, count in zip(kinds, rng.spawn(len(kinds)), counts, strict=True)]  # fmt: skip
+    more = [draw(stream, max(0, count - _TOGETHER))
+            for draw, stream, count in zip(kinds, rng.spawn(len(kinds)), counts, strict=True)]  # fmt: skip
     return tuple(np.concatenate(both)[:count] for *both, count in zip(first, more, counts, strict=True))
 
 

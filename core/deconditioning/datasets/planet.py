@@ -53,8 +53,8 @@ def surface_pressure(altitude: np.ndarray, latitude: np.ndarray) -> np.ndarray:
 def cloud_depth(cover: np.ndarray, albedo: np.ndarray, latitude: np.ndarray) -> np.ndarray:
     """How deep clouds reach, 0 (surface) to 1 (tropopause), from cover (%) and albedo; lower under subsidence."""
     subsidence = np.exp(-(((np.abs(latitude) - 24.0) / 10.0) ** 2))
-    reach = cover / 100 * albedo / (0.36 * (1 + 0.6 * subsidence))
-    return 0.12 + 0.83 * (1 - np.exp(-(reach**1.3)))
+    depth = cover / 100 * albedo / (0.36 * (1 + 0.6 * subsidence))
+    return 0.12 + 0.83 * (1 - np.exp(-(depth**1.3)))
 
 
 def explained_temperature(

@@ -14,7 +14,7 @@ from deconditioning.plain_data import check_seed
 
 #: Of the function's own kernel: lengthscale and variance (the toy process of Rasmussen and Williams 2006, §2).
 LENGTHSCALE, VARIANCE = 1.0, 1.0
-HALF_WIDTH, GRID = 5.0, 400
+HALF_WIDTH, _GRID = 5.0, 400
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Toy:
     @cached_property
     def grid(self) -> Float[Tensor, "P 1"]:
         """Where pictures and scores look."""
-        return torch.linspace(-HALF_WIDTH, HALF_WIDTH, GRID, dtype=torch.float64)[:, None]
+        return torch.linspace(-HALF_WIDTH, HALF_WIDTH, _GRID, dtype=torch.float64)[:, None]
 
     @cached_property
     def truth(self) -> np.ndarray:

@@ -47,14 +47,14 @@ def weather_region(times: int = 480, size: int = 32, seed: int = 0) -> Fields:
     height = 700 * land * np.maximum(torus.field(2.0, 3.0) + 0.2, 0)
     fixed, brought = torus.field(1.6, 5.0), torus.field(1.8, 4.0)
     values = _through_time(torus, times, land, height, 0.7 * land * fixed, 0.5 * (0.3 + height / 600) * brought)
-    place, axis = ("lat", "lon"), np.arange(size) * _STEP
+    dims, axis = ("lat", "lon"), np.arange(size) * _STEP
     dates = np.datetime64("2001-01-01", "ns") + np.arange(times) * np.timedelta64(1, "D")
     dataset = xr.Dataset(
         {
-            "t": (("time", *place), values, {"units": "K", "long_name": "temperature",
+            "t": (("time", *dims), values, {"units": "K", "long_name": "temperature",
                                              "standard_name": "air_temperature"}),
-            "orography": (place, height, {"units": "m", "long_name": "altitude", "standard_name": "surface_altitude"}),
-            "land": (place, land, {"units": "1", "long_name": "share of land"}),
+            "orography": (dims, height, {"units": "m", "long_name": "altitude", "standard_name": "surface_altitude"}),
+            "land": (dims, land, {"units": "1", "long_name": "share of land"}),
         },
         {
             "time": dates,

@@ -24,7 +24,7 @@ from deconditioning.kernels.spec import KernelSpec
 
 _DRAWS, _BURN_IN = 200, 40
 #: Posteriors under other kernels that are remembered.
-KEPT = 16
+_KEPT = 16
 #: Directions that no subject's embedding has, as a share of the largest: there the weights keep their prior.
 _CUT = 1e-12
 
@@ -44,7 +44,7 @@ class UncertainSums(LandmarkSums):
         result = self._kept.get(kernel)
         if result is None:
             result = embed(self, kernel, self._scale)
-            self._kept = dict([*self._kept.items()][1 - KEPT :]) | {kernel: result}
+            self._kept = dict([*self._kept.items()][1 - _KEPT :]) | {kernel: result}
         return result
 
     def features(self, kernel: KernelSpec) -> Float[Tensor, "n k"]:
@@ -115,13 +115,13 @@ def fit_bdr(
     if draws < 2 or burn_in < 0:
         raise InputError(f"{draws} draws after {burn_in} of burn-in were requested: give at least two draws.")
     result, root = sums.embeddings(spec.kernel), sums.root(spec.kernel)
-    own = slice(None) if rows is None else rows
-    features = sums.features(spec.kernel)[own]
+    rows_used = slice(None) if rows is None else rows
+    features = sums.features(spec.kernel)[rows_used]
     modes = root.T @ result.modes
     basis = _basis(torch.cat([(root.T @ result.centre)[:, None], modes], 1))
     chain = _Chain(
         len(basis), (features @ basis).numpy(force=True), (basis.T @ modes).numpy(force=True),
-        result.variance[own].numpy(force=True), design_matrix(covariates, spec.intercept).numpy(force=True),
+        result.variance[rows_used].numpy(force=True), design_matrix(covariates, spec.intercept).numpy(force=True),
         outcomes.numpy(force=True),
     )  # fmt: skip
     mean, covariance, noises = chain.run(spec.noise, noise_prior, draws, burn_in, np.random.default_rng(seed), check)
@@ -191,8 +191,8 @@ class _Chain:
         along = self.modes.T @ drawn[: self.modes.shape[0]]  # (q,)
         draw = np.sqrt(self.variance) * rng.standard_normal(self.variance.shape)
         left = self._residual(drawn) - draw @ along - noise**0.5 * rng.standard_normal(len(draw))
-        reach = self.variance * along
-        return draw + reach * (left / (reach @ along + noise))[:, None]
+        gain = self.variance * along
+        return draw + gain * (left / (gain @ along + noise))[:, None]
 
     def _mean_row(self, size: int) -> np.ndarray:
         return np.r_[self.features.mean(0), np.zeros(size - self.features.shape[1])]

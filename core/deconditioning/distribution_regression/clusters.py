@@ -40,11 +40,11 @@ class ClusteredSums:
 
     def gram(self, kernel: KernelSpec) -> Float[Tensor, "n n"]:
         """``M_ij (ρ + (1 − ρ)[c_i = c_j])``."""
-        return self.base.gram(kernel) * self._alike(self.cluster)
+        return self.base.gram(kernel) * self._cluster_kernel(self.cluster)
 
     def cross(self, kernel: KernelSpec, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "n P"]:
         """``l_i(s) (ρ + (1 − ρ)[c_i = c])``."""
-        return self.base.cross(kernel, inputs) * self._alike(self.cluster.new_tensor([self.at]))
+        return self.base.cross(kernel, inputs) * self._cluster_kernel(self.cluster.new_tensor([self.at]))
 
     def prior(self, kernel: KernelSpec, left: Tensor, right: Tensor) -> Float[Tensor, "P Q"]:
         """The kernel K (P, Q), which is the same in every cluster."""
@@ -54,7 +54,7 @@ class ClusteredSums:
         """The diagonal of K."""
         return self.base.prior_variance(kernel, inputs)
 
-    def _alike(self, other: Int[Tensor, " m"]) -> Float[Tensor, "n m"]:
+    def _cluster_kernel(self, other: Int[Tensor, " m"]) -> Float[Tensor, "n m"]:
         same = (self.cluster[:, None] == other).double()
         return self.correlation + (1 - self.correlation) * same
 
@@ -77,6 +77,7 @@ def learn_correlation(
     from scipy.optimize import minimize_scalar
 
     def evidence(correlation: float) -> float:
+        """The log evidence at a correlation ρ."""
         return fit(spec, ClusteredSums(base, cluster, correlation), outcomes, covariates).evidence
 
     tried = np.array([evidence(value) for value in CORRELATIONS])

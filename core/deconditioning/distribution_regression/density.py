@@ -22,8 +22,8 @@ BANDWIDTHS = ("silverman", "silverman_0.9", "scott")
 #: taken away and the rest made to sum to one.
 _ENDS = ("open", "reflect", "cut")
 #: Grid spacing in bandwidths, reach beyond the measures in bandwidths, the most grid points.
-SPACING, REACH, MOST_POINTS = 0.5, 8.3, 4096
-TILE = 1 << 20
+_SPACING, _REACH, _MOST_POINTS = 0.5, 8.3, 4096
+_TILE = 1 << 20
 
 
 def bandwidths(subjects: Subjects, rule: str = "silverman") -> Float[Tensor, " n"]:
@@ -46,7 +46,7 @@ def bandwidths(subjects: Subjects, rule: str = "silverman") -> Float[Tensor, " n
     else:
         result = ((4 / 3) ** 0.2 if rule == "silverman" else 1.0) * sd * m**-0.2
     span = float(x.max() - x.min())
-    least = span / (MOST_POINTS * SPACING * 0.8)
+    least = span / (_MOST_POINTS * _SPACING * 0.8)
     return result.clamp_min(max(least, 1e-12))
 
 
@@ -125,20 +125,20 @@ def _on_grid(
     bags: Bags, width: Float[Tensor, " n"], low: float, high: float, check: Check
 ) -> tuple[Float[Tensor, " g"], Float[Tensor, "n g"]]:
     """Grid points and each subject's density times the spacing; a mass beyond 8 bandwidths is below rounding."""
-    reach = REACH * float(width.max())
-    count = int(np.ceil((high - low + 2 * reach) / (SPACING * float(width.min())))) + 1
-    if count > MOST_POINTS:
-        count = MOST_POINTS
-    grid = torch.linspace(low - reach, high + reach, max(count, 2), dtype=bags.inputs.dtype, device=bags.inputs.device)
+    cut = _REACH * float(width.max())
+    count = int(np.ceil((high - low + 2 * cut) / (_SPACING * float(width.min())))) + 1
+    if count > _MOST_POINTS:
+        count = _MOST_POINTS
+    grid = torch.linspace(low - cut, high + cut, max(count, 2), dtype=bags.inputs.dtype, device=bags.inputs.device)
     spacing = float(grid[1] - grid[0])
     density = bags.inputs.new_zeros(bags.count, len(grid))
-    step = max(1, TILE // len(grid))
+    step = max(1, _TILE // len(grid))
     for begin in range(0, len(bags.inputs), step):
         check()
-        own = slice(begin, begin + step)
-        bag = bags.bag[own]
-        scaled = (bags.inputs[own] - grid) / width[bag, None]
-        value = scaled.square_().mul_(-0.5).exp_().mul_((bags.weights[own] / width[bag])[:, None])
+        rows = slice(begin, begin + step)
+        bag = bags.bag[rows]
+        scaled = (bags.inputs[rows] - grid) / width[bag, None]
+        value = scaled.square_().mul_(-0.5).exp_().mul_((bags.weights[rows] / width[bag])[:, None])
         density.index_add_(0, bag, value)
     weights = density * (spacing / (2 * np.pi) ** 0.5)
     return grid, weights / weights.sum(1, keepdim=True)

@@ -26,9 +26,9 @@ from deconditioning.kernels.tiles import evaluate
 
 #: Nodes of the integral over ν on one column, directions of ηR + Σ below this share of the largest are rounding, rows
 #: of kernel values alive at once.
-NODES, CUT, ROWS = 64, 1e-10, 1 << 15
+_NODES, _CUT, _ROWS = 64, 1e-10, 1 << 15
 #: Between which multiples of what sampling alone would make of it η is searched.
-LEAST, MOST = 1e-3, 1e8
+_LEAST, _MOST = 1e-3, 1e8
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Embeddings:
     reliability: Float[Tensor, " q"]
     scale: float
 
-    def kept(self, measures: float) -> float:
+    def share_retained(self, measures: float) -> float:
         """What share of a subject's distance from the mean of all its m ``measures`` let it keep, averaged over
         coordinates."""
         return float((self.reliability / (self.reliability + (1 - self.reliability) / measures)).mean())
@@ -75,7 +75,7 @@ def embed(sums: LandmarkSums, kernel: KernelSpec, scale: float | None = None) ->
     centre, within, prior = means.mean(0), _within(sums, kernel, means), _prior(sums, kernel)
     unit = float(within.trace() / prior.trace())  # makes both alike in size, so that neither is lost in rounding
     values, vectors = linalg.eigen(unit * prior + within, "covariance of the landmarks' values")
-    positive = values > CUT * values[0]
+    positive = values > _CUT * values[0]
     white = vectors[:, positive] / values[positive].sqrt()
     share, turn = linalg.eigen(white.T @ (unit * prior) @ white, "prior of the embeddings")
     share = share.clamp(0, 1)  # R = T diag(ρ/unit) Tᵀ, Σ = T diag(1 − ρ) Tᵀ
@@ -96,11 +96,12 @@ def _best_scale(means: Float[Tensor, "n q"], unit: Float[Tensor, " q"], noise: F
     positive = unit_ > 0
 
     def loss(logarithm: float) -> float:
+        """Minus twice the log density at log η, but for a constant."""
         width = np.exp(logarithm) * unit_[positive] + noise_[:, positive]
         return float((np.log(width) + square[:, positive] / width).sum())
 
     reference = np.log(float(noise_[:, positive].sum() / (len(noise_) * unit_.sum())))
-    grid = reference + np.linspace(np.log(LEAST), np.log(MOST), 40)
+    grid = reference + np.linspace(np.log(_LEAST), np.log(_MOST), 40)
     best = int(np.argmin([loss(v) for v in grid]))
     ends = grid[[max(best - 1, 0), min(best + 1, len(grid) - 1)]]
     return float(np.exp(minimize_scalar(loss, bounds=ends, method="bounded").x))
@@ -110,11 +111,11 @@ def _within(sums: LandmarkSums, kernel: KernelSpec, means: Float[Tensor, "n r"])
     """Σ: covariance of K(x, u) inside a subject, pooled over subjects with m_i − 1 degrees of freedom each."""
     bags, built = sums.base.bags, kernel.build(sums.base.columns).to(sums.landmarks.device)
     total = means.new_zeros(means.shape[1], means.shape[1])
-    for begin in range(0, len(bags.inputs), ROWS):
-        own = slice(begin, begin + ROWS)
+    for begin in range(0, len(bags.inputs), _ROWS):
+        rows = slice(begin, begin + _ROWS)
         with torch.no_grad():
-            gap = evaluate(built, bags.inputs[own], sums.landmarks) - means[bags.bag[own]]
-        total += gap.T @ (gap * (bags.weights[own] * bags.sizes[bags.bag[own]])[:, None])
+            gap = evaluate(built, bags.inputs[rows], sums.landmarks) - means[bags.bag[rows]]
+        total += gap.T @ (gap * (bags.weights[rows] * bags.sizes[bags.bag[rows]])[:, None])
     free = float((bags.sizes - 1).sum())
     if not free > 0:
         raise InputError(
@@ -128,7 +129,7 @@ def _prior(sums: LandmarkSums, kernel: KernelSpec) -> Float[Tensor, "r r"]:
     """R, by Gauss-Legendre nodes over the range of one column; on several columns ν sits on the landmarks."""
     x, built = sums.base.bags.inputs, kernel.build(sums.base.columns).to(sums.landmarks.device)
     if x.shape[1] == 1:
-        at, weights = np.polynomial.legendre.leggauss(NODES)
+        at, weights = np.polynomial.legendre.leggauss(_NODES)
         low, high = x.min(), x.max()
         nodes = (low + 0.5 * (high - low) * (x.new_tensor(at) + 1))[:, None]
         share = 0.5 * x.new_tensor(weights)

@@ -32,10 +32,10 @@ def curve_features(subjects: Subjects, functions: int = _FUNCTIONS) -> np.ndarra
     splines.fit(np.array([[0.0], [1.0]]))
     columns = []
     for begin in range(0, len(x), 1 << 18):
-        own = slice(begin, begin + (1 << 18))
-        basis = splines.transform(time[own, None])
+        rows = slice(begin, begin + (1 << 18))
+        basis = splines.transform(time[rows, None])
         columns.append(
-            np.stack([_sums(basis * x[own, k, None], owner[own], subjects.count) for k in range(x.shape[1])])
+            np.stack([_sums(basis * x[rows, k, None], owner[rows], subjects.count) for k in range(x.shape[1])])
         )
     total = np.sum(columns, axis=0) / sizes[:, None]  # (d, n, K)
     return np.concatenate(list(total), axis=1)

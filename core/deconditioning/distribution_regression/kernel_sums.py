@@ -28,9 +28,9 @@ from deconditioning.wording import duration, number
 #: Kernel evaluations a second of the tiled sums on one slow core; the most seconds they may take unless allowed more.
 _RATE, MOST_SECONDS = 2.5e7, 600.0
 #: Rows whose interpolation weights are alive at once.
-ROWS = 1 << 15
+_ROWS = 1 << 15
 #: Routes of other hyperparameters that are remembered, and numbers of the matrices that are.
-KEPT, _KEPT_NUMBERS = 16, 10_000_000
+_KEPT, _KEPT_NUMBERS = 16, 10_000_000
 
 
 class Sums(Protocol):
@@ -86,7 +86,7 @@ class KernelSums:
     def routes(self, kernel: KernelSpec) -> tuple[Way, ...]:
         """How each term would be summed, and in about how many seconds."""
         with torch.no_grad():
-            return tuple(self._way(term)[0] for term in kernel.terms)
+            return tuple(self._way_of(term)[0] for term in kernel.terms)
 
     def gram(self, kernel: KernelSpec) -> Float[Tensor, "n n"]:
         """``M`` (n, n). Raises ``InputError`` if only tiled sums are possible and would take too long."""
@@ -119,12 +119,12 @@ class KernelSums:
         key = replace(term, scale=1.0)
         if key not in self._grams:
             keep = max(1, _KEPT_NUMBERS // self.bags.count**2)
-            self._grams = dict([*self._grams.items()][-min(keep, KEPT) + 1 :] if keep > 1 else [])
+            self._grams = dict([*self._grams.items()][-min(keep, _KEPT) + 1 :] if keep > 1 else [])
             self._grams[key] = self._term_gram(term)
         return self._grams[key]
 
     def _term_gram(self, term: Term) -> Float[Tensor, "n n"]:
-        way, result = self._way(term)
+        way, result = self._way_of(term)
         if result is not None:
             weights = self._interpolated(result)
             return weights @ result.gram @ weights.T
@@ -140,7 +140,7 @@ class KernelSums:
         return direct.gram(self._unit(term), self._sorted_bags(), check=self._check)
 
     def _term_cross(self, term: Term, inputs: Tensor) -> Float[Tensor, "n P"]:
-        way, result = self._way(term)
+        way, result = self._way_of(term)
         if result is not None:
             nodes = result.nodes[:, None]
             return self._interpolated(result) @ evaluate(self._unit(term), nodes, inputs)
@@ -151,10 +151,10 @@ class KernelSums:
     def _unit(self, term: Term) -> gpytorch.kernels.Kernel:
         return KernelSpec((Term(term.factors),)).build(self.columns).to(self.bags.inputs.device)
 
-    def _way(self, term: Term) -> tuple[Way, Interpolation | None]:
+    def _way_of(self, term: Term) -> tuple[Way, Interpolation | None]:
         key = replace(term, scale=1.0)
         if key not in self._ways:
-            self._ways = dict([*self._ways.items()][-KEPT:])
+            self._ways = dict([*self._ways.items()][-_KEPT:])
             self._ways[key] = self._find_way(term)
         return self._ways[key]
 
@@ -177,11 +177,11 @@ class KernelSums:
         count = len(interpolation.nodes)
         if count not in self._features:
             bags, total = self.bags, self.bags.inputs.new_zeros(self.bags.count, count)
-            for begin in range(0, len(bags.inputs), ROWS):
+            for begin in range(0, len(bags.inputs), _ROWS):
                 self._check()
-                own = slice(begin, begin + ROWS)
-                weights = interpolation.weights(bags.inputs[own, 0]).mul_(bags.weights[own, None])
-                total.index_add_(0, bags.bag[own], weights)
+                rows = slice(begin, begin + _ROWS)
+                weights = interpolation.weights(bags.inputs[rows, 0]).mul_(bags.weights[rows, None])
+                total.index_add_(0, bags.bag[rows], weights)
             self._features[count] = total
         return self._features[count]
 

@@ -18,7 +18,7 @@ from deconditioning.errors import Check, InputError, never
 
 #: Bandwidth in standard deviations of the index: where it starts and its bounds, in logarithms.
 _START, _BOUNDS = np.log(0.3), (np.log(0.05), np.log(5.0))
-STEPS, STARTS = 60, 4
+_STEPS, _STARTS = 60, 4
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ def _left_out_link(index: Float[Tensor, " n"], outcomes: Float[Tensor, " n"], lo
     """``ρ̂_{−i}`` at each subject's own index (eq. 18), Gaussian weights of bandwidth ``e^{log_width}`` sd."""
     scale = log_width.exp() * index.std()
     exponent = -0.5 * ((index[:, None] - index) / scale).square()
-    own = torch.eye(len(index), dtype=torch.bool, device=index.device)
-    return torch.softmax(exponent.masked_fill(own, -torch.inf), dim=1) @ outcomes
+    itself = torch.eye(len(index), dtype=torch.bool, device=index.device)
+    return torch.softmax(exponent.masked_fill(itself, -torch.inf), dim=1) @ outcomes
 
 
 def fit_single_index(
@@ -82,9 +82,10 @@ def fit_single_index(
     z, basis = scores(gram, min(rank, len(gram) - 1))
     rng = np.random.default_rng(seed)
     first = (z.T @ start / len(start)).numpy(force=True)  # the columns of Z are orthogonal
-    starts = [first, *rng.standard_normal((STARTS - 1, z.shape[1]))]
+    starts = [first, *rng.standard_normal((_STARTS - 1, z.shape[1]))]
 
     def objective(position: np.ndarray) -> tuple[float, np.ndarray]:
+        """Leave-one-out mean squared error at (w, log h) and its gradient."""
         check()
         at = z.new_tensor(position, requires_grad=True)
         direction = at[:-1] / at[:-1].norm().clamp_min(1e-12)
@@ -95,7 +96,7 @@ def fit_single_index(
     bounds = [(None, None)] * z.shape[1] + [_BOUNDS]
     fits = [
         minimize(objective, np.r_[w / max(np.linalg.norm(w), 1e-12), _START], jac=True, method="L-BFGS-B",
-                 bounds=bounds, options={"maxiter": STEPS})
+                 bounds=bounds, options={"maxiter": _STEPS})
         for w in starts
     ]  # fmt: skip
     best = min(fits, key=lambda result: result.fun)

@@ -41,11 +41,11 @@ def spectrum(
     basis = linalg.contrasts(design)
     inside = gram if design.shape[1] == 0 else basis.T @ gram @ basis
     size = len(inside)
-    kept = size if rank is None else rank
-    if not 1 <= kept <= size:
-        raise InputError(f"Rank {kept} was requested: give 1 to {size}.")
+    count = size if rank is None else rank
+    if not 1 <= count <= size:
+        raise InputError(f"Rank {count} was requested: give 1 to {size}.")
     name = "kernel matrix of the subjects"
-    values, vectors = linalg.eigen(inside, name) if rank is None else linalg.leading_eigen(inside, kept, name)
+    values, vectors = linalg.eigen(inside, name) if rank is None else linalg.leading_eigen(inside, count, name)
     projected = basis.T @ outcomes
     directions = vectors if design.shape[1] == 0 else basis @ vectors
     return Spectrum(directions, values.clamp_min(0), vectors.T @ projected, float(projected.square().sum()), size)
@@ -153,9 +153,11 @@ def learn_scale_and_noise(spectrum: Spectrum) -> tuple[float, float, float]:
     square, values = spectrum.projected.square().numpy(force=True), spectrum.values.numpy(force=True)
 
     def noise_of(ratio: float) -> float:
+        """The best σ² at a ratio ρ = scale/σ²."""
         return max(float((square / (ratio * values + 1)).sum() + rest) / spectrum.contrasts, 1e-300)
 
     def loss(log_ratio: float) -> float:
+        """Minus the log evidence at log ρ with the best σ², but for a constant."""
         ratio = math.exp(log_ratio)
         return 0.5 * (spectrum.contrasts * math.log(noise_of(ratio)) + float(np.log1p(ratio * values).sum()))
 
@@ -197,6 +199,7 @@ def learn(
     low, high = np.log(bounds[0]), np.log(bounds[1])
 
     def loss(position: np.ndarray) -> float:
+        """Minus the log evidence at log lengthscales, with the best scale and noise there."""
         check()
         at = tuple(float(v) for v in np.clip(np.atleast_1d(position), low, high))
         if at not in tried:
@@ -227,8 +230,8 @@ def _with_lengthscales(kernel: KernelSpec, values: tuple[float, ...]) -> KernelS
     for term in kernel.terms:
         factors = []
         for factor in term.factors:
-            own, rest = tuple(float(v) for v in rest[: len(factor.lengthscales)]), rest[len(factor.lengthscales) :]
-            factors.append(replace(factor, lengthscales=own))
+            scales, rest = tuple(float(v) for v in rest[: len(factor.lengthscales)]), rest[len(factor.lengthscales) :]
+            factors.append(replace(factor, lengthscales=scales))
         terms.append(replace(term, factors=tuple(factors)))
     return replace(kernel, terms=tuple(terms))
 

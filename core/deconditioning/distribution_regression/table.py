@@ -248,19 +248,19 @@ class _Gathering:
     def _tell(self, frame: Any, owner: np.ndarray, rows: np.ndarray) -> None:
         """Outcome and covariates: one value a subject, the same in each of its rows."""
         names = [self.roles.outcome, *self.roles.covariates]
-        given = frame[names].to_numpy(dtype=float)
+        values = frame[names].to_numpy(dtype=float)
         known = np.full((len(self.number), len(names)), np.nan)
         for old in self.known_values[-1:]:
             known[: len(old)] = old
-        seen, where = np.unique(owner, return_index=True)
-        fresh = np.isnan(known[seen, 0])
-        known[seen[fresh]] = given[where[fresh]]
-        differs = known[owner] != given
+        subjects, where = np.unique(owner, return_index=True)
+        fresh = np.isnan(known[subjects, 0])
+        known[subjects[fresh]] = values[where[fresh]]
+        differs = known[owner] != values
         if differs.any():
             row, column = (int(v[0]) for v in np.nonzero(differs))
             subject = list(self.number)[owner[row]]
             raise InputError(
-                f"'{names[column]}' is {given[row, column]:g} in row {rows[row]} and {known[owner[row], column]:g} "
+                f"'{names[column]}' is {values[row, column]:g} in row {rows[row]} and {known[owner[row], column]:g} "
                 f"before, both of subject {subject}: it must be the same in every row of a subject."
             )
         self.known_values = [known]
@@ -306,8 +306,8 @@ def _missing(frame: Any, bad: np.ndarray, empty: np.ndarray, roles: Roles, names
     at = int(np.flatnonzero(empty)[0])
     where = roles.subject if not bad[at].any() else names[int(np.flatnonzero(bad[at])[0])]
     subject = frame[roles.subject].iloc[at]
-    own = (frame[roles.subject] == subject).to_numpy()
-    if where in roles.values and bad[own][:, : len(roles.values)].any(1).all():
+    of_subject = (frame[roles.subject] == subject).to_numpy()
+    if where in roles.values and bad[of_subject][:, : len(roles.values)].any(1).all():
         return (
             f"Subject {subject} has no measurement: '{where}' is empty in row {lines[at]} and in all rows of that "
             "subject; leave the subject out."

@@ -17,7 +17,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.predictive import Predictive
 
 #: The most rounds, and by what share the means have to come nearer for another.
-ROUNDS, _NEARER = 12, 0.01
+_ROUNDS, _NEARER = 12, 0.01
 #: Leaves of a tree: small trees did best, looking at the truth of four real fields, to the advantage of this peer.
 _LEAVES = 8
 #: Quantiles of the interval that gives the sd, and their distance in sds of a Gaussian.
@@ -37,16 +37,16 @@ def gradient_boosting(problem: DownscalingProblem, check: Check = never) -> Pred
     if not observed.any():
         raise InputError("Gradient boosting learns from pixels inside measured cells, and there are none: omit it.")
     inputs, scale = problem.inputs.numpy(), problem.target_scale
-    cells, own = np.unique(shares.cell[observed], return_inverse=True)
+    cells, cell = np.unique(shares.cell[observed], return_inverse=True)
     area, row = shares.areas(problem.grid.area)[observed], row[observed]
-    share = area / np.bincount(own, area)[own]
+    share = area / np.bincount(cell, area)[cell]
     values = scale.forward(problem.coarse.flat[cells])
     fine, best = scale.forward(bilinear(problem).flat[problem.pixel]), np.inf
     with threadpool_limits(1):
-        for _ in range(ROUNDS):
+        for _ in range(_ROUNDS):
             check()
             result = _trees(problem.spec.seed).fit(inputs[row], fine[row], sample_weight=area).predict(inputs)
-            missed = values - np.bincount(own, share * result[row])
+            missed = values - np.bincount(cell, share * result[row])
             error = float(np.sqrt(np.mean(missed**2)))
             if error > (1 - _NEARER) * best:
                 break
@@ -55,7 +55,7 @@ def gradient_boosting(problem: DownscalingProblem, check: Check = never) -> Pred
         for quantile in _QUANTILES:
             check()
             trees = _trees(problem.spec.seed, loss="quantile", quantile=quantile)
-            ends.append(trees.fit(inputs[row], values[own], sample_weight=area).predict(inputs))
+            ends.append(trees.fit(inputs[row], values[cell], sample_weight=area).predict(inputs))
     sd = np.maximum(ends[1] - ends[0], 0.0) / _WIDTH
     return Predictive(problem.physical_mean(fine), problem.physical_sd(sd))
 

@@ -32,7 +32,7 @@ from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
 
 #: Draws that are flipped through, and the seed that they share.
-COUNT, SEED = 20, 20
+COUNT, _SEED = 20, 20
 #: Values of all draws together that may leave.
 _MOST_VALUES = 60_000_000
 #: Rows whose random features are held at once.
@@ -54,7 +54,7 @@ class Draws:
     mean: np.ndarray
     off: float | None
     stride: int
-    seed: int = SEED
+    seed: int = _SEED
 
     def around(self, problem: DownscalingProblem, mean: np.ndarray) -> "Draws":
         """The draws with the posterior mean (H, W) of a warped target, which is not the middle one of its values."""
@@ -72,7 +72,7 @@ def posterior_draws(
     look: Sketch,
     *,
     count: int = COUNT,
-    seed: int = SEED,
+    seed: int = _SEED,
     check: Check = never,
 ) -> Draws:
     """``count`` joint draws of f given the data at the pixels of a preview, from the cached sums of a page.
@@ -93,8 +93,8 @@ def posterior_draws(
     if spec.spread is not None:
         fields, mean = _of_members(spec, data, problem, picture, look, count, generator, check)
     else:
-        apart, mean = _apart(spec, data, problem, key, store, picture, look, count, generator, check)
-        fields = mean[:, None] + apart
+        deviations, mean = _deviations(spec, data, problem, key, store, picture, look, count, generator, check)
+        fields = mean[:, None] + deviations
     shown = [physical_draw(problem, values[look.mean_at.repeat]) for values in (mean, *fields.T)]
     stride = look.mean_at.stride
     thin = np.stack(shown)[:, ::stride, ::stride]
@@ -114,14 +114,14 @@ def exact_draws(
             f"{count} draws of {len(problem.pixel):,} pixels do not fit into memory at once: request at most "
             f"{_MOST_VALUES // len(problem.pixel)}."
         )
-    for _, each, given in components(spec, problem, picture):
-        if given is not None and reads_bags(each):
-            store.parts(sums_key(key, each), each.kernel, given, check)
+    for _, each, member_picture in components(spec, problem, picture):
+        if member_picture is not None and reads_bags(each):
+            store.parts(sums_key(key, each), each.kernel, member_picture, check)
     look = sketch(problem, every_pixel=True)
     return posterior_draws(spec, data, problem, key, store, picture, look, count=count, seed=seed, check=check)
 
 
-def _apart(
+def _deviations(
     spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, key: str, store: SumsStore,
     picture: Picture | PartedPicture | None, look: Sketch, count: int, generator: torch.Generator, check: Check,
 ) -> tuple[Float[Tensor, "Q D"], Float[Tensor, " Q"]]:  # fmt: skip
@@ -142,9 +142,9 @@ def _of_members(
         store = SumsStore()
         if picture is not None and reads_bags(member):
             store.parts(sums_key("", member), member.kernel, picture, check)
-        apart, mean = _apart(member, data, problem, "", store, picture, look, each, generator, check)
+        deviations, mean = _deviations(member, data, problem, "", store, picture, look, each, generator, check)
         means.append(mean)
-        fields.append(mean[:, None] + apart)
+        fields.append(mean[:, None] + deviations)
     return torch.stack(fields, dim=2).flatten(1)[:, :count], torch.stack(means).mean(0)
 
 
@@ -156,10 +156,19 @@ def _of_components(
     parts = components(spec, problem, picture)
     ends = np.rint(np.cumsum([weight for weight, _, _ in parts]) * count).astype(int)
     every, means = [], []
-    for (weight, each, given), number in zip(parts, np.diff(ends, prepend=0), strict=True):
-        own = data_of(each, spec, data, problem, check)
+    for (weight, each, member_picture), number in zip(parts, np.diff(ends, prepend=0), strict=True):
+        member_data = data_of(each, spec, data, problem, check)
         result = posterior_draws(
-            each, own, problem, key, store, given, look, count=max(int(number), 1), seed=seed, check=check
+            each,
+            member_data,
+            problem,
+            key,
+            store,
+            member_picture,
+            look,
+            count=max(int(number), 1),
+            seed=seed,
+            check=check,
         )
         every.append(replace(result, fields=result.fields[:number]))
         means.append(weight * result.mean)
@@ -174,8 +183,8 @@ def _off(problem: DownscalingProblem, mean: np.ndarray, draws: list[np.ndarray])
     if not problem.matched:
         return None
     cells = reaggregate(problem, mean)
-    apart = [np.abs(reaggregate(problem, draw) - cells)[problem.observed] for draw in draws]
-    return float(np.nanmax(apart))
+    errors = [np.abs(reaggregate(problem, draw) - cells)[problem.observed] for draw in draws]
+    return float(np.nanmax(errors))
 
 
 def _sampled(
@@ -183,11 +192,11 @@ def _sampled(
     generator: torch.Generator,
 ) -> tuple[Float[Tensor, "Q D"], Float[Tensor, " Q"]]:  # fmt: skip
     """Draws less their mean, and the mean, of models through inducing points or on centroids: their own joint draws."""
-    given, at = named_posterior(spec, data, columns_of(problem)), problem.inputs[look.mean_at.chosen]
-    mean = given.mean(at)
-    apart = given.sample(at, count, generator).T - mean[:, None]
-    kappa = scale_at(spec, problem, given.conditioning, at) if isinstance(given, IndirectPosterior) else None
-    return (apart if kappa is None else kappa[:, None].to(apart.dtype) * apart), mean
+    fitted, at = named_posterior(spec, data, columns_of(problem)), problem.inputs[look.mean_at.chosen]
+    mean = fitted.mean(at)
+    deviations = fitted.sample(at, count, generator).T - mean[:, None]
+    kappa = scale_at(spec, problem, fitted.conditioning, at) if isinstance(fitted, IndirectPosterior) else None
+    return (deviations if kappa is None else kappa[:, None].to(deviations.dtype) * deviations), mean
 
 
 def _pathwise(
@@ -196,12 +205,14 @@ def _pathwise(
 ) -> tuple[Float[Tensor, "Q D"], Float[Tensor, " Q"]]:  # fmt: skip
     """Draws less their mean, and the mean, from the bags' sums."""
     columns = columns_of(problem)
-    place = columns.place if spec.model.looks_at_footprints else None
+    located = columns.place if spec.model.looks_at_footprints else None
     name, at = sums_key(key, spec), look.mean_at.chosen
-    parts = [(term.scale, *quick_sums(term, problem, name, store, picture, look, place)) for term in spec.kernel.terms]
-    given = condition_on_gram(spec, data, columns, total(scale * sums.gram for scale, sums, _ in parts))
-    prior, means = prior_draws(spec, problem, picture, at, len(given.weights), count, generator, check)
-    dual = pathwise_dual(spec, given, means, data.bags.contamination, generator)
+    parts = [
+        (term.scale, *quick_sums(term, problem, name, store, picture, look, located)) for term in spec.kernel.terms
+    ]
+    conditioning = condition_on_gram(spec, data, columns, total(scale * sums.gram for scale, sums, _ in parts))
+    prior, means = prior_draws(spec, problem, picture, at, len(conditioning.weights), count, generator, check)
+    dual = pathwise_dual(spec, conditioning, means, data.bags.contamination, generator)
 
     def across(weights: Float[Tensor, " n"]) -> Float[Tensor, " Q"]:
         """``c(x)ᵀ`` times a weight a bag."""
@@ -209,27 +220,28 @@ def _pathwise(
         result = ((scale * sums.cross.across(weights).to(prior.dtype), whole) for scale, sums, whole in parts)
         return total(part[at] if whole else part for part, whole in result)
 
-    mean = across(given.dual)
-    apart = prior + torch.stack([across(column) for column in dual.T], dim=1) - mean[:, None]
-    kappa = scale_at(spec, problem, given)
+    mean = across(conditioning.dual)
+    deviations = prior + torch.stack([across(column) for column in dual.T], dim=1) - mean[:, None]
+    kappa = scale_at(spec, problem, conditioning)
     if kappa is not None:
-        wide = kappa[at, None].to(apart.dtype) * apart
+        wide = kappa[at, None].to(deviations.dtype) * deviations
         exact = problem.matched and len(at) == len(problem.pixel) and bags_inside(problem)
-        apart = _onto_cells(problem, given, wide, apart, across) if exact else wide
-    return apart, spec.mean + mean
+        deviations = _onto_cells(problem, conditioning, wide, deviations, across) if exact else wide
+    return deviations, spec.mean + mean
 
 
 def _onto_cells(
-    problem: DownscalingProblem, given: Conditioning, wide: Float[Tensor, "P D"], apart: Float[Tensor, "P D"],
-    across: Callable[[Tensor], Tensor],
+    problem: DownscalingProblem, conditioning: Conditioning, wide: Float[Tensor, "P D"],
+    deviations: Float[Tensor, "P D"], across: Callable[[Tensor], Tensor],
 ) -> Float[Tensor, "P D"]:  # fmt: skip
-    """``d − c(x)ᵀ W S⁻¹ Wᵀ(d̄ − d̄₀)``: ``wide`` d moved, as the data would move it, to the averages of ``apart`` d₀.
+    """``d − c(x)ᵀ W S⁻¹ Wᵀ(d̄ − d̄₀)``: ``wide`` d moved, as the data would move it, to the averages of d₀,
+    the ``deviations``.
 
     κ varies inside the cells, so that ``wide`` alone would leave the averages that were measured.
     """
     rows = torch.as_tensor(problem.seen_pixel)
-    off = given.weights.T @ problem.seen.bags.mean((wide - apart)[rows])
-    back = given.weights @ given.factor.solve(off)
+    off = conditioning.weights.T @ problem.seen.bags.mean((wide - deviations)[rows])
+    back = conditioning.weights @ conditioning.factor.solve(off)
     return wide - torch.stack([across(column) for column in back.T], dim=1)
 
 
@@ -241,14 +253,14 @@ def prior_draws(
     prior: Tensor = torch.zeros(len(at), count, dtype=problem.inputs.dtype)
     means: Tensor = torch.zeros(rows, count, dtype=problem.inputs.dtype)
     for term in spec.kernel.terms:
-        given = picture.of(term)
-        values = grid_draws(given.layout, term, problem.columns, problem.inputs, count, generator, check)
+        term_picture = picture.of(term)
+        values = grid_draws(term_picture.layout, term, problem.columns, problem.inputs, count, generator, check)
         if values is None:
             values = _prior_of(term, problem.columns, problem.inputs, count, generator, check)
         prior += values[at]
-        own = torch.stack([given.bags.mean(column[given.points]) for column in values.T], dim=1)
+        bag_means = torch.stack([term_picture.bags.mean(column[term_picture.points]) for column in values.T], dim=1)
         first = picture.rest.bags.count if isinstance(picture, PartedPicture) and picture.sees_place(term) else 0
-        means[first : first + len(own)] += own
+        means[first : first + len(bag_means)] += bag_means
     return prior, means
 
 

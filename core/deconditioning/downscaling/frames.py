@@ -40,10 +40,10 @@ class Family:
     def at(self, t: float) -> np.ndarray:
         """The picture (P,) at ``t``, which is moved into the range."""
         steps = len(self.coefficients) - 1
-        place = min(max((t - self.low) / (self.high - self.low), 0.0), 1.0) * steps
-        k = min(int(place), steps - 1)
+        position = min(max((t - self.low) / (self.high - self.low), 0.0), 1.0) * steps
+        k = min(int(position), steps - 1)
         first, second = self.coefficients[k : k + 2]
-        return self.centre + (first + (place - k) * (second - first)) @ self.bases
+        return self.centre + (first + (position - k) * (second - first)) @ self.bases
 
 
 def sampled(
@@ -104,13 +104,13 @@ def _errors(places: np.ndarray, values: np.ndarray) -> np.ndarray:
     """
     if len(places) < 5:
         return np.array([np.inf])
-    here = _sizes(_spline(places[::2], values[::2])(places[1::2]) - values[1::2])
+    error = _sizes(_spline(places[::2], values[::2])(places[1::2]) - values[1::2])
     if len(places) < 9:
-        return here / 8
+        return error / 8
     wide, rough = places[2::4], places[::4]
     before = _sizes(_spline(rough, values[::4])(wide) - values[2::4])
     nearest = np.abs(places[1::2, None] - wide[None, :]).argmin(axis=1)
-    return here * np.clip(here / np.maximum(before[nearest], 1e-30), 1 / 8, 1)
+    return error * np.clip(error / np.maximum(before[nearest], 1e-30), 1 / 8, 1)
 
 
 def _sizes(differences: np.ndarray) -> np.ndarray:
@@ -126,6 +126,7 @@ def _compressed(places: np.ndarray, values: np.ndarray, error: float, tolerance:
     turned = turned[:, ::-1][:, sizes[::-1] > 1e-12 * max(sizes[-1], 1e-300)]
 
     def left_out(rank: int) -> float:
+        """The largest error of any picture with ``rank`` bases."""
         return float(_sizes(away - turned[:, :rank] @ (turned[:, :rank].T @ away)).max())
 
     whole = turned.shape[1]

@@ -50,7 +50,7 @@ _DRAWN = 100_000
 _PRODUCTS = 4_000_000_000
 _MOST_POINTS = 50_000
 _TOGETHER = 2048
-Value = TypeVar("Value")
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,11 @@ def thinned(pixel: np.ndarray, width: int, stride: int) -> Thinned:
     row, column = np.divmod(pixel, width)
     home = (row - row % stride) * width + (column - column % stride)
     chosen = np.flatnonzero(home == pixel)
-    place = np.searchsorted(pixel[chosen], home).clip(0, max(len(chosen) - 1, 0))
-    lost = np.ones(len(pixel), bool) if len(chosen) == 0 else pixel[chosen][place] != home
+    nearest = np.searchsorted(pixel[chosen], home).clip(0, max(len(chosen) - 1, 0))
+    lost = np.ones(len(pixel), bool) if len(chosen) == 0 else pixel[chosen][nearest] != home
     extra = np.flatnonzero(lost)
-    place[extra] = len(chosen) + np.arange(len(extra))
-    return Thinned(stride, torch.as_tensor(np.concatenate([chosen, extra])), torch.as_tensor(place))
+    nearest[extra] = len(chosen) + np.arange(len(extra))
+    return Thinned(stride, torch.as_tensor(np.concatenate([chosen, extra])), torch.as_tensor(nearest))
 
 
 class Sketch:
@@ -116,8 +116,8 @@ class Sketch:
         with self._lock:
             if sums not in self._for_sd:
                 at = self.sd_at.chosen if whole else self.mean_at.repeat[self.sd_at.chosen]
-                own = sums.cross.sums if isinstance(sums.cross, Rows) else sums.cross
-                self._for_sd[sums] = torch.cat([own.at(part).float() for part in at.split(_TOGETHER)], dim=1)
+                cross = sums.cross.sums if isinstance(sums.cross, Rows) else sums.cross
+                self._for_sd[sums] = torch.cat([cross.at(part).float() for part in at.split(_TOGETHER)], dim=1)
             return self._for_sd[sums]
 
 
@@ -129,8 +129,8 @@ def sketch(problem: DownscalingProblem, *, every_pixel: bool = False) -> Sketch:
     stride = 1 if every_pixel else _stride(max(pairs / _PAIRS, pixels / _DRAWN))
     mean_at = thinned(problem.pixel, width, stride)
     sd_at = thinned(problem.pixel, width, max(mean_at.stride, _stride(bags.count**2 * pixels / _PRODUCTS)))
-    own = problem.data.footprints
-    return Sketch(mean_at, sd_at, bags, *(() if own is None else (own,)))
+    footprints = problem.data.footprints
+    return Sketch(mean_at, sd_at, bags, *(() if footprints is None else (footprints,)))
 
 
 def _stride(excess: float) -> int:
@@ -138,14 +138,14 @@ def _stride(excess: float) -> int:
     return 1 << max(0, math.ceil(math.log2(max(excess, 1.0)) / 2))
 
 
-class Later(Generic[Value]):
+class Later(Generic[_Value]):
     """A value computed on first use; its inputs are then released."""
 
-    def __init__(self, compute: Callable[[], Value]) -> None:
-        self._compute: Callable[[], Value] | None = compute
+    def __init__(self, compute: Callable[[], _Value]) -> None:
+        self._compute: Callable[[], _Value] | None = compute
         self._lock = threading.Lock()
 
-    def __call__(self) -> Value:
+    def __call__(self) -> _Value:
         """The value."""
         with self._lock:
             if self._compute is not None:
@@ -180,15 +180,15 @@ def preview(
     if spec.others:
         return _averaged(
             [
-                (weight, preview(each, data_of(each, spec, data, problem), problem, key, store, given, look))
-                for weight, each, given in components(spec, problem, picture)
+                (weight, preview(each, data_of(each, spec, data, problem), problem, key, store, member_picture, look))
+                for weight, each, member_picture in components(spec, problem, picture)
             ]
         )
     if not reads_bags(spec):
         return _preview_through(spec, data, problem, look)
-    place = columns_of(problem).place if spec.model.looks_at_footprints else None
+    located = columns_of(problem).place if spec.model.looks_at_footprints else None
     key = sums_key(key, spec)
-    parts = [(term.scale, *quick_sums(term, problem, key, store, picture, look, place)) for term in spec.kernel.terms]
+    parts = [(term.scale, *quick_sums(term, problem, key, store, picture, look, located)) for term in spec.kernel.terms]
     conditioned = condition_on_gram(spec, data, columns_of(problem), total(s * sums.gram for s, sums, _ in parts))
     mean: Tensor = torch.zeros((), dtype=data.targets.dtype)
     for scale, sums, whole in parts:
@@ -220,6 +220,7 @@ def _averaged(parts: list[tuple[float, Preview]]) -> Preview:
     mean = total(weight * part.mean for weight, part in parts)
 
     def sd() -> Tensor:
+        """Standard deviation (P,) of the mixture."""
         return averaged_moments(weights, [(part.mean, part.sd().square()) for part in each])[1].sqrt()
 
     return Preview(mean, Later(sd), each[0].approximations)
@@ -262,12 +263,13 @@ def _variance(conditioned: Conditioning, parts: list[tuple[float, PictureSums, b
         cached.setdefault(rows_in(sums.cross, root.shape[1]), []).append((scale, look.for_sd(sums, whole)))
 
     def fill(begin: int) -> None:
-        here = slice(begin, begin + _TOGETHER)
+        """Write the reduction of variance at the pixels from ``begin`` on."""
+        columns = slice(begin, begin + _TOGETHER)
         products = total(
-            root[:, first:last] @ total(scale * cross[:, here] for scale, cross in terms)
+            root[:, first:last] @ total(scale * cross[:, columns] for scale, cross in terms)
             for (first, last), terms in cached.items()
         )
-        reduction[here] = conditioned.summed(products.square())
+        reduction[columns] = conditioned.summed(products.square())
 
     each(fill, range(0, len(at), _TOGETHER))
     return (prior - reduction.double())[look.sd_at.repeat]
@@ -276,10 +278,10 @@ def _variance(conditioned: Conditioning, parts: list[tuple[float, PictureSums, b
 def _preview_through(spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, look: Sketch) -> Preview:
     """Models on centroids or through inducing points: cheap at some pixels; large bags by their few points."""
     few = len(data.bags.inputs) > _MOST_POINTS
-    given = named_posterior(spec, replace(data, bags=look.few.bags) if few else data, columns_of(problem))
-    mean = given.mean(problem.inputs[look.mean_at.chosen])[look.mean_at.repeat]
+    fitted = named_posterior(spec, replace(data, bags=look.few.bags) if few else data, columns_of(problem))
+    mean = fitted.mean(problem.inputs[look.mean_at.chosen])[look.mean_at.repeat]
     at = problem.inputs[look.sd_at.chosen]
-    sd = Later(lambda: spec.value_sd(given.variance(at))[look.sd_at.repeat])
+    sd = Later(lambda: spec.value_sd(fitted.variance(at))[look.sd_at.repeat])
     points = f", {_PREVIEW_POINTS} points a cell" if few else ""
     return Preview(mean, sd, (f"preview: mean at {look.mean_at.sentence}{points}, sd at {look.sd_at.sentence}",))
 
@@ -296,8 +298,8 @@ def exact(
     """The exact posterior at every pixel; sums come from the cache, or are computed and cached."""
     if spec.others:
         parts = [
-            (weight, exact(each, data_of(each, spec, data, problem, check), problem, key, store, given, check))
-            for weight, each, given in components(spec, problem, picture)
+            (weight, exact(each, data_of(each, spec, data, problem, check), problem, key, store, member_picture, check))
+            for weight, each, member_picture in components(spec, problem, picture)
         ]
         return averaged(parts)
     if picture is None or spec.spread is not None or not reads_bags(spec):

@@ -18,7 +18,7 @@ from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models import defaults
 from deconditioning.models.sparse.coreset import coreset
 from deconditioning.models.spec import ModelSpec
-from deconditioning.models.term_bags import bags_of_terms, beside
+from deconditioning.models.term_bags import bags_of_terms, block_diagonal
 from deconditioning.observations import Bags, IndirectData
 
 #: Makes the table of distances between bags, where the grid and memory allow one.
@@ -32,6 +32,7 @@ def distances_of(
 
     @cache
     def table() -> RadialTable | None:
+        """The table of distances; None where the pixels are on no regular grid."""
         layout = grid_layout(problem)
         return None if layout is None else tabulate(bags.to(device), layout.to(device), points.to(device), check)
 
@@ -63,14 +64,14 @@ def learning_gram(
         table = distances_of(problem, data.bags, rows, small.targets.device, check)
         moving_gram = on_every_pixel(problem, spec, small.bags, table, check)
         return moving_gram, moving_gram is not None and all(moving_gram.tabulated)
-    rest, own = bags_of_terms(spec, small, columns_of(problem).place)
+    rest, local = bags_of_terms(spec, small, columns_of(problem).place)
     assert data.footprints is not None
-    alone = replace(spec, kernel=own.of(spec.kernel))
+    alone = replace(spec, kernel=local.of(spec.kernel))
     table = distances_of(problem, data.footprints, pixels_of_footprints(problem), small.targets.device, check)
-    moving_gram = on_every_pixel(problem, alone, own.bags, table, check)
+    moving_gram = on_every_pixel(problem, alone, local.bags, table, check)
     if moving_gram is None:
         return None, False
-    return beside([(rest, over_pairs(rest.bags, check)), (own, moving_gram)]), False
+    return block_diagonal([(rest, over_pairs(rest.bags, check)), (local, moving_gram)]), False
 
 
 def thinned(data: IndirectData, points: int, seed: int) -> IndirectData:

@@ -111,8 +111,8 @@ def picture_for(spec: ModelSpec, problem: DownscalingProblem) -> Picture | Parte
     whole = picture_of(problem)
     if not spec.model.looks_at_footprints or problem.data.footprints is None:
         return whole
-    own = replace(whole, bags=problem.data.footprints, points=pixels_of_footprints(problem))
-    return PartedPicture(whole, own, columns_of(problem).place)
+    through_footprints = replace(whole, bags=problem.data.footprints, points=pixels_of_footprints(problem))
+    return PartedPicture(whole, through_footprints, columns_of(problem).place)
 
 
 def total(parts: Iterable[Tensor]) -> Tensor:
@@ -127,45 +127,49 @@ def predict_from_sums(
 
     ``c = Σ_t s_t c_t``, ``K̄ = Σ_t s_t K̄_t``: the sums of each term at unit scale, or those of the whole kernel, once.
     """
-    given, mean, variance = posterior_of_sums(spec, data, columns_of(problem), parts)
+    conditioning, mean, variance = posterior_of_sums(spec, data, columns_of(problem), parts)
     routes = tuple(route for _, sums in parts for route in sums.routes)
 
     def at(rows: Int[Tensor, " n"]) -> tuple[Moments, Tensor]:
+        """Mean and variance of f (n,), and bag sums (B, n), at some pixels."""
         return (mean[rows], variance[rows]), total(scale * sums.cross.at(rows) for scale, sums in parts)
 
-    result = _prediction(spec, problem, (mean, variance), given, routes)
-    return replace(result, stations=station_posterior(spec, given, problem, at, result.scale))
+    result = _prediction(spec, problem, (mean, variance), conditioning, routes)
+    return replace(result, stations=station_posterior(spec, conditioning, problem, at, result.scale))
 
 
 def posterior_of_sums(
     spec: ModelSpec, data: IndirectData, columns: Columns, parts: Sequence[tuple[float, PictureSums]]
 ) -> tuple[Conditioning, Float[Tensor, " P"], Float[Tensor, " P"]]:
     """The conditioning, posterior mean and variance at every point of the sums; see `predict_from_sums`."""
-    given = condition_on_gram(spec, data, columns, total(scale * sums.gram for scale, sums in parts))
-    mean = total(scale * sums.cross.across(given.dual) for scale, sums in parts) + spec.mean
+    conditioning = condition_on_gram(spec, data, columns, total(scale * sums.gram for scale, sums in parts))
+    mean = total(scale * sums.cross.across(conditioning.dual) for scale, sums in parts) + spec.mean
     prior = total(scale * sums.prior for scale, sums in parts)
 
     def tile(part: slice) -> Moments:
+        """Moments at one part of the points."""
         cross = total(scale * sums.cross.at(part) for scale, sums in parts)
-        return mean[part], given.variance(cross, prior[part])
+        return mean[part], conditioning.variance(cross, prior[part])
 
-    return (given, *read_moments(prior, tile))
+    return (conditioning, *read_moments(prior, tile))
 
 
 def _prediction(
-    spec: ModelSpec, problem: DownscalingProblem, moments: Moments, given: Conditioning, routes: tuple[str, ...],
+    spec: ModelSpec, problem: DownscalingProblem, moments: Moments, conditioning: Conditioning, routes: tuple[str, ...],
     inputs: Tensor | None = None,
 ) -> Prediction:  # fmt: skip
     """The prediction at some inputs, the problem's pixels where none are given, from the moments of f there."""
     mean, variance = moments
-    scale = scale_at(spec, problem, given, inputs)
+    scale = scale_at(spec, problem, conditioning, inputs)
     if scale is not None:
         variance = scale.square() * variance
     sds = spec.value_sd(variance), variance.clamp_min(0).sqrt()
-    missed = leave_one_out(given).first(given.cells) if len(given.residual) <= MOST_TARGETS else None
+    missed = (
+        leave_one_out(conditioning).first(conditioning.cells) if len(conditioning.residual) <= MOST_TARGETS else None
+    )
     left, errors = (None, None) if missed is None else (missed.rmse, missed.error)
-    evidence, jitter = float(given.evidence), given.factor.jitter
-    notes = _uncarried(spec, problem, given.carried) + sentences(problem, integrated=False)
+    evidence, jitter = float(conditioning.evidence), conditioning.factor.jitter
+    notes = _uncarried(spec, problem, conditioning.carried) + sentences(problem, integrated=False)
     return Prediction(mean, *sds, evidence, jitter, routes, notes, left, scale, errors)
 
 
@@ -180,50 +184,43 @@ def _uncarried(spec: ModelSpec, problem: DownscalingProblem, covariance: Tensor 
 
 
 def predict_tiled(
-    spec: ModelSpec,
-    data: IndirectData,
-    problem: DownscalingProblem,
-    inputs: Float[Tensor, "P d"],
-    check: Check = never,
+    spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, inputs: Float[Tensor, "P d"], check: Check = never
 ) -> Prediction:
     """Posterior at ``inputs`` tile by tile, with bounded memory; those of the pixels by the algorithms of
     `region_sums`."""
     whole = inputs.shape == problem.inputs.shape and bags_inside(problem) and not spec.model.looks_at_footprints
     if whole:
-        given, at_tile = by_regions(spec, data, problem, picture_of(problem).to(inputs.device), inputs, check)
+        fitted, at_tile = by_regions(spec, data, problem, picture_of(problem).to(inputs.device), inputs, check)
     else:
-        given, at_tile = posterior(spec, data, columns_of(problem), check), None
-    moments = given.mean_and_variance(inputs, check, at_tile)
+        fitted, at_tile = posterior(spec, data, columns_of(problem), check), None
+    moments = fitted.mean_and_variance(inputs, check, at_tile)
     routes = tuple("tiles" for _ in spec.kernel.terms)
-    result = _prediction(spec, problem, moments, given.conditioning, routes, inputs)
+    result = _prediction(spec, problem, moments, fitted.conditioning, routes, inputs)
 
     def at(rows: Int[Tensor, " n"]) -> tuple[Moments, Tensor]:
+        """Mean and variance of f (n,), and bag sums (B, n), at some pixels."""
         places = problem.inputs[rows.cpu()].to(inputs.device)
-        return given.mean_and_variance(places), given.sums(places)
+        return fitted.mean_and_variance(places), fitted.sums(places)
 
     if inputs.shape != problem.inputs.shape:
         return result
-    return replace(result, stations=station_posterior(spec, given.conditioning, problem, at, result.scale))
+    return replace(result, stations=station_posterior(spec, fitted.conditioning, problem, at, result.scale))
 
 
 def _predict_through(
-    spec: ModelSpec,
-    data: IndirectData,
-    problem: DownscalingProblem,
-    inputs: Float[Tensor, "P d"],
-    check: Check = never,
+    spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, inputs: Float[Tensor, "P d"], check: Check = never
 ) -> Prediction:
     """Posterior at ``inputs`` of a model on centroids or through inducing points, tile by tile."""
     columns, observed = columns_of(problem), spec.model.sees(data)
-    given = named_posterior(spec, data, columns, check)
-    mean, variance = given.mean_and_variance(inputs, check)
-    if isinstance(given, SparsePosterior):
+    fitted = named_posterior(spec, data, columns, check)
+    mean, variance = fitted.mean_and_variance(inputs, check)
+    if isinstance(fitted, SparsePosterior):
         value, error = bound_and_error(spec, observed, columns, check)
-        notes = _approximate(given.left_out, error) + _uncarried(spec, problem, data.covariance)
+        notes = _approximate(fitted.left_out, error) + _uncarried(spec, problem, data.covariance)
         sds, missed = (spec.value_sd(variance), variance.sqrt()), left_out(spec, data, columns, check)
         rmse = None if missed is None else missed.rmse
-        return Prediction(mean, *sds, value, given.factor.jitter, ("inducing points",), notes, rmse)
-    return _prediction(spec, problem, (mean, variance), given.conditioning, ("tiles",), inputs)
+        return Prediction(mean, *sds, value, fitted.factor.jitter, ("inducing points",), notes, rmse)
+    return _prediction(spec, problem, (mean, variance), fitted.conditioning, ("tiles",), inputs)
 
 
 def _approximate(left_out: float, error: float) -> tuple[str, ...]:
@@ -320,9 +317,9 @@ def whole_sums(
     picture = picture_for(spec, problem).to(device)
     if isinstance(picture, Picture):
         return [(1.0, picture_sums(spec.kernel, picture, check=check))]
-    place, footprints = columns_of(problem).place, problem.data.footprints
+    located, footprints = columns_of(problem).place, problem.data.footprints
     assert footprints is not None
-    parts = [part.of(spec.kernel) for part in separate_bags(spec, place, problem.data.bags, footprints)]
+    parts = [part.of(spec.kernel) for part in separate_bags(spec, located, problem.data.bags, footprints)]
     return [
         (1.0, picture.placed(part.terms[0], picture_sums(part, picture.of(part.terms[0]), check=check)))
         for part in parts

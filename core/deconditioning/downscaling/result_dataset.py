@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 #: Gives so many joint draws from a seed.
-Drawing = Callable[[int, int], Draws]
+_Drawing = Callable[[int, int], Draws]
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,11 @@ class ResultDataset:
     checked: dict[str, Any] | None = None
     warnings: tuple[str, ...] = ()
 
-    def drawing(self, check: Check = never) -> Drawing:
+    def drawing(self, check: Check = never) -> _Drawing:
         """Joint draws from newly computed sums; a page with cached sums has a faster way."""
 
         def draw(count: int, seed: int) -> Draws:
+            """``count`` joint draws with ``seed``, matched to the cells as the map is."""
             data = matched_data(self.problem, self.spec, check)
             sums, store = picture_or_none(self.problem, self.spec), SumsStore()
             draws = exact_draws(self.spec, data, self.problem, "", store, sums, count=count, seed=seed, check=check)
@@ -54,7 +55,7 @@ class ResultDataset:
 
         return draw
 
-    def drawn(self, delivery: Delivery) -> tuple[Drawing | None, DrawSpectra | None]:
+    def drawn(self, delivery: Delivery) -> tuple[_Drawing | None, DrawSpectra | None]:
         """What gives the requested draws, made once, and their power spectra; None where none are requested."""
         if not delivery.draws and delivery.resolution is None:
             return None, None
@@ -65,7 +66,7 @@ class ResultDataset:
             spectra = draw_spectra(self.problem, at_resolution(self.problem, draws, delivery.resolution))
         return (lambda count, seed: draws), spectra
 
-    def dataset(self, delivery: Delivery, drawing: Drawing | None = None) -> "xr.Dataset":
+    def dataset(self, delivery: Delivery, drawing: _Drawing | None = None) -> "xr.Dataset":
         """The dataset with the requested draws and quantiles, all of them at the requested effective resolution."""
         draws, ratio = None, None
         if delivery.draws or delivery.resolution is not None:

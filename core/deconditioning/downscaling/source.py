@@ -29,7 +29,7 @@ OPTIONS = {
     "station_time": "station_time", "station_footprint": "station_footprint",
 }  # fmt: skip
 #: What the store calls an upload of fields.
-FIELDS = "fields"
+_FIELDS = "fields"
 
 
 def keep_upload(data: bytes | Path, name: str, mark: str = "") -> tuple[str, Fields]:
@@ -42,12 +42,12 @@ def keep_upload(data: bytes | Path, name: str, mark: str = "") -> tuple[str, Fie
     from deconditioning.fields.reading.upload import open_upload
 
     fields = open_upload(data, name)
-    return keep_kind(data, name, FIELDS, mark), fields
+    return keep_kind(data, name, _FIELDS, mark), fields
 
 
 def stored_uploads(mark: str = "") -> dict[str, str]:
     """Key → file name of every upload of fields that is kept, or of those of one visitor."""
-    return stored_of_kind(FIELDS, mark)
+    return stored_of_kind(_FIELDS, mark)
 
 
 def open_source(key: str) -> Fields:
@@ -112,13 +112,13 @@ class Source:
     @staticmethod
     def from_dict(value: dict[str, Any]) -> "Source":
         """A source from plain data."""
-        given = {each.name: value[each.name] for each in fields(Source) if value.get(each.name)}
-        return Source(**{**given, "fields": str(value["fields"])})
+        named = {each.name: value[each.name] for each in fields(Source) if value.get(each.name)}
+        return Source(**{**named, "fields": str(value["fields"])})
 
     @staticmethod
-    def of_options(given: Mapping[str, Any]) -> "Source":
+    def of_options(options: Mapping[str, Any]) -> "Source":
         """The source of a command's options."""
-        return Source.from_dict({name: given.get(option) for name, option in OPTIONS.items()})
+        return Source.from_dict({name: options.get(option) for name, option in OPTIONS.items()})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, inverse of ``from_dict``; of regions and stations only what there is."""

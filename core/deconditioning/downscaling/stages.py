@@ -74,8 +74,8 @@ def choose_stage(problem: DownscalingProblem, settings: DownscaleSettings, conte
             WAYS[0],
             f"Stage one: {_CALLED[WAYS[0]]}, because the test one scale up cannot compare the two methods here.",
         )
-    apart, joint = (result[way] for way in WAYS)
-    far = joint.farther(apart, problem.coarse_grid.area) > CLEARLY
+    separate, joint = (result[way] for way in WAYS)
+    far = joint.farther(separate, problem.coarse_grid.area) > CLEARLY
     way, other = WAYS if far else WAYS[::-1]
     errors = {name: f"{number(each.rmse[each.own])} {problem.units}".strip() for name, each in result.items()}
     sentence = (

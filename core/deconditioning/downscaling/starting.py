@@ -19,8 +19,10 @@ from deconditioning.models.spread import Spread
 
 def columns_of(problem: DownscalingProblem) -> Columns:
     """Names of the problem's input and mediator columns."""
-    place = coordinate_names(problem)
-    return Columns(problem.columns, problem.mediator_columns, tuple(name for name in problem.columns if name in place))
+    coordinates = coordinate_names(problem)
+    return Columns(
+        problem.columns, problem.mediator_columns, tuple(name for name in problem.columns if name in coordinates)
+    )
 
 
 def coordinate_names(problem: DownscalingProblem) -> tuple[str, ...]:
@@ -46,18 +48,20 @@ def _kernel_of_mediators(
     """ℓ as given, or as the model has it."""
     if isinstance(settings.mediator_kernel, dict):
         return KernelSpec.from_dict(settings.mediator_kernel)
-    apart = not problem.matched and problem.spec.coordinates
+    located = not problem.matched and problem.spec.coordinates
     return starting_mediator_kernel(
         settings.kind, mediators, problem.mediator_columns, coordinate_names(problem), spatial=settings.spatial,
         covariates=settings.mediator_kernel, structure=settings.structure,
-        across=_width_of_cells(problem) if apart else None,
+        across=_width_of_cells(problem) if located else None,
     )  # fmt: skip
 
 
 def _width_of_cells(problem: DownscalingProblem) -> float:
     """The side of a cell, in the units of the scaled coordinates."""
-    bags, place = problem.data.bags, coordinate_names(problem)
-    return cell_width(bags.inputs[:, [problem.columns.index(name) for name in place if name in problem.columns]], bags)
+    bags, coordinates = problem.data.bags, coordinate_names(problem)
+    return cell_width(
+        bags.inputs[:, [problem.columns.index(name) for name in coordinates if name in problem.columns]], bags
+    )
 
 
 def may_choose(problem: DownscalingProblem, model: NamedModel) -> bool:
@@ -105,8 +109,8 @@ def completed(problem: DownscalingProblem, settings: DownscaleSettings) -> Downs
     start = model.start(problem.matched)
     by_auto = {"choose": auto, "average": auto, "local_slopes": False}
     settings = settings.replace(**{name: value for name, value in by_auto.items() if getattr(settings, name) is None})
-    own = ("noise", "point_noise", "hold", "every_pixel", "prior_sd", "restarts", "local_scale", "integrate")
-    left_open = {name: getattr(start, name) for name in own if getattr(settings, name) is None}
+    names = ("noise", "point_noise", "hold", "every_pixel", "prior_sd", "restarts", "local_scale", "integrate")
+    left_open = {name: getattr(start, name) for name in names if getattr(settings, name) is None}
     return settings.replace(model=model.name, **left_open)
 
 
@@ -145,14 +149,14 @@ def _representativeness(problem: DownscalingProblem, settings: DownscaleSettings
     """τ² of stations; 0 where there are none."""
     if problem.stations is None:
         return 0.0
-    given = settings.representativeness
-    return settings.kind.start(problem.matched).representativeness if given is None else given
+    value = settings.representativeness
+    return settings.kind.start(problem.matched).representativeness if value is None else value
 
 
 def _spread(settings: DownscaleSettings) -> Spread | None:
     """The spread of hyperparameters that the settings hold; one that is to be learned again is not kept."""
-    given = settings.integrate
-    return Spread.from_dict(given) if isinstance(given, dict) and not settings.learn else None
+    value = settings.integrate
+    return Spread.from_dict(value) if isinstance(value, dict) and not settings.learn else None
 
 
 def spec_to_settings(settings: DownscaleSettings, spec: ModelSpec) -> DownscaleSettings:

@@ -33,7 +33,7 @@ from deconditioning.sweeps import (
 )
 
 #: Pixels of the longer side of a small map.
-LONGEST = 60
+_LONGEST = 60
 #: Scores of each setting.
 SCORES = {
     "evidence": Score("Log evidence", "more", truth=False),
@@ -43,7 +43,7 @@ SCORES = {
     "coverage50": Score("Coverage of 50 % intervals", ""),
     "coverage95": Score("Coverage of 95 % intervals", ""),
 }
-NOISES = ("noise σ²", "regularisation λ")
+_NOISES = ("noise σ²", "regularisation λ")
 
 
 def sweepable(spec: ModelSpec, problem: DownscalingProblem) -> dict[str, float]:
@@ -63,7 +63,7 @@ def _values(kernel: Any, prefix: str, columns: tuple[str, ...]) -> dict[str, flo
 
 def is_cheap(name: str) -> bool:
     """Whether a hyperparameter leaves all sums of kernel values unchanged."""
-    return name in NOISES or name.endswith("variance")
+    return name in _NOISES or name.endswith("variance")
 
 
 def sweep(
@@ -117,7 +117,7 @@ def _row(
 
 def _small(problem: DownscalingProblem, mean: np.ndarray) -> dict[str, Any]:
     """The mean on the scale of the maps, thinned."""
-    step = max(1, -(-max(mean.shape) // LONGEST))
+    step = max(1, -(-max(mean.shape) // _LONGEST))
     scale = field_scale(problem)
     return small_picture(mean[::step, ::step], scale.low, scale.high)
 
@@ -140,6 +140,7 @@ def sweep_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     content = {"axes": settings["axes"], "units": problem.units, "model": spec.model.name}
 
     def small(cells: Sequence[Row]) -> bytes:
+        """The thumbnail (PNG) of the cells."""
         return sweep_thumbnail(cells, choosing(cells, SCORES) or "")
 
     return saved_rows(rows, content, cells_of(axes), context, small, THUMBNAIL)

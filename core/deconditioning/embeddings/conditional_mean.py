@@ -111,6 +111,7 @@ def streamed_weights(
     _refuse_silent_jitter(factor, total)
 
     def rows(query: Tensor) -> Tensor:
+        """Rows (c, B) of Φ for some of the targets' mediators."""
         return factor.half_solve(root[:, None] * evaluate(kernel, mediators, query)).T
 
     return StreamedWeights(root[:, None] * factor.half_solve(identity).T, rows)

@@ -33,10 +33,10 @@ _CERTIFICATES, _LEFT_S = "deconditioning-tls-", 60.0
 def worker_count(requested: int | None = None) -> int:
     """Number of worker processes: one by default, at most cores − 1, at least one."""
     if requested is None:
-        given = os.environ.get("DECONDITIONING_WORKERS", "1")
-        if not given.isdigit():
-            raise InputError(f"DECONDITIONING_WORKERS is {given!r}: give a whole number.")
-        requested = int(given)
+        text = os.environ.get("DECONDITIONING_WORKERS", "1")
+        if not text.isdigit():
+            raise InputError(f"DECONDITIONING_WORKERS is {text!r}: give a whole number.")
+        requested = int(text)
     return max(1, min(requested, usable_cores() - 1))
 
 
@@ -183,10 +183,10 @@ class Cluster:
         return {"security": options, "protocol": "tls://"}, made
 
     def _drop(self) -> None:
-        for thing in (self._client, self._cluster):
-            if thing is not None:
+        for resource in (self._client, self._cluster):
+            if resource is not None:
                 with contextlib.suppress(Exception):  # it may be half gone already; nothing is left to save
-                    thing.close(timeout=3)
+                    resource.close(timeout=3)
         if self._certificates is not None:
             self._certificates.cleanup()
         if self._locked is not None:

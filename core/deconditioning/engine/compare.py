@@ -58,8 +58,8 @@ def run_model(run: Run) -> str:
 
 def _named_model(run: Run) -> str | None:
     """The model that a run's result or its settings name."""
-    given = run.spec.settings.get("model")
-    nested = given.get("model") if isinstance(given, Mapping) else given
+    model = run.spec.settings.get("model")
+    nested = model.get("model") if isinstance(model, Mapping) else model
     return next((name for name in ((run.result or {}).get("model"), nested) if isinstance(name, str)), None)
 
 
@@ -84,8 +84,8 @@ def over_seeds(chosen: Sequence[Run], runs: Sequence[Run]) -> list[dict[str, Any
 
 def _problem(run: Run) -> str:
     """What a run is about, but for its seed and its model."""
-    given = run.spec.settings.get("problem")
-    problem = {name: value for name, value in given.items() if name != "seed"} if isinstance(given, Mapping) else given
+    spec = run.spec.settings.get("problem")
+    problem = {name: value for name, value in spec.items() if name != "seed"} if isinstance(spec, Mapping) else spec
     return json.dumps([run.spec.task, run.spec.settings.get("source"), problem], sort_keys=True)
 
 

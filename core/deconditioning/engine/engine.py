@@ -117,8 +117,8 @@ class Engine:
     def file(self, run_id: str, name: str) -> bytes:
         """The bytes of one of the run's files."""
         live = self._keeper.live(run_id)
-        kept = live.files.get(name) if live is not None else None
-        return self._store.read_file(run_id, name) if kept is None else kept
+        content = live.files.get(name) if live is not None else None
+        return self._store.read_file(run_id, name) if content is None else content
 
     def parts(self, run_id: str) -> dict[str, bytes]:
         """All files of a run by their path in the run's folder, such as ``result.json`` and ``files/out.nc``."""

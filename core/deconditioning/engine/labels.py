@@ -43,7 +43,7 @@ class Label:
             return cls()
         tags = data.get("tags")
         try:
-            given = tuple(map(str, tags)) if isinstance(tags, list) else ()
-            return cls(str(data.get("name") or ""), data.get("star") is True, given)
+            tag_names = tuple(map(str, tags)) if isinstance(tags, list) else ()
+            return cls(str(data.get("name") or ""), data.get("star") is True, tag_names)
         except InputError:
             return cls()

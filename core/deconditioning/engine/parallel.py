@@ -57,12 +57,12 @@ def _spread(function: Callable[..., Any], items: Sequence[dict[str, Any]], conte
                     continue
                 pending -= done
                 for future in done:
-                    yield _taken(future)
+                    yield _released_result(future)
         finally:
             client.cancel(list(pending))
 
 
-def _taken(future: Any) -> Any:
+def _released_result(future: Any) -> Any:
     """A result; the cluster may forget it now, so that the loss of the worker that holds it costs nothing."""
     result = future.result()
     future.release()
@@ -145,7 +145,7 @@ def _result(future: Any) -> Any:
     from distributed.scheduler import KilledWorker
 
     try:
-        return _taken(future)
+        return _released_result(future)
     except KilledWorker:
         raise InputError(
             "The same part was lost twice with its worker (often for lack of memory): make the parts smaller "
@@ -176,6 +176,7 @@ def _check_wanted() -> Callable[[], None]:
     key = worker.get_current_task()
 
     def check() -> None:
+        """Raise ``Cancelled`` where Dask has released the task; at most twice a second."""
         if time.monotonic() - looked[0] < 0.5:
             return
         looked[0] = time.monotonic()
@@ -203,10 +204,10 @@ def run_all(
         for row in each(function, missing, context):
             rows.append(row)
             context.report(step=len(rows), total=len(items), message=_row_sentence(row), row=row)
-            context.best(kept(spec, rows, cancelled=True))
+            context.best(_result_of(spec, rows, cancelled=True))
     except Cancelled:
-        return kept(spec, rows, cancelled=True)
-    return kept(spec, rows, cancelled=False)
+        return _result_of(spec, rows, cancelled=True)
+    return _result_of(spec, rows, cancelled=False)
 
 
 def _belongs(row: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
@@ -220,7 +221,7 @@ def _row_sentence(row: Mapping[str, Any]) -> str:
     return f"{what}, seed {row['seed']}: " + (str(row["message"]) if score is None else f"RMSE {score:.3f}")
 
 
-def kept(spec: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], *, cancelled: bool) -> dict[str, Any]:
+def _result_of(spec: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], *, cancelled: bool) -> dict[str, Any]:
     """What a benchmark leaves: its settings, its rows, the version that made them."""
     import deconditioning
 

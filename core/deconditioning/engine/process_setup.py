@@ -26,6 +26,7 @@ def setup_under(app: int) -> Callable[[Any], None]:
     dask.config.set({"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []})
 
     def dask_setup(server: Any) -> None:
+        """Dask calls this with the scheduler, nanny or worker of the process."""
         if getattr(server, "http_server", None) is not None:
             server.http_server.stop()  # it would tell everybody on this machine of all runs
         if nanny is not None:

@@ -30,7 +30,7 @@ class Store:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._seen: dict[str, tuple[Any, Run, dict[str, Any]]] = {}
+        self._cached_runs: dict[str, tuple[Any, Run, dict[str, Any]]] = {}
         self._traces: OrderedDict[str, tuple[int, list[dict[str, Any]]]] = OrderedDict()
 
     def folder(self, run_id: str) -> Path:
@@ -81,9 +81,9 @@ class Store:
         """A run as it stands on disk, and its raw status (with the engine that writes it)."""
         folder = self.folder(run_id)
         stamp = _stamp(folder)
-        cached = self._seen.get(run_id)
+        cached = self._cached_runs.get(run_id)
         if cached is None or cached[0] != stamp:
-            cached = self._seen[run_id] = (stamp, *_read_run(folder))
+            cached = self._cached_runs[run_id] = (stamp, *_read_run(folder))
         return cached[1], cached[2]
 
     def write_status(self, run_id: str, status: dict[str, Any]) -> None:
@@ -177,7 +177,7 @@ class Store:
             os.utime(self._aside(run_id))
         except OSError as error:
             raise InputError(f"Run {run_id} cannot be deleted ({error.strerror}): check the runs folder.") from None
-        self._seen.pop(run_id, None)
+        self._cached_runs.pop(run_id, None)
         self._traces.pop(run_id, None)
         self._empty()
 

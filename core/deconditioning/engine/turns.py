@@ -46,14 +46,14 @@ def waiting_sentences(waiting: int, left: Sequence[float | None], mean: float | 
     known = [seconds if seconds is not None else mean for seconds in left]
     first = min((seconds for seconds in known if seconds is not None), default=mean)
     sentences = []
-    for place in range(waiting):
-        before = len(left) + place
+    for position in range(waiting):
+        before = len(left) + position
         if not before:
             sentences.append("Waiting: a cancelled run is being stopped.")
             continue
         runs = "one run comes" if before == 1 else f"{before} runs come"
-        has_estimate = first is not None and (mean is not None or place == 0)
-        wait = (first or 0.0) + place * (mean or 0.0) / workers
+        has_estimate = first is not None and (mean is not None or position == 0)
+        wait = (first or 0.0) + position * (mean or 0.0) / workers
         sentences.append(
             f"Waiting for its turn: {runs} before it{f', about {duration(wait)}' if has_estimate else ''}."
         )

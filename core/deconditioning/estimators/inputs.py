@@ -153,12 +153,12 @@ def _together(coarse: Gridded, covariates: Gridded, target: str | None) -> tuple
         return fields, _target(fields, target)
     if any(isinstance(each, Fields | str | Path) for each in (coarse, covariates)):
         raise InputError("With `coarsen`, give the target and the covariates as xarray objects, or both in one file.")
-    fine, given = _dataset_of(covariates, "covariates"), _dataset_of(coarse, "coarse")
-    name = _target(fields_of(given, "coarse"), target)
+    fine, coarse_dataset = _dataset_of(covariates, "covariates"), _dataset_of(coarse, "coarse")
+    name = _target(fields_of(coarse_dataset, "coarse"), target)
     try:
-        fine, given = xr.align(fine, given, join="exact", copy=False)
-        held = [name, *(n for n in given.data_vars if n not in fine.variables and given[n].ndim < 2)]
-        joined = fine.drop_vars(name, errors="ignore").merge(given[held], join="exact", compat="no_conflicts")
+        fine, coarse_dataset = xr.align(fine, coarse_dataset, join="exact", copy=False)
+        held = [name, *(n for n in coarse_dataset.data_vars if n not in fine.variables and coarse_dataset[n].ndim < 2)]
+        joined = fine.drop_vars(name, errors="ignore").merge(coarse_dataset[held], join="exact", compat="no_conflicts")
     except ValueError as error:
         raise InputError(
             f"With `coarsen` the target lies on the covariates' grid, and it does not ({short(error)}): leave "

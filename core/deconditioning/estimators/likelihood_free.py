@@ -95,6 +95,6 @@ class LikelihoodFree(Estimator):
         return result.answers[self.method]
 
 
-def _names(given: Any, start: str, values: np.ndarray) -> tuple[str, ...]:
-    columns: Sequence[Any] = getattr(given, "columns", [f"{start}{index + 1}" for index in range(values.shape[1])])
+def _names(table: Any, start: str, values: np.ndarray) -> tuple[str, ...]:
+    columns: Sequence[Any] = getattr(table, "columns", [f"{start}{index + 1}" for index in range(values.shape[1])])
     return tuple(str(column) for column in columns)

@@ -38,13 +38,15 @@ def fields_from_dataset(dataset: "xr.Dataset", *, source: str = "", licence: str
     dataset = settled(read_odd(_plain(dataset)))
     axes = find_axes(dataset)
     axes, grid, order, notes = _grid(dataset, axes)
-    kept, left, fields = _on_grid(dataset, axes, grid, order)
-    kept, notes_on_values, marks = look_at_values(kept, fields, lazy or any(v.chunks for v in kept.variables.values()))
+    on_grid, left, fields = _on_grid(dataset, axes, grid, order)
+    on_grid, notes_on_values, marks = look_at_values(
+        on_grid, fields, lazy or any(v.chunks for v in on_grid.variables.values())
+    )
     if left:
         named = ", ".join(f"`{name}`" for name in left[:8])
         notes.append(f"Skipped because they are not on the grid: {named}{' …' if len(left) > 8 else ''}.")
     licences = _licence(dataset.attrs, licence)
-    result = Fields(kept, grid, (), _source(dataset.attrs, source), licences, lazy, marks=marks)
+    result = Fields(on_grid, grid, (), _source(dataset.attrs, source), licences, lazy, marks=marks)
     return replace(result, notes=tuple(notes + notes_on_values + _repeated(result, fields)))
 
 
@@ -73,15 +75,15 @@ def _source(attributes: dict[str, Any], name: str) -> str:
     return "; ".join([name, *sentences] if name else sentences) or "not stated"
 
 
-def _licence(attributes: dict[str, Any], given: str) -> str:
+def _licence(attributes: dict[str, Any], usual: str) -> str:
     licence = next((str(attributes[k]) for k in ("licence", "license", "rights") if attributes.get(k)), "")
-    return licence.strip() or given or "not stated in the file"
+    return licence.strip() or usual or "not stated in the file"
 
 
-Order = tuple[np.ndarray, np.ndarray]
+_Order = tuple[np.ndarray, np.ndarray]
 
 
-def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Axes, Grid, Order, list[str]]:
+def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Axes, Grid, _Order, list[str]]:
     """The grid with the axes that it is made from, its order of the file's rows and columns, and sentences."""
     sizes = dataset.sizes[axes.y_dim], dataset.sizes[axes.x_dim]
     if min(sizes) < 2:
@@ -101,16 +103,16 @@ def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Axes, Grid, Order, list[st
         return sheet, grid, order, [*notes, f"They are used because {lines} cannot be used. {error}"]
     try:
         of_file = [_sheet(dataset, name, sheet)[rows][:, columns] for name in (sheet.y, sheet.x)]
-        apart = agree(grid, *of_file)
-        if apart is None:
+        distance = agree(grid, *of_file)
+        if distance is None:
             return axes, grid, (rows, columns), notes
         other, order, grid_notes = _curvilinear(dataset, sheet)
     except InputError as error:
         return axes, grid, (rows, columns), [*notes, f"{lines} are used because {positions} cannot be used. {error}"]
-    return sheet, other, order, [*grid_notes, f"{lines} give different cell positions ({apart}) and are not used."]
+    return sheet, other, order, [*grid_notes, f"{lines} give different cell positions ({distance}) and are not used."]
 
 
-def _rectilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[str]]:
+def _rectilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, _Order, list[str]]:
     y, scale, notes = line(dataset[axes.y], axes)
     x, scale_x, more = line(dataset[axes.x], axes)
     notes = list(dict.fromkeys(notes + more))
@@ -135,7 +137,7 @@ def _rectilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[s
     return grid, (rows, columns), notes + notes_y + notes_x + of_y + of_x
 
 
-def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[str]]:
+def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, _Order, list[str]]:
     latitude, longitude = (_sheet(dataset, name, axes) for name in (axes.y, axes.x))
     of_units = [note for name in (axes.y, axes.x) for note in scale_of(dataset[name], axes)[1]]
     there = placed(latitude, longitude) & ~shared_positions(latitude, longitude)
@@ -203,19 +205,19 @@ def _sheet(dataset: "xr.Dataset", name: str, axes: Axes) -> np.ndarray:
     return values if scale == 1 else values * scale
 
 
-def _on_grid(dataset: "xr.Dataset", axes: Axes, grid: Grid, order: Order) -> tuple["xr.Dataset", list[str], list[str]]:
+def _on_grid(dataset: "xr.Dataset", axes: Axes, grid: Grid, order: _Order) -> tuple["xr.Dataset", list[str], list[str]]:
     """The dataset in the grid's order with rows and columns last, the names of what is not on it, and of what is."""
-    kept = dataset.isel({axes.y_dim: _slice(order[0]), axes.x_dim: _slice(order[1])})
-    kept = kept.transpose(..., axes.y_dim, axes.x_dim)
-    drop = [n for n in (axes.y_dim, axes.x_dim) if n in kept.variables and kept[n].ndim == 1]
-    kept = kept.drop_vars(drop).assign_coords({axes.y_dim: grid.y, axes.x_dim: grid.x})
+    sliced = dataset.isel({axes.y_dim: _slice(order[0]), axes.x_dim: _slice(order[1])})
+    sliced = sliced.transpose(..., axes.y_dim, axes.x_dim)
+    drop = [n for n in (axes.y_dim, axes.x_dim) if n in sliced.variables and sliced[n].ndim == 1]
+    sliced = sliced.drop_vars(drop).assign_coords({axes.y_dim: grid.y, axes.x_dim: grid.x})
     for name, result in ((axes.y_dim, axes.y), (axes.x_dim, axes.x)):
-        kept[name].attrs.update(dataset[result].attrs if axes.kind != "curvilinear" else {})
-    elsewhere = [n for n in kept.data_vars if _placed_elsewhere(kept, str(n), axes)]
-    kept = kept.set_coords(elsewhere)
-    fields = [str(n) for n in kept.data_vars if kept.variables[n].dims[-2:] == (axes.y_dim, axes.x_dim)]
-    others = [str(n) for n in [*kept.data_vars, *elsewhere] if str(n) not in fields and kept.variables[n].ndim > 0]
-    return kept, others, fields
+        sliced[name].attrs.update(dataset[result].attrs if axes.kind != "curvilinear" else {})
+    elsewhere = [n for n in sliced.data_vars if _placed_elsewhere(sliced, str(n), axes)]
+    sliced = sliced.set_coords(elsewhere)
+    fields = [str(n) for n in sliced.data_vars if sliced.variables[n].dims[-2:] == (axes.y_dim, axes.x_dim)]
+    others = [str(n) for n in [*sliced.data_vars, *elsewhere] if str(n) not in fields and sliced.variables[n].ndim > 0]
+    return sliced, others, fields
 
 
 def _placed_elsewhere(dataset: "xr.Dataset", name: str, axes: Axes) -> bool:

@@ -175,8 +175,8 @@ class Fields:
         values = only_valid(self._read(name, select), self.dataset[name].attrs, marks_of(self.missing, name))
         values[self.grid.area == 0] = np.nan
         if np.isnan(values).all():
-            taken = self.selection_notes(name, select)
-            where = f" {' '.join(taken)}" if taken else ""
+            notes = self.selection_notes(name, select)
+            where = f" {' '.join(notes)}" if notes else ""
             where += self._with_values(name, select)
             raise InputError(f"`{name}` has only missing values here: choose another field, time or level.{where}")
         return values
@@ -222,8 +222,8 @@ class Fields:
         return notes + self._look(name, values)[0] if self.lazy else notes
 
     def _look(self, name: str, values: np.ndarray) -> tuple[list[str], tuple[Mark, ...]]:
-        kept = self.dataset[name].attrs.get("valid_range")
-        return look(name, values, None if kept is None else (kept[0], kept[1]))[1:]
+        valid_range = self.dataset[name].attrs.get("valid_range")
+        return look(name, values, None if valid_range is None else (valid_range[0], valid_range[1]))[1:]
 
     def attributes(self, name: str) -> dict[str, Any]:
         """The file's attributes of a field."""

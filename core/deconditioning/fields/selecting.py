@@ -47,13 +47,13 @@ def index_of(dim: str, labels: Sequence[str], requested: int | str) -> int:
 
 def distinct(labels: Sequence[str]) -> tuple[str, ...]:
     """The labels; repeated ones with their index: ``1965-12-27 00:00 (#11)``."""
-    again = repeats(labels)
+    again = _repeats(labels)
     if not again:
         return tuple(labels)
     return tuple(f"{label} (#{n})" if label in again else label for n, label in enumerate(labels))
 
 
-def repeats(labels: Sequence[str]) -> dict[str, list[int]]:
+def _repeats(labels: Sequence[str]) -> dict[str, list[int]]:
     """Labels that occur more than once, with their indices."""
     if len(set(labels)) == len(labels):
         return {}

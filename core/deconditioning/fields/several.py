@@ -19,7 +19,7 @@ from deconditioning.missing_marks import Mark
 _AND = " + "
 #: Endings of files that a folder's are taken from.
 _ENDINGS = (".nc", ".nc4", ".cdf", ".netcdf", ".h5", ".grib", ".grb", ".grib2", ".grb2", ".zarr")
-Select = Mapping[str, int | str]
+_Select = Mapping[str, int | str]
 
 
 def joined(keys: Sequence[str]) -> str:
@@ -42,13 +42,13 @@ def is_pattern(key: str) -> bool:
     return any(mark in key for mark in "*?[")
 
 
-def places(given: str) -> list[str]:
+def places(text: str) -> list[str]:
     """The files given by a path, a pattern (``run_*.nc``), a folder, or several of these with `` + `` between.
 
     Raises ``InputError`` if a pattern or a folder contains none.
     """
     result: list[str] = []
-    for one in [given] if Path(given).exists() else keys_of(given):
+    for one in [text] if Path(text).exists() else keys_of(text):
         path = Path(one)
         if "://" in one or path.is_file() or (path.is_dir() and _is_store(path)):
             result.append(one)
@@ -112,21 +112,23 @@ class Several(Fields):
             result.name, result.long_name, result.units, result.standard_name, {**result.extra, row.dim: row.labels}
         )  # fmt: skip
 
-    def at(self, name: str, select: Select | None = None) -> tuple[Fields, dict[str, Any]]:
+    def at(self, name: str, select: _Select | None = None) -> tuple[Fields, dict[str, Any]]:
         """The file that holds what is chosen, and the choice there."""
-        chosen: dict[str, Any] = {f"{name}:{dim}": place for dim, place in self.chosen(name, select or {}).items()}
+        chosen: dict[str, Any] = {
+            f"{name}:{dim}": position for dim, position in self.chosen(name, select or {}).items()
+        }
         row = self.rows.get(name)
         if row is None:
             return self.owners[name], chosen
         owner, index = row.at[chosen.pop(f"{name}:{row.dim}")]
         return owner, {**chosen, f"{name}:{row.dim}": index} if row.dim in owner.check(name).extra else chosen
 
-    def when_and_where(self, name: str, select: Select | None = None) -> tuple[str, ...]:
+    def when_and_where(self, name: str, select: _Select | None = None) -> tuple[str, ...]:
         """As the file says that holds what is chosen."""
         owner, chosen = self.at(name, select)
         return owner.when_and_where(name, chosen)
 
-    def remarks(self, name: str, select: Select | None = None) -> list[str]:
+    def remarks(self, name: str, select: _Select | None = None) -> list[str]:
         """As the file says that holds what is chosen."""
         owner, chosen = self.at(name, select)
         return owner.remarks(name, chosen)
@@ -139,7 +141,7 @@ class Several(Fields):
         new = {key: one.with_missing(missing) for key, one in files.items()}
         answered = {note for key, one in files.items() for note in one.notes if note not in new[key].notes}
         rows = {
-            name: replace(row, at=tuple((new[id(one)], place) for one, place in row.at))
+            name: replace(row, at=tuple((new[id(one)], position) for one, position in row.at))
             for name, row in self.rows.items()
         }
         return replace(
@@ -147,7 +149,7 @@ class Several(Fields):
             notes=tuple(note for note in self.notes if note not in answered),
         )  # fmt: skip
 
-    def marks_in(self, name: str, select: Select | None = None) -> tuple[Mark, ...]:
+    def marks_in(self, name: str, select: _Select | None = None) -> tuple[Mark, ...]:
         """Those of every file that was looked at and holds the variable, else of the one that holds what is chosen."""
         owner, chosen = self.at(name, select)
         row = self.rows.get(name)
@@ -163,12 +165,12 @@ class Several(Fields):
         """Whether the variable is static where it is the only one of its name."""
         return name not in self.rows and self.owners[name].is_static(name)
 
-    def time_of(self, name: str, select: Select | None = None) -> Any:
+    def time_of(self, name: str, select: _Select | None = None) -> Any:
         """As the file says that holds what is chosen."""
         owner, chosen = self.at(name, select)
         return owner.time_of(name, chosen)
 
-    def values(self, name: str, select: Select | None = None) -> np.ndarray:
+    def values(self, name: str, select: _Select | None = None) -> np.ndarray:
         """(H, W) values on the first file's grid: overlap-weighted means of a finer one, interpolation of a coarser."""
         owner, chosen = self.at(name, select)
         result = owner.values(name, chosen)
@@ -251,9 +253,9 @@ def _row(name: str, files: list[Fields]) -> Row | None:
 def _along(name: str, dim: str, files: list[Fields], labels: list[tuple[str, ...]]) -> Row:
     """The files one after the other, by date where the dimension has dates."""
     entries = [
-        (REPEATED.sub("", label), (one, place))
-        for one, own in zip(files, labels, strict=True)
-        for place, label in enumerate(own)
+        (REPEATED.sub("", label), (one, position))
+        for one, labels_of_file in zip(files, labels, strict=True)
+        for position, label in enumerate(labels_of_file)
     ]
     dated = dim == "time" or all(dim in f.dataset.coords and is_dates(f.dataset.coords[dim].values) for f in files)
     if dated:
@@ -263,7 +265,7 @@ def _along(name: str, dim: str, files: list[Fields], labels: list[tuple[str, ...
         if holder.setdefault(label, one) is not one:
             both = f"{holder[label].name} and in {one.name}"
             raise InputError(f"`{name}` has {dim} {label} in {both}: omit one of them.")
-    return Row(dim, distinct([label for label, _ in entries]), tuple(place for _, place in entries))
+    return Row(dim, distinct([label for label, _ in entries]), tuple(position for _, position in entries))
 
 
 def _size(fields: Fields) -> str:

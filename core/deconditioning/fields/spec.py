@@ -11,7 +11,7 @@ from deconditioning.missing_marks import checked_missing
 from deconditioning.plain_data import check_seed
 
 USUAL = CellSettings()
-Matching = Literal["direct", "indirect"]
+_Matching = Literal["direct", "indirect"]
 #: Settings of a person's hand on the map, and later ones, without which a problem is what it was before there were any.
 BY_HAND = ("hide", "reveal", "region", "reweigh", "coarse_select", "missing", "weights", "error")
 
@@ -37,7 +37,7 @@ def _block(block: Any) -> tuple[int, int]:
     return rows, columns
 
 
-def _place(value: Any) -> int | str:
+def _index_or_value(value: Any) -> int | str:
     """An index, or as text what `deconditioning.fields.selecting` looks up."""
     return (value.strip() or int(value)) if isinstance(value, str) else int(value)
 
@@ -80,7 +80,7 @@ class DownscalingSpec:
     block: tuple[int, int] = USUAL.block
     withhold: float = USUAL.withhold
     seed: int = USUAL.seed
-    matching: Matching | None = None
+    matching: _Matching | None = None
     coordinates: bool = USUAL.coordinates
     select: Mapping[str, int | str] = field(default_factory=dict)
     hide: tuple[Cell, ...] = ()
@@ -123,7 +123,7 @@ class DownscalingSpec:
         for name in ("select", "coarse_select"):
             given = getattr(self, name)
             try:
-                object.__setattr__(self, name, {str(k): _place(v) for k, v in dict(given or {}).items()})
+                object.__setattr__(self, name, {str(k): _index_or_value(v) for k, v in dict(given or {}).items()})
             except (TypeError, ValueError, OverflowError):
                 raise InputError(f"`{name}` must map dimensions to indices or values, got {given!r}.") from None
 
@@ -149,8 +149,8 @@ class DownscalingSpec:
 
     def to_dict(self) -> dict[str, Any]:
         """The settings as JSON-able values; the user's choices of cells only if there are any."""
-        kept = {k: v for k, v in asdict(self).items() if v or k not in BY_HAND}
-        return {k: _plain(v) for k, v in kept.items()}
+        filled = {k: v for k, v in asdict(self).items() if v or k not in BY_HAND}
+        return {k: _plain(v) for k, v in filled.items()}
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> "DownscalingSpec":

@@ -82,8 +82,8 @@ def read_odd(dataset: "xr.Dataset") -> "xr.Dataset":
         elif str(name) == "Times" and variable.ndim == 1 and variable.dtype.kind in "SOU":
             dates = _from_text(variable.values)
         if dates is not None:
-            kept = {key: value for key, value in variable.attrs.items() if key not in ("units", "calendar")}
-            result[str(name)] = xr.Variable(variable.dims, dates, kept)
+            attributes = {key: value for key, value in variable.attrs.items() if key not in ("units", "calendar")}
+            result[str(name)] = xr.Variable(variable.dims, dates, attributes)
     named = {}
     for name, variable in result.items():
         dim = str(variable.dims[0]) if variable.ndim else name

@@ -42,7 +42,7 @@ _COMPASS = re.compile(
 )
 _PLAIN = {"degree": ("degree", "degrees", "deg"), "meter": ("m", "metre", "metres", "meter", "meters")}
 
-Side = Literal["y", "x"]
+_Side = Literal["y", "x"]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def read_unit(text: str) -> Unit | None:
     return None
 
 
-def compass(units: str) -> tuple[Side, int] | None:
+def compass(units: str) -> tuple[_Side, int] | None:
     """What degrees from north, south, east or west lie along, and their sign; None of other units."""
     result = _COMPASS.fullmatch(units.strip())
     if result is None:

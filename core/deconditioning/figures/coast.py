@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-FOLDER = Path(__file__).with_name("coastlines")
+_FOLDER = Path(__file__).with_name("coastlines")
 Resolution = Literal["110m", "50m", "1km"]
 #: Whose lines they are, for the credit below a figure.
 CREDIT = "Natural Earth and GSHHG"
@@ -24,7 +24,7 @@ def resolution_for(latitude: np.ndarray) -> Resolution:
 @lru_cache
 def _decode(resolution: Resolution) -> tuple[dict[str, Any], list[np.ndarray]]:
     """TopoJSON: arcs are integer steps; position = cumulative sum · scale + translate."""
-    topology = json.loads((FOLDER / f"world_{resolution}.json").read_text(encoding="utf-8"))
+    topology = json.loads((_FOLDER / f"world_{resolution}.json").read_text(encoding="utf-8"))
     scale, translate = (np.array(topology["transform"][name]) for name in ("scale", "translate"))
     arcs = [np.cumsum(np.asarray(arc, dtype=float), axis=0) * scale + translate for arc in topology["arcs"]]
     return topology["objects"], arcs
@@ -60,9 +60,9 @@ def coast_lines(resolution: Resolution = "110m") -> tuple[np.ndarray, ...]:
 
 def _read_steps() -> tuple[np.ndarray, ...]:
     """Lines kept as a first point and integer steps."""
-    with np.load(FOLDER / "world_1km.npz") as kept:
-        first, count, steps = (kept[name].astype(np.int64) for name in ("first", "count", "steps"))
-        per_degree = float(kept["per_degree"])
+    with np.load(_FOLDER / "world_1km.npz") as archive:
+        first, count, steps = (archive[name].astype(np.int64) for name in ("first", "count", "steps"))
+        per_degree = float(archive["per_degree"])
     ends = np.cumsum(count - 1)[:-1]
     parts = zip(first, np.split(steps, ends), strict=True)
     return tuple(np.cumsum(np.vstack([begin, moves]), axis=0) / per_degree for begin, moves in parts)

@@ -22,8 +22,8 @@ def difference_map(first: Figure, second: Figure, title: str) -> Figure | None:
     if a is None or b is None or first["layout"].get("uirevision") != second["layout"].get("uirevision"):
         return None
     values, finer = _subtracted(a, b)
-    reach = float(f"{np.nanmax(np.abs(values), initial=0.0):.2g}") or 1e-12
-    scale = MapScale("B − A", second["layout"].get("meta", {}).get("units", ""), "diverging", -reach, reach)
+    limit = float(f"{np.nanmax(np.abs(values), initial=0.0):.2g}") or 1e-12
+    scale = MapScale("B − A", second["layout"].get("meta", {}).get("units", ""), "diverging", -limit, limit)
     figure = copy.deepcopy(second)
     heat = _heat(figure)
     assert heat is not None
@@ -32,14 +32,14 @@ def difference_map(first: Figure, second: Figure, title: str) -> Figure | None:
         if name in finer:
             heat[name] = finer[name]
     places, words = zip(*scale.ticks(scale.extend(values)), strict=True)
-    heat |= {"z": compact(values), "zmin": -reach, "zmax": reach, "colorscale": colour_scale("diverging")}
+    heat |= {"z": compact(values), "zmin": -limit, "zmax": limit, "colorscale": colour_scale("diverging")}
     heat["colorbar"] = heat["colorbar"] | {"tickvals": places, "ticktext": words}
     layout = figure["layout"]
     layout["shapes"] = []
     layout["title"] = (layout.get("title") or {}) | {"text": title}
     for note in layout.get("annotations", []):
         note["text"] = scale.label
-    alt = f"Map of B minus A; colour scale from {number(-reach, 4)} to {number(reach, 4)}."
+    alt = f"Map of B minus A; colour scale from {number(-limit, 4)} to {number(limit, 4)}."
     layout["meta"] = layout.get("meta", {}) | {"alt": alt}
     return figure
 
@@ -75,7 +75,7 @@ def _centres(trace: dict[str, Any], name: str, size: int) -> np.ndarray:
 def _at(trace: dict[str, Any], values: np.ndarray, y: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Values at the pixels that are nearest to these coordinates."""
     rows, columns = (
-        np.abs(_centres(trace, name, size)[None, :] - wanted[:, None]).argmin(1)
-        for name, size, wanted in zip("yx", values.shape, (y, x), strict=True)
+        np.abs(_centres(trace, name, size)[None, :] - positions[:, None]).argmin(1)
+        for name, size, positions in zip("yx", values.shape, (y, x), strict=True)
     )
     return values[np.ix_(rows, columns)]

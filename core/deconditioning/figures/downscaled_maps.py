@@ -32,7 +32,7 @@ SPREADS = 2
 _MOST_OUTLINES = 4000
 #: Share of the pixels within the limits of the error and the spread.
 _WITHIN = 0.98
-LONGEST_NAME = 34
+_LONGEST_NAME = 34
 #: What the map of uncertainty may show.
 UNCERTAINTIES = {
     "sd": f"{SPREADS} sd",
@@ -59,7 +59,7 @@ def keys_of(problem: DownscalingProblem) -> tuple[str, ...]:
 
 def short_name(problem: DownscalingProblem) -> str:
     """The target's name for a colour bar: the long name where it is short enough to stand under a map."""
-    return problem.long_name if 0 < len(problem.long_name) <= LONGEST_NAME else problem.spec.target
+    return problem.long_name if 0 < len(problem.long_name) <= _LONGEST_NAME else problem.spec.target
 
 
 @once
@@ -79,41 +79,41 @@ def round_limits(values: np.ndarray) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Reaches:
-    """How far the spread and the error of a prediction reach, in the target's units; the error's is 0 if unknown."""
+class LargestValues:
+    """The largest spread and error of a prediction, in the target's units; an unknown error is 0."""
 
     spread: float
     error: float
 
-    def steadied(self, usual: "Reaches") -> "Reaches":
-        """Limits for these values, given how far they reach where the sliders begin."""
-        return Reaches(steady_limit(self.spread, usual.spread), steady_limit(self.error, usual.error))
+    def steady(self, usual: "LargestValues") -> "LargestValues":
+        """Limits for these values, given the ``usual`` ones, where the sliders begin."""
+        return LargestValues(steady_limit(self.spread, usual.spread), steady_limit(self.error, usual.error))
 
 
-def reaches(
+def largest_values(
     problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray, *, every: int = 1, sd_every: int = 1
-) -> Reaches:
-    """Reach of the spread and the error of a mean and sd (H, W) that hold at every so many-th pixel each way."""
+) -> LargestValues:
+    """Those of a mean and sd (H, W), which hold at every ``every``-th and ``sd_every``-th pixel each way."""
     spread = SPREADS * sd[::sd_every, ::sd_every]
     if problem.truth is None:
-        return Reaches(_reach(spread), 0.0)
-    return Reaches(_reach(spread), _reach((mean - problem.truth)[::every, ::every]))
+        return LargestValues(_largest(spread), 0.0)
+    return LargestValues(_largest(spread), _largest((mean - problem.truth)[::every, ::every]))
 
 
-def _reach(values: np.ndarray) -> float:
+def _largest(values: np.ndarray) -> float:
     """The size below which 98 % of the values lie; 0 where none is known."""
     sizes = np.abs(values[np.isfinite(values)])
     return float(np.quantile(sizes, _WITHIN)) if sizes.size else 0.0
 
 
-def steady_limit(own: float, usual: float) -> float:
-    """A limit for values that reach ``own``: ``usual`` · 4ⁿ, nearest in ratio, to two digits.
+def steady_limit(largest: float, usual: float) -> float:
+    """A limit for values up to ``largest``: ``usual`` · 4ⁿ, nearest in ratio, to two digits.
 
-    So the limit is ``usual`` as long as ``own`` is within a factor of two of it.
+    So the limit is ``usual`` as long as ``largest`` is within a factor of two of it.
     """
-    if own <= 0 or usual <= 0:
-        return max(own, usual) or 1.0
-    limit = usual * 4.0 ** round(math.log(own / usual, 4.0))
+    if largest <= 0 or usual <= 0:
+        return max(largest, usual) or 1.0
+    limit = usual * 4.0 ** round(math.log(largest / usual, 4.0))
     return round(limit, 1 - math.floor(math.log10(limit)))
 
 
@@ -196,9 +196,9 @@ def _station_marks(
 
 
 def _points(x: Any, y: Any, marker: dict[str, Any], words: list[str]) -> dict[str, Any]:
-    place = {"x": compact(np.asarray(x), "f8"), "y": compact(np.asarray(y), "f8")}
-    return {"type": "scatter", "mode": "markers", **place, "marker": marker, "hovertext": words, "hoverinfo": "text",
-            "name": "stations", "showlegend": False}  # fmt: skip
+    coordinates = {"x": compact(np.asarray(x), "f8"), "y": compact(np.asarray(y), "f8")}
+    return {"type": "scatter", "mode": "markers", **coordinates, "marker": marker, "hovertext": words,
+            "hoverinfo": "text", "name": "stations", "showlegend": False}  # fmt: skip
 
 
 @once
@@ -272,7 +272,7 @@ def mean_panel(problem: DownscalingProblem, scale: MapScale, mean: np.ndarray, t
 
 
 def all_panels(
-    problem: DownscalingProblem, scale: MapScale, mean: np.ndarray, sd: np.ndarray, limits: Reaches
+    problem: DownscalingProblem, scale: MapScale, mean: np.ndarray, sd: np.ndarray, limits: LargestValues
 ) -> list[Panel]:
     """Every map of a prediction, mean and sd (H, W): ``scale`` is the field's, ``limits`` those of spread and error."""
     name, units, grid = short_name(problem), problem.units, problem.grid

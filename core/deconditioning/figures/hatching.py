@@ -12,7 +12,7 @@ from deconditioning.wording import number
 #: The share that is offered first.
 USUAL_SHARE = 0.5
 #: Of the hatching's lines.
-INK, WIDTH = (0.0, 0.0, 0.0, 0.55), 0.6
+_INK, _WIDTH = (0.0, 0.0, 0.0, 0.55), 0.6
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ class Doubt:
     def sentence(self, units: str) -> str:
         """What the hatching means, and how much of the map has it."""
         part = 100 * self.where.sum() / max(int(np.isfinite(self.sd).sum()), 1)
-        own = f"{number(self.signal)} {units}".rstrip()
-        limit = f"{number(100 * self.share)} % of the sd of the map, {own}"
+        signal = f"{number(self.signal)} {units}".rstrip()
+        limit = f"{number(100 * self.share)} % of the sd of the map, {signal}"
         return f"Hatched where the sd exceeds {limit}: {number(part)} % of the pixels"
 
 
-def hatch(axes: Any, doubt: Doubt, place: Any) -> None:
-    """Hatch the pixels in doubt on a map whose grid's own coordinates are those of ``place``."""
+def hatch(axes: Any, doubt: Doubt, projection: Any) -> None:
+    """Hatch the pixels in doubt on a map whose grid's own coordinates are those of ``projection``."""
     if not doubt.where.any():
         return
     grid = doubt.grid
@@ -62,11 +62,12 @@ def hatch(axes: Any, doubt: Doubt, place: Any) -> None:
     else:
         across, up = grid.longitude, grid.latitude
     drawn = axes.contourf(
-        across, up, doubt.where.astype(float), levels=[0.5, 1.5], colors="none", hatches=["//////"], transform=place
+        across, up, doubt.where.astype(float), levels=[0.5, 1.5], colors="none", hatches=["//////"],
+        transform=projection,
     )  # fmt: skip
-    drawn.set_edgecolor(INK)
+    drawn.set_edgecolor(_INK)
     drawn.set_linewidth(0.0)
-    drawn.set_hatch_linewidth(WIDTH)
+    drawn.set_hatch_linewidth(_WIDTH)
 
 
 def _middles(edges: np.ndarray) -> np.ndarray:

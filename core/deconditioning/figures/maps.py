@@ -15,9 +15,9 @@ from deconditioning.figures.projection import coast_on, frame
 from deconditioning.figures.style import DARK, LIGHT, MISSING, Figure, axis, compact, layout, literal, rimmed_line
 from deconditioning.wording import number
 
-NODES = 40
+_NODES = 40
 #: Thickness of a colour bar and its distance from the map in pixels; its length as a share of the map's width.
-_THICK, _PAD, LONG = 9, 8, 0.9
+_THICK, _PAD, _LONG = 9, 8, 0.9
 #: Width of the rim without which an end of the bar as dark or light as the page would vanish.
 _RIM = 0.8
 _BEYOND = {
@@ -54,7 +54,12 @@ def field_map(panel: Panel, *, dark: bool = False, height: int = 460, every: int
     limits = f"colour scale from {number(scale.low, 4)} to {number(scale.high, 4)}{_BEYOND[extend]}"
     alt = f"Map, {shown}: {describe(np.asarray(panel.values, dtype=float))}; {limits}."
     aspect = (y1 - y0) * stretch / (x1 - x0)
-    picture["meta"] |= {"alt": alt, "aspect": round(aspect, 4), "units": scale.units, "place": _place(grid)}
+    picture["meta"] |= {
+        "alt": alt,
+        "aspect": round(aspect, 4),
+        "units": scale.units,
+        "place": _coordinate_lattice(grid),
+    }
     picture["annotations"] = [_below(scale.label, 38)] if scale.label else []
     picture["shapes"] = _arrows(scale, extend, dark)
     return {"data": [_heat(panel, extend, every, dark), *_coast(grid), *_cities(grid)], "layout": picture}
@@ -64,7 +69,7 @@ def _heat(panel: Panel, extend: Extend, every: int, dark: bool) -> dict[str, Any
     scale, grid = panel.scale, panel.grid
     places, words = zip(*scale.ticks(extend), strict=True)
     bar = {
-        "orientation": "h", "thickness": _THICK, "len": LONG, "x": 0.5, "y": 0, "yanchor": "top", "ypad": _PAD,
+        "orientation": "h", "thickness": _THICK, "len": _LONG, "x": 0.5, "y": 0, "yanchor": "top", "ypad": _PAD,
         "xpad": 0, "outlinewidth": _RIM, "outlinecolor": hue("grey", dark), "ticks": "", "tickvals": places,
         "ticktext": words, "tickfont": {"size": 11},
     }  # fmt: skip
@@ -78,7 +83,7 @@ def _heat(panel: Panel, extend: Extend, every: int, dark: bool) -> dict[str, Any
 def _arrows(scale: MapScale, extend: Extend, dark: bool) -> list[dict[str, Any]]:
     """Points at the ends of the colour bar beyond which values lie, in the colours of these ends, rimmed as it is."""
     colours = colour_scale(scale.colours)
-    ends = [("min", (1 - LONG) / 2, -1, colours[0][1]), ("max", (1 + LONG) / 2, 1, colours[-1][1])]
+    ends = [("min", (1 - _LONG) / 2, -1, colours[0][1]), ("max", (1 + _LONG) / 2, 1, colours[-1][1])]
     rim = {"width": _RIM, "color": hue("grey", dark)}
     return [_arrow(x, side, colour) | {"line": rim} for end, x, side, colour in ends if extend in (end, "both")]
 
@@ -96,8 +101,8 @@ def thinned(values: np.ndarray, every: int) -> np.ndarray:
     result = np.array(values[::every, ::every], dtype=float)
     for row, column in np.ndindex(every, every):
         part = values[row::every, column::every]
-        here = result[: part.shape[0], : part.shape[1]]
-        np.copyto(here, part, where=np.isnan(here))
+        target = result[: part.shape[0], : part.shape[1]]
+        np.copyto(target, part, where=np.isnan(target))
     return result
 
 
@@ -153,7 +158,7 @@ def _curvilinear_stretch(grid: Grid) -> float:
     return (x1 - x0) / (y1 - y0) * rows / cols
 
 
-def _place(grid: Grid) -> dict[str, Any] | None:
+def _coordinate_lattice(grid: Grid) -> dict[str, Any] | None:
     """A lattice of unit vectors from which the browser tells the latitude and longitude of any pixel.
 
     Between nodes the vectors are interpolated and normalised, which has neither date line nor poles.
@@ -161,7 +166,7 @@ def _place(grid: Grid) -> dict[str, Any] | None:
     """
     if grid.kind == "latlon":
         return None
-    rows, cols = (np.unique(np.linspace(0, n - 1, min(n, NODES)).round().astype(int)) for n in grid.latitude.shape)
+    rows, cols = (np.unique(np.linspace(0, n - 1, min(n, _NODES)).round().astype(int)) for n in grid.latitude.shape)
     vectors = sphere.unit_vectors(grid.latitude[np.ix_(rows, cols)], grid.longitude[np.ix_(rows, cols)])
     return {
         "y": compact(np.asarray(grid.y)[rows], "f8"),

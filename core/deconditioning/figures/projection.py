@@ -12,10 +12,10 @@ from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.interpolate import locate
 from deconditioning.figures.coast import Resolution, coast_lines, resolution_for
 
-Frame = tuple[float, float, float, float]
+_Frame = tuple[float, float, float, float]
 
 
-def frame(grid: Grid) -> Frame:
+def frame(grid: Grid) -> _Frame:
     """The grid's frame (x0, x1, y0, y1) in native coordinates: the outer edges of its cells."""
     return float(grid.x_edges[0]), float(grid.x_edges[-1]), float(grid.y_edges[0]), float(grid.y_edges[-1])
 
@@ -29,7 +29,7 @@ def _to_native(lon: np.ndarray, lat: np.ndarray, kind: str, mapping: dict[str, A
     return x, y
 
 
-def _clip_line(x: np.ndarray, y: np.ndarray, bounds: Frame) -> tuple[np.ndarray, np.ndarray]:
+def _clip_line(x: np.ndarray, y: np.ndarray, bounds: _Frame) -> tuple[np.ndarray, np.ndarray]:
     """Clip a NaN-gapped line to a rectangle, segment by segment (Liang & Barsky 1984).
 
     A segment p + t (q − p) is inside for t in [t0, t1]; each of the four half planes narrows that
@@ -74,14 +74,14 @@ def _cap(grid: Grid) -> _Cap:
 
 @lru_cache(maxsize=64)
 def _coast(
-    kind: str, mapping: str, bounds: Frame, resolution: Resolution, cap: _Cap | None
+    kind: str, mapping: str, bounds: _Frame, resolution: Resolution, cap: _Cap | None
 ) -> tuple[np.ndarray, np.ndarray]:
     x, y = _native_line(_gapped(coast_lines(resolution)), kind, json.loads(mapping), bounds, cap)
     return x.astype(np.float32), y.astype(np.float32)
 
 
 def _native_line(
-    world: np.ndarray, kind: str, mapping: dict[str, Any], bounds: Frame, cap: _Cap | None
+    world: np.ndarray, kind: str, mapping: dict[str, Any], bounds: _Frame, cap: _Cap | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """NaN-gapped points (N, 2) of longitude and latitude as a clipped line in native coordinates."""
     if cap is not None:  # a plane projection may fold the far side of the Earth into the frame
@@ -95,7 +95,7 @@ def _native_line(
 
 
 #: Degrees between the lines of a graticule, the first with six lines or fewer.
-STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0)
+_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0)
 
 
 def graticule_on(grid: Grid) -> tuple[np.ndarray, np.ndarray]:
@@ -106,7 +106,7 @@ def graticule_on(grid: Grid) -> tuple[np.ndarray, np.ndarray]:
     if grid.kind == "curvilinear":
         return np.empty(0), np.empty(0)
     spread = float(np.nanmax(grid.latitude) - np.nanmin(grid.latitude))
-    step = next((step for step in STEPS if spread / step <= 6), STEPS[-1])
+    step = next((step for step in _STEPS if spread / step <= 6), _STEPS[-1])
     low, high = np.floor(np.nanmin(grid.latitude) / step) * step, np.ceil(np.nanmax(grid.latitude) / step) * step
     up, round_ = np.linspace(max(low, -90), min(high, 90), 181), np.linspace(-180, 180, 1441)
     lines = [np.column_stack([np.full(181, lon), up]) for lon in np.arange(-180, 180, step)]
@@ -147,13 +147,13 @@ def coast_on(grid: Grid, resolution: Resolution | None = None) -> tuple[np.ndarr
     """
     chosen = resolution or resolution_for(grid.latitude)
     if grid.kind == "curvilinear":
-        return _curvilinear(grid, _gapped(_beside(grid, coast_lines(chosen))))
+        return _curvilinear(grid, _gapped(_copies(grid, coast_lines(chosen))))
     plain = {k: v.item() if hasattr(v, "item") and np.ndim(v) == 0 else v for k, v in grid.mapping.items()}
     mapping = json.dumps(plain, default=lambda value: np.asarray(value).tolist(), sort_keys=True)
     return _coast(grid.kind, mapping, frame(grid), chosen, _cap_of(grid))
 
 
-def _beside(grid: Grid, lines: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+def _copies(grid: Grid, lines: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
     """The lines that reach a grid's latitudes."""
     low, high = float(np.nanmin(grid.latitude)), float(np.nanmax(grid.latitude))
     return tuple(line for line in lines if line[:, 1].min() <= high and line[:, 1].max() >= low)

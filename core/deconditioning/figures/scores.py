@@ -95,8 +95,8 @@ def predicted_against_observed(
     unit = f" ({units})" if units else ""
     picture["xaxis"] = axis(f"Measured{unit}", dark, automargin=False, range=ends)
     picture["yaxis"] = axis(f"Predicted{unit}", dark, automargin=False)
-    apart = float(np.sqrt(np.nanmean((mean - observed) ** 2)))
-    picture["meta"]["alt"] = f"Predicted against measured value of {len(mean)} stations: RMSE {number(apart)} {units}."
+    rmse = float(np.sqrt(np.nanmean((mean - observed) ** 2)))
+    picture["meta"]["alt"] = f"Predicted against measured value of {len(mean)} stations: RMSE {number(rmse)} {units}."
     return {"data": [{"type": "scatter", **ideal, "line": line}, points], "layout": picture}
 
 

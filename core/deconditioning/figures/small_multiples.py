@@ -10,7 +10,7 @@ from deconditioning.figures.colours import clear, colour_scale, series_colour
 from deconditioning.figures.flip_book import coded
 from deconditioning.figures.style import Figure, axis, compact, layout, literal
 
-Frame = tuple[float, float, float, float]
+_Frame = tuple[float, float, float, float]
 
 
 def small_multiples(maps: Sequence[np.ndarray], words: Sequence[str], columns: int, *, dark: bool = False) -> Figure:
@@ -55,6 +55,7 @@ def small_lines(x: np.ndarray, lines: Mapping[str, np.ndarray], sd: np.ndarray |
     """Curves over x as JSON, to four digits: the first with its ±2 ``sd``, others such as the truth beside it."""
 
     def short(values: np.ndarray) -> list[float | None]:
+        """Values to four digits; None where one is not finite."""
         return [float(f"{value:.4g}") if np.isfinite(value) else None for value in values]
 
     band = {} if sd is None else {"sd": short(sd)}
@@ -93,7 +94,7 @@ def _corner(index: int, columns: int, rows: int) -> tuple[float, float]:
     return column * 1.08, (rows - 1 - row) * 1.35
 
 
-def _ends(pictures: Sequence[Mapping[str, Any]]) -> Frame:
+def _ends(pictures: Sequence[Mapping[str, Any]]) -> _Frame:
     """Least and most of x and, but for what 1 % of the values go beyond, of all lines."""
     x = np.concatenate([np.asarray(picture["x"], dtype=float) for picture in pictures])
     y = np.array([value for picture in pictures for line in picture["lines"].values() for value in line], dtype=float)
@@ -102,7 +103,7 @@ def _ends(pictures: Sequence[Mapping[str, Any]]) -> Frame:
 
 
 def _moved(
-    x: Sequence[float] | np.ndarray, y: Sequence[float | None], left: float, bottom: float, frame: Frame
+    x: Sequence[float] | np.ndarray, y: Sequence[float | None], left: float, bottom: float, frame: _Frame
 ) -> tuple[np.ndarray, np.ndarray]:
     """A line in its own unit square, what leaves it held at its edge."""
     across = (np.asarray(x, dtype=float) - frame[0]) / ((frame[1] - frame[0]) or 1.0)
@@ -111,7 +112,7 @@ def _moved(
 
 
 def _bands(
-    placed: Sequence[tuple[float, float, Mapping[str, Any]]], frame: Frame, name: str,
+    placed: Sequence[tuple[float, float, Mapping[str, Any]]], frame: _Frame, name: str,
     dark: bool,
 ) -> dict[str, Any]:  # fmt: skip
     parts = []

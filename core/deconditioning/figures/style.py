@@ -20,7 +20,7 @@ _FAINT = {dark: clear(INK[dark], 0.14) for dark in (False, True)}
 MISSING = {False: "#c9cdd1", True: "#4b545a"}
 #: Lines and marks over maps, whose colours run from dark to light: a light line on a dark one, or a dark on a light.
 LIGHT, DARK = "#ffffff", "#10161c"
-NOTHING = "rgba(0,0,0,0)"
+_NOTHING = "rgba(0,0,0,0)"
 _FONT = '"Source Sans", "Source Sans 3", "Helvetica Neue", Arial, sans-serif'
 
 
@@ -113,8 +113,8 @@ def layout(title: str = "", *, height: int, dark: bool = False, role: str = "cha
         "height": height,
         "margin": {"l": 8, "r": 8, "t": 34 if title else 10, "b": 8},
         "font": {"family": _FONT, "size": 12, "color": INK[dark]},
-        "paper_bgcolor": NOTHING,
-        "plot_bgcolor": NOTHING,
+        "paper_bgcolor": _NOTHING,
+        "plot_bgcolor": _NOTHING,
         "hovermode": "closest",
         "showlegend": False,
         "legend": {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "font": {"size": 11}},

@@ -10,17 +10,17 @@ from deconditioning.figures.printed.thumbnail import curve_thumbnail, field_thum
 from deconditioning.figures.style import DARK, LIGHT, Figure, axis, compact, hover_numbers, layout
 from deconditioning.wording import number
 
-Values = Mapping[str, float]
+_Values = Mapping[str, float]
 #: Marks: the best score, what is chosen without a truth, where the sliders stand.
-MARKS = ("star", "diamond", "circle")
+_MARKS = ("star", "diamond", "circle")
 #: Values of a setting up to which each has its tick.
 _MOST_TICKS = 6
 #: Pixels that a thumbnail gives each of so many settings a side.
-PIXELS = 12
+_PIXELS = 12
 
 
 def sweep_plot(
-    rows: Sequence[Mapping[str, Any]], score: str, title: str, places: Mapping[str, Values | None], *,
+    rows: Sequence[Mapping[str, Any]], score: str, title: str, places: Mapping[str, _Values | None], *,
     log: Sequence[bool], names: Mapping[str, str] | None = None, falls: bool = False, dark: bool = False,
     height: int = 260,
 ) -> Figure:  # fmt: skip
@@ -29,7 +29,7 @@ def sweep_plot(
     Parameters
     ----------
     rows : of a sweep; a score that a row lacks leaves a gap.
-    places : words → settings that are marked with `MARKS`, in their order; None where there is none.
+    places : words → settings that are marked with `_MARKS`, in their order; None where there is none.
     log : of each axis, in the rows' order.  names : what settings are called on the axes.
     falls : the score falls without end away from its best: the lowest tenth of a map shares a colour.
     """
@@ -38,8 +38,8 @@ def sweep_plot(
     picture = layout(title, height=height, dark=dark, showlegend=False)
     picture["margin"] = {"l": 56, "r": 8, "t": 36, "b": 46}
     traces = [_curve(rows, score, keys[0], dark)] if len(keys) == 1 else [_heat(rows, score, keys, falls)]
-    for (words, values), symbol, size in zip(places.items(), MARKS, (14, 12, 10), strict=False):
-        at = _place(rows, score, keys, values, log[0])
+    for (words, values), symbol, size in zip(places.items(), _MARKS, (14, 12, 10), strict=False):
+        at = _position(rows, score, keys, values, log[0])
         if at is not None:
             traces.append(_mark(at, symbol, words, size))
     kinds = ["log" if each else "linear" for each in log]
@@ -90,8 +90,8 @@ def _heat(rows: Sequence[Mapping[str, Any]], score: str, names: Sequence[str], f
     } | hover_numbers(z, "%{x}, %{y}: ", "<extra></extra>", 5)  # fmt: skip
 
 
-def _place(
-    rows: Sequence[Mapping[str, Any]], score: str, names: Sequence[str], values: Values | None, log: bool
+def _position(
+    rows: Sequence[Mapping[str, Any]], score: str, names: Sequence[str], values: _Values | None, log: bool
 ) -> tuple[float, float] | None:
     if values is None or any(name not in values or (log and values[name] <= 0) for name in names[:1]):
         return None
@@ -115,4 +115,4 @@ def sweep_thumbnail(rows: Sequence[Mapping[str, Any]], score: str) -> bytes:
     if len(rows[0]["values"]) == 1:
         return curve_thumbnail([row.get(score) for row in rows])
     table = table_of(rows, score)[2]
-    return field_thumbnail(np.kron(table, np.ones((PIXELS, PIXELS))))
+    return field_thumbnail(np.kron(table, np.ones((_PIXELS, _PIXELS))))

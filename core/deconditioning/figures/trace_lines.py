@@ -8,10 +8,10 @@ _NOT_VALUES = {"time", "step", "total", "attempt", "restart", "evaluation"}
 #: The name of the best value so far, beside a quantity's own.
 BEST = "best so far"
 _OBJECTIVES = ("evidence", "loss")
-Stage = tuple[list[float], dict[str, list[float | None]]]
+_Stage = tuple[list[float], dict[str, list[float | None]]]
 
 
-def trace_series(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Stage], Stage]:
+def trace_series(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, _Stage], _Stage]:
     """``(objectives, hyperparameters)`` of a trace, each as ``(steps, name → values)``.
 
     Steps count the rows that hold values, 1…T. ``objectives`` has one entry a ``stage`` (they differ in what is
@@ -76,7 +76,7 @@ def _objective(rows: list[tuple[float, dict[str, float]]]) -> list[tuple[float, 
     return rows
 
 
-def _lines(rows: list[tuple[float, dict[str, float]]]) -> Stage:
+def _lines(rows: list[tuple[float, dict[str, float]]]) -> _Stage:
     names = dict.fromkeys(name for _, row in rows for name in row)
     return [step for step, _ in rows], {name: [row.get(name) for _, row in rows] for name in names}
 

@@ -10,18 +10,18 @@ from deconditioning.figures.style import Figure, axis, compact, hover_numbers, l
 from deconditioning.figures.trace_lines import BEST
 from deconditioning.wording import hyperparameter_names, number
 
-MOST_POINTS = 300
-FEW_POINTS = 12  # up to here every evaluation is marked: a line through one point shows nothing
+_MOST_POINTS = 300
+_FEW_POINTS = 12  # up to here every evaluation is marked: a line through one point shows nothing
 _LEGEND_ROW = 17  # pixels of one line of a legend
 _MOST_ON_TOP = 2  # more names than these stand below the curves
-DASHES = ("solid", "dash", "dot")
+_DASHES = ("solid", "dash", "dot")
 #: An objective's axis shows this share of its evaluations, the best; all of it where there are fewer evaluations.
-SHOWN, _FEW_TO_CLIP = 0.95, 4
+_SHOWN, _FEW_TO_CLIP = 0.95, 4
 #: Least height of that axis, as a share of the values.
 _LEAST_SPAN = 1e-3
 
 
-def thin(count: int, most: int = MOST_POINTS) -> np.ndarray:
+def _thin(count: int, most: int = _MOST_POINTS) -> np.ndarray:
     """Indices of at most `most` of `count` points, evenly spread, first and last kept."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int)) if count else np.arange(0)
 
@@ -45,8 +45,8 @@ def trace_plot(
     step : (T,) step numbers, ascending.  series : name → (T,) values in the units of `label`.
     log : logarithmic axis, for positive hyperparameters of different size.  height : pixels without a legend below.
     """
-    parted = _parted(step, series)
-    chosen = np.union1d(thin(len(step)), np.flatnonzero(np.isin(step, parted)))
+    boundaries = _boundaries(step, series)
+    chosen = np.union1d(_thin(len(step)), np.flatnonzero(np.isin(step, boundaries)))
     at = np.asarray(step, dtype=float)[chosen]
     traces: list[dict[str, Any]] = []
     for index, (name, values) in enumerate(series.items()):
@@ -56,7 +56,7 @@ def trace_plot(
     rows = len(series) if below else 0
     picture = layout(title, height=height + _LEGEND_ROW * rows, dark=dark, showlegend=len(series) > 1)
     picture["hovermode"] = "x unified"
-    picture["shapes"] = [_divider(place, dark) for place in parted]
+    picture["shapes"] = [_divider(position, dark) for position in boundaries]
     on_top = len(series) > 1 and not below
     picture["margin"] = {"l": 52, "r": 8, "t": (52 if on_top else 34) if title else 24, "b": 40}
     if below:
@@ -65,13 +65,13 @@ def trace_plot(
     picture["xaxis"] |= {"dtick": 1} if len(at) and np.ptp(at) < 6 else {"nticks": 8}
     picture["yaxis"] = axis(label, dark, **(_decades(series) if log else {}))
     last = ", ".join(f"{name} {_last(values)}" for name, values in series.items())
-    fits = f" in {len(parted) + 1} fits" if parted else ""
-    many = f"{len(step) - len(parted)} steps{fits}"
+    fits = f" in {len(boundaries) + 1} fits" if boundaries else ""
+    many = f"{len(step) - len(boundaries)} steps{fits}"
     picture["meta"]["alt"] = f"{title or label or 'Trace'} against the step, {many}; last value {last}."
     return {"data": traces, "layout": picture}
 
 
-def _parted(step: Sequence[float], series: Mapping[str, Sequence[float | None]]) -> list[float]:
+def _boundaries(step: Sequence[float], series: Mapping[str, Sequence[float | None]]) -> list[float]:
     """The steps at which no curve has a value: there another fit begins."""
     return [at for at, *row in zip(step, *series.values(), strict=True) if all(value is None for value in row)]
 
@@ -92,7 +92,7 @@ def objective_trace(
     """What a stage of learning climbs (a log evidence) or descends (a loss), by its own name and sign.
 
     ``stage`` is the title, the first of ``lines`` (its name up to a bracket) that of the vertical axis: (T,) values at
-    the (T,) ``step``. The axis shows the best `SHOWN` of the trace where the rest would flatten it.
+    the (T,) ``step``. The axis shows the best `_SHOWN` of the trace where the rest would flatten it.
     """
     title = stage[:1].upper() + stage[1:] or "Objective"
     quantity = next(iter(lines), "").split(" (")[0]
@@ -101,10 +101,10 @@ def objective_trace(
     if (ends := _least_span(lines)) is not None:
         figure["layout"]["yaxis"] |= {"range": list(ends), "autorange": False}
         return figure
-    if lines and (reach := _reach(lines)) is not None:
-        low, high, beyond, side = reach
+    if lines and (limits := _range_of_best(lines)) is not None:
+        low, high, beyond, side = limits
         figure["layout"]["yaxis"] |= {"range": [low, high], "autorange": False}
-        words = f"{beyond} of {len(step) - len(_parted(step, lines))} evaluations lie {side} this range"
+        words = f"{beyond} of {len(step) - len(_boundaries(step, lines))} evaluations lie {side} this range"
         corner = {"xref": "paper", "yref": "paper", "x": 1, "y": float(side == "above"), "showarrow": False}
         figure["layout"]["annotations"] = [
             *figure["layout"].get("annotations", ()),
@@ -131,7 +131,7 @@ def _least_span(lines: Mapping[str, Sequence[float | None]]) -> tuple[float, flo
     return None if high == low or high - low >= least else ((low + high - least) / 2, (low + high + least) / 2)
 
 
-def _reach(lines: Mapping[str, Sequence[float | None]]) -> tuple[float, float, int, str] | None:
+def _range_of_best(lines: Mapping[str, Sequence[float | None]]) -> tuple[float, float, int, str] | None:
     """Ends of an axis for the best of an objective, how many evaluations lie beyond them and on which side; None where
     all of it can be shown."""
     every = {
@@ -143,12 +143,12 @@ def _reach(lines: Mapping[str, Sequence[float | None]]) -> tuple[float, float, i
         return None
     sign = -1.0 if _descends(every) else 1.0
     best_first = -np.sort(-sign * values)
-    kept = best_first[: len(values) - int(np.ceil((1 - SHOWN) * len(values)))]
-    span, whole = kept[0] - kept[-1], best_first[0] - best_first[-1]
+    shown_values = best_first[: len(values) - int(np.ceil((1 - _SHOWN) * len(values)))]
+    span, whole = shown_values[0] - shown_values[-1], best_first[0] - best_first[-1]
     if whole <= 2 * span or whole == 0:
         return None
-    room = 0.05 * (span or abs(kept[0]) or 1.0)
-    low, high = kept[-1] - room, kept[0] + room
+    room = 0.05 * (span or abs(shown_values[0]) or 1.0)
+    low, high = shown_values[-1] - room, shown_values[0] + room
     ends = sorted((sign * low, sign * high))
     return ends[0], ends[1], int((best_first < low).sum()), "below" if sign > 0 else "above"
 
@@ -172,8 +172,8 @@ def hyperparameter_trace(
 
 
 def _line(x: np.ndarray, y: np.ndarray, name: str, index: int, dark: bool) -> dict[str, Any]:
-    colour, dash = series_colour(index, dark), DASHES[index // len(SERIES) % len(DASHES)]
-    few = int(np.isfinite(y).sum()) <= FEW_POINTS
+    colour, dash = series_colour(index, dark), _DASHES[index // len(SERIES) % len(_DASHES)]
+    few = int(np.isfinite(y).sum()) <= _FEW_POINTS
     return {
         "type": "scatter", "mode": "lines+markers" if few else "lines", "x": compact(x, "f8"), "y": compact(y, "f8"),
         "name": literal(name), "line": {"color": colour, "width": 1.8, "dash": dash},

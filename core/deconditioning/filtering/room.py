@@ -37,20 +37,20 @@ class Camera:
     @cached_property
     def rays(self) -> np.ndarray:
         """Unit directions (pixels, pixels, 3) in the camera's own axes (ahead, left, up); the first row is on top."""
-        reach = math.tan(math.radians(self.field_of_view) / 2)
-        middle = reach * (1 - (2 * np.arange(self.pixels) + 1) / self.pixels)
+        half_width = math.tan(math.radians(self.field_of_view) / 2)
+        middle = half_width * (1 - (2 * np.arange(self.pixels) + 1) / self.pixels)
         left, up = np.meshgrid(middle, middle)
         rays = np.stack([np.ones_like(left), left, up], axis=-1)
         return rays / np.linalg.norm(rays, axis=-1, keepdims=True)
 
     def edge(self, count: int = 16) -> np.ndarray:
         """Unit directions (4·count + 1, 3) once around the frame's outer edge, in the camera's own axes."""
-        reach = math.tan(math.radians(self.field_of_view) / 2)
+        half_width = math.tan(math.radians(self.field_of_view) / 2)
         along = np.linspace(1, -1, count, endpoint=False)
         full = np.ones(count)
         left = np.concatenate([along, -full, -along, full, [1.0]])
         up = np.concatenate([full, along, -full, -along, [1.0]])
-        rays = np.stack([np.ones_like(left), reach * left, reach * up], axis=-1)
+        rays = np.stack([np.ones_like(left), half_width * left, half_width * up], axis=-1)
         return rays / np.linalg.norm(rays, axis=-1, keepdims=True)
 
 
@@ -82,11 +82,11 @@ class Room:
         """Where rays (n, 3) from the eye meet the box: points (n, 3) and the walls' indices (n,) in ``_WALLS``."""
         half, eye = np.array(self.half), np.array(self.eye)
         with np.errstate(divide="ignore", invalid="ignore"):
-            reach = (np.copysign(half, directions) - eye) / directions
-        reach = np.where(directions == 0, np.inf, reach)
-        axis = reach.argmin(1)
+            distance = (np.copysign(half, directions) - eye) / directions
+        distance = np.where(directions == 0, np.inf, distance)
+        axis = distance.argmin(1)
         rows = np.arange(len(directions))
-        return eye + reach[rows, axis][:, None] * directions, 2 * axis + (directions[rows, axis] < 0)
+        return eye + distance[rows, axis][:, None] * directions, 2 * axis + (directions[rows, axis] < 0)
 
     def look(self, directions: np.ndarray) -> np.ndarray:
         """RGB in [0, 1] (…, 3) that is seen along unit directions of the room (…, 3)."""

@@ -18,9 +18,9 @@ _NAMES = re.compile(
 )
 
 
-def time_column(table: Table, taken: list[str]) -> str | None:
+def time_column(table: Table, state_columns: list[str]) -> str | None:
     """The column of times: the one of dates, else one of numbers that is called so and goes one way; None without."""
-    free = [name for name in table.columns if name not in taken]
+    free = [name for name in table.columns if name not in state_columns]
     dates = [name for name in free if table.columns[name].dtype.kind == "M"]
     if dates:
         return dates[0]
@@ -40,9 +40,11 @@ def on_steps(values: np.ndarray, times: np.ndarray, name: str) -> tuple[np.ndarr
     """
     if times.dtype.kind not in "fM":
         raise InputError(f"Column '{name}' contains neither dates nor numbers: choose another time column, or none.")
-    gone = np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)
-    if gone.any():
-        raise InputError(f"Column '{name}' has no time in row {int(gone.argmax()) + 1}: fill it in, or remove the row.")
+    missing_time = np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)
+    if missing_time.any():
+        raise InputError(
+            f"Column '{name}' has no time in row {int(missing_time.argmax()) + 1}: fill it in, or remove the row."
+        )
     order, notes = np.argsort(times, kind="stable"), []
     if not np.array_equal(order, np.arange(len(times))):
         newest = np.array_equal(order, np.arange(len(times))[::-1])
@@ -58,21 +60,21 @@ def on_steps(values: np.ndarray, times: np.ndarray, name: str) -> tuple[np.ndarr
         )
     if len(times) < 3:
         return values, notes
-    place, step = _places(times, name)
-    if place[-1] + 1 > _MOST_STEPS * len(place):
+    position, step = _places(times, name)
+    if position[-1] + 1 > _MOST_STEPS * len(position):
         raise InputError(
-            f"'{name}' has {len(place):,} rows for {int(place[-1]) + 1:,} steps of {step}: cut the series into "
+            f"'{name}' has {len(position):,} rows for {int(position[-1]) + 1:,} steps of {step}: cut the series into "
             "parts without long gaps, or choose no time column."
         )
-    missing = int(place[-1]) + 1 - len(place)
+    missing = int(position[-1]) + 1 - len(position)
     if missing:
-        longest = int(np.diff(place).max()) - 1
+        longest = int(np.diff(position).max()) - 1
         notes.append(
-            f"{missing:,} of {int(place[-1]) + 1:,} steps of {step} have no row, the longest gap is {longest:,}: the "
-            "filter predicts these steps without updating."
+            f"{missing:,} of {int(position[-1]) + 1:,} steps of {step} have no row, the longest gap is {longest:,}: "
+            "the filter predicts these steps without updating."
         )
-    result = np.full((int(place[-1]) + 1, values.shape[1]), np.nan)
-    result[place] = values
+    result = np.full((int(position[-1]) + 1, values.shape[1]), np.nan)
+    result[position] = values
     return result, notes
 
 
@@ -96,9 +98,9 @@ def _places(times: np.ndarray, name: str) -> tuple[np.ndarray, str]:
         steps = np.diff(numbers)
         usual = _usual(steps)
         exact = (numbers - numbers[0]) / usual
-        place = np.round(exact).astype(np.int64)
-        if np.abs(exact - place).max() <= _SLACK and (np.diff(place) > 0).all():
-            return place, words(usual)
+        position = np.round(exact).astype(np.int64)
+        if np.abs(exact - position).max() <= _SLACK and (np.diff(position) > 0).all():
+            return position, words(usual)
     off = int((np.abs(steps / usual - np.round(steps / usual)) > _SLACK).sum())
     raise InputError(
         f"The times of '{name}' are uneven: most are {ways[0][1](_usual(np.diff(ways[0][0])))} apart, but {off:,} of "

@@ -63,10 +63,10 @@ class Tiles:
 
     def _buffer(self, number: int, shape: tuple[int, int]) -> Tensor:
         size = shape[0] * shape[1]
-        kept = self._parameters.__dict__.setdefault("buffers", {})
-        if number not in kept or kept[number].numel() < size:
-            kept[number] = self._left.new_empty(size, dtype=self._precision)
-        return kept[number][:size].view(shape)
+        buffers = self._parameters.__dict__.setdefault("buffers", {})
+        if number not in buffers or buffers[number].numel() < size:
+            buffers[number] = self._left.new_empty(size, dtype=self._precision)
+        return buffers[number][:size].view(shape)
 
 
 def _is_fused(families: list[Family]) -> bool:

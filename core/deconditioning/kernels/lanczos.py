@@ -72,8 +72,8 @@ def _coefficients(diagonal: list[Tensor], sizes: list[Tensor], regularisation: f
     """``T(T² + δI)⁻¹e₁`` times the size of Λk, T tridiagonal."""
     inner = torch.diag(torch.stack(diagonal).double())
     if len(diagonal) > 1:
-        beside = torch.stack(sizes[1:]).double()
-        inner = inner + torch.diag(beside, 1) + torch.diag(beside, -1)
+        off_diagonal = torch.stack(sizes[1:]).double()
+        inner = inner + torch.diag(off_diagonal, 1) + torch.diag(off_diagonal, -1)
     identity = torch.eye(len(inner), dtype=inner.dtype, device=inner.device)
     factor = linalg.cholesky_exact(inner @ inner + regularisation * identity, "squared evidence")
     return (sizes[0] * factor.solve(inner[0])).to(sizes[0].dtype)

@@ -16,7 +16,7 @@ from deconditioning.kernels.tiles import diagonal, evaluate
 _MOST_LEFT_OUT = 1e-2
 #: Columns of a kernel on more columns than this are taken from the whole matrix, as long as it is no larger than that:
 #: one product of matrices costs less than many passes over wide inputs.
-WIDE, WHOLE = 100, 4000
+_WIDE, WHOLE = 100, 4000
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def incomplete_cholesky(
         total, count = float(left.sum()), len(inputs)
         most = count if most is None else min(most, count)
         factor = left.new_zeros(count, most)
-        wide = inputs.shape[1] > WIDE and count <= WHOLE
+        wide = inputs.shape[1] > _WIDE and count <= WHOLE
         whole = evaluate(kernel, inputs, inputs) if wide else None
         pivots: list[int] = []
         while len(pivots) < most and float(left.sum()) > tolerance * total:

@@ -17,7 +17,7 @@ from deconditioning.kernels.tiles import evaluate
 from deconditioning.likelihood_free.inference import Evidence, Settings, gaussian_kernel
 
 #: Where k and the noise σ² = nλ may lie, and how many simulations, those nearest the observation, the evidence sees.
-BOUNDS, MOST = ((0.01, 20.0), (1e-5, 10.0)), 300
+_BOUNDS, _MOST = ((0.01, 20.0), (1e-5, 10.0)), 300
 
 
 def log_evidence(
@@ -44,10 +44,11 @@ def learn_conditional(data: Evidence, settings: Settings) -> Settings:
     """``settings`` with the k and λ of highest evidence: L-BFGS-B from the given k and from one four times as wide."""
     from scipy.optimize import minimize
 
-    near = (data.x - data.y).square().sum(1).argsort()[:MOST]
+    near = (data.x - data.y).square().sum(1).argsort()[:_MOST]
     part = replace(data, u=data.u[near], x=data.x[near], weights=data.weights[near])
 
     def value(point: np.ndarray) -> tuple[float, np.ndarray]:
+        """Minus the log evidence at (log scale of k, log nλ), and its gradient."""
         at = torch.from_numpy(np.array(point)).requires_grad_(True)
         try:
             result = -log_evidence(part, settings.lengthscales, *at.exp())
@@ -57,7 +58,7 @@ def learn_conditional(data: Evidence, settings: Settings) -> Settings:
         assert at.grad is not None
         return float(result.detach()), at.grad.numpy()
 
-    box, count = np.log(BOUNDS), len(data.u)
+    box, count = np.log(_BOUNDS), len(data.u)
     starts = np.log([[times * settings.kernel_scale, count * settings.regularisation] for times in (1, 4)])
     optima = [minimize(value, np.clip(start, *box.T), jac=True, method="L-BFGS-B", bounds=box, options={"maxiter": 20})
              for start in starts]  # fmt: skip

@@ -24,7 +24,7 @@ from deconditioning.likelihood_free.simulators import Simulations
 
 METHODS = ("dme", "kbr", "cme", "abc")
 #: Herded samples, and half-width in spreads of the box that candidates lie in.
-HERDED, REACH = 200, 4.0
+HERDED, _REACH = 200, 4.0
 #: Volume that ℓ′, which herding measures distances with, spans as a share of ℓ's: as wide as ℓ on a line, three nodes
 #: of a quadrature would do in place of samples; much narrower in many dimensions, it would see single prior draws.
 _HERDING_SHARE = 0.25
@@ -133,7 +133,7 @@ def evidence(
     rng = np.random.default_rng([seed, 14])
     drawn = prior.restricted(box).spread(draws, rng)
     mean, spread = let_through(simulations, observed, epsilon)
-    low, high = np.maximum(mean - REACH * spread, box[:, 0]), np.minimum(mean + REACH * spread, box[:, 1])
+    low, high = np.maximum(mean - _REACH * spread, box[:, 0]), np.minimum(mean + _REACH * spread, box[:, 1])
     near = low + (high - low) * _filling(candidates or 2 * draws, u.shape[1], rng)
     arrays = (
         u, simulations.summaries / scales, observed / scales, simulations.weights, drawn, np.concatenate([near, drawn]),

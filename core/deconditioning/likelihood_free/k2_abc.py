@@ -40,7 +40,7 @@ def squared_discrepancies(problem: Problem, simulations: Simulations, *, seed: i
 def k2_abc_weights(simulations: Simulations, square: np.ndarray) -> np.ndarray:
     """``w_i ∝ exp(−MMD²_i/ε) p/π`` (n,), in sum one; ε lets through as many simulations as rejection ABC keeps, ⌈√n⌉
     (the effective number, at most half of that of the design)."""
-    wanted = min(nearest_count(len(square)), 0.5 * effective_count(square, simulations.weights, 1e6))
-    width = width_seeing(square, simulations.weights, wanted)  # ε = 2 width²
+    count = min(nearest_count(len(square)), 0.5 * effective_count(square, simulations.weights, 1e6))
+    width = width_seeing(square, simulations.weights, count)  # ε = 2 width²
     weights = simulations.weights * np.exp(-0.5 * (square - square.min()) / width**2)
     return weights / weights.sum()

@@ -8,7 +8,7 @@ import numpy as np
 
 from deconditioning.errors import InputError
 
-START, STEP, TIME, MOST_EVENTS = (50, 100), 0.2, 30.0, 10_000
+START, STEP, _TIME, MOST_EVENTS = (50, 100), 0.2, 30.0, 10_000
 TRUE_RATES = (0.01, 0.5, 1.0, 0.01)
 SUMMARY_NAMES = (
     "mean predators", "mean prey", "log variance predators", "log variance prey", "autocorrelation predators 1",
@@ -18,7 +18,7 @@ SUMMARY_NAMES = (
 
 def simulate_counts(
     rates: np.ndarray, rng: np.random.Generator, *, start: tuple[int, int] = START, step: float = STEP,
-    time: float = TIME, most_events: int = MOST_EVENTS,
+    time: float = _TIME, most_events: int = MOST_EVENTS,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Predators and prey (N, times, 2) at 0, step, …, time for ``rates`` θ (N, 4), and which runs ended (N,).
 

@@ -16,7 +16,7 @@ from deconditioning.errors import InputError
 from deconditioning.likelihood_free.simulators import Simulations
 
 #: Share of the simulations that training does not see, steps without a better score on them before it ends, and most.
-_HELD_OUT, PATIENCE, _MOST_STEPS = 0.2, 100, 2000
+_HELD_OUT, _PATIENCE, _MOST_STEPS = 0.2, 100, 2000
 
 
 class MixtureDensityNetwork(nn.Module):
@@ -88,7 +88,7 @@ def train(
         order = torch.randperm(len(u))
     validation, training = order[: int(_HELD_OUT * len(u))], order[int(_HELD_OUT * len(u)) :]
     optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
-    losses, best, kept = [], 0, copy.deepcopy(network.state_dict())
+    losses, best, parameters = [], 0, copy.deepcopy(network.state_dict())
     for step in range(_MOST_STEPS):
         check()
         with torch.no_grad():
@@ -96,12 +96,12 @@ def train(
                 float(-(v[validation] @ network(x[validation]).log_prob(u[validation])) / v[validation].sum())
             )
         if losses[step] <= losses[best]:
-            best, kept = step, copy.deepcopy(network.state_dict())
-        if step - best >= PATIENCE:
+            best, parameters = step, copy.deepcopy(network.state_dict())
+        if step - best >= _PATIENCE:
             break
         optimiser.zero_grad()
         loss = -(v[training] @ network(x[training]).log_prob(u[training])) / v[training].sum()
         loss.backward()
         optimiser.step()
-    network.load_state_dict(kept)
+    network.load_state_dict(parameters)
     return Trained(network, u_units, x_units, tuple(losses))

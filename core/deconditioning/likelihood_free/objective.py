@@ -32,7 +32,7 @@ TIE, _EPSILON_ROOM, _LENGTH_ROOM = 1e-3, 1.5, 1.5
 #: δ per unit of the evidence at y, and k per unit of the simulator's noise.
 _DELTA_SHARE, NOISE_SHARE = 0.1, 2.0
 #: Grid of the search over each of ε and ℓ; beyond so many simulations its best value is taken as it is.
-GRID, _MOST_REFINED = 7, 500
+_GRID, _MOST_REFINED = 7, 500
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ def effective_count(square: np.ndarray, weights: np.ndarray, epsilon: float) -> 
     """``(Σ v_i)²/Σ v_i²`` with ``v_i = κ_ε(y, x_i) p/π``: the effective number of simulations that the
     ε-kernel covers.
     """
-    seen = weights * np.exp(-0.5 * (square - square.min()) / epsilon**2)
-    return float(seen.sum() ** 2 / (seen**2).sum())
+    weighted = weights * np.exp(-0.5 * (square - square.min()) / epsilon**2)
+    return float(weighted.sum() ** 2 / (weighted**2).sum())
 
 
 def width_seeing(square: np.ndarray, weights: np.ndarray, target: float) -> float:
@@ -104,8 +104,8 @@ def width_seeing(square: np.ndarray, weights: np.ndarray, target: float) -> floa
 def find_guards(simulations: Simulations, observed: np.ndarray) -> Guards:
     """The limits for one observation, from its simulations alone."""
     square, count = distances(simulations, observed) ** 2, len(simulations.parameters)
-    wanted = min(nearest_count(count), 0.5 * effective_count(square, simulations.weights, 1e6))
-    narrowest = width_seeing(square, simulations.weights, wanted)
+    effective = min(nearest_count(count), 0.5 * effective_count(square, simulations.weights, 1e6))
+    narrowest = width_seeing(square, simulations.weights, effective)
     noise = residual_noise(simulations, square, narrowest)
     least = max(narrowest, noise)
     _, spread = let_through(simulations, observed, least)
@@ -166,7 +166,7 @@ def learn(
     """
     guards = guards or find_guards(simulations, observed)
     data = evidence(prior, simulations, observed, guards.epsilon[0], seed=seed)
-    epsilons, lengths = (np.geomspace(*pair, GRID) for pair in (guards.epsilon, guards.length))
+    epsilons, lengths = (np.geomspace(*pair, _GRID) for pair in (guards.epsilon, guards.length))
     values = surface(data, guards, epsilons, lengths)
     row, column = np.unravel_index(int(np.argmax(values)), values.shape)
     epsilon, length, best = float(epsilons[row]), float(lengths[column]), float(values[row, column])
@@ -213,6 +213,7 @@ def objective(data: Evidence, guards: Guards) -> Callable[[np.ndarray], tuple[fl
     spread = torch.from_numpy(guards.spread).to(data.u)
 
     def value(point: np.ndarray) -> tuple[float, np.ndarray]:
+        """``−log q̄`` at (log ε, log ℓ/spread), and its gradient."""
         at = torch.from_numpy(np.array(point)).requires_grad_(True)
         epsilon, length = at.exp()
         result = -log_q_bar(data, length * spread, TIE * length, epsilon[None])[0]

@@ -59,14 +59,14 @@ class Marginal:
     def _base(self) -> Any:
         return _distribution(self.family, self.first, self.second)
 
-    def _seen(self, u: Any) -> Any:
+    def _base_value(self, u: Any) -> Any:
         """u as the base distribution sees it: itself, or ``exp(u)`` of a gamma."""
         return np.exp(u) if self.family == "gamma" else u
 
     @property
     def _mass(self) -> float:
         base = self._base()
-        return float(base.cdf(self._seen(self.high)) - base.cdf(self._seen(self.low)))
+        return float(base.cdf(self._base_value(self.high)) - base.cdf(self._base_value(self.low)))
 
     @property
     def support(self) -> tuple[float, float]:
@@ -78,14 +78,16 @@ class Marginal:
     def quantile(self, levels: np.ndarray) -> np.ndarray:
         """``F⁻¹(p)`` of the restricted prior, in u."""
         base = self._base()
-        at = base.ppf(base.cdf(self._seen(self.low)) + np.asarray(levels) * self._mass)
+        at = base.ppf(base.cdf(self._base_value(self.low)) + np.asarray(levels) * self._mass)
         return np.log(at) if self.family == "gamma" else at
 
     def log_density(self, u: np.ndarray) -> np.ndarray:
         """``log p(u)`` of the restricted prior; −∞ outside its support."""
         u = np.asarray(u, dtype=float)
         with np.errstate(divide="ignore"):
-            value = self._base().logpdf(self._seen(u)) - np.log(self._mass) + (u if self.family == "gamma" else 0.0)
+            value = (
+                self._base().logpdf(self._base_value(u)) - np.log(self._mass) + (u if self.family == "gamma" else 0.0)
+            )
         return np.where((u >= self.low) & (u <= self.high), value, -np.inf)
 
     def natural(self, u: np.ndarray) -> np.ndarray:
@@ -121,8 +123,8 @@ class Prior:
     def restricted(self, box: np.ndarray) -> "Prior":
         """The same prior inside ``box`` (p, 2) in u: the support of the simulations, outside which nothing is known."""
         parts = zip(self.marginals, np.asarray(box, dtype=float), strict=True)
-        kept = (replace(part, low=max(part.low, low), high=min(part.high, high)) for part, (low, high) in parts)
-        return Prior(tuple(kept))
+        marginals = (replace(part, low=max(part.low, low), high=min(part.high, high)) for part, (low, high) in parts)
+        return Prior(tuple(marginals))
 
     def at_levels(self, levels: np.ndarray) -> np.ndarray:
         """u (n, p) at probabilities (n, p) of each marginal."""

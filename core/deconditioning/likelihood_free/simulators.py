@@ -173,13 +173,16 @@ def exponential_gamma(
         )
 
     def run(u: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Log means (n, 1) at log θ (n, 1); every run ends."""
         mean = rng.gamma(draws, 1 / draws, len(u)) / np.exp(u[:, 0])  # a mean of exponentials is a gamma
         return np.log(mean)[:, None], np.ones(len(u), dtype=bool)
 
     def exact(y: np.ndarray) -> Exact:
+        """The exact posterior given the log mean y (1,)."""
         return Exact((stats.gamma(shape + draws, scale=1 / (rate + draws * float(np.exp(y[0])))),))
 
     def sample(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """The ``draws`` numbers (n, draws) behind log means (n, 1)."""
         shares = rng.dirichlet(np.ones(draws), len(x))  # of exponentials in their sum: independent of it, and of θ
         return draws * np.exp(x[:, :1]) * shares
 
@@ -206,9 +209,11 @@ def gaussian(
     prior = Prior(tuple(Marginal(name, "normal", 0.0, prior_sd) for name in names))
 
     def run(u: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Data (n, d) at θ (n, d); every run ends."""
         return u + rng.multivariate_normal(np.zeros(dimension), covariance, len(u)), np.ones(len(u), dtype=bool)
 
     def exact(y: np.ndarray) -> Exact:
+        """The exact posterior given data y (d,)."""
         from scipy import stats
 
         precision = np.linalg.inv(covariance)
@@ -242,6 +247,7 @@ def lotka_volterra(*, pilot: int = 200, box: tuple[float, float] = (-5.0, 2.0), 
     centre, scale = known.mean(0), known.std(0)
 
     def run(u: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Standardised summaries (n, 9) at log θ (n, 4), and which runs ended."""
         paths, ended = lv.simulate_counts(np.exp(u), rng)
         return (lv.summaries(paths) - centre) / scale, ended
 

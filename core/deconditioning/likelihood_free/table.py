@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from deconditioning.tables.text import TextTable
 
 #: Largest tables: kernel matrices have one row and column a simulation.
-MOST_ROWS, MOST_BYTES, MOST_COLUMNS = 3_000, 50_000_000, 60
+MOST_ROWS, MOST_BYTES, _MOST_COLUMNS = 3_000, 50_000_000, 60
 _STARTS = ("theta", "θ", "param")
 
 
@@ -58,29 +58,29 @@ def read_table(data: bytes, observed: bytes | None = None, name: str = "the tabl
     columns, rows = tuple(result.columns), result.lines
     values = np.stack(list(result.columns.values()), axis=1).reshape(len(rows), len(columns))
     partly = np.flatnonzero(np.isnan(values).any(1))
-    own: dict[str, float] = {}
+    observation: dict[str, float] = {}
     suggested = tuple(c for c in columns if c.lower().startswith(_STARTS))
     if observed is None:
         if len(partly) != 1:
             _refuse_gaps(values, result, partly, name)
         example = values[partly[0]]
-        own = {column: float(cell) for column, cell in zip(columns, example, strict=True) if not np.isnan(cell)}
-        suggested = tuple(c for c in columns if c not in own)
+        observation = {column: float(cell) for column, cell in zip(columns, example, strict=True) if not np.isnan(cell)}
+        suggested = tuple(c for c in columns if c not in observation)
         values = np.delete(values, partly, axis=0)
     else:
         if len(partly):
             _refuse_gaps(values, result, partly, name)
-        own = _read_observed(observed, missing)
-        extra = [column for column in own if column not in columns]
+        observation = _read_observed(observed, missing)
+        extra = [column for column in observation if column not in columns]
         if extra:
             raise InputError(
                 f"The observed row has a column '{extra[0]}' that {name} does not have ({', '.join(columns)}): rename "
                 "it there or here."
             )
-        suggested = suggested or tuple(c for c in columns if c not in own)
+        suggested = suggested or tuple(c for c in columns if c not in observation)
     if len(values) < 10:
         raise InputError(f"{at_start(name)} holds {len(values)} simulations: give at least 10 rows below the names.")
-    return Table(columns, values, own, suggested, result.notes)
+    return Table(columns, values, observation, suggested, result.notes)
 
 
 def _refuse_large(data: bytes, name: str) -> None:
@@ -98,8 +98,8 @@ def _parse(data: bytes, name: str, missing: Missing) -> "TextTable":
     from deconditioning.tables.text import read_text
 
     result = read_text(data, name, most_rows=MOST_ROWS + 1, missing=missing)
-    if len(result.columns) > MOST_COLUMNS:
-        raise InputError(f"The first row of {name} has {len(result.columns)} columns: give at most {MOST_COLUMNS}.")
+    if len(result.columns) > _MOST_COLUMNS:
+        raise InputError(f"The first row of {name} has {len(result.columns)} columns: give at most {_MOST_COLUMNS}.")
     for column, cells in result.columns.items():
         if isinstance(cells, np.ndarray) and cells.dtype.kind == "f":
             odd = np.isinf(cells)

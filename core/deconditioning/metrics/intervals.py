@@ -11,7 +11,7 @@ from deconditioning.metrics.calibration import calibration
 from deconditioning.metrics.points import scored_points
 from deconditioning.metrics.predictive import Predictive
 
-Verdict = Literal["too narrow", "about right", "too wide"]
+_Verdict = Literal["too narrow", "about right", "too wide"]
 LEVELS = (0.5, 0.9, 0.95)
 #: Where 90 to 98 of 100 intervals of 95 % hold the truth, Gaussian intervals have the right width to within a fifth:
 #: Φ⁻¹(0.975) = 1.96 is 1.19 times Φ⁻¹(0.95), and Φ⁻¹(0.99) is 1.19 times 1.96. Neighbouring pixels err alike, so that
@@ -38,7 +38,7 @@ class Trust:
     """
 
     held: tuple[float, ...]
-    verdict: Verdict
+    verdict: _Verdict
     widen: float
 
     @property
@@ -101,7 +101,7 @@ def trust(truth: np.ndarray, predicted: Predictive, *, weights: np.ndarray | Non
     """
     shares = tuple(float(share) for share in calibration(truth, predicted, LEVELS, weights=weights))
     whole = round(100 * shares[-1])
-    verdict: Verdict = "too narrow" if whole < RIGHT[0] else "too wide" if whole > RIGHT[1] else "about right"
+    verdict: _Verdict = "too narrow" if whole < RIGHT[0] else "too wide" if whole > RIGHT[1] else "about right"
     p = scored_points(truth=truth, predicted=predicted, weights=weights)
     off = np.abs(p.predictive.score(p.truth))
     order = np.argsort(off)

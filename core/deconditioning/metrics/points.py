@@ -59,22 +59,22 @@ def scored_points(*, truth: np.ndarray, predicted: Predicted, weights: np.ndarra
     spread = predicted.sd if isinstance(predicted, Predictive) else None
     mean = predicted.mean if isinstance(predicted, Predictive) else predicted
     arrays = {"truth": truth, "mean": mean, "sd": spread, "weights": weights}
-    given = {name: np.asarray(a, dtype=float) for name, a in arrays.items() if a is not None}
-    for name, array in given.items():
-        if array.shape != given["truth"].shape:
+    present = {name: np.asarray(a, dtype=float) for name, a in arrays.items() if a is not None}
+    for name, array in present.items():
+        if array.shape != present["truth"].shape:
             raise InputError(
-                f"`{name}` has the shape {array.shape}, `truth` {given['truth'].shape}: give one value per pixel."
+                f"`{name}` has the shape {array.shape}, `truth` {present['truth'].shape}: give one value per pixel."
             )
     for name in ("sd", "weights"):
-        if name in given and bool((given[name] < 0).any()):
-            raise InputError(f"`{name}` has a negative value, {np.nanmin(given[name]):g}: give values from 0.")
-    there = np.logical_and.reduce([np.isfinite(array) for array in given.values()])
-    if "weights" in given:
-        there &= given["weights"] > 0
+        if name in present and bool((present[name] < 0).any()):
+            raise InputError(f"`{name}` has a negative value, {np.nanmin(present[name]):g}: give values from 0.")
+    there = np.logical_and.reduce([np.isfinite(array) for array in present.values()])
+    if "weights" in present:
+        there &= present["weights"] > 0
     if not there.any():
         raise InputError(
             "Truth and prediction have no pixels in common, so there is nothing to score: give the same grid."
         )
-    w = given["weights"][there] if "weights" in given else np.ones(int(there.sum()))
-    own = predicted[there] if isinstance(predicted, Predictive) else None
-    return Points(given["truth"][there], given["mean"][there], w / w.sum(), there, own)
+    w = present["weights"][there] if "weights" in present else np.ones(int(there.sum()))
+    predictive = predicted[there] if isinstance(predicted, Predictive) else None
+    return Points(present["truth"][there], present["mean"][there], w / w.sum(), there, predictive)

@@ -165,9 +165,9 @@ class Predictive:
             parts = (slice(begin, begin + _TILE) for begin in range(0, len(values), _TILE))
             return np.concatenate([self[part]._quantile_loss(values[part]) for part in parts])
         count = -(-(_LEVELS + 1) // len(self.parts))
-        own = np.arange(1, count) / count if len(self.parts) == 1 else (np.arange(count) + 0.5) / count
-        nodes: Any = [centre + z * spread for _, centre, spread in self.parts for z in ndtri(own)]
-        levels: Any = own
+        levels_of_part = np.arange(1, count) / count if len(self.parts) == 1 else (np.arange(count) + 0.5) / count
+        nodes: Any = [centre + z * spread for _, centre, spread in self.parts for z in ndtri(levels_of_part)]
+        levels: Any = levels_of_part
         if len(self.parts) > 1:
             nodes = np.sort(nodes, axis=0)
             levels = np.stack([ndtr(self._score(node)) for node in nodes])

@@ -46,11 +46,11 @@ def area_to_point_kernel(
     "product" multiplies the two; ``across`` is the side of a cell if the bags are points; ``local_slopes`` adds slopes
     that vary from place to place to a sum. Raises ``InputError`` without coordinates.
     """
-    place = tuple(name for name in names if name in coordinates)
+    located = tuple(name for name in names if name in coordinates)
     rest = tuple(name for name in names if name not in coordinates)
-    if not place:
+    if not located:
         raise InputError("This model needs the locations of the cells: add the coordinates to the covariates.")
-    rough, mean = Factor(spatial, place, (1.0,)), Factor("constant", place, ())
+    rough, mean = Factor(spatial, located, (1.0,)), Factor("constant", located, ())
     smooth, terms = Factor(covariates, rest, (1.0,) * len(rest)) if rest and covariates else None, [Term((rough,))]
     if smooth is not None and structure == "product":
         terms = [Term((rough, smooth))]
@@ -60,7 +60,7 @@ def area_to_point_kernel(
         lines = Factor("linear", rest, (1.0,) * len(rest))
         terms.append(Term((lines,)))
         if local_slopes and structure == "sum":  # a product varies from place to place anyhow
-            terms.append(Term((Factor(_LOCAL, place, (1.0,)), lines)))
+            terms.append(Term((Factor(_LOCAL, located, (1.0,)), lines)))
     return held_to(KernelSpec((*terms, Term((mean,), MEAN_VARIANCE))), bags, names, coordinates, across)
 
 
@@ -81,28 +81,28 @@ def held_to(
     kernel: KernelSpec, bags: Bags, names: tuple[str, ...], coordinates: tuple[str, ...], across: float | None = None
 ) -> KernelSpec:
     """The kernel of the same families where learning starts and priors have their centres, wherever this one is."""
-    place = tuple(name for name in names if name in coordinates)
-    across = across or cell_width(bags.inputs[:, [names.index(name) for name in place]], bags)
-    return KernelSpec(tuple(_begun_term(term, place, across) for term in kernel.terms))
+    located = tuple(name for name in names if name in coordinates)
+    across = across or cell_width(bags.inputs[:, [names.index(name) for name in located]], bags)
+    return KernelSpec(tuple(_begun_term(term, located, across) for term in kernel.terms))
 
 
-def _begun_term(term: Term, place: tuple[str, ...], across: float) -> Term:
+def _begun_term(term: Term, located: tuple[str, ...], across: float) -> Term:
     if all(factor.kind.without_scales for factor in term.factors):
         return term
-    rough = any(set(factor.columns) & set(place) for factor in term.factors)
+    rough = any(set(factor.columns) & set(located) for factor in term.factors)
     local = is_local_slopes(term)
-    factors = tuple(_begun(factor, place, across, INVERSE_LOCAL_SLOPE if local else INVERSE_SLOPE)
+    factors = tuple(_begun(factor, located, across, INVERSE_LOCAL_SLOPE if local else INVERSE_SLOPE)
                     for factor in term.factors)  # fmt: skip
     plain = local or (len(factors) == 1 and factors[0].kind.slopes_for_scales)
     return Term(factors, 1.0 if plain else _ROUGH_VARIANCE if rough else _SMOOTH_VARIANCE)
 
 
-def _begun(factor: Factor, place: tuple[str, ...], across: float, inverse_slope: float) -> Factor:
+def _begun(factor: Factor, located: tuple[str, ...], across: float, inverse_slope: float) -> Factor:
     """A factor where learning starts; of its parameters only an exponent has another start than its family's."""
     if factor.kind.slopes_for_scales:
         scale = inverse_slope
     else:
-        scale = _CELLS * across if set(factor.columns) & set(place) else _SMOOTH
+        scale = _CELLS * across if set(factor.columns) & set(located) else _SMOOTH
     parameters = {"alpha": _EXPONENT} if factor.family == "powered_exponential" else {}
     return Factor(factor.family, factor.columns, (scale,) * len(factor.lengthscales), parameters)
 

@@ -126,8 +126,8 @@ def condition(
     root, signs = factor.half_solve(weights.T).T, None
     if carried is not None:
         halved = factor.half_solve(factor.half_solve(carried).T)
-        kept = torch.eye(len(residual), dtype=root.dtype, device=root.device) - 0.5 * (halved + halved.T)
-        values, vectors = linalg.eigen(kept, "covariance of the pseudo-targets")
+        projected = torch.eye(len(residual), dtype=root.dtype, device=root.device) - 0.5 * (halved + halved.T)
+        values, vectors = linalg.eigen(projected, "covariance of the pseudo-targets")
         root, signs = root @ (vectors * values.abs().sqrt()), torch.sign(values)
     evidence = linalg.log_normal_density(residual, factor)
     return Conditioning(weights, noise, residual, factor, dual, root, evidence, carried, signs)

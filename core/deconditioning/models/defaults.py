@@ -54,12 +54,12 @@ def _default_kernel(
     ``structure`` is "sum" (Chau et al. 2021, §5.2) or "product". Lengthscales are medians of pairwise distances;
     the total variance is one.
     """
-    place = tuple(name for name in names if name in coordinates)
+    located = tuple(name for name in names if name in coordinates)
     rest = tuple(name for name in names if name not in coordinates)
     factors: list[Factor] = []
-    if place:
-        columns = [names.index(name) for name in place]
-        factors.append(Factor(spatial, place, (median_distance(values[:, columns]),)))
+    if located:
+        columns = [names.index(name) for name in located]
+        factors.append(Factor(spatial, located, (median_distance(values[:, columns]),)))
     if rest:
         scales = tuple(median_distance(values[:, [names.index(name)]]) for name in rest)
         factors.append(Factor(other, rest, (1.0,) * len(rest) if family_of(other).slopes_for_scales else scales))

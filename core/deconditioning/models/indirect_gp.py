@@ -108,9 +108,9 @@ def condition_on_gram(
     """Condition with a given K̄, which a page caches while λ, σ and ς change."""
     weights, noise = weights_and_noise(spec, data, columns, bag_gram)
     residual = data.targets - spec.model.expected(weights, spec.mean)
-    given = condition(bag_gram, weights, noise, residual, data.covariance)
+    conditioning = condition(bag_gram, weights, noise, residual, data.covariance)
     alike = data.points is None and data.errors is None and not spec.model.knows_unknown
-    return replace(given, points=data.points, alike=alike)
+    return replace(conditioning, points=data.points, alike=alike)
 
 
 def refuse_dense(points: int) -> None:
@@ -145,7 +145,7 @@ class IndirectPosterior:
         return self.spec.kernel.build(self.columns.inputs).to(self.bags.bags.inputs.device)
 
     @property
-    def _seen(self) -> list[tuple[KernelSpec, SortedBags]]:
+    def _parts(self) -> list[tuple[KernelSpec, SortedBags]]:
         """The parts of k with the bags that each is seen through."""
         if self.footprints is None:
             return [(self.spec.kernel, self.bags)]
@@ -157,7 +157,7 @@ class IndirectPosterior:
         """The bag sums at each input."""
         result = [
             cross(kernel.build(self.columns.inputs).to(inputs.device), bags, inputs, check=check)
-            for kernel, bags in self._seen
+            for kernel, bags in self._parts
         ]
         return result[0] if len(result) == 1 else torch.cat(result)
 
@@ -177,13 +177,14 @@ class IndirectPosterior:
         sums: Callable[[slice], Float[Tensor, "B n"]] | None = None,
     ) -> tuple[Float[Tensor, " P"], Float[Tensor, " P"]]:
         """Both in one pass; ``sums`` gives c for inputs that need not be summed pair by pair."""
-        kernel, given = self._kernel(), self.conditioning
+        kernel, conditioning = self._kernel(), self.conditioning
 
         def tile(part: slice) -> Moments:
+            """Moments at one part of the inputs."""
             result = sums(part) if sums else self.sums(inputs[part], check)
-            return given.moments(result, diagonal(kernel, inputs[part]))
+            return conditioning.moments(result, diagonal(kernel, inputs[part]))
 
-        mean, variance = read_moments(inputs[:, 0], tile, check, tile_points(len(given.weights), inputs.device))
+        mean, variance = read_moments(inputs[:, 0], tile, check, tile_points(len(conditioning.weights), inputs.device))
         return self.spec.mean + mean, variance
 
     def covariance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "P P"]:
@@ -200,9 +201,9 @@ class IndirectPosterior:
         Each prior draw ``f`` has its own random Fourier frequencies, so the covariance over draws is exactly ``k``.
         Source: Wilson et al. 2020, *Efficiently sampling functions from GP posteriors*.
         """
-        seen = self._seen
+        parts = self._parts
         with torch.no_grad():
-            draws = [self._prior_and_dual(seen, inputs, generator) for _ in range(count)]
+            draws = [self._prior_and_dual(parts, inputs, generator) for _ in range(count)]
             moved = []
             for x in inputs.split(POINTS):
                 sums = self.sums(x).T
@@ -210,12 +211,12 @@ class IndirectPosterior:
             return self.spec.mean + torch.stack([prior for prior, _ in draws]) + torch.cat(moved, dim=1)
 
     def _prior_and_dual(
-        self, seen: list[tuple[KernelSpec, SortedBags]], inputs: Float[Tensor, "P d"], generator: torch.Generator
+        self, parts: list[tuple[KernelSpec, SortedBags]], inputs: Float[Tensor, "P d"], generator: torch.Generator
     ) -> tuple[Float[Tensor, " P"], Float[Tensor, " n"]]:
         """One prior draw at the inputs, and what moves it to the data."""
         device = self.bags.bags.inputs.device
         draws: list[tuple[PriorDraw, Bags]] = [
-            (draw_prior(kernel, self.columns.inputs, generator, device), bags.bags) for kernel, bags in seen
+            (draw_prior(kernel, self.columns.inputs, generator, device), bags.bags) for kernel, bags in parts
         ]
         means = torch.cat([bags.mean(_everywhere(prior, bags.inputs)) for prior, bags in draws])
         contamination = self.bags.bags.contamination
@@ -225,7 +226,7 @@ class IndirectPosterior:
 
 def pathwise_dual(
     spec: ModelSpec,
-    given: Conditioning,
+    conditioning: Conditioning,
     means: Float[Tensor, "n D"],
     contamination: Float[Tensor, " B"],
     generator: torch.Generator,
@@ -237,16 +238,21 @@ def pathwise_dual(
     """
     rows, draws = means.shape
     fine = _normal(rows * draws, generator, means).reshape(draws, rows).T
-    coarse = _normal(len(given.residual) * draws, generator, means).reshape(draws, -1).T
-    if not given.alike:
-        fine, coarse = torch.zeros_like(fine), linalg.cholesky(given.noise, "noise of the targets").lower @ coarse
+    coarse = _normal(len(conditioning.residual) * draws, generator, means).reshape(draws, -1).T
+    if not conditioning.alike:
+        fine, coarse = (
+            torch.zeros_like(fine),
+            linalg.cholesky(conditioning.noise, "noise of the targets").lower @ coarse,
+        )
     else:
         fine = fine * (contamination * spec.point_noise).sqrt()[:, None]
         coarse = coarse * spec.noise**0.5
-    if given.carried is not None:
+    if conditioning.carried is not None:
         more = _normal(len(coarse) * draws, generator, means).reshape(draws, -1).T
-        coarse = coarse + linalg.root(given.carried) @ more
-    return given.weights @ given.factor.solve(given.residual[:, None] - given.weights.T @ (means + fine) - coarse)
+        coarse = coarse + linalg.root(conditioning.carried) @ more
+    return conditioning.weights @ conditioning.factor.solve(
+        conditioning.residual[:, None] - conditioning.weights.T @ (means + fine) - coarse
+    )
 
 
 def _everywhere(prior: PriorDraw, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]:

@@ -43,13 +43,13 @@ class LeftOut:
         return float(-0.5 * terms.mean())
 
 
-def leave_one_out(given: Conditioning) -> LeftOut:
+def leave_one_out(conditioning: Conditioning) -> LeftOut:
     """``e_j = [S⁻¹r]_j / [S⁻¹]_jj`` and ``v_j = 1 / [S⁻¹]_jj``, with fixed W and hyperparameters.
 
     Source: Rasmussen and Williams 2006, eq. 5.10-5.12, with the covariance S of the targets.
     """
-    precision = given.factor.inverse_diagonal()
-    return LeftOut(given.factor.solve(given.residual) / precision, 1 / precision)
+    precision = conditioning.factor.inverse_diagonal()
+    return LeftOut(conditioning.factor.solve(conditioning.residual) / precision, 1 / precision)
 
 
 def left_out(

@@ -89,17 +89,17 @@ def near(places: Places, position: Float[Tensor, "P p"]) -> Near:
     return Near(torch.as_tensor(cell).to(position.device), weight.to(position.device))
 
 
-def local_scale(given: Conditioning, own: Places, places: Places) -> LocalScale:
-    """κ at ``places`` from the residuals of the targets that are cells, ``own``, row by row; points come behind them.
+def local_scale(conditioning: Conditioning, targets: Places, places: Places) -> LocalScale:
+    """κ at ``places`` from the residuals of the ``targets`` that are cells, row by row; points come behind them.
 
     See `scale_of_squares`.
     """
     with torch.no_grad():
-        left_out = leave_one_out(given).first(given.cells)
-        return scale_of_squares(left_out.error.square() / left_out.variance, own, places)
+        left_out = leave_one_out(conditioning).first(conditioning.cells)
+        return scale_of_squares(left_out.error.square() / left_out.variance, targets, places)
 
 
-def scale_of_squares(squares: Float[Tensor, " M"], own: Places, places: Places) -> LocalScale:
+def scale_of_squares(squares: Float[Tensor, " M"], targets: Places, places: Places) -> LocalScale:
     """κ at ``places`` from squared standardised residuals of left-out targets, or their means over several times.
 
     Normalised so that the residuals over κ, with each κ from the other targets, have mean square one.
@@ -107,9 +107,9 @@ def scale_of_squares(squares: Float[Tensor, " M"], own: Places, places: Places) 
     Source: Rasmussen and Williams 2006, §3.4, with W = ½ I; leave-one-out modes as in §5.4.2.
     """
     with torch.no_grad():
-        centres = _centres(own.position)
+        centres = _centres(targets.position)
         every = [(_Features(centres, *candidate), candidate) for candidate in CANDIDATES]
-        fits = [(_laplace(squares, features(own)), features, candidate) for features, candidate in every]
+        fits = [(_laplace(squares, features(targets)), features, candidate) for features, candidate in every]
         fit, features, (amplitude, reach) = max(fits, key=lambda each: each[0].evidence)
         logs = features(places) @ fit.weights
         level = (squares * torch.exp(-fit.left_out)).mean()

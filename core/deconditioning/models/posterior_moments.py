@@ -10,7 +10,7 @@ from deconditioning.errors import Check, never
 
 #: Points of a tile, and the most entries of its bag sums (float64: 64 MB); a tile has a few points at the least. On a
 #: GPU, where a call costs more than its numbers, both are so many times larger.
-POINTS, SUMS, LEAST, _ON_GPU = 8192, 1 << 23, 256, 16
+POINTS, _SUMS, _LEAST, _ON_GPU = 8192, 1 << 23, 256, 16
 
 #: Mean and variance, each (n,), of a stretch of n points.
 Moments = tuple[Float[Tensor, " n"], Float[Tensor, " n"]]
@@ -27,7 +27,7 @@ def averaged_moments(weights: Sequence[float], moments: Sequence[Moments]) -> Mo
 def tile_points(bags: int, device: torch.device) -> int:
     """Points of a tile whose sums over so many bags are held at once."""
     larger = 1 if device.type == "cpu" else _ON_GPU
-    return max(LEAST, min(larger * POINTS, larger * SUMS // bags))
+    return max(_LEAST, min(larger * POINTS, larger * _SUMS // bags))
 
 
 def read_moments(

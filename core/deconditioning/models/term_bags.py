@@ -44,14 +44,14 @@ def _of_place(kernel: KernelSpec, place: tuple[str, ...]) -> tuple[int, ...]:
 def separate_bags(spec: ModelSpec, place: tuple[str, ...], bags: Bags, footprints: Bags) -> tuple[TermBags, TermBags]:
     """What goes through the bags, and the terms of the place, which go through the footprints; ``InputError`` where
     either is nothing."""
-    own = _of_place(spec.kernel, place)
-    rest = tuple(index for index in range(len(spec.kernel.terms)) if index not in own)
-    if not (own and rest):
+    local = _of_place(spec.kernel, place)
+    rest = tuple(index for index in range(len(spec.kernel.terms)) if index not in local)
+    if not (local and rest):
         raise InputError(
             f"The model '{spec.model.name}' needs a term in location alone and a mediated term in the covariates: use "
             "both and add their kernels, or choose another model."
         )
-    return TermBags(bags, rest), TermBags(footprints, own)
+    return TermBags(bags, rest), TermBags(footprints, local)
 
 
 def bags_of_terms(spec: ModelSpec, data: IndirectData, place: tuple[str, ...]) -> tuple[TermBags, ...]:
@@ -67,15 +67,16 @@ def bag_gram_of(
     over: Callable[[Bags, Check], BagGram] = over_pairs,
 ) -> BagGram:  # fmt: skip
     """K̄ over every pair of points, for a kernel like that of ``spec`` at any hyperparameters; a part by ``over``."""
-    return beside([(part, over(part.bags, check)) for part in bags_of_terms(spec, data, place)])
+    return block_diagonal([(part, over(part.bags, check)) for part in bags_of_terms(spec, data, place)])
 
 
-def beside(parts: list[tuple[TermBags, BagGram]]) -> BagGram:
+def block_diagonal(parts: list[tuple[TermBags, BagGram]]) -> BagGram:
     """K̄ of independent parts of a kernel, each with its own K̄, as blocks."""
     if len(parts) == 1:
         return parts[0][1]
 
     def gram(kernel: gpytorch.kernels.Kernel) -> Float[Tensor, "n n"]:
+        """The block-diagonal K̄ of the whole kernel."""
         return torch.block_diag(*(over(part.built(kernel)) for part, over in parts))
 
     return gram

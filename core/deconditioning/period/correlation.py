@@ -72,9 +72,9 @@ def correlation_of_errors(errors: np.ndarray, days: np.ndarray) -> TimeCorrelati
     gram /= np.diag(gram).mean()
     step = float(np.median(np.diff(days)))
     upper = np.triu_indices(len(days), 1)
-    lags, place = np.unique(np.round((days[upper[1]] - days[upper[0]]) / step, 3), return_inverse=True)
-    count = np.bincount(place)
-    rho = np.bincount(place, gram[upper]) / count
+    lags, lag_index = np.unique(np.round((days[upper[1]] - days[upper[0]]) / step, 3), return_inverse=True)
+    count = np.bincount(lag_index)
+    rho = np.bincount(lag_index, gram[upper]) / count
     lag, weight = np.concatenate([[0.0], lags * step]), np.sqrt(np.concatenate([[_AT_ZERO], count]))
     scales = [0.0, *(step * 2.0 ** np.arange(-1, math.ceil(math.log2(len(days))))), math.inf]
     candidates = [(scale, False) for scale in scales]
@@ -98,6 +98,7 @@ def correlation_of_cells(
     step = float(np.median(np.diff(days)))
 
     def evidence(log_scale: float) -> float:
+        """The log evidence at log τ/step."""
         between = TimeCorrelation(((1.0, step * math.exp(log_scale), False),)).matrix(days)
         return separable_evidence(values, vectors, between, targets, noise)
 

@@ -37,21 +37,21 @@ def period_dataset(result: PeriodResult, statistics: Sequence[PeriodStatistic] =
     return whole
 
 
-def _with_statistic(dataset: "xr.Dataset", given: PeriodStatistic, place: tuple[Any, ...]) -> "xr.Dataset":
+def _with_statistic(dataset: "xr.Dataset", result: PeriodStatistic, dims_of_grid: tuple[Any, ...]) -> "xr.Dataset":
     """The dataset with a statistic, along a dimension of its own where it has several groups."""
-    statistic = given.statistic
+    statistic = result.statistic
     grouped = len(statistic.groups) > 1 or bool(statistic.groups[0])
-    dims = (f"{statistic.name}_group", *place) if grouped else place
+    dims = (f"{statistic.name}_group", *dims_of_grid) if grouped else dims_of_grid
     words = {
         "": "mean over joint draws of the {}", "_sd": "posterior standard deviation of the {}",
         "_low": "5 % quantile of the {}", "_high": "95 % quantile of the {}",
         "_sd_if_fixed": "standard deviation of the {} if errors never change with time", "_truth": "true {}",
     }  # fmt: skip
-    values = (given.mean, given.sd, given.low, given.high, given.sd_if_fixed, given.truth)
+    values = (result.mean, result.sd, result.low, result.high, result.sd_if_fixed, result.truth)
     for (ending, sentence), rows in zip(words.items(), values, strict=True):
         if rows is not None:
             about = {"long_name": sentence.format(statistic.long_name), "units": statistic.units}
-            if given.sd_if_fixed is not None and ending in ("_low", "_high"):
+            if result.sd_if_fixed is not None and ending in ("_low", "_high"):
                 about["comment"] = f"too narrow: without errors that never change, see {statistic.name}_sd_if_fixed"
             dataset[f"{statistic.name}{ending}"] = (dims, rows if grouped else rows[0], about)
     return dataset.assign_coords({dims[0]: list(statistic.groups)}) if grouped else dataset

@@ -47,16 +47,17 @@ def residuals_of_kernel(
 
     Source: Wilson et al. 2020, *Efficiently sampling functions from GP posteriors*.
     """
-    given = group.given
-    root = linalg.root(given.noise, "noise of the targets")
+    conditioning = group.given
+    root = linalg.root(conditioning.noise, "noise of the targets")
 
     def draw(count: int, generator: torch.Generator) -> Float[Tensor, "count P"]:
+        """Standardised errors (count, P)."""
         prior, means = kernel_draws(spec, problem, count, generator)
         noise = root @ normal((len(root), count), generator).to(root)
-        dual = given.weights @ given.factor.solve(given.weights.T @ means.to(root) + noise)
+        dual = conditioning.weights @ conditioning.factor.solve(conditioning.weights.T @ means.to(root) + noise)
         result = torch.empty(count, sums.pixels, dtype=torch.float64)
-        for part, cross, own in sums.tiles():
-            sd = given.variance(cross, own).sqrt().clamp_min(1e-12)
+        for part, cross, prior_variance in sums.tiles():
+            sd = conditioning.variance(cross, prior_variance).sqrt().clamp_min(1e-12)
             result[:, part] = ((prior[part].T.to(root) - dual.T @ cross) / sd).cpu()
         return result
 

@@ -87,6 +87,7 @@ def _summed_by_region(spec: ModelSpec, problem: DownscalingProblem, device: torc
     rows, columns = torch.as_tensor(problem.pixel) // shape[1], torch.as_tensor(problem.pixel) % shape[1]
 
     def tile(part: slice) -> tuple[Tensor, Tensor]:
+        """Bag sums (B, n) and prior variances (n,) at the pixels of ``part``."""
         cells = None
         if wide is not None:
             first, last = int(rows[part][0]), int(rows[part][-1]) + 1
@@ -132,12 +133,12 @@ def some_times(groups: Sequence[Together], times: Int[np.ndarray, " k"]) -> list
     """Each group with some of the times alone, perhaps none, counted by their place among these."""
     result = []
     for group in groups:
-        own = group.times.cpu().numpy()
-        there = np.flatnonzero(np.isin(own, times))
-        place = torch.as_tensor(np.searchsorted(times, own[there])).to(group.times.device)
-        kept = torch.as_tensor(there).to(group.residual.device)
-        residual, duals = group.residual[:, kept], group.duals[:, kept]
-        result.append(replace(group, times=place, residual=residual, duals=duals))
+        group_times = group.times.cpu().numpy()
+        there = np.flatnonzero(np.isin(group_times, times))
+        index = torch.as_tensor(np.searchsorted(times, group_times[there])).to(group.times.device)
+        columns = torch.as_tensor(there).to(group.residual.device)
+        residual, duals = group.residual[:, columns], group.duals[:, columns]
+        result.append(replace(group, times=index, residual=residual, duals=duals))
     return result
 
 
@@ -150,9 +151,11 @@ def condition_times(
     weights, noise = weights_and_noise(spec, data, columns_of(problem), gram)
     residual, result = targets - spec.model.expected(weights, spec.mean)[:, None], []
     for rows, times in gap_patterns(targets):
-        own = residual[rows][:, times]
-        given = condition(gram, weights[:, rows], noise[rows][:, rows], own[:, 0])
-        result.append(Together(rows, times, given, own, given.weights @ given.factor.solve(own)))
+        residuals = residual[rows][:, times]
+        conditioning = condition(gram, weights[:, rows], noise[rows][:, rows], residuals[:, 0])
+        result.append(
+            Together(rows, times, conditioning, residuals, conditioning.weights @ conditioning.factor.solve(residuals))
+        )
     return result
 
 
@@ -191,8 +194,8 @@ def pooled_scale(
         squares[group.rows] += relative.sum(1)
         counts[group.rows] += len(group.times)
     known, where = counts > 0, local_scale_inputs(problem)
-    own = where.of(problem.target_cell[known.cpu().numpy()]).to(device)
-    every = scale_of_squares(squares[known] / counts[known], own, where.places.to(device))
+    targets = where.of(problem.target_cell[known.cpu().numpy()]).to(device)
+    every = scale_of_squares(squares[known] / counts[known], targets, where.places.to(device))
     scale = widening(every, count, below=INTEGRATED)  # a period takes its hyperparameters as known
     near = where.pixels
     return scale.at(Near(near.cell.to(device), near.weight.to(device)))

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 #: Times that the correlation in time is learned from.
 _LINKED_BY = 500
 #: Bytes of the means of all times that may be held in memory.
-MOST_BYTES = 4_000_000_000
+_MOST_BYTES = 4_000_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,15 +109,17 @@ def downscale_series(
     for block in series.blocks() if series.varying is None else part.blocks():
         sums = pixel_sums(spec, block.problem, device, context.check)
         groups = condition_times(spec, block.problem, block.targets, sums.gram)
-        own, at = (groups, block.times) if series.varying else (some_times(groups, chosen), np.arange(len(part)))
-        means, variances = moments_of_times(sums, own, len(at), context.check, means_only=like is not None)
+        chosen_groups, at = (
+            (groups, block.times) if series.varying else (some_times(groups, chosen), np.arange(len(part)))
+        )
+        means, variances = moments_of_times(sums, chosen_groups, len(at), context.check, means_only=like is not None)
         if like is None:
             scale = pooled_scale(spec, block.problem, groups)
             sds = [spec.value_sd(v if scale is None else scale.square() * v).cpu().numpy() for v in variances]
             spreads = [series.scale * block.problem.on_grid(sd) for sd in sds]
         else:
             spreads = list(like.spreads)
-        filled.add(part, block.problem, at, own, (means + spec.mean).numpy(), spreads)
+        filled.add(part, block.problem, at, chosen_groups, (means + spec.mean).numpy(), spreads)
     jitter = filled.jitter
     return PeriodResult(
         part, spec, spec_to_settings(settings, spec), filled.means, np.stack(filled.spreads), filled.spread_of,
@@ -133,7 +135,7 @@ def of_a_series(series: Series, settings: DownscaleSettings, times: int) -> Down
         raise InputError("A period is downscaled without a warp of the target: leave `warp` out, or one time at once.")
     settings = completed(series.problem, settings.replace(average=False, choose=False, warp="none"))
     needed = 8 * times * series.problem.grid.area.size
-    if needed > MOST_BYTES:
+    if needed > _MOST_BYTES:
         raise InputError(
             f"{times} times of {series.problem.grid.area.size:,} pixels need {needed / 1e9:.1f} GB: choose fewer times "
             "or a region, or `--output OUT.zarr`, which the command writes piece by piece."
@@ -176,9 +178,9 @@ class _Filled:
 def _residuals(series: Series, spec: ModelSpec, sums: PixelSums, groups: Sequence[Together]) -> Residuals:
     """Joint draws of the errors, as long-lived as the evidence of the cells has them."""
     largest = max(groups, key=lambda group: len(group.times))
-    given, times = largest.given, largest.times.cpu().numpy()
+    conditioning, times = largest.given, largest.times.cpu().numpy()
     constant = sum(term.scale for term in spec.kernel.terms if all(f.family == "constant" for f in term.factors))
-    covariance = given.weights.T @ (sums.gram - constant) @ given.weights + given.noise
+    covariance = conditioning.weights.T @ (sums.gram - constant) @ conditioning.weights + conditioning.noise
     some = times[np.unique(np.linspace(0, len(times) - 1, min(_LINKED_BY, len(times))).round().astype(int))]
     days = days_of([series.dates[time] for time in some])
     correlation = TimeCorrelation(((1.0, 0.0, False),))

@@ -21,7 +21,7 @@ from deconditioning.period.times import chosen_times, time_dimension
 from deconditioning.period.varying import ProblemsInTime, varying_problems
 
 #: Opens the fields of a key.
-Opener = Callable[[str], Fields]
+_Opener = Callable[[str], Fields]
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ class Series:
         )
 
 
-def read_series(source: Source, spec: DownscalingSpec, opener: Opener, words: Sequence[str]) -> Series:
+def read_series(source: Source, spec: DownscalingSpec, opener: _Opener, words: Sequence[str]) -> Series:
     """The series of the times that ``words`` mean (`chosen_times`) of a source's target; others are not read.
 
     One file: cells are means of its target over blocks, which stays as truth. Two files: cells are those of the coarse
@@ -139,9 +139,9 @@ def read_series(source: Source, spec: DownscalingSpec, opener: Opener, words: Se
     per_area = as_density(owner, spec, np.ones(shape), owner.grid)[0]
     read = _Reader(owner, spec.target, dim, {**spec.select, **spec.coarse_select}, per_area)
     numbered = np.arange(np.prod(shape), dtype=float).reshape(shape)
-    place = _problem_of(source, spec, opener, dim, numbered, are_sums=False)
-    cells = _cell_reader(place)
-    coarse, mean, partly = _all_cells(read, cells, requested, place)
+    numbered_problem = _problem_of(source, spec, opener, dim, numbered, are_sums=False)
+    cells = _cell_reader(numbered_problem)
+    coarse, mean, partly = _all_cells(read, cells, requested, numbered_problem)
     problem = _problem_of(source, spec, opener, dim, mean)
     observed = coarse[:, problem.target_cell]
     there = np.flatnonzero(np.isfinite(observed).any(axis=1))
@@ -150,7 +150,7 @@ def read_series(source: Source, spec: DownscalingSpec, opener: Opener, words: Se
     series = Series(
         replace(problem, target_scale=Scale(0.0, scale)), dim, tuple(labels[n] for n in chosen),
         tuple(read.date(n) for n in chosen), coarse[there], level,
-        None if place.truth is None else _truth(place.truth, read, chosen),
+        None if numbered_problem.truth is None else _truth(numbered_problem.truth, read, chosen),
         SeriesFile(labels, lambda index: cells(read(index))),
         notes=_notes(labels, requested, chosen, partly),
     )  # fmt: skip
@@ -159,21 +159,21 @@ def read_series(source: Source, spec: DownscalingSpec, opener: Opener, words: Se
 
 
 def _all_cells(
-    read: "_Reader", cells: Callable[[np.ndarray], np.ndarray], requested: list[int], place: DownscalingProblem
+    read: "_Reader", cells: Callable[[np.ndarray], np.ndarray], requested: list[int], numbered: DownscalingProblem
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Coarse values (T, cells) of the chosen times, the mean (H, W) over them of the field as the file has it, and how
     many pixels with a value at some time have none at another at which their cell has one.
     """
     shape, rows = read.fields.grid.shape, []
-    total, count, lacking = np.zeros(shape), np.zeros(shape), np.zeros(place.grid.shape, dtype=bool)
-    pixels = None if place.truth is None else place.truth.astype(int)
+    total, count, lacking = np.zeros(shape), np.zeros(shape), np.zeros(numbered.grid.shape, dtype=bool)
+    pixels = None if numbered.truth is None else numbered.truth.astype(int)
     for index in requested:
         values = read(index)
         rows.append(cells(values))
         total += np.nan_to_num(values)
         count += np.isfinite(values)
         if pixels is not None:
-            lacking |= ~np.isfinite(values.flat[pixels]) & np.isfinite(rows[-1])[place.cell]
+            lacking |= ~np.isfinite(values.flat[pixels]) & np.isfinite(rows[-1])[numbered.cell]
     partly = 0 if pixels is None else int((lacking & (count.flat[pixels] > 0)).sum())
     with np.errstate(invalid="ignore"):
         return np.stack(rows), np.where(count > 0, total / count, np.nan) / read.per_area, partly
@@ -191,10 +191,10 @@ def _scale_of(observed: np.ndarray, target: str, times: int) -> tuple[np.ndarray
 
 
 def _notes(labels: Sequence[str], requested: list[int], there: list[int], partly: int) -> tuple[str, ...]:
-    notes, gone = [], [labels[n] for n in requested if n not in set(there)]
-    if gone:
+    notes, hidden = [], [labels[n] for n in requested if n not in set(there)]
+    if hidden:
         notes.append(
-            f"{len(gone)} of {len(requested)} times have no visible value and are left out, the first {gone[0]}."
+            f"{len(hidden)} of {len(requested)} times have no visible value and are left out, the first {hidden[0]}."
         )
     if partly:
         notes.append(
@@ -236,9 +236,13 @@ class _Reader:
 
 
 def _check_cells_alone(source: Source, spec: DownscalingSpec) -> None:
-    beside = {"Regions": source.regions, "Stations": source.stations or source.scored, "Errors of cells": spec.error}
-    for what, given in beside.items():
-        if given:
+    unsuitable = {
+        "Regions": source.regions,
+        "Stations": source.stations or source.scored,
+        "Errors of cells": spec.error,
+    }
+    for what, value in unsuitable.items():
+        if value:
             raise InputError(f"{what} are of one time: leave them out, or downscale one time.")
 
 
@@ -257,12 +261,13 @@ def _with_field(fields: Fields, name: str, values: np.ndarray, are_sums: bool) -
 
 
 def _problem_of(
-    source: Source, spec: DownscalingSpec, opener: Opener, dim: str, values: np.ndarray, *, are_sums: bool = True
+    source: Source, spec: DownscalingSpec, opener: _Opener, dim: str, values: np.ndarray, *, are_sums: bool = True
 ) -> DownscalingProblem:
     """The problem of the source with other values of the target, without its times; ``are_sums`` if its own are."""
     key = source.coarse or source.fields
 
     def open_with(each: str) -> Fields:
+        """Fields of a key, those of the target with the given values."""
         fields = opener(each)
         return _with_field(fields, spec.target, values, are_sums) if each == key else fields
 
@@ -270,20 +275,20 @@ def _problem_of(
         raise InputError(
             "The coarse file is also the file of the covariates: give the coarse target a file of its own."
         )
-    own = {name: value for name, value in spec.coarse_select.items() if name.rpartition(":")[2] != dim}
+    coarse_select = {name: value for name, value in spec.coarse_select.items() if name.rpartition(":")[2] != dim}
     marks = [mark.partition("=")[::2] if "=" in mark else ("", mark) for mark in spec.missing]
     others = (*spec.covariates, *spec.mediators)  # numbers of cells are no marks of missing values
-    kept = tuple(f"{name}={mark}" for held, mark in marks for name in others if held in ("", name))
-    return build_problem(source, replace(spec, coarse_select=own, missing=kept), open_with)
+    missing = tuple(f"{name}={mark}" for held, mark in marks for name in others if held in ("", name))
+    return build_problem(source, replace(spec, coarse_select=coarse_select, missing=missing), open_with)
 
 
-def _cell_reader(place: DownscalingProblem) -> Callable[[np.ndarray], np.ndarray]:
-    """Coarse values (cells,) from a field of the target's file, where ``place`` is the problem of numbered values."""
-    if place.truth is None:
-        number = place.coarse_truth.ravel().astype(int)
+def _cell_reader(numbered: DownscalingProblem) -> Callable[[np.ndarray], np.ndarray]:
+    """Coarse values (cells,) from a field of the target's file; ``numbered`` is the problem of numbered values."""
+    if numbered.truth is None:
+        number = numbered.coarse_truth.ravel().astype(int)
         return lambda values: values.flat[number]
-    pixels = place.truth.astype(int)
-    return lambda values: place.shares.mean(values.flat[pixels], place.grid.area)
+    pixels = numbered.truth.astype(int)
+    return lambda values: numbered.shares.mean(values.flat[pixels], numbered.grid.area)
 
 
 def _truth(numbers: np.ndarray, read: _Reader, chosen: list[int]) -> Callable[[int], np.ndarray]:

@@ -19,7 +19,7 @@ from deconditioning.period.run import PeriodResult
 from deconditioning.period.series import Series
 
 #: What may be asked for; most of those with a value have a threshold.
-WORDS = ("mean", "month", "season", "max", "min", "trend", "above=VALUE", "below=VALUE", "spell_above=VALUE",
+_WORDS = ("mean", "month", "season", "max", "min", "trend", "above=VALUE", "below=VALUE", "spell_above=VALUE",
          "spell_below=VALUE", "degree_days_above=VALUE", "degree_days_below=VALUE", "return=YEARS")  # fmt: skip
 #: Ends of the central 90 % interval.
 _LOW, _HIGH = 0.05, 0.95
@@ -88,7 +88,7 @@ def period_draws(
 
 
 def statistics_named(words: Sequence[str], series: Series) -> list[Statistic]:
-    """The statistics that are asked for (`WORDS`); ``InputError`` for others, and for months without dates."""
+    """The statistics that are asked for (`_WORDS`); ``InputError`` for others, and for months without dates."""
     return [_named(word, series) for word in words]
 
 
@@ -108,7 +108,7 @@ def _named(word: str, series: Series) -> Statistic:
         return _beyond(word, series)
     plain: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "max": np.max, "min": np.min}
     if name not in plain or value:
-        raise InputError(f"The statistic '{word}' is unknown: choose among {', '.join(WORDS)}.")
+        raise InputError(f"The statistic '{word}' is unknown: choose among {', '.join(_WORDS)}.")
     return Statistic(f"period_{name}", f"{name} of {target} over the period", units, ("",),
                      lambda f: plain[name](f, axis=0)[None])  # fmt: skip
 
@@ -145,7 +145,7 @@ def _beyond(word: str, series: Series) -> Statistic:
         step = float(np.median(np.diff(days_of(series.dates))))
         return Statistic(f"{name}_{key}", f"sum over days of {named}", f"{units} day", ("",),
                          lambda f: step * np.maximum(sign * (f - limit), 0).sum(0)[None])  # fmt: skip
-    raise InputError(f"The statistic '{word}' is unknown: choose among {', '.join(WORDS)}.")
+    raise InputError(f"The statistic '{word}' is unknown: choose among {', '.join(_WORDS)}.")
 
 
 def _longest_run(hits: np.ndarray) -> np.ndarray:
@@ -175,7 +175,7 @@ def _return_level(word: str, value: str, series: Series) -> Statistic:
         )
     about = f"value of {series.problem.long_name} exceeded once in {years:g} years"
     return Statistic(f"return_level_{value.replace('.', '_')}", about, series.problem.units or "1", ("",),
-                     lambda f: gumbel_level(np.stack([f[own].max(0) for own in rows]), years)[None])  # fmt: skip
+                     lambda f: gumbel_level(np.stack([f[year].max(0) for year in rows]), years)[None])  # fmt: skip
 
 
 def gumbel_level(largest: np.ndarray, years: float) -> np.ndarray:
@@ -212,15 +212,15 @@ def period_statistics(
     count = count if draws is None else len(draws)
     if count < 2:
         raise InputError(f"{count} draws cannot show the spread of a statistic: request at least 2.")
-    own: list[list[np.ndarray]] = [[] for _ in requested]
+    draws_of: list[list[np.ndarray]] = [[] for _ in requested]
     widest: list[list[np.ndarray]] = [[] for _ in requested]
     for draw, fixed in period_draws(result, count, seed) if draws is None else draws:
         for n, statistic in enumerate(requested):
-            own[n].append(statistic.of(draw))
+            draws_of[n].append(statistic.of(draw))
             if fixed is not None:
                 widest[n].append(statistic.of(fixed))
     return [
-        _summary(series, each, np.stack(own[n]), np.stack(widest[n]) if widest[n] else None)
+        _summary(series, each, np.stack(draws_of[n]), np.stack(widest[n]) if widest[n] else None)
         for n, each in enumerate(requested)
     ]
 
@@ -239,6 +239,7 @@ def _summary(series: Series, statistic: Statistic, values: np.ndarray, widest: n
     problem = series.problem
 
     def on_grid(rows: np.ndarray) -> np.ndarray:
+        """Values (n, P) at the pixels as maps (n, H, W)."""
         return np.stack([problem.on_grid(row) for row in rows])
 
     truth = None

@@ -29,7 +29,7 @@ _CHUNK = 1_000_000
 
 #: Predicts some of the times of a series with the settings of a model, those of the start if None; the result of the
 #: stretch before, None for the first.
-Predict = Callable[[np.ndarray, dict[str, Any] | None, PeriodResult | None], PeriodResult]
+_Predict = Callable[[np.ndarray, dict[str, Any] | None, PeriodResult | None], PeriodResult]
 
 
 def stretches_of(series: Series) -> list[np.ndarray]:
@@ -43,7 +43,7 @@ def stretches_of(series: Series) -> list[np.ndarray]:
 
 
 def write_stretches(
-    series: Series, predict: Predict, path: Path, *, single: bool, attributes: dict[str, str], request: dict[str, Any],
+    series: Series, predict: _Predict, path: Path, *, single: bool, attributes: dict[str, str], request: dict[str, Any],
     say: Callable[[str], None],
 ) -> PeriodResult:  # fmt: skip
     """Write all times to the store ``path``, those that are not there yet; the result of the last stretch.
@@ -116,5 +116,5 @@ def _begin(dataset: "xr.Dataset", series: Series, path: Path, single: bool, requ
 
 def _write(dataset: "xr.Dataset", dim: str, times: np.ndarray, path: Path) -> None:
     """The fields of some times, at their place in the store."""
-    own = dataset.drop_vars([name for name in dataset.variables if dim not in dataset[name].dims or name == dim])
-    own.to_zarr(path, region={dim: slice(int(times[0]), int(times[-1]) + 1)}, zarr_format=2)
+    timed = dataset.drop_vars([name for name in dataset.variables if dim not in dataset[name].dims or name == dim])
+    timed.to_zarr(path, region={dim: slice(int(times[0]), int(times[-1]) + 1)}, zarr_format=2)

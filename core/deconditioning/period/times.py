@@ -9,7 +9,7 @@ from deconditioning.fields.selecting import is_dated, what_there_is
 
 #: An index, or a stretch of indices with both ends.
 _INDEX = re.compile(r"#\s*(\d+)")
-ALL = "all"
+_ALL = "all"
 
 
 def time_dimension(fields: Fields, name: str) -> str:
@@ -40,10 +40,10 @@ def chosen_times(labels: Sequence[str], words: Sequence[str]) -> list[int]:
     """
     result: set[int] = set()
     for word in words:
-        chosen = _meant(labels, word.strip())
+        chosen = _indices(labels, word.strip())
         if not chosen:
             raise InputError(
-                f"No time matches '{word}': there are {what_there_is(labels)}. Give {ALL}, dates such as "
+                f"No time matches '{word}': there are {what_there_is(labels)}. Give {_ALL}, dates such as "
                 f"{labels[0][:10]}, a range such as {labels[0][:10]}/{labels[-1][:10]}, or indices such as "
                 f"#0/#{len(labels) - 1}."
             )
@@ -51,8 +51,8 @@ def chosen_times(labels: Sequence[str], words: Sequence[str]) -> list[int]:
     return sorted(result)
 
 
-def _meant(labels: Sequence[str], word: str) -> list[int]:
-    if word == ALL:
+def _indices(labels: Sequence[str], word: str) -> list[int]:
+    if word == _ALL:
         return list(range(len(labels)))
     begin, stretch, end = (part.strip() for part in word.partition("/"))
     indices = [_INDEX.fullmatch(part) for part in (begin, end if stretch else begin)]

@@ -45,12 +45,13 @@ class ProblemsInTime:
                 "Covariates that change with time are downscaled over a period only for cells matched directly: omit "
                 "the mediators, or downscale each time alone."
             )
-        own, data = problem.input_scaling, problem.data
+        scaling, data = problem.input_scaling, problem.data
 
         def carried(inputs: Tensor) -> Tensor:
-            factor = inputs.new_tensor([a.sd / b.sd for a, b in zip(own.scales, self.scaling.scales, strict=True)])
+            """Inputs in the problem's scales as inputs in the shared scales."""
+            factor = inputs.new_tensor([a.sd / b.sd for a, b in zip(scaling.scales, self.scaling.scales, strict=True)])
             shift = inputs.new_tensor(
-                [(a.mean - b.mean) / b.sd for a, b in zip(own.scales, self.scaling.scales, strict=True)]
+                [(a.mean - b.mean) / b.sd for a, b in zip(scaling.scales, self.scaling.scales, strict=True)]
             )
             return inputs * factor + shift
 
@@ -78,15 +79,16 @@ def varying_problems(
         return None
 
     def build(time: int) -> DownscalingProblem:
+        """The problem of the time at this position among ``labels``."""
         chosen: dict[str, int | str] = {}
         for key, known in moving.items():
-            place = place_matching(known, labels[time])
-            if place is None:
+            index = place_matching(known, labels[time])
+            if index is None:
                 raise InputError(
                     f"`{key.partition(':')[0]}` has no value at {labels[time]}: choose times at which all covariates "
                     "are known."
                 )
-            chosen[key] = place
+            chosen[key] = index
         target = {f"{spec.target}:{dim}": labels[time]}
         if source.coarse:
             at = replace(spec, select={**spec.select, **chosen}, coarse_select={**spec.coarse_select, **target})

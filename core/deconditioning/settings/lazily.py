@@ -11,14 +11,14 @@ class Lazily(Mapping[str, str]):
         self._look_up = look_up
 
     @cached_property
-    def _found(self) -> Mapping[str, str]:
+    def _options(self) -> Mapping[str, str]:
         return self._look_up()
 
     def __getitem__(self, name: str) -> str:
-        return self._found[name]
+        return self._options[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
+        return iter(self._options)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._options)

@@ -12,13 +12,13 @@ from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, overload
 from deconditioning.errors import InputError
 from deconditioning.wording import slider_text
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 #: A tooltip, or a function that makes one of the settings drawn so far (an instance of their class).
 _Help = str | Callable[[Any], str]
 
 
 @dataclass(eq=False)
-class Setting(Generic[T]):
+class Setting(Generic[_T]):
     """A class attribute of `Settings`; on an instance it reads as its value.
 
     Parameters
@@ -42,7 +42,7 @@ class Setting(Generic[T]):
     """
 
     title: str
-    default: T
+    default: _T
     _: KW_ONLY
     symbol: str = ""
     unit: str = ""
@@ -74,8 +74,8 @@ class Setting(Generic[T]):
     @overload
     def __get__(self, instance: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, instance: object, owner: type) -> T: ...
-    def __get__(self, instance: object | None, owner: type) -> Self | T:
+    def __get__(self, instance: object, owner: type) -> _T: ...
+    def __get__(self, instance: object | None, owner: type) -> Self | _T:
         """The declaration on the class; instances hold their values."""
         return self if instance is None else self.default
 
@@ -123,7 +123,7 @@ class Setting(Generic[T]):
         """The tooltip at these settings; None where it has none."""
         return (self.help if isinstance(self.help, str) else self.help(values)) or None
 
-    def like(self, value: Any) -> T:
+    def like(self, value: Any) -> _T:
         """The value in this setting's type; raises ``InputError`` for anything that is none of its values."""
         raise NotImplementedError
 
@@ -132,7 +132,7 @@ class Setting(Generic[T]):
         shown = f"a number of {value.bit_length()} bits" if _is_huge(value) else repr(value)
         return InputError(f"`{self.name}` is {shown}: give {expected or f'a value such as {self.default!r}'}.")
 
-    def inside(self, value: Any) -> T:
+    def inside(self, value: Any) -> _T:
         """The value in this setting's type, checked against its ends.
 
         Raises ``InputError`` as ``like``, and for a number outside ``low`` to ``high``.
@@ -142,11 +142,11 @@ class Setting(Generic[T]):
             raise self.refused(result, f"{self.low:g} to {self.high:g}")
         return result
 
-    def text(self, value: T) -> str:
+    def text(self, value: _T) -> str:
         """A value as an address says it."""
         return str(value)
 
-    def read(self, text: str) -> T:
+    def read(self, text: str) -> _T:
         """The value that an address says; raises ``InputError`` for words that say none."""
         try:
             number = float(text)

@@ -30,8 +30,8 @@ class Settings:
         cls.__dataclass_fields__ = make_dataclass(cls.__name__, values).__dataclass_fields__  # type: ignore[attr-defined]
 
     def __init__(self, **values: Any) -> None:
-        given = {name: self.declaration(name).like(value) for name, value in values.items()}
-        self.__dict__.update(filled(self._declared, given))
+        converted = {name: self.declaration(name).like(value) for name, value in values.items()}
+        self.__dict__.update(filled(self._declared, converted))
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"Settings do not change: make {type(self).__name__}({name}={value!r}, …).")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, TypeVar
 from deconditioning.errors import InputError
 from deconditioning.settings.setting import Choice, Setting
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 @dataclass(eq=False)
@@ -124,33 +124,33 @@ class _Around(Setting[Any]):
 
     def _or(self, other: str) -> dict[str, Any]:
         """Schema of what it surrounds, or of a value of another type."""
-        own = self.of.schema()
-        about = {name: own.pop(name) for name in ("title", "description", "ends") if name in own}
-        own.pop("default", None)
-        return about | {"anyOf": [own, {"type": other}], "default": self.default}
+        schema = self.of.schema()
+        about = {name: schema.pop(name) for name in ("title", "description", "ends") if name in schema}
+        schema.pop("default", None)
+        return about | {"anyOf": [schema, {"type": other}], "default": self.default}
 
 
-class OrNone(_Around, Setting[T | None]):
+class OrNone(_Around, Setting[_T | None]):
     """A setting that may be left open: None, the default, stands for what ``none`` says.
 
     The default of what it surrounds is the usual value that then holds.
     """
 
-    def __init__(self, of: Setting[T], none: str) -> None:
+    def __init__(self, of: Setting[_T], none: str) -> None:
         self._surround(of, None)
         self.none = none
 
-    def usually(self, value: T | None) -> Self:
+    def usually(self, value: _T | None) -> Self:
         """The same where another value holds if it is left open."""
         result = self.copy()
         result.of = self.of.copy(default=value)
         return result
 
-    def like(self, value: Any) -> T | None:
+    def like(self, value: Any) -> _T | None:
         """None, or a value of what it surrounds."""
         return None if value is None else self.of.like(value)
 
-    def inside(self, value: Any) -> T | None:
+    def inside(self, value: Any) -> _T | None:
         """None, or a value of what it surrounds inside its ends."""
         return None if value is None else self.of.inside(value)
 

@@ -8,7 +8,7 @@ from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 from deconditioning.downscaling.run import DownscalingResult, withheld_scores
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.figures.downscaled_maps import all_panels, field_scale, reaches
+from deconditioning.figures.downscaled_maps import all_panels, field_scale, largest_values
 from deconditioning.figures.map_panel import Panel
 from deconditioning.metrics.intervals import Trust, trust
 from deconditioning.models.named_model import NamedModel
@@ -49,8 +49,8 @@ def of_result(problem: DownscalingProblem, fields: Fields, result: DownscalingRe
     """The same of a finished downscaling, as the page shows its run; ``command`` is what made it."""
     problem = result.problem or problem
     mean, sd = result.mean, result.sd
-    reach = reaches(problem, mean, sd)
-    panels = all_panels(problem, field_scale(problem), mean, sd, reach.steadied(reach))
+    largest = largest_values(problem, mean, sd)
+    panels = all_panels(problem, field_scale(problem), mean, sd, largest.steady(largest))
     held = None if problem.truth is None else trust(problem.truth, result.predictive, weights=problem.grid.area)
     refusals = refused([Assumption(**each) for each in result.diagnostics["assumptions"]])
     summary = verdict(problem, mean, held, result.fields["bilinear"], refusals)

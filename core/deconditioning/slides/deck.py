@@ -221,12 +221,14 @@ def _with_units(value: float, units: str) -> str:
 
 
 def _nearness(shown: Shown) -> str:
-    own, units = shown.scores.get(shown.model.name, {}).get("rmse_area"), shown.problem.units
-    if own is None:
+    rmse, units = shown.scores.get(shown.model.name, {}).get("rmse_area"), shown.problem.units
+    if rmse is None:
         return "Comparison with the truth, which the model never saw."
     plain = (shown.scores.get("bilinear") or {}).get("rmse_area")
     comparison = f"; that of bilinear interpolation is {_with_units(plain, units)}" if plain is not None else ""
-    return f"The model never saw the truth. The area-weighted RMSE of the map is {_with_units(own, units)}{comparison}."
+    return (
+        f"The model never saw the truth. The area-weighted RMSE of the map is {_with_units(rmse, units)}{comparison}."
+    )
 
 
 def _least_known(shown: Shown) -> float:

@@ -56,6 +56,7 @@ def presented(shown: Exhibit, *, take_away: bool = False) -> Presented:
     texts = {f"{_FIGURE}{at}": drawn.text for at, drawn in enumerate(shown.figures)}
 
     def deck() -> dict[str, Any]:
+        """The slides for the browser."""
         figures = {key: json.loads(text) for key, text in texts.items()}
         if take_away:
             figures = {key: in_light(figure) for key, figure in figures.items()}
@@ -67,6 +68,7 @@ def presented(shown: Exhibit, *, take_away: bool = False) -> Presented:
         return paper_figure(in_light(json.loads(texts[key])))
 
     def picture(slide: Slide) -> bytes | None:
+        """A slide's figure as it is printed; None where it has none."""
         return drawn(slide["figure"]) if slide["kind"] == "figure" else None
 
     return Presented(shown.title, slides, deck, picture, None, shown.source or _SOFTWARE)

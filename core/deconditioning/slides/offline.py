@@ -74,11 +74,6 @@ def _packed_plotly() -> str:
     return base64.b64encode(gzip.compress(source.read_bytes(), 9, mtime=0)).decode("ascii")
 
 
-def _tables(presentation: Presented) -> list[list[list[str]]]:
-    """Of the slides, those with more than a heading."""
-    return [slide["rows"] for slide in presentation.slides if len(slide.get("rows") or []) > 1]
-
-
 def _linked(text: str) -> str:
     shown = escape(text)
     return f'<a href="{shown}">{shown}</a>' if is_address(text) else shown

@@ -36,7 +36,7 @@ def powerpoint(presentation: Presented, check: Check = never) -> bytes:
         size = 20 if picture is None or len(sentence_of(slide)) < _MUCH else 14
         _write(page, sentence_of(slide), _ABOVE if picture is None else _ASIDE, size)
         if picture is not None:
-            _place(page, picture, slide["alt"])
+            _place_picture(page, picture, slide["alt"])
         else:
             _words(page, slide)
         if presentation.badge is not None and not slide.get("given"):
@@ -70,7 +70,7 @@ def _write(
         run.hyperlink.address = link
 
 
-def _place(page: "Page", picture: bytes, alt: str) -> None:
+def _place_picture(page: "Page", picture: bytes, alt: str) -> None:
     """The picture as large as its room allows, with its words for those who cannot see it."""
     from pptx.util import Emu, Inches
 
@@ -90,8 +90,8 @@ def _words(page: "Page", slide: Slide) -> None:
     left, _, width, _ = _ABOVE
     top, rows = _below(slide), slide.get("rows") or []
     if len(rows) > 1:
-        place = Inches(left), Inches(top), Inches(width), Inches(0.4 * len(rows))
-        table = page.shapes.add_table(len(rows), len(rows[0]), *place).table
+        position = Inches(left), Inches(top), Inches(width), Inches(0.4 * len(rows))
+        table = page.shapes.add_table(len(rows), len(rows[0]), *position).table
         for at, cells in enumerate(rows):
             for column, text in enumerate(cells):
                 table.cell(at, column).text = text

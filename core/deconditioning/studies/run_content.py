@@ -17,7 +17,7 @@ from deconditioning.models.spec import ModelSpec
 if TYPE_CHECKING:
     from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 
-Parser = Callable[[dict[str, Any]], Any]
+_Parser = Callable[[dict[str, Any]], Any]
 _WRONG = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, ZeroDivisionError, RecursionError)
 
 
@@ -106,7 +106,7 @@ def learned_downscaling(learned: Mapping[str, Any]) -> ModelSpec:
     return ModelSpec.from_dict(stored | {"inducing": points if isinstance(points, dict) else {"count": points}})
 
 
-def _is_parsed(parser: Parser, data: Any) -> bool:
+def _is_parsed(parser: _Parser, data: Any) -> bool:
     try:
         parser(data)
     except _WRONG:
@@ -203,7 +203,7 @@ def _for_sliders(spec: ModelSpec) -> None:
         math.log10(spec.regularisation)
 
 
-_PARSERS: dict[str, tuple[Parser, Parser]] = {
+_PARSERS: dict[str, tuple[_Parser, _Parser]] = {
     "downscale": (_downscaling, _downscaling_learned),
     "swiss-roll": (_swiss_roll, _roll_learned),
     "one-dimension": (_one_dimension, _line_learned),

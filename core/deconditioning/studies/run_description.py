@@ -40,11 +40,11 @@ def settings_beside_usual(run: Run) -> list[tuple[str, Any, Any]]:
 def learned_beside_start(run: Run) -> list[tuple[str, Any, Any]]:
     """Rows ``(hyperparameter, learned value, value where learning started)`` of a run that learned; a start of None was
     the model's own default."""
-    learned, given = (run.result or {}).get("learned"), run.spec.settings.get("settings")
-    given = given if isinstance(given, Mapping) else {}
-    if not isinstance(learned, Mapping) or given.get("learn") is False:
+    learned, settings = (run.result or {}).get("learned"), run.spec.settings.get("settings")
+    settings = settings if isinstance(settings, Mapping) else {}
+    if not isinstance(learned, Mapping) or settings.get("learn") is False:
         return []
-    values, start = flatten(learned), flatten(given)
+    values, start = flatten(learned), flatten(settings)
     return [(name, values[name], start.get(name)) for name in _HYPERPARAMETERS if values.get(name)]
 
 
@@ -65,13 +65,13 @@ def _usual(run: Run) -> dict[str, Any]:
         default = find(run.spec.settings["source"]["fields"]).default
         problem = DownscalingSpec.from_dict(default).to_dict() if default else {}
         return {"problem": problem, "settings": DownscaleSettings().to_dict()}
-    own: dict[str, tuple[Any, Any]] = {
+    defaults: dict[str, tuple[Any, Any]] = {
         "toy": (ToySpec(), SparseSettings()),
         "line": (LineSpec(), LineSettings()),
         "roll": (RollSpec(), RollSettings()),
     }
     part = _DRAWN.get(task)
-    return {} if part is None else {part: asdict(own[part][0]), "settings": vars(own[part][1])}
+    return {} if part is None else {part: asdict(defaults[part][0]), "settings": vars(defaults[part][1])}
 
 
 def data_sentence(run: Run) -> str:

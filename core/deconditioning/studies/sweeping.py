@@ -66,20 +66,20 @@ class Study:
     @property
     def held(self) -> dict[str, str]:
         """Key of a page's address → the name of the setting that it holds, first axes first."""
-        own = sorted(self.settings.values(), key=lambda each: each.first or len(self.settings))
-        every = [variant for each in own for variant in each.variants()]
+        settings = sorted(self.settings.values(), key=lambda each: each.first or len(self.settings))
+        every = [variant for each in settings for variant in each.variants()]
         return {each.address: each.name for each in every if each.address is not None}
 
-    def names(self, given: Mapping[str, Any]) -> list[str]:
+    def names(self, values: Mapping[str, Any]) -> list[str]:
         """What can be an axis at these settings."""
-        return [name for name, setting in self.settings.items() if setting.swept and setting.applies(given)]
+        return [name for name, setting in self.settings.items() if setting.swept and setting.applies(values)]
 
-    def complete(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def complete(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """All settings, the usual ones where none is given; ``InputError`` for unknown ones and wrong kinds."""
-        for name in given:
+        for name in values:
             if name not in self.settings:
                 raise InputError(f"There is no setting `{name}`: choose one of {', '.join(self.settings)}.")
-        return filled(self.settings, {name: self.settings[name].like(value) for name, value in given.items()})
+        return filled(self.settings, {name: self.settings[name].like(value) for name, value in values.items()})
 
 
 def study_of(name: str) -> Study:
@@ -102,10 +102,10 @@ def sweep_study(
     base = study.chosen(complete, [axis.name for axis in axes])
     whole = [replace(axis, whole=study.settings[axis.name].whole) for axis in axes]
     settings = settings_of(whole, lambda name: not study.settings[name].draws)
-    return rows_of(settings, lambda values: study.row(base | typed(study, values)), known, check)
+    return rows_of(settings, lambda values: study.row(base | _typed(study, values)), known, check)
 
 
-def typed(study: Study, values: Mapping[str, float]) -> dict[str, Any]:
+def _typed(study: Study, values: Mapping[str, float]) -> dict[str, Any]:
     """An axis's values as settings: whole numbers where they are."""
     return {name: int(value) if study.settings[name].whole else value for name, value in values.items()}
 
@@ -121,6 +121,7 @@ def study_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     whole = [replace(axis, whole=study.settings[axis.name].whole) for axis in axes]
 
     def small(cells: Sequence[Row]) -> bytes:
+        """The thumbnail (PNG) of the cells."""
         return sweep_thumbnail(cells, choosing(cells, study.scores) or erring(cells, study.scores) or "")
 
     return saved_rows(rows, content, cells_of(whole), context, small, THUMBNAIL)

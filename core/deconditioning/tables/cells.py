@@ -43,10 +43,10 @@ class Column:
         self.filled += int((~missing).sum())
         both = {mark: _numbers(text, mark) for mark in ".,"}
         for mark, values in both.items():
-            here, there = ~np.isnan(values), ~np.isnan(both[_OTHER[mark]])
+            this, other = ~np.isnan(values), ~np.isnan(both[_OTHER[mark]])
             self.values[mark].append(values)
-            self.words[mark] += int((~missing & ~here).sum())
-            self.only[mark] += int((here & ~there).sum())
+            self.words[mark] += int((~missing & ~this).sum())
+            self.only[mark] += int((this & ~other).sum())
         self.either += int((np.isfinite(both["."]) & np.isfinite(both[","]) & (both["."] != both[","])).sum())
 
     @property

@@ -28,24 +28,26 @@ def without_marks(columns: Mapping[str, Any], missing: Missing) -> tuple[dict[st
         if not (isinstance(values, np.ndarray) and values.dtype.kind == "f"):
             continue
         marks = find_marks(values)
-        taken = [mark.value for mark in marks if mark.sure] if named is None else marks_of(named, name)
-        for value in taken:
+        used = [mark.value for mark in marks if mark.sure] if named is None else marks_of(named, name)
+        for value in used:
             there = marked(result[name], value)
             if there.any():
                 result[name] = np.where(there, np.nan, result[name])
-                notes.append(_taken(name, Mark(value, int(there.sum()), True), result[name]))
-        left = [mark for mark in marks if not any(marked(mark.value, value) for value in taken)]
+                notes.append(_mark_note(name, Mark(value, int(there.sum()), True), result[name]))
+        left = [mark for mark in marks if not any(marked(mark.value, value) for value in used)]
         notes += [_doubt(name, mark) for mark in left]
     return result, notes
 
 
 def mark_notes(notes: Collection[str]) -> str:
     """What a sentence on missing cells adds where some of them hold a number, and how to keep that as data."""
-    taken = [note for note in notes if _TAKEN in note]
-    return f" {taken[0]} To keep it as data, turn '{SWITCH}' off, or give `--missing` alone." if taken else ""
+    about_marks = [note for note in notes if _TAKEN in note]
+    return (
+        f" {about_marks[0]} To keep it as data, turn '{SWITCH}' off, or give `--missing` alone." if about_marks else ""
+    )
 
 
-def _taken(name: str, mark: Mark, rest: np.ndarray) -> str:
+def _mark_note(name: str, mark: Mark, rest: np.ndarray) -> str:
     rest = rest[np.isfinite(rest)]
     ends = f" and from {rest.min():g} to {rest.max():g} elsewhere" if rest.size else ""
     return f"{_where(name, mark)}{ends}: {mark.text} {_TAKEN}."

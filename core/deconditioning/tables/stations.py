@@ -80,10 +80,13 @@ def _without_copies(stations: Stations, notes: list[str]) -> Stations:
     _, first = np.unique(rows, axis=0, return_index=True)
     if copies := len(rows) - len(first):
         notes = [*notes, f"{copies} of {len(rows)} rows repeat the position and value of another row and are left out."]
-    kept = stations.of(np.sort(first))
-    if again := len(kept) - len(np.unique(places[first], axis=0)):
-        notes = [*notes, f"{again} of {len(kept)} stations have the same position as another; each is used separately."]
-    return replace(kept, notes=tuple(notes))
+    distinct = stations.of(np.sort(first))
+    if again := len(distinct) - len(np.unique(places[first], axis=0)):
+        notes = [
+            *notes,
+            f"{again} of {len(distinct)} stations have the same position as another; each is used separately.",
+        ]
+    return replace(distinct, notes=tuple(notes))
 
 
 def _units(table: Table, name: str) -> str:
@@ -122,8 +125,8 @@ def _roles(table: Table) -> _Roles:
     latitude, longitude = (_one(table, names, known, what) for known, what in ((_LATITUDE, "latitude"),
                                                                                 (_LONGITUDE, "longitude")))  # fmt: skip
     altitude, error = (next((n for n, plain in names.items() if plain in known), None) for known in (_ALTITUDE, _ERROR))
-    taken = {latitude, longitude, altitude, error}
-    return _Roles(latitude, longitude, altitude, error, {n: plain for n, plain in names.items() if n not in taken})
+    used = {latitude, longitude, altitude, error}
+    return _Roles(latitude, longitude, altitude, error, {n: plain for n, plain in names.items() if n not in used})
 
 
 def _plain(name: str) -> tuple[str, str]:
@@ -134,7 +137,7 @@ def _plain(name: str) -> tuple[str, str]:
 
 
 def _one(table: Table, names: dict[str, str], known: tuple[str, ...], what: str) -> str:
-    matches = [name for plain in known for name, own in names.items() if own == plain]
+    matches = [name for plain in known for name, text in names.items() if text == plain]
     if not matches:
         listed = ", ".join(f"'{name}'" for name in list(names)[:12])
         raise InputError(f"{table.source} has no column of {what} (it has {listed}): name one '{known[0]}'.")

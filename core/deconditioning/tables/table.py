@@ -17,7 +17,7 @@ from deconditioning.tables.text import read_text
 from deconditioning.wording import at_start
 
 #: Longer tables are refused.
-MOST_ROWS, MOST_COLUMNS = 1_000_000, 512
+MOST_ROWS, _MOST_COLUMNS = 1_000_000, 512
 #: A second dimension up to this length makes columns `name[0]`, `name[1]` …
 _MOST_PARTS = 64
 
@@ -124,9 +124,9 @@ def read_table(path: str | Path, name: str | None = None, missing: Missing = Non
     columns = table.columns
     if not columns or not len(table):
         raise InputError(f"{at_start(name)} contains no rows: give a table with a header and at least one row.")
-    if len(columns) > MOST_COLUMNS:
+    if len(columns) > _MOST_COLUMNS:
         raise InputError(
-            f"{at_start(name)} has {len(columns)} columns; the limit is {MOST_COLUMNS}: keep those you need."
+            f"{at_start(name)} has {len(columns)} columns; the limit is {_MOST_COLUMNS}: keep those you need."
         )
     return table
 

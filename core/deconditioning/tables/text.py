@@ -85,14 +85,14 @@ class _Stream(io.TextIOBase):
     def read(self, size: int | None = -1) -> str:
         """At least one line, or so many signs."""
         limit = size if size is not None and size > 0 else 1 << 62
-        kept, length = [self._rest], len(self._rest)
+        lines, length = [self._rest], len(self._rest)
         while length < limit and (line := next(self._lines, None)) is not None:
             self._line += 1
             if line.strip():
                 self.numbers.append(self._line)
-            kept.append(line)
+            lines.append(line)
             length += len(line)
-        text = "".join(kept)
+        text = "".join(lines)
         self._rest = text[limit:]
         return text[:limit]
 

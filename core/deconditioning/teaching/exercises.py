@@ -12,7 +12,7 @@ from typing import Literal
 ASKED, OPENED = "exercise", "open"
 Numbers = Mapping[str, float]
 Address = Mapping[str, str]
-Difficulty = Literal["easy", "medium", "hard"]
+_Difficulty = Literal["easy", "medium", "hard"]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Exercise:
     needs: tuple[str, ...]
     check: Callable[..., Verdict]
     minutes: int
-    difficulty: Difficulty
+    difficulty: _Difficulty
 
     @property
     def effort(self) -> str:

@@ -12,7 +12,7 @@ from deconditioning.teaching.lesson import ANSWERS, LESSON, Part
 from deconditioning.teaching.solved import opens_on, solution_words, verdict_at
 from deconditioning.teaching.tasks import EXERCISES
 
-TITLE = "Deconditioning Lab"
+_TITLE = "Deconditioning Lab"
 _ROOM = WIDTH - 2 * MARGIN
 _EACH = 6
 _QR = 62.0
@@ -40,7 +40,7 @@ def handout(address: str, result: Mapping[str, Checked] | None) -> bytes:
 
     ``address`` is where the app's pages begin.
     """
-    sheet = Sheet(f"{TITLE}: a lesson of 45 minutes")
+    sheet = Sheet(f"{_TITLE}: a lesson of 45 minutes")
     _lesson(sheet, address)
     for first in range(0, len(EXERCISES), _EACH):
         _exercises(sheet, address, first)
@@ -65,7 +65,7 @@ def _lesson(sheet: Sheet, address: str) -> None:
     sentence = (
         f"Open {address}/story. Guess before you press Reveal. Then write down what you see and what surprised you."
     )
-    y = _head(sheet, f"{TITLE}: 45 minutes", sentence, _ROOM - _QR - 14)
+    y = _head(sheet, f"{_TITLE}: 45 minutes", sentence, _ROOM - _QR - 14)
     sheet.qr(WIDTH - MARGIN - _QR, MARGIN - 6, _QR, f"{address}/story")
     y = sheet.words(MARGIN, y + 4, "Name", 9, 60, colour=QUIET)
     sheet.line(MARGIN + 36, y - 1, 220)
@@ -133,7 +133,7 @@ def _answers(sheet: Sheet, result: Mapping[str, Checked]) -> None:
     """For the teacher: a solution of each exercise, what its check says of it, why; what the lesson leads to."""
     sentence = (
         "One solution of each exercise, the result of its check with the solution and at the start (computed for this "
-        f"sheet by {TITLE} {deconditioning.__version__}), and the reason."
+        f"sheet by {_TITLE} {deconditioning.__version__}), and the reason."
     )
     y = _head(sheet, "For the teacher", sentence)
     for number, exercise in enumerate(EXERCISES, 1):

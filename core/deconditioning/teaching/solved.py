@@ -45,8 +45,8 @@ def _settings_at(way: Way, address: Address) -> dict[str, Any]:
     """All settings of the way's study, those of the address among them."""
     study = study_of(str(way.study))
     held = study.held
-    given = {held[key]: study.settings[held[key]].read(text) for key, text in address.items() if key in held}
-    return study.complete(given)
+    settings = {held[key]: study.settings[held[key]].read(text) for key, text in address.items() if key in held}
+    return study.complete(settings)
 
 
 def opens_on(exercise: Exercise) -> str:
@@ -67,51 +67,51 @@ def solution_words(exercise: Exercise) -> str:
     return "; ".join(f"{names[key]} = {_SAID.get(text, text)}" for key, text in changed.items())
 
 
-def _band(given: dict[str, Any]) -> tuple[float, ...]:
+def _band(values: dict[str, Any]) -> tuple[float, ...]:
     from deconditioning.studies.one_dimension.problem import condition_line, on_grid
     from deconditioning.studies.one_dimension.sweep import line_at, model_at
 
-    line, spec = line_at(given), model_at(given)
+    line, spec = line_at(values), model_at(values)
     return (on_grid(line, condition_line(line, spec), spec).scores(line)["coverage_2sd"],)
 
 
-def _evidence(given: dict[str, Any]) -> tuple[float, ...]:
+def _evidence(values: dict[str, Any]) -> tuple[float, ...]:
     """The evidence, and the best of the picture that page One dimension opens with."""
     from deconditioning.studies.one_dimension.evidence_surface import evidence_surface
     from deconditioning.studies.one_dimension.sweep import line_at, model_at
 
-    surface = evidence_surface(line_at(given), model_at(given), "k1 lengthscale [x]", "ℓ1 lengthscale [y]")
-    return *_scored("one-dimension", "evidence")(given), float(np.nanmax(surface.values))
+    surface = evidence_surface(line_at(values), model_at(values), "k1 lengthscale [x]", "ℓ1 lengthscale [y]")
+    return *_scored("one-dimension", "evidence")(values), float(np.nanmax(surface.values))
 
 
-def _few_points(given: dict[str, Any]) -> tuple[float, ...]:
+def _few_points(values: dict[str, Any]) -> tuple[float, ...]:
     from deconditioning.datasets.sparse_toy import ToySpec
     from deconditioning.studies.sparse_representation.study import SparseSettings, represent
     from deconditioning.studies.sparse_representation.sweep import toy_at
 
-    toy = toy_at(ToySpec(given["data"], given["made_of"], given["data_noise"], given["seed"]))
-    every = represent(toy, SparseSettings("exact_gp", given["points"])).scores(toy)["rmse"]
-    return *_scored("sparse-representation", "rmse")(given), every
+    toy = toy_at(ToySpec(values["data"], values["made_of"], values["data_noise"], values["seed"]))
+    every = represent(toy, SparseSettings("exact_gp", values["points"])).scores(toy)["rmse"]
+    return *_scored("sparse-representation", "rmse")(values), every
 
 
-def _rule(given: dict[str, Any]) -> tuple[float, ...]:
+def _rule(values: dict[str, Any]) -> tuple[float, ...]:
     from deconditioning.studies.kernel_bayes.one_observation import answers
     from deconditioning.studies.kernel_bayes.settings import AnswerSettings, KernelBayesSettings
     from deconditioning.studies.kernel_bayes.study import gaussian_spec
     from deconditioning.studies.kernel_bayes.sweep import problem_at
 
-    settings = KernelBayesSettings(**given)
+    settings = KernelBayesSettings(**values)
     problem, y = problem_at(gaussian_spec(settings, 1)), np.array(settings.observed)
     result = answers(problem, y, bandwidth=AnswerSettings().bandwidth, **settings.rule)
     exact = problem.posterior(y)[0]
     return tuple(float(np.linalg.norm(result[name].mean - exact)) for name in ("kbr", "kde"))
 
 
-def _followed(given: dict[str, Any]) -> tuple[float, ...]:
+def _followed(values: dict[str, Any]) -> tuple[float, ...]:
     from deconditioning.studies.filtering.settings import SweptSettings
     from deconditioning.studies.filtering.study import FilterSettings, follow, rotation_problem, system_of
 
-    settings = SweptSettings(**given)
+    settings = SweptSettings(**values)
     problem = rotation_problem(system_of(settings), settings.train, settings.test, settings.seed)
     others = {"ekf": problem.others["ekf"]}
     kernels = FilterSettings(settings.scale, settings.regularisation, settings.tolerance)
@@ -123,6 +123,7 @@ def _field(*scores: str) -> Callable[[Address], tuple[float, ...]]:
     """Scores of the worked example's map, "bilinear" for the error of that interpolation; the last says it is exact."""
 
     def at(address: Address) -> tuple[float, ...]:
+        """The scores at an address, and 1 because they are exact."""
         from deconditioning.fields.problem.baselines import bilinear
         from deconditioning.metrics.field_scores import score_field
 
@@ -145,12 +146,12 @@ def _map(address: Address) -> Any:
 
     entry = find(_EXAMPLE)
     cells, noise = CellSettings.from_address(address), DownscaleSettings.noise
-    own: dict[str, Any] = {"block": cells.block}
-    own |= {"withhold": cells.withhold} if CellSettings.withhold.key in address else {}
-    problem = make_problem(entry.open(), DownscalingSpec.from_dict(entry.default | own))
+    cell_settings: dict[str, Any] = {"block": cells.block}
+    cell_settings |= {"withhold": cells.withhold} if CellSettings.withhold.key in address else {}
+    problem = make_problem(entry.open(), DownscalingSpec.from_dict(entry.default | cell_settings))
     family = DownscaleSettings.spatial
-    place = next((name for name, title in family.inner.options.items() if title == address.get(family.key)), None)
-    settings = completed(problem, DownscaleSettings(MODEL, spatial=place))
+    spatial = next((name for name, title in family.inner.options.items() if title == address.get(family.key)), None)
+    settings = completed(problem, DownscaleSettings(MODEL, spatial=spatial))
     spec = preset({"fields": _EXAMPLE}, problem.spec.to_dict(), settings) or starting_spec(problem, settings)
     if noise.key in address:
         spec = replace(spec, noise=noise.read(address[noise.key]))
@@ -160,7 +161,7 @@ def _map(address: Address) -> Any:
 
 def _scored(study: str, *scores: str) -> Callable[[dict[str, Any]], tuple[float, ...]]:
     """Scores that the study's sweeps tell."""
-    return lambda given: tuple(float(result[name]) for result in [study_of(study).row(given)] for name in scores)
+    return lambda values: tuple(float(result[name]) for result in [study_of(study).row(values)] for name in scores)
 
 
 _WAYS = {

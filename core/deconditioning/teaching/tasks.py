@@ -32,9 +32,9 @@ def _there_and_back(back: float) -> Verdict:
     return Verdict(0.9 <= back < 0.98, f"{_percent(back)} of the function's variation is recovered.")
 
 
-def _few_points(own: float, every: float) -> Verdict:
-    sentence = f"The error with these points is {own / every:.2f} times that of a GP on all data."
-    return Verdict(own <= 1.25 * every, sentence)
+def _few_points(with_points: float, every: float) -> Verdict:
+    sentence = f"The error with these points is {with_points / every:.2f} times that of a GP on all data."
+    return Verdict(with_points <= 1.25 * every, sentence)
 
 
 def _slices(error: float) -> Verdict:
@@ -42,11 +42,13 @@ def _slices(error: float) -> Verdict:
 
 
 def _one_estimator(first: float, second: float) -> Verdict:
-    apart = abs(first - second) / first
+    difference = abs(first - second) / first
     sentence = (
-        "The two estimators give the same numbers." if apart < 1e-6 else f"Their errors differ by {_percent(apart)}."
+        "The two estimators give the same numbers."
+        if difference < 1e-6
+        else f"Their errors differ by {_percent(difference)}."
     )
-    return Verdict(apart < 1e-6, sentence)
+    return Verdict(difference < 1e-6, sentence)
 
 
 def _nearer_than_densities(rule: float, densities: float) -> Verdict:

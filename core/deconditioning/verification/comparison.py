@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 #: Fewer times give no interval.
-FEWEST = 10
+_FEWEST = 10
 _RESAMPLES = 2000
 
 
@@ -33,7 +33,7 @@ class Skill:
 
 
 def skill(
-    own: Float[np.ndarray, " t"],
+    scores: Float[np.ndarray, " t"],
     other: Float[np.ndarray, " t"],
     weight: Float[np.ndarray, " t"],
     *,
@@ -48,16 +48,17 @@ def skill(
     power = 0.5 if score == "rmse" else 1.0
 
     def of(index: np.ndarray) -> np.ndarray:
-        a, b, w = own[index], other[index], weight[index]
+        """``1 − Σwa/Σwb``, or of its root, over the times ``index`` (..., n)."""
+        a, b, w = scores[index], other[index], weight[index]
         ratio = np.sum(w * a, axis=-1) / np.sum(w * b, axis=-1)
         return np.asarray(1 - ratio**power)
 
     there = np.flatnonzero(weight > 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         value = float(of(there))
-        if len(there) < FEWEST:
+        if len(there) < _FEWEST:
             return Skill(reference, score, value)
-        difference = (own - other)[there]
+        difference = (scores - other)[there]
         block = block_length(difference)
         rng = np.random.default_rng(0)
         begin = rng.integers(len(there), size=(_RESAMPLES, -(-len(there) // block)))

@@ -41,12 +41,12 @@ class Event:
         return {**vars(self), "reliability": self.reliability.tolist()}
 
 
-def events(given: Verified, thresholds: Sequence[float]) -> dict[str, tuple[Event, ...]]:
+def events(series: Verified, thresholds: Sequence[float]) -> dict[str, tuple[Event, ...]]:
     """The events of every prediction, one for each threshold; a prediction without an sd says 0 or 1."""
     # weight, probability and outcome by steps of the probability
-    tables = {name: np.zeros((len(thresholds), _STEPS + 1, 3)) for name in given.forecasts}
-    squares = {name: np.zeros(len(thresholds)) for name in given.forecasts}
-    for truth, weights, predictions in given.times():
+    tables = {name: np.zeros((len(thresholds), _STEPS + 1, 3)) for name in series.forecasts}
+    squares = {name: np.zeros(len(thresholds)) for name in series.forecasts}
+    for truth, weights, predictions in series.times():
         there = weights > 0
         weight = weights[there]
         for (name, prediction), (n, threshold) in product(predictions.items(), enumerate(thresholds)):

@@ -53,22 +53,22 @@ class Verification:
         import xarray as xr
 
         first, units = next(iter(self.scores.values())), {"coverage95": "1"}
-        place = xr.DataArray(self.given.area, dims=("y", "x")) if self.given.place is None else self.given.place
-        fields = {name: place.copy(data=values).assign_attrs(units=units.get(name, self.given.units), long_name=name)
+        template = xr.DataArray(self.given.area, dims=("y", "x")) if self.given.place is None else self.given.place
+        fields = {name: template.copy(data=values).assign_attrs(units=units.get(name, self.given.units), long_name=name)
                   for name, values in first.maps.items()}  # fmt: skip
         return xr.Dataset(
             fields, attrs={"Conventions": "CF-1.11", "title": f"verification over {len(self.given)} times"}
         )
 
 
-def verify(given: Verified, thresholds: Sequence[float] = ()) -> Verification:
+def verify(series: Verified, thresholds: Sequence[float] = ()) -> Verification:
     """Scores of all predictions, skills of the first beside each other one, and the events of each threshold."""
-    scores, weight = series_scores(given)
-    own, *_ = scores.values()
+    scores, weight = series_scores(series)
+    prediction, *_ = scores.values()
     skills = [
-        skill(getattr(own, column), getattr(each, column), weight, reference=other, score=score)
+        skill(getattr(prediction, column), getattr(each, column), weight, reference=other, score=score)
         for other, each in list(scores.items())[1:]
         for score, column in (("rmse", "mse"), ("crps", "crps"))
     ]
-    exceedances = events(given, thresholds) if thresholds else {}
-    return Verification(given, scores, tuple(each for each in skills if np.isfinite(each.skill)), exceedances)
+    exceedances = events(series, thresholds) if thresholds else {}
+    return Verification(series, scores, tuple(each for each in skills if np.isfinite(each.skill)), exceedances)

@@ -43,7 +43,7 @@ class SeriesScores:
     spread: Float[np.ndarray, "g 3"] | None
 
 
-def series_scores(given: Verified) -> tuple[dict[str, SeriesScores], Float[np.ndarray, " t"]]:
+def series_scores(series: Verified) -> tuple[dict[str, SeriesScores], Float[np.ndarray, " t"]]:
     """The scores of every prediction, and the weight (T,) of each time, its scored area.
 
     rmse, bias, mae, pearson, crps, coverage50, coverage90, coverage95; ``spread_skill``, the rms of the sd over the
@@ -53,9 +53,9 @@ def series_scores(given: Verified) -> tuple[dict[str, SeriesScores], Float[np.nd
     ``q01`` … ``q99``, quantiles of all values less those of the truth; ``wasserstein``, the distance between both
     distributions. Raises ``InputError`` if no pixel has all values. Source: Harris et al. 2022 for ``ralsd``.
     """
-    tallies = {name: _Tally(given, each.sd is not None) for name, each in given.forecasts.items()}
-    weight = np.zeros(len(given))
-    for time, (truth, weights, predictions) in enumerate(given.times()):
+    tallies = {name: _Tally(series, each.sd is not None) for name, each in series.forecasts.items()}
+    weight = np.zeros(len(series))
+    for time, (truth, weights, predictions) in enumerate(series.times()):
         weight[time] = weights.sum()
         if weight[time] > 0:
             for name, prediction in predictions.items():
@@ -68,9 +68,9 @@ def series_scores(given: Verified) -> tuple[dict[str, SeriesScores], Float[np.nd
 class _Tally:
     """Sums over the times of one prediction."""
 
-    def __init__(self, given: Verified, has_sd: bool) -> None:
-        shape = given.area.shape
-        self.has_sd, self.cells = has_sd, given.cells
+    def __init__(self, series: Verified, has_sd: bool) -> None:
+        shape = series.area.shape
+        self.has_sd, self.cells = has_sd, series.cells
         self.times: dict[str, np.ndarray] = {}
         self.maps = {name: np.zeros(shape) for name in ("weight", "bias", "mse", "crps", "coverage95")}
         self.moments = np.zeros(6)
@@ -80,18 +80,18 @@ class _Tally:
         self.power: list[Any] = [0.0, 0.0]
         self.pit, self.spread = np.zeros(_BINS), np.zeros((_STEPS, 3))
         self.sample: list[np.ndarray] = []
-        self.count = len(given)
+        self.count = len(series)
         most = max(1, _SAMPLE // max(1, self.count))
-        pixels = np.arange(given.area.size)
+        pixels = np.arange(series.area.size)
         self.chosen = np.random.default_rng(0).permutation(pixels)[:most]
 
     def add(self, time: int, truth: np.ndarray, weights: np.ndarray, prediction: Predictive) -> None:
         from scipy.special import ndtr, ndtri
 
         points = scored_points(truth=truth, predicted=prediction, weights=weights)
-        error, own = points.mean - points.truth, points.predictive
-        crps, score = own.crps(points.truth), own.score(points.truth)
-        each = {"mse": error**2, "bias": error, "mae": np.abs(error), "crps": crps, "variance": own.sd**2}
+        error, predictive = points.mean - points.truth, points.predictive
+        crps, score = predictive.crps(points.truth), predictive.score(points.truth)
+        each = {"mse": error**2, "bias": error, "mae": np.abs(error), "crps": crps, "variance": predictive.sd**2}
         each |= {name: (np.abs(score) <= ndtri((1 + level) / 2)).astype(float) for name, level in _LEVELS.items()}
         for name, values in each.items():
             row = self.times.setdefault(name, np.zeros(self.count))
@@ -104,9 +104,9 @@ class _Tally:
         self.moments += mass * np.array([1.0, *(float(np.sum(points.weights * each)) for each in products)])
         if self.has_sd:
             self.pit += mass * np.histogram(ndtr(score), _BINS, (0.0, 1.0), weights=points.weights)[0]
-            step = _STEPS / 2 + _PER_OCTAVE * np.log2(np.maximum(own.sd, 1e-300))
+            step = _STEPS / 2 + _PER_OCTAVE * np.log2(np.maximum(predictive.sd, 1e-300))
             step = np.clip(step, 0, _STEPS - 1).astype(int)
-            for column, values in enumerate((np.ones_like(error), own.sd**2, error**2)):
+            for column, values in enumerate((np.ones_like(error), predictive.sd**2, error**2)):
                 self.spread[:, column] += mass * np.bincount(step, points.weights * values, _STEPS)
         self._add_fields(truth, weights, prediction.mean)
 
@@ -115,9 +115,9 @@ class _Tally:
         pair = [np.where(there, field, np.nan) for field in (mean, truth)]
         if self.cells is not None:
             m, z = (field - cell_means(field, self.cells, weights) for field in pair)
-            own = weights * np.isfinite(m * z)
+            weights_there = weights * np.isfinite(m * z)
             m, z = np.nan_to_num(m), np.nan_to_num(z)
-            self.inside += [np.sum(own * m * z), np.sum(own * m**2), np.sum(own * z**2)]
+            self.inside += [np.sum(weights_there * m * z), np.sum(weights_there * m**2), np.sum(weights_there * z**2)]
         if self.before is not None:
             self.changes += [
                 np.nansum(weights * (now - then) ** 2) for now, then in zip(pair, self.before, strict=True)
@@ -139,10 +139,10 @@ class _Tally:
         m, z, mm, zz, mz = self.moments[1:] / self.moments[0]
         with np.errstate(invalid="ignore", divide="ignore"):
             pooled["pearson"] = float((mz - m * z) / np.sqrt((mm - m**2) * (zz - z**2)))
-            product, own, true = self.inside
+            product, predicted, true = self.inside
             if true > 0:
-                pooled["correlation_inside"] = float(product / np.sqrt(own * true))
-                pooled["variance_inside"] = float(own / true)
+                pooled["correlation_inside"] = float(product / np.sqrt(predicted * true))
+                pooled["variance_inside"] = float(predicted / true)
             if self.changes[1] > 0:
                 pooled["tendency"] = float(np.sqrt(self.changes[0] / self.changes[1]))
             if np.ndim(self.power[0]):
@@ -164,7 +164,7 @@ class _Tally:
         mean, truth, weights = np.concatenate(self.sample, axis=1)
         both = [np.quantile(values, list(_QUANTILES.values()), weights=weights, method="inverted_cdf")
                 for values in (mean, truth)]  # fmt: skip
-        result = {name: float(own - true) for name, own, true in zip(_QUANTILES, *both, strict=True)}
+        result = {name: float(predicted - true) for name, predicted, true in zip(_QUANTILES, *both, strict=True)}
         return result | {"wasserstein": float(wasserstein_distance(mean, truth, weights, weights))}
 
 

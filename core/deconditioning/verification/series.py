@@ -76,9 +76,9 @@ class Verified:
             there = np.isfinite(truth)
             for mean, sd in parts.values():
                 there &= np.isfinite(mean) if sd is None else np.isfinite(mean) & np.isfinite(sd)
-            own = {name: Predictive(mean, np.zeros_like(mean) if sd is None else sd)
+            predictives = {name: Predictive(mean, np.zeros_like(mean) if sd is None else sd)
                    for name, (mean, sd) in parts.items()}  # fmt: skip
-            yield truth, np.where(there, self.area, 0.0), own
+            yield truth, np.where(there, self.area, 0.0), predictives
 
 
 def verified(
@@ -112,8 +112,8 @@ def verified(
         forecasts[other] = Forecast(both[0], both[1])
     cells, area = _cells(prediction, mean), _area(prediction, mean)
     forecasts |= _interpolated(prediction, mean, cells, area, notes)
-    place = true.isel({true.dims[0]: 0}, drop=True)
-    return Verified(true, forecasts, area, cells, str(truth.attrs.get("units", "")), tuple(notes), place)
+    template = true.isel({true.dims[0]: 0}, drop=True)
+    return Verified(true, forecasts, area, cells, str(truth.attrs.get("units", "")), tuple(notes), template)
 
 
 def _stacked(field: "xr.DataArray") -> "xr.DataArray":
@@ -130,58 +130,60 @@ def _moments(dataset: "xr.Dataset", name: str) -> "tuple[xr.DataArray, xr.DataAr
     return _stacked(dataset["mean"]), _stacked(dataset["sd"]) if "sd" in dataset else None
 
 
-def _on_times_of(field: "xr.DataArray", own: "xr.DataArray", name: str) -> "xr.DataArray":
+def _on_times_of(field: "xr.DataArray", prediction: "xr.DataArray", name: str) -> "xr.DataArray":
     """The field at the times of the prediction, on the same pixels."""
-    if field.shape[1:] != own.shape[1:]:
-        raise InputError(f"{name} has {field.shape[1]} × {field.shape[2]} pixels, the prediction {own.shape[1]} × "
-                         f"{own.shape[2]}: remap one to the grid of the other.")  # fmt: skip
-    for dim, other in zip(field.dims[1:], own.dims[1:], strict=True):
-        if dim in field.coords and other in own.coords and field[dim].dtype.kind == "f":
-            step = np.abs(np.diff(own[other])).min() if own.sizes[other] > 1 else 1.0
-            if np.abs(field[dim].values - own[other].values).max() > 0.01 * step:
+    if field.shape[1:] != prediction.shape[1:]:
+        pixels, expected = (f"{each.shape[1]} × {each.shape[2]}" for each in (field, prediction))
+        raise InputError(f"{name} has {pixels} pixels, the prediction {expected}: remap one to the grid of the other.")
+    for dim, other in zip(field.dims[1:], prediction.dims[1:], strict=True):
+        if dim in field.coords and other in prediction.coords and field[dim].dtype.kind == "f":
+            step = np.abs(np.diff(prediction[other])).min() if prediction.sizes[other] > 1 else 1.0
+            if np.abs(field[dim].values - prediction[other].values).max() > 0.01 * step:
                 raise InputError(f"{name} has other values of `{dim}`: remap one to the grid of the other.")
-    dim, other = field.dims[0], own.dims[0]
-    if dim in field.coords and other in own.coords:
+    dim, other = field.dims[0], prediction.dims[0]
+    if dim in field.coords and other in prediction.coords:
         try:
-            return field.sel({dim: own[other].values})
+            return field.sel({dim: prediction[other].values})
         except (KeyError, TypeError):
-            raise InputError(f"{name} lacks some of the prediction's {own.sizes[other]} times: give a file that has "
-                             "them all, in the same calendar.") from None  # fmt: skip
-    if len(field) != len(own):
-        raise InputError(f"{name} has {len(field)} times, the prediction {len(own)}: give the same times.")
+            raise InputError(f"{name} lacks some of the prediction's {prediction.sizes[other]} times: give a file that "
+                             "has them all, in the same calendar.") from None  # fmt: skip
+    if len(field) != len(prediction):
+        raise InputError(f"{name} has {len(field)} times, the prediction {len(prediction)}: give the same times.")
     return field
 
 
-def _area(dataset: "xr.Dataset", own: "xr.DataArray") -> Float[np.ndarray, "h w"]:
+def _area(dataset: "xr.Dataset", prediction: "xr.DataArray") -> Float[np.ndarray, "h w"]:
     """``cell_area`` of the file, else the cosine of the latitude, else 1."""
-    if "cell_area" in dataset and dataset["cell_area"].shape == own.shape[1:]:
+    if "cell_area" in dataset and dataset["cell_area"].shape == prediction.shape[1:]:
         return np.asarray(dataset["cell_area"], dtype=float)
-    for name, coordinate in own.coords.items():
+    for name, coordinate in prediction.coords.items():
         if name in ("lat", "latitude") or coordinate.attrs.get("units") == "degrees_north":
             cosine = np.cos(np.radians(coordinate))
-            return np.asarray((cosine * (own[0] * 0 + 1).fillna(1.0)).transpose(*own.dims[1:]), dtype=float)
-    return np.ones(own.shape[1:])
+            return np.asarray(
+                (cosine * (prediction[0] * 0 + 1).fillna(1.0)).transpose(*prediction.dims[1:]), dtype=float
+            )
+    return np.ones(prediction.shape[1:])
 
 
-def _cells(dataset: "xr.Dataset", own: "xr.DataArray") -> Int[np.ndarray, "h w"] | None:
+def _cells(dataset: "xr.Dataset", prediction: "xr.DataArray") -> Int[np.ndarray, "h w"] | None:
     """The coarse cell of every pixel's centre, from the bounds of the coarse axes."""
-    place = []
-    for dim in own.dims[1:]:
+    indices = []
+    for dim in prediction.dims[1:]:
         name = f"coarse_{dim}_bnds"
-        if name not in dataset or dim not in own.coords:
+        if name not in dataset or dim not in prediction.coords:
             return None
         low, high = np.sort(np.asarray(dataset[name], dtype=float), axis=1).T
-        centre = own[dim].values
+        centre = prediction[dim].values
         inside = (centre[:, None] >= low) & (centre[:, None] <= high)
-        place.append(np.where(inside.any(axis=1), inside.argmax(axis=1), -1))
-    rows, columns = np.meshgrid(*place, indexing="ij")
-    wide = dataset.sizes[f"coarse_{own.dims[2]}"]
+        indices.append(np.where(inside.any(axis=1), inside.argmax(axis=1), -1))
+    rows, columns = np.meshgrid(*indices, indexing="ij")
+    wide = dataset.sizes[f"coarse_{prediction.dims[2]}"]
     return np.where((rows < 0) | (columns < 0), -1, rows * wide + columns)
 
 
 def _interpolated(
-    dataset: "xr.Dataset", own: "xr.DataArray", cells: Int[np.ndarray, "h w"] | None, area: Float[np.ndarray, "h w"],
-    notes: list[str],
+    dataset: "xr.Dataset", prediction: "xr.DataArray", cells: Int[np.ndarray, "h w"] | None,
+    area: Float[np.ndarray, "h w"], notes: list[str],
 ) -> dict[str, Forecast]:  # fmt: skip
     """Interpolations of ``coarse``; none where the file lacks it or its axes are not rectilinear."""
     if cells is None or "coarse" not in dataset:
@@ -191,8 +193,8 @@ def _interpolated(
     if not bool(np.isfinite(coarse).all()):
         notes.append("Some coarse cells are missing: nothing is compared with interpolation.")
         return {}
-    at = {f"coarse_{dim}": own[dim].clip(*_ends(dataset[f"coarse_{dim}"])) for dim in own.dims[1:]}
-    bilinear, rows = coarse.interp(at, method="linear").values, coarse.values.reshape(len(own), -1)
+    at = {f"coarse_{dim}": prediction[dim].clip(*_ends(dataset[f"coarse_{dim}"])) for dim in prediction.dims[1:]}
+    bilinear, rows = coarse.interp(at, method="linear").values, coarse.values.reshape(len(prediction), -1)
     shares = Shares.whole(cells, rows.shape[1])
     conserving = np.stack([shares.with_means(*each, area, cells) for each in zip(bilinear, rows, strict=True)])
     constant = np.where(cells >= 0, rows[:, cells], np.nan)
@@ -207,13 +209,13 @@ def cell_means(
     fields: Float[np.ndarray, "*t h w"], cells: Int[np.ndarray, "h w"], weights: Float[np.ndarray, "h w"]
 ) -> Float[np.ndarray, "*t h w"]:
     """The weighted mean of every pixel's cell, at the pixel; NaN outside of all cells or where its weights are 0."""
-    own, flat = cells.ravel() + 1, np.asarray(fields, dtype=float).reshape(-1, cells.size)
-    count = int(own.max()) + 1
-    mass = np.bincount(own, weights.ravel(), count)
+    cell, flat = cells.ravel() + 1, np.asarray(fields, dtype=float).reshape(-1, cells.size)
+    count = int(cell.max()) + 1
+    mass = np.bincount(cell, weights.ravel(), count)
     result = np.empty_like(flat)
     with np.errstate(invalid="ignore", divide="ignore"):
         for row, field in zip(result, flat, strict=True):
             filled = np.where(weights.ravel() > 0, field, 0.0)
-            row[:] = (np.bincount(own, weights.ravel() * filled, count) / mass)[own]
-    result[:, own == 0] = np.nan
+            row[:] = (np.bincount(cell, weights.ravel() * filled, count) / mass)[cell]
+    result[:, cell == 0] = np.nan
     return result.reshape(np.shape(fields))

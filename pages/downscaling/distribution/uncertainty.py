@@ -32,8 +32,8 @@ class Shown:
         """The maps with this one in place of the sd's."""
         if self.is_sd:
             return panels
-        own = uncertainty_panel(problem, scale, view.predictive, self.kind, self.threshold)
-        return [own if panel.key == MapKey.SPREAD else panel for panel in panels]
+        spread_panel = uncertainty_panel(problem, scale, view.predictive, self.kind, self.threshold)
+        return [spread_panel if panel.key == MapKey.SPREAD else panel for panel in panels]
 
 
 def choose(problem: DownscalingProblem) -> Shown:

@@ -23,34 +23,34 @@ def choose(choice: Choice) -> tuple[Choice, str]:
 
     Raises ``InputError`` where the values do not allow a warp.
     """
-    wanted = str(control(DownscaleSettings.warp.inner))
-    if wanted == AUTO:
-        return replace(choice, warp=_learned(choice)), wanted
-    if wanted == _NONE:
-        return choice, wanted
+    requested = str(control(DownscaleSettings.warp.inner))
+    if requested == AUTO:
+        return replace(choice, warp=_learned(choice)), requested
+    if requested == _NONE:
+        return choice, requested
     problem = problem_of(choice)
-    warp = fit_warp(wanted, problem.coarse[problem.observed], limits_of(problem))
+    warp = fit_warp(requested, problem.coarse[problem.observed], limits_of(problem))
     straight = warp.kind == "box-cox" and warp.power == 1
-    return (choice if straight else replace(choice, warp=_text(warp.to_dict()))), wanted
+    return (choice if straight else replace(choice, warp=_text(warp.to_dict()))), requested
 
 
 def of_learned(learned: Mapping[str, Any]) -> str:
     """The warp of learned settings, as ``Choice.warp`` has it."""
-    given = learned.get("warp")
-    return _text(given) if isinstance(given, Mapping) else ""
+    warp_of_run = learned.get("warp")
+    return _text(warp_of_run) if isinstance(warp_of_run, Mapping) else ""
 
 
-def take(choice: Choice, wanted: str, learned: Mapping[str, Any]) -> None:
+def take(choice: Choice, requested: str, learned: Mapping[str, Any]) -> None:
     """The warp that learning chose goes onto the page, which is drawn anew where it showed another one."""
     st.session_state[Key.LEARNED_WARP] = (_about(choice), of_learned(learned))
-    if wanted == AUTO and choice.warp != of_learned(learned):
+    if requested == AUTO and choice.warp != of_learned(learned):
         st.rerun()
 
 
 def value_of(settings: Mapping[str, Any]) -> str:
     """What the control must hold for the settings of a run: a warp of its own is the one that learning found."""
-    given = settings.get("warp", AUTO)
-    return given if isinstance(given, str) else AUTO
+    value = settings.get("warp", AUTO)
+    return value if isinstance(value, str) else AUTO
 
 
 def _learned(choice: Choice) -> str:

@@ -54,11 +54,11 @@ def tables_for(regions: str) -> dict[str, str]:
 
 def choose(key: str) -> dict[str, str]:
     """The files beside the fields of a key, by their names in a source; controls only where there are some."""
-    own, outlined = (_own(key, titles()) for titles in (station_titles, region_titles))
-    stations = {**own, **{each: f"Upload: {name}" for each, name in uploaded(STATIONS).items()}}
+    stations_of_set, regions_of_set = (_of_data_set(key, titles()) for titles in (station_titles, region_titles))
+    stations = {**stations_of_set, **{each: f"Upload: {name}" for each, name in uploaded(STATIONS).items()}}
     result: dict[str, str] = {}
-    if regions := {**outlined, **{each: f"Upload: {name}" for each, name in uploaded(REGIONS).items()}}:
-        result |= _file("Target from regions", "regions", regions, next(iter(outlined), NONE))
+    if regions := {**regions_of_set, **{each: f"Upload: {name}" for each, name in uploaded(REGIONS).items()}}:
+        result |= _file("Target from regions", "regions", regions, next(iter(regions_of_set), NONE))
     if result.get("regions"):
         result |= _table(result["regions"])
         usual = region_units(result["regions"])
@@ -82,7 +82,7 @@ def choose(key: str) -> dict[str, str]:
     return result
 
 
-def _own(key: str, titles: Mapping[str, str]) -> dict[str, str]:
+def _of_data_set(key: str, titles: Mapping[str, str]) -> dict[str, str]:
     """Those that belong to a data set."""
     return {each: title for each, title in titles.items() if each.startswith(f"{key}/")}
 
@@ -107,8 +107,8 @@ def choices_in(tables: Sequence[str]) -> list[tuple[str, str, list[str]]]:
     """What there is to choose in tables of stations by key: a label, its name in a source, and the options, of which
     the first leaves it to the tables."""
     read = [_choices(each) for each in tables]
-    columns = list(dict.fromkeys(column for own, _ in read for column in own))
-    times = sorted({time for _, own in read for time in own})
+    columns = list(dict.fromkeys(column for columns, _ in read for column in columns))
+    times = sorted({time for _, times in read for time in times})
     result = []
     if len(columns) > 1:
         result.append(("Column of the stations' values", "station_value", [_BY_NAME, *columns]))

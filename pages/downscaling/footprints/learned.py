@@ -77,9 +77,9 @@ def _targets(problem: DownscalingProblem, spec: ModelSpec, view: View, summary: 
 
 
 def _scored(problem: DownscalingProblem, spec: ModelSpec, summary: Mapping[str, Any]) -> None:
-    own = {"rmse": summary["rmse"], "bias": summary["bias"], "crps": summary["crps"]}
-    own |= {f"coverage{level}": summary[f"inside_{level}"] for level in (50, 90, 95)}
-    rows: dict[str, dict[str, float | None]] = {spec.model.name: own}
+    scores = {"rmse": summary["rmse"], "bias": summary["bias"], "crps": summary["crps"]}
+    scores |= {f"coverage{level}": summary[f"inside_{level}"] for level in (50, 90, 95)}
+    rows: dict[str, dict[str, float | None]] = {spec.model.name: scores}
     maps = {name: {"rmse": rmse, "bias": summary["bias_of"][name]} for name, rmse in summary["rmse_of"].items()}
     alone, offset = maps.pop(spec.model.name), problem.stations is not None and problem.stations.footprints is None
     caption = f"Scores at the {summary['count']} stations that no method used; error is prediction − measured value."

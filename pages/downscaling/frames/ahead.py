@@ -24,7 +24,7 @@ from deconditioning.figures.maps import thinned
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice
 from pages.downscaling.distribution.view import View, mean_of
-from pages.downscaling.frames.along import Standing
+from pages.downscaling.frames.along import SliderPosition
 from pages.downscaling.frames.movable import moved
 from pages.downscaling.picture import FRAMES, picture_of
 from pages.kit.chart.background import get_background, session_lane
@@ -100,7 +100,7 @@ def frames_along(
 
 
 def show(
-    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: View, stands: Standing, *, spread: bool
+    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: View, position: SliderPosition, *, spread: bool
 ) -> None:
     """Send what is known along the essential sliders; under an exact picture the rest is computed, one by one.
 
@@ -108,15 +108,15 @@ def show(
     """
     if not spec.model.reads(problem.data):
         return
-    wanted = {key: _job(stands, key, spread) for key in page_record().essentials if key in stands.values}
+    jobs = {key: _job(position, key, spread) for key in page_record().essentials if key in position.values}
 
     @st.fragment
     def part() -> None:
-        texts = {key: _text(name) for key, name in wanted.items()}
+        texts = {key: _text(name) for key, name in jobs.items()}
         missing = next((key for key, text in texts.items() if text is None), None)
         if view.exact and missing is not None:
-            _request(choice, problem, spec, stands, missing, wanted[missing], spread)
-        known = [Frames(key, stands.contexts[key], text) for key, text in texts.items() if text]
+            _request(choice, problem, spec, position, missing, jobs[missing], spread)
+        known = [Frames(key, position.contexts[key], text) for key, text in texts.items() if text]
         send_frames(known, more=view.exact and missing is not None)
 
     part()
@@ -126,8 +126,8 @@ def _middle(value: float) -> float:
     return STEP * round(math.log10(value) / STEP)
 
 
-def _job(stands: Standing, key: str, spread: bool) -> str:
-    return f"frames {stands.contexts[key]} {key} {_middle(stands.values[key]):g}{'' if spread else ' mean'}"
+def _job(position: SliderPosition, key: str, spread: bool) -> str:
+    return f"frames {position.contexts[key]} {key} {_middle(position.values[key]):g}{'' if spread else ' mean'}"
 
 
 def _text(name: str) -> str | None:
@@ -142,10 +142,10 @@ def _text(name: str) -> str | None:
 
 
 def _request(
-    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, stands: Standing, key: str, name: str,
+    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, position: SliderPosition, key: str, name: str,
     spread: bool,
 ) -> None:  # fmt: skip
-    at, (least, most), drawn = math.log10(stands.values[key]), stands.ends[key], picture_of(choice, problem, spec)
+    at, (least, most), drawn = math.log10(position.values[key]), position.ends[key], picture_of(choice, problem, spec)
     begun: list[float] = []
 
     def bounded(check: Check) -> None:
@@ -158,8 +158,8 @@ def _request(
 
     def work(check: Check) -> str:
         begun.append(time.monotonic())
-        for middle, reach in ((_middle(stands.values[key]), REACH), (at, _NEAR)):
-            ends = max(middle - reach, least), min(middle + reach, most)
+        for middle, span in ((_middle(position.values[key]), REACH), (at, _NEAR)):
+            ends = max(middle - span, least), min(middle + span, most)
             with contextlib.suppress(InputError):  # too large: a nearer stretch is tried
                 if text := frames_along(spec, problem, drawn, key, at, ends, lambda: bounded(check), spread):
                     return text

@@ -15,7 +15,7 @@ from pages.kit.record import Control, page_record
 
 
 @dataclass(frozen=True)
-class Standing:
+class SliderPosition:
     """The value of each slider of a picture, by its key, a name of all else that the picture depends on, and log10 of
     the slider's ends."""
 
@@ -28,7 +28,7 @@ class Standing:
         return {key: (self.contexts[key], value) for key, value in self.values.items()}
 
 
-def standing(choice: Choice, problem: DownscalingProblem, start: ModelSpec, spec: ModelSpec) -> Standing:
+def slider_position(choice: Choice, problem: DownscalingProblem, start: ModelSpec, spec: ModelSpec) -> SliderPosition:
     """Of the picture at the sliders' values; ``start`` is the model where they begin, ``spec`` where they are."""
     controls = page_record().controls
     keys = [key for key in slider_values(start, problem.data.bags.count) if key in controls]
@@ -37,7 +37,7 @@ def standing(choice: Choice, problem: DownscalingProblem, start: ModelSpec, spec
     contexts = {key: _name([*fixed, {other: value for other, value in values.items() if other != key}]) for key in keys}
     moves = [key for key in keys if values[key] > 0 and moved(spec, key, 2.0, problem.spec.covariates) != spec]
     ends = {key: (_log_end(controls[key], "1e-99"), _log_end(controls[key], "1e99")) for key in moves}
-    return Standing({key: values[key] for key in moves}, contexts, ends)
+    return SliderPosition({key: values[key] for key in moves}, contexts, ends)
 
 
 def _log_end(control: Control, beyond: str) -> float:

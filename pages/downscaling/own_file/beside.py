@@ -90,12 +90,12 @@ def _of_stations(
     return {} if chosen in files.AUTO_NAMES else {name: str(chosen)}
 
 
-def offer(given: Mapping[str, str]) -> None:
+def offer(choices: Mapping[str, str]) -> None:
     """The button that puts stations beside the fields that the page shows, where no file of fields is chosen."""
     now = shown_choice()
-    if now is None or not given:
+    if now is None or not choices:
         return
-    if "regions" in given:
+    if "regions" in choices:
         st.info(
             "Regions need a file of fields with covariates, such as altitude, on the grid of the map: upload it too."
         )
@@ -103,22 +103,22 @@ def offer(given: Mapping[str, str]) -> None:
     st.button("Use with the fields shown", type="primary", width="stretch", key="lab-own-beside", on_click=_ask)
     if st.session_state.pop(Key.OWN_FILE_ASKED, False):
         gridded = {name: value for name, value in now.source.to_dict().items() if name not in files.KEYS}
-        source = Source.from_dict(gridded | dict(given))
+        source = Source.from_dict(gridded | dict(choices))
         try:
             problem_of(Choice(source, now.spec))
         except InputError as error:
-            refuse(error, given)
+            refuse(error, choices)
             return
         set_on_next_run(files.values_of(source.to_dict()))
         close_dialog()
         st.rerun()
 
 
-def refuse(error: InputError, given: Mapping[str, str]) -> None:
+def refuse(error: InputError, choices: Mapping[str, str]) -> None:
     """The sentence of files that make no problem together, with a mark at those beside the fields that it names."""
     refusal(error)
     names = files.uploaded(REGIONS) | files.uploaded(STATIONS) | files.uploaded(REGION_TABLES)
-    mark_refused([name for key in given.values() if (name := names.get(key, "")) and name in str(error)])
+    mark_refused([name for key in choices.values() if (name := names.get(key, "")) and name in str(error)])
 
 
 def _ask() -> None:

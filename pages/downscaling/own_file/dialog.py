@@ -51,11 +51,11 @@ def _dialog() -> None:
     names = own_files()
     chosen = _files([key for key in new if key in names], names)
     try:
-        given = beside.choose([key for key in new if key not in names])
+        choices = beside.choose([key for key in new if key not in names])
         if chosen:
-            panel.show(chosen, names, given)
+            panel.show(chosen, names, choices)
         else:
-            beside.offer(given)
+            beside.offer(choices)
     except InputError as error:
         refusal(error)
     if not chosen:

@@ -215,15 +215,15 @@ def _places(
     """Time, level and member: of the covariates and a target beside them, of a coarse target, and the values of the
     page's controls."""
     fields, shown = fields_of(files.fine), files.shown
-    own = list(covariates) if files.apart else [target, *covariates]
+    names = list(covariates) if files.apart else [target, *covariates]
     select: dict[str, int | str] = {}
     controls: dict[str, str] = {}
-    for dim, labels in _several(fields, own).items():
+    for dim, labels in _several(fields, names).items():
         begin = None if shown is None else shown.select.get(dim)
-        place = guessed.select.get(dim) if not files.apart else None
-        index = index_of(dim, labels, begin if begin is not None else place.value if place else 0)
+        guessed_index = guessed.select.get(dim) if not files.apart else None
+        index = index_of(dim, labels, begin if begin is not None else guessed_index.value if guessed_index else 0)
         options = places(labels)
-        why = place.reason if place else f"the first of {len(labels)}"
+        why = guessed_index.reason if guessed_index else f"the first of {len(labels)}"
         controls[f"dim-{dim}"] = _choose(files, title_of(dim), f"dim-{dim}", options, options[index], why)
         select[dim] = options.index(controls[f"dim-{dim}"])
     coarse_select: dict[str, int | str] = {}

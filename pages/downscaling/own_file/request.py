@@ -8,11 +8,11 @@ from pages.kit.session import Key
 OWN, LABEL = "own", "Your own file …"
 
 
-def button(own: bool) -> None:
-    """The button that opens the dialog; ``own``: a file of the visitor's is shown."""
+def button(is_shown: bool) -> None:
+    """The button that opens the dialog; ``is_shown``: a file of the visitor's is shown."""
     st.button(
-        "Variables, cells, time …" if own else "Use your own file", key="lab-own-file", width="stretch",
-        icon=":material/tune:" if own else ":material/upload_file:", on_click=open_dialog,
+        "Variables, cells, time …" if is_shown else "Use your own file", key="lab-own-file", width="stretch",
+        icon=":material/tune:" if is_shown else ":material/upload_file:", on_click=open_dialog,
     )  # fmt: skip
 
 

@@ -54,10 +54,10 @@ class Extension:
 
 def extension(key: str, setting: str) -> Extension:
     """The session's own for this setting."""
-    kept = st.session_state.setdefault(Key.EXTENSIONS.of(key), {})
-    if setting not in kept:
-        kept[setting] = Extension(f"{key}-{time.time_ns()}")
-    return kept[setting]
+    extensions = st.session_state.setdefault(Key.EXTENSIONS.of(key), {})
+    if setting not in extensions:
+        extensions[setting] = Extension(f"{key}-{time.time_ns()}")
+    return extensions[setting]
 
 
 def extendable(

@@ -43,17 +43,17 @@ class EditedPoints:
         result = {}
         with st.container(key="lab-edits"):
             for scatter, count in (("first", spec.n), ("second", spec.m)):
-                result[scatter] = self._held(scatter, count, place)
+                result[scatter] = self._edits(scatter, count, place)
         if any(map(len, result.values())):
             words = (f"{self.held[name][1]}: {edits.words}" for name, edits in result.items() if len(edits))
             place.markdown(f"By hand, {'; '.join(words)}.", width="content")
         if any(st.session_state.get(key) for key, _ in self.held.values()):
             none = {key: "" for key, _ in self.held.values()}
-            place.button("Points as generated", key=self.undo, icon=":material/undo:", on_click=_put, args=(none,),
-                         help="Undo every edit of a point")  # fmt: skip
+            place.button("Points as generated", key=self.undo, icon=":material/undo:", on_click=_set_controls,
+                         args=(none,), help="Undo every edit of a point")  # fmt: skip
         return replace(spec, first_edits=result["first"].text, second_edits=result["second"].text)
 
-    def _held(self, scatter: str, count: int, place: Any) -> Edits:
+    def _edits(self, scatter: str, count: int, place: Any) -> Edits:
         """The edits of one scatter that can be done; a sentence on those that cannot."""
         key, name = self.held[scatter]
         label = f"Points of {name} by hand"
@@ -83,7 +83,7 @@ class EditedPoints:
         edits = spec.edits[0 if scatter == "first" else 1]
 
         def put(changed: Edits) -> None:
-            _put({key: ((changed.flipped if self.upright else changed) | waiting).text})
+            _set_controls({key: ((changed.flipped if self.upright else changed) | waiting).text})
 
         return Points(*pairs, edits.flipped if self.upright else edits, labels, MOST_EDITS - len(waiting), put)
 
@@ -96,7 +96,7 @@ def read(text: str) -> tuple[Edits, InputError | None]:
         return Edits(), error
 
 
-def _put(values: Mapping[str, Any]) -> None:
+def _set_controls(values: Mapping[str, Any]) -> None:
     """Set controls of a fragment now, and again if the browser sends what they held before."""
     set_on_next_run(values)
     apply_values()

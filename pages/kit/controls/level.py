@@ -48,11 +48,11 @@ def _begin(page: str) -> None:
     if before == page:
         return
     st.session_state[Key.LEVEL_PAGE] = page
-    words, kept = st.query_params.get(KEY), st.session_state.get(Key.LEVEL) or st.context.cookies.get(COOKIE)
-    wanted = next((one for one in (str(words).capitalize(), kept) if one in LEVELS), ESSENTIAL)
-    if before is None and wanted != (ESSENTIAL if words is None else words):
-        correct(KEY, [wanted])  # on later pages Streamlit tells the browser, on the first it believes what that says
-    st.session_state.update({KEY: wanted})
+    words, earlier = st.query_params.get(KEY), st.session_state.get(Key.LEVEL) or st.context.cookies.get(COOKIE)
+    level = next((one for one in (str(words).capitalize(), earlier) if one in LEVELS), ESSENTIAL)
+    if before is None and level != (ESSENTIAL if words is None else words):
+        correct(KEY, [level])  # on later pages Streamlit tells the browser, on the first it believes what that says
+    st.session_state.update({KEY: level})
 
 
 def at_both_levels(name: str) -> DeltaGenerator:

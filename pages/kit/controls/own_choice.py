@@ -15,9 +15,9 @@ def own_words(name: str) -> str:
     return f"The model's own: {name}"
 
 
-def own_choice(setting: OrNone[Any], values: Mapping[str, Any], names: Mapping[str, str], own: Any) -> Any:
-    """One of ``values`` by a list whose options have these ``names``; None for the model's ``own``."""
-    words = {OWN: own_words(next(names[name] for name in values if values[name] == own)), **names}
+def own_choice(setting: OrNone[Any], values: Mapping[str, Any], names: Mapping[str, str], default: Any) -> Any:
+    """One of ``values`` by a list whose options have these ``names``; None for the model's ``default``."""
+    words = {OWN: own_words(next(names[name] for name in values if values[name] == default)), **names}
     chosen = widgets.selectbox(
         setting.label, [OWN, *values], key=setting.key, format_func=lambda option: words[option],
         help=setting.tooltip(None),

@@ -45,11 +45,11 @@ def requested_value(key: str, default: Any) -> Any:
 
     For callbacks, which run before `apply_values`.
     """
-    seen = st.session_state.get(SEEN, st.session_state.get(Key.PROGRAM_VALUES_SET, 0))
+    last_seen = st.session_state.get(SEEN, st.session_state.get(Key.PROGRAM_VALUES_SET, 0))
     unseen = [
         values[key]
         for number, values in st.session_state.get(Key.PROGRAM_VALUES, ())
-        if number > seen and key in values
+        if number > last_seen and key in values
     ]
     return unseen[-1] if unseen else st.session_state.get(key, default)
 
@@ -65,11 +65,11 @@ def held(key: str, options: Iterable[str]) -> str:
 def apply_values() -> None:
     """Put the values asked for that the browser has not seen; call it before the page's first control."""
     requested = st.session_state.get(Key.PROGRAM_VALUES, ())
-    seen = st.session_state.get(SEEN, st.session_state.get(Key.PROGRAM_VALUES_SET, 0))
+    last_seen = st.session_state.get(SEEN, st.session_state.get(Key.PROGRAM_VALUES_SET, 0))
     for number, values in requested:
-        if number > seen:
+        if number > last_seen:
             st.session_state.update(values)
-    newest = max(seen, *(number for number, _ in requested), 0)
+    newest = max(last_seen, *(number for number, _ in requested), 0)
     if st.session_state.get(SEEN) != newest:
         st.session_state.update({SEEN: newest})
     st.session_state[Key.PROGRAM_VALUES_SET] = newest

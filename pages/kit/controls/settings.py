@@ -25,14 +25,14 @@ def controls(kind: type[S], instead: Mapping[str, Setting[Any]] | None = None, *
     is not drawn, nor is what no page shows.
     """
     instead = instead or {}
-    given = {name: each.default for name, each in instead.items()} | known
-    now = kind(**given)
+    values = {name: each.default for name, each in instead.items()} | known
+    now = kind(**values)
     for name, setting in kind.declared().items():
         drawn = setting.address is not None and (setting.stays or setting.applies(now.to_dict()))
         if drawn and name not in known:
-            given[name] = control(instead.get(name, setting), now)
-            if given[name] != getattr(now, name):  # what follows may have other defaults beside it
-                now = kind(**given)
+            values[name] = control(instead.get(name, setting), now)
+            if values[name] != getattr(now, name):  # what follows may have other defaults beside it
+                now = kind(**values)
     return now
 
 

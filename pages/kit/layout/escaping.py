@@ -65,9 +65,9 @@ def _line(text: object) -> str:
 
 
 def _escaped(line: str) -> str:
-    return _PUNCTUATION.sub(r"\\\g<0>", _BEGINS_DIRECTIVE.sub(lambda found: found.group() + _JOINER, line))
+    return _PUNCTUATION.sub(r"\\\g<0>", _BEGINS_DIRECTIVE.sub(lambda match: match.group() + _JOINER, line))
 
 
 def _begun(line: str) -> str:
     """The line, whose first mark begins no list, heading, quotation or rule: ``\\-``, ``1\\.``."""
-    return _BEGINS_BLOCK.sub(lambda found: f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}", line)
+    return _BEGINS_BLOCK.sub(lambda match: f"{match[0]}\\" if match[0].isdigit() else f"\\{match[0]}", line)

@@ -47,7 +47,7 @@ def page_header(
     frame(level.shown())
     follow_drags()
     explain_words()
-    st.html(f"<style>{palette_css()}{_CSS}{level.style()}{_here()}</style>")
+    st.html(f"<style>{palette_css()}{_CSS}{level.style()}{_current_page()}</style>")
     record_title(title, sentence)
     with st.container(horizontal=True, vertical_alignment="center", key="lab-head"):
         st.title(title, anchor=False, width="content")
@@ -56,7 +56,7 @@ def page_header(
         reserve(presets)
 
 
-def _here() -> str:
+def _current_page() -> str:
     """The style that marks the group of this page in the navigation; empty on pages that are not listed there."""
     path = page_record().page or PAGES[0].url_path
     at = next((n for n, pages in enumerate(GROUPS.values(), 1) if path in [page.url_path for page in pages]), 0)
@@ -90,9 +90,9 @@ def _device_sentence() -> str:
     from deconditioning.device import choose, describe
 
     device = describe(choose())
-    own = psutil.Process().memory_info().rss
+    memory_of_app = psutil.Process().memory_info().rss
     memory = f"{device.free_bytes / 1e9:.1f} of {device.total_bytes / 1e9:.1f} GB free"
-    return f"{device.label} · {memory} · this app {own / 1e9:.1f} GB"
+    return f"{device.label} · {memory} · this app {memory_of_app / 1e9:.1f} GB"
 
 
 @contextmanager

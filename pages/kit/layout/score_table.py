@@ -43,14 +43,14 @@ def score_table(
     """
     from deconditioning.figures.colours import model_name
 
-    wanted = [f"{name}{end}" for name in columns for end in ("", "_area")]
-    shown = [name for name in wanted if any(row.get(name) is not None for row in scores.values())]
+    in_order = [f"{name}{end}" for name in columns for end in ("", "_area")]
+    shown = [name for name in in_order if any(row.get(name) is not None for row in scores.values())]
     texts = {name: _column(scores, name, digits) for name in shown}
     shown = [name for name in shown if not (_by_area(name) and texts[name] == texts.get(name.removesuffix("_area")))]
     labels = {model: (names or {}).get(model, model_name(model)) for model in scores}
-    written = [["", *(_heading(name, units) + (" by area" if _by_area(name) else "") for name in shown)]]
-    written += [[labels[model], *(texts[name][model] for name in shown)] for model in scores]
-    record_scores(caption, scores, names or {}, units, written)
+    rows = [["", *(_heading(name, units) + (" by area" if _by_area(name) else "") for name in shown)]]
+    rows += [[labels[model], *(texts[name][model] for name in shown)] for model in scores]
+    record_scores(caption, scores, names or {}, units, rows)
     first = [f"{name}_area" if f"{name}_area" in shown else name for name in main if name in shown] or shown
     weighted = " Scores are weighted by area." if any(map(_by_area, first)) and first is not shown else ""
     _html_table(scores, first, labels, units, caption + weighted, digits, says_weights=not weighted)

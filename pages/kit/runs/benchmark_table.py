@@ -51,8 +51,10 @@ def start_controls(table: BenchmarkTable, settings: dict[str, Any]) -> None:
     if one is not None:
         show_duration("The benchmark", seeds * one)
     if middle.button("Run the benchmark here", disabled=is_busy(run), key=f"begin-{table.task}", width="stretch"):
-        given = {**settings, "seeds": list(range(seeds))}
-        begin_run(RunSpec(table.task, given, title=f"{table.task.replace('-', ' ').capitalize()}, {seeds} seeds"))
+        run_settings = {**settings, "seeds": list(range(seeds))}
+        begin_run(
+            RunSpec(table.task, run_settings, title=f"{table.task.replace('-', ' ').capitalize()}, {seeds} seeds")
+        )
 
 
 def _seed_seconds(rows: Sequence[Mapping[str, Any]], settings: Mapping[str, Sequence[str]]) -> float | None:
@@ -60,10 +62,10 @@ def _seed_seconds(rows: Sequence[Mapping[str, Any]], settings: Mapping[str, Sequ
 
     ``settings`` are the benchmark's: ``cases`` and ``models`` keep to these.
     """
-    wanted = {kind.removesuffix("s"): names for kind, names in settings.items()}
-    kept = [row for row in rows if row["seconds"] and all(row[kind] in names for kind, names in wanted.items())]
-    seeds = {row["seed"] for row in kept}
-    return sum(row["seconds"]["cpu"] for row in kept) / len(seeds) if seeds else None
+    requested = {kind.removesuffix("s"): names for kind, names in settings.items()}
+    matching = [row for row in rows if row["seconds"] and all(row[kind] in names for kind, names in requested.items())]
+    seeds = {row["seed"] for row in matching}
+    return sum(row["seconds"]["cpu"] for row in matching) / len(seeds) if seeds else None
 
 
 def headline(table: BenchmarkTable) -> None:
@@ -134,8 +136,8 @@ def show(table: BenchmarkTable) -> None:
 def _stored_rows(table: BenchmarkTable) -> tuple[list[dict[str, Any]], str]:
     if not (FOLDER / table.file).is_file():
         return [], ""
-    kept = stored(table.file)
-    return kept["rows"], f"stored; made by `{kept['command']}`, measured with version {kept['version']}"
+    document = stored(table.file)
+    return document["rows"], f"stored; made by `{document['command']}`, measured with version {document['version']}"
 
 
 @dataclass(frozen=True)

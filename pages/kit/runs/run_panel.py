@@ -100,14 +100,14 @@ def take_once(run: Run, values: Callable[[Any], Mapping[str, Any] | None]) -> No
 
     ``values(learned)`` are the controls' values by their keys; None where the page no longer fits them.
     """
-    taken = st.session_state.setdefault(Key.TAKEN_RUNS, set())
+    taken_runs = st.session_state.setdefault(Key.TAKEN_RUNS, set())
     learned = (run.result or {}).get("learned")
-    if not learned or run.id in taken:
+    if not learned or run.id in taken_runs:
         return
     requested = values(learned)
     if requested is not None:
         set_on_next_run(requested)
-    taken.add(run.id)
+    taken_runs.add(run.id)
     if requested is not None:
         st.rerun()
 
@@ -134,7 +134,7 @@ def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str
         with st.container(border=True):
             st.progress(
                 now.progress or 0.0,
-                text=standing(now) if stopping or now.status == "queued" else f"{doing}: {standing(now)}",
+                text=status_words(now) if stopping or now.status == "queued" else f"{doing}: {status_words(now)}",
             )
             if engine.is_mine(now):
                 st.button("Cancel", key=f"cancel-{run.id}", on_click=stop, args=(run.id,), disabled=stopping)
@@ -146,7 +146,7 @@ def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str
     live()
 
 
-def standing(run: Run) -> str:
+def status_words(run: Run) -> str:
     """What an active run does, for how long it has gone on, and how long it will."""
     if is_stopping(run.id):
         return "Stopping…"

@@ -66,13 +66,13 @@ def mark_refused(names: Sequence[str]) -> None:
         st.html(f'<span class="lab-refused" data-names="{escape(json.dumps(list(names)))}"></span>')
 
 
-def deletable(kept: Callable[[str], dict[str, str]], key: str, instead: Mapping[str, str] | None = None) -> None:
+def deletable(uploads_of: Callable[[str], dict[str, str]], key: str, instead: Mapping[str, str] | None = None) -> None:
     """What the visitor's uploads take, and a button that deletes each; nothing where there is none.
 
-    ``kept(mark)`` tells key → name; ``instead`` what controls turn to that show an upload which is deleted.
+    ``uploads_of(mark)`` tells key → name; ``instead`` what controls turn to that show an upload which is deleted.
     """
     mark = visitor_mark()
-    names = kept(mark)
+    names = uploads_of(mark)
     if not names:
         return
     with st.popover("My uploads"):

@@ -22,7 +22,7 @@ def tools() -> None:
     if first is None:
         return
     for label, key, does, about in (
-        ("Back to A", "lab-back", _back, "Set the controls to the settings of A"),
+        ("Back to A", "lab-back", _go_back, "Set the controls to the settings of A"),
         ("Swap", "lab-swap", _swap, "Pin B and return to the settings of A"),
         ("Unpin", "lab-unpin", record.unpin, "Show a single picture again"),
     ):
@@ -44,7 +44,7 @@ def show() -> None:
             _difference(first, second)
 
 
-def _back() -> None:
+def _go_back() -> None:
     first = record.pinned()
     if first is not None:
         history.request_values(first.values())

@@ -41,12 +41,12 @@ _DECK = st.components.v2.component(
 )
 
 
-def slides(deck: Mapping[str, Any], key: str, wanted: int) -> bool:
+def slides(deck: Mapping[str, Any], key: str, request: int) -> bool:
     """Show a deck of `slides` over the window, for the so many-th time; whether a person has closed it."""
     text = json.dumps(deck, separators=(",", ":"), allow_nan=False)
     stamp = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-    data = {"deck": text, "stamp": stamp, "dark": is_dark(), "asked": wanted}
-    return _DECK(key=key, data=data, on_closed_change=_nothing).get("closed") == wanted
+    data = {"deck": text, "stamp": stamp, "dark": is_dark(), "asked": request}
+    return _DECK(key=key, data=data, on_closed_change=_nothing).get("closed") == request
 
 
 def _nothing() -> None:

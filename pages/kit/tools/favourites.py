@@ -55,11 +55,11 @@ def _of_this_page() -> None:
             if st.form_submit_button("Save", type="primary"):
                 get_engine().favourites.keep(_favourite(page_record(), name))
                 st.caption("Kept.")
-        kept, damaged = get_engine().favourites.all()
+        favourites, damaged = get_engine().favourites.all()
     except InputError as error:
         st.error(sentence_of(error))
         return
-    for one in kept:
+    for one in favourites:
         if one.page == page_record().page:
             _row(one)
     if damaged:

@@ -47,8 +47,8 @@ class Request:
 
 def history() -> History:
     """That of the page that is shown."""
-    kept: dict[str, History] = st.session_state.setdefault(Key.HISTORY, {})
-    return kept.setdefault(page_record().page, History())
+    histories: dict[str, History] = st.session_state.setdefault(Key.HISTORY, {})
+    return histories.setdefault(page_record().page, History())
 
 
 def can_go(steps: int) -> bool:
@@ -73,8 +73,8 @@ def go(steps: int) -> None:
 
 def _under_way() -> int:
     """Steps of a move that the page has not settled on yet."""
-    wanted = st.session_state.get(Key.HISTORY_REQUEST)
-    return wanted.steps if wanted is not None and wanted.page == page_record().page else 0
+    requested = st.session_state.get(Key.HISTORY_REQUEST)
+    return requested.steps if requested is not None and requested.page == page_record().page else 0
 
 
 def request(values: ValuesOf, steps: int = 0) -> None:
@@ -123,25 +123,25 @@ def moved_last(keys: Collection[str]) -> str | None:
 
 def settle() -> None:
     """At the end of a page: put again what it has not taken, then keep its state."""
-    now, wanted = page_record(), st.session_state.get(Key.HISTORY_REQUEST)
-    if wanted is not None and wanted.page == now.page:
-        missing = _missing(wanted)
-        if missing and wanted.rounds < ROUNDS:
-            wanted.rounds += 1
+    now, requested = page_record(), st.session_state.get(Key.HISTORY_REQUEST)
+    if requested is not None and requested.page == now.page:
+        missing = _missing(requested)
+        if missing and requested.rounds < ROUNDS:
+            requested.rounds += 1
             set_values(missing)
         st.session_state[Key.HISTORY_REQUEST] = None
-        if wanted.steps:
-            _moved(wanted.steps)
+        if requested.steps:
+            _moved(requested.steps)
             complete()
             return
     _keep(now.words())
     complete()
 
 
-def _missing(wanted: Request) -> dict[str, Any]:
+def _missing(requested: Request) -> dict[str, Any]:
     """What the page's controls are to hold and do not."""
     controls = page_record().controls
-    return {key: value for key, value in wanted.values(controls).items() if not same(value, controls[key].value)}
+    return {key: value for key, value in requested.values(controls).items() if not same(value, controls[key].value)}
 
 
 def _moved(steps: int) -> None:

@@ -18,8 +18,8 @@ def _nothing(held: Held) -> dict[str, Any]:
     return {}
 
 
-def _all(given: dict[str, Any]) -> Collection[str]:
-    return tuple(given)
+def _all(settings: dict[str, Any]) -> Collection[str]:
+    return tuple(settings)
 
 
 @dataclass(frozen=True)
@@ -66,19 +66,19 @@ def sweepable(page: OnPage) -> Sweepable | None:
         if not getattr(own, "offered", ())
     }  # fmt: skip
 
-    def fits(given: Mapping[str, Any]) -> bool:
-        if given.get("study") != page.study:
+    def fits(run_settings: Mapping[str, Any]) -> bool:
+        if run_settings.get("study") != page.study:
             return False
-        axes = [axis["name"] for axis in given["axes"]]
-        then, now = study.chosen(study.complete(given["settings"]), axes), study.chosen(settings, axes)
+        axes = [axis["name"] for axis in run_settings["axes"]]
+        then, now = study.chosen(study.complete(run_settings["settings"]), axes), study.chosen(settings, axes)
         return all(then[name] == now[name] for name, setting in study.settings.items() if not setting.swept)
 
-    def put(given: Mapping[str, Any], values: Mapping[str, float]) -> Mapping[str, Any]:
-        axes = [axis["name"] for axis in given["axes"]]
-        wanted = study.chosen(study.complete(given["settings"] | dict(values)), axes)
-        own, back = study.settings, page.back(wanted)
-        result = {key: wanted[name] for key, name in names_by_key.items() if name in back and own[name].swept}
-        return result | dict(page.more(wanted))
+    def put(run_settings: Mapping[str, Any], values: Mapping[str, float]) -> Mapping[str, Any]:
+        axes = [axis["name"] for axis in run_settings["axes"]]
+        requested = study.chosen(study.complete(run_settings["settings"] | dict(values)), axes)
+        own, back = study.settings, page.back(requested)
+        result = {key: requested[name] for key, name in names_by_key.items() if name in back and own[name].swept}
+        return result | dict(page.more(requested))
 
-    given = {"study": page.study, "settings": settings}
-    return Sweepable(offers, "sweep-study", given, int(settings["seed"]), fits, put, study.setting_s)
+    run_spec = {"study": page.study, "settings": settings}
+    return Sweepable(offers, "sweep-study", run_spec, int(settings["seed"]), fits, put, study.setting_s)

@@ -133,7 +133,7 @@ def _panel(sweepable: Sweepable) -> None:
         refusal(run.message)
     known = swept(run)
     if known is not None and known.rows:
-        _found(sweepable, run, known)
+        _show_results(sweepable, run, known)
 
 
 def _axes(sweepable: Sweepable) -> list[Axis]:
@@ -218,8 +218,8 @@ def _took(run: Run | None) -> float | None:
 
 def _address() -> dict[str, str]:
     """Where page Runs finds this page as it is now."""
-    own = {key: st.query_params.get_all(key) for key in st.query_params if key not in ("swept", "run", KEY)}
-    return {"url": page_record().page, "query": urlencode(own, doseq=True)}
+    query = {key: st.query_params.get_all(key) for key in st.query_params if key not in ("swept", "run", KEY)}
+    return {"url": page_record().page, "query": urlencode(query, doseq=True)}
 
 
 def _begin(sweepable: Sweepable, settings: dict[str, Any]) -> None:
@@ -234,7 +234,7 @@ def _begin(sweepable: Sweepable, settings: dict[str, Any]) -> None:
     st.rerun()
 
 
-def _found(sweepable: Sweepable, run: Run, known: Swept) -> None:
+def _show_results(sweepable: Sweepable, run: Run, known: Swept) -> None:
     """What came of it, and the way to put one of its settings on the sliders."""
     now = {name: given.now for name, given in sweepable.offers.items() if name in known.rows[0]["values"]}
 
@@ -249,12 +249,12 @@ def _found(sweepable: Sweepable, run: Run, known: Swept) -> None:
 
 def _elsewhere(sweepable: Sweepable, run: Run, known: Swept) -> None:
     """Which settings the page shows otherwise than the sweep kept them."""
-    kept = sweepable.controls(run.spec.settings, {})
+    values = sweepable.controls(run.spec.settings, {})
     swept_now = {sweepable.offers[axis.name].key for axis in known.axes if axis.name in sweepable.offers}
     controls = page_record().controls
     moved = [
         f"{plain(name_of(controls[key]))} = {number(value, 4) if isinstance(value, float) else value}"
-        for key, value in kept.items()
+        for key, value in values.items()
         if key in controls and key not in swept_now and not same(controls[key].value, value)
     ]
     if moved:

@@ -72,9 +72,9 @@ def _called(swept: Swept, name: str) -> str:
 
 
 def _highest(swept: Swept, name: str) -> str:
-    place = optimum(swept.rows, name, swept.scores[name])
+    best = optimum(swept.rows, name, swept.scores[name])
     way = "highest" if swept.scores[name].better == "more" else "lowest"
-    return f"{_called(swept, name)} is {way} at {_worded(swept, place or {})}"
+    return f"{_called(swept, name)} is {way} at {_worded(swept, best or {})}"
 
 
 def _cost(swept: Swept, chooser: str, error: str, otherwise: str) -> str:
@@ -92,11 +92,9 @@ def _cost(swept: Swept, chooser: str, error: str, otherwise: str) -> str:
 
 def _at_ends(swept: Swept, name: str) -> list[str]:
     """Where an optimum is at an end of an axis, it may lie beyond."""
-    place = optimum(swept.rows, name, swept.scores[name]) or {}
+    best = optimum(swept.rows, name, swept.scores[name]) or {}
     held = [
-        axis
-        for axis in swept.axes
-        if place.get(axis.name) in (axis.values[0], axis.values[-1]) and len(axis.values) > 2
+        axis for axis in swept.axes if best.get(axis.name) in (axis.values[0], axis.values[-1]) and len(axis.values) > 2
     ]
     return [f"the optimum of {_called(swept, name)} is at an end of {plain(titled(swept, axis.name))}" for axis in held]
 
@@ -155,10 +153,10 @@ def pictures(swept: Swept, key: str) -> None:
     else:
         figure = small_curves(shapes, words, columns, dark=is_dark())
     plotly_live(figure, f"{key}-maps", later=True)
-    _drawn(swept, there[0])
+    _draw_row(swept, there[0])
 
 
-def _drawn(swept: Swept, row: Row) -> None:
+def _draw_row(swept: Swept, row: Row) -> None:
     """What stands above a small picture, and what is drawn in it."""
     words = (
         f"Above each picture: {', '.join(plain(titled(swept, name)) for name in row['values'])}. All have the same "

@@ -36,15 +36,15 @@ def _take() -> None:
         join(before)
 
 
-def written(kept: History) -> str:
+def written(past: History) -> str:
     """A history as JSON: which state is shown, and of each state what the one before it does not say."""
     changes: list[dict[str, Any]] = []
     last: State = {}
-    for state in kept.states:
+    for state in past.states:
         keys = state.keys() | last.keys()
         changes.append({key: state.get(key) for key in sorted(keys) if state.get(key) != last.get(key)})
         last = state
-    return json.dumps({"at": kept.at, "changes": changes}, separators=(",", ":"))
+    return json.dumps({"at": past.at, "changes": changes}, separators=(",", ":"))
 
 
 def read(text: Any) -> History | None:

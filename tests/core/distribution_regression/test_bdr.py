@@ -111,7 +111,7 @@ def test_small_bags_are_predicted_nearer_to_the_mean():
     sums = uncertain(subjects, 10, "function")
     embeddings, sizes = sums.embeddings(K), subjects.bags.sizes.numpy()
     order = np.argsort(sizes)
-    kept = [embeddings.kept(float(m)) for m in sizes[order]]
+    kept = [embeddings.share_retained(float(m)) for m in sizes[order]]
     assert 0.5 < kept[0] < kept[-1] - 0.03 and (np.diff(kept) >= 0).all() and kept[-1] < 1
     plain = LandmarkSums(sums.base, sums.landmarks, "function").features(K)
     share = (sums.features(K) - plain.mean(0)).norm(dim=1) / (plain - plain.mean(0)).norm(dim=1)

@@ -81,5 +81,5 @@ def test_it_can_be_cancelled_and_says_where_it_cannot_learn(problem):
         gradient_boosting(problem, over)
     with pytest.raises(InputError, match="there are none"):
         gradient_boosting(
-            replace(problem, shares=problem.shares.kept(np.full(problem.coarse.size, -1), problem.coarse.size))
+            replace(problem, shares=problem.shares.renumbered(np.full(problem.coarse.size, -1), problem.coarse.size))
         )

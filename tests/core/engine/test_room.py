@@ -14,8 +14,8 @@ from deconditioning.engine.visitors.uploads import (
     claims,
     delete,
     digest_of,
-    kept,
     upload_folder,
+    uploaded_names,
     write_upload,
 )
 from deconditioning.errors import InputError
@@ -52,11 +52,11 @@ def test_an_upload_of_two_is_deleted_with_the_second(folder: Path) -> None:
         with pytest.raises(InputError, match="not yours"):
             delete(digest, mark)
     delete(digest, ALICE)
-    assert not claims(ALICE) and kept(folder, ".nc", BOB) == {digest: "mine.nc"}
+    assert not claims(ALICE) and uploaded_names(folder, ".nc", BOB) == {digest: "mine.nc"}
     with pytest.raises(InputError, match="not yours"):
         delete(digest, ALICE)
     delete(digest, BOB)
-    assert not kept(folder, ".nc") and upload_quota.used() == 0
+    assert not uploaded_names(folder, ".nc") and upload_quota.used() == 0
 
 
 @pytest.mark.parametrize("digest", ["../../etc", "", "0" * 15, "upload:" + "0" * 16, "*" * 16])
@@ -65,21 +65,21 @@ def test_only_a_digest_names_what_is_deleted(digest: str) -> None:
     for mark in ("", ALICE):
         with pytest.raises(InputError, match="not yours"):
             delete(digest, mark)
-    assert kept(upload_folder(), ".nc")
+    assert uploaded_names(upload_folder(), ".nc")
 
 
 def test_one_person_deletes_what_is_theirs(folder: Path) -> None:
     delete(kept_by(""), "")
-    assert not kept(folder, ".nc")
+    assert not uploaded_names(folder, ".nc")
 
 
 def test_what_nobody_opens_expires_on_a_shared_server_alone(folder: Path) -> None:
     old, new = kept_by(ALICE, b"old"), kept_by(ALICE, b"new")
     past = time.time() - upload_quota.EXPIRY_S - 60
     os.utime(folder / f"{old}.nc", (past, past))
-    assert upload_quota.expire(shared=False) == 0 and len(kept(folder, ".nc")) == 2
+    assert upload_quota.expire(shared=False) == 0 and len(uploaded_names(folder, ".nc")) == 2
     assert upload_quota.expire(shared=True) == 1
-    assert kept(folder, ".nc") == claims(ALICE) == {new: "mine.nc"}
+    assert uploaded_names(folder, ".nc") == claims(ALICE) == {new: "mine.nc"}
 
 
 def test_uploads_left_half_way_expire_in_a_day() -> None:

@@ -214,7 +214,7 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "story.over_ground": lambda dark: story.over_ground(
         story.picture([story.ground(N, N, "a", dark)], ("x", "y"), "alt", dark=dark), 9.0, dark
     ),
-    "story.beside": lambda dark: story.beside(
+    "story.two_pictures": lambda dark: story.two_pictures(
         [story.cells(N, N[:-1], "a", hue("rust", dark))],
         [story.line(N, N, "b", hue("teal", dark))],
         ("x", "x", "y"),

@@ -13,7 +13,7 @@ import torch
 from deconditioning.downscaling.run import downscale
 from deconditioning.fields.gridded import Variable
 from deconditioning.figures.colours import colour_scale
-from deconditioning.figures.downscaled_maps import MapKey, all_panels, field_scale, reaches
+from deconditioning.figures.downscaled_maps import MapKey, all_panels, field_scale, largest_values
 from deconditioning.figures.map_panel import MapScale
 from deconditioning.metrics.intervals import trust
 from deconditioning.slides.deck import (
@@ -41,7 +41,9 @@ def shown() -> Shown:
 
     problem = problem_on("latlon")
     found = downscale(problem, {"learn": False})
-    panels = all_panels(problem, field_scale(problem), found.mean, found.sd, reaches(problem, found.mean, found.sd))
+    panels = all_panels(
+        problem, field_scale(problem), found.mean, found.sd, largest_values(problem, found.mean, found.sd)
+    )
     held = trust(problem.truth, found.predictive, weights=problem.grid.area)
     covariate = covariate_panel(problem, fields(region()).variables())
     return Shown(problem, found.spec.model, tuple(panels), found.scores, held, covariate=covariate)

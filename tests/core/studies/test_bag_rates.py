@@ -23,7 +23,7 @@ def test_the_standard_estimate_of_bags_is_that_of_their_pairs():
     generator = torch.Generator().manual_seed(1)
     sizes = spec.sizes(generator)
     y = torch.rand(12, generator=generator, dtype=torch.float64)
-    x = spec.circle.beside(y.repeat_interleave(sizes), generator)
+    x = spec.circle.draw_x(y.repeat_interleave(sizes), generator)
     phi = spec.circle.waves(x) * spec.circle.input_scales
     psi = (spec.circle.waves(y) * spec.circle.mediator_scales).repeat_interleave(sizes, dim=0)
     total, lam = len(x), 0.01
@@ -58,7 +58,7 @@ def test_the_damping_of_values_astray_is_the_share_that_is_not():
     """By the average of e(x) given y over many draws; the constant is not damped."""
     circle = Circle(2.0, 1.5, astray=0.3, most=4)
     y = torch.full((200_000,), 0.13).double()
-    x = circle.beside(y, torch.Generator().manual_seed(0))
+    x = circle.draw_x(y, torch.Generator().manual_seed(0))
     assert torch.allclose(circle.waves(x).mean(0), circle.damping * circle.waves(y[:1])[0], atol=0.01)
     assert len(circle.damping) == 9 and circle.damping[0] == 1
 

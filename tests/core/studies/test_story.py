@@ -203,7 +203,7 @@ def test_pictures_say_what_they_show():
     edges, means = np.array([0.0, 2.0, 4.0]), np.array([1.0, 3.0])
     pieces = draw.cells(edges, means, "cells", "#000000")
     rows = {"one": (0.2, np.array([0.1, 0.4]), "#0a7a8c")}
-    both = draw.beside([pieces], [pieces], ("a", "b", "up"), "Both.", dark=False)
+    both = draw.two_pictures([pieces], [pieces], ("a", "b", "up"), "Both.", dark=False)
     assert [trace.get("xaxis", "x") for trace in both["data"]] == ["x", "x2"] and both["layout"]["meta"][
         "alt"
     ] == "Both."

@@ -22,7 +22,7 @@ from deconditioning.observations import Bags
 BOUND = 1e-10
 #: Points that Z is chosen from at first, drawn and at either end of every column; points above the bound join them, so
 #: many at a time, so many times.
-CANDIDATES, LEAST, _EXTREMES, _JOINING, ROUNDS = 5000, 300, 50, 1000, 5
+_CANDIDATES, _LEAST, _EXTREMES, _JOINING, ROUNDS = 5000, 300, 50, 1000, 5
 #: Share of points above the bound at which another rank is needed, not a few more points.
 _HOPELESS = 0.02
 TILE = 2048
@@ -121,7 +121,7 @@ def certify_among(
     kernel: gpytorch.kernels.Kernel, candidates: Float[Tensor, "c d"], most: int, bound: float = BOUND
 ) -> Certified | None:
     """`certify` for the candidates alone: the bound holds there, and need not hold elsewhere."""
-    low_rank = pivots(kernel, candidates, most, bound)
+    low_rank = _pivots(kernel, candidates, most, bound)
     if low_rank is None:
         return None
     identity = torch.eye(low_rank.rank, dtype=candidates.dtype, device=candidates.device)
@@ -132,13 +132,13 @@ def certify_among(
 def some_of(inputs: Float[Tensor, "n d"]) -> Float[Tensor, "c d"]:
     """Some inputs drawn at random, and those at the ends of every column."""
     generator = torch.Generator().manual_seed(0)
-    drawn = torch.randperm(len(inputs), generator=generator)[: min(CANDIDATES, max(LEAST, len(inputs) // 10))]
+    drawn = torch.randperm(len(inputs), generator=generator)[: min(_CANDIDATES, max(_LEAST, len(inputs) // 10))]
     ends = min(_EXTREMES, len(inputs))
     outer = [values.topk(ends, largest=side).indices for values in inputs.T for side in (True, False)]
     return inputs[torch.cat([drawn.to(inputs.device), *outer]).unique()]
 
 
-def pivots(
+def _pivots(
     kernel: gpytorch.kernels.Kernel, candidates: Float[Tensor, "c d"], most: int, bound: float = BOUND
 ) -> LowRank | None:
     """At most ``most`` of the candidates that leave at most ``bound`` of all their kernel values; None if more are
@@ -153,7 +153,7 @@ def pivots(
 
 def _share_above(known: Certified, inputs: Tensor, bound: float) -> float:
     """Share of some of the inputs that the bound fails for: too many to join."""
-    drawn = torch.randperm(len(inputs), generator=torch.Generator().manual_seed(1))[:CANDIDATES]
+    drawn = torch.randperm(len(inputs), generator=torch.Generator().manual_seed(1))[:_CANDIDATES]
     return float((_left_out(known, inputs[drawn.to(inputs.device)], never) > bound).double().mean())
 
 

@@ -140,13 +140,13 @@ def certify_separable(
             return None
         kernel = KernelSpec((replace(term, scale=1.0),)).build(names).to(inputs.device)
         column = names.index(parts[0][0].factors[0].columns[0])
-        seen = [part for _, part in parts]
+        factors = [part for _, part in parts]
         for turn in range(ROUNDS):
             check()
-            index = _choose(seen, candidates, most, _LOOKED * _SHRINK**turn)
+            index = _choose(factors, candidates, most, _LOOKED * _SHRINK**turn)
             if index is None:
                 return None
-            known = Separable(kernel, seen[0], tuple(seen[1:]), *_table(index, seen[0].rank), column, 0.0)
+            known = Separable(kernel, factors[0], tuple(factors[1:]), *_table(index, factors[0].rank), column, 0.0)
             left = torch.cat([known.left_out(tile) for tile in inputs.split(TILE)])
             if float(left.max()) <= 0.9 * BOUND:  # sorting may leave a tenth out
                 return replace(known, error=max(float(left.max()), 0.0))
@@ -167,8 +167,8 @@ def _parts(
     kernels = [KernelSpec((term,)).build(names).to(inputs.device) for term in terms]
     largest = [max(float(diagonal(kernel, inputs).max()), 1e-300) for kernel in kernels]
     result = []
-    for term, kernel, own in zip(terms, kernels, largest, strict=True):
-        bound = _PART * BOUND * own / math.prod(largest)
+    for term, kernel, size in zip(terms, kernels, largest, strict=True):
+        bound = _PART * BOUND * size / math.prod(largest)
         part = certified(kernel, inputs, min(most, _MOST), bound=bound)
         if part is None:
             return None
@@ -203,25 +203,25 @@ def _choose(
     dropped = reduce(
         torch.maximum, (_products(tile, index[order]).square_().cumsum(0).amax(1) for tile in tiles)
     )  # fmt: skip
-    kept = index[order[int((dropped <= _DROPPED * BOUND).sum()) :]]
-    return kept if 0 < len(kept) <= most else None
+    chosen = index[order[int((dropped <= _DROPPED * BOUND).sum()) :]]
+    return chosen if 0 < len(chosen) <= most else None
 
 
 def _above(largest: list[Float[Tensor, " _"]], least: float, most: int) -> Int[Tensor, "r p"] | None:
     """All products of features whose largest squares have a product above ``least``; None if more than ``most``."""
     index, size = torch.zeros(1, 0, dtype=torch.long, device=largest[0].device), largest[0].new_ones(1)
-    for part, own in enumerate(largest):
+    for part, size_of_part in enumerate(largest):
         later = math.prod(float(each.max()) for each in largest[part + 1 :])
-        left, right = (size[:, None] * own * later > least).nonzero(as_tuple=True)
+        left, right = (size[:, None] * size_of_part * later > least).nonzero(as_tuple=True)
         if len(left) > most:
             return None
-        index, size = torch.cat([index[left], right[:, None]], dim=1), size[left] * own[right]
+        index, size = torch.cat([index[left], right[:, None]], dim=1), size[left] * size_of_part[right]
     return index
 
 
 def _table(index: Int[Tensor, "r p"], first: int) -> tuple[Int[Tensor, "n q"], Bool[Tensor, "m n"]]:
     """S as ``rows`` and ``chosen`` of `Separable`, with so many features of the first part."""
-    rows, place = index[:, 1:].unique(dim=0, return_inverse=True)
+    rows, column = index[:, 1:].unique(dim=0, return_inverse=True)
     chosen = torch.zeros(first, len(rows), dtype=torch.bool, device=index.device)
-    chosen[index[:, 0], place] = True
+    chosen[index[:, 0], column] = True
     return rows, chosen

@@ -17,12 +17,12 @@ _SORTED, _BLOCK = 1 << 15, 2048
 #: Singular values that rounding leaves of nothing; the share of the bound that a block may leave out.
 _ROUNDING, _SHARE = 1e-15, 0.1
 
-Sides = Callable[[Tensor], tuple[Tensor, Tensor]]
+_Sides = Callable[[Tensor], tuple[Tensor, Tensor]]
 
 
 def add_sorted(
-    total: Float[Tensor, "B P"], means: Float[Tensor, "B m n"], inputs: Float[Tensor, "P d"], column: int, sides: Sides,
-    scale: float, check: Check,
+    total: Float[Tensor, "B P"], means: Float[Tensor, "B m n"], inputs: Float[Tensor, "P d"], column: int,
+    sides: _Sides, scale: float, check: Check,
 ) -> None:  # fmt: skip
     """Add ``scale · Σ_ij means_ij a_i(x) r_j(x)`` to ``total``, with ``sides(x)`` = a (m, P) of one column and r (n,
     P)."""
@@ -33,8 +33,8 @@ def add_sorted(
         sums = total.new_empty(len(total), len(tile))
         for block in range(0, len(tile), _BLOCK):
             check()
-            here = slice(block, block + _BLOCK)
-            torch.mm(*_block_factors(means, *sides(tile[order[here]])), out=sums[:, here])
+            columns = slice(block, block + _BLOCK)
+            torch.mm(*_block_factors(means, *sides(tile[order[columns]])), out=sums[:, columns])
         total[:, part].add_(sums.index_select(1, order.argsort()), alpha=scale)
 
 
@@ -52,6 +52,6 @@ def _block_factors(
     coefficients = torch.einsum("bmn,mk->bkn", means, left[:, :rank])
     matter = coefficients.abs().amax(0) * combined.abs().amax(1)[:, None] * rest.abs().amax(1)
     ascending, order = matter.flatten().sort()
-    kept = order[int((ascending.cumsum(0) <= _SHARE * BOUND).sum()) :].sort().values
-    products = combined[kept // len(rest)].mul_(rest[kept % len(rest)])
-    return coefficients.flatten(1).index_select(1, kept), products
+    largest = order[int((ascending.cumsum(0) <= _SHARE * BOUND).sum()) :].sort().values
+    products = combined[largest // len(rest)].mul_(rest[largest % len(rest)])
+    return coefficients.flatten(1).index_select(1, largest), products

@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> None:
     if not options.output:
         FOLDER.mkdir(parents=True, exist_ok=True)
     check_writable(str(output))
-    settings: dict[str, Any] = _own(options.name)
+    settings: dict[str, Any] = _own_settings(options.name)
     if options.seeds is not None:
         settings["seeds"] = list(range(options.seeds))
     if options.models:
@@ -77,7 +77,7 @@ def _set_folder(folder: str) -> None:
     os.environ[VARIABLE] = str(Path(folder).expanduser().resolve())
 
 
-def _own(name: str) -> dict[str, Any]:
+def _own_settings(name: str) -> dict[str, Any]:
     """What a benchmark runs otherwise than its task does by itself."""
     from deconditioning.studies.downscaling.benchmark import OWN
 

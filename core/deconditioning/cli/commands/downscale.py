@@ -208,13 +208,13 @@ def _announce(problem: "DownscalingProblem", settings: dict[str, Any], quiet: bo
     if quiet:
         return
     chosen = DownscaleSettings.from_dict(settings)
-    seen, learn = len(problem.data.targets), chosen.learn
+    targets, learn = len(problem.data.targets), chosen.learn
     columns = len(problem.spec.covariates)
     seconds = about_seconds(problem, chosen)
     least, most = rough_duration(seconds / 2), rough_duration(2 * seconds)
     long = f", which takes about {least} to {most}" if seconds > _LONG_S else ""
     say(
-        f"{seen:,} of {problem.coarse_truth.size:,} coarse cells, {problem.grid.area.size:,} pixels, {columns} "
+        f"{targets:,} of {problem.coarse_truth.size:,} coarse cells, {problem.grid.area.size:,} pixels, {columns} "
         f"covariate{'s' * (columns != 1)}: {'learning, then ' if learn else ''}computing the map and its "
         f"scores{long}."
     )

@@ -60,7 +60,7 @@ def described(file: str) -> dict[str, Any]:
         },
         "fields": [_field(fields, name) for name in fields.variables()],
         "notes": list(fields.notes),
-        "taken": dict(entry.default) if entry and entry.default else _taken(fields),
+        "taken": dict(entry.default) if entry and entry.default else _guessed(fields),
     }  # fmt: skip
 
 
@@ -77,7 +77,7 @@ def _field(fields: "Fields", name: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _taken(fields: "Fields") -> dict[str, Any] | str:
+def _guessed(fields: "Fields") -> dict[str, Any] | str:
     """What page Downscaling opens with, or why nothing would be taken."""
     from deconditioning.fields.guess.problem import guess_problem
 

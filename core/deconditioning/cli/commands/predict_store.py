@@ -112,7 +112,8 @@ def _reachable(model: "StoredModel", remote: bool) -> "StoredModel":
     from deconditioning.fields.reading.zarr_reading import is_store, is_url
     from deconditioning.fields.several import each_key, is_pattern
 
-    def place(key: str) -> str:
+    def reachable(key: str) -> str:
+        """An address as it is, a file by its absolute path or, for workers elsewhere, as the key of an upload."""
         path = Path(key)
         if is_url(key) or not (path.exists() or is_pattern(key)):
             return key
@@ -121,12 +122,12 @@ def _reachable(model: "StoredModel", remote: bool) -> "StoredModel":
         return str(path.absolute())
 
     source = model.source
-    coarse, mediator = (each_key(key, place) if key else None for key in (source.coarse, source.mediator))
+    coarse, mediator = (each_key(key, reachable) if key else None for key in (source.coarse, source.mediator))
     files = {name: key for name in ("regions", "stations", "scored") if (key := getattr(source, name)) is not None}
     if remote and any(Path(key).exists() for key in files.values()):
         raise InputError("Workers elsewhere do not have the files of regions and stations: predict on this machine.")
-    files = {name: place(key) for name, key in files.items()}
-    moved = replace(source, fields=each_key(source.fields, place), coarse=coarse, mediator=mediator, **files)
+    files = {name: reachable(key) for name, key in files.items()}
+    moved = replace(source, fields=each_key(source.fields, reachable), coarse=coarse, mediator=mediator, **files)
     return replace(model, source=moved)
 
 

@@ -56,8 +56,8 @@ def run(options: argparse.Namespace) -> None:
             say(f"Wrote {options.table}.")
     everything.pop("scores", None)
     results = [_result(model, seed, row, units) for row in rows]
-    given = {"axes": options.axis, "table": options.table}
-    write(document(options.command, {**given, **everything}, results, device="cpu"), options.json)
+    axes = {"axes": options.axis, "table": options.table}
+    write(document(options.command, {**axes, **everything}, results, device="cpu"), options.json)
 
 
 def _field(options: argparse.Namespace) -> Swept:
@@ -85,13 +85,13 @@ def _study(options: argparse.Namespace) -> Swept:
     from deconditioning.sweeps import Axis
 
     study, axes = study_of(options.study), [Axis.read(text) for text in options.axis]
-    settings = study.complete(_given(options.set))
+    settings = study.complete(_parsed(options.set))
     rows = _with_progress(sweep_study(study, settings, axes), options.quiet)
     everything = {"study": options.study, "settings": settings, "scores": list(study.scores)}
     return rows, everything, options.study, int(settings.get("seed", 0)), "1"
 
 
-def _given(texts: Sequence[str]) -> dict[str, Any]:
+def _parsed(texts: Sequence[str]) -> dict[str, Any]:
     """``name=value`` as JSON's values: numbers, true and false; anything else is text."""
     result: dict[str, Any] = {}
     for text in texts:

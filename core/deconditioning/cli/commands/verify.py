@@ -51,8 +51,8 @@ def run(options: argparse.Namespace) -> None:
     if name in references:
         raise InputError(f"`{name}` is the prediction itself: give what it is compared with another name.")
     truth = None if options.truth is None else _variable(options.truth, options.variable)
-    given = verified(_opened(options.input), truth, {key: _opened(path) for key, path in references.items()}, name)
-    result = verify(given, options.above)
+    series = verified(_opened(options.input), truth, {key: _opened(path) for key, path in references.items()}, name)
+    result = verify(series, options.above)
     if options.table:
         write_bytes(options.table, _csv(result.rows()).encode())
     if options.maps:
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
         say(_printed(result))
         for path in filter(None, (options.table, options.maps)):
             say(f"Wrote {path}.")
-    results = [Result(each, 0, scores.pooled, given.units or "1") for each, scores in result.scores.items()]
+    results = [Result(each, 0, scores.pooled, series.units or "1") for each, scores in result.scores.items()]
     settings = {"input": options.input, "truth": options.truth, "against": references, "above": options.above}
     write(document(options.command, settings, results, **result.to_dict()), options.json)
 

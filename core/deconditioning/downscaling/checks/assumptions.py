@@ -19,7 +19,7 @@ from deconditioning.observations import IndirectData
 from deconditioning.wording import number, signed
 
 #: A share below which an assumption carries less than it leaves open.
-HALF = 0.5
+_HALF = 0.5
 #: Share of the area on which intervals must stay inside what the target can be.
 _MOST_INSIDE = 0.95
 #: Skewness of the coarse values, either way, from which a Gaussian's intervals lean: a log-normal's whose σ is 0.3.
@@ -43,15 +43,15 @@ _NEAR = 0.01
 #: What each assumption claims, and the threshold of its test.
 STATED: dict[str, tuple[str, str]] = {
     "covariates": ("Covariates explain the variation inside the cells", f"at least {100 * WEAK:.0f} % explained"),
-    "mediation": ("The mediators predict what the cells contain", f"at least {100 * HALF:.0f} % explained"),
+    "mediation": ("The mediators predict what the cells contain", f"at least {100 * _HALF:.0f} % explained"),
     "overlap": (
         "The mediators of targets and of cells with covariates overlap",
-        f"an effective sample size of at least {100 * HALF:.0f} %, and {100 * _MOST_REACHED:.0f} % of the targets "
+        f"an effective sample size of at least {100 * _HALF:.0f} %, and {100 * _MOST_REACHED:.0f} % of the targets "
         "near a cell",
     ),
     "aggregation": (
         "The cell means determine most of the variation inside the cells",
-        f"at least {100 * HALF:.0f} % captured",
+        f"at least {100 * _HALF:.0f} % captured",
     ),
     "reach": (
         "The map extrapolates little beyond the cells",
@@ -97,7 +97,7 @@ def assumptions(
     if not problem.matched:
         result += [_mediation(problem, spec, data), _overlap(problem)]
     result.append(_aggregation(problem, mean, sd))
-    result.append(_reach(problem, mean, sd))
+    result.append(_range(problem, mean, sd))
     if (water := over_water(problem)) is not None:
         result.append(Assumption("water", water[1], False, water[0]))
     result.append(intervals(problem, mean, sd) if problem.warp is None else warped_intervals(problem, coverage))
@@ -119,9 +119,9 @@ def _mediation(problem: DownscalingProblem, spec: ModelSpec, data: IndirectData)
         doubt = 1.0 if data.covariance is None else float(data.covariance.diagonal().mean())
         share = float(data.targets.var()) / (float(data.targets.var()) + doubt)
         sentence = f"The mediators explain {100 * share:.0f} % of the variance of the cells' pseudo-targets"
-    if share < HALF:
+    if share < _HALF:
         sentence += ": mediation loses most of the information"
-    return Assumption("mediation", share, share >= HALF, f"{sentence}.")
+    return Assumption("mediation", share, share >= _HALF, f"{sentence}.")
 
 
 def _overlap(problem: DownscalingProblem) -> Assumption:
@@ -131,7 +131,7 @@ def _overlap(problem: DownscalingProblem) -> Assumption:
         f"Near the targets' mediators the effective sample size is {100 * shift.effective:.0f} % of the cells with "
         f"covariates; {100 * shift.reached:.0f} % of the targets have one as close as cells are to one another"
     )
-    holds = shift.effective >= HALF and shift.reached >= _MOST_REACHED
+    holds = shift.effective >= _HALF and shift.reached >= _MOST_REACHED
     if not holds:
         done = (
             "cells are weighted accordingly"
@@ -147,13 +147,15 @@ def _overlap(problem: DownscalingProblem) -> Assumption:
 def _explained_by_mediators(problem: DownscalingProblem, spec: ModelSpec) -> float:
     """``1 − Σ e² / Σ (x̄ − mean x̄)²`` with the errors e of each bag's mean inputs left out of their regression on
     mediators, weights as W has them; coordinates are no covariates here, save where there is nothing else."""
-    data, columns, place = problem.data, columns_of(problem), coordinate_names(problem)
+    data, columns, coordinates = problem.data, columns_of(problem), coordinate_names(problem)
     assert spec.mediator_kernel is not None
     ell = spec.mediator_kernel.build(columns.mediators).to(data.mediators.device)
     within = evaluate(ell, data.mediators, data.mediators).detach()
     grams = MediatorGrams(within, within, data.bags.sizes, importance=data.importance)
     smoother = shrinkage_weights(grams, spec.regularisation).T
-    rest = [index for index, name in enumerate(columns.inputs) if name not in place] or list(range(len(place)))
+    rest = [index for index, name in enumerate(columns.inputs) if name not in coordinates] or list(
+        range(len(coordinates))
+    )
     means = data.bags.mean(data.bags.inputs[:, rest])
     means = means - means.mean(0)
     errors = (means - smoother @ means) / (1 - smoother.diagonal())[:, None]
@@ -166,19 +168,19 @@ def _aggregation(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) 
     _, shares = problem.shares.of(inside, mean.size)
     cell, area, values = shares.cell, shares.areas(problem.grid.area), mean.flat[shares.pixel]
     mass = np.bincount(cell, area)
-    own = np.divide(np.bincount(cell, area * values), mass, where=mass > 0, out=np.zeros(len(mass)))
-    expected = np.average((values - own[cell]) ** 2, weights=area)
+    cell_mean = np.divide(np.bincount(cell, area * values), mass, where=mass > 0, out=np.zeros(len(mass)))
+    expected = np.average((values - cell_mean[cell]) ** 2, weights=area)
     doubt = np.average(sd.flat[shares.pixel] ** 2, weights=area)
     share = float(expected / (expected + doubt)) if expected + doubt > 0 else 1.0
     sentence = (
         f"The posterior mean captures {100 * share:.0f} % of the variance inside the cells; the rest is in the sd"
     )
-    if share < HALF:
+    if share < _HALF:
         sentence += ": most of it cannot be recovered from cell means alone"
-    return Assumption("aggregation", share, share >= HALF, f"{sentence}.")
+    return Assumption("aggregation", share, share >= _HALF, f"{sentence}.")
 
 
-def _reach(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> Assumption:
+def _range(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> Assumption:
     """How far the mean (H, W) leaves the range of the visible cells, in units of it.
 
     A slope that cells support carries on a little beyond them. One of a covariate that varies between pixels far more
@@ -246,8 +248,8 @@ def intervals(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> 
     limits = limits_of(problem)
     if limits is not None:
         there = np.isfinite(mean) & np.isfinite(sd)
-        reach, area = _REACH * sd[there], problem.grid.area[there]
-        within = (mean[there] - reach >= limits[0]) & (mean[there] + reach <= limits[1])
+        half_width, area = _REACH * sd[there], problem.grid.area[there]
+        within = (mean[there] - half_width >= limits[0]) & (mean[there] + half_width <= limits[1])
         share = float(np.average(within, weights=area))
         span = (
             f"lies between {number(limits[0], 6)} and {number(limits[1], 6)}"

@@ -92,10 +92,10 @@ def better_of(
     before, after = (left_out(spec, data, columns, bag_gram=bag_gram) for spec in (start, learned.spec))
     if before is None or after is None:
         return learned, guard
-    kept = "start" if before.rmse < (1 - _MARGIN) * after.rmse else "learned"
+    choice = "start" if before.rmse < (1 - _MARGIN) * after.rmse else "learned"
     scale = problem.target_sd
-    guard = replace(guard, start=scale * before.rmse, learned=scale * after.rmse, kept=kept)
-    if kept == "start":
+    guard = replace(guard, start=scale * before.rmse, learned=scale * after.rmse, kept=choice)
+    if choice == "start":
         learned = replace(learned, spec=start, evidence=math.nan, warnings=())
     return learned, guard
 
@@ -119,5 +119,5 @@ def beside_bilinear(
     """
     guard = guard or LearningCheck.of(problem)
     comparable = rmse is not None and _is_measured(problem, model) and problem.warp is None
-    own = problem.target_sd * rmse if rmse is not None and comparable else None
-    return replace(guard, model=own, bilinear=bilinear)
+    physical = problem.target_sd * rmse if rmse is not None and comparable else None
+    return replace(guard, model=physical, bilinear=bilinear)

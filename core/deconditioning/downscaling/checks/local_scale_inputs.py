@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -12,6 +11,7 @@ from torch import Tensor
 from deconditioning.downscaling.checks.few_cells import widening
 from deconditioning.downscaling.starting import coordinate_names
 from deconditioning.errors import InputError
+from deconditioning.fields.problem.once import once
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.area_to_point import cell_width
 from deconditioning.models.conditioning import Conditioning
@@ -56,17 +56,9 @@ class LocalScaleInputs:
         return self.near(self.inputs)
 
 
-_KNOWN: "WeakKeyDictionary[DownscalingProblem, LocalScaleInputs]" = WeakKeyDictionary()
-
-
+@once
 def local_scale_inputs(problem: DownscalingProblem) -> LocalScaleInputs:
-    """The inputs for a problem, computed once; ``InputError`` if coordinates are not inputs."""
-    if problem not in _KNOWN:
-        _KNOWN[problem] = _surroundings(problem)
-    return _KNOWN[problem]
-
-
-def _surroundings(problem: DownscalingProblem) -> LocalScaleInputs:
+    """The inputs for a problem; ``InputError`` if coordinates are not inputs."""
     coordinates = coordinate_names(problem)
     columns = [column for column, name in enumerate(problem.columns) if name in coordinates]
     if not columns:
@@ -78,6 +70,7 @@ def _surroundings(problem: DownscalingProblem) -> LocalScaleInputs:
     occupied = np.flatnonzero(pixels)
 
     def mean(values: np.ndarray) -> np.ndarray:
+        """Mean over each occupied cell of values (P,) at the pixels."""
         return np.bincount(shares.cell, shares.fraction * values[row], shares.count)[occupied] / pixels[occupied]
 
     position = np.stack([mean(problem.inputs[:, column].numpy()) for column in columns], axis=1) / width
@@ -101,6 +94,7 @@ def _variance(problem: DownscalingProblem) -> np.ndarray:
     mode = ("nearest", "wrap" if problem.grid.wraps else "nearest")
 
     def around(values: np.ndarray) -> np.ndarray:
+        """Mean (H, W) over a window about each pixel."""
         return uniform_filter(values, _WINDOW, mode=mode)
 
     count, total = np.maximum(around(there), 1e-12), np.zeros(problem.grid.shape)
@@ -123,33 +117,33 @@ class LocatedScale:
         return self.scale.at(near(self.scale.places, inputs[:, list(self.columns)] / self.width))
 
 
-def scale_of(spec: ModelSpec, problem: DownscalingProblem, given: Conditioning) -> LocatedScale | None:
+def scale_of(spec: ModelSpec, problem: DownscalingProblem, conditioning: Conditioning) -> LocatedScale | None:
     """The local scale of a posterior; None if the model has none or there are more than ``MOST`` targets."""
-    if not spec.local_scale or len(given.residual) > MOST:
+    if not spec.local_scale or len(conditioning.residual) > MOST:
         return None
     where = local_scale_inputs(problem)
-    device = given.residual.device
-    own, every = (places.to(device) for places in (where.of(problem.target_cell), where.places))
-    scale = widening(local_scale(given, own, every), len(problem.data.targets))
+    device = conditioning.residual.device
+    targets, every = (places.to(device) for places in (where.of(problem.target_cell), where.places))
+    scale = widening(local_scale(conditioning, targets, every), len(problem.data.targets))
     return LocatedScale(scale, tuple(where.columns), where.width)
 
 
 def scale_at(
-    spec: ModelSpec, problem: DownscalingProblem, given: Conditioning, inputs: Float[Tensor, "P d"] | None = None
+    spec: ModelSpec, problem: DownscalingProblem, conditioning: Conditioning, inputs: Float[Tensor, "P d"] | None = None
 ) -> Float[Tensor, " P"] | None:
     """κ at some inputs, by default the problem's pixels; None if there is no local scale."""
-    result = scale_of(spec, problem, given)
+    result = scale_of(spec, problem, conditioning)
     if result is None:
         return None
     if inputs is not None:
         return result.at(inputs)
-    pixels, device = local_scale_inputs(problem).pixels, given.residual.device
+    pixels, device = local_scale_inputs(problem).pixels, conditioning.residual.device
     return result.scale.at(Near(pixels.cell.to(device), pixels.weight.to(device)))
 
 
 def scaled(
-    spec: ModelSpec, problem: DownscalingProblem, given: Conditioning, variance: Float[Tensor, " P"]
+    spec: ModelSpec, problem: DownscalingProblem, conditioning: Conditioning, variance: Float[Tensor, " P"]
 ) -> Float[Tensor, " P"]:
     """``κ² var f`` at the problem's pixels; var f if there is no local scale."""
-    scale = scale_at(spec, problem, given)
+    scale = scale_at(spec, problem, conditioning)
     return variance if scale is None else scale.square() * variance

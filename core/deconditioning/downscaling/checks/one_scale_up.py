@@ -67,10 +67,10 @@ def moments(
     with torch.no_grad():
         kernel = spec.kernel.build(problem.columns).to(scene.shares.device)
         across, prior = cells.across(kernel)
-        given = condition_on_gram(spec, data, columns_of(problem), cells.of_larger(kernel))
-        mean, variance = given.moments(across[:, scene.scored], prior[scene.scored])
+        conditioning = condition_on_gram(spec, data, columns_of(problem), cells.of_larger(kernel))
+        mean, variance = conditioning.moments(across[:, scene.scored], prior[scene.scored])
         if spec.local_scale:
-            variance = scene.scale(problem, given).square() * variance
+            variance = scene.scale(problem, conditioning).square() * variance
         noise = spec.noise + spec.point_noise * scene.cells.contamination[scene.scored] + scene.errors(problem)
         return spec.mean + mean, variance + noise
 
@@ -137,8 +137,8 @@ def _average(
     others = {"start": result[model][0]} | {
         name: each[1][0] for name, each in result.items() if several or name != model
     }
-    own = AVERAGE if several else model
-    scored = _scored(problem, scene, own, parts, others, watch)
+    shown_model = AVERAGE if several else model
+    scored = _scored(problem, scene, shown_model, parts, others, watch)
     return replace(scored, model=model, weights=named)
 
 
@@ -202,18 +202,18 @@ def _scored(
     cell = problem.target_cell[joined.item][at]
     known, area = problem.coarse.flat[cell], problem.coarse_grid.area.flat[cell]
     means = joined.mean(problem.coarse.flat[problem.target_cell])
-    predictive, own = physical_values(problem, parts, joined, at, means), means[joined.group][at]
+    predictive, cell_mean = physical_values(problem, parts, joined, at, means), means[joined.group][at]
     mean, sd = predictive.mean, predictive.sd
-    ways = {model: mean, "constant": own, "bilinear": bilinear_of_joined(problem, joined, means)[at]}
+    ways = {model: mean, "constant": cell_mean, "bilinear": bilinear_of_joined(problem, joined, means)[at]}
     ways |= {name: in_units(problem, problem.target_scale.backward(values)) for name, values in others.items()}
-    apart = {
+    numbers = {
         name: standard_errors(area * ((mean - known) ** 2 - (ways[name] - known) ** 2), joined.group[at])
         for name in OTHERS
         if name in ways
     }
     errors = {name: rmse(truth=known, mean=values, weights=area) for name, values in ways.items()}
-    variances = np.square([mean - own, known - own]) @ area
-    values = dict(zip(VALUES, (cell, known, own, mean, sd), strict=True))
+    variances = np.square([mean - cell_mean, known - cell_mean]) @ area
+    values = dict(zip(VALUES, (cell, known, cell_mean, mean, sd), strict=True))
     return OneScaleUp(
         model,
         joined.count,
@@ -221,7 +221,7 @@ def _scored(
         problem.units,
         watch.seconds()["cpu"],
         errors,
-        apart,
+        numbers,
         crps(truth=known, predicted=predictive, weights=area),
         tuple(float(share) for share in calibration(known, predictive, LEVELS, weights=area)),
         tuple(float(count) for count in pit(known, predictive, weights=area)),

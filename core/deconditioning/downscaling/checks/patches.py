@@ -38,17 +38,17 @@ def _chosen(problem: DownscalingProblem, seed: int) -> Int[np.ndarray, " m"]:
     patch = np.unique(np.stack([row, column]) // _SIDE, axis=1, return_inverse=True)[1].ravel()
     order = np.random.default_rng(seed).permutation(patch.max() + 1)
     sizes = np.bincount(patch)[order]
-    taken = order[np.cumsum(sizes) <= MOST]
-    return np.flatnonzero(np.isin(patch, taken))
+    first_patches = order[np.cumsum(sizes) <= MOST]
+    return np.flatnonzero(np.isin(patch, first_patches))
 
 
 def _only(problem: DownscalingProblem, chosen: Int[np.ndarray, " m"]) -> DownscalingProblem:
     """The problem as if the other cells were hidden, standardised as it is."""
     data, rows = problem.data, torch.as_tensor(chosen)
     bags = data.bags.subset(rows)
-    seen = np.zeros(problem.observed.size, dtype=bool)
-    seen[problem.target_cell[chosen]] = True
-    observed = problem.observed & seen.reshape(problem.observed.shape)
+    chosen_cells = np.zeros(problem.observed.size, dtype=bool)
+    chosen_cells[problem.target_cell[chosen]] = True
+    observed = problem.observed & chosen_cells.reshape(problem.observed.shape)
     mediators, errors = data.mediators[rows], None if data.errors is None else data.errors[rows]
     return replace(
         problem,

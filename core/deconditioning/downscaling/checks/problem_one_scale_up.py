@@ -22,7 +22,7 @@ from deconditioning.models.sparse.coreset import coreset
 from deconditioning.observations import Bags, IndirectData
 
 #: Larger cells below which nothing can be learned from them.
-LEAST = 8
+_LEAST = 8
 
 
 @dataclass(frozen=True)
@@ -56,15 +56,15 @@ class ProblemOneScaleUp:
             return 0.0
         return problem.data.errors[torch.as_tensor(self.targets.item[self.joined])].to(self.shares.device)
 
-    def scale(self, problem: DownscalingProblem, given: Conditioning) -> Float[Tensor, " C"]:
+    def scale(self, problem: DownscalingProblem, conditioning: Conditioning) -> Float[Tensor, " C"]:
         """The local scale κ of a posterior of the larger cells, at the scored cells."""
         where, device = local_scale_inputs(problem), self.shares.device
         known = problem.target_cell if self.own is None else problem.target_cell[self.targets.item]
         cells = where.of(known).to(device)
         shares = self.shares if self.own is None else self.own[problem.data.bags.count :]
-        own = Places(shares.T @ cells.position, shares.T @ cells.roughness)
+        merged = Places(shares.T @ cells.position, shares.T @ cells.roughness)
         scored = where.of(problem.target_cell[self.targets.item]).to(device)
-        return widening(local_scale(given, own, scored), len(problem.data.targets)).factor
+        return widening(local_scale(conditioning, merged, scored), len(problem.data.targets)).factor
 
 
 def problem_one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings) -> ProblemOneScaleUp | None:
@@ -73,14 +73,14 @@ def problem_one_scale_up(problem: DownscalingProblem, settings: DownscaleSetting
         return None
     targets = join_targets(problem)
     joined = targets if problem.matched else join_bags(problem)
-    if min(targets.count, joined.count) < LEAST:
+    if min(targets.count, joined.count) < _LEAST:
         return None
     bags, points = problem.data.bags, torch.as_tensor(problem.bag_pixel)
     scored, known = torch.as_tensor(targets.item), np.arange(len(targets.item))
-    own = None
+    footprint_shares = None
     if not problem.matched:
         footprints, rows, known = _footprints(problem, targets)
-        if len(known) < LEAST:
+        if len(known) < _LEAST:
             return None
         scored = bags.count + torch.arange(len(known))
         bags = Bags(
@@ -93,12 +93,13 @@ def problem_one_scale_up(problem: DownscalingProblem, settings: DownscaleSetting
     device, cells = choose(settings.device), coreset(bags, settings.points, settings.seed)
     shares = _shares(joined, cells.count)
     if not problem.matched and len(known) == len(targets.item):
-        own = torch.zeros(cells.count, targets.count, dtype=torch.float64)
-        own[scored, targets.group] = torch.as_tensor(targets.share)
-    data = _larger(problem, joined, targets, cells, shares, own)
-    own = None if own is None else own.to(device)
+        footprint_shares = torch.zeros(cells.count, targets.count, dtype=torch.float64)
+        footprint_shares[scored, targets.group] = torch.as_tensor(targets.share)
+    data = _larger(problem, joined, targets, cells, shares, footprint_shares)
+    footprint_shares = None if footprint_shares is None else footprint_shares.to(device)
     return ProblemOneScaleUp(
-        targets, data.to(device), cells.to(device), shares.to(device), own, scored.to(device), known, bags, points
+        targets, data.to(device), cells.to(device), shares.to(device), footprint_shares, scored.to(device), known,
+        bags, points,
     )  # fmt: skip
 
 
@@ -125,13 +126,13 @@ def _shares(joined: Joined, cells: int) -> Float[Tensor, "n G"]:
 
 def _larger(
     problem: DownscalingProblem, joined: Joined, targets: Joined, cells: Bags, shares: Float[Tensor, "n G"],
-    own: Float[Tensor, "n T"] | None,
+    footprint_shares: Float[Tensor, "n T"] | None,
 ) -> IndirectData:  # fmt: skip
     """Bags, mediators and targets of the larger cells, and their footprints; matched where the problem is."""
     data, average = problem.data, _shares(targets, len(problem.data.targets))
     mediators = shares[: data.bags.count].T @ data.mediators
     queries = mediators if problem.matched else average.T @ data.query_mediators
-    footprints = None if own is None else _larger_bags(cells, own)
+    footprints = None if footprint_shares is None else _larger_bags(cells, footprint_shares)
     bags = _larger_bags(cells, shares)
     errors = None if data.errors is None else average.square().T @ data.errors
     means = _targets(problem, targets, average)

@@ -144,11 +144,11 @@ class OneScaleUp:
     @property
     def sentence(self) -> str:
         """The test and its result in words, with numbers."""
-        own, bilinear = self.rmse[self.own], self.rmse["bilinear"]
-        ratio = f", {100 * own / bilinear:.0f} % of bilinear interpolation's" if bilinear > 0 else ""
+        rmse, bilinear = self.rmse[self.own], self.rmse["bilinear"]
+        ratio = f", {100 * rmse / bilinear:.0f} % of bilinear interpolation's" if bilinear > 0 else ""
         return (
             f"One scale up, {self.groups} cells, each merged from two to four neighbours, were downscaled to the "
-            f"{self.cells} known cells inside them: RMSE {self._size(own)}{ratio}; {100 * self.held[-1]:.0f} % of "
+            f"{self.cells} known cells inside them: RMSE {self._size(rmse)}{ratio}; {100 * self.held[-1]:.0f} % of "
             "the 95 % intervals contain the known mean."
         )
 

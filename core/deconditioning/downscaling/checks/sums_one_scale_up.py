@@ -16,7 +16,7 @@ from deconditioning.errors import Check
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models.spec import ModelSpec
-from deconditioning.models.term_bags import TermBags, bags_of_terms, beside
+from deconditioning.models.term_bags import TermBags, bags_of_terms, block_diagonal
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Cells:
     @property
     def of_larger(self) -> BagGram:
         """K̄ of the larger bags."""
-        return beside([(part.seen, part.of_larger) for part in self.parts])
+        return block_diagonal([(part.seen, part.of_larger) for part in self.parts])
 
     def across(self, kernel: gpytorch.kernels.Kernel) -> tuple[Float[Tensor, "G n"], Float[Tensor, " n"]]:
         """K̄ of larger bags and cells, and the prior variances of cells."""
@@ -59,7 +59,8 @@ def cells_of(
 ) -> Cells:
     """K̄ of the cells as a model sees them; terms of the place go by the ``table`` of the cells' distances, if given."""
 
-    def seen(part: TermBags, terms: KernelSpec, shares: Tensor | None) -> Part:
+    def part_of(part: TermBags, terms: KernelSpec, shares: Tensor | None) -> Part:
+        """K̄ of the cells for one part of the kernel."""
         assert shares is not None
         members = torch.nonzero(shares.sum(1))[:, 0]
         every = (
@@ -75,6 +76,6 @@ def cells_of(
 
     parts = bags_of_terms(spec, scene.data, columns_of(problem).place)
     if len(parts) == 1:
-        return Cells((seen(parts[0], spec.kernel, scene.shares),))
+        return Cells((part_of(parts[0], spec.kernel, scene.shares),))
     shares = scene.shares, scene.own
-    return Cells(tuple(seen(part, part.of(spec.kernel), each) for part, each in zip(parts, shares, strict=True)))
+    return Cells(tuple(part_of(part, part.of(spec.kernel), each) for part, each in zip(parts, shares, strict=True)))

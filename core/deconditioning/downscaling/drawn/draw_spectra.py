@@ -97,7 +97,9 @@ def draw_spectra(problem: DownscalingProblem, draws: Draws, predictive: Predicti
         {name: _average([each.power for each in values]) for name, values in spectra.items()},
         {name: _average([each.thirds for each in values]) for name, values in spectra.items()},
         _extrapolated(problem.cell[every, every], draws),
-        None if predictive is None else _held(draws, predictive[every, every], problem.grid.area[every, every]),
+        None
+        if predictive is None
+        else _coverage_range(draws, predictive[every, every], problem.grid.area[every, every]),
     )
 
 
@@ -105,7 +107,7 @@ def _average(values: list[np.ndarray]) -> tuple[float, ...]:
     return tuple(map(float, np.mean(values, axis=0)))
 
 
-def _held(draws: Draws, predictive: Predictive, area: np.ndarray) -> tuple[float, float]:
+def _coverage_range(draws: Draws, predictive: Predictive, area: np.ndarray) -> tuple[float, float]:
     """The lowest and the highest coverage of a draw by the 95 % intervals."""
     shares = [float(calibration(field, predictive, LEVELS[-1:], weights=area)[0]) for field in draws.fields]
     return min(shares), max(shares)
@@ -114,12 +116,13 @@ def _held(draws: Draws, predictive: Predictive, area: np.ndarray) -> tuple[float
 def _extrapolated(cell: np.ndarray, draws: Draws) -> float | None:
     """``E var_cell(f − m) / (E var_cell(f − m) + var_cell(m))`` over the draws f with mean m."""
     there = (cell >= 0) & np.isfinite(draws.mean)
-    own = np.unique(cell[there], return_inverse=True)[1]
-    count = np.bincount(own)
+    group = np.unique(cell[there], return_inverse=True)[1]
+    count = np.bincount(group)
 
     def inside(values: np.ndarray) -> float:
-        means = np.bincount(own, values) / count
-        return float(np.mean((values - means[own]) ** 2))
+        """Mean squared deviation of values from the mean of their cell."""
+        means = np.bincount(group, values) / count
+        return float(np.mean((values - means[group]) ** 2))
 
     unknown = float(np.mean([inside((field - draws.mean)[there]) for field in draws.fields]))
     whole = unknown + inside(draws.mean[there])

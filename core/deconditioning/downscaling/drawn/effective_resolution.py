@@ -43,14 +43,14 @@ def at_resolution(problem: DownscalingProblem, draws: Draws, kilometres: float) 
     return replace(result, off=float(np.nanmax(off)))
 
 
-def _damped(problem: DownscalingProblem, apart: np.ndarray, width: list[float], stride: int) -> np.ndarray:
-    filtered = _filter(np.isfinite(apart), width, problem.grid.wraps)
-    result = filtered(apart)
+def _damped(problem: DownscalingProblem, field: np.ndarray, width: list[float], stride: int) -> np.ndarray:
+    filtered = _filter(np.isfinite(field), width, problem.grid.wraps)
+    result = filtered(field)
     if not problem.matched or stride > 1:
         return result
-    wanted = reaggregate(problem, apart)
+    cell_means = reaggregate(problem, field)
     for _ in range(_ROUNDS):
-        means = np.where(problem.observed, reaggregate(problem, result) - wanted, 0.0).ravel()
+        means = np.where(problem.observed, reaggregate(problem, result) - cell_means, 0.0).ravel()
         spread = np.where(problem.cell >= 0, np.nan_to_num(means)[np.maximum(problem.cell, 0)], 0.0)
         result = result - filtered(spread)
     return result

@@ -32,13 +32,13 @@ def plane_layout(inputs: Float[Tensor, "P d"], cells: Cells) -> GridLayout | Non
     """Rows and columns in even steps, first and second column of ``inputs``."""
     steps = []
     for axis, index in enumerate((cells.row, cells.column)):
-        values, place = inputs[:, axis], index.to(inputs)
+        values, position = inputs[:, axis], index.to(inputs)
         first, last = int(index.argmin()), int(index.argmax())
         span = int(index[last] - index[first])
         if span == 0:
             return None
         step = float(values[last] - values[first]) / span
-        if float((values - values[first] - step * (place - place[first])).abs().max()) > _EVEN * abs(step) * span:
+        if float((values - values[first] - step * (position - position[first])).abs().max()) > _EVEN * abs(step) * span:
             return None
         steps.append(step)
     return GridLayout(cells, (steps[0], steps[1]), (0, 1))

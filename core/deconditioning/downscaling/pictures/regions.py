@@ -32,6 +32,7 @@ def by_regions(
     sums = region_sums(spec.kernel, picture, check=check)
 
     def at(part: slice) -> Float[Tensor, "B n"]:
+        """Bag sums (B, n) at the inputs of ``part``."""
         cells = None if picture.layout is None else picture.layout.cells.at(part)
         return sums.at(inputs[part], cells, check)[0]
 

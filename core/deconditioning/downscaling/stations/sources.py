@@ -36,7 +36,7 @@ class Sources:
     gain: Float[Tensor, " n"]
 
 
-def sources_of(spec: ModelSpec, given: Conditioning, problem: DownscalingProblem, at: AtPixels) -> Sources:
+def sources_of(spec: ModelSpec, conditioning: Conditioning, problem: DownscalingProblem, at: AtPixels) -> Sources:
     """Of a posterior with W = I whose targets are cells and, behind them, stations.
 
     With ``S = F Fᵀ`` the squares of ``F⁻¹c(x)`` add up to the reduction of the variance; those of the first rows are
@@ -45,24 +45,26 @@ def sources_of(spec: ModelSpec, given: Conditioning, problem: DownscalingProblem
     (var u + ς² + τ²)`` from the variance at x. Source: Rasmussen and Williams 2006, eq. 2.26; Krause, Singh and
     Guestrin 2008, *JMLR* 9, for the choice of a place.
     """
-    points = given.points
+    points = conditioning.points
     assert points is not None
     with torch.no_grad():
         count = len(problem.pixel)
         places = np.unique(np.linspace(0, count - 1, min(_PIXELS, count)).astype(int))
-        rows = torch.as_tensor(places).to(given.residual.device)
+        rows = torch.as_tensor(places).to(conditioning.residual.device)
         (_, variance), sums = at(rows)
-        projected = given.root.T @ sums
-        taken = projected.square()
+        projected = conditioning.root.T @ sums
+        reduction = projected.square()
         inputs = problem.inputs[rows.cpu()].to(sums.device)
         between = evaluate(spec.kernel.build(problem.columns).to(sums.device), inputs, inputs) - projected.T @ projected
-        common = torch.nn.functional.pad(points.effects[:, 0] * points.prior[0], (given.cells, 0))  # cov(z̃, b₀)
-        along = given.factor.half_solve(common)
+        common = torch.nn.functional.pad(points.effects[:, 0] * points.prior[0], (conditioning.cells, 0))  # cov(z̃, b₀)
+        along = conditioning.factor.half_solve(common)
         crossed = -(along @ projected)  # cov(b₀, f(x))
         offset = points.prior[0] - along @ along
         measured = variance + 2 * crossed + offset + spec.point_noise + spec.representativeness
         gain = (between + crossed[:, None]).square().mean(0) / measured.clamp_min(1e-12)
-        cells, stations = (float(part.sum(0).mean()) for part in (taken[: given.cells], taken[given.cells :]))
+        cells, stations = (
+            float(part.sum(0).mean()) for part in (reduction[: conditioning.cells], reduction[conditioning.cells :])
+        )
         return Sources(rows.cpu(), float(variance.mean()), cells, stations, gain.cpu())
 
 
@@ -70,6 +72,7 @@ def averaged_sources(weights: Sequence[float], parts: Sequence[Sources]) -> Sour
     """The mean over several posteriors at the same pixels."""
 
     def mean(name: str) -> float:
+        """The weighted mean of one field of the parts."""
         return float(sum(weight * getattr(part, name) for weight, part in zip(weights, parts, strict=True)))
 
     gain = torch.stack([weight * part.gain for weight, part in zip(weights, parts, strict=True)]).sum(0)

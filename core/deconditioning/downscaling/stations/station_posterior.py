@@ -34,7 +34,7 @@ class StationPosterior:
 
 def station_posterior(
     spec: ModelSpec,
-    given: Conditioning,
+    conditioning: Conditioning,
     problem: DownscalingProblem,
     at: AtPixels,
     scale: Float[Tensor, " P"] | None,
@@ -47,49 +47,49 @@ def station_posterior(
     ``scale`` κ of f's sd (P,) applies to what is not noise. None for a problem without stations.
     """
     stations, scored = problem.stations, problem.scored
-    if stations is None or given.points is None:
+    if stations is None or conditioning.points is None:
         return None
     with torch.no_grad():
-        points, before = given.points, given.cells
+        points, before = conditioning.points, conditioning.cells
         common = torch.nn.functional.pad(points.effects * points.prior, (0, 0, before, 0))
-        solved = given.factor.solve(common)
-        coefficients = solved.T @ given.residual
+        solved = conditioning.factor.solve(common)
+        coefficients = solved.T @ conditioning.residual
         spread = torch.diag(points.prior) - common.T @ solved
         places = None
         if scored is not None:
-            rows = torch.as_tensor(scored.row).to(given.residual.device)
+            rows = torch.as_tensor(scored.row).to(conditioning.residual.device)
             (mean, variance), sums = at(rows)
-            columns, own = _columns(scored, stations).to(mean), 0.0
+            columns, extra_variance = _columns(scored, stations).to(mean), 0.0
             if stations.stations.footprint is None:
-                own = spec.representativeness
+                extra_variance = spec.representativeness
             else:  # points are measured by another instrument than footprints
                 columns = torch.zeros_like(columns)
-            crossed = -(solved.T @ (given.weights.T @ sums))
+            crossed = -(solved.T @ (conditioning.weights.T @ sums))
             more = ((columns @ spread) * columns).sum(1) + 2 * (columns * crossed.T).sum(1)
-            noise = spec.point_noise + own + scored.errors.variance.to(mean)
+            noise = spec.point_noise + extra_variance + scored.errors.variance.to(mean)
             kappa = 1.0 if scale is None else scale[rows].square()
             places = mean + columns @ coefficients, (kappa * (variance + more)).clamp_min(0) + noise
-        left = _left_out(spec, given, problem, scale)
-        effects, sources = (coefficients, spread.diagonal()), sources_of(spec, given, problem, at)
+        left = _left_out(spec, conditioning, problem, scale)
+        effects, sources = (coefficients, spread.diagonal()), sources_of(spec, conditioning, problem, at)
         return StationPosterior(effects, left, places, spec.representativeness, sources)
 
 
 def _columns(scored: StationTargets, stations: StationTargets) -> Float[Tensor, "T q"]:
     """The effects of the stations that were seen, at others; 0 where one of these does not have it."""
-    own = dict(zip(scored.effects, scored.errors.effects.T, strict=True))
+    column_of = dict(zip(scored.effects, scored.errors.effects.T, strict=True))
     nothing = torch.zeros(len(scored.row), dtype=torch.float64)
-    return torch.stack([own.get(name, nothing) for name in stations.effects], dim=1)
+    return torch.stack([column_of.get(name, nothing) for name in stations.effects], dim=1)
 
 
 def _left_out(
-    spec: ModelSpec, given: Conditioning, problem: DownscalingProblem, scale: Float[Tensor, " P"] | None
+    spec: ModelSpec, conditioning: Conditioning, problem: DownscalingProblem, scale: Float[Tensor, " P"] | None
 ) -> Moments | None:
     """Each station from all other targets (`leave_one_out`)."""
     stations = problem.stations
-    if stations is None or len(given.residual) > MOST_TARGETS:
+    if stations is None or len(conditioning.residual) > MOST_TARGETS:
         return None
-    left, targets = leave_one_out(given), stations.targets.to(given.residual)
-    mean, variance = targets - left.error[given.cells :], left.variance[given.cells :]
+    left, targets = leave_one_out(conditioning), stations.targets.to(conditioning.residual)
+    mean, variance = targets - left.error[conditioning.cells :], left.variance[conditioning.cells :]
     if scale is None:
         return mean, variance
     bags = stations.bags(problem.inputs).to(mean.device)
@@ -105,6 +105,7 @@ def averaged_stations(weights: Sequence[float], parts: Sequence[StationPosterior
         return None
 
     def mixed(name: str) -> Moments | None:
+        """The mixture's moments of one field; None where a part lacks it."""
         every = [moments for part in there if (moments := getattr(part, name)) is not None]
         return averaged_moments(weights, every) if len(every) == len(there) else None
 

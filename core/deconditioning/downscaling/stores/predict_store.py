@@ -67,38 +67,40 @@ def _conditioned_at(task: StoreTask, step: int | None, check: Check) -> tuple[Co
         problem, units = problem_of(task, step)
         settings = task.stored.settings
         grid = opened(task.store, task.token).grid
-        given = condition_on_problem(problem, settings, units, choose(settings.device), grid, check)
+        conditioned = condition_on_problem(problem, settings, units, choose(settings.device), grid, check)
     except InputError as error:
         if step is None:
             raise
         return f"Step {step} is skipped: {error}", time.process_time() - begun
-    return given, time.process_time() - begun
+    return conditioned, time.process_time() - begun
 
 
 def predict_chunk(
     task: StoreTask, plan: Plan, shared: tuple[Conditioned | str, float], chunk: Chunk, check: Check
 ) -> dict[str, Any]:
     """Read, predict and write one chunk of the output; returns its cost."""
-    given, prepared = shared
+    conditioned, prepared = shared
     row: dict[str, Any] = {"step": plan.first + chunk.step, "prepared": prepared, "pixels": 0, "read": 0, "written": 0}
-    if isinstance(given, str):
-        return {**row, "skipped": given, "cpu": 0.0, "peak_mb": 0.0}
+    if isinstance(conditioned, str):
+        return {**row, "skipped": conditioned, "cpu": 0.0, "peak_mb": 0.0}
     watch = Stopwatch()
     device = choose(task.stored.settings.device)
-    values = _read_chunk(task, plan, given, chunk)
+    values = _read_chunk(task, plan, conditioned, chunk)
     grid, (rows, columns) = opened(task.store, task.token).grid, plan.layout.window(chunk)
     whole = np.isfinite(values).all(axis=-1)
     result, directly = {name: np.full(whole.shape, np.nan) for name in plan.fields}, 0
     if whole.any():
-        inputs = given.inputs(grid.latitude[rows, columns][whole], grid.longitude[rows, columns][whole], values[whole])
-        cells = given.cells(rows, columns, whole)
+        inputs = conditioned.inputs(
+            grid.latitude[rows, columns][whole], grid.longitude[rows, columns][whole], values[whole]
+        )
+        cells = conditioned.cells(rows, columns, whole)
         cells = None if cells is None else cells.to(device)
-        read = given.to(device).read(inputs.to(device), cells, check, given.shift(rows, columns, whole))
+        read = conditioned.to(device).read(inputs.to(device), cells, check, conditioned.shift(rows, columns, whole))
         directly = read.directly
         for name, field in result.items():
             field[whole] = _field(read, name, task.levels)
-    written = write_chunk(Path(task.output), plan.layout, chunk, result)
-    done = {"pixels": int(whole.sum()), "read": values.nbytes, "written": written, "jitter": given.jitter}
+    bytes_written = write_chunk(Path(task.output), plan.layout, chunk, result)
+    done = {"pixels": int(whole.sum()), "read": values.nbytes, "written": bytes_written, "jitter": conditioned.jitter}
     return {**row, **done, "directly": directly, "cpu": watch.seconds()["cpu"], "peak_mb": peak_mb(torch.device("cpu"))}
 
 
@@ -109,14 +111,14 @@ def _field(read: Values, name: str, levels: Mapping[str, float]) -> np.ndarray:
     return read.sd_latent if name == "sd_latent" else getattr(read.predictive, name)
 
 
-def _read_chunk(task: StoreTask, plan: Plan, given: Conditioned, chunk: Chunk) -> np.ndarray:
+def _read_chunk(task: StoreTask, plan: Plan, conditioned: Conditioned, chunk: Chunk) -> np.ndarray:
     """(h, w, c) covariates of a chunk in the model's units."""
     fields = opened(task.store, task.token).with_missing(task.stored.problem.missing)
     window = plan.layout.window(chunk)
     select = task.select(plan.first + chunk.step)
     height, width = (part.stop - part.start for part in window)
-    values = np.empty((height, width, len(given.covariates)))
-    for index, (name, units) in enumerate(zip(given.covariates, given.units, strict=True)):
+    values = np.empty((height, width, len(conditioned.covariates)))
+    for index, (name, units) in enumerate(zip(conditioned.covariates, conditioned.units, strict=True)):
         raw = region(fields, name, select, window)
         values[..., index] = convert(raw, units_of(fields, name), units, name)[0]
     return values

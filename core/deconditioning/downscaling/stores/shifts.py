@@ -33,13 +33,13 @@ def shifts_on(problem: DownscalingProblem, parts: Parts, grid: Grid) -> Shifts:
 
     values = shifts(problem, in_warp_units(problem, parts))
     nearest = distance_transform_edt(np.isnan(values), return_distances=False, return_indices=True)
-    own, period = problem.grid, 360.0 if grid.kind in ("latlon", "rotated") else None
-    return Shifts(values[tuple(nearest)], _nearest(own.y, grid.y, None), _nearest(own.x, grid.x, period))
+    model_grid, period = problem.grid, 360.0 if grid.kind in ("latlon", "rotated") else None
+    return Shifts(values[tuple(nearest)], _nearest(model_grid.y, grid.y, None), _nearest(model_grid.x, grid.x, period))
 
 
-def _nearest(own: np.ndarray, other: np.ndarray, period: float | None) -> Int[np.ndarray, " n"]:
+def _nearest(axis: np.ndarray, other: np.ndarray, period: float | None) -> Int[np.ndarray, " n"]:
     """The place on an axis nearest to each value of another, round a circle where it has a period."""
-    away = own[None, :] - other[:, None]
+    away = axis[None, :] - other[:, None]
     if period is not None:
         away = (away + period / 2) % period - period / 2
     return np.abs(away).argmin(axis=1)

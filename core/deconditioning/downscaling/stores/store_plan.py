@@ -33,7 +33,7 @@ from deconditioning.plain_data import changed, from_known
 from deconditioning.versions import SAME_NUMBERS_SINCE
 
 #: Pixels of a region where none is asked for.
-PIXELS = 1 << 16
+_PIXELS = 1 << 16
 _FINGERPRINT, _TOKEN = "deconditioning_fingerprint", "deconditioning_run"
 
 
@@ -114,8 +114,8 @@ class StoreTask:
 
     def select(self, step: int) -> dict[str, int | str]:
         """Index along every extra dimension at a step: the model's own, and the step."""
-        kept = {k: i for k, i in self.stored.problem.select.items() if k.rpartition(":")[2] != self.along}
-        return {**kept, self.along: step}
+        others = {k: i for k, i in self.stored.problem.select.items() if k.rpartition(":")[2] != self.along}
+        return {**others, self.along: step}
 
 
 @lru_cache(maxsize=4)
@@ -125,7 +125,7 @@ def opened(path: str, token: str) -> Fields:
 
 
 @lru_cache(maxsize=2)
-def _beside(path: str, token: str) -> Fields:
+def _open_cached(path: str, token: str) -> Fields:
     return open_fields(path)
 
 
@@ -148,7 +148,9 @@ def problem_of(task: StoreTask, step: int | None) -> tuple[DownscalingProblem, t
     else:
         spec, fields = replace(model.problem, select=task.select(step)), opened(task.store, task.token)
         source = Source(task.store, task.coarse, task.mediator)
-        problem = build_problem(source, spec, lambda key: fields if key == task.store else _beside(key, task.token))
+        problem = build_problem(
+            source, spec, lambda key: fields if key == task.store else _open_cached(key, task.token)
+        )
     return problem, tuple(fields.check(name).units for name in model.problem.covariates)
 
 
@@ -217,7 +219,7 @@ def _check_beside(task: StoreTask, fields: Fields, count: int) -> None:
     for path in (task.coarse, task.mediator):
         if path is None:
             continue
-        other = _beside(path, task.token)
+        other = _open_cached(path, task.token)
         there = int(other.dataset.sizes.get(task.along, 1))
         if there not in (1, count):
             raise InputError(
@@ -234,12 +236,12 @@ def _check_beside(task: StoreTask, fields: Fields, count: int) -> None:
 
 
 def _region(task: StoreTask, fields: Fields, names: tuple[str, ...]) -> tuple[int, int]:
-    """Rows and columns of a region: as asked, else about ``PIXELS`` pixels in whole chunks of the input's rows."""
+    """Rows and columns of a region: as asked, else about ``_PIXELS`` pixels in whole chunks of the input's rows."""
     height, width = fields.grid.shape
     columns = min(task.columns or min(width, 4096), width)
     if task.rows:
         return min(task.rows, height), columns
-    rows = max(1, min(PIXELS // columns, height))
+    rows = max(1, min(_PIXELS // columns, height))
     for name in names[:1]:
         chunk = chunks_of(fields.dataset[name]).get(fields.grid.y_name, 1)
         rows = rows - rows % chunk if rows >= chunk else rows
@@ -297,10 +299,10 @@ def _create(task: StoreTask, plan: Plan, fields: Fields, problem: DownscalingPro
         steps = fields.dataset.coords[task.along].variable[plan.first : plan.first + plan.layout.shape[0]]
         if steps.dtype.kind in "fiuM":
             # how it was compressed there is no matter of ours, and perhaps of another format
-            kept = {key: steps.encoding[key] for key in ("units", "calendar") if key in steps.encoding}
-            coordinates[task.along] = xr.Variable(steps.dims, steps.values, steps.attrs, kept)
+            encoding = {key: steps.encoding[key] for key in ("units", "calendar") if key in steps.encoding}
+            coordinates[task.along] = xr.Variable(steps.dims, steps.values, steps.attrs, encoding)
     words = posterior_attributes(problem, plan.fields, task.levels)
-    given = {name: {**each, **attributes} for name, each in words.items()}
+    attributes_of = {name: {**each, **attributes} for name, each in words.items()}
     model = task.stored
     about = {
         "Conventions": "CF-1.11",
@@ -314,13 +316,13 @@ def _create(task: StoreTask, plan: Plan, fields: Fields, problem: DownscalingPro
         _FINGERPRINT: mark,
         _TOKEN: task.token,
     }
-    create_store(Path(task.output), (task.along, *dims), plan.layout, given, coordinates, about)
+    create_store(Path(task.output), (task.along, *dims), plan.layout, attributes_of, coordinates, about)
 
 
 def _of_warp(task: StoreTask) -> list[str]:
     """A sentence on the warp of the target, if there is one."""
-    given = task.stored.settings.warp
-    return [Warp.from_dict(given).sentence] if isinstance(given, Mapping) else []
+    warp = task.stored.settings.warp
+    return [Warp.from_dict(warp).sentence] if isinstance(warp, Mapping) else []
 
 
 _WORDS = {

@@ -72,9 +72,9 @@ class StoredModel:
         try:
             if "results" not in document:
                 return StoredModel.from_dict(document)
-            first, given = document["results"][0], document["settings"]
-            source = Source.of_options({**given, "input": str(given["input"])})
-            problem = DownscalingSpec.from_dict({**given["problem"], "seed": first["seed"]})
+            first, settings = document["results"][0], document["settings"]
+            source = Source.of_options({**settings, "input": str(settings["input"])})
+            problem = DownscalingSpec.from_dict({**settings["problem"], "seed": first["seed"]})
             return StoredModel.from_dict(
                 {"source": source.to_dict(), "problem": problem.to_dict(), "settings": first["settings"]}
             )
@@ -150,9 +150,13 @@ class Conditioned:
     @property
     def jitter(self) -> float:
         """What was added to a diagonal to factorise it."""
-        given = self.posterior
-        own = given.conditioning.factor.jitter if isinstance(given, IndirectPosterior) else given.factor.jitter
-        return max([own, *(each.jitter for each in self.members), *(each.jitter for _, each in self.others)])
+        posterior = self.posterior
+        largest = (
+            posterior.conditioning.factor.jitter
+            if isinstance(posterior, IndirectPosterior)
+            else posterior.factor.jitter
+        )
+        return max([largest, *(each.jitter for each in self.members), *(each.jitter for _, each in self.others)])
 
     def inputs(self, latitude: np.ndarray, longitude: np.ndarray, covariates: np.ndarray) -> Float[Tensor, "P d"]:
         """Scaled inputs of pixels at true positions (P,) with covariates (P, c) in ``units``."""
@@ -174,7 +178,7 @@ class Conditioned:
         (of ``cells``) spare most kernel values. Behind a warp ``shift`` δ (of ``shift``) is added to the centres.
         """
         parts, fallen = self.standardised(inputs, cells, check)
-        own, latent = (
+        values, latent = (
             in_target_units(
                 tuple(
                     (weight, self.target.backward(mean.cpu().numpy()) + shift, self.target.sd * sds[name].cpu().numpy())
@@ -185,7 +189,7 @@ class Conditioned:
             )
             for name in ("sd", "sd_latent")
         )
-        return Values(own, latent.sd, fallen)
+        return Values(values, latent.sd, fallen)
 
     def standardised(
         self, inputs: Float[Tensor, "P d"], cells: Cells | None, check: Check
@@ -220,29 +224,32 @@ class Conditioned:
         self, inputs: Float[Tensor, "P d"], cells: Cells | None, check: Check
     ) -> tuple[Tensor, dict[str, Tensor], int]:
         """Standardised mean and sds of this model alone, and the pixels that were summed pair by pair."""
-        given, sums, fallen = self.posterior, self.sums, 0
+        posterior, sums, fallen = self.posterior, self.sums, 0
 
         def of_place(part: slice) -> Float[Tensor, "B n"]:
+            """Bag sums (B, n) at the inputs of ``part``; counts the pixels summed pair by pair."""
             nonlocal fallen
             assert sums is not None
             result, pairs = sums.at(inputs[part], None if cells is None else cells.at(part), check)
             fallen += pairs
             return result
 
-        if isinstance(given, IndirectPosterior):
-            mean, variance = given.mean_and_variance(inputs, check, None if sums is None else of_place)
+        if isinstance(posterior, IndirectPosterior):
+            mean, variance = posterior.mean_and_variance(inputs, check, None if sums is None else of_place)
         else:
-            mean, variance = given.mean_and_variance(inputs, check)
+            mean, variance = posterior.mean_and_variance(inputs, check)
         if self.scale is not None:
             variance = self.scale.at(inputs).square() * variance
-        return mean, {"sd": given.spec.value_sd(variance), "sd_latent": variance.clamp_min(0).sqrt()}, fallen
+        return mean, {"sd": posterior.spec.value_sd(variance), "sd_latent": variance.clamp_min(0).sqrt()}, fallen
 
     def to(self, device: torch.device) -> "Conditioned":
         """The same on a device."""
         sums = None if self.sums is None else self.sums.to(device)
         others = tuple((weight, each.to(device)) for weight, each in self.others)
-        moved, own = _moved(self.posterior, device), tuple(each.to(device) for each in self.members)
-        return replace(self, posterior=moved, sums=sums, scale=_moved(self.scale, device), members=own, others=others)
+        moved, moved_members = _moved(self.posterior, device), tuple(each.to(device) for each in self.members)
+        return replace(
+            self, posterior=moved, sums=sums, scale=_moved(self.scale, device), members=moved_members, others=others
+        )
 
 
 def _moved(value: Any, device: torch.device) -> Any:
@@ -296,12 +303,12 @@ def _condition(
     data = matched_data(problem, spec, check).to(device)
     sums = _sums(spec, problem, wide, device, check)
     if sums is None:
-        given = named_posterior(spec, data, columns_of(problem), check)
+        posterior = named_posterior(spec, data, columns_of(problem), check)
     else:
-        given = posterior_through(sums, spec, data, problem, check)
-    scale = scale_of(spec, problem, given.conditioning) if isinstance(given, IndirectPosterior) else None
+        posterior = posterior_through(sums, spec, data, problem, check)
+    scale = scale_of(spec, problem, posterior.conditioning) if isinstance(posterior, IndirectPosterior) else None
     return Conditioned(
-        _moved(given, cpu),
+        _moved(posterior, cpu),
         _system(problem) if problem.spec.coordinates else None,
         problem.spec.covariates,
         units,
@@ -316,8 +323,8 @@ def _condition(
 def _sums(
     spec: ModelSpec, problem: DownscalingProblem, wide: WideGrid | None, device: torch.device, check: Check
 ) -> RegionSums | None:
-    beside = spec.model.looks_at_footprints or problem.stations is not None
-    if beside or not (reads_bags(spec) and bags_inside(problem)):
+    through_footprints = spec.model.looks_at_footprints or problem.stations is not None
+    if through_footprints or not (reads_bags(spec) and bags_inside(problem)):
         return None
     return wide_sums(spec.kernel, problem, wide, device, check)
 

@@ -54,28 +54,28 @@ class WideGrid:
         return Cells(self.shape, torch.as_tensor(row + self.corner[0]), torch.as_tensor(column + self.corner[1]))
 
 
-def widen(own: Grid, other: Grid) -> WideGrid | None:
-    """The model's ``own`` grid continued over the store's; None where they are not one grid, or have no formula."""
-    if own.kind == "curvilinear" or own.kind != other.kind or own.mapping != other.mapping or min(own.shape) < 2:
+def widen(grid: Grid, other: Grid) -> WideGrid | None:
+    """The model's ``grid`` continued over the store's; None where they are not one grid, or have no formula."""
+    if grid.kind == "curvilinear" or grid.kind != other.kind or grid.mapping != other.mapping or min(grid.shape) < 2:
         return None
     x = other.x
-    if own.kind in ("latlon", "rotated"):
+    if grid.kind in ("latlon", "rotated"):
         # round the sphere every column lies east of the model's first, else nearest to its middle
-        west = own.x[0] - _SAME * (own.x[1] - own.x[0]) if own.wraps else 0.5 * (own.x[0] + own.x[-1]) - 180.0
+        west = grid.x[0] - _SAME * (grid.x[1] - grid.x[0]) if grid.wraps else 0.5 * (grid.x[0] + grid.x[-1]) - 180.0
         x = west + (other.x - west) % 360.0
-    down, across = _continued(own.y, other.y), _continued(own.x, x)
+    down, across = _continued(grid.y, other.y), _continued(grid.x, x)
     if down is None or across is None:
         return None
     return WideGrid(down[0], across[0], down[1], across[1], (down[2], across[2]))
 
 
-def _continued(own: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray, int] | None:
+def _continued(inner: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray, int] | None:
     """An axis with those values of another beyond its ends, where the other's values lie on it, and its own first."""
-    slack = _SAME * float(np.diff(own).min())
-    before, after = np.sort(other[other < own[0] - slack]), np.sort(other[other > own[-1] + slack])
-    axis = np.concatenate([before, own, after])
-    place = np.abs(axis[None, :] - other[:, None]).argmin(axis=1)
-    return (axis, place, len(before)) if np.abs(axis[place] - other).max() <= slack else None
+    slack = _SAME * float(np.diff(inner).min())
+    before, after = np.sort(other[other < inner[0] - slack]), np.sort(other[other > inner[-1] + slack])
+    axis = np.concatenate([before, inner, after])
+    index = np.abs(axis[None, :] - other[:, None]).argmin(axis=1)
+    return (axis, index, len(before)) if np.abs(axis[index] - other).max() <= slack else None
 
 
 def wide_sums(
@@ -88,11 +88,11 @@ def wide_sums(
 
 
 def _layout(problem: DownscalingProblem, wide: WideGrid) -> GridLayout | SphereLayout | None:
-    own = grid_layout(problem)
-    if own is None:
+    inner = grid_layout(problem)
+    if inner is None:
         return None
-    cells = Cells(wide.shape, own.cells.row + wide.corner[0], own.cells.column + wide.corner[1])
-    if isinstance(own, GridLayout):
+    cells = Cells(wide.shape, inner.cells.row + wide.corner[0], inner.cells.column + wide.corner[1])
+    if isinstance(inner, GridLayout):
         return plane_layout(problem.inputs, cells)
     latitude, longitude = np.meshgrid(wide.y, wrap_longitude(wide.x), indexing="ij")
     scaling = Scaling(problem.columns[:3], problem.input_scaling.scales[:3])
@@ -101,34 +101,37 @@ def _layout(problem: DownscalingProblem, wide: WideGrid) -> GridLayout | SphereL
 
 def check_grid(problem: DownscalingProblem, grid: Grid) -> None:
     """``InputError`` where a store's grid is not the model's, or reaches beyond its cells by more than one cell."""
-    own = problem.grid
-    if own.kind != grid.kind or own.mapping != grid.mapping:
+    model_grid = problem.grid
+    if model_grid.kind != grid.kind or model_grid.mapping != grid.mapping:
         raise InputError(
-            f"The store's grid is {grid.kind}, the model's {own.kind} (or their projections differ): remap the "
+            f"The store's grid is {grid.kind}, the model's {model_grid.kind} (or their projections differ): remap the "
             "covariates to the model's grid."
         )
-    if own.kind == "curvilinear":
-        same = own.shape == grid.shape and np.allclose(own.latitude, grid.latitude, atol=1e-4)
-        if not (same and np.allclose(own.longitude, grid.longitude, atol=1e-4)):
+    if model_grid.kind == "curvilinear":
+        same = model_grid.shape == grid.shape and np.allclose(model_grid.latitude, grid.latitude, atol=1e-4)
+        if not (same and np.allclose(model_grid.longitude, grid.longitude, atol=1e-4)):
             raise InputError("The store's curvilinear grid is not the model's: remap the covariates to its grid.")
         return
-    middle, period = 0.5 * (own.x_edges[0] + own.x_edges[-1]), 360.0 if own.kind in ("latlon", "rotated") else None
+    middle, period = (
+        0.5 * (model_grid.x_edges[0] + model_grid.x_edges[-1]),
+        360.0 if model_grid.kind in ("latlon", "rotated") else None,
+    )
     x = grid.x if period is None else middle + (grid.x - middle + 180.0) % period - 180.0
-    _check_axis(own.y, grid.y, problem.spec.block[0], "rows", False)
-    _check_axis(own.x, np.sort(x), problem.spec.block[1], "columns", own.wraps)
+    _check_axis(model_grid.y, grid.y, problem.spec.block[0], "rows", False)
+    _check_axis(model_grid.x, np.sort(x), problem.spec.block[1], "columns", model_grid.wraps)
 
 
-def _check_axis(own: np.ndarray, other: np.ndarray, cell: int, what: str, around: bool) -> None:
-    step = float(np.median(np.diff(own)))
-    inside = other[(other >= own[0] - _NEAR * step) & (other <= own[-1] + _NEAR * step)]
-    nearest = np.abs(own[:, None] - inside[None, :]).min(axis=0) if len(inside) else np.array([np.inf])
+def _check_axis(axis: np.ndarray, other: np.ndarray, cell: int, what: str, around: bool) -> None:
+    step = float(np.median(np.diff(axis)))
+    inside = other[(other >= axis[0] - _NEAR * step) & (other <= axis[-1] + _NEAR * step)]
+    nearest = np.abs(axis[:, None] - inside[None, :]).min(axis=0) if len(inside) else np.array([np.inf])
     finer = abs(float(np.median(np.diff(other))) - step) > _NEAR * step
     if finer or nearest.max() > _NEAR * step:
         raise InputError(
             f"The store's {what} ({len(other)}, {other[0]:g} to {other[-1]:g}) differ from those of the model's grid "
-            f"({len(own)}, {own[0]:g} to {own[-1]:g}): remap the covariates to the model's grid."
+            f"({len(axis)}, {axis[0]:g} to {axis[-1]:g}): remap the covariates to the model's grid."
         )
-    beyond = max(own[0] - other[0], other[-1] - own[-1]) / step
+    beyond = max(axis[0] - other[0], other[-1] - axis[-1]) / step
     if not around and beyond > cell + 0.5:
         raise InputError(
             f"The store's {what} reach {beyond:.0f} pixels beyond the model's cells, where only the prior is "

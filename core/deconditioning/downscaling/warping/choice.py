@@ -104,24 +104,24 @@ def _best(problem: DownscalingProblem, settings: DownscaleSettings, context: Any
     if not tried:
         return WarpChoice(_noted(problem, why_not), alone)
     context.report(message="Choosing the warp of the target by a test one scale up")
-    own = _checked(problem, alone, context)
-    if own is None:
+    unwarped = _checked(problem, alone, context)
+    if unwarped is None:
         return WarpChoice(
             _noted(problem, "No warp of the target was tried, because the map cannot be tested one scale up."), alone
         )
     results = [(warp, _checked(warped(problem, warp), alone, context)) for warp in tried]
     there = [(warp, checked) for warp, checked in results if checked is not None]
-    allowed = own.crps * (1.0 if limits_of(problem) is None else _FOR_LIMITS)
+    allowed = unwarped.crps * (1.0 if limits_of(problem) is None else _FOR_LIMITS)
     warp, checked = min(there, key=lambda each: each[1].crps, default=(None, None))
     if warp is None or checked is None or not checked.crps < allowed:
         others = "; ".join(f"{number(other.crps)} with {each.formula}" for each, other in there)
         sentence = (
-            f"The model uses the target without a warp: one scale up its CRPS is {_size(own, problem)}, {others}."
+            f"The model uses the target without a warp: one scale up its CRPS is {_size(unwarped, problem)}, {others}."
         )
-        return WarpChoice(_noted(problem, sentence), alone, own)
+        return WarpChoice(_noted(problem, sentence), alone, unwarped)
     sentence = (
         f"The model uses {warp.formula} of the target: one scale up its CRPS is {_size(checked, problem)}, and "
-        f"{_size(own, problem)} without a warp."
+        f"{_size(unwarped, problem)} without a warp."
     )
     return WarpChoice(warped(problem, warp, sentence), settings.replace(warp=warp.to_dict()), checked)
 

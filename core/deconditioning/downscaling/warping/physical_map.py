@@ -36,7 +36,7 @@ def physical_map(problem: DownscalingProblem, parts: Parts) -> Predictive:
     """Distributions (H, W) of the pixels' values, from standardised means and sds (P,)."""
     several = in_warp_units(problem, parts)
     if problem.warp is not None:
-        several = moved(several, shifts(problem, several))
+        several = _moved(several, shifts(problem, several))
     return in_target_units(several, problem.warp, limits_of(problem))
 
 
@@ -57,12 +57,14 @@ def in_target_units(
     _, mean, sd = parts[0]
     if len(parts) > 1:
         mean = np.sum([weight * centre for weight, centre, _ in parts], axis=0)
-        spread = np.sum([weight * (own**2 + (centre - mean) ** 2) for weight, centre, own in parts], axis=0)
+        spread = np.sum(
+            [weight * (spread_of_part**2 + (centre - mean) ** 2) for weight, centre, spread_of_part in parts], axis=0
+        )
         sd = np.sqrt(spread)
     return Predictive(mean if limits is None else np.clip(mean, *limits), sd, parts, limits=limits)
 
 
-def moved(parts: Sequence[Part], delta: Float[np.ndarray, "*n"]) -> tuple[Part, ...]:
+def _moved(parts: Sequence[Part], delta: Float[np.ndarray, "*n"]) -> tuple[Part, ...]:
     """The Gaussians with δ added to their centres."""
     return tuple((weight, centre + delta, spread) for weight, centre, spread in parts)
 
@@ -85,14 +87,15 @@ def physical_values(
         mass = np.bincount(group, share, len(means))
 
         def averaged(values: np.ndarray) -> np.ndarray:
+            """Mean of values (n,) over the members of each joined cell, by their shares."""
             return np.bincount(group, share * values, len(means)) / np.maximum(mass, 1e-300)
 
         delta = np.zeros(len(means))
         for _ in range(_STEPS):
-            value, above = (moment_behind(warp, moved(several, delta[group] + h)) for h in (0.0, _STEP * scale.sd))
+            value, above = (moment_behind(warp, _moved(several, delta[group] + h)) for h in (0.0, _STEP * scale.sd))
             off = np.where(mass > 0, means - averaged(value), 0.0)
             delta = delta + _newton(off, averaged(above - value), scale.sd)
-        several = moved(several, delta[group])
+        several = _moved(several, delta[group])
     return in_target_units(several, warp)
 
 
@@ -161,22 +164,23 @@ def shifts(problem: DownscalingProblem, parts: Sequence[Part]) -> Float[np.ndarr
     at = [(weight, centre.flat[problem.pixel], spread.flat[problem.pixel]) for weight, centre, spread in parts]
     aim, sd = np.nan_to_num(problem.coarse.ravel()), problem.target_scale.sd
     tolerance = _EXACT * float(problem.coarse[problem.observed].std())
-    delta, own = np.zeros(shares.count), np.zeros(pixels)
+    delta, pixel_delta = np.zeros(shares.count), np.zeros(pixels)
 
     def averaged(values: np.ndarray) -> np.ndarray:
+        """Mean of values (P,) at the pixels over each cell, by area."""
         return np.bincount(shares.cell, area * values[row], shares.count) / np.maximum(mass, 1e-300)
 
     for _ in range(_STEPS):
-        value, above = (moment_behind(warp, moved(at, own + step)) for step in (0.0, _STEP * sd))
+        value, above = (moment_behind(warp, _moved(at, pixel_delta + step)) for step in (0.0, _STEP * sd))
         off = np.where(observed, aim - averaged(value), 0.0)
         if np.abs(off).max() <= tolerance:
             break
         delta = np.where(observed, delta + _newton(off, averaged(above - value), sd), 0.0)
         delta = _around(delta, observed, problem.coarse_shape)
-        own = np.bincount(row, shares.fraction * delta[shares.cell], pixels) / part
-        own[unseen] = delta[main[unseen]]
+        pixel_delta = np.bincount(row, shares.fraction * delta[shares.cell], pixels) / part
+        pixel_delta[unseen] = delta[main[unseen]]
     result = np.full(problem.grid.shape, np.nan)
-    result.flat[problem.pixel] = own
+    result.flat[problem.pixel] = pixel_delta
     return result
 
 

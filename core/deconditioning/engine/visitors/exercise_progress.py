@@ -12,7 +12,7 @@ from deconditioning.engine.visitors.visitor_id import own_folder
 from deconditioning.errors import InputError
 
 #: Exercises that are kept, letters of one's name and of each text of it, bytes of the file.
-MOST, LONGEST_SAID, _MOST_BYTES = 100, 1000, 500_000
+_MOST, LONGEST_SAID, _MOST_BYTES = 100, 1000, 500_000
 _NAME = "done.json"
 _KEY = re.compile(r"[a-z][a-z-]{0,39}")
 
@@ -54,8 +54,8 @@ class Progress:
             data = json.loads(disk.read(self.folder, _NAME, _MOST_BYTES))
         except (OSError, ValueError, RecursionError):
             return {}
-        kept = data.get("done") if isinstance(data, dict) else None
-        rows = kept.items() if isinstance(kept, dict) else ()
+        stored = data.get("done") if isinstance(data, dict) else None
+        rows = stored.items() if isinstance(stored, dict) else ()
         read = {key: _read(row) for key, row in rows if _KEY.fullmatch(key)}
         return {key: each for key, each in read.items() if each is not None}
 
@@ -64,7 +64,7 @@ class Progress:
         if _KEY.fullmatch(key) is None:
             raise InputError(f"{key[:40]!r} is not an exercise: give a name of letters and hyphens.")
         result = self.done() | {key: done}
-        rows = {name: _short(asdict(each)) for name, each in list(result.items())[-MOST:]}
+        rows = {name: _short(asdict(each)) for name, each in list(result.items())[-_MOST:]}
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             disk.write_json(self.folder, _NAME, {"done": rows})

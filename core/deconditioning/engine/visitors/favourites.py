@@ -31,7 +31,7 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 #: Deleted ones that can be brought back: so many, so many seconds.
 _ASIDE, _KEPT_ASIDE, _KEPT_S = ".deleted", 20, 24 * 3600.0
 
-Pairs = tuple[tuple[str, str], ...]
+_Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class Favourite:
     """
 
     page: str
-    query: Pairs
+    query: _Pairs
     name: str
-    told: Pairs = ()
+    told: _Pairs = ()
     picture: bytes = b""
     id: str = ""
     created: float = 0.0
@@ -201,7 +201,7 @@ def _checked(favourite_id: str) -> str:
     return favourite_id
 
 
-def _pairs(data: Any) -> Pairs:
+def _pairs(data: Any) -> _Pairs:
     """(key, value) pairs of text; ``InputError`` where the data are none."""
     if data is None:
         return ()

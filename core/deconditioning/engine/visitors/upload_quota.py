@@ -52,10 +52,10 @@ def check_room(size: int, mark: str) -> None:
         )
     if not mark:
         return
-    own, everybody = limits()
-    if (mine := used(mark)) + size > own:
+    limit, everybody = limits()
+    if (mine := used(mark)) + size > limit:
         raise InputError(
-            f"Your uploads take {mine / _MB:,.0f} of {own / _MB:,.0f} MB, and this one has {size / _MB:,.0f} MB: "
+            f"Your uploads take {mine / _MB:,.0f} of {limit / _MB:,.0f} MB, and this one has {size / _MB:,.0f} MB: "
             "delete one of them first."
         )
     if (all_of_them := used()) + size > everybody:
@@ -67,25 +67,25 @@ def check_room(size: int, mark: str) -> None:
 
 def expire(*, shared: bool) -> int:
     """Delete uploads left half-way and, on a shared server, those that nobody opened for long; how many those were."""
-    now, gone = time.time(), 0
+    now, deleted = time.time(), 0
     for path in (upload_folder() / "incoming").glob("*/*"):
-        gone += _delete_older(path, now - INCOMING_S)
+        deleted += _delete_older(path, now - INCOMING_S)
     if not shared:
-        return gone
+        return deleted
     old = {path.stem for path in _stored_files() if _opened(path) < now - EXPIRY_S}
     for visitor in claims_folder().glob("*"):
         for digest in old & {path.name for path in visitor.glob("*")}:
             (visitor / digest).unlink(missing_ok=True)
     for digest in old:
         forget(digest)
-    return gone + len(old)
+    return deleted + len(old)
 
 
 def _limit(name: str, usual: int) -> int:
-    given = os.environ.get(name, "")
-    if given and not given.isdigit():
-        raise InputError(f"{name} is {given!r}: give a whole number of MB.")
-    return int(given or usual) * _MB
+    text = os.environ.get(name, "")
+    if text and not text.isdigit():
+        raise InputError(f"{name} is {text!r}: give a whole number of MB.")
+    return int(text or usual) * _MB
 
 
 def _files(digest: str) -> list[Path]:

@@ -45,7 +45,7 @@ def keep(folder: Path, files: Mapping[str, bytes | Path]) -> None:
         ) from None
 
 
-def kept(folder: Path, ending: str, mark: str = "", kind: str = "") -> dict[str, str]:
+def uploaded_names(folder: Path, ending: str, mark: str = "", kind: str = "") -> dict[str, str]:
     """Digest → file name of the uploads in a folder that end so and have a description, or of those of one visitor.
 
     ``kind`` names those that were read as that; "" for all.
@@ -55,8 +55,8 @@ def kept(folder: Path, ending: str, mark: str = "", kind: str = "") -> dict[str,
         name, kinds = _about(path)
         if name is not None and (not kind or kind in kinds) and path.with_suffix(ending).is_file():
             result[path.stem] = name
-    own = claims(mark) if mark else result
-    return {digest: own[digest] for digest in result if digest in own}
+    names = claims(mark) if mark else result
+    return {digest: names[digest] for digest in result if digest in names}
 
 
 def _about(path: Path) -> tuple[str | None, list[str]]:
@@ -80,7 +80,7 @@ def keep_kind(data: bytes | Path, name: str, kind: str, mark: str) -> str:
 
 def stored_of_kind(kind: str, mark: str = "") -> dict[str, str]:
     """Key → file name of every upload that was read as a ``kind`` of data, or of those of one visitor."""
-    return {f"{UPLOAD}{digest}": name for digest, name in kept(upload_folder(), ".nc", mark, kind).items()}
+    return {f"{UPLOAD}{digest}": name for digest, name in uploaded_names(upload_folder(), ".nc", mark, kind).items()}
 
 
 def path_of(key: str) -> tuple[Path, str]:

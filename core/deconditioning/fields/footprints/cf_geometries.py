@@ -43,7 +43,7 @@ def cf_geometries(path: Path, name: str, most: int) -> Geometries:
     """
     with decode(path) as decoded:
         data = decoded.dataset
-        if not containers(data) and (corners := corners_of(data)) is not None:
+        if not _containers(data) and (corners := corners_of(data)) is not None:
             return _of_soundings(data, corners, name, most, decoded.sentences())
         container = _container(data, name)
         about = data.variables[container].attrs
@@ -77,7 +77,7 @@ def _check_count(count: int, most: int, name: str) -> None:
         raise InputError(f"{name} has {count:,} regions: give from 1 to {most:,}.")
 
 
-def containers(data: "xr.Dataset") -> dict[str, str]:
+def _containers(data: "xr.Dataset") -> dict[str, str]:
     """Names of the geometry containers of a file with the kind of each: polygon, line or point."""
     return {str(n): str(v.attrs["geometry_type"]).lower() for n, v in data.variables.items()
             if "geometry_type" in v.attrs}  # fmt: skip
@@ -85,12 +85,12 @@ def containers(data: "xr.Dataset") -> dict[str, str]:
 
 def _container(data: "xr.Dataset", name: str) -> str:
     """The one geometry container of polygons."""
-    kinds = containers(data)
-    found = [each for each, kind in kinds.items() if kind == "polygon"]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise InputError(f"{name} has the geometry containers {', '.join(found[:6])}: keep one of them.")
+    kinds = _containers(data)
+    polygons = [each for each, kind in kinds.items() if kind == "polygon"]
+    if len(polygons) == 1:
+        return polygons[0]
+    if polygons:
+        raise InputError(f"{name} has the geometry containers {', '.join(polygons[:6])}: keep one of them.")
     if kinds:
         raise InputError(
             f"The geometries of {name} are of kind {', '.join(sorted(set(kinds.values())))[:60]!r}: give polygons "
@@ -186,9 +186,9 @@ def _polygons(corners: np.ndarray, counts: np.ndarray, parts: np.ndarray, holes:
         rings = shapely.linearrings(corners, indices=np.repeat(np.arange(len(parts)), parts))
         outer = np.cumsum(holes == 0) - 1
         one = shapely.polygons(rings, indices=outer)
-        there, own = np.unique(region[holes == 0], return_inverse=True)
-        joined = shapely.multipolygons(one, indices=own)
-        single = np.bincount(own) == 1
+        there, group = np.unique(region[holes == 0], return_inverse=True)
+        joined = shapely.multipolygons(one, indices=group)
+        single = np.bincount(group) == 1
         result[there] = np.where(single, shapely.get_geometry(joined, 0), joined)
     return result
 
@@ -200,9 +200,9 @@ def _attributes(data: "xr.Dataset", container: str, count: int) -> tuple[dict[st
     along = str(counted.dims[0]) if counted is not None and counted.ndim else None
     inner = {str(about.get(key, "")) for key in ("node_count", "part_node_count", "interior_ring")}
     inner |= {container, *str(about["node_coordinates"]).split()}
-    own = [str(label) for label, variable in data.variables.items()
+    labels = [str(label) for label, variable in data.variables.items()
            if along in variable.dims or (along is None and variable.attrs.get("geometry") == container)]  # fmt: skip
-    return _values(data, [label for label in own if label not in inner], along, count)
+    return _values(data, [label for label in labels if label not in inner], along, count)
 
 
 def _values(

@@ -79,7 +79,7 @@ def in_one_piece(regions: np.ndarray) -> np.ndarray:
             for part in shapely.get_parts(regions[index])
         ]
         middle = shapely.get_x(shapely.centroid(max(parts, key=shapely.area)))
-        turned = [_beside(part, middle) for part in parts]
+        turned = [_shifted_near(part, middle) for part in parts]
         if len(turned) == 1:
             result[index] = turned[0]
         else:
@@ -88,7 +88,7 @@ def in_one_piece(regions: np.ndarray) -> np.ndarray:
     return result
 
 
-def _beside(part: Any, longitude: float) -> Any:
+def _shifted_near(part: Any, longitude: float) -> Any:
     """A part, turned so that its middle is within half a turn of a longitude."""
     turns = np.round((shapely.get_x(shapely.centroid(part)) - longitude) / 360.0)
     return part if turns == 0 else shapely.transform(part, lambda at: at - np.array([360.0 * turns, 0.0]))

@@ -149,8 +149,8 @@ def _netcdf(path: Path, name: str) -> tuple[Outlines, str | None]:
     """The same of a NetCDF file with CF geometries."""
     from deconditioning.fields.footprints.cf_geometries import cf_geometries
 
-    found = cf_geometries(path, name, _MOST_REGIONS)
-    return Outlines(found.geometry, found.attributes, name, found.notes, found.units), None
+    geometries = cf_geometries(path, name, _MOST_REGIONS)
+    return Outlines(geometries.geometry, geometries.attributes, name, geometries.notes, geometries.units), None
 
 
 def _geojson(path: Path, name: str) -> tuple[Outlines, str | None]:
@@ -210,8 +210,8 @@ def _by_ogr(path: Path, name: str) -> tuple[Outlines, str | None]:
     if not system:
         raise InputError(f"{name} does not name its coordinate system: add its .prj file, or convert it to GeoJSON.")
     attributes = {str(each): list(column) for each, column in zip(about["fields"], columns, strict=True)}
-    found = Outlines(shapely.from_wkb(outlines), attributes, name)
-    return found, None if system in ("EPSG:4326", "OGC:CRS84") else str(system)
+    regions = Outlines(shapely.from_wkb(outlines), attributes, name)
+    return regions, None if system in ("EPSG:4326", "OGC:CRS84") else str(system)
 
 
 def _to_degrees(geometry: np.ndarray, system: str, name: str) -> np.ndarray:

@@ -49,8 +49,8 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
     usable &= shares.valid_area(whole, grid.area)[0] > 0
     values = _of_cells(number, size, regions.value)
     error = np.zeros(size) if regions.error is None else _of_cells(number, size, regions.error)
-    kept, with_data = KeptCells.of(shape, None), np.isfinite(values + error) & usable
-    withheld = kept.withhold(with_data, spec)
+    kept_cells, with_data = KeptCells.of(shape, None), np.isfinite(values + error) & usable
+    withheld = kept_cells.withhold(with_data, spec)
     targets = np.flatnonzero(with_data & ~withheld.cells)
     cells = _cells(regions, number, shape, np.bincount(shares.cell, shares.areas(grid.area), size))
     system = CoordinateSystem(grid, needs_sphere(grid))
@@ -68,7 +68,7 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
     source = f"target: {regions.source}; covariates: {covariates.source}"
     made = assemble(spec, sides, target, (source, covariates.licence), (*notes, *withheld.notes))
     named = covariates_of(covariates, spec.covariates)
-    return kept.noted(replace(made, regions=regions, covariates=named), withheld)
+    return kept_cells.noted(replace(made, regions=regions, covariates=named), withheld)
 
 
 def _exchanged(grid: Grid, regions: Regions) -> str:

@@ -43,17 +43,17 @@ def with_stations(problem: DownscalingProblem, stations: Stations) -> Downscalin
             "Stations need cells that are matched directly, but these are matched through mediators: use the stations "
             "for scoring, or choose direct matching."
         )
-    targets, notes = located(problem, stations)
+    targets, notes = _located(problem, stations)
     return replace(problem, stations=targets, notes=(*problem.notes, *notes))
 
 
 def with_scored_stations(problem: DownscalingProblem, stations: Stations) -> DownscalingProblem:
     """The problem with stations that no model sees, at whose places its map is scored; errors as `with_stations`."""
-    targets, notes = located(problem, stations)
+    targets, notes = _located(problem, stations)
     return replace(problem, scored=targets, notes=(*problem.notes, *notes))
 
 
-def located(problem: DownscalingProblem, stations: Stations) -> tuple[StationTargets, tuple[str, ...]]:
+def _located(problem: DownscalingProblem, stations: Stations) -> tuple[StationTargets, tuple[str, ...]]:
     """The stations that lie on prediction pixels, and notes."""
     stations, notes = _in_units(problem, stations)
     row, footprints, more = (_at_pixels if stations.footprint is None else _over_footprints)(problem, stations)
@@ -66,11 +66,11 @@ def located(problem: DownscalingProblem, stations: Stations) -> tuple[StationTar
             f"{extent_in_words(problem.grid)}: check their latitudes and longitudes"
             f"{', which look exchanged' if turned else ''}."
         )
-    kept, row = stations.of(inside), row[inside]
-    targets = StationTargets(kept, row, torch.as_tensor(problem.standardised(kept.value)), _NO_ERRORS, (), footprints)
+    inner, row = stations.of(inside), row[inside]
+    targets = StationTargets(inner, row, torch.as_tensor(problem.standardised(inner.value)), _NO_ERRORS, (), footprints)
     effects, altitude = _effects(problem, targets)
     errors = PointErrors(
-        torch.as_tensor((kept.error / problem.target_sd) ** 2),
+        torch.as_tensor((inner.error / problem.target_sd) ** 2),
         torch.as_tensor(np.stack(list(effects.values()), axis=1)),
         torch.as_tensor([1 / np.mean(column**2) for column in effects.values()]),
     )
@@ -133,8 +133,8 @@ def _in_units(problem: DownscalingProblem, stations: Stations) -> tuple[Stations
     else:
         notes.append(f"The values of {stations.source} are taken to be in {units}, the target's units.")
     cells = problem.coarse[problem.observed]
-    apart = abs(float(np.median(stations.value)) - float(np.median(cells)))
-    if apart > _APART * (float(cells.std()) + float(stations.value.std())):
+    difference = abs(float(np.median(stations.value)) - float(np.median(cells)))
+    if difference > _APART * (float(cells.std()) + float(stations.value.std())):
         raise InputError(
             f"The values of {stations.source} have the median {np.median(stations.value):.4g}, the cells "
             f"{np.median(cells):.4g} {units}: they cannot be in the same units. Convert them, or write the units in "

@@ -27,7 +27,7 @@ _SMALLEST = 1e-12
 #: Cells up to which the corners are kept; there are eight numbers of each.
 _MOST_KEPT = 2_000_000
 
-Position = tuple[np.ndarray, np.ndarray]
+_Position = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,25 +35,25 @@ class Corners:
     """``area`` (H, W), solid angles of the cells, and their ``vertices`` (H, W, n); None if there are too many."""
 
     area: np.ndarray
-    vertices: Position | None
+    vertices: _Position | None
 
 
 def by_corners(
-    dataset: "xr.Dataset", axes: "Axes", position: Position, there: np.ndarray
-) -> tuple[Position, Corners | None, list[str]]:
+    dataset: "xr.Dataset", axes: "Axes", position: _Position, there: np.ndarray
+) -> tuple[_Position, Corners | None, list[str]]:
     """Positions (H, W), the corners of the cells with their solid angles, and sentences.
 
     ``position`` (latitude, longitude) is used for those ``there``. Areas are those of spherical polygons. None where
     the file gives no corners, or these cannot be used, which is a sentence. Positions at corners of their cells are
     replaced by the middles. Source: CF conventions, section 7.1; Van Oosterom and Strackee (1983) for solid angles.
     """
-    given = [_corners(dataset, name, axes) for name in (axes.y, axes.x)]
-    if given[0] is None or given[1] is None:
+    both = [_corners(dataset, name, axes) for name in (axes.y, axes.x)]
+    if both[0] is None or both[1] is None:
         return position, None, []
     names, width = f"`{axes.y}` and `{axes.x}`", there.shape[1]
     rows = max(1, _AT_ONCE // width)
     parts = [
-        _cells([corners[at, :width].astype(float) * scale for corners, scale in (given[0], given[1])],
+        _cells([corners[at, :width].astype(float) * scale for corners, scale in (both[0], both[1])],
                (position[0][at], position[1][at]))
         for at in (slice(first, first + rows) for first in range(0, len(there), rows))
     ]  # fmt: skip
@@ -64,11 +64,11 @@ def by_corners(
     if np.median(away[there]) > _OFF_MIDDLE:
         position = np.where(there, latitude, position[0]), np.where(there, longitude, position[1])
         sentences.append(f"{names} give a corner of each cell: the midpoints between its corners are used.")
-    kept = (vertices[0], vertices[1]) if there.size <= _MOST_KEPT else None
-    return position, Corners(np.where(there, area, 0.0), kept), sentences
+    outlines = (vertices[0], vertices[1]) if there.size <= _MOST_KEPT else None
+    return position, Corners(np.where(there, area, 0.0), outlines), sentences
 
 
-def _cells(corners: Sequence[np.ndarray], position: Position) -> tuple[np.ndarray, ...]:
+def _cells(corners: Sequence[np.ndarray], position: _Position) -> tuple[np.ndarray, ...]:
     """Latitude and longitude of the middles of cells (h, w), their solid angles, how far away from them the positions
     lie, in distances of the farthest corner, and latitudes and longitudes of the corners in their order around the
     middle. ``corners`` are latitudes and longitudes (h, w, n)."""

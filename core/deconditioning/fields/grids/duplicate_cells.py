@@ -30,9 +30,9 @@ def shared_positions(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
         return result
     pairs = np.unique(np.stack([latitude[:, :-1][same], longitude[:, :-1][same]], axis=1), axis=0)
     for y, x in pairs[:64]:
-        here = (latitude == y) & (longitude == x)
-        if abs(y) < 89.9 and np.count_nonzero(here) >= _SHARED:
-            result |= here
+        repeated = (latitude == y) & (longitude == x)
+        if abs(y) < 89.9 and np.count_nonzero(repeated) >= _SHARED:
+            result |= repeated
     return result & ~result.all()  # one value in all cells is reported elsewhere
 
 
@@ -43,10 +43,10 @@ def repeated_columns(latitude: np.ndarray, longitude: np.ndarray) -> int:
         first, last = (
             unit_vectors(latitude[:, part], longitude[:, part]) for part in (slice(count), slice(width - count, None))
         )
-        apart = np.linalg.norm(first - last, axis=-1)
+        distance = np.linalg.norm(first - last, axis=-1)
         step = np.linalg.norm(unit_vectors(latitude[:, count], longitude[:, count]) - first[:, -1], axis=-1)
-        known = np.isfinite(apart) & np.isfinite(step)[:, None] & (step > 0)[:, None]
-        if known.mean() > 0.3 and (apart < _CLOSE * step[:, None])[known].mean() > 0.99:
+        known = np.isfinite(distance) & np.isfinite(step)[:, None] & (step > 0)[:, None]
+        if known.mean() > 0.3 and (distance < _CLOSE * step[:, None])[known].mean() > 0.99:
             return count
     return 0
 

@@ -6,7 +6,7 @@ from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.sphere import unit_vectors
 
 
-def fractional(axis: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _fractional(axis: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Lower index and weight of the upper neighbour of positions on an ascending axis; constant beyond its ends."""
     if len(axis) == 1:
         return np.zeros(at.shape, dtype=int), np.zeros(at.shape)
@@ -29,7 +29,7 @@ def bilinear_at(grid: Grid, values: np.ndarray, y: np.ndarray, x: np.ndarray) ->
     NaN where the corners with values have less than half of the weight.
     """
     axis, values = pad_around(grid.x, values, grid.wraps)
-    (row, up), (column, right) = fractional(grid.y, y), fractional(axis, x)
+    (row, up), (column, right) = _fractional(grid.y, y), _fractional(axis, x)
     rows, columns = np.minimum(row + 1, len(grid.y) - 1), np.minimum(column + 1, len(axis) - 1)
     total, weight = np.zeros(y.shape), np.zeros(y.shape)
     for r, wy in ((row, 1 - up), (rows, up)):
@@ -103,6 +103,6 @@ def _locate_nearest(grid: Grid, latitude: np.ndarray, longitude: np.ndarray) -> 
 
     centres = unit_vectors(grid.latitude, grid.longitude)
     steps = [np.linalg.norm(np.diff(centres, axis=axis), axis=-1) for axis in (0, 1) if grid.shape[axis] > 1]
-    reach = 1.5 / np.sqrt(2) * max(float(np.median(step)) for step in steps)
+    limit = 1.5 / np.sqrt(2) * max(float(np.median(step)) for step in steps)
     distance, index = cKDTree(centres.reshape(-1, 3)).query(unit_vectors(latitude, longitude))
-    return np.where(distance <= reach, index, -1)
+    return np.where(distance <= limit, index, -1)

@@ -54,7 +54,7 @@ def order_longitudes(values: np.ndarray, name: str) -> tuple[np.ndarray, np.ndar
     if turned:
         notes.append(f"`{name}` was descending; columns are reversed.")
     around = _round(values[order])
-    if twice := _again(around, values[order]):
+    if twice := _repeat_step(around, values[order]):
         order, around = order[:-twice], around[:-twice]
         one = twice == 1
         words = f"column of `{name}` repeats" if one else f"{twice} columns of `{name}` repeat"
@@ -80,7 +80,7 @@ def order_longitudes(values: np.ndarray, name: str) -> tuple[np.ndarray, np.ndar
 _HALO = 6
 
 
-def _again(around: np.ndarray, values: np.ndarray) -> int:
+def _repeat_step(around: np.ndarray, values: np.ndarray) -> int:
     """How many longitudes at the end are those at the beginning, one turn further."""
     for count in range(min(_HALO, len(around) // 4), 0, -1):
         turn = np.abs(values[-count:] - values[:count])
@@ -114,10 +114,10 @@ def check_connected(latitude: np.ndarray, longitude: np.ndarray, names: tuple[st
     both = f"`{names[0]}` and `{names[1]}`"
     across, along, turned = _steps(latitude, longitude)
     jumps = [_jump(steps, axis) for steps, axis in ((across, 1), (along, 0))]
-    beside = np.zeros(latitude.shape, dtype=bool)
+    torn = np.zeros(latitude.shape, dtype=bool)
     if any(jumps):
-        beside = _torn(across, along)
-        if not beside.any():
+        torn = _torn(across, along)
+        if not torn.any():
             which = next(n for n, jump in enumerate(jumps) if jump)
             at, far, near = jumps[which] or ((0, 0), 0.0, 0.0)
             raise InputError(
@@ -130,7 +130,7 @@ def check_connected(latitude: np.ndarray, longitude: np.ndarray, names: tuple[st
             f"{both} do not form a grid; {100 * share:.0f} % of the cells have the opposite orientation: the "
             "positions are scrambled. Write them again in the order of rows and columns."
         )
-    return beside
+    return torn
 
 
 def _torn(across: np.ndarray, along: np.ndarray) -> np.ndarray:
@@ -140,20 +140,20 @@ def _torn(across: np.ndarray, along: np.ndarray) -> np.ndarray:
 
     number = np.arange(across.shape[0] * along.shape[1]).reshape(across.shape[0], along.shape[1])
     long = [steps > _TEAR * _usual(steps, axis) for steps, axis in ((across, 1), (along, 0))]
-    beside = np.zeros(number.shape, dtype=bool)
+    torn = np.zeros(number.shape, dtype=bool)
     if sum(map(np.count_nonzero, long)) > _TORN * number.size:
-        return beside
+        return torn
     ends = ((number[:, :-1], number[:, 1:]), (number[:-1], number[1:]))
     first, second = (np.concatenate([pair[n][~cut] for pair, cut in zip(ends, long, strict=True)]) for n in (0, 1))
     graph = coo_array((np.ones(len(first), dtype=bool), (first, second)), shape=(number.size, number.size))
     pieces = np.bincount(connected_components(graph, directed=False)[1])
     if len(pieces) > _PIECES or pieces.min() < _LEAST_CELLS:
-        return beside
-    beside[:, :-1] |= long[0]
-    beside[:, 1:] |= long[0]
-    beside[:-1] |= long[1]
-    beside[1:] |= long[1]
-    return beside
+        return torn
+    torn[:, :-1] |= long[0]
+    torn[:, 1:] |= long[0]
+    torn[:-1] |= long[1]
+    torn[1:] |= long[1]
+    return torn
 
 
 def _steps(latitude: np.ndarray, longitude: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

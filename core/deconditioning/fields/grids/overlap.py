@@ -84,11 +84,11 @@ def _rectangles(grid: Grid) -> np.ndarray:
 def _of_outlines(source: Grid, onto: Grid) -> Overlap:
     """Two curvilinear grids, in the plane of longitude and sin φ around the middle of the second."""
     middle = onto.centre_longitude()
-    (y, x), own = (outlines_on_cylinder(grid, middle) for grid in (source, onto))
-    sizes = [sizes_of(grid, around, None) for grid, around in ((source, (y, x)), (onto, own))]
+    (y, x), onto_corners = (outlines_on_cylinder(grid, middle) for grid in (source, onto))
+    sizes = [sizes_of(grid, around, None) for grid, around in ((source, (y, x)), (onto, onto_corners))]
     there, cells = (np.flatnonzero(np.isfinite(each)) for each in sizes)
-    targets, parts = as_polygons(own[0][cells], own[1][cells]), []
-    west, east = own[1][cells].min(initial=np.inf), own[1][cells].max(initial=-np.inf)
+    targets, parts = as_polygons(onto_corners[0][cells], onto_corners[1][cells]), []
+    west, east = onto_corners[1][cells].min(initial=np.inf), onto_corners[1][cells].max(initial=-np.inf)
     for turn in (0.0, -360.0, 360.0):
         near = there[(x[there].max(axis=1) + turn > west) & (x[there].min(axis=1) + turn < east)]
         row, column, areas = shared_areas(targets, as_polygons(y[near], x[near] + turn))
@@ -108,8 +108,8 @@ def fractions_of_lines(source: Grid, onto: Grid, rounding: float) -> tuple[np.nd
     For grids of `one_system`. What a row or column shares up to ``rounding`` of its width counts as nothing, all but
     that as the whole.
     """
-    own = np.diff(upward(source)), np.diff(source.x_edges)
-    parts = (parts_of(shared, widths, rounding) for shared, widths in zip(_along(source, onto), own, strict=True))
+    lengths = np.diff(upward(source)), np.diff(source.x_edges)
+    parts = (parts_of(shared, widths, rounding) for shared, widths in zip(_along(source, onto), lengths, strict=True))
     shared = sparse.kron(*parts, format="coo")
     return shared.col, shared.row, shared.data
 
@@ -183,8 +183,8 @@ def _in_parts(
     result = []
     for some in np.split(np.arange(len(count)), np.unique(cuts[cuts < len(count)])):
         polygon = np.repeat(some, count[some])
-        place = np.arange(len(polygon)) - np.repeat(np.cumsum(count[some]) - count[some], count[some])
-        r, c = row[polygon] + place // columns[polygon], column[polygon] + place % columns[polygon]
+        rank_in_polygon = np.arange(len(polygon)) - np.repeat(np.cumsum(count[some]) - count[some], count[some])
+        r, c = row[polygon] + rank_in_polygon // columns[polygon], column[polygon] + rank_in_polygon % columns[polygon]
         box = (lines[1][c], lines[1][c + 1], lines[0][r], lines[0][r + 1])
         result.append((number[polygon], r * (len(lines[1]) - 1) + c, _shared(y[polygon], x[polygon], box)))
     return result
@@ -209,12 +209,12 @@ def _shared(y: np.ndarray, x: np.ndarray, box: tuple[np.ndarray, ...]) -> np.nda
     rise = last - first
     level = np.abs(rise) <= _SAME * (high - low)
     with np.errstate(invalid="ignore", divide="ignore"):
-        slanted = (_held(last, low, high) - _held(first, low, high)) / rise
+        slanted = (_inside(last, low, high) - _inside(first, low, high)) / rise
     height = np.where(level, np.clip(0.5 * (first + last), low, high) - low, slanted)
     return np.abs(((end - begin) * height).sum(axis=1))
 
 
-def _held(y: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def _inside(y: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """``∫ min(max(t, low), high) − low dt`` from low to y."""
     inside = np.clip(y, low, high) - low
     return 0.5 * inside**2 + (high - low) * np.maximum(y - high, 0.0)

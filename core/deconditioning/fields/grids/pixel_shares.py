@@ -49,7 +49,7 @@ class Shares:
         """Number of pixels that cross an edge."""
         return len(np.unique(self.pixel[self.fraction < 1]))
 
-    def kept(self, number: np.ndarray, count: int) -> "Shares":
+    def renumbered(self, number: np.ndarray, count: int) -> "Shares":
         """The shares in some of the cells: ``number`` (cells,) is their new number, −1 for cells that are left out."""
         cell = number[self.cell]
         return replace(self._some(cell >= 0), cell=cell[cell >= 0], count=count)
@@ -60,11 +60,11 @@ class Shares:
 
     def window(self, shape: tuple[int, int], rows: slice, columns: slice) -> "Shares":
         """The shares of the pixels in a slice of the grid's rows and columns, counted there."""
-        place = np.full(shape, -1)
-        part = place[rows, columns]
+        index = np.full(shape, -1)
+        part = index[rows, columns]
         part[...] = np.arange(part.size).reshape(part.shape)
-        inside = place.flat[self.pixel] >= 0
-        return replace(self._some(inside), pixel=place.flat[self.pixel[inside]])
+        inside = index.flat[self.pixel] >= 0
+        return replace(self._some(inside), pixel=index.flat[self.pixel[inside]])
 
     def _some(self, chosen: np.ndarray) -> "Shares":
         """Some of the shares, by index or mask."""
@@ -106,7 +106,7 @@ class Shares:
 
     def bags(self, chosen: np.ndarray, pixel: np.ndarray, size: int) -> tuple[np.ndarray, "Shares"]:
         """`of` in the ``chosen`` cells alone, numbered in their order and sorted by it: rows of bags."""
-        row, result = self.kept(_numbers(chosen, self.count), len(chosen)).of(pixel, size)
+        row, result = self.renumbered(_numbers(chosen, self.count), len(chosen)).of(pixel, size)
         order = np.argsort(result.cell, kind="stable")
         return row[order], result._some(order)
 

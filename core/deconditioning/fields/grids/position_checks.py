@@ -38,12 +38,12 @@ def agree(grid: Grid, latitude: np.ndarray, longitude: np.ndarray) -> str | None
     """
     rows, columns = (np.unique(np.linspace(0, size - 1, _COMPARED).astype(int)) for size in grid.shape)
     some = np.ix_(rows, columns)
-    own = unit_vectors(grid.latitude[some], grid.longitude[some])
+    cells = unit_vectors(grid.latitude[some], grid.longitude[some])
     other = unit_vectors(latitude[some], longitude[some])
-    apart = np.linalg.norm(own - other, axis=-1)
+    distance = np.linalg.norm(cells - other, axis=-1)
     step = max(_step(grid.latitude, grid.longitude), _step(latitude, longitude))
-    known = np.isfinite(apart)
-    if not known.any() or np.mean(apart[known] > max(_APART * step, _ROUNDED)) <= _FEW:
+    known = np.isfinite(distance)
+    if not known.any() or np.mean(distance[known] > max(_APART * step, _ROUNDED)) <= _FEW:
         return None
     north, south = grid.latitude.max(), grid.latitude.min()
     return f"{south:.4f} to {north:.4f} degrees north against {np.nanmin(latitude):.4f} to {np.nanmax(latitude):.4f}"

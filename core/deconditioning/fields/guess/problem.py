@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from deconditioning.fields.grids.grid import Grid
 
 #: Cells that blocks make, about.
-CELLS = 500
+_CELLS = 500
 #: A file is coarser than another where its pixels are wider by this factor.
 _COARSER = 1.5
 #: Times and levels of the target that are tried until one has values.
@@ -135,7 +135,7 @@ def _km(length: float) -> str:
 def _block(grid: "Grid") -> Guess[tuple[int, int]]:
     """A square block that gives about 500 cells, from 2 to 25 pixels, with 4 × 4 cells at least."""
     rows, columns = grid.shape
-    side = round((rows * columns / CELLS) ** 0.5)
+    side = round((rows * columns / _CELLS) ** 0.5)
     side = int(np.clip(side, 2, max(2, min(25, rows // 4, columns // 4))))
     return Guess((side, side), f"makes {cells_in_words(grid, (side, side))}")
 
@@ -168,8 +168,8 @@ def _places_with_values(fields: "Fields", target: str) -> dict[str, Guess[int]]:
     """
     labels = {dim: each for dim, each in fields.check(target).extra.items() if len(each) > 1}
     tried = islice(product(*(range(len(each)) for each in labels.values())), _MOST_TRIED)
-    places = (dict(zip(labels, place, strict=True)) for place in tried)
-    chosen = next((place for place in places if _has_values(fields, target, place)), None)
+    places = (dict(zip(labels, index, strict=True)) for index in tried)
+    chosen = next((index for index in places if _has_values(fields, target, index)), None)
     if chosen is None:
         fields.values(target, {})  # a constant field is left to the problem, which refuses it
         chosen = dict.fromkeys(labels, 0)

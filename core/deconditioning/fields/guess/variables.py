@@ -15,12 +15,12 @@ from deconditioning.fields.units import convert
 if TYPE_CHECKING:
     from deconditioning.fields.gridded import Fields, Variable
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 _MOST_COVARIATES = 4
 #: Covariates explain at least this share of the target's variance inside cells; copies are those above the other.
-LEAST_SHARE, _SAME = 0.02, 0.995
+_LEAST_SHARE, _SAME = 0.02, 0.995
 #: Only so many variables, and a window of so many rows and columns, are compared with the target.
-_MOST_VARIABLES, WINDOW = 24, 1024
+_MOST_VARIABLES, _WINDOW = 24, 1024
 #: Masks of land are covariates although their values are codes.
 _LAND = {"land_binary_mask", "lsm", "landmask", "land_mask"}
 #: Static fields that describe the grid, or are codes and angles, and make no covariate by themselves.
@@ -40,10 +40,10 @@ _WEATHER = re.compile(r"\b(precipitation|rainfall|rain|wind|humidity|radiation|r
 
 
 @dataclass(frozen=True)
-class Guess(Generic[T]):
+class Guess(Generic[_T]):
     """A value, and in half a sentence why it was guessed."""
 
-    value: T
+    value: _T
     reason: str
 
 
@@ -73,14 +73,14 @@ def target_rank(fields: "Fields", name: str) -> int:
         return -3
     if _static_reason(fields, name):
         return -2
-    rank = 2 * is_temperature(variable.units)
+    rank = 2 * _is_temperature(variable.units)
     if (rank and _TEMPERATURE.search(words)) or "temperature" in words:
         rank += 4 if _OTHER_TEMPERATURE.search(words) else 6
         return rank + bool(_NEAR_SURFACE.search(words))
     return rank + bool(_WEATHER.search(words))
 
 
-def is_temperature(units: str) -> bool:
+def _is_temperature(units: str) -> bool:
     """Whether units are those of a temperature."""
     try:
         convert(np.zeros(1), units, "K", "")
@@ -104,7 +104,7 @@ def _why_target(fields: "Fields", variable: "Variable", count: int) -> str:
         first = f"standard_name {variable.standard_name}"
     elif called and _TEMPERATURE.search(_words(variable)):
         first = f"long_name “{called}”"
-    elif is_temperature(variable.units):
+    elif _is_temperature(variable.units):
         first = f"a temperature, in {variable.units}"
     else:
         first = "the only field" if count == 1 else f"the first of {count} fields that may be downscaled"
@@ -175,10 +175,10 @@ def static_covariates(fields: "Fields", target: str = "") -> list[Guess[str]]:
         there = values[np.isfinite(values)]
         if there.size > values.size / 2 and np.ptp(there) > 0:
             result.append(Guess(name, why))
-    return sorted(result, key=lambda guess: _place(variables[guess.value]))[:_MOST_COVARIATES]
+    return sorted(result, key=lambda guess: _rank(variables[guess.value]))[:_MOST_COVARIATES]
 
 
-def _place(variable: "Variable") -> int:
+def _rank(variable: "Variable") -> int:
     """Heights of the ground first, then masks of land."""
     height = _names(variable) & ALTITUDES or variable.name == "z"
     return 0 if height else 1 if _names(variable) & _LAND else 2
@@ -193,7 +193,7 @@ def guess_covariates(fields: "Fields", target: str, block: int, select: Mapping[
     result = static_covariates(fields, target)
     if len(result) == _MOST_COVARIATES:
         return result
-    goal = _within(fields.values(target, select)[:WINDOW, :WINDOW], block)
+    goal = _within(fields.values(target, select)[:_WINDOW, :_WINDOW], block)
     variables = fields.variables()
     others = [
         name for name, each in variables.items()
@@ -201,7 +201,7 @@ def guess_covariates(fields: "Fields", target: str, block: int, select: Mapping[
     ]  # fmt: skip
     shape = fields.grid.shape
     anomaly = {
-        name: _within(values_or_gap(fields, name, shape, select)[:WINDOW, :WINDOW], block)
+        name: _within(values_or_gap(fields, name, shape, select)[:_WINDOW, :_WINDOW], block)
         for name in others[:_MOST_VARIABLES]
     }
     strength = {name: _correlation(goal, each) for name, each in anomaly.items()}
@@ -209,7 +209,7 @@ def guess_covariates(fields: "Fields", target: str, block: int, select: Mapping[
     for name in sorted(anomaly.keys() - known, key=lambda n: (-round(abs(strength[n]), 3), others.index(n))):
         others_chosen = [anomaly[guess.value] for guess in result if guess.value in anomaly]
         copy = any(abs(_correlation(anomaly[name], each)) > _SAME for each in others_chosen)
-        if LEAST_SHARE < strength[name] ** 2 <= _SAME**2 and not copy and len(result) < _MOST_COVARIATES:
+        if _LEAST_SHARE < strength[name] ** 2 <= _SAME**2 and not copy and len(result) < _MOST_COVARIATES:
             result.append(Guess(name, f"correlates with the target inside cells, r = {strength[name]:.2f}"))
     return result
 
@@ -217,8 +217,8 @@ def guess_covariates(fields: "Fields", target: str, block: int, select: Mapping[
 def declared_error(fields: "Fields", target: str) -> str | None:
     """The field that its standard name makes the standard error of a target (CF conventions, appendix C)."""
     variables = fields.variables()
-    wanted = f"{variables[target].standard_name} standard_error".strip()
-    return next((name for name, each in variables.items() if name != target and each.standard_name == wanted), None)
+    expected = f"{variables[target].standard_name} standard_error".strip()
+    return next((name for name, each in variables.items() if name != target and each.standard_name == expected), None)
 
 
 def values_or_gap(

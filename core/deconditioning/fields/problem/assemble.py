@@ -59,10 +59,10 @@ def assemble(
     pixel = np.flatnonzero(sides.whole)
     row, bags = sides.blocks.bags(sides.bag_block, pixel, sides.grid.area.size)
     coordinates = sides.system.of_grid(sides.grid).reshape(sides.grid.area.size, -1)
-    place = fit_coordinate_scaling(coordinates, sides.system.names)
-    inputs, scaling = _inputs(spec, sides, coordinates, place, pixel, np.unique(row))
+    location_scaling = fit_coordinate_scaling(coordinates, sides.system.names)
+    inputs, scaling = _inputs(spec, sides, coordinates, location_scaling, pixel, np.unique(row))
     scale = fit_scale(sides.coarse[sides.target_cell], spec.target, "target")
-    data = _data(spec, sides, inputs, pixel, (row, bags), _mediators(spec, sides, place), scale)
+    data = _data(spec, sides, inputs, pixel, (row, bags), _mediators(spec, sides, location_scaling), scale)
     shape = sides.coarse_grid.shape
     observed = np.isin(np.arange(sides.coarse.size), sides.target_cell).reshape(shape)
     return DownscalingProblem(
@@ -100,7 +100,7 @@ def _inputs(
     spec: DownscalingSpec,
     sides: Sides,
     coordinates: np.ndarray,
-    place: Scaling,
+    location_scaling: Scaling,
     pixel: np.ndarray,
     observed: np.ndarray,
 ) -> tuple[np.ndarray, Scaling]:
@@ -108,8 +108,8 @@ def _inputs(
     parts: list[np.ndarray] = []
     scalings: list[Scaling] = []
     if spec.coordinates:
-        parts.append(place.forward(coordinates[pixel]))
-        scalings.append(place)
+        parts.append(location_scaling.forward(coordinates[pixel]))
+        scalings.append(location_scaling)
     if sides.covariates is not None:
         values = sides.covariates.reshape(-1, len(spec.covariates))[pixel]
         scalings.append(fit_scaling(values[observed], spec.covariates, "covariate"))
@@ -119,12 +119,12 @@ def _inputs(
     return np.ascontiguousarray(np.concatenate(parts, axis=1)), Scaling(columns, scales)
 
 
-def _mediators(spec: DownscalingSpec, sides: Sides, place: Scaling) -> tuple[np.ndarray, np.ndarray]:
+def _mediators(spec: DownscalingSpec, sides: Sides, location_scaling: Scaling) -> tuple[np.ndarray, np.ndarray]:
     """(B, r) and (M, r) scaled mediators: coordinates on the fine grid's scale, the rest standardised together."""
     parts: list[list[np.ndarray]] = [[], []]
     if spec.coordinates:
         for part, rows in zip(parts, (sides.bag_coordinates, sides.query_coordinates), strict=True):
-            part.append(place.forward(rows))
+            part.append(location_scaling.forward(rows))
     if spec.mediators:
         observed = sides.bag_mediators
         if spec.indirect:

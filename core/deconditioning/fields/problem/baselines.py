@@ -14,7 +14,7 @@ from deconditioning.fields.problem.static_fields import ALTITUDES
 #: Stretches of the plane that settle which of two equally good triangulations is taken.
 _EITHER_WAY = (np.array([1.0 + 1e-6, 1.0]), np.array([1.0, 1.0 + 1e-6]))
 
-TEMPERATURES = ("K", "degC", "°C", "Celsius", "degrees_Celsius", "degree_Celsius")
+_TEMPERATURES = ("K", "degC", "°C", "Celsius", "degrees_Celsius", "degree_Celsius")
 
 
 def constant(problem: DownscalingProblem) -> np.ndarray:
@@ -26,11 +26,11 @@ def constant(problem: DownscalingProblem) -> np.ndarray:
     observed = problem.observed
     centres = unit_vectors(cells.latitude, cells.longitude)[observed]
     near = nearest_at(centres, problem.coarse[observed], unit_vectors(grid.latitude, grid.longitude).reshape(-1, 3))
-    shares = problem.shares.kept(np.where(observed.ravel(), np.arange(observed.size), -1), observed.size)
+    shares = problem.shares.renumbered(np.where(observed.ravel(), np.arange(observed.size), -1), observed.size)
     total = np.bincount(shares.pixel, shares.fraction * problem.coarse.flat[shares.cell], grid.area.size)
     weight = np.bincount(shares.pixel, shares.fraction, grid.area.size)
-    own = np.divide(total, weight, where=weight > 0, out=near.ravel().copy())
-    return own.reshape(grid.shape)
+    result = np.divide(total, weight, where=weight > 0, out=near.ravel().copy())
+    return result.reshape(grid.shape)
 
 
 def bilinear(problem: DownscalingProblem) -> np.ndarray:
@@ -77,7 +77,7 @@ def lapse_rate(problem: DownscalingProblem) -> np.ndarray | None:
     orography among its covariates and cells are matched.
     """
     name = next((each for each in problem.spec.covariates if each.lower() in ALTITUDES), None)
-    if name is None or problem.units not in TEMPERATURES or not problem.matched:
+    if name is None or problem.units not in _TEMPERATURES or not problem.matched:
         return None
     altitude = problem.inputs[:, problem.columns.index(name)].numpy()
     row, shares = problem.shares_of_pixels()
@@ -94,9 +94,9 @@ def lapse_rate(problem: DownscalingProblem) -> np.ndarray | None:
     rate = np.linalg.lstsq(root[:, None] * design, root * values, rcond=None)[0][0]
     reduced = np.where(problem.observed, problem.coarse - rate * means.reshape(problem.coarse_shape), np.nan)
     level = bilinear(replace(problem, coarse=reduced))
-    own = np.full(problem.grid.area.size, np.nan)
-    own[problem.pixel] = rate * altitude
-    return level + own.reshape(problem.grid.shape)
+    correction = np.full(problem.grid.area.size, np.nan)
+    correction[problem.pixel] = rate * altitude
+    return level + correction.reshape(problem.grid.shape)
 
 
 def interpolations(problem: DownscalingProblem) -> dict[str, np.ndarray]:
@@ -115,20 +115,20 @@ def bilinear_left_out(problem: DownscalingProblem) -> np.ndarray:
     from scipy.spatial import Delaunay, QhullError
 
     centres, _ = _plane(problem)
-    points, own = _observed_points(problem, centres)
+    points, cell_of = _observed_points(problem, centres)
     values = problem.coarse[problem.observed]
-    count, around = len(values), values[own]
+    count, around = len(values), values[cell_of]
     try:
         begins, neighbours = Delaunay(points).vertex_neighbor_vertices
     except QhullError:  # all points on one line
-        apart = np.linalg.norm(points[:count, None] - points[None], axis=2)
-        apart[own[None] == np.arange(count)[:, None]] = np.inf
-        return around[apart.argmin(axis=1)] - values
+        distance = np.linalg.norm(points[:count, None] - points[None], axis=2)
+        distance[cell_of[None] == np.arange(count)[:, None]] = np.inf
+        return around[distance.argmin(axis=1)] - values
     error = np.empty(count)
     for cell in range(count):
         ring = neighbours[begins[cell] : begins[cell + 1]]
-        ring = ring[own[ring] != cell]
-        ring = ring if len(ring) else np.flatnonzero(own != cell)  # a point that no triangle holds
+        ring = ring[cell_of[ring] != cell]
+        ring = ring if len(ring) else np.flatnonzero(cell_of != cell)  # a point that no triangle holds
         result = [linear_at(points[ring] * side, around[ring], points[cell] * side) for side in _EITHER_WAY]
         error[cell] = 0.5 * sum(result) - values[cell]
     return error
@@ -150,8 +150,8 @@ def bilinear_of_joined(problem: DownscalingProblem, joined: Joined, values: np.n
         result = bilinear_at(larger, table, *centres.T)
         return np.where(np.isfinite(result), result, values[joined.group])
     middle = np.stack([np.bincount(joined.group, joined.share * along) for along in centres.T], axis=1)
-    points, own = _around(problem, middle)
-    return scattered_at(points, values[own], centres, smooth=False)
+    points, cell_of = _around(problem, middle)
+    return scattered_at(points, values[cell_of], centres, smooth=False)
 
 
 def _larger(centres: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -168,8 +168,8 @@ def _positions(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarray]:
 def _scattered(problem: DownscalingProblem, smooth: bool) -> np.ndarray:
     """Triangles in the plane of `_plane`."""
     centres, pixels = _plane(problem)
-    points, own = _observed_points(problem, centres)
-    values = problem.coarse[problem.observed][own]
+    points, cell_of = _observed_points(problem, centres)
+    values = problem.coarse[problem.observed][cell_of]
     return scattered_at(points, values, pixels, smooth).reshape(problem.grid.shape)
 
 
@@ -189,12 +189,12 @@ def _observed_points(problem: DownscalingProblem, centres: np.ndarray) -> tuple[
 
 def _around(problem: DownscalingProblem, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Points (n, 2), first each once, then again across the seam of a field that goes round the sphere; which it is."""
-    cells, own = problem.coarse_grid, np.arange(len(points))
+    cells, cell_of = problem.coarse_grid, np.arange(len(points))
     if not (cells.wraps and cells.kind == "latlon"):
-        return points, own
+        return points, cell_of
     points = np.concatenate([points + np.array([0.0, shift]) for shift in (0.0, -360.0, 360.0)])
     near = (points[:, 1] > cells.x_edges[0] - 90) & (points[:, 1] < cells.x_edges[-1] + 90)
-    return points[near], np.tile(own, 3)[near]
+    return points[near], np.tile(cell_of, 3)[near]
 
 
 def _tangent(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarray]:
@@ -208,6 +208,7 @@ def _tangent(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarray]:
     frame = np.stack([east, np.cross(up, east)])
 
     def flat(v: np.ndarray) -> np.ndarray:
+        """Unit vectors (..., 3) on the plane, (..., 2) in radians."""
         plane = v @ frame.T
         angle = np.arccos(np.clip(v @ up, -1, 1))[..., None]
         return plane * angle / np.maximum(np.linalg.norm(plane, axis=-1, keepdims=True), 1e-12)

@@ -64,7 +64,7 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
         query_coordinates=system.of_grid(cells).reshape(count, -1)[targets],
     )  # fmt: skip
     notes += (
-        _taken(fields, spec, names)
+        _time_notes(fields, spec, names)
         + densities
         + selected.notes
         + withheld.notes
@@ -83,7 +83,7 @@ def _raw(
     return raw, target, notes + weights_note(spec)
 
 
-def _taken(fields: Fields, spec: DownscalingSpec, names: tuple[str, ...]) -> list[str]:
+def _time_notes(fields: Fields, spec: DownscalingSpec, names: tuple[str, ...]) -> list[str]:
     """Which times and levels are taken, what is odd about the values, and whether dates differ."""
     notes = [note for name in names for note in fields.selection_notes(name, spec.select)]
     remarks = [note for name in names for note in fields.remarks(name, spec.select)]

@@ -10,7 +10,7 @@ from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.problem.scaling import fit_coordinate_scaling
 
 SPHERE = ("sphere_x", "sphere_y", "sphere_z")
-NAMES = {
+_NAMES = {
     "latlon": ("latitude", "longitude"),
     "rotated": ("grid_latitude", "grid_longitude"),
     "projected": ("y", "x"),
@@ -31,7 +31,7 @@ class CoordinateSystem:
     @property
     def names(self) -> tuple[str, ...]:
         """Column names, two or three of them."""
-        return SPHERE if self.spherical else NAMES[self.grid.kind]
+        return SPHERE if self.spherical else _NAMES[self.grid.kind]
 
     def of_grid(self, grid: Grid) -> np.ndarray:
         """(H, W, q) coordinates of a grid in the same native system (the fine grid or its blocks)."""

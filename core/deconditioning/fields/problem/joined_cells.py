@@ -43,15 +43,15 @@ def join(row: Int[np.ndarray, " all"], column: Int[np.ndarray, " all"], area: Fl
 
     A larger cell is the taken places of its square alone, so that nothing hidden enters it.
     """
-    squares, of, taken = np.unique(
+    squares, of, filled = np.unique(
         np.stack([row, column], axis=1) // FACTOR, axis=0, return_inverse=True, return_counts=True
     )
     of = of.reshape(-1)
-    kept = 2 * taken >= FACTOR**2
-    number = np.cumsum(kept) - 1
-    item = np.flatnonzero(kept[of])
+    half_known = 2 * filled >= FACTOR**2
+    number = np.cumsum(half_known) - 1
+    item = np.flatnonzero(half_known[of])
     group = number[of[item]]
-    return Joined(item, group, area[item] / np.bincount(group, area[item])[group], squares[kept])
+    return Joined(item, group, area[item] / np.bincount(group, area[item])[group], squares[half_known])
 
 
 def join_targets(problem: DownscalingProblem) -> Joined:

@@ -11,7 +11,7 @@ from deconditioning.fields.units import convert
 
 #: Characters of a date to the minute, the hour, the day, the month, the year.
 _DATE_PARTS = (16, 13, 10, 7, 4)
-Select = Mapping[str, int | str]
+_Select = Mapping[str, int | str]
 
 
 def matched(
@@ -26,14 +26,14 @@ def matched(
     return coarse, mediator
 
 
-def chosen_label(fields: Fields, names: Sequence[str], dim: str, labels: Sequence[str], select: Select) -> str | None:
+def chosen_label(fields: Fields, names: Sequence[str], dim: str, labels: Sequence[str], select: _Select) -> str | None:
     """What is chosen of fields along a dimension: the one called ``dim``, or one of dates where ``labels`` are dates.
 
     ``None`` where no field that changes with it has one, or where ``select`` names a dimension that these fields lack.
     """
     for name in names:
         extra = fields.check(name).extra
-        dated = [each for each, own in extra.items() if is_dated(own)] if is_dated(labels) else []
+        dated = [each for each, values in extra.items() if is_dated(values)] if is_dated(labels) else []
         for each in (*(other for other in extra if other == dim), *dated):
             meant_elsewhere = dim in select and not (each == dim and len(extra[each]) > 1)
             if not meant_elsewhere and not (is_dated(extra[each]) and fields.is_static(name)):
@@ -82,10 +82,10 @@ def _coarse_choice(covariates: Fields, coarse: Fields, spec: DownscalingSpec) ->
     have, too; other dimensions are left to ``spec.select``. Raises ``InputError`` where nothing of the coarse file
     matches.
     """
-    own = spec.coarse_select
+    selected = spec.coarse_select
     fixed: dict[str, int | str] = {}
     labels_of = coarse.check(spec.target).extra
-    for name in own:
+    for name in selected:
         variable, _, dim = name.rpartition(":")
         if dim not in labels_of or variable not in ("", spec.target):
             known = ", ".join(f"`{each}`" for each in labels_of) or "none"
@@ -93,12 +93,12 @@ def _coarse_choice(covariates: Fields, coarse: Fields, spec: DownscalingSpec) ->
                 f"The coarse target `{spec.target}` has no dimension `{name}`; it has {known}: correct it."
             )
     for dim, labels in labels_of.items():
-        key, given = f"{spec.target}:{dim}", own.get(f"{spec.target}:{dim}", own.get(dim))
-        if given is None and key not in spec.select and len(labels) > 1:
+        key, choice = f"{spec.target}:{dim}", selected.get(f"{spec.target}:{dim}", selected.get(dim))
+        if choice is None and key not in spec.select and len(labels) > 1:
             fine = chosen_label(covariates, spec.covariates, dim, labels, spec.select)
-            given = None if fine is None else _matching(spec.target, dim, labels, fine, coarse, "--coarse-select")
-        if given is not None:
-            fixed[key] = fixed[dim] = index_of(dim, labels, given)
+            choice = None if fine is None else _matching(spec.target, dim, labels, fine, coarse, "--coarse-select")
+        if choice is not None:
+            fixed[key] = fixed[dim] = index_of(dim, labels, choice)
     return fixed
 
 

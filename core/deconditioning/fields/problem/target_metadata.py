@@ -95,12 +95,12 @@ def variables_of(origin: Origin) -> tuple[dict[str, Any], dict[str, Any]]:
     coordinates, ends = {}, {}
     for name, (value, attributes) in origin.coordinates.items():
         one = np.asarray(value)
-        at, kept = one, dict(attributes)
+        at, attrs = one, dict(attributes)
         dates = is_dates(np.array([value], dtype=one.dtype))
         if dates:
-            at, written = _numbers(one)
-            kept = {"standard_name": "time", **kept, **written} if name == "time" else {**kept, **written}
-        coordinates[name] = xr.Variable((), at, kept)
+            at, encoded = _numbers(one)
+            attrs = {"standard_name": "time", **attrs, **encoded} if name == "time" else {**attrs, **encoded}
+        coordinates[name] = xr.Variable((), at, attrs)
         if f"{name}_bnds" in origin.bounds:
             both = np.asarray(origin.bounds[f"{name}_bnds"])
             ends[f"{name}_bnds"] = xr.Variable("bnds", _numbers(both)[0] if is_dates(both) else both)

@@ -132,8 +132,8 @@ def _centres(system: CoordinateSystem, grid: Grid) -> np.ndarray:
 
 def _spherical(place: _Place) -> bool:
     """Unit vectors where either grid goes round the sphere or the two grids lie apart."""
-    apart = not (place.cell >= 0).any()
-    return needs_sphere(place.grid) or place.cells.wraps or apart
+    disjoint = not (place.cell >= 0).any()
+    return needs_sphere(place.grid) or place.cells.wraps or disjoint
 
 
 def _sources(covariates: Fields, coarse: Fields, mediator: Fields | None) -> tuple[str, str]:
@@ -164,7 +164,7 @@ def _place(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> _Place:
     cell = locate(cells, grid.latitude, grid.longitude)
     rows, columns = slice(None), slice(None)
     if not (cell >= 0).any():
-        notes.append(_apart(spec))
+        notes.append(_disjoint_note(spec))
     else:
         rows, columns = box_around(cell, cells.shape, margin=1)
         if cells.wraps and columns.stop - columns.start >= 0.9 * len(cells.x):
@@ -191,10 +191,10 @@ def _within(grid: Grid, cells: Grid, cell: np.ndarray) -> tuple[np.ndarray, Shar
     """The cell of every pixel's middle (H, W), and the pixels' shares; without cells that are mostly bare."""
     shares = shares_between(grid, cells, cell)
     thin = cover(grid, np.ones(grid.shape, dtype=bool), shares, cells) < 0.5
-    kept = shares.kept(np.where(thin, -1, np.arange(thin.size)), thin.size)
-    touched = np.zeros(cell.size, dtype=bool)
-    touched[kept.pixel] = True
-    return np.where((cell >= 0) & ~thin[cell] & touched.reshape(cell.shape), cell, -1), kept
+    wide = shares.renumbered(np.where(thin, -1, np.arange(thin.size)), thin.size)
+    with_pixels = np.zeros(cell.size, dtype=bool)
+    with_pixels[wide.pixel] = True
+    return np.where((cell >= 0) & ~thin[cell] & with_pixels.reshape(cell.shape), cell, -1), wide
 
 
 def _cut(place: _Place, covariates: Fields, spec: DownscalingSpec) -> _Place:
@@ -206,14 +206,14 @@ def _cut(place: _Place, covariates: Fields, spec: DownscalingSpec) -> _Place:
     cells = place.cells.window(*selected.part)
     number[selected.part] = np.arange(cells.area.size).reshape(cells.shape)
     cell = np.append(number, -1)[place.cell]  # cell −1 reads the last entry
-    shares = place.shares.kept(number.ravel(), cells.area.size)
-    touched = np.zeros(cell.size, dtype=bool)
-    touched[shares.pixel] = True
-    touched = touched.reshape(cell.shape)
-    if not touched.any():
+    shares = place.shares.renumbered(number.ravel(), cells.area.size)
+    with_pixels = np.zeros(cell.size, dtype=bool)
+    with_pixels[shares.pixel] = True
+    with_pixels = with_pixels.reshape(cell.shape)
+    if not with_pixels.any():
         raise InputError("No covariate pixel lies in the region: choose another one, or the whole field.")
     sides = spec.block if spec.indirect else (1, 1)
-    rows, columns = (_box(np.flatnonzero(touched.any(axis=1 - axis)), side) for axis, side in enumerate(sides))
+    rows, columns = (_box(np.flatnonzero(with_pixels.any(axis=1 - axis)), side) for axis, side in enumerate(sides))
     order, *before = place.part
     after = [
         slice((b.start or 0) + p.start, (b.start or 0) + p.stop) for b, p in zip(before, selected.part, strict=True)
@@ -238,7 +238,7 @@ def _box(inside: np.ndarray, side: int) -> slice:
     return slice(int(inside[0]) // side * side, (int(inside[-1]) // side + 1) * side)
 
 
-def _apart(spec: DownscalingSpec) -> str:
+def _disjoint_note(spec: DownscalingSpec) -> str:
     """What it means that no pixel lies in a coarse cell; an ``InputError`` where nothing else links the files."""
     if not spec.indirect or not spec.mediators:
         raise InputError(
@@ -287,26 +287,30 @@ def _mediators(
     """Mediators of all blocks (b, r) and of all coarse cells (c, r), in the same units, and notes."""
     bag_side, query_side, notes = [], [], []
     for name in spec.mediators:
-        here = _holder(name, [mediator, covariates, coarse])
-        there = _holder(name, [mediator, coarse, covariates])
-        units = here.check(name).units
-        bag_field, query_field = (f.values(name, spec.select) for f in (here, there))
-        query_field, note = convert(query_field, there.check(name).units, units, name)
-        if here is covariates:
+        bag_source = _holder(name, [mediator, covariates, coarse])
+        query_source = _holder(name, [mediator, coarse, covariates])
+        units = bag_source.check(name).units
+        bag_field, query_field = (f.values(name, spec.select) for f in (bag_source, query_source))
+        query_field, note = convert(query_field, query_source.check(name).units, units, name)
+        if bag_source is covariates:
             values, how = pixels.mean(bag_field[place.window], place.grid.area), "its area mean"
         else:
-            values, how = sample(here.grid, bag_field, blocks)
-        if there is coarse:
+            values, how = sample(bag_source.grid, bag_field, blocks)
+        if query_source is coarse:
             queries, how_there = place.of_coarse(query_field), "its own values"
         else:
-            queries, how_there = sample(there.grid, query_field, place.cells)
+            queries, how_there = sample(query_source.grid, query_field, place.cells)
         bag_side.append(values)
         query_side.append(queries)
-        notes += here.selection_notes(name, spec.select) + here.remarks(name, spec.select) + ([note] if note else [])
+        notes += (
+            bag_source.selection_notes(name, spec.select)
+            + bag_source.remarks(name, spec.select)
+            + ([note] if note else [])
+        )
         roles = {id(mediator): "mediator file", id(covariates): "covariates' file", id(coarse): "target's file"}
         notes.append(
-            f"Mediator `{name}`: for the bags {how} (from the {roles[id(here)]}), for the coarse cells {how_there} "
-            f"(from the {roles[id(there)]})."
+            f"Mediator `{name}`: for the bags {how} (from the {roles[id(bag_source)]}), for the coarse cells "
+            f"{how_there} (from the {roles[id(query_source)]})."
         )
     empty = np.empty((blocks.area.size, 0)), np.empty((place.cells.area.size, 0))
     return (

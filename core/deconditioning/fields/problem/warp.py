@@ -22,7 +22,7 @@ _SHIFT = 0.05
 #: How near to a bound, in units of their distance, a value counts as if it were this far from it.
 _EDGE = 1e-3
 #: Bounds of targets that a logit suits.
-BOUNDS = ((0.0, 1.0), (-1.0, 1.0), (0.0, 100.0))
+_BOUNDS = ((0.0, 1.0), (-1.0, 1.0), (0.0, 100.0))
 
 
 @dataclass(frozen=True)
@@ -109,10 +109,10 @@ class Warp:
 
 
 def bounds_of(values: np.ndarray, limits: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Finite bounds for a logit: the target's physical ``limits``, or the narrowest of ``BOUNDS`` with all values."""
+    """Finite bounds for a logit: the target's physical ``limits``, or the narrowest of ``_BOUNDS`` with all values."""
     if limits is not None and np.isfinite(limits).all():
         return limits
-    inside = (each for each in BOUNDS if each[0] <= values.min() and values.max() <= each[1])
+    inside = (each for each in _BOUNDS if each[0] <= values.min() and values.max() <= each[1])
     return None if limits is not None else next(inside, None)
 
 

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     import xarray as xr
 
 #: Endings of addresses of files, and parts of addresses of OPeNDAP servers.
-FILES = (".nc", ".nc4", ".cdf", ".netcdf", ".h5", ".grib", ".grb", ".grib2", ".grb2")
+_FILES = (".nc", ".nc4", ".cdf", ".netcdf", ".h5", ".grib", ".grb", ".grib2", ".grb2")
 _SERVERS = ("/dodsc/", "/opendap/", "/dap/", "/erddap/griddap/")
 _SCHEMES = ("dap", "dap2", "dap4")
 #: The packages that fsspec needs for a scheme.
 PACKAGES = {"http": "aiohttp", "https": "aiohttp", "s3": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs"}
 #: Bytes of a file that are fetched as a whole, and seconds without an answer.
-MOST_BYTES, PATIENCE_S = 8_000_000_000, 60
+_MOST_BYTES, _PATIENCE_S = 8_000_000_000, 60
 
 
 def is_address(path: str | Path) -> bool:
@@ -39,7 +39,7 @@ def _is_dap(scheme: str, rest: str) -> bool:
 
 
 def _is_file(rest: str) -> bool:
-    return rest.partition("?")[0].lower().endswith(FILES)
+    return rest.partition("?")[0].lower().endswith(_FILES)
 
 
 def open_address(
@@ -66,7 +66,7 @@ def _fetch(address: str, path: Path) -> None:
         if scheme == "file":
             shutil.copyfile(urllib.request.url2pathname(address.removeprefix("file://")), path)
         elif scheme in ("http", "https"):
-            with urllib.request.urlopen(address, timeout=PATIENCE_S) as answer, open(path, "wb") as file:
+            with urllib.request.urlopen(address, timeout=_PATIENCE_S) as answer, open(path, "wb") as file:
                 _copy(answer, file, int(answer.headers.get("Content-Length") or 0), address)
         else:
             import fsspec
@@ -82,21 +82,21 @@ def _fetch(address: str, path: Path) -> None:
 
 
 def _copy(source: "IO[bytes]", file: "IO[bytes]", size: int, address: str) -> None:
-    if size > MOST_BYTES:
+    if size > _MOST_BYTES:
         raise InputError(
-            f"{address} has {size / 1e9:.0f} GB; the limit for downloads is {MOST_BYTES / 1e9:.0f} GB: use its "
+            f"{address} has {size / 1e9:.0f} GB; the limit for downloads is {_MOST_BYTES / 1e9:.0f} GB: use its "
             "OPeNDAP address or a Zarr store, from which only the parts needed are read."
         )
     shutil.copyfileobj(source, file, 1 << 20)
 
 
-def _open_dap(address: str, place: str, as_fields: "Callable[[xr.Dataset, str], Fields]") -> Fields:
+def _open_dap(address: str, url: str, as_fields: "Callable[[xr.Dataset, str], Fields]") -> Fields:
     """An OPeNDAP data set through netCDF's own client."""
     import xarray as xr
     from xarray.backends import NetCDF4DataStore
 
     try:
-        store = NetCDF4DataStore.open(place)
+        store = NetCDF4DataStore.open(url)
         dataset: xr.Dataset = xr.open_dataset(store, decode_timedelta=False, create_default_indexes=False, cache=False)
         result = as_fields(dataset, address)
     except InputError:

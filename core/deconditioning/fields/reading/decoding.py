@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: How files of NetCDF begin, of version 3 or 4.
 NETCDF = (b"CDF", b"\x89HDF")
-_NETCDF3, _CDF5, HDF5 = (b"CDF\x01", b"CDF\x02"), b"CDF\x05", b"\x89HDF\r\n\x1a\n"
+_NETCDF3, _CDF5, _HDF5 = (b"CDF\x01", b"CDF\x02"), b"CDF\x05", b"\x89HDF\r\n\x1a\n"
 _KINDS = {
     b"PK\x03\x04": "a zip archive (unpack it with `unzip`)", b"\x1f\x8b": "a gzip archive (unpack it with `gunzip`)",
     b"BZh": "a bzip2 archive (unpack it with `bunzip2`)",
@@ -49,7 +49,7 @@ def _engine_of(path: Path) -> str:
         return "scipy"
     if head[:4] == _CDF5:
         return "netcdf4"
-    if head == HDF5:
+    if head == _HDF5:
         return "h5netcdf"
     if head[:4] == b"GRIB":
         return "eccodes"

@@ -133,23 +133,25 @@ def _joined(
 
     along = [line for line in lines if line.along is None]
     values = np.full([*(len(line.labels) for line in along), *several[0].values.shape], np.nan, dtype="f4")
-    taken = set()
+    filled = set()
     for number, message in enumerate(several):
-        place = tuple(int(line.index[number]) for line in along)
-        if place in taken:
-            raise RuntimeError(f"two messages of {name} would take the same place {place}")
-        taken.add(place)
-        values[place] = message.values
+        index = tuple(int(line.index[number]) for line in along)
+        if index in filled:
+            raise RuntimeError(f"two messages of {name} would take the same place {index}")
+        filled.add(index)
+        values[index] = message.values
     attributes = {"long_name": several[0].long_name, "units": several[0].units}
     level = next((line for line in lines if line.name == "level"), None)
     attributes["comment"] = several[0].kind if level else f"{several[0].kind} {several[0].keys['level'][0]:g}"
     names: dict[str, str] = {}
     coordinates = {}
     for line in lines:
-        own = next(n for n in (line.name, *(f"{line.name}_{k}" for k in range(1, 99))) if _free(result, n, line.labels))
-        names[line.name] = own
-        on = (own,) if line.along is None else tuple(names[dim] for dim in line.along)
-        coordinates[own] = (on, line.labels, line.attributes)
+        dim_name = next(
+            n for n in (line.name, *(f"{line.name}_{k}" for k in range(1, 99))) if _free(result, n, line.labels)
+        )
+        names[line.name] = dim_name
+        on = (dim_name,) if line.along is None else tuple(names[dim] for dim in line.along)
+        coordinates[dim_name] = (on, line.labels, line.attributes)
     held = xr.Coordinates({n: xr.Variable(*parts) for n, parts in coordinates.items()}, indexes={})
     return result.assign_coords(held).assign(
         {name: ((*(names[line.name] for line in along), *dims), values, attributes)}

@@ -90,14 +90,14 @@ def _distinct(messages: list[Message], keys: Sequence[str]) -> int:
 def _line(key: str, values: list[Any], message: Message) -> Line:
     """The sorted values of a key with their labels."""
     result = sorted(set(values), key=lambda value: (isinstance(value, str), value))
-    place = {value: n for n, value in enumerate(result)}
+    index = {value: n for n, value in enumerate(result)}
     attributes = dict(_ATTRIBUTES.get(key, {}))
     labels: list[Any] = result
     if key == "level":
         labels, attributes = _levels(result, message.level_units)
     elif any(isinstance(value, str) for value in result):
         labels = [str(value) if value != "" else "none" for value in result]
-    return Line(key, np.array(labels), np.array([place[value] for value in values]), attributes)
+    return Line(key, np.array(labels), np.array([index[value] for value in values]), attributes)
 
 
 def _levels(result: list[tuple[float, float]], units: str) -> tuple[list[Any], dict[str, str]]:
@@ -141,11 +141,11 @@ def _further(
         known = [(*k, value) for k, value in zip(known, values, strict=True)]
     if distinct == len(messages):
         return lines, []
-    seen: dict[tuple[Any, ...], int] = {}
+    counts: dict[tuple[Any, ...], int] = {}
     copies = []
     for one in known:
-        seen[one] = seen.get(one, 0) + 1
-        copies.append(seen[one])
+        counts[one] = counts.get(one, 0) + 1
+        copies.append(counts[one])
     note = (
         f"Messages of `{name}` that differ only in their order ({len(messages) - distinct} repeat the keys of "
         "another) are numbered in file order along `copy`."

@@ -87,7 +87,7 @@ def read_messages(path: Path) -> tuple[list[Message], dict[str, Positions], dict
 
     result, positions = [], dict[str, Positions]()
     others, same = dict[str, int](), dict[str, str]()
-    for place, handle in enumerate(_handles(path)):
+    for number, handle in enumerate(_handles(path)):
         kind = codes_get(handle, "gridType")
         rows = _defined(handle, "Nj", "Ny")
         if not rows or not _defined(handle, "Ni", "Nx") or kind.startswith("reduced") or kind in _NO_ROWS:
@@ -98,7 +98,7 @@ def read_messages(path: Path) -> tuple[list[Message], dict[str, Positions], dict
             new = _positions(handle, kind)
             same[grid] = next((known for known, held in positions.items() if held.agree(new)), grid)
             positions.setdefault(same[grid], new)
-        result.append(_message(handle, place, same[grid]))
+        result.append(_message(handle, number, same[grid]))
     return result, positions, others
 
 
@@ -107,8 +107,8 @@ def coded_keys(path: Path, places: set[int]) -> dict[int, dict[str, str]]:
     import eccodes
 
     result = {}
-    for place, handle in enumerate(_handles(path)):
-        if place not in places:
+    for number, handle in enumerate(_handles(path)):
+        if number not in places:
             continue
         keys, iterator = dict[str, str](), eccodes.codes_keys_iterator_new(handle)
         eccodes.codes_skip_computed(iterator)
@@ -117,7 +117,7 @@ def coded_keys(path: Path, places: set[int]) -> dict[int, dict[str, str]]:
             if not _ABOUT_PACKING.fullmatch(name) and eccodes.codes_get_size(handle, name) == 1:
                 keys[name] = str(eccodes.codes_get_string(handle, name))
         eccodes.codes_keys_iterator_delete(iterator)
-        result[place] = keys
+        result[number] = keys
     return result
 
 
@@ -134,7 +134,7 @@ def _handles(path: Path) -> Iterator[Any]:
                 eccodes.codes_release(handle)
 
 
-def _message(handle: Any, place: int, grid: str) -> Message:
+def _message(handle: Any, number: int, grid: str) -> Message:
     name = _get(handle, "cfVarName") or "unknown"
     name = _get(handle, "shortName") or "unknown" if name in ("unknown", "~") else name
     parts = ("discipline", "parameterCategory", "parameterNumber", "table2Version", "indicatorOfParameter")
@@ -148,7 +148,7 @@ def _message(handle: Any, place: int, grid: str) -> Message:
         units = str(_get(handle, "unitsOfFirstFixedSurface") or "")
     keys = {**_place_in_ensemble(handle), "level": _level(handle, kind), **_times(handle)}
     return Message(
-        place, str(name), str(_get(handle, "name") or name), str(_get(handle, "units") or ""),
+        number, str(name), str(_get(handle, "name") or name), str(_get(handle, "units") or ""),
         identity[:1] if identity[0] else identity, kind, "" if units in ("unknown", "Numeric", "~") else units, grid,
         keys, _values(handle),
     )  # fmt: skip

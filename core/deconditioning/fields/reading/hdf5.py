@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from xarray.backends import H5NetCDFStore
 
 #: More entries, or groups deeper in one another, are refused.
-MOST_ENTRIES, DEEPEST = 20_000, 40
+MOST_ENTRIES, _DEEPEST = 20_000, 40
 _REMEDY = "only values inside the file are read; write them into it, for example with `nccopy`."
 
 
@@ -37,7 +37,7 @@ class ClosedFile(h5py.File):
         find_filters()
         super().__init__(path, "r")
         self.broken: dict[str, str] = {}
-        self._seen: dict[str, Any] = {"/": self}
+        self._entries: dict[str, Any] = {"/": self}
         try:
             self._places = _look_through(self.id)
             for name in super().__iter__():
@@ -63,15 +63,15 @@ class ClosedFile(h5py.File):
     def __getitem__(self, name: Any) -> Any:
         """An entry by path or by reference; a reference to what lies outside the tree is refused."""
         if isinstance(name, h5py.Reference):
-            place = h5o.get_info(h5r.dereference(name, self.id)).addr
-            if place not in self._places:
+            address = h5o.get_info(h5r.dereference(name, self.id)).addr
+            if address not in self._places:
                 raise InputError("A reference leads to an entry without a name: write the file again.")
-            name = self._places[place]
+            name = self._places[address]
         path = name if str(name).startswith("/") else f"/{name}"
-        if path not in self._seen:
+        if path not in self._entries:
             entry = super().__getitem__(path)
-            self._seen[path] = _Shown(entry.id) if isinstance(entry, h5py.Group) else entry
-        return self._seen[path]
+            self._entries[path] = _Shown(entry.id) if isinstance(entry, h5py.Group) else entry
+        return self._entries[path]
 
 
 class _Shown(h5py.Group):
@@ -103,15 +103,15 @@ def _refuse_endless_heaps(path: Path) -> None:
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         at = data.find(b"GCOL\x01\0\0\0")
         while at >= 0:
-            here = at + 16
+            offset = at + 16
             end = min(len(data), at + int.from_bytes(data[at + 8 : at + 16], "little"))
-            while here + 16 <= end:
-                size = int.from_bytes(data[here + 8 : here + 16], "little")
-                index = int.from_bytes(data[here : here + 2], "little")
+            while offset + 16 <= end:
+                size = int.from_bytes(data[offset + 8 : offset + 16], "little")
+                index = int.from_bytes(data[offset : offset + 2], "little")
                 step = (size if index == 0 else 16 + (size + 7 & ~7)) % 2**64
                 if step == 0 or step >= 2**63:
                     raise OSError("a heap of texts without end")
-                here += step
+                offset += step
             at = data.find(b"GCOL\x01\0\0\0", at + 1)
 
 
@@ -130,16 +130,16 @@ def _look_through(file: Any) -> dict[int, str]:
             if kind != h5l.TYPE_HARD:
                 raise InputError(f"The file's entry `{path[1:][:80]}` is a link into another file: {_REMEDY}")
             entry = _entry(group, link)
-            if entry is None or (place := h5o.get_info(entry).addr) in places:
+            if entry is None or (address := h5o.get_info(entry).addr) in places:
                 continue
-            places[place] = path
+            places[address] = path
             if isinstance(entry, h5d.DatasetID):
                 _refuse_outside(entry, path[1:])
             elif isinstance(entry, h5g.GroupID):
                 groups.append((entry, path, depth + 1))
-        if depth > DEEPEST or len(places) >= MOST_ENTRIES:
+        if depth > _DEEPEST or len(places) >= MOST_ENTRIES:
             raise InputError(
-                f"The file has more than {MOST_ENTRIES:,} entries or groups more than {DEEPEST} deep: write the "
+                f"The file has more than {MOST_ENTRIES:,} entries or groups more than {_DEEPEST} deep: write the "
                 "variables you need into a separate file."
             )
     return places
@@ -150,6 +150,7 @@ def _links(group: h5g.GroupID, most: int) -> list[bytes]:
     names: list[bytes] = []
 
     def note(name: bytes) -> bool | None:
+        """Append a name; True ends the iteration."""
         names.append(name)
         return True if len(names) > most else None
 
@@ -186,6 +187,7 @@ def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str], list[str]]":
         """Variables that can be opened, each opened once."""
 
         def get_variables(self) -> dict[str, Any]:  # type: ignore[override]
+            """The variables, but for those that cannot be opened, which ``file.broken`` lists."""
             for name, (inside, variable) in listed.items():
                 if name not in result and name not in file.broken:
                     try:
@@ -201,9 +203,11 @@ def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str], list[str]]":
             return {name: variable.copy(deep=False) for name, variable in result.items()}
 
         def get_attrs(self) -> dict[str, Any]:  # type: ignore[override]
+            """The attributes of the root."""
             return Readable(root).attrs
 
         def close(self, **options: Any) -> None:
+            """Close the store and the file under it."""
             super().close(**options)
             file.close()
 

@@ -20,8 +20,8 @@ _NAMES = {
 def find_filters() -> None:
     """Let h5py load the filters of the installed netCDF4 (Blosc, bzip2, Zstandard, szip), and no others."""
     spec = importlib.util.find_spec("netCDF4")
-    for place in (spec.submodule_search_locations or []) if spec else []:
-        folder = str(Path(place) / "plugins").encode()
+    for location in (spec.submodule_search_locations or []) if spec else []:
+        folder = str(Path(location) / "plugins").encode()
         if folder not in {h5pl.get(at) for at in range(h5pl.size())}:
             h5pl.append(folder)
 

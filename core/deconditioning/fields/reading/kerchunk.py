@@ -44,13 +44,13 @@ def _entry(value: Any, templates: dict[str, str], path: Path) -> Any:
         return json.dumps(value)
     if isinstance(value, str) or not isinstance(value, list) or not value or not isinstance(value[0], str):
         return value
-    place = value[0]
+    url = value[0]
     for name, text in templates.items():
-        place = place.replace(name, text)
-    if place.partition("://")[0] in ("http", "https", "s3", "gs"):
-        return [place, *value[1:]]
+        url = url.replace(name, text)
+    if url.partition("://")[0] in ("http", "https", "s3", "gs"):
+        return [url, *value[1:]]
     folder = path.absolute().resolve().parent
-    whole = (folder / place.removeprefix("file://")).resolve()
-    if "://" in place.removeprefix("file://") or not whole.is_relative_to(folder):
-        raise InputError(f"{path.name} refers to files outside its folder ({place[:60]}): move it beside its data.")
+    whole = (folder / url.removeprefix("file://")).resolve()
+    if "://" in url.removeprefix("file://") or not whole.is_relative_to(folder):
+        raise InputError(f"{path.name} refers to files outside its folder ({url[:60]}): move it beside its data.")
     return [str(whole), *value[1:]]

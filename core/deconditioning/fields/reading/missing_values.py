@@ -64,9 +64,9 @@ def repaired(name: str, variable: "xr.Variable") -> "tuple[xr.Variable, list[str
     for key in list(variable.attrs):
         if str(key) not in MARKS and str(key).lower() not in _OTHER_NAMES:
             continue
-        given = attributes.pop(key)
-        marks, why = _marks(given, kind, variable.attrs)
-        words = ", ".join(f"{mark:g}" for mark in _given(given) or [])
+        attribute = attributes.pop(key)
+        marks, why = _marks(attribute, kind, variable.attrs)
+        words = ", ".join(f"{mark:g}" for mark in _numbers(attribute) or [])
         if str(key) not in MARKS and marks:
             others += marks
             notes.append(f"`{name}`: {words}, its `{key}`, counts as missing.")
@@ -74,7 +74,7 @@ def repaired(name: str, variable: "xr.Variable") -> "tuple[xr.Variable, list[str
             attributes[key] = marks[0] if len(marks) == 1 else np.array(marks, dtype=kind)
             notes += [f"`{name}`: {words}, its `{key}` ({why}), counts as missing."] if why else []
         elif why:
-            notes.append(f"`{name}`: its `{key}` {str(plain_text(given))[:40]!r} {why}, and is not applied.")
+            notes.append(f"`{name}`: its `{key}` {str(plain_text(attribute))[:40]!r} {why}, and is not applied.")
     if others:
         known = np.ravel(attributes.get("missing_value", np.array([], dtype=kind)))
         attributes["missing_value"] = np.unique([*known, *others]).astype(kind)
@@ -85,7 +85,7 @@ def repaired(name: str, variable: "xr.Variable") -> "tuple[xr.Variable, list[str
     return result, notes
 
 
-def _given(value: Any) -> list[float] | None:
+def _numbers(value: Any) -> list[float] | None:
     """The numbers of an attribute, written as such or as text; None where it is no number."""
     result = [plain_text(one) for one in np.ravel(np.asarray(value)).tolist()]
     try:
@@ -96,22 +96,22 @@ def _given(value: Any) -> list[float] | None:
 
 def _marks(value: Any, kind: np.dtype, attributes: Mapping[Any, Any]) -> tuple[list[Any], str]:
     """The marks in the type of the data, with what was odd about them in words; why where there are none."""
-    given = _given(value)
-    if given is None:
+    numbers = _numbers(value)
+    if numbers is None:
         return [], "is not a number"
     text = np.asarray(value).dtype.kind in "SUO"
     if kind.kind == "f":
         with np.errstate(over="ignore"):
-            result = {kind.type(one) for number in given for one in _spellings(number, kind)}
+            result = {kind.type(one) for number in numbers for one in _spellings(number, kind)}
         return sorted(result), "given as text" if text else ""
     packed, marks = False, set()
-    for number in given:
+    for number in numbers:
         whole, unpacked = _as_packed(number, kind, attributes)
         packed |= unpacked
         if whole is not None:
             marks.add(kind.type(whole))
     words = " and ".join(["given as text"] * text + ["in the units of the unpacked values"] * packed)
-    none = "" if all(np.isnan(given)) else "cannot occur in its data"
+    none = "" if all(np.isnan(numbers)) else "cannot occur in its data"
     return sorted(marks), words if marks else none
 
 

@@ -25,7 +25,7 @@ _RANGE = ("valid_range", "valid_min", "valid_max")
 #: In sentences on values that count as data and may be none.
 DOUBTFUL = "look like missing values"
 _MOST_NOTES = 12
-Bounds = tuple[float, float]
+_Bounds = tuple[float, float]
 #: What looks like marks of missing values, by field.
 Marks = Mapping[str, tuple[Mark, ...]]
 
@@ -114,11 +114,11 @@ def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple
         if declared:
             dataset[name].attrs = attributes
     more = len(notes) - _MOST_NOTES
-    kept = notes if more <= 0 else [*notes[:_MOST_NOTES], f"{more} more notes of this kind are not shown."]
-    return dataset, kept, marks
+    shown_notes = notes if more <= 0 else [*notes[:_MOST_NOTES], f"{more} more notes of this kind are not shown."]
+    return dataset, shown_notes, marks
 
 
-def look(name: str, values: np.ndarray, bounds: Bounds | None) -> tuple[Bounds | None, list[str], tuple[Mark, ...]]:
+def look(name: str, values: np.ndarray, bounds: _Bounds | None) -> tuple[_Bounds | None, list[str], tuple[Mark, ...]]:
     """The bounds where any value lies within them, sentences on the values, and what looks like missing ones."""
     notes = []
     large = too_large(values)
@@ -197,7 +197,7 @@ def _counted(count: int) -> str:
     return f"{count:,} value{'s' if count != 1 else ''}"
 
 
-def _words(bounds: Bounds) -> str:
+def _words(bounds: _Bounds) -> str:
     low, high = bounds
     if not np.isfinite(low):
         return f"up to {high:g}"

@@ -52,30 +52,30 @@ def open_store(path: str | Path) -> Fields:
     Raises ``InputError`` if there is no store at that path (on the calling machine), it cannot be read, or it contains
     no gridded field.
     """
-    place = str(path) if is_url(path) else str(Path(path).absolute())
-    name = place.rstrip("/").rpartition("/")[2]
-    if any(part.partition(":")[0] == "reference" for part in place.split("::")):
+    url = str(path) if is_url(path) else str(Path(path).absolute())
+    name = url.rstrip("/").rpartition("/")[2]
+    if any(part.partition(":")[0] == "reference" for part in url.split("::")):
         raise InputError(
             f"{name} describes a store whose chunks are parts of other files, which could be any file of yours: write "
             "the fields into a Zarr store."
         )
-    if not is_store(place):
+    if not is_store(url):
         raise InputError(
             f"There is no Zarr store at {path} as this process sees it: give the path of a Zarr group; on a cluster "
             "every worker must see the same path."
         )
     try:
-        dataset, store_notes = _lazily(place)
+        dataset, store_notes = _lazily(url)
         for coordinate in dataset.coords.values():
             if coordinate.ndim < 2:
                 coordinate.variable.load()  # labels are asked for again and again
     except ImportError:
-        raise InputError(missing_package(place)) from None
+        raise InputError(missing_package(url)) from None
     except InputError:
         raise
     except _FAULTS as error:
-        if place.partition("://")[0] in PACKAGES:
-            raise InputError(unreached(place, error)) from error
+        if url.partition("://")[0] in PACKAGES:
+            raise InputError(unreached(url, error)) from error
         raise InputError(f"The Zarr store {name} could not be read ({short(error)}): write it again.") from error
     fields = fields_from_dataset(dataset, source=name, lazy=True)
     return replace(fields, notes=tuple(f"{name}: {note}" for note in (*store_notes, *fields.notes)))
@@ -121,14 +121,14 @@ def _index(fields: Fields, name: str, dim: str, size: int, select: Mapping[str, 
     return index
 
 
-def _lazily(place: str) -> "tuple[xr.Dataset, list[str]]":
+def _lazily(url: str) -> "tuple[xr.Dataset, list[str]]":
     """The decoded dataset, and sentences."""
     from deconditioning.fields.reading.zarr_store import open_zarr
 
     options: dict[str, Any] = {}
-    if is_reference(place):
-        options = {"storage_options": {"fo": read_references(Path(place))}, "consolidated": False}
-        place = "reference://"
+    if is_reference(url):
+        options = {"storage_options": {"fo": read_references(Path(url))}, "consolidated": False}
+        url = "reference://"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return open_zarr(place, **options)
+        return open_zarr(url, **options)

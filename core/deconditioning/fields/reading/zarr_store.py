@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 #: More groups, or groups deeper in one another, are refused.
-_MOST_GROUPS, DEEPEST = 2000, 40
+_MOST_GROUPS, _DEEPEST = 2000, 40
 #: What an array raises whose description is damaged.
 _FAULTS = (OSError, ValueError, KeyError, TypeError, RuntimeError, NotImplementedError)
 
@@ -28,14 +28,14 @@ class Stores(AbstractDataStore):
     ``left`` maps arrays that cannot be opened to the reason; ``notes`` are sentences.
     """
 
-    def __init__(self, place: str, **options: Any) -> None:
-        self.root = ZarrStore.open_group(place, mode="r", consolidated=options.pop("consolidated", None), **options)
+    def __init__(self, url: str, **options: Any) -> None:
+        self.root = ZarrStore.open_group(url, mode="r", consolidated=options.pop("consolidated", None), **options)
         self.left: dict[str, str] = {}
         result = list(self._arrays(self.root, ""))
         inside = []
         if not any(variable.ndim >= 2 for _, _, variable in result):
             for path in _groups(self.root.zarr_group):
-                store = ZarrStore.open_group(place, mode="r", group=path, consolidated=False, **options)
+                store = ZarrStore.open_group(url, mode="r", group=path, consolidated=False, **options)
                 inside += list(self._arrays(store, f"/{path}"))
         self._found, self.notes = _flat([*result, *inside])
         zeros = sorted(name for name, v in self._found.items() if v.encoding.pop("zero_fill", False) and v.ndim >= 2)
@@ -64,11 +64,11 @@ class Stores(AbstractDataStore):
         self.root.close()
 
 
-def open_zarr(place: str, **options: Any) -> "tuple[xr.Dataset, list[str]]":
+def open_zarr(url: str, **options: Any) -> "tuple[xr.Dataset, list[str]]":
     """The decoded dataset, lazy, and sentences; times that cannot be decoded stay numbers."""
     import xarray as xr
 
-    stores = Stores(place, **options)
+    stores = Stores(url, **options)
     store = Repaired(stores)
     known: dict[str, Any] = {
         "chunks": None, "cache": False, "decode_timedelta": False, "create_default_indexes": False,
@@ -89,9 +89,9 @@ def open_zarr(place: str, **options: Any) -> "tuple[xr.Dataset, list[str]]":
 def _groups(root: Any, above: str = "", depth: int = 1) -> Iterator[str]:
     """Paths of all groups in a group."""
     for number, (name, group) in enumerate(root.groups()):
-        if depth > DEEPEST or number > _MOST_GROUPS:
+        if depth > _DEEPEST or number > _MOST_GROUPS:
             raise InputError(
-                f"The store has more than {_MOST_GROUPS:,} groups or groups more than {DEEPEST} deep: name one of its "
+                f"The store has more than {_MOST_GROUPS:,} groups or groups more than {_DEEPEST} deep: name one of its "
                 "groups instead."
             )
         path = f"{above}/{name}".lstrip("/")

@@ -77,11 +77,13 @@ def classic_store(path: Path) -> "ScipyDataStore":
         """Texts by ``plain_text``; xarray itself puts question marks for what is no UTF-8."""
 
         def open_store_variable(self, name: str, var: Any) -> "xr.Variable":
+            """A variable with the texts of its attributes."""
             result = super().open_store_variable(name, var)
             result.attrs = {key: _classic(key, value) for key, value in var._attributes.items()}
             return result
 
         def get_attrs(self) -> Any:
+            """The file's attributes with their texts."""
             return {key: _classic(key, value) for key, value in self.ds._attributes.items()}  # type: ignore[attr-defined]
 
     return Store(str(path))

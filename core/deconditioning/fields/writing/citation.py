@@ -22,8 +22,8 @@ PAPERS = {
 
 def references_of(method: str) -> str:
     """The papers that a model's source names, deconditioning's own first."""
-    own = "Chau et al. 2021"
-    return "; ".join(PAPERS[name] for name in (own, *(n for n in PAPERS if n in method and n != own)))
+    method_paper = "Chau et al. 2021"
+    return "; ".join(PAPERS[name] for name in (method_paper, *(n for n in PAPERS if n in method and n != method_paper)))
 
 
 def citation(version: str, data: str, doi: str = "") -> str:

@@ -98,8 +98,8 @@ def _is_coarse(dataset: "xr.Dataset", name: str) -> bool:
 
 def _plainly_named(dataset: "xr.Dataset") -> "xr.Dataset":
     """Coordinates of the coarse cells under the names that they have in a file of their own."""
-    own = [str(name) for name in (*dataset.variables, *dataset.dims) if str(name).startswith(_COARSE)]
-    named = {name: name.removeprefix(_COARSE) for name in own if name != "coarse_known"}
+    coarse_names = [str(name) for name in (*dataset.variables, *dataset.dims) if str(name).startswith(_COARSE)]
+    named = {name: name.removeprefix(_COARSE) for name in coarse_names if name != "coarse_known"}
     result = dataset.rename(named)
     for variable in result.variables.values():
         for word in ("bounds", "grid_mapping", "coordinates"):
@@ -143,18 +143,18 @@ def _to_zarr_folder(dataset: "xr.Dataset", path: Path, *, single: bool = False) 
 
 def delivered(dataset: "xr.Dataset", delivery: Delivery, path: Path) -> list[Path]:
     """Write what is asked for to ``path``, whose ending counts for nothing, and beside it; the files written."""
-    written = []
+    paths = []
     for more, part in _parts_of(dataset, delivery).items():
-        place = path.with_name(f"{path.stem}{more}{'.zarr' if delivery.store else '.nc'}")
+        target = path.with_name(f"{path.stem}{more}{'.zarr' if delivery.store else '.nc'}")
         if delivery.store:
-            _to_zarr_folder(part, place, single=delivery.single)
+            _to_zarr_folder(part, target, single=delivery.single)
         else:
             try:
-                place.write_bytes(to_netcdf_bytes(part, single=delivery.single))
+                target.write_bytes(to_netcdf_bytes(part, single=delivery.single))
             except OSError as error:
-                raise InputError(f"{place} cannot be written ({error.strerror}): choose another location.") from None
-        written.append(place)
-    return written
+                raise InputError(f"{target} cannot be written ({error.strerror}): choose another location.") from None
+        paths.append(target)
+    return paths
 
 
 def packed(dataset: "xr.Dataset", delivery: Delivery, stem: str) -> tuple[bytes, str]:

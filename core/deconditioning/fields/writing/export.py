@@ -55,8 +55,8 @@ def to_dataset(
         problem.coarse_grid, "coarse_", vertices=problem.regions is None
     )
     words = Words(problem.long_name, problem.standard_name, problem.units)
-    given = {"mean": mean, "sd": sd, "sd_latent": sd_latent}
-    there = {name: values for name, values in given.items() if values is not None}
+    predicted = {"mean": mean, "sd": sd, "sd_latent": sd_latent}
+    there = {name: values for name, values in predicted.items() if values is not None}
     posterior_words = posterior_attributes(problem, tuple(there))
     fields = {name: (values, posterior_words[name]) for name, values in there.items()}
     if local_scale is not None:
@@ -81,9 +81,9 @@ def to_dataset(
     carried = {name: values for name, values in carried.items() if name not in clash}
     grids = fine | rough
     lines = {name: grids[name] for name in grids if not is_beside(name)}
-    beside = {name: grids[name] for name in grids if is_beside(name)} | ends
-    result = xr.Dataset(variables | beside, lines | carried, about)
-    for name in beside:
+    coarse_grids = {name: grids[name] for name in grids if is_beside(name)} | ends
+    result = xr.Dataset(variables | coarse_grids, lines | carried, about)
+    for name in coarse_grids:
         result[name].encoding["coordinates"] = None  # neither edges nor the grid mapping are at a date or a height
     return result
 
@@ -151,7 +151,7 @@ class Words:
 
 
 #: What each spread is, as its comment says it.
-SPREADS = {
+_SPREADS = {
     "sd": (
         "posterior standard deviation of {} in a pixel",
         "of the pixel's own value: square root of the variance of the latent field and of the noise of one pixel",
@@ -173,10 +173,10 @@ def posterior_attributes(
     """CF attributes of a problem's ``mean``, ``sd`` and ``sd_latent``, those of them that are in ``names``, and of
     quantiles whose ``levels`` in (0, 1) are given by name."""
     words = Words(problem.long_name, problem.standard_name, problem.units)
-    spreads = [name for name in SPREADS if name in names]
+    spreads = [name for name in _SPREADS if name in names]
     attributes = {"ancillary_variables": " ".join(spreads)} if spreads else {}
     result = {"mean": words.value("posterior mean of {}", **attributes)}
-    result |= {name: words.spread(SPREADS[name][0], comment=SPREADS[name][1]) for name in spreads}
+    result |= {name: words.spread(_SPREADS[name][0], comment=_SPREADS[name][1]) for name in spreads}
     return result | {
         name: words.value(f"posterior quantile {level:g} of {{}}", comment=QUANTILE)
         for name, level in (levels or {}).items()

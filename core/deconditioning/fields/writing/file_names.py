@@ -28,19 +28,19 @@ def drs_name(origin: Origin, target: str, model: str, version: str) -> str:
     target's file does not say left out, each of letters, digits and hyphens only. A regional model's own name joins
     that of the model that drives it. Source: Christensen et al. 2020, *CORDEX Archive Design*.
     """
-    given = {name.removeprefix("input_"): value for name, value in origin.attributes.items()}
-    sentences = [_first(given, names) for names in _ELEMENTS.values()]
-    regional = _first(given, ("source_id", "model_id"))
+    attributes = {name.removeprefix("input_"): value for name, value in origin.attributes.items()}
+    sentences = [_first(attributes, names) for names in _ELEMENTS.values()]
+    regional = _first(attributes, ("source_id", "model_id"))
     if regional and regional != sentences[1]:
         sentences[1] = f"{sentences[1]}-{regional}"
-    frequency = _first(given, _FREQUENCY)
+    frequency = _first(attributes, _FREQUENCY)
     method = (f"DeconditioningLab-{model}", f"v{version}")
     parts = (target, *sentences, *method, frequency, _dates(origin, frequency))
     return "_".join(word for word in map(_word, parts) if word)
 
 
-def _first(given: Mapping[str, str], names: tuple[str, ...]) -> str:
-    return next((given[name] for name in names if given.get(name)), "")
+def _first(attributes: Mapping[str, str], names: tuple[str, ...]) -> str:
+    return next((attributes[name] for name in names if attributes.get(name)), "")
 
 
 def _word(text: str) -> str:

@@ -74,10 +74,10 @@ def create_store(
         part.mkdir()
         dataset.to_zarr(part, zarr_format=3, consolidated=False)
         group = zarr.open_group(part, mode="r+")
-        for name, given in fields.items():
+        for name, attributes in fields.items():
             group.create_array(
                 name, shape=layout.shape, chunks=(1, *layout.chunk), dtype=layout.dtype, fill_value=np.nan,
-                dimension_names=dims, attributes=plain_words(given),
+                dimension_names=dims, attributes=plain_words(attributes),
             )  # fmt: skip
         part.rename(path)
     except OSError as error:

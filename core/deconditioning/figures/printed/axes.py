@@ -72,9 +72,9 @@ def set_axis(axes: Any, name: str, options: Mapping[str, Any], *, shown: bool = 
     log = options.get("type") == "log"
     if log:
         axes.set(**{f"{name}scale": "log"})
-    given = options.get("range")
-    if given and all(isinstance(end, int | float) for end in given):
-        getattr(axes, f"set_{name}lim")(*(10.0**end if log else end for end in given))
+    limits = options.get("range")
+    if limits and all(isinstance(end, int | float) for end in limits):
+        getattr(axes, f"set_{name}lim")(*(10.0**end if log else end for end in limits))
     elif options.get("autorange") == "reversed":
         axis.set_inverted(True)
     axes.tick_params(axis=name, length=0, labelsize=9, colors=ink, labelbottom=shown)
@@ -88,7 +88,7 @@ def set_axis(axes: Any, name: str, options: Mapping[str, Any], *, shown: bool = 
     for side in axes.spines.values():
         side.set(color=_clear_ink(), linewidth=0.6)
     if options.get("scaleanchor"):
-        axes.set_aspect("equal", adjustable="box" if given else "datalim")
+        axes.set_aspect("equal", adjustable="box" if limits else "datalim")
 
 
 def _clear_ink() -> tuple[float, ...]:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 #: Plotly's symbols as Matplotlib's; others are circles.
 _SYMBOLS = {"diamond": "D", "square": "s", "x": "X", "cross": "P", "star": "*", "triangle-up": "^", "line-ew": "_"}
-DASHES = {"dot": (0, (1, 1.6)), "dash": (0, (4, 2.4)), "dashdot": (0, (4, 2, 1, 2))}
-GREY = "0.72"
+_DASHES = {"dot": (0, (1, 1.6)), "dash": (0, (4, 2.4)), "dashdot": (0, (4, 2, 1, 2))}
+_GREY = "0.72"
 #: Letters that fit side by side into a legend, and those that a line or mark takes.
 _LEGEND, _HANDLE = 100, 8
 
@@ -88,7 +88,7 @@ def _scatter(axes: Any, trace: Mapping[str, Any], x: np.ndarray, y: np.ndarray, 
         for part in _unbroken(x, y):
             axes.fill(x[part], y[part], facecolor=paint(trace.get("fillcolor")), linewidth=0, zorder=order)
     if "lines" in mode and line.get("width", 2):
-        dash = DASHES.get(line.get("dash", "solid"), "-")
+        dash = _DASHES.get(line.get("dash", "solid"), "-")
         thick, ink = PX * line.get("width", 2), paint(line.get("color"))
         axes.plot(x, y, color=ink, linewidth=thick, linestyle=dash, zorder=order)
     for name, bars in (("xerr", trace.get("error_x")), ("yerr", trace.get("error_y"))):
@@ -141,20 +141,20 @@ def _numbers(value: Any) -> Any:
 
 def _colours(marker: Mapping[str, Any], count: int) -> tuple[np.ndarray, dict[str, Any]]:
     """Of every mark its colour, or its number with the scale that makes colours of such."""
-    given = marker.get("color")
-    if isinstance(given, list) and given and isinstance(given[0], str):
-        return np.array([paint(name) for name in given]), {}
-    if isinstance(given, Mapping | list):
-        return uncompacted(given), scale_of(marker, "cmin", "cmax")
-    return np.tile(paint(given), (count, 1)), {}
+    colours = marker.get("color")
+    if isinstance(colours, list) and colours and isinstance(colours[0], str):
+        return np.array([paint(name) for name in colours]), {}
+    if isinstance(colours, Mapping | list):
+        return uncompacted(colours), _scale_of(marker, "cmin", "cmax")
+    return np.tile(paint(colours), (count, 1)), {}
 
 
-def scale_of(holder: Mapping[str, Any], low: str, high: str) -> dict[str, Any]:
+def _scale_of(holder: Mapping[str, Any], low: str, high: str) -> dict[str, Any]:
     """Matplotlib's words for a colour scale and its limits."""
     from matplotlib.colors import LinearSegmentedColormap
 
     stops = [(float(at), paint(name)) for at, name in holder["colorscale"]]
-    colours = LinearSegmentedColormap.from_list("scale", stops).with_extremes(bad=GREY)
+    colours = LinearSegmentedColormap.from_list("scale", stops).with_extremes(bad=_GREY)
     return {"cmap": colours, "vmin": holder.get(low), "vmax": holder.get(high)}
 
 
@@ -164,7 +164,7 @@ def _heat(axes: Any, trace: Mapping[str, Any], across: Places, up: Places) -> No
         places(trace[name]) if name in trace else np.arange(count) * trace.get(f"d{name}", 1) + trace.get(f"{name}0", 0)
         for places, name, count in ((across, "x", z.shape[1]), (up, "y", z.shape[0]))
     )
-    look, values = scale_of(trace, "zmin", "zmax"), np.ma.masked_invalid(z)
+    look, values = _scale_of(trace, "zmin", "zmax"), np.ma.masked_invalid(z)
     if trace["type"] == "contour":
         mesh = axes.contourf(x, y, values, _levels(trace, values), extend="both", **look)
     else:
@@ -243,7 +243,7 @@ def _handle(trace: Mapping[str, Any]) -> Any:
     ink = line.get("color") if lines else _first(marker.get("color"))
     return Line2D(
         [], [], color=paint(ink), linewidth=PX * line.get("width", 2) if lines else 0,
-        linestyle=DASHES.get(line.get("dash", "solid"), "-") if lines else "none",
+        linestyle=_DASHES.get(line.get("dash", "solid"), "-") if lines else "none",
         marker=_SYMBOLS.get(symbol.removesuffix("-open"), "o") if "markers" in trace.get("mode", "lines") else None,
         markersize=5, markerfacecolor="none" if symbol.endswith("-open") else paint(ink),
     )  # fmt: skip

@@ -33,11 +33,11 @@ def _lit(part: Any) -> Any:
     return part
 
 
-def _scale(given: Any) -> Any:
+def _scale(scale: Any) -> Any:
     for name in SCALES:
-        if given == mark_scale(name, True):  # type: ignore[arg-type]
+        if scale == mark_scale(name, True):  # type: ignore[arg-type]
             return mark_scale(name, False)  # type: ignore[arg-type]
-    return given
+    return scale
 
 
 @lru_cache

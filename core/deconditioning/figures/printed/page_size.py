@@ -17,7 +17,7 @@ PAGES: tuple[Page, ...] = ("fit", "slide", "sheet")
 _PANEL, BESIDE, AROUND, LINE, HEADING = 3.4, 0.4, 1.05, 0.15, 0.32
 MARGIN = 0.2
 #: Characters of the caption in an inch.
-LETTERS = 17.5
+_LETTERS = 17.5
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class PageLayout:
     @property
     def letters(self) -> int:
         """Characters of a line of the caption."""
-        return int(self.width * LETTERS)
+        return int(self.width * _LETTERS)
 
 
 def page_layout(
@@ -50,12 +50,12 @@ def page_layout(
     if page == "fit":
         wide = min(places, columns or 3)
         width, rows = _PANEL * wide + MARGIN, -(-places // wide)
-        text_height = LINE * -(-caption // int(width * LETTERS)) + HEADING * heading
+        text_height = LINE * -(-caption // int(width * _LETTERS)) + HEADING * heading
         map_width = _PANEL - BESIDE
         return PageLayout(width, rows * (map_width * aspect + AROUND) + text_height + MARGIN, rows, wide, map_width)
     result = []
     for width, height in SIZES[page]:
-        room = height - MARGIN - HEADING * heading - LINE * (1 + -(-caption // int(width * LETTERS)))
+        room = height - MARGIN - HEADING * heading - LINE * (1 + -(-caption // int(width * _LETTERS)))
         for wide in [columns] if columns else range(1, places + 1):
             rows = -(-places // wide)
             map_width = min((width - MARGIN) / wide - BESIDE, (room / rows - AROUND) / aspect)

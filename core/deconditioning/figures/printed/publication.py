@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cartopy.crs import CRS
     from matplotlib.figure import Figure
 
-MISSING = "0.82"
+_MISSING = "0.82"
 Format = Literal["png", "pdf", "svg"]
 FORMATS: tuple[Format, ...] = ("png", "pdf", "svg")
 Projection = Literal["auto", "native", "platecarree", "robinson", "orthographic", "lambert"]
@@ -35,7 +35,7 @@ _PROJECTIONS: tuple[Projection, ...] = ("auto", "native", "platecarree", "robins
 
 
 #: Labels of the graticule.
-LABELS = {"size": 6.5, "color": "0.3"}
+_LABELS = {"size": 6.5, "color": "0.3"}
 
 
 def publication_figure(
@@ -219,23 +219,23 @@ def _draw(figure: "Figure", axes: Any, panel: Panel, shown: Grid, doubt: Doubt |
     import cartopy.crs as ccrs
     from matplotlib.colors import Colormap, ListedColormap
 
-    own, scale = panel.grid, panel.scale
+    grid, scale = panel.grid, panel.scale
     colours: Colormap = ListedColormap(shades(scale.colours), name=scale.colours)
     if not shown.wraps:  # round the globe cartopy hides the cells at the seam and draws them again
-        colours = colours.with_extremes(bad=MISSING)
-    longitude, latitude = own.longitude, own.latitude
-    place: Any = ccrs.PlateCarree()
-    if own.kind in ("rotated", "projected"):
-        place, (longitude, latitude) = _native_crs(own), np.meshgrid(own.x_edges, own.y_edges)
-    elif own.kind == "latlon":
-        longitude, latitude = np.meshgrid(own.x_edges, own.y_edges)
+        colours = colours.with_extremes(bad=_MISSING)
+    longitude, latitude = grid.longitude, grid.latitude
+    projection: Any = ccrs.PlateCarree()
+    if grid.kind in ("rotated", "projected"):
+        projection, (longitude, latitude) = _native_crs(grid), np.meshgrid(grid.x_edges, grid.y_edges)
+    elif grid.kind == "latlon":
+        longitude, latitude = np.meshgrid(grid.x_edges, grid.y_edges)
     mesh = axes.pcolormesh(
-        longitude, latitude, np.ma.masked_invalid(panel.values), transform=place, cmap=colours, vmin=scale.low,
+        longitude, latitude, np.ma.masked_invalid(panel.values), transform=projection, cmap=colours, vmin=scale.low,
         vmax=scale.high, rasterized=True, shading="auto",
     )  # fmt: skip
     if doubt is not None:
-        hatch(axes, doubt, place)
-    axes.set_facecolor(MISSING if shown.wraps else "white")
+        hatch(axes, doubt, projection)
+    axes.set_facecolor(_MISSING if shown.wraps else "white")
     _frame(axes, shown)
     axes.set_aspect(_stretch(shown, axes.projection))
     coast = _coast(shown)
@@ -273,7 +273,7 @@ def _graticule(axes: Any, whole: bool) -> None:
         draw_labels=sides, linewidth=0.3, color="0.2", alpha=0.4, rotate_labels=False,
         xformatter=FuncFormatter(lambda at, _: longitude_words(at, None)),
         yformatter=FuncFormatter(lambda at, _: latitude_words(at, None)),
-        xlabel_style=LABELS, ylabel_style=LABELS, xpadding=3, ypadding=3,
+        xlabel_style=_LABELS, ylabel_style=_LABELS, xpadding=3, ypadding=3,
         x_inline=False, y_inline=False, **where,
     )  # fmt: skip
 

@@ -13,7 +13,7 @@ from deconditioning.figures import style
 
 #: Width and height of a page, and its margin, in points.
 WIDTH, HEIGHT, MARGIN = 595.3, 841.9, 42.0
-INK, QUIET, RULE = style.INK[False], style.QUIET, style.RULE
+_INK, QUIET, _RULE = style.INK[False], style.QUIET, style.RULE
 #: From one line of words to the next, in their size.
 SPACING = 1.32
 
@@ -37,7 +37,7 @@ class Sheet:
         return len(self._pages)
 
     def words(
-        self, x: float, y: float, text: str, size: float, width: float, *, bold: bool = False, colour: str = INK,
+        self, x: float, y: float, text: str, size: float, width: float, *, bold: bool = False, colour: str = _INK,
         link: str = "",
     ) -> float:  # fmt: skip
         """Words wrapped to a width, their upper edge at ``y``; returns where the next ones can begin."""
@@ -50,7 +50,7 @@ class Sheet:
             y += SPACING * size
         return y
 
-    def line(self, x: float, y: float, width: float, colour: str = RULE) -> None:
+    def line(self, x: float, y: float, width: float, colour: str = _RULE) -> None:
         """A thin line across, such as one to write on."""
         from matplotlib.lines import Line2D
 

@@ -24,7 +24,7 @@ _MAPS = ("heatmap", "heatmapgl", "contour")
 _LINES = ("scatter", "scattergl", "scatter3d", "bar")
 #: How far the second coordinate of space moves a point across and up the picture.
 _LEAN, _RISE = 0.35, 0.18
-Limits = tuple[float | None, float | None]
+_Limits = tuple[float | None, float | None]
 
 
 def field_thumbnail(values: np.ndarray, low: float | None = None, high: float | None = None) -> bytes:
@@ -35,7 +35,7 @@ def field_thumbnail(values: np.ndarray, low: float | None = None, high: float | 
     """
     known = values[np.isfinite(values)]
     ends = np.quantile(known, [0.005, 0.995]) if known.size else (0.0, 1.0)
-    low, high = (float(given if given is not None else end) for given, end in zip((low, high), ends, strict=True))
+    low, high = (float(limit if limit is not None else end) for limit, end in zip((low, high), ends, strict=True))
     return _png(_coloured(np.asarray(values, dtype=float), colour_scale("sequential"), (low, high), LONGEST))
 
 
@@ -46,7 +46,7 @@ def curve_thumbnail(values: Sequence[float | None]) -> bytes:
         raise InputError("A curve needs at least two values, and there are fewer: give more.")
     x, y = (list(each) for each in zip(*known, strict=True))
     trace = {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": {"color": hue("teal", dark=False), "width": 4}}
-    return _png(_drawn([trace], {}, CURVE, None))
+    return _png(_draw_traces([trace], {}, CURVE, None))
 
 
 def figure_sketch(figure: Mapping[str, Any]) -> bytes:
@@ -59,7 +59,7 @@ def figure_sketch(figure: Mapping[str, Any]) -> bytes:
     if heat is None:
         layout = figure["layout"]
         dark = sum(four_numbers((layout.get("font") or {}).get("color"))[:3]) > 3 * 128
-        return _png(_drawn([_flat(trace) for trace in traces if _has_points(trace)], layout, SIZE, GROUND[dark]))
+        return _png(_draw_traces([_flat(trace) for trace in traces if _has_points(trace)], layout, SIZE, GROUND[dark]))
     scale = heat.get("colorscale")
     stops = scale if isinstance(scale, list) else [[0.0, GROUND[1]], [1.0, GROUND[0]]]
     picture = _coloured(uncompacted(heat["z"]), stops, (heat.get("zmin"), heat.get("zmax")), max(SIZE))
@@ -68,7 +68,7 @@ def figure_sketch(figure: Mapping[str, Any]) -> bytes:
     return _png(picture.resize(size, 0))  # 0: the nearest pixel
 
 
-def _coloured(values: np.ndarray, scale: Sequence[Any], limits: Limits, longest: int) -> "Image":
+def _coloured(values: np.ndarray, scale: Sequence[Any], limits: _Limits, longest: int) -> "Image":
     """Values (H, W), rows from south to north, through a colour scale, thinned to so many pixels a side."""
     from PIL import Image
 
@@ -77,7 +77,7 @@ def _coloured(values: np.ndarray, scale: Sequence[Any], limits: Limits, longest:
         raise InputError("The field has no value anywhere: there is nothing to draw.")
     step = max(1, -(-max(values.shape) // longest))
     small = values[::step, ::step][::-1]
-    low, high = (float(end if given is None else given) for given, end in zip(limits, _ends(known), strict=True))
+    low, high = (float(end if limit is None else limit) for limit, end in zip(limits, _ends(known), strict=True))
     share = np.clip((np.where(np.isfinite(small), small, low) - low) / ((high - low) or 1.0), 0, 1)
     places, colours = [float(at) for at, _ in scale], np.array([four_numbers(name)[:3] for _, name in scale], float)
     result = np.stack([np.interp(share, places, colours[:, part]) for part in range(3)], axis=-1)
@@ -107,7 +107,7 @@ def _flat(trace: Mapping[str, Any]) -> Mapping[str, Any]:
             "x": x + _LEAN * deep * np.ptp(x), "y": z + _RISE * deep * np.ptp(z)}  # fmt: skip
 
 
-def _drawn(
+def _draw_traces(
     traces: Sequence[Mapping[str, Any]], layout: Mapping[str, Any], size: tuple[int, int], ground: str | None
 ) -> "Image":
     """Bands, lines and marks of traces, drawn by Matplotlib, on a ``ground`` or on nothing."""

@@ -33,15 +33,15 @@ def frames_plot(frames: Mapping[str, np.ndarray], *, title: str = "", height: in
         picture["images"].append(_image(np.kron(frame, np.ones((ENLARGE, ENLARGE, 1))), at, 1, 1, 1))
         label = {"text": name, "x": at + 0.5, "y": 1, "yanchor": "bottom", "showarrow": False, "font": {"size": 12}}
         picture["annotations"].append(label)
-    reach = count + _GAP * (count - 1)
+    width = count + _GAP * (count - 1)
     bare = {"visible": False, "fixedrange": True}
-    picture["xaxis"] = bare | {"range": [0, reach], "constrain": "domain"}
+    picture["xaxis"] = bare | {"range": [0, width], "constrain": "domain"}
     picture["yaxis"] = bare | {"range": [0, 1], "scaleanchor": "x", "constrain": "domain"}
     first, *rest = frames.items()
     off = {name: float(((frame - first[1]) ** 2).sum()) for name, frame in rest if frame.shape == first[1].shape}
     sentence = f"; squared distance from {first[0]}: {', '.join(f'{name} {number(far)}' for name, far in off.items())}"
     picture["meta"]["alt"] = f"Frames of the camera: {', '.join(frames)}{sentence if off else ''}."
-    corners = {"x": [0, reach], "y": [0, 1], "marker": {"opacity": 0}, "hoverinfo": "skip"}
+    corners = {"x": [0, width], "y": [0, 1], "marker": {"opacity": 0}, "hoverinfo": "skip"}
     return {"data": [{"type": "scatter", "mode": "markers", **corners}], "layout": picture}
 
 

@@ -12,7 +12,7 @@ from deconditioning.figures.colours import series_colour
 from deconditioning.figures.style import INK, Figure, axis, compact, layout, log_axis
 
 #: The other sizes that must agree for two rows to lie on one line.
-FIXED = ("bags", "targets")
+_FIXED = ("bags", "targets")
 
 
 def cost_against_size(rows: Sequence[Mapping[str, Any]], *, height: int = 500, dark: bool = False) -> Figure:
@@ -22,7 +22,7 @@ def cost_against_size(rows: Sequence[Mapping[str, Any]], *, height: int = 500, d
     ``pixels``, ``bags`` and ``targets``. Rows of the same bags and targets lie on one line, whose name says how cost
     grows between its ends (a slope of 1 is linear); a size alone is a mark. Raises ``InputError`` without such rows.
     """
-    known = [row for row in rows if {"part", "pixels", *FIXED} <= set(row.get("more", {}))]
+    known = [row for row in rows if {"part", "pixels", *_FIXED} <= set(row.get("more", {}))]
     if not known:
         raise InputError("These rows contain no sizes: give the rows of the benchmark `scale`.")
     parts = list(dict.fromkeys(row["more"]["part"] for row in known))
@@ -39,12 +39,13 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[st
     """Rows by what stays fixed, each line ordered by pixels; the longest line first."""
 
     def fixed(row: Mapping[str, Any]) -> tuple[int, ...]:
-        return tuple(int(row["more"][name]) for name in FIXED)
+        """The numbers of a row that are the same along a line."""
+        return tuple(int(row["more"][name]) for name in _FIXED)
 
     groups = [list(group) for _, group in groupby(sorted(rows, key=fixed), key=fixed)]
     ordered = [sorted(group, key=lambda row: row["more"]["pixels"]) for group in groups]
     sentences = [
-        " with " + ", ".join(f"{n:,} {name}" for n, name in zip(fixed(g[0]), FIXED, strict=True)) for g in ordered
+        " with " + ", ".join(f"{n:,} {name}" for n, name in zip(fixed(g[0]), _FIXED, strict=True)) for g in ordered
     ]
     return sorted(zip(sentences, ordered, strict=True), key=lambda line: -len(line[1]))
 

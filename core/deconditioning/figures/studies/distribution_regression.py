@@ -13,7 +13,7 @@ from deconditioning.wording import number
 
 #: How far a ridge reaches over the next one's base line.
 _OVERLAP = 2.2
-DASHES = {
+_DASHES = {
     "kde_narrow": "dot", "kde_cut": "dot", "landmark10": "dash", "landmark50": "dot", "landmark10_gp": "dash",
     "bdr10": "dash", "bdr50": "dot",
 }  # fmt: skip
@@ -133,7 +133,7 @@ def risk_plot(
     for model, (sizes, means, errors) in curves.items():
         bars = {"type": "data", "array": (2 * errors).tolist(), "thickness": 1, "width": 2}
         traces.append(
-            _line(sizes, means, model_name(model), model_colour(model, dark), DASHES.get(model, "solid"))
+            _line(sizes, means, model_name(model), model_colour(model, dark), _DASHES.get(model, "solid"))
             | {"mode": "lines+markers", "marker": {"size": 5}, "error_y": bars, "hovertemplate": "%{y:.4f}"}
         )
     for name, (sizes, values) in lines.items():
@@ -186,8 +186,8 @@ def clusters_plot(
 ) -> Figure:  # fmt: skip
     """Points, means and sds of every cluster's f, ± 2 sd shaded, and the functions they are to be, dotted."""
     bands, lines, dotted = [], [], []
-    for place, ((at, mean, sd), truth) in enumerate(zip(curves, truths, strict=True)):
-        colour, name = series_colour(place, dark), f"cluster {place + 1}"
+    for index, ((at, mean, sd), truth) in enumerate(zip(curves, truths, strict=True)):
+        colour, name = series_colour(index, dark), f"cluster {index + 1}"
         bands.append(band(at, mean - 2 * sd, mean + 2 * sd, "", colour, 0.12))
         lines.append(_line(at, mean, name, colour, "solid"))
         dotted.append(_line(at, truth, f"{name}, truth", colour, "dot") | {"showlegend": False})

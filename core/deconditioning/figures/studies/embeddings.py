@@ -140,10 +140,10 @@ def exponent_plot(
                 "line": {"color": colour, "width": 2.4 if index == 0 else 1.4}, "hovertemplate": "%{y:.3f}",
             }
         )  # fmt: skip
-        place = marks[name]
+        position = marks[name]
         traces.append(
             {
-                "type": "scatter", "mode": "markers", "x": [place[0]], "y": [place[1]], "showlegend": False,
+                "type": "scatter", "mode": "markers", "x": [position[0]], "y": [position[1]], "showlegend": False,
                 "marker": {"size": 9, "color": colour, "symbol": "diamond"},
                 "hovertemplate": f"minimax point of {name}: a = %{{x:.3f}}, exponent %{{y:.3f}}<extra></extra>",
             }
@@ -157,7 +157,9 @@ def exponent_plot(
     picture["yaxis"] = axis("r", dark, automargin=False, rangemode="tozero")
     rule = {"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1}
     picture["shapes"] = [rule | {"line": {"color": INK[dark], "width": 1, "dash": "dot"}}]
-    summary = "; ".join(f"{name} at a = {place[0]:.2f}, exponent {place[1]:.2f}" for name, place in marks.items())
+    summary = "; ".join(
+        f"{name} at a = {position[0]:.2f}, exponent {position[1]:.2f}" for name, position in marks.items()
+    )
     picture["meta"]["alt"] = f"Exponent of the rate against a, now a = {now:.2f}; minimax points: {summary}."
     return {"data": traces, "layout": picture}
 
@@ -247,9 +249,11 @@ def cost_plot(
             _costs(mine, colour, 6)
             | {"name": route, "mode": "lines+markers", "line": {"color": colour, "width": 1.8, "dash": dashes[route]}}
         )
-        here = [(n, t, guess) for name, n, t, guess in now if name == route]
-        if here:
-            traces.append(_costs(here, colour, 12) | {"name": f"{route}, here", "mode": "markers", "showlegend": False})
+        times = [(n, t, guess) for name, n, t, guess in now if name == route]
+        if times:
+            traces.append(
+                _costs(times, colour, 12) | {"name": f"{route}, here", "mode": "markers", "showlegend": False}
+            )
     picture = _frame("CPU time of the weights", height, dark) | {"showlegend": True}
     picture["margin"] = picture["margin"] | {"t": 74}
     everything = [*rows, *now]

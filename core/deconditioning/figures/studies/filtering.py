@@ -11,9 +11,9 @@ from deconditioning.figures.style import INK, Figure, axis, compact, filled, hov
 from deconditioning.wording import number
 
 #: Steps of the trail behind the truth.
-TRAIL = 12
+_TRAIL = 12
 #: Steps of a column that are drawn at once.
-WINDOW = 120
+_WINDOW = 120
 #: No filter has a name of the page's own.
 _NAMES: Mapping[str, str] = {}
 
@@ -37,10 +37,10 @@ def plane_plot(
     if track is not None:
         faint = {"color": hue("grey", dark), "width": 1.2}
         traces.append(_points(track, "track", {}) | {"mode": "lines", "line": faint})
-    trail = truth[max(0, step - TRAIL) : step + 1]
+    trail = truth[max(0, step - _TRAIL) : step + 1]
     fading = {"size": compact(np.linspace(2.5, 7, len(trail)), "f8"), "color": INK[dark],
               "opacity": np.linspace(0.2, 1, len(trail)).tolist()}  # fmt: skip
-    traces.append(_points(trail, f"hidden: the last<br>{TRAIL} steps", fading))
+    traces.append(_points(trail, f"hidden: the last<br>{_TRAIL} steps", fading))
     if observations is not None:
         mark = {"size": 12, "symbol": "x", "color": hue("grey", dark)}
         traces.append(_points(observations[step : step + 1], "seen: noisy observation", mark))
@@ -116,8 +116,8 @@ def column_plot(
     height: int = 240, dark: bool = False,
 ) -> Figure:  # fmt: skip
     """One column of a state (n,) over the steps around the present one: truth, every estimate, a rule at the step."""
-    first = max(0, min(step - WINDOW // 2, len(truth) - WINDOW))
-    shown = slice(first, first + WINDOW)
+    first = max(0, min(step - _WINDOW // 2, len(truth) - _WINDOW))
+    shown = slice(first, first + _WINDOW)
     steps = compact(np.arange(1, len(truth) + 1)[shown], "f8")
     lines = {"truth": (truth, {"color": INK[dark], "width": 1.6, "dash": "dot"})}
     lines |= {key: (values, {"color": model_colour(key, dark), "width": 2}) for key, values in means.items()}

@@ -147,20 +147,20 @@ def corner_plot(
     panels = [(row, column) for row in range(1, count) for column in range(row)]
     for index, (row, column) in enumerate(panels, 1):
         x_axis, y_axis = (f"{side}{index if index > 1 else ''}" for side in "xy")
-        place = {"xaxis": x_axis, "yaxis": y_axis, "showlegend": index == 1}
+        axes = {"xaxis": x_axis, "yaxis": y_axis, "showlegend": index == 1}
         marker = {"size": 4, "color": model_colour(shown, dark)}
         hover = f"{literal(names[column])} %{{x:.3~r}}, {literal(names[row])} %{{y:.3~r}}<extra></extra>"
         traces.append({"type": "scatter", "mode": "markers", "x": compact(samples[:, column], "f8"), "marker": marker,
                        "y": compact(samples[:, row], "f8"), "name": f"samples by<br>{model_name(shown)}",
-                       "hovertemplate": hover} | place)  # fmt: skip
+                       "hovertemplate": hover} | axes)  # fmt: skip
         if exact is not None:
             ellipse = _ellipse(exact[0][[column, row]], exact[1][np.ix_([column, row], [column, row])])
-            traces.append(_line(*ellipse, "exact 95 %", INK[dark], "solid", 1.4) | place | {"hoverinfo": "skip"})
+            traces.append(_line(*ellipse, "exact 95 %", INK[dark], "solid", 1.4) | axes | {"hoverinfo": "skip"})
         if truth is not None:
             star = {"size": 11, "symbol": "x-thin", "line": {"width": 2.4, "color": series_colour(1, dark)}}
             traces.append({"type": "scatter", "mode": "markers", "x": [float(truth[column])], "y": [float(truth[row])],
                            "marker": star, "name": "true parameters",
-                           "hovertemplate": "true parameters<extra></extra>"} | place)  # fmt: skip
+                           "hovertemplate": "true parameters<extra></extra>"} | axes)  # fmt: skip
         across = axis(names[column] if row == count - 1 else "", dark, automargin=False, nticks=4, anchor=y_axis,
                       domain=_part(column, count - 1), range=limits[column].tolist())  # fmt: skip
         up = axis(names[row] if column == 0 else "", dark, automargin=False, nticks=4, anchor=x_axis,

@@ -146,8 +146,8 @@ def error_band_plot(
     share = float(np.mean(np.abs(error) <= 2 * sd))
     traces = [_band(grid, -2 * sd, 2 * sd, colour), line(grid, error, "error", colour, "solid", 2)]
     picture = frame("Error and ±2 sd band", ("x", "mean − truth"), height, dark, legend=False)
-    reach = 1.08 * max(float(np.quantile(2 * sd, 0.97)), float(np.abs(error).max()), 1e-9)
-    picture["yaxis"] |= {"range": [-reach, reach], "zeroline": True, "zerolinecolor": INK[dark]}
+    limit = 1.08 * max(float(np.quantile(2 * sd, 0.97)), float(np.abs(error).max()), 1e-9)
+    picture["yaxis"] |= {"range": [-limit, limit], "zeroline": True, "zerolinecolor": INK[dark]}
     picture["meta"]["alt"] = f"Error of the mean over x; {100 * share:.0f} % of it is within two sd."
     return {"data": traces, "layout": picture}
 
@@ -159,19 +159,19 @@ def weights_plot(
     """W (n, m) with both sides sorted by their mediator; evenly thinned beyond ``most`` a side."""
     order = [np.argsort(v)[np.linspace(0, len(v) - 1, min(len(v), most)).round().astype(int)] for v in (rows, columns)]
     shown = weights[np.ix_(*order)]
-    reach = max(float(np.quantile(np.abs(shown), 0.999)), 1e-12)
+    limit = max(float(np.quantile(np.abs(shown), 0.999)), 1e-12)
     trace = {
         "type": "heatmap", "z": compact(shown), "x": compact(columns[order[1]], "f8"),
-        "y": compact(rows[order[0]], "f8"), "colorscale": colour_scale("diverging"), "zmin": -reach, "zmax": reach,
+        "y": compact(rows[order[0]], "f8"), "colorscale": colour_scale("diverging"), "zmin": -limit, "zmax": limit,
         "colorbar": _bar(),
         "hovertemplate": "y %{y:.2f}, ỹ %{x:.2f}: weight %{z:.4f}<extra></extra>",
     }  # fmt: skip
     picture = frame("Weights W", ("ỹ, where z̃ is observed", "y, where x is observed"), height, dark, legend=False)
     size = np.abs(shown)
-    apart = np.abs(rows[order[0]][:, None] - columns[order[1]][None, :])
+    distance = np.abs(rows[order[0]][:, None] - columns[order[1]][None, :])
     picture["meta"]["alt"] = (
         f"Weights between {weights.shape[0]} y and {weights.shape[1]} ỹ: weighted mean distance between y and ỹ "
-        f"{number(np.sum(size * apart) / max(size.sum(), 1e-300), 2)}, mean distance {number(apart.mean(), 2)}."
+        f"{number(np.sum(size * distance) / max(size.sum(), 1e-300), 2)}, mean distance {number(distance.mean(), 2)}."
     )
     return {"data": [trace], "layout": picture}
 
@@ -198,13 +198,13 @@ def surface_plot(
         steps = np.log10(path)
         for ink, width in ((DARK, 3.4), (LIGHT, 1.6)):
             traces.append(line(steps[:, 0], steps[:, 1], "learning", ink, "solid", width) | {"hoverinfo": "skip"})
-    for place, name, symbol in ((best, "best here", "star"), (now, "now", "circle")):
+    for position, name, symbol in ((best, "best here", "star"), (now, "now", "circle")):
         traces.append(
             {
-                "type": "scatter", "mode": "markers", "x": [float(np.log10(place[0]))],
-                "y": [float(np.log10(place[1]))], "name": name,
+                "type": "scatter", "mode": "markers", "x": [float(np.log10(position[0]))],
+                "y": [float(np.log10(position[1]))], "name": name,
                 "marker": {"size": 11, "symbol": symbol, "color": LIGHT, "line": {"color": DARK, "width": 1.5}},
-                "hovertemplate": f"{name}: {number(place[0])}, {number(place[1])}<extra></extra>",
+                "hovertemplate": f"{name}: {number(position[0])}, {number(position[1])}<extra></extra>",
             }
         )  # fmt: skip
     picture = frame("Log evidence below its maximum", names, height, dark, legend=False)

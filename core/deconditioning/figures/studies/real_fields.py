@@ -32,8 +32,8 @@ def accuracy(rows: Sequence[Measured], usual: str, *, dark: bool = False) -> Fig
     Dots of the model ``usual`` are larger and filled; the others are rings of their colours.
     """
     places = {(row.field, row.model): row.share for row in rows}
-    own = [f"{row.field} {100 * row.share:.0f} %" for row in rows if row.model == usual]
-    sentence = f"RMSE of {model_name(usual)} relative to bilinear interpolation: {', '.join(own)}."
+    shares = [f"{row.field} {100 * row.share:.0f} %" for row in rows if row.model == usual]
+    sentence = f"RMSE of {model_name(usual)} relative to bilinear interpolation: {', '.join(shares)}."
     picture = _picture(rows, "Error", "RMSE relative to bilinear interpolation", sentence, dark)
     picture["xaxis"]["range"] = [0, 1.03 * max(1.05, *places.values())]
     line = {"type": "line", "x0": 1, "x1": 1, "line": {"color": INK[dark], "width": 1, "dash": "dot"}}
@@ -45,8 +45,8 @@ def accuracy(rows: Sequence[Measured], usual: str, *, dark: bool = False) -> Fig
 def coverage(rows: Sequence[Measured], usual: str, *, dark: bool = False) -> Figure:
     """Coverage of the 95 % intervals, shaded where it is about right; dots as in `accuracy`."""
     places = {(row.field, row.model): row.coverage for row in rows if row.coverage is not None}
-    own = [f"{field} {100 * share:.0f} %" for (field, model), share in places.items() if model == usual]
-    sentence = f"{model_name(usual)}: {', '.join(own)}."
+    shares = [f"{field} {100 * share:.0f} %" for (field, model), share in places.items() if model == usual]
+    sentence = f"{model_name(usual)}: {', '.join(shares)}."
     picture = _picture(rows, "Coverage of 95 % intervals", "share of the truth inside them", sentence, dark)
     picture["xaxis"] |= {"range": [min(0.85, *places.values()) - 0.02, 1.005], "tickformat": ".0%"}
     band = {"type": "rect", "x0": AIM[0], "x1": AIM[1], "line": {"width": 0}}
@@ -89,9 +89,9 @@ def _dots(
         chosen, colour = model == usual, model_colour(model, dark)
         marker = {"size": 14 if chosen else 10, "color": colour, "symbol": "circle" if chosen else "circle-open",
                   "line": {"width": 2, "color": colour}}  # fmt: skip
-        own = {field: share for (field, each), share in places.items() if each == model}
+        shares = {field: share for (field, each), share in places.items() if each == model}
         traces.append(
             {"type": "scatter", "mode": "markers", "marker": marker, "name": literal(model_name(model)),
-             "x": list(own.values()), "y": [fields.index(field) + aside for field in own], "hovertemplate": hover}
+             "x": list(shares.values()), "y": [fields.index(field) + aside for field in shares], "hovertemplate": hover}
         )  # fmt: skip
     return traces

@@ -10,7 +10,7 @@ from deconditioning.figures.style import INK, Figure, axis, compact, layout, lit
 from deconditioning.wording import number
 
 #: Sizes of words and of the marks of axes, in pixels, and the height of a large picture.
-WORDS, _TICKS, TALL = 17, 15, 500
+_WORDS, _TICKS, TALL = 17, 15, 500
 Trace = dict[str, Any]
 
 
@@ -127,7 +127,7 @@ def intervals(
          "fillcolor": clear(INK[dark], 0.14), "layer": "below"}
     ]  # fmt: skip
     words = {"text": "exact", "x": exact[0], "y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False}
-    result["layout"]["annotations"] = [words | {"font": {"size": WORDS}}]
+    result["layout"]["annotations"] = [words | {"font": {"size": _WORDS}}]
     return result
 
 
@@ -137,7 +137,7 @@ def over_ground(figure: Figure, highest: float, dark: bool) -> Figure:
     return figure | {"layout": figure["layout"] | {"yaxis2": hidden}}
 
 
-def beside(
+def two_pictures(
     left: list[Trace], right: list[Trace], labels: tuple[str, str, str], alt: str, *, dark: bool,
     rules: list[dict[str, Any]] | None = None, height: int = TALL,
 ) -> Figure:  # fmt: skip
@@ -152,5 +152,5 @@ def beside(
 def large_axis(title: str, dark: bool) -> dict[str, Any]:
     """An axis that is read from far away."""
     result = axis(title, dark, automargin=False, zeroline=False, nticks=7)
-    result["title"] |= {"font": {"size": WORDS, "color": INK[dark]}, "standoff": 10}
+    result["title"] |= {"font": {"size": _WORDS, "color": INK[dark]}, "standoff": 10}
     return result | {"tickfont": {"size": _TICKS}}

@@ -100,12 +100,12 @@ def scores_in_time(
     picture["yaxis"] |= {"rangemode": "tozero"}
     picture["margin"] |= {"t": 78}  # the legend may take two lines
     grouped = not isinstance(at, np.ndarray)
-    place = np.arange(len(at), dtype=float) if grouped else np.asarray(at, dtype=float)
+    position = np.arange(len(at), dtype=float) if grouped else np.asarray(at, dtype=float)
     if grouped:
-        picture["xaxis"] |= {"tickvals": place.tolist(), "ticktext": list(at)}
+        picture["xaxis"] |= {"tickvals": position.tolist(), "ticktext": list(at)}
     traces = []
     for key, values in scores.items():
-        curve = line(place, values, names.get(key, model_name(key)), model_colour(key, dark), "solid", 1.8)
+        curve = line(position, values, names.get(key, model_name(key)), model_colour(key, dark), "solid", 1.8)
         traces.append(curve | ({"mode": "lines+markers", "marker": {"size": 7}} if grouped else {}))
     picture["meta"]["alt"] = (
         f"{title}: {descriptions.ends(scores, {key: model_name(key) for key in scores} | dict(names))}."

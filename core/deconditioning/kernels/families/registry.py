@@ -9,7 +9,7 @@ from deconditioning.errors import InputError
 from deconditioning.kernels.families.family import Family
 
 
-def _found() -> dict[str, Family]:
+def _find_families() -> dict[str, Family]:
     families: dict[str, Family] = {}
     package = __name__.rpartition(".")[0]
     for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
@@ -22,7 +22,7 @@ def _found() -> dict[str, Family]:
 
 
 #: Every family by its name, in the order of their titles.
-FAMILIES = _found()
+FAMILIES = _find_families()
 
 
 def family_of(name: str) -> Family:

@@ -52,9 +52,10 @@ def integrate(
     trainable = Trainable(spec, data, columns, hold=options.hold, held_to=centre)
     objective, vector, count = exact_objective(trainable, data, check, bag_gram), trainable.vector, len(data.targets)
     low, high = (np.array(side) for side in zip(*vector.bounds, strict=True))
-    middle, width, own = trainable.prior_centres(), _widths(vector, options.prior_sd), vector.get()
+    middle, width, start = trainable.prior_centres(), _widths(vector, options.prior_sd), vector.get()
 
     def log_likelihood(point: np.ndarray) -> float:
+        """The log evidence at a point in units of the priors' widths; −∞ outside the bounds."""
         values = middle + width * point
         if (values < low).any() or (values > high).any():
             return -math.inf
@@ -66,8 +67,8 @@ def integrate(
             return -math.inf
         return value if math.isfinite(value) else -math.inf
 
-    chain = _chain(log_likelihood, (own - middle) / width, np.random.default_rng(options.seed))
-    offsets = tuple(tuple(float(v) for v in middle + width * point - own) for point in chain)
+    chain = _chain(log_likelihood, (start - middle) / width, np.random.default_rng(options.seed))
+    offsets = tuple(tuple(float(v) for v in middle + width * point - start) for point in chain)
     return replace(spec, spread=Spread(vector.names, offsets))
 
 

@@ -174,6 +174,7 @@ class _Work:
         """
 
         def tell(event: dict[str, Any]) -> None:
+            """Pass an evaluation on with its stage, quantity and signed values."""
             value = {"value": factor * event["loss"], "best": factor * event["best_loss"]}
             self.report({"stage": stage, "quantity": quantity, **value, **event})
 
@@ -186,7 +187,7 @@ class _Work:
 
 
 #: The model, the optimum and which hyperparameters ended at a bound.
-Stage = tuple[ModelSpec, Optimum, tuple[str, ...]]
+_Stage = tuple[ModelSpec, Optimum, tuple[str, ...]]
 
 
 def _summary(optimum: Optimum) -> dict[str, Any]:
@@ -207,7 +208,7 @@ def _runaway(spec: ModelSpec) -> list[str]:
     ]
 
 
-def _stage_one(spec: ModelSpec, work: _Work) -> Stage:
+def _stage_one(spec: ModelSpec, work: _Work) -> _Stage:
     """``ℓ`` and ``λ`` by the leave-one-bag-out loss; k fixed, ℓ's first scale fixed (only its ratio to λ matters)."""
     assert spec.mediator_kernel is not None
     data, columns, model = work.data, work.columns, spec.model
@@ -225,6 +226,7 @@ def _stage_one(spec: ModelSpec, work: _Work) -> Stage:
         sizes = data.importance if sizes is None else sizes * data.importance
 
     def loss() -> Tensor:
+        """The leave-one-bag-out loss at the present ℓ and λ."""
         work.check()
         grams = mediator_grams(spec, within, columns, ell)
         return leave_one_bag_out(between, model.weights(grams, lam.raw.exp()).T, sizes)
@@ -236,7 +238,7 @@ def _stage_one(spec: ModelSpec, work: _Work) -> Stage:
     return learned, optimum, vector.at_bounds()
 
 
-def _target_gp(spec: ModelSpec, work: _Work) -> Stage:
+def _target_gp(spec: ModelSpec, work: _Work) -> _Stage:
     """``ℓ`` from Gaussian process regression of z̃ on ỹ, its amplitude then set to one; λ stays as given."""
     assert spec.mediator_kernel is not None
     fitted, optimum, hits = fit_target_gp(
@@ -247,7 +249,7 @@ def _target_gp(spec: ModelSpec, work: _Work) -> Stage:
     return replace(spec, mediator_kernel=replace(fitted.kernel, terms=terms)), optimum, hits
 
 
-def _covariate_gp(spec: ModelSpec, work: _Work) -> Stage:
+def _covariate_gp(spec: ModelSpec, work: _Work) -> _Stage:
     """``ℓ`` and ``λ`` from Gaussian process regression of the bags' mean covariates on mediators, noise variance Bλ.
 
     All covariates share ℓ; each is standardised. The embedding that W regresses is that of these covariates. λ at its
@@ -266,6 +268,7 @@ def _covariate_gp(spec: ModelSpec, work: _Work) -> Stage:
     identity = torch.eye(data.bags.count, dtype=values.dtype, device=values.device)
 
     def loss() -> Tensor:
+        """Minus the log posterior density of ℓ and λ per bag."""
         work.check()
         covariance = evaluate(ell, data.mediators, data.mediators) + data.bags.count * lam.raw.exp() * identity
         factor = linalg.cholesky(covariance, "covariance of the bags' covariates")
@@ -284,7 +287,7 @@ def _covariate_gp(spec: ModelSpec, work: _Work) -> Stage:
 
 def fit_target_gp(
     kernel: KernelSpec, data: IndirectData, columns: Columns, options: LearningOptions, report: Report, check: Check
-) -> Stage:
+) -> _Stage:
     """Fit ``g ~ GP(0, ℓ)`` to ``z̃ = g(ỹ) + e`` by its evidence; the result is a model specification with kernel ℓ."""
     query = data.query_mediators
     regression = IndirectData(singletons(query), query, query, data.targets, errors=data.errors)
@@ -292,7 +295,7 @@ def fit_target_gp(
     return _evidence_stage(ModelSpec(BAG_GP, kernel, noise=0.1), work, joint=False, label="GP of z̃ on ỹ")
 
 
-def _evidence_stage(spec: ModelSpec, work: _Work, *, joint: bool, label: str = "evidence") -> Stage:
+def _evidence_stage(spec: ModelSpec, work: _Work, *, joint: bool, label: str = "evidence") -> _Stage:
     """Maximise the evidence (sparse models: the collapsed bound) over k, σ², ς², and over ℓ and λ too if ``joint``."""
     data, options, count = work.data, work.options, len(work.data.targets)
     trainable = Trainable(
@@ -313,6 +316,7 @@ def _evidence_stage(spec: ModelSpec, work: _Work, *, joint: bool, label: str = "
         objective = exact_objective(trainable, data, work.check, work.bag_gram)
 
     def log_prior() -> Tensor:
+        """The log prior per target at the present parameters."""
         return trainable.log_prior(options.prior_sd) / count
 
     if options.prior_sd > 0:
@@ -324,7 +328,7 @@ def _evidence_stage(spec: ModelSpec, work: _Work, *, joint: bool, label: str = "
     return trainable.learned(), optimum, trainable.vector.at_bounds()
 
 
-def _stochastic_stage(spec: ModelSpec, work: _Work, *, joint: bool) -> Stage:
+def _stochastic_stage(spec: ModelSpec, work: _Work, *, joint: bool) -> _Stage:
     """The same by minibatches of the ELBO; its last smoothed value stands for the bound."""
     options, count = work.options, len(work.data.targets)
     fitted = fit_stochastic(

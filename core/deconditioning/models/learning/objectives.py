@@ -31,6 +31,7 @@ def exact_objective(
     identity = torch.eye(len(data.targets), dtype=data.targets.dtype, device=data.targets.device)
 
     def loss() -> Tensor:
+        """Minus the log evidence per target at the present parameters."""
         check()
         weights, unknown = trainable.mediation(data)
         weights = identity if weights is None else weights
@@ -48,6 +49,7 @@ def collapsed_objective(trainable: Trainable, data: IndirectData, check: Check) 
     bags, prior = sort_bags(data.bags), BagPrior.of(data.bags, whole=trainable.model.mediated)
 
     def loss() -> Tensor:
+        """Minus the collapsed bound per target at the present parameters."""
         check()
         targets, projection, variances = projected(trainable, data, bags, prior, check)
         return -collapsed_bound(projection, variances, targets) / len(data.targets)

@@ -49,8 +49,8 @@ def plain_parameter(name: str, raw: Tensor, reach: float) -> Parameter:
 def _factor_parameters(prefix: str, factor: Factor, kernel: gpytorch.kernels.Kernel) -> list[Parameter]:
     result = []
     for part in factor.kind.trained(kernel):
-        apart = part.columnwise and len(factor.lengthscales) > 1
-        names = factor.columns if apart else ("+".join(factor.columns),)
+        columnwise = part.columnwise and len(factor.lengthscales) > 1
+        names = factor.columns if columnwise else ("+".join(factor.columns),)
         labels = tuple(f"{prefix} {part.label} [{name}]" for name in names)
         low, high = math.log(part.low), math.log(part.high)
         result.append(Parameter(labels, part.raw, low, high, flat_above=part.flat_above, spread=part.spread))

@@ -19,6 +19,7 @@ def learning_reporter(
     labels: list[str] = []
 
     def report(event: dict[str, Any]) -> None:
+        """Report one evaluation; ``context.check`` may raise ``Cancelled``."""
         if approximation:
             event = {**event, "quantity": f"{event['quantity']} ({approximation})"}
         if event["stage"] not in labels:

@@ -50,12 +50,13 @@ def log_densities(residual: Float[Tensor, "m t"], factor: linalg.Factor) -> Floa
 
 def averaged_objective(trainable: Trainable, repeats: Sequence[Repeats], check: Check) -> Callable[[], Tensor]:
     """``−(1/T) Σ_t log N(z̃_t; W_tᵀm̄, S_t) / M`` over all T times, each with the cells that have a value then."""
-    spec, model, place = trainable.spec, trainable.model, trainable.columns.place
-    parts = [(each, each.bag_gram or bag_gram_of(spec, each.data, place, check)) for each in repeats]
+    spec, model, located = trainable.spec, trainable.model, trainable.columns.place
+    parts = [(each, each.bag_gram or bag_gram_of(spec, each.data, located, check)) for each in repeats]
     groups = [gap_patterns(each.targets) for each in repeats]
     times = sum(len(columns) for group in groups for _, columns in group)
 
     def loss() -> Tensor:
+        """Minus the mean log evidence per target at the present parameters."""
         check()
         total = trainable.noise.new_zeros(())
         for (each, between), group in zip(parts, groups, strict=True):

@@ -31,7 +31,7 @@ _REGULARISATION_TIMES_BAGS = (1e-8, 1.0)
 #: Noises by their field of a `ModelSpec`, and what learning calls them.
 NOISES = {"noise": "noise σ²", "point_noise": "point noise ς²", "representativeness": "representativeness τ²"}
 #: W, and what it leaves unknown as a function of K̄.
-Mediation = tuple[Tensor | None, Callable[[Tensor], Tensor] | None]
+_Mediation = tuple[Tensor | None, Callable[[Tensor], Tensor] | None]
 #: How far an inducing point may travel, in standardised units.
 _REACH = 20.0
 
@@ -83,7 +83,7 @@ class Trainable:
             if spec.inducing.learned:
                 self.inducing.requires_grad_(True)
                 parameters.append(plain_parameter("inducing coordinate", self.inducing, _REACH))
-        self._frozen: Mediation | None = None
+        self._frozen: _Mediation | None = None
         self._summary: TargetSummary | None = None
         self.vector = ParameterVector(tuple(parameters))
         self._starts = [p.raw.detach().clone() for p in parameters]
@@ -132,7 +132,7 @@ class Trainable:
         """W for ``data``: None where it is the identity, a constant unless ℓ is trained too."""
         return self.mediation(data)[0]
 
-    def mediation(self, data: IndirectData) -> Mediation:
+    def mediation(self, data: IndirectData) -> _Mediation:
         """W as ``weights`` gives it, and the part of Σ that comes from ℓ, as a function of K̄ (None where there is
         none)."""
         if not self.model.mediated:
@@ -146,11 +146,11 @@ class Trainable:
             self._frozen = self._fixed(data)
         return self._frozen
 
-    def _fixed(self, data: IndirectData) -> Mediation:
+    def _fixed(self, data: IndirectData) -> _Mediation:
         with torch.no_grad():
             return self._mediated(mediator_grams(self.spec, data, self.columns), self.spec.regularisation)
 
-    def _mediated(self, grams: MediatorGrams, regularisation: float | Tensor) -> Mediation:
+    def _mediated(self, grams: MediatorGrams, regularisation: float | Tensor) -> _Mediation:
         weights = self.model.weights(grams, regularisation)
         return weights, self.model.unknown(grams, weights, regularisation)
 
@@ -174,6 +174,7 @@ class Trainable:
         """The model at the present values."""
 
         def number(value: Tensor | float) -> float:
+            """A parameter as a float."""
             return float(value.detach()) if isinstance(value, Tensor) else value
 
         spec = replace(

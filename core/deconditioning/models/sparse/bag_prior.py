@@ -52,14 +52,14 @@ class BagPrior:
     @staticmethod
     def of(bags: Bags, *, whole: bool) -> "BagPrior":
         """The prior of these bags; ``whole`` for all of K̄."""
-        own = sort_bags(bags, _SMALL_BLOCK)
+        blocks = sort_bags(bags, _SMALL_BLOCK)
         if not whole:
-            return BagPrior(own, own, False, True)
+            return BagPrior(blocks, blocks, False, True)
         if len(bags.inputs) <= MOST_POINTS:
             return BagPrior(sort_bags(bags), None, True, True)
         thin = coreset(bags, max(1, MOST_POINTS // bags.count))
         affordable = float(torch.bincount(bags.bag).double().square().sum()) <= MOST_OWN_PAIRS
-        return BagPrior(sort_bags(thin), own if affordable else None, True, False)
+        return BagPrior(sort_bags(thin), blocks if affordable else None, True, False)
 
     def __call__(
         self, kernel: gpytorch.kernels.Kernel, through: Through, check: Check = never

@@ -122,6 +122,7 @@ class SparsePosterior:
         kernel = self._kernel()
 
         def tile(part: slice) -> Moments:
+            """Moments at one part of the inputs."""
             a = self._features(kernel, inputs[part])
             lost = a.square().sum(0) - (self.q.root.T @ a).square().sum(0)
             return self.q.mean @ a, (prior_variance(kernel, inputs[part]) - lost).clamp_min(0)

@@ -29,7 +29,7 @@ from deconditioning.models.learning.parameters import (
 from deconditioning.models.task_transformed import ReducedPosterior, TaskMoments, reduced_posterior
 
 #: Data read at a time; what is kept of them is n×n.
-CHUNK = 8192
+_CHUNK = 8192
 #: How far a point may travel from the data, in units of the largest coordinate.
 _REACH = 1.5
 
@@ -74,13 +74,13 @@ class SparsePosteriorMean:
     def mean(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]:
         """``k(x, u) α``."""
         with torch.no_grad():
-            return torch.cat([self.reduced.mean(self._cross(x)[1]) for x in inputs.split(CHUNK)])
+            return torch.cat([self.reduced.mean(self._cross(x)[1]) for x in inputs.split(_CHUNK)])
 
     def variance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]:
         """``k(x, x) − k(x, u) R k(u, x)``."""
         parts = []
         with torch.no_grad():
-            for x in inputs.split(CHUNK):
+            for x in inputs.split(_CHUNK):
                 kernel, cross = self._cross(x)
                 parts.append(self.reduced.variance(cross, diagonal(kernel, x)))
         return torch.cat(parts)
@@ -93,7 +93,7 @@ def sparse_moments(
     targets: Float[Tensor, " m"],
     noise: float | Tensor,
     *,
-    chunk: int = CHUNK,
+    chunk: int = _CHUNK,
     check: Check = never,
 ) -> TaskMoments:
     """``AAᵀ``, ``Az̃`` and ``z̃ᵀz̃``, differentiable, with memory for one chunk of data whatever m is.
@@ -179,19 +179,21 @@ def sparse_objective(
     device = targets.device
     k, ell = _kernels(spec, device)
     points, noise = _points(spec, device).requires_grad_(True), log_parameter("noise σ²", spec.noise, NOISE, device)
-    reach = _REACH * max(float(inputs.abs().max()), 1e-6)
-    places = plain_parameter("point coordinate", points, reach)
+    limit = _REACH * max(float(inputs.abs().max()), 1e-6)
+    places = plain_parameter("point coordinate", points, limit)
     moving = [places]
     if hyperparameters:
         of_g = [] if spec.mediator_kernel is None else kernel_parameters("ℓ", spec.mediator_kernel, ell)
         moving = [*kernel_parameters("k", spec.kernel, k), *of_g, noise, places]
 
     def loss() -> Tensor:
+        """Minus the log evidence per datum at the present parameters."""
         value = noise.raw.exp()
         moments = sparse_moments(ell, points, inputs, targets, value, check=check)
         return -reduced_posterior(evaluate(k, points, points), moments, value)[1] / len(targets)
 
     def now() -> SparseRepresentation:
+        """The spec at the present parameters."""
         return replace(
             spec,
             locations=tuple(tuple(row) for row in points.detach().cpu().tolist()),
@@ -259,12 +261,13 @@ class _Climb:
         before, lowest = self.used, math.inf if self.best is None else -self.best.evidence / len(self.targets)
 
         def tell(event: dict[str, Any]) -> None:
+            """Report one evaluation with its restart and the best evidence of all."""
             total = self.starts * self.steps * (2 if hyperparameters else 1)
-            place = {"restart": start, "evaluation": before + event["evaluation"], "total": total}
+            progress = {"restart": start, "evaluation": before + event["evaluation"], "total": total}
             least = min(lowest, event["best_loss"])
             count = len(self.targets)
             values = {"quantity": "log evidence", "value": -count * event["loss"], "best": -count * least}
-            self.report({"stage": "evidence", **event, **place, **values, "locations": now().locations})
+            self.report({"stage": "evidence", **event, **progress, **values, "locations": now().locations})
 
         optimum = minimise(loss, vector, restarts=1, steps=self.steps, report=tell)
         self.used, self.cancelled, reached = before + optimum.evaluations, optimum.cancelled, now()

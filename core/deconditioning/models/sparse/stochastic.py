@@ -157,10 +157,10 @@ class _Climb:
         return scale * (elbo(projection, variances, targets, q) + q.divergence()) - q.divergence()
 
     def _sampled(self, data: IndirectData) -> IndirectData:
-        wanted = self.options.sampled_bags
-        if not 0 < wanted < data.bags.count:
+        size = self.options.sampled_bags
+        if not 0 < size < data.bags.count:
             return data
-        chosen = torch.randperm(data.bags.count, generator=self.generator)[:wanted].to(data.targets.device)
+        chosen = torch.randperm(data.bags.count, generator=self.generator)[:size].to(data.targets.device)
         # matched data stay indirect here: all targets are kept, some bags are not
         query = data.query_mediators.clone() if data.matched else data.query_mediators
         return replace(data, bags=data.bags.subset(chosen), mediators=data.mediators[chosen], query_mediators=query)

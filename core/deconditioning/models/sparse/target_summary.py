@@ -202,9 +202,9 @@ def _streamed(streamed: StreamedWeights, data: IndirectData, mean: float, check:
         vector += rows.T @ residual
         square += float(residual.square().sum())
     moment = moment.tril() + moment.tril(-1).T
-    u, values, seen = _small_rotation(streamed.left, moment, vector, data.bags.contamination)
-    rest = max(0.0, square - float(seen.square().sum()))
-    return TargetSummary(seen, u, values, rest, count, streamed.left_out)
+    u, values, rotated = _small_rotation(streamed.left, moment, vector, data.bags.contamination)
+    rest = max(0.0, square - float(rotated.square().sum()))
+    return TargetSummary(rotated, u, values, rest, count, streamed.left_out)
 
 
 def _add_lower(moment: Float[Tensor, "r r"], rows: Float[Tensor, "c r"]) -> None:
@@ -233,5 +233,5 @@ def _small_rotation(
 def _positive(matrix: Tensor) -> tuple[Tensor, Tensor]:
     """Eigenvalues above rounding, and their vectors."""
     values, vectors = linalg.eigen(matrix, "weights of the targets")
-    kept = int((values > torch.finfo(values.dtype).eps * values[0].clamp_min(0)).sum())
-    return values[:kept], vectors[:, :kept]
+    rank = int((values > torch.finfo(values.dtype).eps * values[0].clamp_min(0)).sum())
+    return values[:rank], vectors[:, :rank]

@@ -35,19 +35,19 @@ class ByValue:
         """
         ends = (float(np.percentile(s, _LOW)), float(np.percentile(s, _HIGH)))
         edges = np.linspace(*ends, _BINS + 1) if ends[1] > ends[0] else np.array([ends[0] - 1, ends[0] + 1])
-        place = np.clip(np.searchsorted(edges, s.ravel(), "right") - 1, 0, len(edges) - 2)
-        count = np.bincount(place, minlength=len(edges) - 1) / s.shape[1]
-        squares = np.bincount(place, np.square(standard).ravel(), len(edges) - 1) / s.shape[1]
+        bin_ = np.clip(np.searchsorted(edges, s.ravel(), "right") - 1, 0, len(edges) - 2)
+        count = np.bincount(bin_, minlength=len(edges) - 1) / s.shape[1]
+        squares = np.bincount(bin_, np.square(standard).ravel(), len(edges) - 1) / s.shape[1]
         weights = _largest_likelihood(_powers((edges[1:] + edges[:-1]) / 2), count, squares)
         return ByValue(weights, ends, mean, sd)
 
     def __call__(self, means: np.ndarray) -> np.ndarray:
         """h of predicted values at the pixels (…)."""
-        s = np.clip(standing(means, self.mean, self.sd), *self.ends)
+        s = np.clip(standardised(means, self.mean, self.sd), *self.ends)
         return np.exp(0.5 * (_powers(s) @ self.weights))
 
 
-def standing(values: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
+def standardised(values: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
     """s of values at pixels with this mean and sd."""
     return (values - mean) / np.maximum(sd, 1e-12)
 

@@ -144,14 +144,14 @@ def gains(
 ) -> list[Gain]:
     """The gain of each mixture; ``scale`` is s²."""
     of_a, of_r = known.a.T @ known.a / known.freedom, known.a.T @ known.r / known.freedom
-    own, result = known.r.square().sum(0) / known.freedom, []
+    variance_of_archive, result = known.r.square().sum(0) / known.freedom, []
     for mixture in mixtures:
         w, taper = mixture.share, coarse.taper(mixture)
         kernel = scale * coarse.gram + torch.diag(known.noise)
         gram = w * of_a * taper[coarse.cell] + (1 - w) * kernel
         cross = w * of_r * taper[fine.cell].T + (1 - w) * scale * fine.cross
         weights = _factor(gram).solve(cross)
-        variance = w * own + (1 - w) * scale * fine.prior - (weights * cross).sum(0)
+        variance = w * variance_of_archive + (1 - w) * scale * fine.prior - (weights * cross).sum(0)
         result.append(Gain(known, weights, variance.clamp_min(1e-12)))
     return result
 

@@ -30,6 +30,7 @@ def residuals_of_archive(setting: Setting, choice: Choice) -> Residuals:
     correlation = correlation_of_errors(standard, days_of(setting.training.dates))
 
     def draw(count: int, generator: torch.Generator) -> Float[Tensor, "count P"]:
+        """Standardised errors (count, P)."""
         return _draw(setting, choice, method, count, generator)
 
     return Residuals(draw, correlation, of_archive=True)
@@ -45,27 +46,29 @@ def _draw(
     kernel, means = scale * kernel.to(device), scale * setting.project.T @ means.to(device)
     amplitudes = _amplitudes(setting, choice, count, generator)
     result, targets = torch.full((count, pixels), torch.nan, dtype=torch.float64), None
-    for place, fine in setting.tiles(never):
+    for tile, fine in setting.tiles(never):
         known = anomalies(coarse, fine, every)
         part = math.sqrt(share / known.freedom)
         if targets is None:
-            own = part * torch.stack([amplitudes(int(c)) @ known.a[:, j] for j, c in enumerate(coarse.cell)])
-            targets = means + own + _noise(setting, choice, known, count, generator)
-        prior = kernel[place].T.clone()
+            archive_part = part * torch.stack([amplitudes(int(c)) @ known.a[:, j] for j, c in enumerate(coarse.cell)])
+            targets = means + archive_part + _noise(setting, choice, known, count, generator)
+        prior = kernel[tile].T.clone()
         for cell in torch.unique(fine.cell):
             inside = fine.cell == cell
             prior[:, inside] += part * amplitudes(int(cell)) @ known.r[:, inside]
         gain = method(coarse, fine, every)
-        result[:, torch.as_tensor(place)] = ((prior - targets.T @ gain.weights) / gain.variance.sqrt()).cpu()
+        result[:, torch.as_tensor(tile)] = ((prior - targets.T @ gain.weights) / gain.variance.sqrt()).cpu()
     return result
 
 
 def _noise(setting: Setting, choice: Choice, known, count: int, generator: torch.Generator) -> Float[Tensor, "M D"]:
     """The noise of the coarse values that the gain assumes."""
     share = choice.mixture.share
-    own = share * known.a.square().sum(0) / known.freedom + (1 - share) * choice.scale * setting.coarse.gram.diagonal()
-    draws = normal((len(own), count), generator).to(own)
-    return math.sqrt(NOISE * float(own.mean())) * draws
+    variance = (
+        share * known.a.square().sum(0) / known.freedom + (1 - share) * choice.scale * setting.coarse.gram.diagonal()
+    )
+    draws = normal((len(variance), count), generator).to(variance)
+    return math.sqrt(NOISE * float(variance.mean())) * draws
 
 
 def _amplitudes(setting: Setting, choice: Choice, count: int, generator: torch.Generator):

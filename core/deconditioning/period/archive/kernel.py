@@ -68,6 +68,7 @@ def composite_objective(
     assert between is not None
 
     def loss() -> Tensor:
+        """The negative mean log density at the present parameters."""
         check()
         weights, unknown = trainable.mediation(known.data)
         if weights is None:
@@ -107,6 +108,7 @@ def learn_composite(
     count = len(known.targets)
 
     def tell(event: dict[str, Any]) -> None:
+        """Report one evaluation; ``context.check`` may raise ``Cancelled``."""
         context.check()
         context.report(
             step=event["evaluation"], total=event["total"],

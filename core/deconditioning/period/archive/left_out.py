@@ -68,6 +68,7 @@ def mixed(choice: Choice, coarse: CoarseSide, some: FineSide, parts: int) -> Met
     scales[int(np.arange(count).sum())] = choice.scale
 
     def gain(coarse: CoarseSide, fine: FineSide, rows: np.ndarray) -> Gain:
+        """The gain of the mixture from the training times ``rows``."""
         return gains(coarse, fine, anomalies(coarse, fine, rows), scales[int(rows.sum())], [choice.mixture])[0]
 
     return gain

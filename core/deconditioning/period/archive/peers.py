@@ -89,8 +89,8 @@ def peers(series: Series, training: Training, seasons: Seasons, parts: int, chec
         check()
         errors = _left_out(known, method, parts)
         blocks = _left_out(known, method, BLOCKS)
-        own = torch.as_tensor(blocks[:, np.isfinite(blocks[0])])
-        crps = gaussian_crps(own, own.square().mean(0).sqrt())
+        block_errors = torch.as_tensor(blocks[:, np.isfinite(blocks[0])])
+        crps = gaussian_crps(block_errors, block_errors.square().mean(0).sqrt())
         result[name] = Peer(method(known, every, *at), np.sqrt((errors**2).mean(0)), crps, problem)
     return result
 

@@ -13,7 +13,7 @@ from deconditioning.engine.reporting import NoReport, Stopwatch
 from deconditioning.errors import Check
 from deconditioning.fields.times import MONTHS
 from deconditioning.models.learning.repeats import gap_patterns
-from deconditioning.period.archive.by_value import ByValue, standing
+from deconditioning.period.archive.by_value import ByValue, standardised
 from deconditioning.period.archive.day import DayFactor
 from deconditioning.period.archive.gain import FineSide
 from deconditioning.period.archive.joint import residuals_of_archive
@@ -112,19 +112,19 @@ def _predicted(setting: Setting, method: Method, ratio: float, check: Check) -> 
     result = _Predicted(np.full((len(series), pixels), np.nan), np.full((len(groups), pixels), np.nan),
                         np.zeros(len(series), dtype=int), np.zeros(len(every)))  # fmt: skip
     count = 0
-    for place, fine in setting.tiles(check):
+    for tile, fine in setting.tiles(check):
         errors, variance = left_out_errors(coarse, fine, method, setting.parts)
         sd, whole = spread_of(errors, variance, ratio), method(coarse, fine, every)
         result.squares += (errors / sd).square().sum(1).cpu().numpy()
-        count += len(place)
+        count += len(tile)
         for n, (rows, times) in enumerate(groups):
             all_there = len(rows) == len(coarse.cell)
             gain = whole if all_there else method(coarse.of(rows), fine.of(rows), every)
             at = times.cpu().numpy()
             result.spread_of[at] = n
-            result.means[np.ix_(at, place)] = gain.mean(design[at], z[times][:, rows]).cpu().numpy()
+            result.means[np.ix_(at, tile)] = gain.mean(design[at], z[times][:, rows]).cpu().numpy()
             more = ratio * (gain.variance - whole.variance).clamp_min(0)
-            result.spreads[n, place] = (sd.square() + more).sqrt().cpu().numpy()
+            result.spreads[n, tile] = (sd.square() + more).sqrt().cpu().numpy()
     result.squares /= count
     return result
 
@@ -147,7 +147,7 @@ def _by_value(setting: Setting, some: FineSide, left_out: tuple[Tensor, Tensor],
     errors, variance = left_out
     standard = (errors / spread_of(errors, variance)).cpu().numpy() / g[:, None]
     y, fine, grid = some.y.cpu().numpy(), setting.training.fine, setting.series.problem.on_grid
-    s = standing(y - errors.cpu().numpy(), y.mean(0), y.std(0))
+    s = standardised(y - errors.cpu().numpy(), y.mean(0), y.std(0))
     return ByValue.fit(standard, s, grid(fine.mean(0)), grid(fine.std(0)))
 
 

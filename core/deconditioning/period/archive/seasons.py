@@ -77,8 +77,8 @@ def _farthest(known: Sequence[float], used: Sequence[float]) -> float:
     """How far, as a share of the year, a date of use lies from the nearest known one, at most."""
     if not len(used):
         return 0.0
-    apart = np.abs(np.subtract.outer(np.asarray(used), np.asarray(known)))
-    return float(np.minimum(apart, 1 - apart).min(axis=1).max())
+    distance = np.abs(np.subtract.outer(np.asarray(used), np.asarray(known)))
+    return float(np.minimum(distance, 1 - distance).min(axis=1).max())
 
 
 def regressed(design: np.ndarray, values: np.ndarray) -> np.ndarray:

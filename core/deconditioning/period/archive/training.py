@@ -62,23 +62,23 @@ def read_training(series: Series, archive: Fields, words: Sequence[str] = ()) ->
         notes.append(
             f"{len(shared)} times of the training period are also downscaled, so their scores are too optimistic."
         )
-    taken, how = _picker(archive.grid, problem.grid)
+    picked, how = _picker(archive.grid, problem.grid)
     notes += [f"The archive is remapped to the grid of the covariates: {how}."] if "own values" not in how else []
-    rows, kept = [], []
+    rows, usable = [], []
     for n in requested:
         values, note = convert(archive.values(name, {dim: n}), archive.check(name).units, problem.units, name)
-        row = taken(values).ravel()[problem.pixel]
+        row = picked(values).ravel()[problem.pixel]
         if np.isfinite(row).mean() >= _MOST_PIXELS:
             rows.append(row)
-            kept.append(n)
+            usable.append(n)
         notes += [note] if note and note not in notes else []
-    if len(kept) < _LEAST_TIMES:
+    if len(usable) < _LEAST_TIMES:
         raise InputError(
-            f"The archive has {len(kept)} usable times; at least {_LEAST_TIMES} are needed to learn a climatology and "
-            "a covariance: give a longer training period, or leave the archive out."
+            f"The archive has {len(usable)} usable times; at least {_LEAST_TIMES} are needed to learn a climatology "
+            "and a covariance: give a longer training period, or leave the archive out."
         )
-    fine, dates = np.stack(rows), tuple(archive.time_of(name, {dim: n}) for n in kept)
-    return _with_coarse(series, fine, tuple(labels[n] for n in kept), dates, notes)
+    fine, dates = np.stack(rows), tuple(archive.time_of(name, {dim: n}) for n in usable)
+    return _with_coarse(series, fine, tuple(labels[n] for n in usable), dates, notes)
 
 
 def _others(labels: Sequence[str], downscaled: Sequence[str]) -> list[int]:
@@ -112,7 +112,7 @@ def _with_coarse(
         )
     cells = _cell_means(series, fine)
     places = [place_matching(series.file.labels, label) for label in labels]
-    matched = [n for n, place in enumerate(places) if place is not None]
+    matched = [n for n, index in enumerate(places) if index is not None]
     if series.fine is None and len(matched) >= _LEAST_TIMES:
         coarse = np.stack([series.file.coarse(int(places[n] or 0))[problem.target_cell] for n in matched])
         whole = np.isfinite(coarse).all(axis=1) & np.isfinite(cells[matched]).all(axis=1)

@@ -22,7 +22,7 @@ from deconditioning.studies.conditional_means.circle import Circle, Moments
 
 ESTIMATES = ("standard", "shrinkage")
 #: Regularisers that are tried, as many as needed to have the best ones inside.
-GRID = tuple(10.0**power for power in np.arange(-7.0, 0.1, 0.5))
+_GRID = tuple(10.0**power for power in np.arange(-7.0, 0.1, 0.5))
 #: Size of the largest bag in units of the mean, where they are unequal.
 _LARGEST_SHARE = 20.0
 
@@ -61,7 +61,7 @@ def bag_means(spec: BagSizeSpec, generator: torch.Generator) -> tuple[Tensor, Te
     sizes, circle = spec.sizes(generator), spec.circle
     y = torch.rand(spec.bags, generator=generator, dtype=torch.float64)
     bag = torch.arange(spec.bags).repeat_interleave(sizes)
-    features = circle.waves(circle.beside(y[bag], generator)) * circle.input_scales
+    features = circle.waves(circle.draw_x(y[bag], generator)) * circle.input_scales
     total = torch.zeros(spec.bags, features.shape[1], dtype=torch.float64).index_add_(0, bag, features)
     return total / sizes[:, None], circle.waves(y) * circle.mediator_scales, sizes
 
@@ -83,7 +83,7 @@ def bag_size_errors(spec: BagSizeSpec) -> list[dict[str, Any]]:
     for name in ESTIMATES:
         first = moments_of(means, mediators, weights[name].double())
         risk, lam, epsilon = min(
-            (spec.circle.error(first, query, lam, epsilon).risk, lam, epsilon) for lam in GRID for epsilon in GRID
+            (spec.circle.error(first, query, lam, epsilon).risk, lam, epsilon) for lam in _GRID for epsilon in _GRID
         )
         scores = {"risk": risk, "lambda": lam, "epsilon": epsilon}
         more = {"bags": spec.bags, "per_bag": spec.per_bag, "unequal": spec.unequal}

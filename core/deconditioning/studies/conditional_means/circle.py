@@ -135,11 +135,11 @@ class Circle:
             psi = self.waves(y) * self.mediator_scales
             second += psi.T @ psi / samples
             if inputs:
-                x = self.beside(y, generator)
+                x = self.draw_x(y, generator)
                 cross += (self.waves(x) * self.input_scales).T @ psi / samples
         return Moments(cross, second)
 
-    def beside(self, y: Float[Tensor, " n"], generator: torch.Generator) -> Float[Tensor, " n"]:
+    def draw_x(self, y: Float[Tensor, " n"], generator: torch.Generator) -> Float[Tensor, " n"]:
         """An x for every y."""
         if not self.astray:
             return y + self.spread * torch.randn(len(y), generator=generator, dtype=torch.float64)

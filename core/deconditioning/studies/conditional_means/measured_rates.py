@@ -1,14 +1,13 @@
 """The error of the deconditional mean operator, measured along the sizes of theorem 4.2 and over all M and N."""
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
-from deconditioning.errors import InputError
+from deconditioning.errors import Check, InputError, never
 from deconditioning.studies.conditional_means.circle import Circle, Moments, OperatorError, estimate_error
 from deconditioning.studies.conditional_means.rates import Difficulty, theorem_exponents
 from deconditioning.studies.conditional_means.settings import TheoremSettings
@@ -19,8 +18,6 @@ _CONSTANT = 0.1
 _FEWEST = 20
 #: The most samples of one draw that a curve may ask for.
 _MOST_SAMPLES = 5_000_000
-
-Check = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -105,7 +102,7 @@ def schedule(settings: RateSettings) -> list[tuple[int, int]]:
     return pairs
 
 
-def measure(settings: RateSettings, check: Check = lambda: None) -> list[Measured]:
+def measure(settings: RateSettings, check: Check = never) -> list[Measured]:
     """The errors along the theorem's sizes, every one from draws of its own; ``check`` may raise to stop."""
     return [
         measure_one(settings, targets, samples, settings.seed + index, check)
@@ -114,7 +111,7 @@ def measure(settings: RateSettings, check: Check = lambda: None) -> list[Measure
     ]
 
 
-def measure_one(settings: RateSettings, targets: int, samples: int, seed: int, check: Check = lambda: None) -> Measured:
+def measure_one(settings: RateSettings, targets: int, samples: int, seed: int, check: Check = never) -> Measured:
     """One estimate at (M, N); the same numbers for the same arguments."""
     generator = _generator(seed, targets, samples)
     lam, epsilon = settings.regularisers(targets, samples)
@@ -123,7 +120,7 @@ def measure_one(settings: RateSettings, targets: int, samples: int, seed: int, c
 
 
 def measure_grid(
-    settings: RateSettings, targets: list[int], samples: list[int], check: Check = lambda: None
+    settings: RateSettings, targets: list[int], samples: list[int], check: Check = never
 ) -> list[Measured]:
     """The errors at every pair of M and N, both ascending; a larger sample holds the smaller one."""
     rows = []

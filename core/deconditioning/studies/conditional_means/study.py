@@ -22,7 +22,7 @@ from deconditioning.studies.conditional_means.settings import PAPER_PER_BAG, PAP
 
 _SPREAD = 0.5
 #: The most points a layout may hold, and the most for which the N×N estimator is computed as written.
-MOST_POINTS = 100_000
+_MOST_POINTS = 100_000
 MOST_DENSE = 5000
 GRID = 60
 
@@ -53,8 +53,8 @@ class BagLayout:
         check_seed(self.seed)
         if self.bags < 1 or self.per_bag < 1:
             raise InputError(f"{self.bags} bags of {self.per_bag} points were requested: give at least one of each.")
-        if self.points > MOST_POINTS:
-            raise InputError(f"{self.points:,} points were requested: give at most {MOST_POINTS:,} in all.")
+        if self.points > _MOST_POINTS:
+            raise InputError(f"{self.points:,} points were requested: give at most {_MOST_POINTS:,} in all.")
         for name in ("regularisation", "input_scale", "mediator_scale"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
@@ -118,6 +118,7 @@ def sample_bags(layout: BagLayout) -> BagSample:
     generator = torch.Generator().manual_seed(layout.seed)
 
     def normal(count: int) -> Tensor:
+        """``count`` standard normal numbers."""
         return torch.randn(count, generator=generator, dtype=torch.float64)
 
     y = normal(layout.bags) * 2**0.5

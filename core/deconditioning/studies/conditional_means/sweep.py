@@ -9,9 +9,9 @@ from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
 
-def row(given: dict[str, Any]) -> dict[str, Any]:
+def row(values: dict[str, Any]) -> dict[str, Any]:
     """Errors of both estimates of the embedding and of E[X | Y = y], their difference, and the latter as curves."""
-    result = compare(BagLayout(**given))
+    result = compare(BagLayout(**values))
     lines = {name: result.regressions[name].numpy() for name in ("shrinkage", "truth", "standard")}
     return {
         "shrinkage": result.embedding_rmse["shrinkage"],

@@ -50,8 +50,8 @@ class Prepared:
 
     def sums(self, method: str, settings: MethodSettings) -> Sums:
         """The method's sums, made once."""
-        own = {"kde": (settings.bandwidth, settings.reflect)}.get(method, (settings.embedding_scale,))
-        key = (method, *own)
+        arguments = {"kde": (settings.bandwidth, settings.reflect)}.get(method, (settings.embedding_scale,))
+        key = (method, *arguments)
         if key not in self._kept:
             self._kept[key] = sums_of(method, self.subjects, settings, self.base)
         return self._kept[key]
@@ -130,7 +130,7 @@ def _embeddings(
     if not isinstance(sums, UncertainSums):
         return None
     result, sizes = sums.embeddings(spec.kernel), prepared.subjects.bags.sizes
-    return result.scale, result.kept(float(sizes.min())), result.kept(float(sizes.max()))
+    return result.scale, result.share_retained(float(sizes.min())), result.share_retained(float(sizes.max()))
 
 
 @one_thread()
@@ -166,7 +166,7 @@ def ridges(subjects: Subjects, count: int = _RIDGES) -> tuple[np.ndarray, np.nda
     rows = [np.flatnonzero(subjects.owner.numpy(force=True) == index) for index in chosen]
     values = subjects.measures[:, 0].numpy(force=True)
     few = make_subjects(
-        np.concatenate([values[own] for own in rows]), np.repeat(np.arange(len(rows)), [len(own) for own in rows]),
+        np.concatenate([values[held] for held in rows]), np.repeat(np.arange(len(rows)), [len(held) for held in rows]),
         np.arange(len(rows), dtype=float),
     )  # fmt: skip
     sums = DensitySums(few)

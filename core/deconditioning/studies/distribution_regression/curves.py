@@ -46,8 +46,8 @@ def paired_tests(result: Sequence[dict[str, Any]], first: str = "gpdr", second: 
             continue
         seeds = [seed for seed in one if seed in two]
         results = [
-            {"model": name, "seed": seed, "scores": {"risk": own[seed]}}
-            for name, own in ((first, one), (second, two))
+            {"model": name, "seed": seed, "scores": {"risk": scores[seed]}}
+            for name, scores in ((first, one), (second, two))
             for seed in seeds
         ]
         a, b = np.array([one[seed] for seed in seeds]), np.array([two[seed] for seed in seeds])
@@ -66,10 +66,10 @@ def slopes(result: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Slope in n at every m, and in m at every n, of each method's mean risk: ``{model, along, fixed, slope}``."""
     out = []
     for model in dict.fromkeys(c["model"] for c in result):
-        own = [c for c in result if c["model"] == model]
+        cells = [c for c in result if c["model"] == model]
         for along, other in (("subjects", "measures"), ("measures", "subjects")):
-            for fixed in sorted({c[other] for c in own}):
-                line = sorted((c[along], c["mean"]) for c in own if c[other] == fixed)
+            for fixed in sorted({c[other] for c in cells}):
+                line = sorted((c[along], c["mean"]) for c in cells if c[other] == fixed)
                 if len(line) > 1:
                     value = slope([n for n, _ in line], [risk for _, risk in line])
                     out.append({"model": model, "along": along, "fixed": fixed, "slope": value})

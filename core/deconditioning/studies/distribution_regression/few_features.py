@@ -48,7 +48,7 @@ class Weighed:
 
     def predict(self, parts: Sequence[Float[Tensor, "q _"]], design: Float[Tensor, "q p"]) -> Float[Tensor, " q"]:
         """Expected outcomes of other subjects."""
-        return design @ self.slopes + _beside(parts, self.shares) @ self.weights
+        return design @ self.slopes + _weighted_features(parts, self.shares) @ self.weights
 
 
 def fit_parts(
@@ -61,18 +61,19 @@ def fit_parts(
         raise InputError(f"{len(parts)} parts were given: give one or two.")
 
     def loss(share: float) -> float:
+        """Minus the log evidence at the first part's share."""
         return -_fit(parts, (share, 1 - share), outcomes, design).evidence
 
     share = float(minimize_scalar(loss, bounds=_SHARES, method="bounded", options={"xatol": 1e-3}).x)
     return _fit(parts, (share, 1 - share), outcomes, design)
 
 
-def _beside(parts: Sequence[Tensor], shares: Sequence[float]) -> Float[Tensor, "n k"]:
+def _weighted_features(parts: Sequence[Tensor], shares: Sequence[float]) -> Float[Tensor, "n k"]:
     return torch.cat([share**0.5 * part for part, share in zip(parts, shares, strict=True)], dim=1)
 
 
 def _fit(parts: Sequence[Tensor], shares: tuple[float, ...], outcomes: Tensor, design: Tensor) -> Weighed:
-    features = _beside(parts, shares)
+    features = _weighted_features(parts, shares)
     known = linalg.cholesky(design.T @ design, "covariates")
     inside, rest = (v - design @ known.solve(design.T @ v) for v in (features, outcomes))
     values, vectors = linalg.eigen(inside.T @ inside, "features")
@@ -130,6 +131,7 @@ def validate_few(
         parts = features_of(method, sums, settings, rank)
 
         def predict(train: np.ndarray, held: np.ndarray, parts: tuple[Tensor, ...] = parts) -> np.ndarray:
+            """Predicted outcomes of the ``held`` subjects, learned from those of ``train``."""
             rows, others = torch.from_numpy(train), torch.from_numpy(held)
             fitted = fit_parts([part[rows] for part in parts], y[rows], design[rows])
             return fitted.predict([part[others] for part in parts], design[others]).numpy(force=True)

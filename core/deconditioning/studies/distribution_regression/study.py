@@ -42,7 +42,7 @@ LANDMARKS = {
 _NODES = 64
 _GIBBS_DRAWS = 500
 
-Posterior = Fitted | SpectralPosterior | BdrPosterior
+_Posterior = Fitted | SpectralPosterior | BdrPosterior
 
 
 @dataclass(frozen=True)
@@ -98,19 +98,19 @@ def sums_of(method: str, subjects: Subjects, settings: MethodSettings, base: Ker
         return DensitySums(subjects, "silverman_0.9", "cut" if method == CUT else settings.ends)
     if method == "kde":
         return DensitySums(subjects, settings.bandwidth, settings.ends)
-    own = base or KernelSums(subjects.bags, subjects.columns)
+    sums = base or KernelSums(subjects.bags, subjects.columns)
     if method == "gpdr":
-        return own
+        return sums
     count, prior, uncertain = LANDMARKS[method]
     landmarks = spread_landmarks(subjects, count)
-    return UncertainSums(own, landmarks, prior, settings.embedding_scale) if uncertain else LandmarkSums(
-        own, landmarks, prior
+    return UncertainSums(sums, landmarks, prior, settings.embedding_scale) if uncertain else LandmarkSums(
+        sums, landmarks, prior
     )  # fmt: skip
 
 
 def regress(
     sums: Sums, subjects: Subjects, spec: RegressionSpec, settings: MethodSettings, seed: int = 0
-) -> tuple[Posterior, NoiseDraws | None]:
+) -> tuple[_Posterior, NoiseDraws | None]:
     """The posterior of f by these sums; with Gibbs noise also its draws."""
     y, w = subjects.outcomes, subjects.covariates
     if isinstance(sums, UncertainSums):
@@ -132,7 +132,7 @@ def regress(
 
 def _regress_uncertain(
     sums: UncertainSums, subjects: Subjects, spec: RegressionSpec, settings: MethodSettings, seed: int
-) -> tuple[Posterior, NoiseDraws | None]:
+) -> tuple[_Posterior, NoiseDraws | None]:
     """Noise is learned with the embeddings at their posterior means, where the evidence has a closed form."""
     y, w = subjects.outcomes, subjects.covariates
     if settings.noise_by == "learned":
@@ -150,7 +150,7 @@ def nodes() -> tuple[np.ndarray, np.ndarray]:
     return 0.5 * (x + 1), 0.5 * w
 
 
-def posterior_risk(posterior: Posterior, truth: Callable[[np.ndarray], np.ndarray] = regression_function) -> float:
+def posterior_risk(posterior: _Posterior, truth: Callable[[np.ndarray], np.ndarray] = regression_function) -> float:
     """``∫∫ (f − f₀)² dx dΠ(f) = ∫ (E f − f₀)² + Var f dx`` over U[0, 1]: what infinitely many draws would average to.
 
     Source: Tang et al., eq. 9 and §5 (there by 100 draws).
@@ -159,7 +159,7 @@ def posterior_risk(posterior: Posterior, truth: Callable[[np.ndarray], np.ndarra
 
 
 def _risk_parts(
-    posterior: Posterior, truth: Callable[[np.ndarray], np.ndarray] = regression_function
+    posterior: _Posterior, truth: Callable[[np.ndarray], np.ndarray] = regression_function
 ) -> tuple[float, float]:
     """The posterior risk's two parts: the squared error of the posterior mean, and the posterior variance."""
     x, w = nodes()
@@ -167,7 +167,7 @@ def _risk_parts(
     return float(w @ (mean.numpy(force=True) - truth(x)) ** 2), float(w @ variance.numpy(force=True))
 
 
-def risk_by_draws(posterior: Posterior, draws: int, seed: int) -> float:
+def risk_by_draws(posterior: _Posterior, draws: int, seed: int) -> float:
     """The same from a number of posterior draws, as the paper estimates it."""
     x, w = nodes()
     points = torch.from_numpy(x)[:, None].to(posterior.outcomes)
@@ -208,10 +208,10 @@ def part(whole: Simulated, subjects: int, measures: int) -> Simulated:
     """The first subjects with their first measures of equally measured ones: what the smaller simulation draws."""
     source = whole.subjects
     size = len(source.measures) // source.count
-    kept = source.measures.reshape(source.count, size, -1)[:subjects, :measures]
+    measures_of = source.measures.reshape(source.count, size, -1)[:subjects, :measures]
     return Simulated(
         make_subjects(
-            kept.reshape(-1, kept.shape[-1]).numpy(), np.repeat(np.arange(subjects), measures),
+            measures_of.reshape(-1, measures_of.shape[-1]).numpy(), np.repeat(np.arange(subjects), measures),
             source.outcomes[:subjects].numpy(),
         ),
         whole.expected[:subjects],

@@ -35,9 +35,9 @@ def _largest(seed: int, spread: float) -> Any:
 
 
 @one_thread()
-def row(given: dict[str, Any]) -> dict[str, Any]:
+def row(values: dict[str, Any]) -> dict[str, Any]:
     """Evidence, left-out outcomes, the posterior risk of GPDR, and f."""
-    requested = SweptSettings(**given)
+    requested = SweptSettings(**values)
     prepared = prepared_at(
         SimulationSpec(requested.n, requested.m, requested.seed, requested.unequal, spread=requested.spread)
     )

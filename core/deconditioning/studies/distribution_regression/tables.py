@@ -5,7 +5,7 @@ from pathlib import Path
 
 from deconditioning.distribution_regression.subjects import Subjects
 from deconditioning.distribution_regression.table import MOST_BYTES, Roles, columns_of, open_subjects
-from deconditioning.engine.visitors.uploads import claim, digest_of, keep, kept, upload_folder
+from deconditioning.engine.visitors.uploads import claim, digest_of, keep, upload_folder, uploaded_names
 from deconditioning.errors import InputError
 
 
@@ -25,7 +25,7 @@ def keep_table(data: bytes, name: str, mark: str = "") -> str:
 
 def stored_tables(mark: str = "") -> dict[str, str]:
     """Key → file name of every table that is kept, or of those of one visitor."""
-    return kept(upload_folder() / "tables", ".csv", mark)
+    return uploaded_names(upload_folder() / "tables", ".csv", mark)
 
 
 def table_columns(key: str) -> tuple[str, ...]:

@@ -130,6 +130,7 @@ def _kernel_method(sums: Sums, subjects: Subjects, settings: MethodSettings, lea
     low, high = range_of(subjects)
 
     def predict(train: np.ndarray, held: np.ndarray) -> np.ndarray:
+        """Predicted outcomes of the ``held`` subjects, learned from those of ``train``."""
         rows, others = torch.from_numpy(train), torch.from_numpy(held)
         y, w, now, gram = subjects.outcomes[rows], subjects.covariates[rows], spec, whole
         some = _Some(sums, rows)
@@ -159,6 +160,7 @@ def _functional(subjects: Subjects, features: np.ndarray) -> Any:
     y = subjects.outcomes.numpy(force=True)
 
     def predict(train: np.ndarray, held: np.ndarray) -> np.ndarray:
+        """Predicted outcomes of the ``held`` subjects, learned from those of ``train``."""
         return fit_functional(features[train], extra[train], y[train]).predict(features[held], extra[held])
 
     return predict

@@ -166,9 +166,9 @@ class DownscalingBenchmark:
     def items(self) -> list[dict[str, Any]]:
         """One entry a fit, and one a seed and case for the interpolations; seeds outermost."""
         out: list[dict[str, Any]] = []
-        for place, seed in enumerate(self.seeds):
+        for index, seed in enumerate(self.seeds):
             for case in self.cases:
-                if place < CASES[case].get("seeds", len(self.seeds)):
+                if index < CASES[case].get("seeds", len(self.seeds)):
                     names = ("interpolation", *(model for model in self.models if _suits(model, case)))
                     out += [{"case": case, "seed": seed, "model": name, "settings": self.settings} for name in names]
         return out
@@ -269,8 +269,8 @@ def _learned(problem: DownscalingProblem, item: dict[str, Any]) -> dict[str, Any
 
 def _reaggregated(problem: DownscalingProblem, mean: np.ndarray) -> float | None:
     """RMSE of the map averaged back over the visible cells against their values, as a share of these values' sd."""
-    seen = coarse_scores(problem.plain, mean).get("seen")
-    return None if seen is None else seen["rmse"] / float(np.std(problem.plain.coarse[problem.observed]))
+    visible = coarse_scores(problem.plain, mean).get("seen")
+    return None if visible is None else visible["rmse"] / float(np.std(problem.plain.coarse[problem.observed]))
 
 
 def _spectra(problem: DownscalingProblem, spec: ModelSpec, predictive: Predictive) -> dict[str, Any] | None:

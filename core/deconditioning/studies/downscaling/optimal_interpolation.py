@@ -43,6 +43,7 @@ def optimal_interpolation(problem: DownscalingProblem) -> Predictive:
     def interpolated(
         at: list[np.ndarray], before: np.ndarray, observed: np.ndarray, length: float, ratio: float
     ) -> Any:
+        """The analysis at the points ``at`` from the ``observed`` cells."""
         points = gridpp.Points(*(each[observed] for each in centre))
         structure = gridpp.BarnesStructure(length * width, 0, 0, 5 * length * width)
         return gridpp.optimal_interpolation(
@@ -51,6 +52,7 @@ def optimal_interpolation(problem: DownscalingProblem) -> Predictive:
         )  # fmt: skip
 
     def error(chosen: tuple[float, float]) -> float:
+        """Cross-validated RMSE of a (length, ratio), standardised."""
         missed = np.empty(len(values))
         for k in range(_FOLDS):
             out = fold == k

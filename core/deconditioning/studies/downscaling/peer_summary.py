@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean, geometric_mean, median
 from typing import Any
 
-Row = Mapping[str, Any]
+_Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class PeerSummary:
     cpu_s: float | None
 
 
-def peer_summaries(rows: Sequence[Row], reference: str) -> list[PeerSummary]:
+def peer_summaries(rows: Sequence[_Row], reference: str) -> list[PeerSummary]:
     """Every method of the rows, the reference first, then by RMSE."""
-    runs: dict[str, dict[tuple[str, int], Row]] = {}
+    runs: dict[str, dict[tuple[str, int], _Row]] = {}
     for row in rows:
         if row["scores"]:
             runs.setdefault(row["model"], {})[row["case"], row["seed"]] = row
@@ -43,7 +43,7 @@ def peer_summaries(rows: Sequence[Row], reference: str) -> list[PeerSummary]:
     return sorted(made, key=lambda each: (each.model != reference, each.rmse_ratio))
 
 
-def _summary(model: str, mine: Mapping[tuple[str, int], Row], base: Mapping[tuple[str, int], Row]) -> PeerSummary:
+def _summary(model: str, mine: Mapping[tuple[str, int], _Row], base: Mapping[tuple[str, int], _Row]) -> PeerSummary:
     shared = [(mine[key], base[key]) for key in mine if key in base]
     scores = [row["scores"] for row, _ in shared]
     rmse = [row["scores"]["rmse"] / other["scores"]["rmse"] for row, other in shared]

@@ -9,7 +9,7 @@ from deconditioning.metrics.intervals import AIM
 
 #: By what share an RMSE may be above that of the best interpolation.
 _TOLERATED = 0.02
-Row = Mapping[str, Any]
+_Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class TrustSummary:
     cpu_s: float
 
 
-def trust_summary(rows: Sequence[Row], model: str, candidates: Sequence[str] = ()) -> TrustSummary | None:
+def trust_summary(rows: Sequence[_Row], model: str, candidates: Sequence[str] = ()) -> TrustSummary | None:
     """The summary of ``model``; ``candidates`` are the models that it is an average of. None without its rows."""
     mine = [row for row in rows if row["model"] == model and row["scores"]]
     if not mine:
@@ -55,6 +55,7 @@ def trust_summary(rows: Sequence[Row], model: str, candidates: Sequence[str] = (
     others = sorted({other for other, _, _ in claims})
 
     def count(chosen: Sequence[str]) -> dict[str, int]:
+        """How often each peer is among the ``chosen``."""
         return {other: sum(each == other for each in chosen) for other in others}
 
     return TrustSummary(
@@ -72,7 +73,7 @@ def trust_summary(rows: Sequence[Row], model: str, candidates: Sequence[str] = (
     )
 
 
-def _at_pixels(rows: Sequence[Row]) -> dict[tuple[str, int, str], Mapping[str, float]]:
+def _at_pixels(rows: Sequence[_Row]) -> dict[tuple[str, int, str], Mapping[str, float]]:
     """Scores at the pixels by case, seed and method."""
     known = {}
     for row in rows:
@@ -82,7 +83,7 @@ def _at_pixels(rows: Sequence[Row]) -> dict[tuple[str, int, str], Mapping[str, f
     return known
 
 
-def _claims(row: Row, at_pixels: Mapping[tuple[str, int, str], Mapping[str, float]]) -> list[tuple[str, Any, bool]]:
+def _claims(row: _Row, at_pixels: Mapping[tuple[str, int, str], Mapping[str, float]]) -> list[tuple[str, Any, bool]]:
     """The other method, the claim (better: True, worse: False, cannot tell: None), and whether the model is better."""
     result = []
     for other, claim in row.get("claims", {}).items():
@@ -93,7 +94,7 @@ def _claims(row: Row, at_pixels: Mapping[tuple[str, int, str], Mapping[str, floa
 
 
 def _beside_best(
-    row: Row, at_pixels: Mapping[tuple[str, int, str], Mapping[str, float]], candidates: Sequence[str]
+    row: _Row, at_pixels: Mapping[tuple[str, int, str], Mapping[str, float]], candidates: Sequence[str]
 ) -> float | None:
     """CRPS of a run relative to that of its most accurate candidate."""
     known = [at_pixels.get((row["case"], row["seed"], name)) for name in candidates]

@@ -120,6 +120,7 @@ def make_camera(spec: CameraSpec) -> CameraData:
     room = Room(spec.room_seed)
 
     def series(steps: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rotations (steps, 3, 3), frames without noise and with (steps, pixels)."""
         way, noise = np.random.default_rng(seed).spawn(2)
         rotations = spec.path.simulate(steps, way)
         frames = room.frames(rotations, spec.camera).reshape(steps, -1)
@@ -171,9 +172,10 @@ def camera_filter(
         raise InputError(f"The kernel Bayes filter '{method}' is unknown: choose {' or '.join(KERNELS)}.")
 
     on_states = median_kernel(states, scale) if method == "kbr_gauss" else _linear_kernel(states)
-    kept = _STATE_TOLERANCE if tolerance else 0.0
+    state_tolerance = _STATE_TOLERANCE if tolerance else 0.0
     return KernelBayesFilter(
-        states, frames, on_states, median_kernel(frames, scale), epsilon, 2 * epsilon, tolerance, kept, iterative
+        states, frames, on_states, median_kernel(frames, scale), epsilon, 2 * epsilon, tolerance, state_tolerance,
+        iterative,
     )  # fmt: skip
 
 
@@ -224,6 +226,7 @@ def _validated(
     truth = x[steps].reshape(-1, 3, 3).cpu().numpy()
 
     def error(scale: float, epsilon: float) -> float:
+        """Mean squared Frobenius distance at a scale and ε."""
         candidate = camera_filter(
             method, x[: half + 1], y[:half], scale, epsilon, settings.tolerance, settings.iterative
         )

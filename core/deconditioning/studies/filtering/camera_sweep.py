@@ -27,9 +27,9 @@ def _camera_at(spec: CameraSpec) -> CameraData:
     return make_camera(spec)
 
 
-def row(given: dict[str, Any]) -> dict[str, Any]:
+def row(values: dict[str, Any]) -> dict[str, Any]:
     """Mean angles of both kernel Bayes filters, the paper's squared distance, and the angles step by step."""
-    settings = CameraSweptSettings(**given)
+    settings = CameraSweptSettings(**values)
     data = _camera_at(camera_spec(settings))
     filters = FilterSettings(settings.scale, settings.regularisation, settings.tolerance)
     result = follow_camera(data, filters, KERNELS)

@@ -100,6 +100,7 @@ def _validated(x: torch.Tensor, y: torch.Tensor, settings: FilterSettings, check
     half = half_of(len(y))  # too few steps are refused here, not candidate by candidate
 
     def error(scale: float, epsilon: float) -> float:
+        """Error on the second half at a scale and ε."""
         return _half_error(x, y, half, replace(settings, scale=scale, regularisation=epsilon))
 
     return best_candidate(settings.scales(SCALES), settings.regularisations(EPSILONS), error, check)
@@ -272,6 +273,7 @@ def follow(
         seconds[name], means[name], words[name] = spent, result.means, result.parameters
 
     def rows(name: str) -> np.ndarray:
+        """A field of every step, stacked."""
         return torch.stack([getattr(step, name)[0] for step in steps]).cpu().numpy()
 
     return Followed(
@@ -284,10 +286,12 @@ def _around(kbr: KernelBayesFilter, steps: list[FilterState]) -> list[tuple[str,
     """The prediction before each look (none before the first: the first estimate stands there) and the smoother."""
 
     def ahead() -> torch.Tensor:
+        """Estimates of each step before its own observation."""
         weights = torch.cat([kbr.transition_weights(state.weights) for state in steps[:-1]])
         return torch.cat([kbr.estimate(steps[0].weights), kbr.estimate(weights, ahead=True)])
 
     def smoothed() -> torch.Tensor:
+        """Estimates of each step given the whole series."""
         return kbr.estimate(torch.cat(kbr.smooth(steps)))
 
     return [

@@ -22,7 +22,7 @@ from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
 #: Steps of a small picture.
-STEPS = 60
+_STEPS = 60
 
 
 @lru_cache(maxsize=4)
@@ -31,23 +31,23 @@ def _problem_at(system: RotationSystem, train: int, test: int, seed: int) -> Fil
     return replace(rotation_problem(system, train, test, seed), others={})
 
 
-def _settings_at(given: dict[str, Any]) -> tuple[FilterProblem, FilterSettings]:
+def _settings_at(values: dict[str, Any]) -> tuple[FilterProblem, FilterSettings]:
     """The series and the filter of these settings."""
-    settings = SweptSettings(**given)
+    settings = SweptSettings(**values)
     problem = _problem_at(system_of(settings), settings.train, settings.test, settings.seed)
     return problem, FilterSettings(settings.scale, settings.regularisation, settings.tolerance)
 
 
-def row(given: dict[str, Any]) -> dict[str, Any]:
+def row(values: dict[str, Any]) -> dict[str, Any]:
     """Error on the second half of the training steps, on the series that is followed, and the first coordinate."""
-    problem, settings = _settings_at(given)
+    problem, settings = _settings_at(values)
     result = follow(problem, settings)
     entry: dict[str, Any] = {"mse": result.errors["kbr"], "ms": 1000 * result.seconds["kbr"]}
     try:
         entry["validation"] = validation_error(problem, settings)
     except InputError:
         entry["validation"] = None  # too few steps to be halved
-    steps = np.arange(1, min(STEPS, len(result.truth)) + 1)
+    steps = np.arange(1, min(_STEPS, len(result.truth)) + 1)
     lines = {"filter": result.means["kbr"][: len(steps), 0], "truth": result.truth[: len(steps), 0]}
     return entry | {"picture": small_lines(steps, lines)}
 

@@ -24,7 +24,7 @@ from deconditioning.studies.kernel_bayes.study import GaussianProblem
 
 _RULES = ("kbr", "kbr_a", "dme")
 #: δ of kernel Bayes' rule, and ε of the DME.
-STEPS = tuple(10.0 ** (-0.5 * i) for i in range(33))
+_STEPS = tuple(10.0 ** (-0.5 * i) for i in range(33))
 #: The first regularisation, ε of kernel Bayes' rule and λ of the DME.
 FIRST = 1e-3
 #: Below this sum of weights there is no mean to speak of.
@@ -51,7 +51,7 @@ def prior_effect(
     *,
     scale: float = KernelBayesSettings.scale.default,
     shift: float = 1.0,
-    steps: Sequence[float] = STEPS,
+    steps: Sequence[float] = _STEPS,
 ) -> PriorEffect:
     """Every rule at every δ; ``scale`` of the lengthscales in median distances, ``shift`` of the prior in its own sd.
 

@@ -35,7 +35,7 @@ PRINTED = "kbr_printed"
 LEAST_SQUARES, FOLDED, FOLDED_OWN = "kde_lscv", "kbr_cv", "kbr_cv_own"
 _OTHERS = (THEOREM, PRINTED, LEAST_SQUARES, FOLDED, FOLDED_OWN)
 #: Draws kept by rejection ABC, the best given the truth, and how many are simulated by default.
-KEPT, SIMULATIONS = (10, 30, 100, 300, 1000), ComparisonSettings.simulations.default
+_KEPT, _SIMULATIONS = (10, 30, 100, 300, 1000), ComparisonSettings.simulations.default
 #: Bandwidths that density estimation may choose from (the paper's).
 BANDWIDTHS = tuple(2.0 * i for i in range(1, 11))
 
@@ -208,6 +208,7 @@ def least_squares_score(points: np.ndarray, bandwidth: float, unit: float = (2 *
     square, count, dimension = cdist(points, points, "sqeuclidean"), *points.shape
 
     def kernel(width: float) -> np.ndarray:
+        """The kernel (n, n) of this bandwidth, scaled."""
         return np.exp(dimension * np.log(unit / width) - 0.5 * square / width**2)
 
     others = kernel(bandwidth)
@@ -221,15 +222,15 @@ def validated_bandwidth(problem: GaussianProblem) -> float:
     return min(BANDWIDTHS, key=lambda h: least_squares_score(joint, h, BANDWIDTHS[-1]))
 
 
-def rejection_means(problem: GaussianProblem, simulations: int = SIMULATIONS) -> tuple[np.ndarray, int]:
+def rejection_means(problem: GaussianProblem, simulations: int = _SIMULATIONS) -> tuple[np.ndarray, int]:
     """Rejection ABC from one pool of simulations for all y: the mean of the nearest, their number the best given the
     truth, which is returned too."""
     exact = problem.posterior(problem.tests)[0]
     u, simulated = simulate(problem, simulations)
-    allowed = [kept for kept in KEPT if 2 * kept <= simulations] or [max(1, simulations // 2)]
+    allowed = [nearest for nearest in _KEPT if 2 * nearest <= simulations] or [max(1, simulations // 2)]
     order = _nearest(problem.tests, simulated, max(allowed))
-    result = {kept: u[order[:, :kept]].mean(1) for kept in allowed}
-    errors = {kept: _error(means, exact) for kept, means in result.items()}
+    result = {nearest: u[order[:, :nearest]].mean(1) for nearest in allowed}
+    errors = {nearest: _error(means, exact) for nearest, means in result.items()}
     best = min(errors, key=errors.__getitem__)
     return result[best], best
 
@@ -285,7 +286,7 @@ def _error(result: np.ndarray, exact: np.ndarray) -> float:
 
 @one_thread()
 def compare_rules(
-    spec: GaussianSpec, methods: tuple[str, ...] = METHODS, simulations: int = SIMULATIONS,
+    spec: GaussianSpec, methods: tuple[str, ...] = METHODS, simulations: int = _SIMULATIONS,
     rule: Mapping[str, float] | None = None,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """One run of every method over all test y: mean square error ``mse`` of the posterior mean, ``embedding_mse`` of
@@ -314,8 +315,8 @@ def compare_rules(
                 f"bandwidth {number(bandwidth, 6)} by least-squares cross-validation",
             )
         elif name == "abc":
-            means, kept = rejection_means(problem, simulations)
-            words = f"{simulations} simulations, the nearest {kept}, the best of {KEPT} given the truth"
+            means, nearest = rejection_means(problem, simulations)
+            words = f"{simulations} simulations, the nearest {nearest}, the best of {_KEPT} given the truth"
         else:
             weights, kernels, words = _by_kernels(problem, name, rule or {})
             means = (weights.T @ kernels.inputs).numpy()

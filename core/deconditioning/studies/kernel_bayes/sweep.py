@@ -35,9 +35,9 @@ def problem_at(spec: GaussianSpec) -> GaussianProblem:
 
 
 @one_thread()
-def row(given: dict[str, Any]) -> dict[str, Any]:
+def row(values: dict[str, Any]) -> dict[str, Any]:
     """Error of the posterior mean against the exact one, that of left-out states, and the posterior."""
-    settings = KernelBayesSettings(**given)
+    settings = KernelBayesSettings(**values)
     few = settings.dimension in FEW
     problem = problem_at(gaussian_spec(settings, 1 if few else OBSERVATIONS))
     rule = replace(
@@ -58,8 +58,8 @@ def _one(problem: GaussianProblem, rule: KernelBayes, settings: KernelBayesSetti
     }
     if problem.spec.dimension > 1:
         return entry
-    reach = 3.2 * float(np.sqrt(problem.xx[0, 0]))
-    grid = np.linspace(-reach, reach, _POINTS)[:, None]
+    limit = 3.2 * float(np.sqrt(problem.xx[0, 0]))
+    grid = np.linspace(-limit, limit, _POINTS)[:, None]
     lines = {
         "embedding": sample.at(torch.from_numpy(grid)).numpy(),
         "exact": exact_embedding(problem, y, grid, rule.kernel),

@@ -43,7 +43,7 @@ from deconditioning.studies.likelihood_free.settings import NUMBERS, PROBLEMS, K
 
 #: Matrices of more simulations than this gain by several threads.
 SMALL = 500
-_GAMMA, _NORMAL, _PREDATORS = PROBLEMS
+_GAMMA, _NORMAL, _ = PROBLEMS
 
 
 @lru_cache(maxsize=16)

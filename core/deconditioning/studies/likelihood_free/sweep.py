@@ -41,9 +41,9 @@ def _simulation_key(settings: SweptSettings) -> tuple[str, tuple[float, ...], in
     return settings.problem, numbers_of(settings), settings.simulations, settings.seed
 
 
-def row(given: dict[str, Any]) -> dict[str, Any]:
+def row(values: dict[str, Any]) -> dict[str, Any]:
     """log q̄, the posterior mean's and interval's errors where the posterior is known, and its quantiles."""
-    settings = SweptSettings(**given)
+    settings = SweptSettings(**values)
     requested, seed, method = _simulation_key(settings), settings.seed, settings.method
     problem, simulations, guards = _simulated(*requested)
     kernels = _learned(*requested) if settings.by_q else kernels_at(settings, guards)
@@ -71,9 +71,9 @@ def _quantiles(inference: Inference, method: str) -> dict[str, Any]:
     return small_lines(_LEVELS, lines)
 
 
-def _by_hand(given: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def _by_hand(values: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Hyperparameters no longer follow q̄ where one of them is swept."""
-    return given | {"by_q": given["by_q"] and not set(names) & set(HYPERPARAMETERS)}
+    return values | {"by_q": values["by_q"] and not set(names) & set(HYPERPARAMETERS)}
 
 
 SWEEP = Study(

@@ -26,7 +26,7 @@ PRIORS: dict[str, tuple[tuple[float, float, float], ...]] = {
     "centre": ((1.0, 0.0, 0.25),),
     "two hills": ((0.5, -0.55, 0.12), (0.5, 0.5, 0.15)),
 }
-GRID = 400
+_GRID = 400
 
 
 def prior_density(name: str, y: np.ndarray, half_width: float) -> np.ndarray:
@@ -105,7 +105,7 @@ def posterior_of_y(
         near = evaluate(k, inputs, torch.tensor([[x]], dtype=torch.float64))[:, 0]
     weights = deconditional_weights(*grams, regularisation, second_regularisation)
     kernel_mean = posterior_embedding(weights, near, draws, ell)
-    grid = torch.linspace(-spec.half_width, spec.half_width, GRID, dtype=torch.float64)[:, None]
+    grid = torch.linspace(-spec.half_width, spec.half_width, _GRID, dtype=torch.float64)[:, None]
     density = exact_density(line, prior, x, grid[:, 0].numpy())
     truth = KernelMean(grid, torch.from_numpy(density) * float(grid[1] - grid[0]), ell).normalised()
     chosen, lost = np.empty(0), None

@@ -13,11 +13,11 @@ from deconditioning.sweeps import Score
 _THIN = 8
 
 
-def row(given: dict[str, Any]) -> dict[str, Any]:
+def row(values: dict[str, Any]) -> dict[str, Any]:
     """The distance of the deconditional embedding from the exact one, the moments of its herded samples, and both."""
     posterior = posterior_of_y(
-        line_at(given), str(given["prior"]), given["x"], kernel_at(given, "k", "x"),
-        kernel_at(given, "l", "y"), given["regularisation"], given["second_regularisation"], given["herded"],
+        line_at(values), str(values["prior"]), values["x"], kernel_at(values, "k", "x"),
+        kernel_at(values, "l", "y"), values["regularisation"], values["second_regularisation"], values["herded"],
     )  # fmt: skip
     lines = {"embedding": posterior.embedding[::_THIN], "exact": posterior.exact[::_THIN]}
     entry: dict[str, Any] = {"distance": posterior.distance, "negative": posterior.mean.negative}

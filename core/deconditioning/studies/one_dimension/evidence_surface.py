@@ -103,15 +103,18 @@ def _evaluator(line: Line, tied: bool) -> Callable[[ModelSpec], float]:
 
     @lru_cache(maxsize=64)
     def gram(kernel: KernelSpec) -> Any:
+        """k among the points."""
         with torch.no_grad():
             return evaluate(kernel.build(COLUMNS.inputs), x, x)
 
     @lru_cache(maxsize=64)
     def mediation(model: NamedModel, kernel: KernelSpec, regularisation: float) -> Any:
+        """W and the noise of the mediation."""
         bare = ModelSpec(model, kernel, kernel, regularisation, 0.0)
         return weights_and_noise(bare, data, COLUMNS)
 
     def at(spec: ModelSpec) -> float:
+        """The log evidence of ``spec``; NaN where a matrix is singular."""
         lam = spec.noise / len(x) if tied else spec.regularisation
         try:
             weights, unknown = mediation(spec.model, spec.mediator_kernel, lam)

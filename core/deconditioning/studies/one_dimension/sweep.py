@@ -26,9 +26,9 @@ _PARAMETERS = {each.name: each for family in FAMILIES.values() if family.station
 _line = lru_cache(maxsize=4)(make_line)
 
 
-def line_at(given: dict[str, Any]) -> Line:
+def line_at(values: dict[str, Any]) -> Line:
     """The problem at these settings, cached while only its model moves."""
-    return _line(line_spec(given))
+    return _line(line_spec(values))
 
 
 def further_parameters(kind: type[LineProblem], view: str) -> dict[str, setting.Setting[Any]]:
@@ -51,38 +51,38 @@ def _having(parameter: str) -> tuple[str, ...]:
     return tuple(name for name, family in FAMILIES.items() if parameter in {each.name for each in family.parameters})
 
 
-def line_spec(given: dict[str, Any]) -> LineSpec:
+def line_spec(values: dict[str, Any]) -> LineSpec:
     """The problem's settings; edits of points that it does not draw are left out."""
     names = ("n", "m", "simulation", "target", "input_noise", "target_noise", "seed")
-    first = Edits.from_text(given["first_edits"]).possible(given["n"])
-    second = Edits.from_text(given["second_edits"]).possible(given["m"])
-    return LineSpec(**{name: given[name] for name in names}, first_edits=first.text, second_edits=second.text)
+    first = Edits.from_text(values["first_edits"]).possible(values["n"])
+    second = Edits.from_text(values["second_edits"]).possible(values["m"])
+    return LineSpec(**{name: values[name] for name in names}, first_edits=first.text, second_edits=second.text)
 
 
-def kernel_at(given: dict[str, Any], key: str, column: str) -> KernelSpec:
-    """The kernel of ``given``, whose settings begin with ``key`` ("k" or "l"), on one ``column``.
+def kernel_at(values: dict[str, Any], key: str, column: str) -> KernelSpec:
+    """The kernel of ``values``, whose settings begin with ``key`` ("k" or "l"), on one ``column``.
 
     Raises ``InputError`` for an unknown family.
     """
-    family = str(given[f"{key}_family"])
+    family = str(values[f"{key}_family"])
     if family not in FAMILIES:
         raise InputError(f"The kernel '{family}' is unknown: choose among {', '.join(FAMILIES)}.")
-    parameters = {each.name: given[f"{key}_{each.name}"] for each in FAMILIES[family].parameters}
-    factor = Factor(family, (column,), (given[f"{key}_scale"],), parameters)
-    return KernelSpec((Term((factor,), given[f"{key}_size"]),))
+    parameters = {each.name: values[f"{key}_{each.name}"] for each in FAMILIES[family].parameters}
+    factor = Factor(family, (column,), (values[f"{key}_scale"],), parameters)
+    return KernelSpec((Term((factor,), values[f"{key}_size"]),))
 
 
-def model_at(given: dict[str, Any]) -> ModelSpec:
-    """The model of ``given``: its method, k on x, ℓ on y, λ and σ².
+def model_at(values: dict[str, Any]) -> ModelSpec:
+    """The model of ``values``: its method, k on x, ℓ on y, λ and σ².
 
     Raises ``InputError`` for a method that is no conditioning (impute, cascade), as it has no λ to sweep.
     """
-    model = METHODS.get(str(given["method"]))
+    model = METHODS.get(str(values["method"]))
     if model is None:
         offered = [name for name, result in METHODS.items() if result]
-        raise InputError(f"The method '{given['method']}' cannot be swept: choose among {', '.join(offered)}.")
-    k, ell = kernel_at(given, "k", "x"), kernel_at(given, "l", "y")
-    return ModelSpec(model, k, ell, given["regularisation"], given["noise"])
+        raise InputError(f"The method '{values['method']}' cannot be swept: choose among {', '.join(offered)}.")
+    k, ell = kernel_at(values, "k", "x"), kernel_at(values, "l", "y")
+    return ModelSpec(model, k, ell, values["regularisation"], values["noise"])
 
 
 def row(given: dict[str, Any]) -> dict[str, Any]:

@@ -12,14 +12,14 @@ from deconditioning.studies.sweeping import Study
 from deconditioning.sweeps import Score
 
 
-def row(given: dict[str, Any]) -> dict[str, Any]:
+def row(values: dict[str, Any]) -> dict[str, Any]:
     """The share of f's variance that comes back, the RMSEs of f and of its conditional mean, f and what came back."""
-    line, k = line_at(given), kernel_at(given, "k", "x")
+    line, k = line_at(values), kernel_at(values, "k", "x")
     operators = Operators(
-        line, k, kernel_at(given, "l", "y"), given["regularisation"], given["second_regularisation"]
+        line, k, kernel_at(values, "l", "y"), values["regularisation"], values["second_regularisation"]
     )  # fmt: skip
-    own = (line.spec.f(line.inputs.numpy()), line.truth.numpy())
-    result = round_trip(operators, *(drawn_function(line, k, given["draw"]) if given["drawn"] else own))
+    usual = (line.spec.f(line.inputs.numpy()), line.truth.numpy())
+    result = round_trip(operators, *(drawn_function(line, k, values["draw"]) if values["drawn"] else usual))
     spread = max(float(np.std(result.function)), 1e-300)
     return {
         "lost": result.lost,

@@ -43,7 +43,7 @@ class Comparison:
         return all(self._one(part.split(), numbers) for part in self.comparison.split(" and "))
 
     def _one(self, words: list[str], numbers: Mapping[str, float]) -> bool:
-        places = [place for place, word in enumerate(words) if word in _COMPARE]
+        places = [index for index, word in enumerate(words) if word in _COMPARE]
         if len(places) != 1:
             raise InputError(
                 f"'{self.comparison}' does not have exactly one of <, <=, > and >=: write one comparison per part."
@@ -107,7 +107,7 @@ class Claim:
         return self._filled(self.missing_template)
 
     def _filled(self, template: str) -> str:
-        values = {name: _written(self.numbers[name], query.format) for name, query in self.queries}
+        values = {name: _formatted(self.numbers[name], query.format) for name, query in self.queries}
         return template.format(**values)
 
     @cached_property
@@ -128,7 +128,7 @@ class Claim:
         return Verdict.PARTLY if any(held) else Verdict.FAILS
 
 
-def _written(number: float, form: str) -> str:
+def _formatted(number: float, form: str) -> str:
     return format(number, form).replace("-", "−").replace("%", " %")
 
 

@@ -2,7 +2,7 @@
 
 from deconditioning.studies.replicated.claims import Claim, Replicated, Verdict
 
-HEAD = """# Replicated?
+_HEAD = """# Replicated?
 
 Every table and figure of the five publications: the claim, our result, and whether the claim holds. Numbers come from
 the files of `data/benchmarks`, claims from `data/replicated.toml`. The comparisons below each claim decide: it
@@ -16,7 +16,7 @@ shows the same. This file is written by
 
 def to_markdown(replicated: Replicated) -> str:
     """The whole document: counts, then one list a text."""
-    lines = [HEAD, f"| text | {' | '.join(Verdict)} |", f"|---|{'---|' * len(Verdict)}"]
+    lines = [_HEAD, f"| text | {' | '.join(Verdict)} |", f"|---|{'---|' * len(Verdict)}"]
     for text in (*replicated.texts, None):
         counts = replicated.counts(text)
         name = "**all**" if text is None else replicated.texts[text]

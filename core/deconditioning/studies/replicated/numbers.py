@@ -14,7 +14,7 @@ from deconditioning.errors import InputError
 FOLDER = bundled("benchmarks")
 #: What tells one draw from another, beside its model.
 _ABOUT = ("case", "matching", "seed", "dimension", "size", "way", "observed", "simulations", "system", "train")
-Row = Mapping[str, Any]
+_Row = Mapping[str, Any]
 _OF_VALUES: dict[str, Callable[[Sequence[float]], float]] = {
     "mean": mean,
     "se": lambda values: stdev(values) / len(values) ** 0.5,
@@ -43,7 +43,7 @@ class Query:
     file: str
     take: str = "mean"
     value: str = ""
-    where: Row = field(default_factory=dict)
+    where: _Row = field(default_factory=dict)
     below: Mapping[str, float] = field(default_factory=dict)
     above: Mapping[str, float] = field(default_factory=dict)
     says: str = ""
@@ -57,7 +57,7 @@ def _read(path: Path, changed: float) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _stored_rows(query: Query, folder: Path = FOLDER) -> list[Row]:
+def _stored_rows(query: Query, folder: Path = FOLDER) -> list[_Row]:
     """The rows that a query is about; ``InputError`` where its file is missing or none fits."""
     path = folder / f"{query.file}.json"
     if not path.is_file():
@@ -88,7 +88,7 @@ def stored_number(query: Query, folder: Path = FOLDER) -> float:
     return float(pairwise_wilcoxon(compared, query.value.removeprefix("scores."))[0].p_value)
 
 
-def _pairs(rows: Sequence[Row], query: Query) -> list[tuple[float, float]]:
+def _pairs(rows: Sequence[_Row], query: Query) -> list[tuple[float, float]]:
     by_draw: dict[tuple[Any, ...], dict[str, float]] = {}
     for row in rows:
         if row["model"] in query.models and row["scores"]:
@@ -97,7 +97,7 @@ def _pairs(rows: Sequence[Row], query: Query) -> list[tuple[float, float]]:
     return [(both[first], both[second]) for both in by_draw.values() if len(both) == 2]
 
 
-def _fits(row: Row, query: Query) -> bool:
+def _fits(row: _Row, query: Query) -> bool:
     return (
         all(_inside(row, key) == value for key, value in query.where.items())
         and all(_inside(row, key) < limit for key, limit in query.below.items())
@@ -106,7 +106,7 @@ def _fits(row: Row, query: Query) -> bool:
     )
 
 
-def _inside(row: Row, key: str) -> Any:
+def _inside(row: _Row, key: str) -> Any:
     """The value at a key with dots; None where there is none."""
     result: Any = row
     for part in key.split("."):

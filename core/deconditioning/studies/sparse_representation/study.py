@@ -22,7 +22,7 @@ from deconditioning.observations import IndirectData
 from deconditioning.plain_data import check_seed
 from deconditioning.studies.sparse_representation.settings import LearningSettings, ToySettings
 
-COLUMNS = ("x",)
+_COLUMNS = ("x",)
 #: Version → what it is; the last two are yardsticks, not task-transformed.
 VERSIONS = {
     "random": "Random points",
@@ -80,7 +80,7 @@ def true_model(toy: Toy, locations: np.ndarray) -> SparseRepresentation:
     """The toy's own kernel and noise at given points."""
     noise = max(toy.spec.noise**2, 1e-6)
     kernel = gaussian(("x",), (LENGTHSCALE,), VARIANCE)
-    return SparseRepresentation(tuple((float(v),) for v in locations), COLUMNS, kernel, None, noise)
+    return SparseRepresentation(tuple((float(v),) for v in locations), _COLUMNS, kernel, None, noise)
 
 
 def places_of(toy: Toy, count: int, places: str) -> np.ndarray:
@@ -167,7 +167,7 @@ def _yardstick(toy: Toy, settings: SparseSettings) -> Represented:
         model, gaussian(("x",), (LENGTHSCALE,), VARIANCE), noise=noise, inducing=Inducing(count, seed=settings.seed)
     )
     spec = spec if exact else located(spec, data.bags)
-    result = named_posterior(spec, data, Columns(COLUMNS, COLUMNS))
+    result = named_posterior(spec, data, Columns(_COLUMNS, _COLUMNS))
     places = np.empty(0) if exact else np.array(spec.inducing.locations)[:, 0]
     mean, variance = result.mean_and_variance(toy.grid)
     return Represented(mean.numpy(), variance.sqrt().numpy(), places, None, None)

@@ -20,11 +20,11 @@ def toy_at(spec: ToySpec) -> Toy:
     return make_toy(spec)
 
 
-def row(given: dict[str, Any]) -> dict[str, Any]:
+def row(values: dict[str, Any]) -> dict[str, Any]:
     """Evidence and scores against f, and f's posterior."""
-    toy = toy_at(ToySpec(given["data"], given["made_of"], given["data_noise"], given["seed"]))
-    places = places_of(toy, given["points"], str(given["places"]))
-    result = read(toy, at_hyperparameters(toy, places, given["k_scale"], given["k_size"], given["noise"]))
+    toy = toy_at(ToySpec(values["data"], values["made_of"], values["data_noise"], values["seed"]))
+    places = places_of(toy, values["points"], str(values["places"]))
+    result = read(toy, at_hyperparameters(toy, places, values["k_scale"], values["k_size"], values["noise"]))
     scores, thin = result.scores(toy), max(1, len(result.mean) // _POINTS)
     lines = {"mean": result.mean[::thin], "truth": toy.truth[::thin]}
     return {

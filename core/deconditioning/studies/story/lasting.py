@@ -18,15 +18,15 @@ from deconditioning.period.correlation import days_of
 from deconditioning.period.series import read_series
 
 #: The data set; its times that are the archive, and those that are downscaled; hours from one to the next.
-KEY, ARCHIVE, USED, STEP = "era5-uk", 168, 80, 3
+_KEY, ARCHIVE, USED, STEP = "era5-uk", 168, 80, 3
 #: Latitude and longitude of the place that is drawn.
-PLACE = (51.5, -0.25)
+_PLACE = (51.5, -0.25)
 
 
 @dataclass(frozen=True, eq=False)
 class Lasting:
     """A downscaled series: ``days`` (T,), ``errors`` (T, P) of the mean and its ``sds`` (T, P) in ``units``, the
-    correlation ``rho`` (T, T) of errors in time, and prediction and truth (T,) at `PLACE`.
+    correlation ``rho`` (T, T) of errors in time, and prediction and truth (T,) at `_PLACE`.
     """
 
     days: np.ndarray
@@ -64,15 +64,15 @@ def _rms(values: np.ndarray) -> float:
 @one_thread()
 def lasting_errors() -> Lasting:
     """Downscale the series at the kernel's starting values."""
-    fields = find(KEY).open()
+    fields = find(_KEY).open()
     spec = DownscalingSpec("t2m", ("land",), block=(8, 8), withhold=0.0)
-    series = read_series(Source(KEY), spec, lambda key: fields, [f"#{ARCHIVE}/#{ARCHIVE + USED - 1}"])
+    series = read_series(Source(_KEY), spec, lambda key: fields, [f"#{ARCHIVE}/#{ARCHIVE + USED - 1}"])
     training = read_training(series, fields, [f"#0/#{ARCHIVE - 1}"])
     result = downscale_with_archive(series, training, DownscaleSettings(model="area_to_point_gp", learn=False))
     assert series.fine is not None and result.residuals is not None
     truth = np.stack([series.fine(time) for time in range(USED)])
     sds, days, grid = np.stack([result.sd(time) for time in range(USED)]), days_of(series.dates), series.problem.grid
-    place = int(np.argmin(np.abs(grid.latitude - PLACE[0]) + np.abs(grid.longitude - PLACE[1])))
+    pixel = int(np.argmin(np.abs(grid.latitude - _PLACE[0]) + np.abs(grid.longitude - _PLACE[1])))
     flat = [each.reshape(USED, -1) for each in (result.means, truth, sds)]
     return Lasting(days, flat[0] - flat[1], flat[2], result.residuals.correlation.matrix(days),
-                   flat[0][:, place], flat[1][:, place], series.problem.units)  # fmt: skip
+                   flat[0][:, pixel], flat[1][:, pixel], series.problem.units)  # fmt: skip

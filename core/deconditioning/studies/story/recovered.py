@@ -28,7 +28,7 @@ SLOPE = 10.0
 LENGTHS = tuple(float(f"{length:.3g}") for length in np.geomspace(2.0, 400.0, 28))
 _PLACE, _HEIGHT = "km", "altitude"
 #: Families of the kernel along the line: as rough as such fields are, and smoother.
-ROUGH, SMOOTH = "matern12", "matern32"
+_ROUGH, SMOOTH = "matern12", "matern32"
 
 
 @dataclass(frozen=True)
@@ -86,11 +86,11 @@ class Recovered:
         spec = self.given.spec
         terms = tuple(replace(term, scale=term.scale * self.scale) for term in spec.kernel.terms)
         scaled = replace(spec, kernel=KernelSpec(terms), noise=spec.noise * self.scale)
-        given = posterior(
+        scaled_posterior = posterior(
             scaled, _data(self.transect, self.cells, _HEIGHT in self.given.columns.inputs), self.given.columns
         )
         centre, unit = self._unit
-        draws = given.sample(self._inputs, count, torch.Generator().manual_seed(seed))
+        draws = scaled_posterior.sample(self._inputs, count, torch.Generator().manual_seed(seed))
         return centre + unit * draws.numpy()
 
 
@@ -107,7 +107,7 @@ def off_cells(values: np.ndarray, cells: Cells) -> float:
 
 @one_thread()
 def recover(
-    transect: Transect, size: int, length: float, *, told_altitude: bool = False, family: str = ROUGH
+    transect: Transect, size: int, length: float, *, told_altitude: bool = False, family: str = _ROUGH
 ) -> Recovered:
     """The posterior from averages over ``size`` places, with a kernel of that ``family`` and ``length`` in km."""
     cells = through_cells(transect, size)
@@ -116,12 +116,12 @@ def recover(
     if told_altitude:
         terms.append(Term((Factor("linear", (_HEIGHT,), (1.0,)),), SLOPE))
     spec = ModelSpec(BAG_GP, KernelSpec(tuple(terms)), noise=NOISE)
-    given = posterior(spec, _data(transect, cells, told_altitude), columns)
-    residual, count = given.conditioning.residual, len(cells.means)
-    square = float(residual @ given.conditioning.factor.solve(residual))
+    fitted = posterior(spec, _data(transect, cells, told_altitude), columns)
+    residual, count = fitted.conditioning.residual, len(cells.means)
+    square = float(residual @ fitted.conditioning.factor.solve(residual))
     scale = square / count
-    evidence = given.evidence + 0.5 * square - 0.5 * count * (1 + math.log(scale))
-    return Recovered(transect, cells, length, given, scale, evidence)
+    evidence = fitted.evidence + 0.5 * square - 0.5 * count * (1 + math.log(scale))
+    return Recovered(transect, cells, length, fitted, scale, evidence)
 
 
 def evidence_of(transect: Transect, size: int, *, told_altitude: bool = False) -> np.ndarray:

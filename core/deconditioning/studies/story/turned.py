@@ -11,7 +11,7 @@ from deconditioning.studies.filtering.settings import KernelSettings
 from deconditioning.studies.filtering.study import TEST_SEED, FilterSettings, estimates, mse, train
 
 #: The turn that is taught (radians a step), examples, steps to follow; settings with which page Filtering opens.
-TAUGHT, EXAMPLES, STEPS = 0.3, 200, 150
+TAUGHT, _EXAMPLES, STEPS = 0.3, 200, 150
 SETTINGS = FilterSettings(KernelSettings.scale.default, KernelSettings.regularisation.default, device="cpu")
 
 
@@ -43,7 +43,7 @@ class Turned:
 def follow_turned(turn: float) -> Turned:
     """Taught on system (a), which turns by 0.3 radians a step, and set to follow one that turns by ``turn``."""
     taught = RotationSystem.named("a")
-    states, observations = taught.simulate(EXAMPLES + 1, 0)
+    states, observations = taught.simulate(_EXAMPLES + 1, 0)
     kbr = train(states, observations[:-1], SETTINGS).filter
     truth, observed = replace(taught, eta=turn).simulate(STEPS, TEST_SEED)
     steps = kbr.run(torch.as_tensor(observed[None]))

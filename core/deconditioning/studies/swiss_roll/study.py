@@ -221,8 +221,8 @@ def conditioned(
         picture = Picture(inputs, COLUMNS.inputs, data.bags, points)
         store, name = cache or (SumsStore(), "")
         return posterior_of_sums(spec, data, COLUMNS, store.parts(name, spec.kernel, picture, check))
-    given = named_posterior(spec, data, COLUMNS, check)
-    return (None, *given.mean_and_variance(inputs, check))
+    fitted = named_posterior(spec, data, COLUMNS, check)
+    return (None, *fitted.mean_and_variance(inputs, check))
 
 
 def inducing_points(roll: SwissRoll, model: NamedModel, count: int, seed: int) -> tuple[tuple[float, ...], ...]:

@@ -33,9 +33,9 @@ def _data(spec: RollSpec, pseudo: bool) -> IndirectData:
     return data_for(roll_at(spec), BAG_GP) if pseudo else roll_at(spec).data
 
 
-def row(given: dict[str, Any]) -> dict[str, Any]:
+def row(values: dict[str, Any]) -> dict[str, Any]:
     """Scores against t, evidence and left-out slices where sums are kept, and the mean along the sheet."""
-    settings = SwissRollSettings(**given)
+    settings = SwissRollSettings(**values)
     spec, model = roll_spec(settings), model_spec(settings)
     roll = roll_at(spec)
     if model.model.uses("inducing"):

@@ -37,6 +37,7 @@ def run(options: argparse.Namespace) -> None:
         spec = ClusterSpec(SimulationSpec(options.subjects, options.measures), options.clusters)
 
         def report(row: dict[str, Any]) -> None:
+            """Print the risk of one row, unless ``--quiet``."""
             if not options.quiet:
                 risk = row["scores"]["posterior_risk"]
                 say(f"{row['model']}, δ = {row['apart']:g}, seed {row['seed']}: risk {risk:.5f}")

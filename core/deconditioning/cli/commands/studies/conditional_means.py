@@ -43,9 +43,11 @@ def run(options: argparse.Namespace) -> None:
     for bags, per_bag, seed in ((*sizes, seed) for sizes in zip(options.bags, options.per_bag, strict=True)
                                 for seed in options.seeds):  # fmt: skip
         result = compare(replace(layout, bags=bags, per_bag=per_bag, seed=seed))
-        apart = {"difference": result.difference, "distance": result.distance, "bags": bags, "per_bag": per_bag}
+        differences = {"difference": result.difference, "distance": result.distance, "bags": bags, "per_bag": per_bag}
         results += [
-            Result(_NAMES[name], seed, {"rmse": rmse}, more={"embedding_rmse": result.embedding_rmse[name], **apart})
+            Result(
+                _NAMES[name], seed, {"rmse": rmse}, more={"embedding_rmse": result.embedding_rmse[name], **differences}
+            )
             for name, rmse in result.regression_rmse.items()
         ]
     more: dict[str, Any] = {}

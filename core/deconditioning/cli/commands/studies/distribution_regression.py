@@ -99,6 +99,7 @@ def _risks(options: argparse.Namespace) -> dict[str, Any]:
     spec = SimulationSpec(unequal=options.unequal, distinct=options.distinct)
 
     def report(row: dict[str, Any]) -> None:
+        """Print the risk of one row, unless ``--quiet``."""
         if not options.quiet:
             risk = row["scores"]["posterior_risk"]
             say(f"{row['model']}, n = {row['subjects']}, m = {row['measures']}, seed {row['seed']}: risk {risk:.5f}")
@@ -176,6 +177,7 @@ def _validator(options: argparse.Namespace, subjects: Any, settings: Any) -> tup
     usual = [name for name in (FEW if options.rank else PREDICTORS) if name != "kde" or len(subjects.columns) == 1]
 
     def validate(method: str, seed: int) -> Any:
+        """The cross-validated R² of one method."""
         if options.rank:
             return validate_few(subjects, settings, (method,), rank=options.rank, seed=seed, **same)[method]
         return cross_validate(subjects, settings, (method,), seed=seed, learned=not options.given, **same)[method]

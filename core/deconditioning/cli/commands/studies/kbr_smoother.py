@@ -34,5 +34,5 @@ def run(options: argparse.Namespace) -> None:
                 results.append(Result(row["model"], seed, row["scores"], message=row["message"], more=more))
             if not options.quiet:
                 say(f"{name}, T = {train}, run {seed} done")
-    given = chosen(options, ("system", "train", "test", "runs", "seeds", "tolerance"))
-    write(document(options.command, given, results, by=("system", "train", "smoothing")), options.json)
+    chosen_settings = chosen(options, ("system", "train", "test", "runs", "seeds", "tolerance"))
+    write(document(options.command, chosen_settings, results, by=("system", "train", "smoothing")), options.json)

@@ -65,8 +65,8 @@ def _of_simulator(options: argparse.Namespace, seeds: list[int]) -> tuple[list[R
     problem, results = make_problem(options.problem, options.observed, options.dimension), []
     for count in options.simulations:
         for seed in seeds:
-            given = drawn(problem, seed) if options.drawn else problem
-            result, rows = run_problem(given, count, seed, methods=_methods(options), design=options.design)
+            simulated = drawn(problem, seed) if options.drawn else problem
+            result, rows = run_problem(simulated, count, seed, methods=_methods(options), design=options.design)
             results += [_result(row) for row in rows]
             _talk(options, count, seed, rows)
             if result.simulations.discarded and not options.quiet:

@@ -41,14 +41,14 @@ def run(options: argparse.Namespace) -> None:
 
         torch.set_num_threads(1)  # matrices this small are slower on several
         line = chosen(options, [name for name in LineProblem.declared() if name not in _OTHERWISE])
-        given = chosen(options, [name for name in LineSettings.declared() if hasattr(options, name)])
-        methods = [LineSettings(method, **given).method for method in options.methods or METHODS]
+        chosen_settings = chosen(options, [name for name in LineSettings.declared() if hasattr(options, name)])
+        methods = [LineSettings(method, **chosen_settings).method for method in options.methods or METHODS]
         results = []
         for seed in options.seeds:
             problem = make_line(LineSpec(**line, seed=seed))
             for method in methods:
                 try:
-                    row = summary_of(problem, LineSettings(method, seed=seed, **given))
+                    row = summary_of(problem, LineSettings(method, seed=seed, **chosen_settings))
                 except InputError as error:
                     results.append(Result(method, seed, status="failed", message=str(error)))
                     continue
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
         device = str(choose(options.device or "auto"))
     if all(result.status != "ok" for result in results):
         raise InputError(str(results[0].message))
-    everything = {**LineSpec(**line).to_dict(), **vars(LineSettings(**given)), "seeds": options.seeds}
+    everything = {**LineSpec(**line).to_dict(), **vars(LineSettings(**chosen_settings)), "seeds": options.seeds}
     for name in ("seed", "method", "model"):
         everything.pop(name)
     write(document(options.command, {"methods": methods, **everything}, results, device=device), options.json)

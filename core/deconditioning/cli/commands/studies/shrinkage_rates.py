@@ -26,6 +26,7 @@ def run(options: argparse.Namespace) -> None:
         from deconditioning.studies.conditional_means.bag_rates import bag_size_sweep
 
         def report(row: dict[str, Any]) -> None:
+            """Print the risk of one row."""
             size = f"{row['more']['bags']} bags of {row['more']['per_bag']}"
             say(f"{row['model']}, {size}, seed {row['seed']}: risk {row['scores']['risk']:.3g}")
 

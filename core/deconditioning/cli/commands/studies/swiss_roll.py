@@ -51,10 +51,10 @@ def run(options: argparse.Namespace) -> None:
         settings = chosen(options, _SETTINGS)
         matching = roll.pop("matching", SwissRollSettings.matching.default)
         spec = BenchmarkSpec(tuple(options.models), (matching,), tuple(options.seeds), roll, settings)
-        given = {"models": spec.models, "matchings": spec.matchings, "seeds": spec.seeds}
+        design = {"models": spec.models, "matchings": spec.matchings, "seeds": spec.seeds}
         device = str(choose(options.device))
         benchmark = benchmark_task(
-            {**given, "roll": roll, "settings": settings}, Context(on_report=Progress(options.quiet))
+            {**design, "roll": roll, "settings": settings}, Context(on_report=Progress(options.quiet))
         )
     results = [_result(row) for row in benchmark["rows"]]
     if all(result.status != "ok" for result in results):
