@@ -18,7 +18,7 @@ from pages.story.step import Control, Guess, Link, Question, Shown, Step, number
 #: The numbers with which page Kernel Bayes' rule opens in one dimension.
 SEED, PAIRS, PRIOR, LOOK = 26, 200, 200, 4.0
 SCALE, EPSILON, _DELTA, _BANDWIDTH = 1.0, 5e-5, 1e-4, 0.7
-EXAMPLES = (20, 40, 80, 200, 400, 800)
+_EXAMPLES = (20, 40, 80, 200, 400, 800)
 #: Steps of the series that are drawn.
 DRAWN = 40
 SOURCE = "Fukumizu, Song and Gretton 2013, §3.2 and §4.3"
@@ -250,7 +250,7 @@ STEPS = (
     Step(
         "Track a hidden state",
         "Applied at every step, the rule tracks a state that is never observed directly.",
-        Control("Number of examples", options=EXAMPLES, value=200),
+        Control("Number of examples", options=_EXAMPLES, value=200),
         Question("How large is the error, in per cent of the error of the observations?", 0, 200),
         _pursuit,
     ),
