@@ -36,7 +36,7 @@ from pages.kit.layout.theme import is_dark
 from pages.kit.runs.stored_results import stored
 from pages.kit.tools.study_sweep import OnPage, offer
 
-_Estimates = dict[str, Estimates]
+_ByMethod = dict[str, Estimates]
 
 STORED = "camera.json"
 _PHRASES = {
@@ -100,7 +100,7 @@ def _panorama(spec: CameraSpec) -> np.ndarray:
     return _camera_data(spec).room.panorama()
 
 
-def summary(data: CameraData, result: _Estimates) -> None:
+def summary(data: CameraData, result: _ByMethod) -> None:
     """Who comes nearest, and what the filters say of themselves."""
     errors = {name: float(angles_between(e.rotations, data.truth).mean()) for name, e in result.items()}
     best = min(errors, key=errors.__getitem__)
@@ -120,7 +120,7 @@ def summary(data: CameraData, result: _Estimates) -> None:
             )
 
 
-def _draw(data: CameraData, result: _Estimates, shown: str, step: int, above: DeltaGenerator) -> None:
+def _draw(data: CameraData, result: _ByMethod, shown: str, step: int, above: DeltaGenerator) -> None:
     believed = result[shown].rotations[step]
     frames = {
         "hidden: the true view": data.clean[step].reshape(data.shape),
@@ -146,7 +146,7 @@ def _draw(data: CameraData, result: _Estimates, shown: str, step: int, above: De
         aside(f"The predicted weights for this frame sum to {mass[step]:.3f}.")
 
 
-def table(data: CameraData, result: _Estimates) -> None:
+def table(data: CameraData, result: _ByMethod) -> None:
     """Errors of all filters."""
     rows = {name: estimates.scores(data.truth) for name, estimates in result.items()}
     score_table(
@@ -155,7 +155,7 @@ def table(data: CameraData, result: _Estimates) -> None:
     )  # fmt: skip
 
 
-def equation(spec: CameraSpec, result: _Estimates) -> None:
+def equation(spec: CameraSpec, result: _ByMethod) -> None:
     """Both filters with today's numbers."""
     ranks = {name: result[name].ranks or (0, 0) for name in KERNELS}
     explain(
