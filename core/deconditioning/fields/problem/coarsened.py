@@ -7,6 +7,7 @@ import numpy as np
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields, Variable
 from deconditioning.fields.grids.blocks import coarse_grid, whole_blocks
+from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.pixel_shares import Shares, mostly
 from deconditioning.fields.grids.regridding import how_sampled
 from deconditioning.fields.problem.assemble import Sides, assemble
@@ -47,9 +48,7 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     coarse, shares = blocks.mean(raw[spec.target], grid.area), blocks.seen(np.isfinite(raw[spec.target]))
     blocks = blocks if spec.indirect else shares
     whole = all_finite([raw[n] for n in spec.covariates], grid.shape)
-    of_bags, of_targets = (
-        [own.mean(raw[n], grid.area) for n in spec.mediators] for own in (blocks.seen(whole), shares)
-    )
+    of_bags, of_targets = (_means(raw, spec.mediators, own, grid) for own in (blocks.seen(whole), shares))
     with_data = all_finite([coarse, *of_targets], (count,))
     can_be_bag = mostly(*blocks.valid_area(whole, grid.area)) & all_finite(of_bags, (count,))
     withheld = selected.withhold(with_data, spec)
@@ -116,6 +115,11 @@ def _check_own_grid(fields: Fields, spec: DownscalingSpec) -> None:
 
 def _cells_in(window: tuple[slice, slice], spec: DownscalingSpec) -> tuple[int, int]:
     return window[0].stop // spec.block[0], window[1].stop // spec.block[1]
+
+
+def _means(raw: dict[str, np.ndarray], names: tuple[str, ...], shares: Shares, grid: Grid) -> list[np.ndarray]:
+    """Of every variable the (cells,) means over the valid ones of the pixels that have ``shares``."""
+    return [shares.mean(raw[name], grid.area) for name in names]
 
 
 def _columns(values: list[np.ndarray], chosen: np.ndarray) -> np.ndarray:
