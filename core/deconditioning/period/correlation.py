@@ -50,6 +50,11 @@ class TimeCorrelation:
         """The share of the variance that never changes."""
         return sum(weight for weight, scale, daily in self.parts if math.isinf(scale) and not daily)
 
+    def with_single(self, share: float) -> "TimeCorrelation":
+        """The same for all but a ``share`` of the variance, which is of single times."""
+        rest = tuple((weight * (1 - share), scale, daily) for weight, scale, daily in self.parts)
+        return TimeCorrelation((*rest, (share, 0.0, False)))
+
     def to_dict(self) -> list[dict[str, Any]]:
         """Plain data."""
         return [{"weight": w, "days": s if math.isfinite(s) else "fixed", "daily": d} for w, s, d in self.parts]

@@ -13,6 +13,7 @@ from deconditioning.downscaling.prediction import picture_for
 from deconditioning.errors import never
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.families.draws import normal
+from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.spec import ModelSpec
 from deconditioning.period.correlation import TimeCorrelation
 from deconditioning.period.posterior import PixelSums, Together
@@ -62,3 +63,12 @@ def residuals_of_kernel(
         return result
 
     return Residuals(draw, correlation, of_archive=False)
+
+
+def share_of_noise(sums: PixelSums, given: Conditioning, noise: float) -> float:
+    """What the noise σ² of the targets has of a pixel's posterior variance, ``σ² |S⁻¹Wᵀc|² / var f``, on average."""
+    total = 0.0
+    for _, cross, own in sums.tiles():
+        gain = given.factor.solve(given.weights.T @ cross)
+        total += float((noise * gain.square().sum(0) / given.variance(cross, own).clamp_min(1e-24)).clamp_max(1).sum())
+    return total / sums.pixels

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 
 from deconditioning.device import choose
 from deconditioning.downscaling.run import jitter_sentence
@@ -16,7 +17,7 @@ from deconditioning.errors import InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.spec import ModelSpec
 from deconditioning.period.correlation import TimeCorrelation, correlation_of_cells, days_of
-from deconditioning.period.joint import Residuals, residuals_of_kernel
+from deconditioning.period.joint import Residuals, residuals_of_kernel, share_of_noise
 from deconditioning.period.learning import learn_pooled, spread_times
 from deconditioning.period.posterior import (
     PixelSums,
@@ -32,6 +33,8 @@ from deconditioning.period.series import Series
 if TYPE_CHECKING:
     from deconditioning.period.archive.peers import Peer
 
+#: σ² below which the noise has no part in the errors.
+_LEAST_NOISE = 1e-6
 #: Times that the correlation in time is learned from.
 _LINKED_BY = 500
 #: Bytes of the means of all times that may be held in memory.
@@ -176,15 +179,18 @@ class _Filled:
 
 
 def _residuals(series: Series, spec: ModelSpec, sums: PixelSums, groups: Sequence[Together]) -> Residuals:
-    """Joint draws of the errors, as long-lived as the evidence of the cells has them."""
+    """Joint draws of the errors, as long-lived as the evidence of the cells has them; σ² is new at every time."""
     largest = max(groups, key=lambda group: len(group.times))
     conditioning, times = largest.given, largest.times.cpu().numpy()
     constant = sum(term.scale for term in spec.kernel.terms if all(f.family == "constant" for f in term.factors))
     covariance = conditioning.weights.T @ (sums.gram - constant) @ conditioning.weights + conditioning.noise
+    covariance -= spec.noise * torch.eye(len(covariance)).to(covariance)
     some = times[np.unique(np.linspace(0, len(times) - 1, min(_LINKED_BY, len(times))).round().astype(int))]
     days = days_of([series.dates[time] for time in some])
     correlation = TimeCorrelation(((1.0, 0.0, False),))
     if len(some) > 2:
         targets = series.targets(some)[largest.rows.cpu()].to(covariance)
-        correlation = correlation_of_cells(covariance, targets, 1e-6, days)
+        correlation = correlation_of_cells(covariance, targets, max(spec.noise, _LEAST_NOISE), days)
+        if spec.noise > _LEAST_NOISE:
+            correlation = correlation.with_single(share_of_noise(sums, given, spec.noise))
     return residuals_of_kernel(spec, series.problem, sums, largest, correlation)

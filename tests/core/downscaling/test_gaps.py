@@ -52,6 +52,41 @@ def test_a_map_below_clouds_is_that_of_means_over_the_pixels_that_were_seen(fiel
     assert np.sqrt(np.mean((problem.physical_mean(found.mean) - truth) ** 2)) < 0.05 * truth.std()
 
 
+def _coast() -> tuple[DownscalingProblem, np.ndarray]:
+    """Cells matched through mean heights, which land follows; the sea has height 0 and no target. And the field."""
+    data, rng = rectilinear(40 + 0.25 * np.arange(40), 5 + 0.25 * np.arange(48)), np.random.default_rng(3)
+    sea = np.kron(rng.random((20, 24)) < 0.3, np.ones((2, 2))) > 0
+    height = np.where(sea, 0.0, 800 + 300 * rng.normal(size=sea.shape))
+    data["orog"].values[:], data["t"].values[:] = height, np.where(sea, np.nan, 290 - 0.0065 * height)
+    data["q"].values[:] = rng.normal(size=sea.shape)
+    data["q"].values[rng.random(sea.shape) < 0.1] = np.nan  # bags have gaps too
+    spec = DownscalingSpec("t", ("orog", "q"), ("orog",), block=(4, 4), withhold=0.5)
+    return make_problem(fields_from_dataset(data), spec), np.where(sea, np.nan, 290 - 0.0065 * height)
+
+
+def test_mediators_of_coasts_are_means_over_the_pixels_of_their_cell_s_mean() -> None:
+    """The mediator is a covariate: in bags and footprints its mean over their own pixels, but for one scale."""
+    problem, truth = _coast()
+    height, data = problem.inputs[:, problem.columns.index("orog")], problem.data
+    inside = data.bags.mean(height[torch.as_tensor(problem.bag_pixel)])
+    heights = (290 - np.nan_to_num(truth, nan=290)) / 0.0065
+    area = np.where(np.isfinite(truth), np.cos(np.radians(problem.grid.latitude)), 0.0).ravel()
+    mass, total = (np.bincount(problem.cell.ravel(), area * v, problem.observed.size) for v in (heights.ravel(), 1))
+    scale = problem.input_scaling.scales[problem.columns.index("orog")]
+    over_land = scale.forward((mass / total)[problem.target_cell])
+    means = np.concatenate([inside.numpy(), over_land])
+    mediators = torch.cat([data.mediators, data.query_mediators])[:, problem.mediator_columns.index("orog")].numpy()
+    slope, level = np.polyfit(means, mediators, 1)
+    np.testing.assert_allclose(mediators, level + slope * means, atol=1e-4)  # areas are differences of sines
+
+
+def test_the_slope_of_a_field_that_ends_at_coasts_is_found_through_mediators() -> None:
+    problem, truth = _coast()
+    spec = starting_spec(problem, DownscaleSettings("area_to_point_gp", local_scale=False))
+    found = problem.physical_mean(predict(spec, matched_data(problem, spec), problem).mean)
+    assert np.sqrt(np.nanmean((found - truth) ** 2)) < 0.05 * np.nanstd(truth)
+
+
 def test_warped_cells_are_honoured_where_they_were_seen_and_move_as_wholes(fields) -> None:
     problem = warped(fields[0], Warp("box-cox"))
     spec = starting_spec(problem, DownscaleSettings("area_to_point_gp", local_scale=False))

@@ -83,6 +83,21 @@ def test_behind_a_logarithm_it_is_log_normal() -> None:
     assert found.crps(truth) == pytest.approx(crps_lognormal(truth, mean, sd), rel=1e-3)
 
 
+@pytest.mark.parametrize("sd", [0.05, 1.0, 2.0, 3.0, 4.0])
+def test_the_crps_of_a_heavy_tail_is_its_integral(sd: float) -> None:
+    """∫ (F − 1)² over the logarithm of the value, one Gaussian and the same in two parts; and its closed form."""
+    scores, zero = np.array([-2.5, -1.0, 0.0, 0.4, 2.0]), np.zeros(5)
+    wanted = []
+    for z in scores:
+        below_it = quad(lambda t: norm.cdf(t) ** 2 * sd * np.exp(sd * t), -30, z, epsrel=1e-10)[0]
+        above_it = quad(lambda t: norm.sf(t) ** 2 * sd * np.exp(sd * t), z, 30, epsrel=1e-10, points=[sd, z + 1])[0]
+        wanted.append(below_it + above_it)
+    truth, part = np.exp(sd * scores), (zero, np.full(5, sd))
+    assert crps_lognormal(truth, *part) == pytest.approx(wanted, rel=1e-6)
+    for parts in (((1.0, *part),), ((0.3, *part), (0.7, *part))):
+        assert Predictive.behind(LOG, parts, (0.0, np.inf)).crps(truth) == pytest.approx(wanted, rel=3e-4)
+
+
 def test_a_value_that_is_certain_is_not_above_itself() -> None:
     mean, sure = np.array([0.0, 1.0, 2.0]), np.zeros(3)
     assert Predictive(mean, sure).exceedance(1.0).tolist() == [0, 0, 1]

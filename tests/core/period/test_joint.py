@@ -8,6 +8,7 @@ import pytest
 import torch
 from scipy.stats import gumbel_r
 
+from deconditioning.downscaling.source import Source
 from deconditioning.errors import InputError, never
 from deconditioning.fields.gridded import Fields
 from deconditioning.kernels.tiles import evaluate
@@ -27,9 +28,9 @@ from deconditioning.period.correlation import (
 )
 from deconditioning.period.dataset import period_dataset
 from deconditioning.period.run import PeriodResult, downscale_series
-from deconditioning.period.series import Series
+from deconditioning.period.series import Series, read_series
 from deconditioning.period.statistics import gumbel_level, period_draws, period_statistics, statistics_named
-from tests.core.period.made import UNLEARNED
+from tests.core.period.made import SPEC, UNLEARNED
 
 
 @pytest.fixture(scope="module")
@@ -220,6 +221,26 @@ def test_the_time_scale_of_cells_is_found_again() -> None:
     targets = np.linalg.cholesky(space) @ rng.normal(size=(30, 120)) @ np.linalg.cholesky(time).T
     found = correlation_of_cells(torch.as_tensor(space), torch.as_tensor(targets), 1e-6, days)
     assert found.parts[0][1] == pytest.approx(6, rel=0.35)
+
+
+def test_noise_of_single_times_does_not_last(fields: Fields) -> None:
+    """Cells with errors that are new at every time: ρ of the map's errors is that of dense algebra."""
+    noise, scale = 0.3, 6.0
+    whole = read_series(Source("x"), SPEC, lambda key: fields, ["#0/#59"])
+    start = downscale_series(whole, UNLEARNED.replace(noise=noise))
+    kernel, average, rng = gram_of(whole, start), averages(whole), np.random.default_rng(1)
+    constant = sum(t.scale for t in start.spec.kernel.terms if all(f.family == "constant" for f in t.factors))
+    space, lag = average @ (kernel - constant) @ average.T, np.abs(np.subtract.outer(np.arange(60.0), np.arange(60.0)))
+    lasting = np.linalg.cholesky(np.exp(-lag / scale)) @ rng.normal(size=(60, 20)) @ np.linalg.cholesky(space).T
+    values = whole.scale * (lasting + math.sqrt(noise) * rng.normal(size=(60, 20)))
+    made = replace(whole, coarse=values, level=np.zeros(60))
+    found = downscale_series(made, UNLEARNED.replace(noise=noise)).residuals.correlation
+    gain = kernel @ average.T @ np.linalg.inv(average @ kernel @ average.T + noise * np.eye(20))
+    variance = np.diag(kernel - gain @ average @ kernel)
+    single = np.mean(noise * np.square(gain).sum(1) / variance)
+    assert single > 0.1
+    np.testing.assert_allclose(found.matrix(np.arange(60.0))[0, 1:10], (1 - single) * np.exp(-lag / scale)[0, 1:10],
+                               atol=0.06)  # fmt: skip
 
 
 def test_days_are_those_of_every_calendar() -> None:

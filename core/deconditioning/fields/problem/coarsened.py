@@ -7,6 +7,7 @@ import numpy as np
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields, Variable
 from deconditioning.fields.grids.blocks import coarse_grid, whole_blocks
+from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.pixel_shares import Shares, mostly
 from deconditioning.fields.grids.regridding import how_sampled
 from deconditioning.fields.problem.assemble import Sides, assemble
@@ -27,7 +28,8 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     these are the bag of a value and its share of a re-aggregated map. A random fraction ``spec.withhold`` of the cells
     with a value is withheld, subject to ``spec.hide`` and ``spec.reveal``. With ``spec.region`` the problem is that of
     a file cut to the region's pixels. Direct matching: a bag for every cell that keeps its target. Indirect: bags from
-    the withheld cells only, targets from the others (Chau et al. 2021, §5.2).
+    the withheld cells only, targets from the others (Chau et al. 2021, §5.2); the mediators of a target are means over
+    the pixels of its value, those of a bag over the pixels in it.
 
     Raises ``InputError`` for a wrong variable, a constant field, a block larger than the grid, or fewer than eight
     cells on either side.
@@ -43,12 +45,12 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     cells, cell = coarse_grid(grid, spec.block)
     count = cells.y.size * cells.x.size
     blocks = weighted(Shares.whole(cell, count), fields, spec, window)
-    coarse, *mediators = (blocks.mean(raw[n], grid.area) for n in (spec.target, *spec.mediators))
-    shares = blocks.seen(np.isfinite(raw[spec.target]))
+    coarse, shares = blocks.mean(raw[spec.target], grid.area), blocks.seen(np.isfinite(raw[spec.target]))
     blocks = blocks if spec.indirect else shares
-    with_data = all_finite([coarse, *mediators], (count,))
     whole = all_finite([raw[n] for n in spec.covariates], grid.shape)
-    can_be_bag = mostly(*blocks.valid_area(whole, grid.area)) & all_finite(mediators, (count,))
+    of_bags, of_targets = (_means(raw, spec.mediators, own, grid) for own in (blocks.seen(whole), shares))
+    with_data = all_finite([coarse, *of_targets], (count,))
+    can_be_bag = mostly(*blocks.valid_area(whole, grid.area)) & all_finite(of_bags, (count,))
     withheld = selected.withhold(with_data, spec)
     observed = with_data & ~withheld.cells
     bags = (withheld.cells if spec.indirect else observed) & can_be_bag
@@ -59,7 +61,7 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
         coarse=coarse, truth=raw[spec.target],
         covariates=np.stack([raw[n] for n in spec.covariates], axis=-1) if spec.covariates else None,
         bag_block=np.flatnonzero(bags), bag_cell=np.flatnonzero(bags), target_cell=np.flatnonzero(targets),
-        bag_mediators=_columns(mediators, bags), query_mediators=_columns(mediators, targets),
+        bag_mediators=_columns(of_bags, bags), query_mediators=_columns(of_targets, targets),
         bag_coordinates=system.of_grid(cells).reshape(count, -1)[bags],
         query_coordinates=system.of_grid(cells).reshape(count, -1)[targets],
     )  # fmt: skip
@@ -113,6 +115,11 @@ def _check_own_grid(fields: Fields, spec: DownscalingSpec) -> None:
 
 def _cells_in(window: tuple[slice, slice], spec: DownscalingSpec) -> tuple[int, int]:
     return window[0].stop // spec.block[0], window[1].stop // spec.block[1]
+
+
+def _means(raw: dict[str, np.ndarray], names: tuple[str, ...], shares: Shares, grid: Grid) -> list[np.ndarray]:
+    """Of every variable the (cells,) means over the valid ones of the pixels that have ``shares``."""
+    return [shares.mean(raw[name], grid.area) for name in names]
 
 
 def _columns(values: list[np.ndarray], chosen: np.ndarray) -> np.ndarray:
