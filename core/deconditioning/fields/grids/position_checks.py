@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Cells that two accounts may lie apart, more than staggered positions do, and radians that single precision rounds.
 _APART, _ROUNDED = 0.75, 1e-6
+#: Share of a step from which on a difference of most positions is worth a word.
+_SHIFTED = 0.3
 #: Rows and columns that are compared, and the share of their places that may differ.
 _COMPARED, _FEW = 33, 0.02
 
@@ -36,17 +38,29 @@ def agree(grid: Grid, latitude: np.ndarray, longitude: np.ndarray) -> str | None
 
     Missing positions count as agreeing.
     """
+    apart, step = _apart(grid, latitude, longitude)
+    if not apart.size or np.mean(apart > max(_APART * step, _ROUNDED)) <= _FEW:
+        return None
+    north, south = grid.latitude.max(), grid.latitude.min()
+    return f"{south:.4f} to {north:.4f} degrees north against {np.nanmin(latitude):.4f} to {np.nanmax(latitude):.4f}"
+
+
+def part_of_a_cell(grid: Grid, latitude: np.ndarray, longitude: np.ndarray) -> bool:
+    """Whether positions (H, W) mostly lie a good part of a cell from the grid's, as those of corners or of a staggered
+    grid do."""
+    apart, step = _apart(grid, latitude, longitude)
+    return bool(apart.size and np.median(apart) > max(_SHIFTED * step, _ROUNDED))
+
+
+def _apart(grid: Grid, latitude: np.ndarray, longitude: np.ndarray) -> tuple[np.ndarray, float]:
+    """How far some of the known positions lie from the grid's, (n,), and the step of neighbours, in radians."""
     rows, columns = (np.unique(np.linspace(0, size - 1, _COMPARED).astype(int)) for size in grid.shape)
     some = np.ix_(rows, columns)
     own = unit_vectors(grid.latitude[some], grid.longitude[some])
     other = unit_vectors(latitude[some], longitude[some])
     apart = np.linalg.norm(own - other, axis=-1)
     step = max(_step(grid.latitude, grid.longitude), _step(latitude, longitude))
-    known = np.isfinite(apart)
-    if not known.any() or np.mean(apart[known] > max(_APART * step, _ROUNDED)) <= _FEW:
-        return None
-    north, south = grid.latitude.max(), grid.latitude.min()
-    return f"{south:.4f} to {north:.4f} degrees north against {np.nanmin(latitude):.4f} to {np.nanmax(latitude):.4f}"
+    return apart[np.isfinite(apart)], step
 
 
 def _step(latitude: np.ndarray, longitude: np.ndarray) -> float:
