@@ -8,19 +8,19 @@ import numpy as np
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.grids.axes import Axes, find_axes
-from deconditioning.fields.grids.axis_values import bounded, line, scale_of
+from deconditioning.fields.grids.axis_values import bounded, line, origin_in_metres, scale_of
 from deconditioning.fields.grids.bounds import settled
 from deconditioning.fields.grids.cell_corners import by_corners
 from deconditioning.fields.grids.duplicate_cells import folded_cells, repeated_columns, shared_positions
 from deconditioning.fields.grids.grid import Grid, cell_edges, make_grid
 from deconditioning.fields.grids.missing_positions import LEAST_PLACED, fill_positions, placed
 from deconditioning.fields.grids.ordering import check_connected, order_latitudes, order_longitudes, order_plain
-from deconditioning.fields.grids.position_checks import agree, sheet_beside
+from deconditioning.fields.grids.position_checks import agree, part_of_a_cell, sheet_beside
 from deconditioning.fields.grids.roles import role
 from deconditioning.fields.grids.sphere import wrap_longitude
 from deconditioning.fields.reading.validity import look_at_values
 from deconditioning.fields.selecting import REPEATED
-from deconditioning.fields.times import read_odd
+from deconditioning.fields.times import period_notes, read_odd
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -47,7 +47,7 @@ def fields_from_dataset(dataset: "xr.Dataset", *, source: str = "", licence: str
         notes.append(f"Skipped because they are not on the grid: {named}{' …' if len(left) > 8 else ''}.")
     licences = _licence(dataset.attrs, licence)
     result = Fields(on_grid, grid, (), _source(dataset.attrs, source), licences, lazy, marks=marks)
-    return replace(result, notes=tuple(notes + notes_on_values + _repeated(result, fields)))
+    return replace(result, notes=tuple(notes + period_notes(dataset) + notes_on_values + _repeated(result, fields)))
 
 
 def _repeated(fields: Fields, names: list[str]) -> list[str]:
@@ -105,7 +105,8 @@ def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Axes, Grid, _Order, list[s
         of_file = [_sheet(dataset, name, sheet)[rows][:, columns] for name in (sheet.y, sheet.x)]
         distance = agree(grid, *of_file)
         if distance is None:
-            return axes, grid, (rows, columns), notes
+            shift = f"{positions} lie a good part of a cell from {lines}, which are used as the cells' centres."
+            return axes, grid, (rows, columns), notes + [shift] * part_of_a_cell(grid, *of_file)
         other, order, grid_notes = _curvilinear(dataset, sheet)
     except InputError as error:
         return axes, grid, (rows, columns), [*notes, f"{lines} are used because {positions} cannot be used. {error}"]
@@ -117,6 +118,7 @@ def _rectilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, _Order, list[
     x, scale_x, more = line(dataset[axes.x], axes)
     notes = list(dict.fromkeys(notes + more))
     wraps, turning = False, axes.kind != "projected"
+    mapping, of_origin = (axes.mapping, []) if turning else origin_in_metres(axes.mapping, scale, scale_x)
     if turning:
         y, rows, notes_y = order_latitudes(y, axes.y)
         x, columns, wraps, notes_x = order_longitudes(x, axes.x)
@@ -129,12 +131,12 @@ def _rectilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, _Order, list[
         cell_edges(x, False) if x_edges is None else x_edges,
     )
     grid = make_grid(
-        axes.kind, y, x, names=(axes.y_dim, axes.x_dim), mapping=axes.mapping, edges=edges,
+        axes.kind, y, x, names=(axes.y_dim, axes.x_dim), mapping=mapping, edges=edges,
         wraps=wraps and axes.kind == "latlon",
     )  # fmt: skip
     if lost := int((grid.area == 0).sum()):
         notes.append(f"{lost:,} of {grid.area.size:,} cells have no position on Earth and count as missing.")
-    return grid, (rows, columns), notes + notes_y + notes_x + of_y + of_x
+    return grid, (rows, columns), notes + of_origin + notes_y + notes_x + of_y + of_x
 
 
 def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, _Order, list[str]]:

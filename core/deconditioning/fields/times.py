@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
           "December")  # fmt: skip
 #: A date as CDO writes it into numbers, 20010714.25, by its units.
-_AS_NUMBER = re.compile(r"day as %Y%m%d(\.%f)?")
+_AS_NUMBER = re.compile(r"days? as %Y%m%d(\.%f)?")
+_MONTHS = re.compile(r"months? since (\d{1,4})-(\d{1,2})-(\d{1,2})(?:[T ]+(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.0*)?)?)?"
+                     r"(?: ?(?:Z|UTC|GMT))?", re.IGNORECASE)  # fmt: skip
+_SINCE = re.compile(r"\s*([a-z_]+)\s+since\s+(.*?)\s*", re.IGNORECASE | re.DOTALL)
+#: Zones in letters that are not UTC, and first dates whose day and month may stand either way round.
+_ZONE = re.compile(r"\d\s*(?!UTC|GMT|UT|Z)([A-Z]{3,4})$")
+_EITHER = re.compile(r"(\d{1,2})[/-](\d{1,2})[/-]\d{4}(?!\d)")
+#: Calendars as files spell them otherwise.
+_CALENDARS = {"gregorian_proleptic": "proleptic_gregorian", "365_days": "365_day", "366_days": "366_day",
+              "360_days": "360_day", "360d": "360_day", "no_leap": "noleap"}  # fmt: skip
 _WORDS = re.compile(r"(\d{4})-(\d\d)-(\d\d)[_T ](\d\d):(\d\d):(\d\d)")
 _PARTS = ("year", "month", "day", "hour", "minute", "second", "microsecond")
 
@@ -104,13 +113,66 @@ def _from_numbers(values: np.ndarray, attributes: Mapping[Any, Any]) -> np.ndarr
             import cftime
 
             return np.asarray(cftime.num2date(values, units, calendar="360_day"))
-        start = np.datetime64(units.split(" since ", 1)[1].strip().split()[0], "D")
-        month = start.astype("datetime64[M]")
-        whole = np.floor(values)
-        rest = (start - month).astype("timedelta64[s]") + ((values - whole) * 30 * 86400).astype("timedelta64[s]")
-        return (month + whole.astype("timedelta64[M]")).astype("datetime64[s]") + rest
+        return _months_since(values, units)
     except (ValueError, OverflowError, IndexError, TypeError):
         return None
+
+
+def _months_since(values: np.ndarray, units: str) -> np.ndarray | None:
+    """Dates so many months after a first one: at its day and clock, or at the last day of a shorter month; a part of a
+    month is that part of its days."""
+    first = _MONTHS.fullmatch(units)
+    if first is None:
+        return None
+    year, month, day, *clock = (int(part or 0) for part in first.groups())
+    whole = np.floor(values)
+    months = np.datetime64(f"{year:04d}-{month:02d}", "M") + whole.astype("timedelta64[M]")
+    starts = months.astype("datetime64[D]")
+    length = ((months + 1).astype("datetime64[D]") - starts).astype(int)
+    seconds = clock[0] * 3600 + clock[1] * 60 + clock[2] + np.round((values - whole) * 30 * 86400)
+    into = (np.minimum(day, length) - 1) * 86400 + seconds
+    return starts.astype("datetime64[s]") + into.astype("timedelta64[s]")
+
+
+def usual_spelling(attributes: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Attributes with units such as ``Days Since 2000-01-01``, and calendars, spelled as xarray knows them."""
+    result = dict(attributes)
+    if isinstance(units := result.get("units"), str) and (parts := _SINCE.fullmatch(units)):
+        result["units"] = f"{parts[1].lower()} since {parts[2]}"
+        calendar = str(result.get("calendar", "")).lower()
+        result |= {"calendar": _CALENDARS[calendar]} if calendar in _CALENDARS else {}
+    return result
+
+
+def first_date_of(name: str, units: str) -> tuple[bool, str]:
+    """Whether the first date of time's units can be read one way only, and a sentence where it cannot, or where its
+    zone is not applied."""
+    parts = _SINCE.fullmatch(units)
+    date = "" if parts is None else parts[2]
+    if (either := _EITHER.match(date)) and max(int(either[1]), int(either[2])) <= 12 and either[1] != either[2]:
+        return False, (
+            f"`{name}` counts since {date}, which may have day or month first: its raw numbers are used. Write the "
+            "year first."
+        )
+    zone = _ZONE.search(date)
+    return True, f"`{name}` counts since {date}: the zone {zone[1]} is not known and is read as UTC." if zone else ""
+
+
+def period_notes(dataset: "xr.Dataset") -> list[str]:
+    """A sentence for dates that stand at the end of the periods that their bounds give."""
+    notes = []
+    for name, dates in dataset.variables.items():
+        bounds = dataset.variables.get({**dates.encoding, **dates.attrs}.get("bounds"))
+        if bounds is None or dates.dtype.kind != "M" or bounds.dtype.kind != "M":
+            continue
+        if bounds.shape == (*dates.shape, 2) and dates.ndim == 1 and dates.size:
+            ends, starts = bounds.values[:, 1], bounds.values[:, 0]
+            if (dates.values == ends).all() and (starts < ends).all():
+                notes.append(
+                    f"`{name}` stands at the end of its periods: {text_of(ends[0]).replace('T', ' ')} is the one from "
+                    f"{text_of(starts[0]).replace('T', ' ')} on."
+                )
+    return notes
 
 
 def _from_text(values: np.ndarray) -> np.ndarray | None:

@@ -24,10 +24,14 @@ _SPELLINGS = {
     **{"pa": "Pa", "hpa": "hPa", "kpa": "kPa", "w/m2": "W m-2", "w m-2": "W m-2"},
     **dict.fromkeys(("fraction", "(0 - 1)", "(0-1)", "0 - 1", "0-1", "-", "none", "unitless", "ratio"), "1"),
     **{"ppmv": "ppm", "ppb": "1e-9", "ppbv": "1e-9", "gpdm": "10 m"},
+    **dict.fromkeys(("decimal degrees", "decimal degree", "decimal_degrees", "degree_true", "degrees_true"), "degree"),
+    **dict.fromkeys(("ft_us", "ftus", "foot_survey_us", "us survey feet"), "survey_foot"),
     **dict.fromkeys(("us_survey_foot", "us survey foot", "foot_us", "us-ft", "us_survey_feet"), "survey_foot"),
 }
 #: What else describes heights: above which level they are.
-_ABOVE = re.compile(r"\s+(a?msl|asl|agl|above (mean )?sea level|above ground( level)?)$", re.IGNORECASE)
+_ABOVE = re.compile(
+    r"\s+(a\.?m?\.?s\.?l\.?|msl|a\.?g\.?l\.?|above (mean )?sea level|above ground( level)?)$", re.IGNORECASE
+)
 _NUMBER = re.compile(
     r"(?:10(?:\^|\*\*)?([-+]\d{1,2})|10(?:\^|\*\*)(\d{1,2})|([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d{1,2})?))(?![\d.])"
 )
@@ -38,11 +42,11 @@ _TYPESET = str.maketrans("−⁻⁰¹²³⁴⁵⁶⁷⁸⁹·", "--0123456789 ")
 #: Degrees that say from where they count, and units that need no look into the registry.
 _COMPASS = re.compile(
     r"(?!(?:degrees|Degrees|DEGREES|degs)$)"  # in which no s stands for the south
-    r"(?i:deg(?:ree)?s?[ _]?(?:(n|north|lat|latitude)|(s|south)|(e|east|lon|long|longitude)|(w|west)))"
+    r"(?i:(?:deg(?:ree)?s?[ _]?|°)(?:(n|north|lat|latitude)|(s|south)|(e|east|lon|long|longitude)|(w|west)))"
 )
 _PLAIN = {"degree": ("degree", "degrees", "deg"), "meter": ("m", "metre", "metres", "meter", "meters")}
 
-_Side = Literal["y", "x"]
+Side = Literal["y", "x"]
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ def read_unit(text: str) -> Unit | None:
     return None
 
 
-def compass(units: str) -> tuple[_Side, int] | None:
+def compass(units: str) -> tuple[Side, int] | None:
     """What degrees from north, south, east or west lie along, and their sign; None of other units."""
     result = _COMPASS.fullmatch(units.strip())
     if result is None:

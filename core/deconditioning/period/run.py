@@ -192,5 +192,5 @@ def _residuals(series: Series, spec: ModelSpec, sums: PixelSums, groups: Sequenc
         targets = series.targets(some)[largest.rows.cpu()].to(covariance)
         correlation = correlation_of_cells(covariance, targets, max(spec.noise, _LEAST_NOISE), days)
         if spec.noise > _LEAST_NOISE:
-            correlation = correlation.with_single(share_of_noise(sums, given, spec.noise))
+            correlation = correlation.with_single(share_of_noise(sums, conditioning, spec.noise))
     return residuals_of_kernel(spec, series.problem, sums, largest, correlation)

@@ -73,8 +73,12 @@ def _parsed(text: Any, order: str) -> np.ndarray | None:
 
 
 def _is_even(dates: np.ndarray) -> bool:
-    """Whether steps go one way and most are the same."""
-    steps = np.diff(dates[~np.isnat(dates)]).astype(np.int64)
+    """Whether steps go one way and most are the same, in time or from first of a month to first of a month."""
+    known = dates[~np.isnat(dates)]
+    steps = np.diff(known).astype(np.int64)
+    months = known.astype("datetime64[M]")
+    if len(steps) and (known.astype("datetime64[D]") == months.astype("datetime64[D]")).all():
+        steps = np.diff(months).astype(np.int64)
     if not len(steps) or not (steps.min() > 0 or steps.max() < 0):
         return False
     return bool((steps == np.median(steps)).mean() > 0.5)

@@ -231,7 +231,8 @@ def _counts(cells: Sequence[str]) -> bool:
 def refuse_long_rows(lines: Callable[[], Iterator[str]], dialect: Dialect, name: str) -> None:
     """``InputError``, with the line, for a row of more cells than there are names, of which one would be lost.
 
-    Empty cells at a row's end do not count.
+    Empty cells at a row's end do not count. Between spaces a row has no fewer cells either: which one is empty cannot
+    be seen.
     """
     separator, columns = dialect.separator, len(dialect.names)
     if separator != " " and all(line.count(separator) < columns and '"' not in line for line in lines()):
@@ -248,6 +249,11 @@ def refuse_long_rows(lines: Callable[[], Iterator[str]], dialect: Dialect, name:
                 raise InputError(
                     f"Line {number} of {name} has {len(cells)} cells, the header has {columns} names: give one "
                     "cell per name, and quote cells that hold the separator."
+                )
+            if separator == " " and 0 < len(cells) < columns:
+                raise InputError(
+                    f"Line {number} of {name} has {len(cells)} cells between its spaces, the header has {columns} "
+                    "names: write NA for an empty cell, or separate cells by commas."
                 )
     except csv.Error as error:
         raise InputError(f"{at_start(name)} is not a regular table ({error}): save it as CSV again.") from None

@@ -10,7 +10,7 @@ from deconditioning.errors import InputError
 from deconditioning.fields.footprints.station_data import Stations
 from deconditioning.fields.problem.matching import place_matching
 from deconditioning.fields.times import labels_of
-from deconditioning.fields.units import read_unit
+from deconditioning.fields.units import Side, compass, factor, read_unit
 from deconditioning.tables.table import Table, read_table
 
 #: Names of columns, in small letters and without their units.
@@ -44,14 +44,16 @@ def stations_of(table: Table, target: str = "", value: str = "", time: str = "")
     chosen = _value(table, roles.left, target, value)
     columns = [latitude, longitude, chosen, *(each for each in (altitude, error) if each)]
     data = dict(zip(columns, table.with_gaps(columns).T, strict=True))
+    data[latitude] = _degrees(table, latitude, "y", data[latitude])
+    data[longitude] = _degrees(table, longitude, "x", data[longitude])
     there = np.isfinite(data[chosen]) & np.isfinite(data[latitude]) & np.isfinite(data[longitude])
-    notes = list(table.notes)
+    notes = [*table.notes, *_on_places(table.source, latitude, longitude)]
     if not there.all():
         notes.append(f"{int((~there).sum())} of {len(there)} stations have no value or no position and are left out.")
     if not there.any():
         raise InputError(f"No row of {table.source} has a position and a value in '{chosen}': correct the table.")
     _check_places(table.source, data[latitude][there], data[longitude][there])
-    spread = data[error][there] if error else np.zeros(int(there.sum()))
+    spread = _spread(table, error, chosen, data[error][there]) if error else np.zeros(int(there.sum()))
     if (spread < 0).any():
         raise InputError(f"Column '{error}' of {table.source} has negative numbers: give standard deviations.")
     if unknown := int(np.isnan(spread).sum()):
@@ -192,6 +194,52 @@ def _at_time(table: Table, time: str) -> Table:
     note = f"{int(rows.sum())} of {len(rows)} rows of {table.source} are used, those of {labels[index]}."
     columns = {each: values[rows] for each, values in table.columns.items()}
     return replace(table, columns=columns, notes=(*table.notes, note))
+
+
+def _on_places(source: str, latitude: str, longitude: str) -> list[str]:
+    """A sentence where columns are just called x and y."""
+    both = _plain(latitude)[0], _plain(longitude)[0]
+    words = f"'{longitude}' and '{latitude}' of {source} are taken to be degrees east and north."
+    return [words] if both == ("y", "x") else []
+
+
+def _degrees(table: Table, name: str, side: Side, values: np.ndarray) -> np.ndarray:
+    """Latitudes ("y") or longitudes ("x") in degrees north or east, by the units behind the name and by a column of N
+    and S, or of E and W; ``InputError`` for units of something else."""
+    units = _units(table, name)
+    along = compass(f"°{units}" if len(units) == 1 else units)
+    unit = read_unit(units) if units and along is None else None
+    turned = factor(units, "degree") if unit else None
+    if (along and along[0] != side) or (unit and turned is None):
+        expected = "degrees north" if side == "y" else "degrees east"
+        raise InputError(f"Column '{name}' of {table.source} is in {units!r}: give {expected}.")
+    return values * (along[1] if along else turned or 1.0) * _hemispheres(table, side)
+
+
+def _hemispheres(table: Table, side: Side) -> np.ndarray | float:
+    """(N,) −1 where a column of letters says south or west; 1 for a table without."""
+    there, away = ("N", "S") if side == "y" else ("E", "W")
+    for values in table.columns.values():
+        if values.dtype.kind in "fM" or not len(values):
+            continue
+        letters = np.char.upper(np.char.strip(values.astype(np.str_)))
+        if np.isin(letters, [there, away]).all():
+            return np.where(letters == away, -1.0, 1.0)
+    return 1.0
+
+
+def _spread(table: Table, name: str, value: str, values: np.ndarray) -> np.ndarray:
+    """Errors in the units of the values, as differences: 1.8 °F are 1 K; ``InputError`` for units of something else."""
+    have, want = _units(table, name), _units(table, value)
+    own, other = read_unit(have), read_unit(want)
+    if not have or not want or have == want:
+        return values
+    if own is None or other is None or own.quantity != other.quantity:
+        raise InputError(
+            f"Column '{name}' of {table.source} is in {have!r}, '{value}' in {want!r}: give standard deviations in the "
+            "units of the values."
+        )
+    return values * float(own.convert(1.0, other) - own.convert(0.0, other))
 
 
 def _metres(table: Table, name: str, values: np.ndarray) -> np.ndarray:

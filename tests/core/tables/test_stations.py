@@ -118,3 +118,46 @@ def test_stations_follow_the_time_of_the_map(tmp_path: Path) -> None:
 
     assert values("2020-01-01") == [281, 282] and values("2020-02") == [283]
     assert values("2020-02", station_time="2020-01-01 06:00") == [280]
+
+
+ODD_STATIONS = {
+    "west and south in the units": (
+        "lat [degS],lon (°W),t2m [K]\n52.5,5.25,280\n51,4.5,281\n", ([-52.5, -51], [-5.25, -4.5], [0, 0])
+    ),
+    "radians": (
+        "lat [rad],lon [rad],t2m [K]\n0.5235987755982988,0.1,280\n0.6,0.2,281\n",
+        ([30, 34.37746770784939], [5.729577951308232, 11.459155902616466], [0, 0]),
+    ),
+    "letters in columns": ("lat,NS,lon,EW,t2m\n52.5,N,5,W,280\n51,S,6,E,281\n", ([52.5, -51], [-5, 6], [0, 0])),
+    "errors in mK": ("lat,lon,t2m [K],error [mK]\n52.5,5,280,500\n51,6,281,300\n", ([52.5, 51], [5, 6], [0.5, 0.3])),
+    "errors in °F": ("lat,lon,t2m [K],sd [degF]\n52.5,5,280,1.8\n51,6,281,3.6\n", ([52.5, 51], [5, 6], [1, 2])),
+    "errors in K of °C": ("lat,lon,t2m [degC],sd [K]\n52.5,5,10,1.8\n51,6,11,3.6\n", ([52.5, 51], [5, 6], [1.8, 3.6])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ODD_STATIONS)
+def test_units_of_positions_and_errors(tmp_path: Path, kind: str) -> None:
+    text, expected = ODD_STATIONS[kind]
+    (tmp_path / "s.csv").write_text(text, encoding="utf-8")
+    stations = read_stations(tmp_path / "s.csv", "t2m")
+    for values, right in zip((stations.latitude, stations.longitude, stations.error), expected, strict=True):
+        np.testing.assert_allclose(values, right, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("lat,lon,t2m [K],error [%]\n52.5,5,280,5\n51,6,281,3\n", "give standard deviations in the units"),
+     ("lat,lon,t2m [K],error [K^2]\n52.5,5,280,5\n51,6,281,3\n", "give standard deviations in the units"),
+     ("y [m],x [m],t2m\n52.5,5,280\n51,6,281\n", "give degrees north"),
+     ("lat [degE],lon [degN],t2m\n52.5,5,280\n51,6,281\n", "give degrees north")],
+)  # fmt: skip
+def test_units_of_something_else(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "s.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=words):
+        read_stations(tmp_path / "s.csv", "t2m")
+
+
+def test_columns_just_called_x_and_y_are_told(tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("x,y,t2m\n5,52.5,280\n6,51,281\n", encoding="utf-8")
+    stations = read_stations(tmp_path / "s.csv", "t2m")
+    assert stations.latitude.tolist() == [52.5, 51] and "are taken to be degrees east and north" in stations.notes[0]

@@ -249,3 +249,15 @@ def test_a_row_of_sums_at_the_end_is_told(firsts, last, odd):
     told = [note for note in found.notes if "That row counts as data" in note]
     assert told == [f"'t' is read as text, because its last row, {len(firsts) + 1}, holds '{last}'. That row counts as "
                     "data: remove it if it is a total or a remark."] * odd  # fmt: skip
+
+
+def test_first_days_of_months_may_be_days_of_january() -> None:
+    text = b"d,b\n01/01/2001,2\n01/02/2001,3\n01/03/2001,4\n"
+    table = read_text(text, "t.csv", most_rows=9)
+    assert list(table.columns["d"]) == ["01/01/2001", "01/02/2001", "01/03/2001"]
+    assert "may have day or month first" in table.notes[0]
+
+
+def test_an_empty_cell_between_spaces_is_refused() -> None:
+    with pytest.raises(InputError, match=r"Line 3 of t\.txt has 2 cells between its spaces, the header has 3"):
+        read_text(b"a    b    c\n1.0  2.0  3.0\n4.0       6.0\n", "t.txt", most_rows=9)

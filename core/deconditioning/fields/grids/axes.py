@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from deconditioning.errors import InputError
 from deconditioning.fields.grids.grid import Kind
 from deconditioning.fields.grids.roles import NAMES, places_nothing, role
+from deconditioning.fields.grids.sphere import is_geographic
 from deconditioning.fields.reading.meshes import no_rows_and_columns
 
 if TYPE_CHECKING:
@@ -88,13 +89,23 @@ def _lines(dataset: "xr.Dataset") -> dict[tuple[str, str], list[str]]:
     """1-D coordinate variables by (kind, side), those named like their dimension first."""
     result: dict[tuple[str, str], list[str]] = {}
     seen_from_above = any(v.attrs.get("grid_mapping_name") == "geostationary" for v in dataset.variables.values())
+    flat = _is_flat(_mapping(dataset))
     for name, array in dataset.variables.items():
         if array.ndim == 1 and (what := role(str(name), array)):
             by_name = NAMES.get(str(name).lower(), what)
-            what = by_name if seen_from_above and by_name[0] == "projected" else what  # scan angles in degrees
+            without = flat and not str(array.attrs.get("units", "")).strip()
+            what = by_name if (seen_from_above or without) and by_name[0] == "projected" else what  # scan angles
             position = 0 if array.dims == (name,) else len(result.get(what, []))
             result.setdefault(what, []).insert(position, str(name))
     return result
+
+
+def _is_flat(mapping: dict[str, Any]) -> bool:
+    """Whether the axes of a grid mapping are lengths on a map."""
+    try:
+        return bool(mapping) and "rotated" not in str(mapping.get("grid_mapping_name")) and not is_geographic(mapping)
+    except InputError:
+        return False  # reported where it is used
 
 
 def sheets(dataset: "xr.Dataset") -> list[Axes]:

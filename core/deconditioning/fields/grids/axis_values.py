@@ -31,6 +31,7 @@ def scale_of(array: "xr.DataArray", axes: "Axes") -> tuple[float, list[str]]:
     if says_nothing(units):
         return _without_units(array, axes.mapping)
     if (metres := factor(units, "meter")) is not None:
+        _check_metres(array, metres, units)
         return metres, [] if metres == 1 else [f"`{array.name}` was in {units} and is converted to metres."]
     if factor(units, "degree") is not None:
         return _angle(str(array.name), units) if is_geographic(axes.mapping) else _scan(array, units, axes.mapping)
@@ -38,6 +39,49 @@ def scale_of(array: "xr.DataArray", axes: "Axes") -> tuple[float, list[str]]:
         f"The axis `{array.name}` has the units {units!r}, {_what(units)}: the rows and columns of a map projection "
         "need lengths, such as m or km."
     )
+
+
+def _check_metres(array: "xr.DataArray", metres: float, units: str) -> None:
+    """``InputError`` for a line of a map that counts its cells, or that is no wider than a step: nm are read as
+    nanometres."""
+    values = np.asarray(array.values, dtype=float)
+    if array.ndim != 1 or values.size < 2:
+        return
+    if metres == 1 and _counts(values) and values.min() in (0.0, 1.0):
+        raise InputError(
+            f"The axis `{array.name}` counts {values[0]:g}, {values[1]:g} … in {units}, so it gives no position on a "
+            "map: write the coordinates of the projection, or add two-dimensional latitude and longitude."
+        )
+    if metres != 1 and np.ptp(values) * metres < _NARROWEST:
+        raise InputError(
+            f"The axis `{array.name}` in {units!r} is {np.ptp(values) * metres:.2g} m long, which is no map: give it "
+            "the units m or km."
+        )
+
+
+def _counts(values: np.ndarray) -> bool:
+    """Whether all steps are one."""
+    return np.array_equal(np.abs(np.diff(values)), np.ones(values.size - 1))
+
+
+def origin_in_metres(mapping: Mapping[Any, Any], scale_y: float, scale_x: float) -> tuple[dict[str, Any], list[str]]:
+    """A grid mapping with its false easting and northing in metres, and notes.
+
+    They are in the units of their axes, of which ``scale_y`` and ``scale_x`` are the metres (CF conventions, appendix
+    F), unless that would be farther than round the Earth. A projection as text has its own units.
+    """
+    result, notes = dict(mapping), list[str]()
+    if {"crs_wkt", "spatial_ref"} & set(result):
+        return result, notes
+    for key, scale in (("false_northing", scale_y), ("false_easting", scale_x)):
+        try:
+            value = float(result.get(key, 0.0))
+        except (TypeError, ValueError):
+            continue
+        if value and scale != 1 and abs(value * scale) < _ROUND_THE_EARTH:
+            result[key] = value * scale
+            notes.append(f"The grid mapping's `{key}` of {value:g} is in the units of its axis, {scale:g} m.")
+    return result, notes
 
 
 def line(array: "xr.DataArray", axes: "Axes") -> tuple[np.ndarray, float, list[str]]:
@@ -87,7 +131,7 @@ def _without_units(array: "xr.DataArray", mapping: Mapping[Any, Any]) -> tuple[f
         return _scan(array, "rad", mapping)
     if is_geographic(mapping):
         return 1.0, []
-    if np.array_equal(np.abs(np.diff(values)), np.ones(values.size - 1)):
+    if _counts(values):
         raise InputError(
             f"The axis `{array.name}` counts {values[0]:g}, {values[1]:g} … without units, so it gives no position on "
             "a map: use metres with the units m, or add two-dimensional latitude and longitude."
@@ -102,6 +146,8 @@ def _without_units(array: "xr.DataArray", mapping: Mapping[Any, Any]) -> tuple[f
 
 #: A map narrower than so many metres may well be one in kilometres.
 _NARROW_MAP = 20_000.0
+#: Metres that a map in other units is at least long, and those round the Earth.
+_NARROWEST, _ROUND_THE_EARTH = 1.0, 4.1e7
 #: Distances that are none, relative to a cell: what single precision rounds, and what makes a gap between bounds.
 _ROUNDED, _GAP = 1e-4, 1e-3
 #: How far from the middle of its cell, relative to it, a coordinate may lie to stand for it.
@@ -148,11 +194,31 @@ def bounded(
 
 
 def _bounds(dataset: "xr.Dataset", name: str, dim: str) -> np.ndarray | None:
-    """(n, 2) bounds of a coordinate as the file has them; None where it names none of that shape."""
-    bounds_name = {**dataset[name].encoding, **dataset[name].attrs}.get("bounds")
-    for result in (bounds_name, f"{name}_bnds", f"{name}_bounds"):
-        if result in dataset.variables:
-            array = dataset[result]
-            if array.ndim == 2 and dim in array.dims and array.size == 2 * dataset.sizes[dim]:
-                return np.asarray(array.transpose(dim, ...).values, dtype=float)
+    """(n, 2) bounds of a coordinate in its units; None where the file gives none of that shape.
+
+    COARDS and xESMF write the n + 1 edges of the cells instead.
+    """
+    about = {**dataset[name].encoding, **dataset[name].attrs}
+    for result in (about.get("bounds"), about.get("edges"), *(each.format(name) for each in _BOUNDS)):
+        if result not in dataset.variables:
+            continue
+        array, size, values = dataset[result], dataset.sizes[dim], None
+        if array.ndim == 2 and dim in array.dims and array.size == 2 * size:
+            values = np.asarray(array.transpose(dim, ...).values, dtype=float)
+        elif array.ndim == 1 and array.size == size + 1 and array.dtype.kind in "fiu":
+            values = np.stack([array.values[:-1], array.values[1:]], axis=1).astype(float)
+        if values is not None:
+            return values * _units_of(array, dataset[name])
     return None
+
+
+#: Usual names of the bounds of a coordinate that names none.
+_BOUNDS = ("{}_bnds", "{}_bounds", "bounds_{}", "{}_edges", "{}_b")
+
+
+def _units_of(bounds: "xr.DataArray", coordinate: "xr.DataArray") -> float:
+    """What bounds are multiplied by to be in the units of their coordinate; 1 where they give none that are known."""
+    have, want = (read_unit(str(each.attrs.get("units", ""))) for each in (bounds, coordinate))
+    if have is None or want is None or have.quantity != want.quantity:
+        return 1.0
+    return float(have.convert(1.0, want))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from deconditioning.fields.grids.axes import Axes
 
 #: Usual names of the corners of a coordinate that names none.
-_NAMES = ("{}_bnds", "{}_bounds", "{}_vertices", "vertices_{}", "bounds_{}", "{}_corners")
+_NAMES = ("{}_bnds", "{}_bounds", "{}_vertices", "vertices_{}", "bounds_{}", "{}_corners", "{}_b")
 #: How far from the middle of its cell, in distances of the farthest corner, a position may lie to stand for it, and to
 #: be one of it.
 _OFF_MIDDLE, _OFF_CELL = 0.5, 1.2
@@ -101,7 +101,10 @@ def _ring(corners: np.ndarray, middle: np.ndarray) -> np.ndarray:
 
 
 def _corners(dataset: "xr.Dataset", name: str, axes: "Axes") -> tuple[np.ndarray, float] | None:
-    """(H, W, n) corners of a coordinate's cells, n from 3 on, and the factor to degrees; None where there are none."""
+    """(H, W, n) corners of a coordinate's cells, n from 3 on, and the factor to degrees; None where there are none.
+
+    xESMF and others write one array (H + 1, W + 1) of all corners.
+    """
     bounds_name = {**dataset[name].encoding, **dataset[name].attrs}.get("bounds")
     for result in (bounds_name, *(each.format(name) for each in _NAMES)):
         if result not in dataset.variables:
@@ -110,5 +113,16 @@ def _corners(dataset: "xr.Dataset", name: str, axes: "Axes") -> tuple[np.ndarray
         if array.ndim == 3 and {axes.y_dim, axes.x_dim} <= set(array.dims) and array.dtype.kind in "fiu":
             values = array.transpose(axes.y_dim, axes.x_dim, ...).values
             if values.shape[-1] >= 3:
-                return values, scale_of(dataset[name], replace(axes, kind="curvilinear"))[0]
+                return values, _degrees(array, dataset[name], axes)
+        sizes = tuple(dataset.sizes[dim] + 1 for dim in dataset[name].dims[-2:])
+        if array.ndim == 2 and array.shape == sizes and array.dtype.kind in "fiu":
+            nodes = array.values if dataset[name].dims[-2:] == (axes.y_dim, axes.x_dim) else array.values.T
+            around = (nodes[:-1, :-1], nodes[:-1, 1:], nodes[1:, 1:], nodes[1:, :-1])
+            return np.stack(around, axis=-1), _degrees(array, dataset[name], axes)
     return None
+
+
+def _degrees(corners: "xr.DataArray", coordinate: "xr.DataArray", axes: "Axes") -> float:
+    """What corners are multiplied by to be in degrees: by their own units, else by those of their coordinate."""
+    own = corners if str(corners.attrs.get("units", "")).strip() else coordinate
+    return scale_of(own, replace(axes, kind="curvilinear"))[0]

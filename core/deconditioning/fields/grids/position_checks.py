@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Cells that two accounts may lie apart, more than staggered positions do, and radians that single precision rounds.
 _APART, _ROUNDED = 0.75, 1e-6
+#: Share of a step from which on a difference of most positions is worth a word.
+_SHIFTED = 0.3
 #: Rows and columns that are compared, and the share of their places that may differ.
 _COMPARED, _FEW = 33, 0.02
 
@@ -36,17 +38,29 @@ def agree(grid: Grid, latitude: np.ndarray, longitude: np.ndarray) -> str | None
 
     Missing positions count as agreeing.
     """
+    distances, step = _distances(grid, latitude, longitude)
+    if not distances.size or np.mean(distances > max(_APART * step, _ROUNDED)) <= _FEW:
+        return None
+    north, south = grid.latitude.max(), grid.latitude.min()
+    return f"{south:.4f} to {north:.4f} degrees north against {np.nanmin(latitude):.4f} to {np.nanmax(latitude):.4f}"
+
+
+def part_of_a_cell(grid: Grid, latitude: np.ndarray, longitude: np.ndarray) -> bool:
+    """Whether positions (H, W) mostly lie a good part of a cell from the grid's, as those of corners or of a staggered
+    grid do."""
+    distances, step = _distances(grid, latitude, longitude)
+    return bool(distances.size and np.median(distances) > max(_SHIFTED * step, _ROUNDED))
+
+
+def _distances(grid: Grid, latitude: np.ndarray, longitude: np.ndarray) -> tuple[np.ndarray, float]:
+    """How far some of the known positions lie from the grid's, (n,), and the step of neighbours, in radians."""
     rows, columns = (np.unique(np.linspace(0, size - 1, _COMPARED).astype(int)) for size in grid.shape)
     some = np.ix_(rows, columns)
     cells = unit_vectors(grid.latitude[some], grid.longitude[some])
     other = unit_vectors(latitude[some], longitude[some])
     distance = np.linalg.norm(cells - other, axis=-1)
     step = max(_step(grid.latitude, grid.longitude), _step(latitude, longitude))
-    known = np.isfinite(distance)
-    if not known.any() or np.mean(distance[known] > max(_APART * step, _ROUNDED)) <= _FEW:
-        return None
-    north, south = grid.latitude.max(), grid.latitude.min()
-    return f"{south:.4f} to {north:.4f} degrees north against {np.nanmin(latitude):.4f} to {np.nanmax(latitude):.4f}"
+    return distance[np.isfinite(distance)], step
 
 
 def _step(latitude: np.ndarray, longitude: np.ndarray) -> float:

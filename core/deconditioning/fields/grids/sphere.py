@@ -91,12 +91,59 @@ def _true_to_rotated(
     return y, wrap_longitude(x + offset)
 
 
+#: What says that an ellipsoid is no sphere.
+_FLATTENED = ("semi_minor_axis", "inverse_flattening", "reference_ellipsoid_name", "horizontal_datum_name",
+              "geographic_crs_name", "earth_radius")  # fmt: skip
+#: Metres that no Earth's radius, and no geostationary satellite's height, lies below.
+_LEAST_METRES = 1e5
+#: Projections as seen from any height.
+_LOW = ("vertical_perspective",)
+
+
+def _written_out(mapping: Mapping[Any, Any]) -> dict[str, Any]:
+    """A grid mapping in full where pyproj would read it otherwise than CF conventions, appendix F.
+
+    An ellipsoid of one axis is a sphere; a cone with one standard parallel touches there, whatever latitude its origin
+    has; a polar projection's parallel is on the side of its pole. A mapping with a projection as text is unchanged.
+    Raises ``InputError`` for a radius or a height that is not in metres.
+    """
+    result = dict(mapping)
+    if {"crs_wkt", "spatial_ref"} & set(result):
+        return result
+    for key in ("earth_radius", "semi_major_axis", "semi_minor_axis", "perspective_point_height"):
+        if 0 < (metres := _number(result.get(key))) < _LEAST_METRES and result.get("grid_mapping_name") not in _LOW:
+            raise InputError(f"The grid mapping's `{key}` is {metres:g}, too small for the Earth: give it in metres.")
+    if "semi_major_axis" in result and not set(_FLATTENED) & set(result):
+        result["semi_minor_axis"] = result["semi_major_axis"]
+    name, origin = result.get("grid_mapping_name"), _number(result.get("latitude_of_projection_origin"))
+    single = _number(result.get("standard_parallel"))
+    conformal = name == "lambert_conformal_conic" and not np.isnan(origin) and origin != single
+    if np.isfinite(single) and (conformal or name == "albers_conical_equal_area"):
+        result["standard_parallel"] = [single, single]
+    elif np.isfinite(single) and name in ("stereographic", "polar_stereographic") and abs(origin) == 90:
+        result["grid_mapping_name"] = name = "polar_stereographic"
+        result["standard_parallel"] = float(np.copysign(single, origin))
+    if name == "polar_stereographic" and "longitude_of_projection_origin" in result:
+        result.setdefault("straight_vertical_longitude_from_pole", result["longitude_of_projection_origin"])
+    return result
+
+
+def _number(value: Any) -> float:
+    """One number, NaN where an attribute is none."""
+    parts = np.ravel(np.asarray(value))
+    try:
+        return float(parts[0]) if parts.size == 1 else np.nan
+    except (TypeError, ValueError):
+        return np.nan
+
+
 def _crs(mapping: Mapping[Any, Any]) -> "CRS":
     from pyproj import CRS
     from pyproj.exceptions import ProjError
 
+    written = _written_out(mapping)
     try:
-        return CRS.from_cf(dict(mapping))
+        return CRS.from_cf(written)
     except (ProjError, KeyError, TypeError, ValueError):
         name = mapping.get("grid_mapping_name", "without a name")
         raise InputError(
@@ -123,12 +170,27 @@ def perspective_height(mapping: Mapping[Any, Any]) -> float | None:
         return None
 
 
+def _degrees(crs: "CRS") -> "CRS | None":
+    """Latitude and longitude on a projection's ellipsoid, in degrees from Greenwich where its own are in grads, or from
+    Paris."""
+    from pyproj import CRS
+
+    own = crs.geodetic_crs
+    if own is None or own.prime_meridian is None or own.ellipsoid is None:
+        return own
+    in_degrees = all(abs(axis.unit_conversion_factor - np.pi / 180) < 1e-9 for axis in own.axis_info)
+    if in_degrees and own.prime_meridian.longitude == 0:
+        return own
+    return CRS.from_dict({"proj": "longlat", "a": own.ellipsoid.semi_major_metre, "b": own.ellipsoid.semi_minor_metre})
+
+
 def _transformer(crs: "CRS", inverse: bool) -> "Transformer":
     from pyproj import Transformer
     from pyproj.exceptions import ProjError
 
-    start, end = (crs, crs.geodetic_crs) if inverse else (crs.geodetic_crs, crs)
     try:
+        degrees = _degrees(crs)
+        start, end = (crs, degrees) if inverse else (degrees, crs)
         return Transformer.from_crs(start, end, always_xy=True)
     except (ProjError, TypeError):
         raise InputError(

@@ -13,7 +13,7 @@ import numpy as np
 from deconditioning.errors import InputError, short
 from deconditioning.fields.reading.hdf5 import open_hdf5
 from deconditioning.fields.reading.missing_values import Repaired
-from deconditioning.fields.times import is_odd
+from deconditioning.fields.times import first_date_of, is_odd
 from deconditioning.fields.writing.attributes import classic_store, readable
 
 if TYPE_CHECKING:
@@ -151,7 +151,9 @@ def _times(variables: Mapping[Any, "xr.Variable"]) -> tuple[set[str], list[str]]
     numbers, notes = set(), []
     for name, variable in variables.items():
         since = " since " in str(variable.attrs.get("units", "")) and variable.size <= _MOST_TIMES
-        if is_odd(variable.attrs):
+        clear, note = first_date_of(str(name), str(variable.attrs.get("units", "")))
+        notes += [note] * bool(note)
+        if is_odd(variable.attrs) or not clear:
             numbers.add(str(name))  # read by ``deconditioning.fields.times``
         elif since and (why := _fault(partial(_decoded, name, variable, load=True))):
             numbers.add(str(name))

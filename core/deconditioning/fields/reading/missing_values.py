@@ -5,11 +5,13 @@ as text, as a double that no single equals, in unpacked units, or under another 
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xarray.backends.common import AbstractDataStore
 
+from deconditioning.fields.times import usual_spelling
 from deconditioning.fields.writing.attributes import plain_text
 
 if TYPE_CHECKING:
@@ -38,6 +40,8 @@ class Repaired(AbstractDataStore):
         if self._found is None:
             self._found = {}
             for name, variable in self.store.get_variables().items():
+                variable = variable.copy(deep=False)
+                variable.attrs = _spelled(variable.attrs)
                 self._found[str(name)], notes = repaired(str(name), variable)
                 self.notes += notes
         return {name: variable.copy(deep=False) for name, variable in self._found.items()}
@@ -53,6 +57,18 @@ class Repaired(AbstractDataStore):
     def close(self) -> None:
         """Close the file."""
         self.store.close()
+
+
+def _spelled(attributes: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Attributes as decoding knows them: ``_Unsigned`` in small letters, packing as numbers, units of time."""
+    result = usual_spelling(attributes)
+    if "_Unsigned" in result:
+        result["_Unsigned"] = str(result["_Unsigned"]).strip().lower()
+    for key, _ in _PACKING:
+        if isinstance(result.get(key), str):
+            with suppress(ValueError):  # no number: reported where it is decoded
+                result[key] = float(result[key])
+    return result
 
 
 def repaired(name: str, variable: "xr.Variable") -> "tuple[xr.Variable, list[str]]":
@@ -104,7 +120,9 @@ def _marks(value: Any, kind: np.dtype, attributes: Mapping[Any, Any]) -> tuple[l
         with np.errstate(over="ignore"):
             result = {kind.type(one) for number in numbers for one in _spellings(number, kind)}
         return sorted(result), "given as text" if text else ""
-    packed, marks = False, set()
+    packed, marks, stored = False, set(), np.asarray(value)
+    if {stored.dtype.kind, kind.kind} == {"i", "u"} and stored.dtype.itemsize == kind.itemsize:
+        numbers = stored.ravel().astype(kind).tolist()  # the same bits: −1 of signed bytes is 255 of unsigned ones
     for number in numbers:
         whole, unpacked = _as_packed(number, kind, attributes)
         packed |= unpacked

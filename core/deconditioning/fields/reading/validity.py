@@ -34,8 +34,9 @@ def valid_bounds(attributes: Mapping[Any, Any], encoding: Mapping[Any, Any]) -> 
     """Lowest and highest valid value in the units of the decoded data; ``None`` where the file names none.
 
     ``encoding`` says how the data were packed: then the range is in packed units, unless it has the type of
-    ``scale_factor`` and ``add_offset`` and that is wider than the packed type (NetCDF Users' Guide, appendix A). Bounds
-    are widened by half a packed step, or by rounding. Raises ``ValueError`` where the attributes make no range.
+    ``scale_factor`` and ``add_offset`` and that is wider than the packed type (NetCDF Users' Guide, appendix A), or has
+    fractions, which packed whole numbers have not. Bounds are widened by half a packed step, or by rounding. Raises
+    ``ValueError`` where the attributes make no range.
     """
     declared = {name: _numbers(attributes[name], encoding) for name in _RANGE if name in attributes}
     if not declared:
@@ -48,7 +49,8 @@ def valid_bounds(attributes: Mapping[Any, Any], encoding: Mapping[Any, Any]) -> 
         raise ValueError(", ".join(f"{name} = {np.ravel(attributes[name]).tolist()}" for name in declared))
     kind = np.result_type(*(np.asarray(attributes[name]).dtype for name in declared))
     bounds, step = np.array([low[0], high[0]], dtype=float), 0.0
-    if _is_packed(kind, encoding):
+    whole = bool((bounds[np.isfinite(bounds)] == np.round(bounds[np.isfinite(bounds)])).all())
+    if _is_packed(kind, encoding) and (whole or _raw(encoding).kind not in "iu"):
         scale, offset = float(encoding.get("scale_factor", 1.0)), float(encoding.get("add_offset", 0.0))
         bounds, step = np.sort(bounds * scale + offset), abs(scale) / 2 * (_raw(encoding).kind in "iu")
     slack = np.maximum(step, 1e-6 * np.abs(np.where(np.isfinite(bounds), bounds, 0.0)))
