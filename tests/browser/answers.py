@@ -2,8 +2,8 @@
 
 Streamlit shows no sign between a press and the first word of its run, and a busy server takes its time for that. The
 script reads the messages: `window.labAwaited` holds the fragments (the whole page is one without a name) from the
-request of a run until it begins. What a timer asks for is left out, and what a fragment of a page that was left asks
-for, since it has no answer.
+request of a run until it begins, and `window.labAsked` counts the requests. What a timer asks for is left out, and what
+a fragment of a page that was left asks for, since it has no answer.
 """
 
 from google.protobuf.descriptor import Descriptor
@@ -44,13 +44,16 @@ ASKED_RUNS = f"""(() => {{
   }};
   const words = bytes => new TextDecoder().decode(bytes ?? new Uint8Array());
   const awaited = window.labAwaited = new Set();
+  window.labAsked = 0;
   let page = '';
   const asked = run => {{
     const of = words(fieldOf(run, {_PAGE}));
     const fragment = words(fieldOf(run, {_FRAGMENT}));
     if (!fragment) page = of;
     const isTimer = fieldOf(run, {_BY_TIMER});
-    if (!isTimer && (!page || of === page)) awaited.add(fragment);
+    if (isTimer || (page && of !== page)) return;
+    awaited.add(fragment);
+    window.labAsked += 1;
   }};
   const begun = about => {{
     const run = fieldOf(about, {_RUN}) ?? new Uint8Array();

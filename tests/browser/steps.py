@@ -36,9 +36,13 @@ SETTLED = """() => {
     && !document.querySelector('[data-stale=true]');
 }"""
 #: A slider waits 200 ms for the next key before it tells the server: until then a page that will run looks settled.
-#: So does one whose scripts are so busy that they have not told it yet: time counts in which frames were painted.
+#: So does one whose scripts are so busy that they have not told it yet: time counts in which frames were painted, and
+#: in which neither fonts came nor the page grew or shrank.
 QUIET = f"""([ms, frames]) => {{
-  if (!({SETTLED})()) window.settledSince = undefined;
+  const height = document.querySelector('[data-testid=stMain]')?.scrollHeight;
+  const isStill = height === window.settledHeight && document.fonts.status === 'loaded';
+  window.settledHeight = height;
+  if (!isStill || !({SETTLED})()) window.settledSince = undefined;
   else window.settledSince ??= {{ time: performance.now(), frames: 0 }};
   const since = window.settledSince;
   return since && ++since.frames > frames && performance.now() - since.time > ms;
