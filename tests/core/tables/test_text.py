@@ -259,5 +259,5 @@ def test_first_days_of_months_may_be_days_of_january() -> None:
 
 
 def test_an_empty_cell_between_spaces_is_refused() -> None:
-    with pytest.raises(InputError, match="Line 3 of t.txt has 2 cells between its spaces, the header has 3"):
+    with pytest.raises(InputError, match=r"Line 3 of t\.txt has 2 cells between its spaces, the header has 3"):
         read_text(b"a    b    c\n1.0  2.0  3.0\n4.0       6.0\n", "t.txt", most_rows=9)
