@@ -64,6 +64,15 @@ def test_degrees_south_and_west_with_a_sign() -> None:
     _expect(fields, *np.meshgrid(-LATITUDE[::-1], -LONGITUDE[::-1], indexing="ij"))
 
 
+def test_once_round_in_radians_without_units() -> None:
+    longitude = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    latitude = np.linspace(-1.5, 1.5, 12)
+    with pytest.raises(InputError, match="once round in radians"):
+        fields_from_dataset(_latlon(latitude, longitude, ("", "")))
+    fields = fields_from_dataset(_latlon(latitude, longitude, ("radians", "radians")))
+    np.testing.assert_allclose(fields.grid.latitude[0], np.rad2deg(-1.5))
+
+
 @pytest.mark.parametrize("units", ["nm", "point"])
 def test_lengths_that_make_no_map(units: str) -> None:
     with pytest.raises(InputError, match="no map: give it the units m or km"):

@@ -59,6 +59,16 @@ def _check_metres(array: "xr.DataArray", metres: float, units: str) -> None:
         )
 
 
+def _check_turn(values: np.ndarray, name: str) -> None:
+    """``InputError`` for longitudes without units that go once round in radians."""
+    count, span = values.size, float(np.ptp(values))
+    if count > _FEW and min(abs(span * count / (count - 1) - 2 * np.pi), abs(span - 2 * np.pi)) < _TURN:
+        raise InputError(
+            f"The longitude `{name}` runs from {values.min():g} to {values.max():g} without units, once round in "
+            "radians: give it the units radians, or degrees_east if it is in degrees."
+        )
+
+
 def _counts(values: np.ndarray) -> bool:
     """Whether all steps are one."""
     return np.array_equal(np.abs(np.diff(values)), np.ones(values.size - 1))
@@ -90,6 +100,8 @@ def line(array: "xr.DataArray", axes: "Axes") -> tuple[np.ndarray, float, list[s
     if not np.isfinite(values).all():
         raise InputError(f"The coordinate `{array.name}` has missing values: every row and column needs its position.")
     scale, notes = scale_of(array, axes)
+    if axes.kind == "latlon" and array.name == axes.x and says_nothing(str(array.attrs.get("units", ""))):
+        _check_turn(values, str(array.name))
     return values if scale == 1 else values * scale, scale, notes
 
 
@@ -144,6 +156,8 @@ def _without_units(array: "xr.DataArray", mapping: Mapping[Any, Any]) -> tuple[f
     return 1.0, [f"`{array.name}` has no units and is assumed to be in metres."]
 
 
+#: Columns above which a turn is one, and how closely.
+_FEW, _TURN = 8, 1e-3
 #: A map narrower than so many metres may well be one in kilometres.
 _NARROW_MAP = 20_000.0
 #: Metres that a map in other units is at least long, and those round the Earth.
