@@ -14,6 +14,7 @@ from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.grids.blocks import reaggregate
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.problem.two_files import make_problem_from_files
 from deconditioning.fields.problem.warp import Warp
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.tiles import evaluate
@@ -78,6 +79,21 @@ def test_mediators_of_coasts_are_means_over_the_pixels_of_their_cell_s_mean() ->
     mediators = torch.cat([data.mediators, data.query_mediators])[:, problem.mediator_columns.index("orog")].numpy()
     slope, level = np.polyfit(means, mediators, 1)
     np.testing.assert_allclose(mediators, level + slope * means, atol=1e-4)  # areas are differences of sines
+
+
+def test_mediators_of_bags_from_another_file_are_means_over_the_pixels_with_covariates() -> None:
+    fine, rng = rectilinear(40 + 0.25 * np.arange(40), 5 + 0.25 * np.arange(48)), np.random.default_rng(5)
+    fine["orog"].values[:] = 500 + 300 * rng.normal(size=(40, 48))
+    fine["q"].values[rng.random((40, 48)) < 0.3] = np.nan
+    coarse = fine.drop_vars("q").coarsen(lat=4, lon=4).mean()
+    spec = DownscalingSpec("t", ("orog", "q"), ("orog",), block=(4, 4), matching="indirect")
+    fields = fields_from_dataset(fine.drop_vars("t")), fields_from_dataset(coarse)
+    problem = make_problem_from_files(fields[0], fields[1], None, spec)
+    height = problem.inputs[:, problem.columns.index("orog")]
+    inside = problem.data.bags.mean(height[torch.as_tensor(problem.bag_pixel)]).numpy()
+    mediators = problem.data.mediators[:, problem.mediator_columns.index("orog")].numpy()
+    slope, level = np.polyfit(inside, mediators, 1)
+    np.testing.assert_allclose(mediators, level + slope * inside, atol=1e-4)
 
 
 def test_the_slope_of_a_field_that_ends_at_coasts_is_found_through_mediators() -> None:

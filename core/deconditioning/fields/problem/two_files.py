@@ -72,7 +72,8 @@ def make_problem_from_files(
     whole = all_finite(fine, place.grid.shape)
     notes = _notes(covariates, coarse, mediator, spec) + place.notes
     blocks, pixels = _blocks(place, covariates, spec)
-    bag_values, query_values, mediator_notes = _mediators(covariates, coarse, mediator, spec, place, blocks, pixels)
+    seen = pixels.seen(whole)  # those of the bags
+    bag_values, query_values, mediator_notes = _mediators(covariates, coarse, mediator, spec, place, blocks, seen)
     notes += mediator_notes + unfound(spec.missing, [*notes, *mediator_notes])
     with_data = np.isfinite(np.column_stack([place.coarse, query_values])).all(axis=1) & np.isfinite(place.error)
     withheld = place.kept.withhold(with_data, spec)
@@ -284,7 +285,8 @@ def _mediators(
     blocks: Grid,
     pixels: Shares,
 ) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Mediators of all blocks (b, r) and of all coarse cells (c, r), in the same units, and notes."""
+    """Mediators of all blocks (b, r), over their ``pixels``, and of all coarse cells (c, r), in the same units, and
+    notes."""
     bag_side, query_side, notes = [], [], []
     for name in spec.mediators:
         bag_source = _holder(name, [mediator, covariates, coarse])
