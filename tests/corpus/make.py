@@ -187,7 +187,7 @@ def _grids() -> Iterator[Case]:
     ):  # fmt: skip
         sheet = xr.Dataset({"t": (("j", "i"), y)}, {"nav_lat": (("j", "i"), y), "nav_lon": (("j", "i"), longitude)})
         yield Case(f"sheet-{name}.nc", netcdf(sheet), words)
-    axes = {name: (name, np.arange(float(size)), {"units": "m", "standard_name": f"projection_{name}_coordinate"})
+    axes = {name: (name, 4000.0 * np.arange(size), {"units": "m", "standard_name": f"projection_{name}_coordinate"})
             for name, size in (("y", 8), ("x", 10))}  # fmt: skip
     mapping = {"m": ((), 0, {"grid_mapping_name": "nonsense"})}
     plane = xr.Dataset({"t": (("y", "x"), y, {"grid_mapping": "m"}), **mapping}, axes)
