@@ -59,14 +59,11 @@ def station_posterior(
         if scored is not None:
             rows = torch.as_tensor(scored.row).to(conditioning.residual.device)
             (mean, variance), sums = at(rows)
-            columns, extra_variance = _columns(scored, stations).to(mean), 0.0
-            if stations.stations.footprint is None:
-                extra_variance = spec.representativeness
-            else:  # points are measured by another instrument than footprints
-                columns = torch.zeros_like(columns)
+            columns = _columns(scored, stations).to(mean)
             crossed = -(solved.T @ (conditioning.weights.T @ sums))
             more = ((columns @ spread) * columns).sum(1) + 2 * (columns * crossed.T).sum(1)
-            noise = spec.point_noise + extra_variance + scored.errors.variance.to(mean)
+            noise = spec.point_noise + scored.errors.variance.to(mean)
+            noise += spec.representativeness if stations.footprints is None else 0.0
             kappa = 1.0 if scale is None else scale[rows].square()
             places = mean + columns @ coefficients, (kappa * (variance + more)).clamp_min(0) + noise
         left = _left_out(spec, conditioning, problem, scale)
@@ -75,8 +72,10 @@ def station_posterior(
 
 
 def _columns(scored: StationTargets, stations: StationTargets) -> Float[Tensor, "T q"]:
-    """The effects of the stations that were seen, at others; 0 where one of these does not have it."""
-    column_of = dict(zip(scored.effects, scored.errors.effects.T, strict=True))
+    """The effects of the stations that were seen, at others; 0 where one of these does not have it, and at points
+    beside footprints, which another instrument measures."""
+    effects = () if stations.footprints is not None else zip(scored.effects, scored.errors.effects.T, strict=True)
+    column_of = dict(effects)
     nothing = torch.zeros(len(scored.row), dtype=torch.float64)
     return torch.stack([column_of.get(name, nothing) for name in stations.effects], dim=1)
 

@@ -1,12 +1,17 @@
 """Gaussian footprints: what an instrument averages over that sees its surroundings less the further away they are."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deconditioning.errors import InputError
 from deconditioning.fields.grids import sphere
 from deconditioning.fields.grids.grid import Grid
+
+if TYPE_CHECKING:
+    from pyproj import Geod
 
 #: Response, relative to its peak, below which a pixel does not count: 0.01 % of the footprint lies outside.
 _LEAST_RESPONSE = 1e-4
@@ -124,8 +129,9 @@ def pixels_seen(
     count = np.array([len(each) for each in near], dtype=int)
     measurement = np.repeat(np.arange(len(latitude)), count)
     pixel = pixels[np.concatenate([np.asarray(each, dtype=int) for each in near])] if count.sum() else count[:0]
+    corners = [each.reshape(grid.area.size, -1) for each in grid.corners()]
     mass = np.concatenate([
-        _masses(grid, pixel[part], latitude[measurement[part]], longitude[measurement[part]], footprint)
+        _masses(grid, corners, pixel[part], latitude[measurement[part]], longitude[measurement[part]], footprint)
         for part in np.array_split(np.arange(len(pixel)), max(1, len(pixel) // 50_000))
     ])  # fmt: skip
     there = mass > 0
@@ -133,11 +139,11 @@ def pixels_seen(
 
 
 def _masses(
-    grid: Grid, pixel: np.ndarray, latitude: np.ndarray, longitude: np.ndarray, footprint: GaussianFootprint
-) -> np.ndarray:
+    grid: Grid, corners: Sequence[np.ndarray], pixel: np.ndarray, latitude: np.ndarray, longitude: np.ndarray,
+    footprint: GaussianFootprint,
+) -> np.ndarray:  # fmt: skip
     """(n,) the share of a footprint around each place (n,) in the pixel (n,) of the same row."""
-    north, east = (corners.reshape(grid.area.size, -1)[pixel] for corners in grid.corners())
-    ring = _plane(latitude[:, None], longitude[:, None], north, east)
+    ring = _plane(latitude[:, None], longitude[:, None], *(each[pixel] for each in corners))
     middle = _plane(latitude, longitude, grid.latitude.flat[pixel], grid.longitude.flat[pixel])
     triangles = np.stack([np.broadcast_to(middle[:, None], ring.shape), ring, np.roll(ring, -1, axis=1)], axis=2)
     one, other = triangles[:, :, 1] - triangles[:, :, 0], triangles[:, :, 2] - triangles[:, :, 0]
@@ -148,25 +154,27 @@ def _masses(
 
 
 def _plane(latitude: np.ndarray, longitude: np.ndarray, north: np.ndarray, east: np.ndarray) -> np.ndarray:
-    """(..., 2) kilometres east and north of a place, by distance and direction, of others in degrees."""
-    phi, other, along = np.deg2rad(latitude), np.deg2rad(north), np.deg2rad(east - longitude)
-    x = np.cos(other) * np.sin(along)
-    y = np.cos(phi) * np.sin(other) - np.sin(phi) * np.cos(other) * np.cos(along)
-    z = np.sin(phi) * np.sin(other) + np.cos(phi) * np.cos(other) * np.cos(along)
-    sine = np.hypot(x, y)
-    scale = sphere.EARTH_KM * np.divide(np.arctan2(sine, z), sine, out=np.ones_like(sine), where=sine > 0)
-    return np.stack([x * scale, y * scale], axis=-1)
+    """(..., 2) kilometres east and north of places, by distance and direction on the sphere, of others in degrees."""
+    start_east, start_north, east, north = map(np.array, np.broadcast_arrays(longitude, latitude, east, north))
+    bearing, _, metres = _sphere().inv(start_east, start_north, east, north)
+    kilometres, angle = np.asarray(metres) / 1000, np.deg2rad(bearing)
+    return np.stack([kilometres * np.sin(angle), kilometres * np.cos(angle)], axis=-1)
+
+
+def _sphere() -> "Geod":
+    from pyproj import Geod
+
+    return Geod(a=1000 * sphere.EARTH_KM, b=1000 * sphere.EARTH_KM)
 
 
 def half_maximum(latitude: np.ndarray, longitude: np.ndarray, footprint: GaussianFootprint) -> np.ndarray:
     """(S,) shapely polygons in degrees around places (S,), where the response is half its peak."""
     import shapely
 
-    turn, angle = np.deg2rad(footprint.azimuth), 2 * np.pi * np.arange(_CORNERS) / _CORNERS
+    angle = 2 * np.pi * np.arange(_CORNERS) / _CORNERS
     a, b = 0.5 * footprint.along * np.cos(angle), 0.5 * footprint.across * np.sin(angle)
-    north, east = a * np.cos(turn) - b * np.sin(turn), a * np.sin(turn) + b * np.cos(turn)
-    far, bearing = np.hypot(north, east) / sphere.EARTH_KM, np.arctan2(east, north)
-    phi = np.deg2rad(latitude)[:, None]
-    up = np.arcsin(np.clip(np.sin(phi) * np.cos(far) + np.cos(phi) * np.sin(far) * np.cos(bearing), -1, 1))
-    aside = np.arctan2(np.sin(bearing) * np.sin(far) * np.cos(phi), np.cos(far) - np.sin(phi) * np.sin(up))
-    return shapely.polygons(np.stack([longitude[:, None] + np.rad2deg(aside), np.rad2deg(up)], axis=-1))
+    bearing, metres = footprint.azimuth + np.rad2deg(np.arctan2(b, a)), 1000 * np.hypot(a, b)
+    around = np.broadcast_arrays(longitude[:, None], latitude[:, None], bearing, metres)
+    start_east, start_north, bearing, metres = map(np.array, around)
+    east, north, _ = _sphere().fwd(start_east, start_north, bearing, metres)
+    return shapely.polygons(np.stack([sphere.wrap_longitude(east, longitude[:, None]), north], axis=-1))

@@ -10,6 +10,9 @@ from torch import Tensor
 from deconditioning.fields.footprints.gaussian import GaussianFootprint
 from deconditioning.observations import Bags, PointErrors
 
+#: Pixels, the measurement of each and its weight, see `StationTargets.footprints`.
+Footprints = tuple[np.ndarray, np.ndarray, np.ndarray]
+
 
 @dataclass(frozen=True, eq=False)
 class Stations:
@@ -70,7 +73,7 @@ class StationTargets:
     targets: Float[Tensor, " S"]
     errors: PointErrors
     effects: tuple[str, ...] = ("offset",)
-    footprints: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+    footprints: Footprints | None = None
 
     @property
     def pixels(self) -> np.ndarray:
@@ -79,7 +82,12 @@ class StationTargets:
 
     def bags(self, inputs: Float[Tensor, "P d"]) -> Bags:
         """The pixels of each measurement as a bag, from the inputs of all prediction pixels."""
-        if self.footprints is None:
-            return Bags(inputs[self.row], torch.arange(len(self.row)), len(self.row))
-        pixel, measurement, weight = map(torch.as_tensor, self.footprints)
-        return Bags(inputs[pixel], measurement, len(self.row), weight.to(inputs))
+        return bags_of_stations(inputs, self.row, self.footprints)
+
+
+def bags_of_stations(inputs: Float[Tensor, "P d"], row: np.ndarray, footprints: Footprints | None) -> Bags:
+    """The pixels of each measurement as a bag: of its ``row`` (S,) alone, or of its footprint (`StationTargets`)."""
+    if footprints is None:
+        return Bags(inputs[row], torch.arange(len(row)), len(row))
+    pixel, measurement, weight = map(torch.as_tensor, footprints)
+    return Bags(inputs[pixel], measurement, len(row), weight.to(inputs))

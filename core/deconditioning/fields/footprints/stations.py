@@ -7,14 +7,14 @@ import torch
 
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.gaussian import pixels_seen
-from deconditioning.fields.footprints.station_data import Stations, StationTargets
+from deconditioning.fields.footprints.station_data import Footprints, Stations, StationTargets, bags_of_stations
 from deconditioning.fields.grids.interpolate import locate
 from deconditioning.fields.grids.pixel_shares import LEAST_SHARE
 from deconditioning.fields.grids.place import extent_in_words
 from deconditioning.fields.grids.roles import orography_of
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.units import convert
-from deconditioning.observations import PointErrors
+from deconditioning.observations import Bags, PointErrors
 
 #: What all stations may differ by, and the size of one unit of it: metres of altitude above the pixel's. The prior sd
 #: of the effect on a typical station is one sd of the cells.
@@ -25,8 +25,6 @@ _APART = 8.0
 _NEARLY_ALL = 0.99
 #: Differences in altitude, in metres, below which they have no effect that could be learned.
 _LEVEL = 1.0
-_NO_ERRORS = PointErrors(torch.zeros(0), torch.zeros(0, 0), torch.zeros(0))
-_Footprints = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def with_stations(problem: DownscalingProblem, stations: Stations) -> DownscalingProblem:
@@ -67,14 +65,15 @@ def _located(problem: DownscalingProblem, stations: Stations) -> tuple[StationTa
             f"{', which look exchanged' if turned else ''}."
         )
     inner, row = stations.of(inside), row[inside]
-    targets = StationTargets(inner, row, torch.as_tensor(problem.standardised(inner.value)), _NO_ERRORS, (), footprints)
-    effects, altitude = _effects(problem, targets)
+    effects, altitude = _effects(problem, inner, bags_of_stations(problem.inputs, row, footprints))
     errors = PointErrors(
         torch.as_tensor((inner.error / problem.target_sd) ** 2),
         torch.as_tensor(np.stack(list(effects.values()), axis=1)),
         torch.as_tensor([1 / np.mean(column**2) for column in effects.values()]),
     )
-    return replace(targets, errors=errors, effects=tuple(effects)), (*stations.notes, *notes, *more, *altitude)
+    targets = torch.as_tensor(problem.standardised(inner.value))
+    result = StationTargets(inner, row, targets, errors, tuple(effects), footprints)
+    return result, (*stations.notes, *notes, *more, *altitude)
 
 
 def _rows(problem: DownscalingProblem) -> np.ndarray:
@@ -93,7 +92,7 @@ def _at_pixels(problem: DownscalingProblem, stations: Stations) -> tuple[np.ndar
     return row, None, [f"{outside} of {len(stations)} stations lie outside the map's pixels and are left out."]
 
 
-def _over_footprints(problem: DownscalingProblem, stations: Stations) -> tuple[np.ndarray, _Footprints, list[str]]:
+def _over_footprints(problem: DownscalingProblem, stations: Stations) -> tuple[np.ndarray, Footprints, list[str]]:
     """(S,) the prediction pixel with most of each footprint, −1 where pixels have less than half of it; the pixels of
     the others, whose weights follow the response on what is there; and notes."""
     footprint, count = stations.footprint, len(stations)
@@ -101,11 +100,11 @@ def _over_footprints(problem: DownscalingProblem, stations: Stations) -> tuple[n
     seen = pixels_seen(problem.grid, problem.pixel, stations.latitude, stations.longitude, footprint)
     covered = np.bincount(seen.measurement, seen.mass, count)
     inside = covered >= LEAST_SHARE
-    order = np.argsort(seen.mass, kind="stable")
+    order, rows = np.argsort(seen.mass, kind="stable"), _rows(problem)[seen.pixel]
     row = np.full(count, -1)
-    row[seen.measurement[order]] = _rows(problem)[seen.pixel[order]]
+    row[seen.measurement[order]] = rows[order]
     number, there = np.cumsum(inside) - 1, inside[seen.measurement]
-    measurement, pixel = seen.measurement[there], _rows(problem)[seen.pixel[there]]
+    measurement = seen.measurement[there]
     notes = [
         f"Each value of {stations.source} is taken as the mean over a Gaussian footprint; full width at half maximum: "
         f"{footprint}."
@@ -119,7 +118,7 @@ def _over_footprints(problem: DownscalingProblem, stations: Stations) -> tuple[n
         notes.append(f"Of {cut} footprints a part lies outside the map's pixels; their values are taken as means over "
                      "the rest.")  # fmt: skip
     weight = seen.mass[there] / covered[measurement]
-    return np.where(inside, row, -1), (pixel, number[measurement], weight), notes
+    return np.where(inside, row, -1), (rows[there], number[measurement], weight), notes
 
 
 def _in_units(problem: DownscalingProblem, stations: Stations) -> tuple[Stations, list[str]]:
@@ -143,9 +142,8 @@ def _in_units(problem: DownscalingProblem, stations: Stations) -> tuple[Stations
     return stations, notes
 
 
-def _effects(problem: DownscalingProblem, targets: StationTargets) -> tuple[dict[str, np.ndarray], list[str]]:
+def _effects(problem: DownscalingProblem, stations: Stations, bags: Bags) -> tuple[dict[str, np.ndarray], list[str]]:
     """Columns (S,) of what all stations may differ by, by name (`EFFECTS`), and a note on altitudes."""
-    stations = targets.stations
     result = {"offset": np.ones(len(stations))}
     if stations.altitude is None:
         return result, []
@@ -153,7 +151,6 @@ def _effects(problem: DownscalingProblem, targets: StationTargets) -> tuple[dict
     if name is None:
         return result, ["No covariate is an orography, so the stations' altitudes are not used."]
     column = problem.columns.index(name)
-    bags = targets.bags(problem.inputs)
     height = problem.input_scaling.scales[column].backward(bags.mean(bags.inputs[:, column]).numpy())
     above = np.nan_to_num(stations.altitude - height)
     typical = float(np.sqrt(np.mean(above**2)))
