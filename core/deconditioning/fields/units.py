@@ -104,10 +104,15 @@ def factor(units: str, base: Literal["degree", "meter"]) -> float | None:
     plain = units.strip().lower()
     if plain in _PLAIN[base] or (base == "degree" and compass(units)):
         return 1.0
-    result, target = read_unit(units), read_unit(base)
-    if result is None or target is None or result.quantity != target.quantity:
+    return factor_between(units, base)
+
+
+def factor_between(have: str, want: str) -> float | None:
+    """What a difference in some units is multiplied by to be in others; None where they are unknown or not alike."""
+    source, target = read_unit(have), read_unit(want)
+    if source is None or target is None or source.quantity != target.quantity:
         return None
-    return float(result.convert(1.0, target))
+    return float(source.convert(1.0, target) - source.convert(0.0, target))
 
 
 def says_nothing(units: str) -> bool:

@@ -147,6 +147,7 @@ class _Wall:
 
     @staticmethod
     def draw(index: int, hue: float, rng: np.random.Generator) -> "_Wall":
+        """A wall with the pattern of this index, three discs and the ground's colour of a ``hue``."""
         pattern = ("stripes", "checks", "rings", "diagonal", "plain", "planks")[index]
         saturation, brightness = _GROUNDS[index]
         ground = np.array(colorsys.hsv_to_rgb(hue, saturation, brightness))

@@ -68,7 +68,8 @@ def residuals_of_kernel(
 def share_of_noise(sums: PixelSums, given: Conditioning, noise: float) -> float:
     """What the noise σ² of the targets has of a pixel's posterior variance, ``σ² |S⁻¹Wᵀc|² / var f``, on average."""
     total = 0.0
-    for _, cross, own in sums.tiles():
+    for _, cross, prior_variance in sums.tiles():
         gain = given.factor.solve(given.weights.T @ cross)
-        total += float((noise * gain.square().sum(0) / given.variance(cross, own).clamp_min(1e-24)).clamp_max(1).sum())
+        variance = given.variance(cross, prior_variance).clamp_min(1e-24)
+        total += float((noise * gain.square().sum(0) / variance).clamp_max(1).sum())
     return total / sums.pixels

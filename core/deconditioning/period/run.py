@@ -167,6 +167,7 @@ class _Filled:
         self, series: Series, problem: DownscalingProblem, at: np.ndarray, groups: Sequence[Together],
         means: np.ndarray, spreads: list[np.ndarray],
     ) -> None:  # fmt: skip
+        """Fill in the times ``at``: standardised means (n, P) of all, and the sd field of each group of times."""
         for column, time in enumerate(at):
             self.means[time] = series.level[time] + series.scale * problem.on_grid(means[column])
         for group, spread in zip(groups, spreads, strict=True):

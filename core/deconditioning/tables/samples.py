@@ -45,10 +45,10 @@ def _series(dataset: "xr.Dataset") -> tuple[str, str] | None:
 
 def _ragged(dataset: "xr.Dataset", name: str, key: str, other: str) -> "xr.Dataset":
     """A ragged array, whose variable of counts (``sample_dimension``) or of indices names the other dimension."""
-    values, own_dim = np.asarray(dataset.variables[name].values, dtype=float), str(dataset.variables[name].dims[0])
+    values, dim = np.asarray(dataset.variables[name].values, dtype=float), str(dataset.variables[name].dims[0])
     known = np.isfinite(values) & (values >= 0) & (values == np.round(values))
     counted = key == "sample_dimension"
-    rows, stations = (other, own_dim) if counted else (own_dim, other)
+    rows, stations = (other, dim) if counted else (dim, other)
     size = {dim: dataset.sizes.get(dim, -1) for dim in (rows, stations)}
     index = np.zeros(0, dtype=int)
     if known.all() and values.max(initial=0) <= max(size.values()) and min(size.values()) >= 0:

@@ -10,7 +10,7 @@ from deconditioning.errors import InputError
 from deconditioning.fields.footprints.station_data import Stations
 from deconditioning.fields.problem.matching import place_matching
 from deconditioning.fields.times import labels_of
-from deconditioning.fields.units import Side, compass, factor, read_unit
+from deconditioning.fields.units import Side, compass, factor, factor_between, read_unit
 from deconditioning.tables.table import Table, read_table
 
 #: Names of columns, in small letters and without their units.
@@ -231,15 +231,15 @@ def _hemispheres(table: Table, side: Side) -> np.ndarray | float:
 def _spread(table: Table, name: str, value: str, values: np.ndarray) -> np.ndarray:
     """Errors in the units of the values, as differences: 1.8 °F are 1 K; ``InputError`` for units of something else."""
     have, want = _units(table, name), _units(table, value)
-    own, other = read_unit(have), read_unit(want)
     if not have or not want or have == want:
         return values
-    if own is None or other is None or own.quantity != other.quantity:
+    change = factor_between(have, want)
+    if change is None:
         raise InputError(
             f"Column '{name}' of {table.source} is in {have!r}, '{value}' in {want!r}: give standard deviations in the "
             "units of the values."
         )
-    return values * float(own.convert(1.0, other) - own.convert(0.0, other))
+    return values * change
 
 
 def _metres(table: Table, name: str, values: np.ndarray) -> np.ndarray:

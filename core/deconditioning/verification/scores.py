@@ -86,6 +86,7 @@ class _Tally:
         self.chosen = np.random.default_rng(0).permutation(pixels)[:most]
 
     def add(self, time: int, truth: np.ndarray, weights: np.ndarray, prediction: Predictive) -> None:
+        """Count one time: truth and weights (H, W), the weights with sum one over the pixels that are compared."""
         from scipy.special import ndtr, ndtri
 
         points = scored_points(truth=truth, predicted=prediction, weights=weights)
@@ -129,6 +130,7 @@ class _Tally:
         self.sample.append(rows[:, rows[2] > 0])
 
     def result(self, weight: np.ndarray) -> SeriesScores:
+        """The scores over all times, each with its ``weight`` (T,)."""
         pooled = {name: float(np.average(row, weights=weight)) for name, row in self.times.items()}
         variance, mse = pooled.pop("variance"), pooled.pop("mse")
         pooled = {"rmse": float(np.sqrt(mse)), **pooled}

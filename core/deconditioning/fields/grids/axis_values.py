@@ -8,7 +8,7 @@ import numpy as np
 from deconditioning.errors import InputError
 from deconditioning.fields.grids.grid import cell_edges
 from deconditioning.fields.grids.sphere import is_geographic, perspective_height
-from deconditioning.fields.units import compass, factor, read_unit, says_nothing
+from deconditioning.fields.units import compass, factor, factor_between, read_unit, says_nothing
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -156,6 +156,8 @@ def _without_units(array: "xr.DataArray", mapping: Mapping[Any, Any]) -> tuple[f
     return 1.0, [f"`{array.name}` has no units and is assumed to be in metres."]
 
 
+#: Usual names of the bounds of a coordinate that names none.
+_BOUNDS = ("{}_bnds", "{}_bounds", "bounds_{}", "{}_edges", "{}_b")
 #: Columns above which a turn is one, and how closely.
 _FEW, _TURN = 8, 1e-3
 #: A map narrower than so many metres may well be one in kilometres.
@@ -222,17 +224,6 @@ def _bounds(dataset: "xr.Dataset", name: str, dim: str) -> np.ndarray | None:
         elif array.ndim == 1 and array.size == size + 1 and array.dtype.kind in "fiu":
             values = np.stack([array.values[:-1], array.values[1:]], axis=1).astype(float)
         if values is not None:
-            return values * _units_of(array, dataset[name])
+            units = (str(each.attrs.get("units", "")) for each in (array, dataset[name]))
+            return values * (factor_between(*units) or 1.0)
     return None
-
-
-#: Usual names of the bounds of a coordinate that names none.
-_BOUNDS = ("{}_bnds", "{}_bounds", "bounds_{}", "{}_edges", "{}_b")
-
-
-def _units_of(bounds: "xr.DataArray", coordinate: "xr.DataArray") -> float:
-    """What bounds are multiplied by to be in the units of their coordinate; 1 where they give none that are known."""
-    have, want = (read_unit(str(each.attrs.get("units", ""))) for each in (bounds, coordinate))
-    if have is None or want is None or have.quantity != want.quantity:
-        return 1.0
-    return float(have.convert(1.0, want))

@@ -124,5 +124,5 @@ def _corners(dataset: "xr.Dataset", name: str, axes: "Axes") -> tuple[np.ndarray
 
 def _degrees(corners: "xr.DataArray", coordinate: "xr.DataArray", axes: "Axes") -> float:
     """What corners are multiplied by to be in degrees: by their own units, else by those of their coordinate."""
-    own = corners if str(corners.attrs.get("units", "")).strip() else coordinate
-    return scale_of(own, replace(axes, kind="curvilinear"))[0]
+    with_units = corners if str(corners.attrs.get("units", "")).strip() else coordinate
+    return scale_of(with_units, replace(axes, kind="curvilinear"))[0]

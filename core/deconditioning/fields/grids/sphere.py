@@ -175,13 +175,14 @@ def _degrees(crs: "CRS") -> "CRS | None":
     Paris."""
     from pyproj import CRS
 
-    own = crs.geodetic_crs
-    if own is None or own.prime_meridian is None or own.ellipsoid is None:
-        return own
-    in_degrees = all(abs(axis.unit_conversion_factor - np.pi / 180) < 1e-9 for axis in own.axis_info)
-    if in_degrees and own.prime_meridian.longitude == 0:
-        return own
-    return CRS.from_dict({"proj": "longlat", "a": own.ellipsoid.semi_major_metre, "b": own.ellipsoid.semi_minor_metre})
+    geodetic = crs.geodetic_crs
+    if geodetic is None or geodetic.prime_meridian is None or geodetic.ellipsoid is None:
+        return geodetic
+    in_degrees = all(abs(axis.unit_conversion_factor - np.pi / 180) < 1e-9 for axis in geodetic.axis_info)
+    if in_degrees and geodetic.prime_meridian.longitude == 0:
+        return geodetic
+    ellipsoid = geodetic.ellipsoid
+    return CRS.from_dict({"proj": "longlat", "a": ellipsoid.semi_major_metre, "b": ellipsoid.semi_minor_metre})
 
 
 def _transformer(crs: "CRS", inverse: bool) -> "Transformer":

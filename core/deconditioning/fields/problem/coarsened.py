@@ -48,7 +48,7 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     coarse, shares = blocks.mean(raw[spec.target], grid.area), blocks.seen(np.isfinite(raw[spec.target]))
     blocks = blocks if spec.indirect else shares
     whole = all_finite([raw[n] for n in spec.covariates], grid.shape)
-    of_bags, of_targets = (_means(raw, spec.mediators, own, grid) for own in (blocks.seen(whole), shares))
+    of_bags, of_targets = (_means(raw, spec.mediators, pixels, grid) for pixels in (blocks.seen(whole), shares))
     with_data = all_finite([coarse, *of_targets], (count,))
     can_be_bag = mostly(*blocks.valid_area(whole, grid.area)) & all_finite(of_bags, (count,))
     withheld = selected.withhold(with_data, spec)

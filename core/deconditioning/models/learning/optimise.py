@@ -45,6 +45,7 @@ class _Search:
     restart: int = 0
 
     def evaluate(self, point: np.ndarray) -> tuple[float, np.ndarray]:
+        """The loss at a point (n,) and its gradient (n,)."""
         self.vector.set(point)
         self.vector.clear_gradient()
         self.evaluations += 1
