@@ -19,7 +19,7 @@ from tests.benchmarks.bench_latency import chromium
 from tests.benchmarks.memory import held
 from tests.benchmarks.table import Row, keep
 from tests.browser.serving import ROOT, free_port
-from tests.browser.steps import settled
+from tests.browser.steps import count_scripts, settled
 from tests.waiting import HANG_MS
 
 STARTS = 3
@@ -36,7 +36,7 @@ def bench_start_up(tmp_path: Path) -> None:
     healthy, heading, rows = [], [], []
     with chromium() as browser:
         for turn in range(STARTS):
-            page = browser.new_page()
+            page = count_scripts(browser.new_page())
             page.set_default_timeout(HANG_MS)
             app, times = started(page, tmp_path / f"runs{turn}")
             healthy.append(times[0])

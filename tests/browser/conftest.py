@@ -19,7 +19,7 @@ from pages.kit.controls.level import ALL
 from scripts.browser import ADVICE, find_browser
 from tests.browser.answers import ASKED_RUNS
 from tests.browser.serving import running_app
-from tests.browser.steps import choose_level
+from tests.browser.steps import choose_level, count_scripts
 from tests.waiting import HANG_MS
 
 FLAGS = [
@@ -132,7 +132,7 @@ def new_page(
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme="dark" if dark else "light")
         request.node.pages.append(watched(page))
-        return page
+        return count_scripts(page)
 
     yield make
     for one in opened:

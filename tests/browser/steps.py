@@ -1,23 +1,24 @@
 """What browser tests do and look at on a page. Each step waits for a state of the page, none for a clock.
 
-`opened`, `settled`: a page is there, nothing runs. `click_while_there`: a button that goes away by itself. `go_to`: a
-page, through the navigation. `choose_level`: of controls. `give`: a file, in `give_to_dialog`
-on page Downscaling. `pick`: from a list. `downloaded`: a file. `press_until`: keys
-that a redraw may swallow. `move_slider`: by keyboard. `open_expanders`: every one. `unfolded`: tabs too.
-`popovers`: one after the other. `revision`, `redrawn`: which picture a chart holds. `fits`: nothing is too wide.
+`opened`, `settled`: a page is there, nothing runs. `count_scripts`: those that a page fetches. `click_while_there`: a
+button that goes away by itself. `go_to`: a page, through the navigation. `choose_level`: of controls. `give`: a file,
+in `give_to_dialog` on page Downscaling. `pick`: from a list. `downloaded`: a file. `press_until`: keys that a redraw
+may swallow. `move_slider`: by keyboard. `open_expanders`: every one. `unfolded`: tabs too. `popovers`: one after the
+other. `revision`, `redrawn`: which picture a chart holds. `fits`: nothing is too wide.
 """
 
 import contextlib
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
-from playwright.sync_api import BrowserContext, Download, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Download, Locator, Page, Request, expect
 from playwright.sync_api import TimeoutError as NotYet
 
 from pages.kit.controls.level import COOKIE
 from pages.kit.pages import GROUPS
-from tests.waiting import HANG_MS, wait_for, wait_for_value
+from tests.waiting import HANG_MS, HANG_S, wait_for, wait_for_value
 
 #: Page One dimension with few data, page Downscaling with large cells, and with six by six of them: what a page does is
 #: tested with these, not how well it fits.
@@ -65,10 +66,39 @@ OPEN_EXPANDERS = """where => {
 }"""
 
 
+def count_scripts(page: Page) -> Page:
+    """Keep the scripts that a page waits for in `page.scripts`, and how many came in `page.arrived`.
+
+    Streamlit fetches the script of an element when the first one is to be drawn; its place is empty until then.
+    """
+    page.scripts, page.arrived = set(), 0
+
+    def asked(request: Request) -> None:
+        if request.resource_type == "script":
+            page.scripts.add(request)
+
+    def ended(request: Request) -> None:
+        if request in page.scripts:
+            page.scripts.remove(request)
+            page.arrived += 1
+
+    page.on("request", asked)
+    page.on("requestfinished", ended)
+    page.on("requestfailed", ended)
+    return page
+
+
 def settled(page: Page) -> None:
-    """Wait until no script run is under way or about to begin. What is expected to change is waited for by itself."""
-    page.evaluate("() => { window.settledSince = undefined; }")
-    page.wait_for_function(QUIET, arg=[QUIET_MS, QUIET_FRAMES], timeout=HANG_MS)
+    """Wait until no script run is under way or about to begin, and no script of an element is awaited.
+
+    What is expected to change is waited for by itself.
+    """
+    end, arrived = time.monotonic() + HANG_S, None
+    while page.scripts or page.arrived != arrived:
+        assert time.monotonic() < end, f"the page still waits for {page.scripts} after {HANG_S:.0f} s"
+        arrived = page.arrived
+        page.evaluate("() => { window.settledSince = undefined; }")
+        page.wait_for_function(QUIET, arg=[QUIET_MS, QUIET_FRAMES], timeout=HANG_MS)
 
 
 def go_to(page: Page, title: str) -> None:

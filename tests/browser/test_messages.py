@@ -53,6 +53,16 @@ def test_settled_waits_for_a_server_that_has_not_begun(new_page, served: str) ->
     assert page.get_by_text("Third: 1 and 1.", exact=True).is_visible()
 
 
+#: Every file comes late.
+SLOW = {"offline": False, "latency": 600, "downloadThroughput": -1, "uploadThroughput": -1}
+
+
+def test_settled_waits_for_the_script_of_an_element(new_page, served: str) -> None:
+    page = new_page(url=served)
+    page.context.new_cdp_session(page).send("Network.emulateNetworkConditions", SLOW)
+    assert opened(page).get_by_role("button", name="Third").is_visible()
+
+
 #: The page is left, and the fragment of a button that is still there asks for its run.
 LEAVE = """after => {
   const button = [...document.querySelectorAll('button')].find(one => one.innerText.includes('First'));
