@@ -13,6 +13,7 @@ from deconditioning.fields.gridded import Fields
 from deconditioning.fields.guess.variables import static_covariates
 from deconditioning.fields.problem.assemble import LEAST_CELLS
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.training import read_training
 from deconditioning.period.run import PeriodResult, downscale_series
@@ -34,7 +35,7 @@ _MOST_VALUES = 3_000_000
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen: file, variables, pixels in a cell, the first time that is downscaled, and the archive."""
+    """What was chosen: file, variables, pixels in a cell, the first time to downscale, the archive, predictors."""
 
     key: str
     target: str
@@ -42,6 +43,7 @@ class Choice:
     block: int
     first: int
     archive: bool
+    predictors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,17 +99,34 @@ def choose() -> Choice:
         help="The archive is the fine truth of the earlier times: climatology and covariance come from it. Off: only "
         "the coarse values of the downscaled times are used.",
     )  # fmt: skip
-    return Choice(key, target, covariates, block, min(first, last), bool(archive))
+    others = [name for name in targets if name != target] if archive else []
+    return Choice(key, target, covariates, block, min(first, last), bool(archive), _predictors(fields, others))
+
+
+def _predictors(fields: Fields, names: list[str]) -> tuple[str, ...]:
+    """Which other variables predict the target; without a control where there is none."""
+    if not names:
+        return ()
+    chosen = widgets.multiselect(
+        "Predictors", names, default=[], key="p-predictors", format_func=_titles(fields, names).__getitem__,
+        help="Other variables whose coarse values predict the target through their covariance with it in the archive. "
+        "They are used if that lowers the CRPS on left-out blocks of time.",
+    )  # fmt: skip
+    return tuple(chosen)
 
 
 def _target(fields: Fields, names: list[str]) -> str:
     """Which variable, by what it is called; without a control where there is one."""
     if len(names) == 1:
         return names[0]
+    return str(widgets.selectbox("Target", names, key="p-target", format_func=_titles(fields, names).__getitem__))
+
+
+def _titles(fields: Fields, names: list[str]) -> dict[str, str]:
+    """What variables are called, their names where two are called the same."""
     known = fields.variables()
     called = {name: known[name].long_name or name for name in names}
-    called = {name: text if list(called.values()).count(text) == 1 else name for name, text in called.items()}
-    return str(widgets.selectbox("Target", names, key="p-target", format_func=called.__getitem__))
+    return {name: text if list(called.values()).count(text) == 1 else name for name, text in called.items()}
 
 
 def _block(shape: tuple[int, int]) -> int:
@@ -135,10 +154,12 @@ def downscaled(choice: Choice) -> Shown:
             f"{len(labels) - choice.first} times of {fields.grid.area.size:,} pixels are too many for a page: choose "
             "fewer times, or use `deconditioning downscale --times` (docs/period.md)."
         )
-    series = read_series(Source(choice.key), spec, fields_of, [f"#{choice.first}/#{len(labels) - 1}"])
+    source, times = Source(choice.key), [f"#{choice.first}/#{len(labels) - 1}"]
+    series = read_series(source, spec, fields_of, times)
     settings = DownscaleSettings(model="area_to_point_gp")
     if choice.archive:
-        training = read_training(series, fields, [f"#0/#{choice.first - 1}"])
+        predictors = read_predictors(source, spec, fields_of, times, choice.predictors)
+        training = read_training(series, fields, [f"#0/#{choice.first - 1}"], predictors)
         result, notes, known = downscale_with_archive(series, training, settings), training.notes, len(training)
     else:
         result, notes, known = downscale_series(series, settings), (), 0

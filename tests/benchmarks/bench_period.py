@@ -19,6 +19,7 @@ from deconditioning.fields.gridded import Fields
 from deconditioning.fields.reading.opening import open_fields
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.period.archive.peers import DELTA, RIDGE
+from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.training import read_training
 from deconditioning.period.run import PeriodResult, downscale_series
@@ -30,10 +31,10 @@ from deconditioning.verification.report import Verification, verify
 from deconditioning.verification.series import BILINEAR, CONSERVING
 from tests.benchmarks.table import Row, keep
 
-ARCHIVE, ALONE = "archive", "cells alone"
+ARCHIVE, PREDICTED, ALONE = "archive", "archive with predictors", "cells alone"
 SETTINGS = DownscaleSettings(model="area_to_point_gp")
-TITLES = {ARCHIVE: "Archive and kernel", RIDGE: "Ridge on BCSD", ALONE: "Cells alone",
-          CONSERVING: "Bilinear, means kept", BILINEAR: "Bilinear"}  # fmt: skip
+TITLES = {ARCHIVE: "Archive and kernel", PREDICTED: "Archive, kernel and predictors", RIDGE: "Ridge on BCSD",
+          ALONE: "Cells alone", CONSERVING: "Bilinear, means kept", BILINEAR: "Bilinear"}  # fmt: skip
 #: Times of each series at most, and series at most: all of them.
 MOST_TIMES, MOST_SERIES = 10_000, 100
 #: Windows of a series that are predicted from all its other times, times and joint draws of each at most, and every
@@ -47,7 +48,9 @@ SMOKE = {
 
 @dataclass(frozen=True)
 class Case:
-    """A series: what opens it, target, covariates, pixels along a cell, and the share of its times that is archive."""
+    """A series: what opens it, target, covariates, pixels along a cell, the share of its times that is archive, and
+    variables that may predict the target.
+    """
 
     title: str
     open: "partial[Fields]"
@@ -55,6 +58,7 @@ class Case:
     covariates: tuple[str, ...]
     block: int
     share: float
+    predictors: tuple[str, ...] = ()
 
     @property
     def title_of_windows(self) -> str:
@@ -67,7 +71,7 @@ def cases() -> list[Case]:
     uk = partial(lambda: find("era5-uk").open())
     result = [Case("ERA5 British Isles, every 3 h", uk, "t2m", ("land",), block, 2 / 3) for block in (8, 4)]
     made = partial(weather_region, 730, 48)
-    result.append(Case("made-up region, 48 × 48, daily", made, "t", ("orography", "land"), 8, 0.5))
+    result.append(Case("made-up region, 48 × 48, daily", made, "t", ("orography", "land"), 8, 0.5, ("u",)))
     folder = Path(os.environ.get(FOLDER, "nowhere"))
     given = (
         ("ERA5 British Isles, hourly", "era5_uk_2019-03_hourly.nc", "t2m", 8, 2 / 3),
@@ -80,14 +84,22 @@ def cases() -> list[Case]:
     ]  # fmt: skip
 
 
-def predicted(case: Case) -> tuple[PeriodResult, PeriodResult]:
-    """The later times from an archive of the earlier ones, and from cells alone."""
+def predicted(case: Case) -> dict[str, PeriodResult]:
+    """The later times from an archive of the earlier ones, also with predictors, and from cells alone."""
     fields = case.open()
     count = times_of(case, fields)
     first = round(case.share * count)
-    series = series_of(case, fields, f"#{first}/#{count - 1}")
-    training = read_training(series, fields, [f"#0/#{first - 1}"])
-    return downscale_with_archive(series, training, SETTINGS), downscale_series(series, SETTINGS)
+    earlier, later = [f"#0/#{first - 1}"], [f"#{first}/#{count - 1}"]
+    series = series_of(case, fields, later[0])
+    result = {ARCHIVE: downscale_with_archive(series, read_training(series, fields, earlier), SETTINGS)}
+    if case.predictors:
+        spec = series.problem.spec
+        others = read_predictors(
+            Source("fields"), spec, lambda key: fields, [f"#{first}/#{count - 1}"], case.predictors
+        )
+        training = read_training(series, fields, earlier, others)
+        result[PREDICTED] = downscale_with_archive(series, training, SETTINGS)
+    return {**result, ALONE: downscale_series(series, SETTINGS)}
 
 
 def times_of(case: Case, fields: Fields) -> int:
@@ -120,11 +132,11 @@ def row_of(case: Case, result: PeriodResult, found: Verification, name: str, tit
 
 def rows_of(case: Case) -> list[Row]:
     """A row for each method."""
-    archive, alone = predicted(case)
-    found = verify(verified_result(archive, ARCHIVE))
-    other = verify(verified_result(alone, ALONE))
-    joined = Verification(found.given, {**found.scores, ALONE: other.scores[ALONE]}, (), {})
-    return [row_of(case, archive, joined, name, title) for name, title in TITLES.items()]
+    results = predicted(case)
+    found = {name: verify(verified_result(result, name)) for name, result in results.items()}
+    scores = {**found[ARCHIVE].scores, **{name: each.scores[name] for name, each in found.items()}}
+    joined = Verification(found[ARCHIVE].given, scores, (), {})
+    return [row_of(case, results[ARCHIVE], joined, name, title) for name, title in TITLES.items() if name in scores]
 
 
 def bench_period() -> None:

@@ -5,6 +5,7 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from deconditioning.datasets.entries import find
 from pages.kit.chart import flip_book
 from pages.kit.record import Control
 from pages.period.presets import PRESETS
@@ -48,6 +49,17 @@ def test_it_opens_on_a_finished_series(page: AppTest) -> None:
     assert "24 coarse cells become 1,536 pixels" in said and "216 earlier times" in said
     assert "RMSE **0." in said and "of the truth" in said and "modified Copernicus" in captions(page)
     assert "The band contains the truth" in captions(page) and "Each row is one time" in captions(page)
+
+
+def test_other_variables_with_times_are_offered_as_predictors(page: AppTest) -> None:
+    assert not [each for each in page.multiselect if each.key == "p-predictors"]
+    made = session("period", **{"p-data": find("made-up-region").title, "p-first": "400"})
+    assert not made.exception and not made.error
+    assert made.selectbox(key="p-target").value == "t" and made.multiselect(key="p-predictors").options == [
+        "westerly wind"
+    ]
+    made.multiselect(key="p-predictors").set_value(["u"]).run()
+    assert not made.exception and "with predictors" in " ".join(each.value for each in made.markdown)
 
 
 def test_it_offers_only_cells_of_which_there_are_enough(page: AppTest) -> None:

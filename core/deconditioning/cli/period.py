@@ -39,8 +39,12 @@ _OF_ONE_TIME = (
 )
 
 
+#: Options that the JSON repeats.
+_NAMED = ("archive", "times", "period", "predictors")
+
+
 def add_times_options(group: Any) -> None:
-    """Add ``--times``, ``--archive`` and ``--period``."""
+    """Add ``--times``, ``--archive``, ``--period``, ``--predictors`` and those of statistics."""
     group.add_argument(
         "--times", nargs="+", metavar="TIME",
         help="downscale many times together: all, dates or the beginning of dates (2019-03), a range "
@@ -54,6 +58,11 @@ def add_times_options(group: Any) -> None:
     group.add_argument(
         "--period", nargs="+", metavar="TIME",
         help="the training period of --archive, as for --times (default: its times that are not downscaled)",
+    )  # fmt: skip
+    group.add_argument(
+        "--predictors", nargs="+", metavar="VARIABLE",
+        help="other variables of the target's file, such as winds, whose coarse values predict the target through "
+            "their covariance with it in the archive; used if they lower the left-out CRPS",
     )  # fmt: skip
     group.add_argument(
         "--statistics", nargs="+", metavar="NAME",
@@ -86,6 +95,8 @@ def of_a_period(options: argparse.Namespace) -> bool:
     """Whether many times are to be downscaled; ``InputError`` for options that cannot be combined with that."""
     if options.period and not options.archive:
         raise InputError("`--period` is the training period of `--archive`: add the file, or choose with `--times`.")
+    if options.predictors and not options.archive:
+        raise InputError("`--predictors` are learned from an archive: add `--archive` and `--times`.")
     if options.archive and not options.times:
         raise InputError("`--archive` is a prior for many times: choose them, `--times all` for all.")
     if options.statistics and not options.output:
@@ -111,27 +122,36 @@ def period_document(
     delivery = delivery_of(options)
     series = read_series(source, spec, opened.__getitem__, options.times)
     _announce(series, options.quiet)
+    training = _training(options, series, source, spec, opened)
     if delivery.store and len(stretches_of(series)) > 1:
-        result, scores = _in_stretches(options, delivery, series, settings)
+        result, scores = _in_stretches(options, delivery, series, training, settings)
     else:
-        result = _downscaled(options, series, _training(options, series), settings)
+        result = _downscaled(options, series, training, settings)
         _save(options, delivery, result, _statistics(options, result))
         scores = _scores(result)
     for warning in result.warnings:
         say(f"Warning: {warning}")
-    arguments = {**files_given(options), **{name: getattr(options, name) for name in ("archive", "times", "period")}}
+    arguments = {**files_given(options), **{name: getattr(options, name) for name in _NAMED}}
     everything = {**arguments, "problem": spec.to_dict(), "model": settings}
     device = str(result.diagnostics["device"])
     return document(options.command, everything, _results(result, scores, len(series), spec.seed), device=device)
 
 
-def _training(options: argparse.Namespace, series: "Series") -> "Training | None":
+def _training(
+    options: argparse.Namespace,
+    series: "Series",
+    source: "Source",
+    spec: "DownscalingSpec",
+    opened: "dict[str, Fields]",
+) -> "Training | None":
     """The training period of ``--archive``; None without one."""
     if not options.archive:
         return None
+    from deconditioning.period.archive.predictors import read_predictors
     from deconditioning.period.archive.training import read_training
 
-    training = read_training(series, _archive(options.archive), options.period or ())
+    predictors = read_predictors(source, spec, opened.__getitem__, options.times, options.predictors or ())
+    training = read_training(series, _archive(options.archive), options.period or (), predictors)
     if not options.quiet:
         for note in training.notes:
             say(f"Note: {note}")
@@ -206,7 +226,7 @@ def _save(
 
 
 def _in_stretches(
-    options: argparse.Namespace, delivery: Any, series: "Series", settings: dict[str, Any]
+    options: argparse.Namespace, delivery: Any, series: "Series", training: "Training | None", settings: dict[str, Any]
 ) -> "tuple[PeriodResult, dict[str, dict[str, float]]]":
     """A series that does not fit into memory: written stretch by stretch, then scored from the store."""
     from pathlib import Path
@@ -218,12 +238,13 @@ def _in_stretches(
 
     if options.statistics:
         raise InputError("`--statistics` need all times in memory: choose fewer times or a region, or leave them out.")
-    path, training = Path(options.output).with_suffix(".zarr"), _training(options, series)
+    path = Path(options.output).with_suffix(".zarr")
     result = write_stretches(
         series, lambda times, own, like: _downscaled(options, series, training, own or settings, times, like), path,
         single=delivery.single, attributes=dict(delivery.attributes),
         request={"arguments": options.times, "labels": [series.labels[0], series.labels[-1]], "model": settings,
-               "archive": options.archive, "period": options.period, **files_given(options)},
+               "archive": options.archive, "period": options.period, "predictors": options.predictors,
+               **files_given(options)},
         say=(lambda text: None) if options.quiet else say,
     )  # fmt: skip
     with xr.open_zarr(path, consolidated=True) as store:

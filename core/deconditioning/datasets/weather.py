@@ -2,7 +2,7 @@
 
 A test bed for periods. What covariates tell: a lapse rate that is steeper in summer, and a sea that is mild all year.
 What they do not: weather with scales below a coarse cell, carried by a changing wind, a pattern that never changes, and
-one that the wind brings out. Only an archive knows the last two.
+one that the wind brings out. Only an archive knows the last two, and the wind tells when the last one appears.
 """
 
 from functools import cache
@@ -36,8 +36,8 @@ class _Torus:
 
 @cache
 def weather_region(times: int = 480, size: int = 32, seed: int = 0) -> Fields:
-    """Daily ``t`` (time, lat, lon) in K from 1 January 2001, ``orography`` (m) and ``land`` (share), on size × size
-    pixels of 0.1°.
+    """Daily ``t`` (time, lat, lon) in K and ``u`` (time, lat, lon), the westerly wind in m/s, from 1 January 2001,
+    ``orography`` (m) and ``land`` (share), on size × size pixels of 0.1°.
     """
     import xarray as xr
 
@@ -46,13 +46,19 @@ def weather_region(times: int = 480, size: int = 32, seed: int = 0) -> Fields:
     land = 1 / (1 + np.exp(-5 * (torus.field(2.6, 1.5) + 0.4)))
     height = 700 * land * np.maximum(torus.field(2.0, 3.0) + 0.2, 0)
     fixed, brought = torus.field(1.6, 5.0), torus.field(1.8, 4.0)
-    values = _through_time(torus, times, land, height, 0.7 * land * fixed, 0.5 * (0.3 + height / 600) * brought)
+    values, westerly = _through_time(
+        torus, times, land, height, 0.7 * land * fixed, 0.5 * (0.3 + height / 600) * brought
+    )
+    gusts = _Torus(size, np.random.default_rng([seed, 1]))
+    wind = 4 + 3 * np.stack([each + 0.3 * gusts.field(3.0, 1.5) for each in westerly])
     dims, axis = ("lat", "lon"), np.arange(size) * _STEP
     dates = np.datetime64("2001-01-01", "ns") + np.arange(times) * np.timedelta64(1, "D")
     dataset = xr.Dataset(
         {
             "t": (("time", *dims), values, {"units": "K", "long_name": "temperature",
                                              "standard_name": "air_temperature"}),
+            "u": (("time", *dims), wind, {"units": "m s-1", "long_name": "westerly wind",
+                                           "standard_name": "eastward_wind"}),
             "orography": (dims, height, {"units": "m", "long_name": "altitude", "standard_name": "surface_altitude"}),
             "land": (dims, land, {"units": "1", "long_name": "share of land"}),
         },
@@ -67,12 +73,14 @@ def weather_region(times: int = 480, size: int = 32, seed: int = 0) -> Fields:
 
 def _through_time(
     torus: _Torus, times: int, land: np.ndarray, height: np.ndarray, fixed: np.ndarray, brought: np.ndarray
-) -> np.ndarray:
-    """(T, n, n) temperatures: large weather and small weather, which lives the shorter the smaller it is."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """(T, n, n) temperatures of large weather and of small weather, which lives the shorter the smaller it is; and
+    the (T,) westerly wind.
+    """
     spectrum = (torus.wave**2 + 4.0) ** -1.5 * (torus.wave > 0)
     memory = np.exp(-1 / np.clip(6 / np.maximum(torus.wave, 1.0) ** 0.7, 0.4, 6.0))
     moving, wind, large = torus.white() * spectrum, np.zeros(2), 0.0
-    unit, result = np.fft.ifft2(moving).real.std(), []
+    unit, result, westerly = np.fft.ifft2(moving).real.std(), [], []
     for day in range(times):
         wind = 0.75 * wind + 0.66 * torus.rng.normal(size=2)
         large = 0.8 * large + 1.8 * torus.rng.normal()
@@ -85,4 +93,5 @@ def _through_time(
             283 + 9 * season - 4 * sea + large + 2.0 * np.fft.ifft2(moving).real / unit + lapse * height + fixed
             + 0.3 * season * fixed + wind[0] * brought
         )  # fmt: skip
-    return np.stack(result)
+        westerly.append(wind[0])
+    return np.stack(result), np.array(westerly)

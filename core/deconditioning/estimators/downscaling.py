@@ -286,7 +286,7 @@ def downscale(
     coarse: Gridded, covariates: Gridded, *, mediator: Gridded | None = None, model: str = _DEFAULT.model.default,
     baselines: bool = False, quantiles: tuple[float, ...] = (), draws: int = 0,
     times: str | Sequence[str] | None = None, archive: Gridded | None = None,
-    period: str | Sequence[str] | None = None, **settings: Any,
+    period: str | Sequence[str] | None = None, predictors: str | Sequence[str] = (), **settings: Any,
 ) -> xr.Dataset:  # fmt: skip
     """Downscale a coarse field with high-resolution covariates: learn, then predict mean and sd of every pixel.
 
@@ -303,6 +303,8 @@ def downscale(
         together, with hyperparameters that they share (`deconditioning.period`); None for one time.
     archive : with ``times``, the target at high resolution over a training period, whose climatology and covariance
         are the prior (`deconditioning.period.archive`); ``period`` chooses its times, by default all others.
+    predictors : with ``archive``, names of other variables of ``coarse``, whose coarse values predict the target
+        through their covariance with it in the archive; used if they lower the left-out CRPS.
     settings : settings of the data (``target``, ``coarsen``, ``withhold``, ``select`` …, see `ModelEstimator.fit`) and
         of the model (``learn``, ``steps``, ``seed`` …, see `ModelEstimator`).
 
@@ -320,12 +322,12 @@ def downscale(
     if unknown:
         names = ", ".join(sorted({*known, *DataSettings.__annotations__} - {"model"}))
         raise InputError(f"The setting '{unknown[0]}' is unknown: choose among {names}.")
-    if times is not None or archive is not None or period is not None:
+    if times is not None or archive is not None or period is not None or predictors:
         if baselines or quantiles or draws:
             raise InputError("`baselines`, `quantiles` and `draws` are for one time: leave them out, or `times`.")
         model_settings = Downscaler(model=model, **rest)._settings()
         request = request_of(coarse, covariates, mediator, model_settings.seed, data)  # type: ignore[arg-type]
-        return of_times(request, model_settings, times, archive, period)
+        return of_times(request, model_settings, times, archive, period, predictors)
     fitted = Downscaler(model=model, **rest).fit(coarse, covariates, mediator, **data)  # type: ignore[typeddict-item]
     dataset = fitted.predict(baselines=baselines, quantiles=quantiles)
     return fitted._with_draws(dataset, draws) if draws else dataset

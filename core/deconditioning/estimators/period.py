@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.errors import InputError
 from deconditioning.estimators.inputs import Gridded, Request, fields_of
+from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.training import read_training
 from deconditioning.period.dataset import period_dataset
@@ -19,19 +20,24 @@ if TYPE_CHECKING:
 
 def of_times(
     request: Request, settings: DownscaleSettings, times: str | Sequence[str] | None, archive: Gridded | None,
-    period: str | Sequence[str] | None,
+    period: str | Sequence[str] | None, predictors: str | Sequence[str],
 ) -> "xr.Dataset":  # fmt: skip
-    """The dataset of many times, with an archive as prior where there is one.
+    """The dataset of many times, with an archive as prior where there is one, and other variables as predictors.
 
-    Raises ``InputError`` without times, and for a training period without an archive.
+    Raises ``InputError`` without times, and for a training period or predictors without an archive.
     """
-    if times is None or (period is not None and archive is None):
-        raise InputError("`archive` needs `times`, and `period` needs both: give `times='all'`, or some of them.")
+    if times is None or (archive is None and (period is not None or predictors)):
+        raise InputError(
+            "`archive` needs `times`, and `period` and `predictors` need both: give `times='all'`, or some of them."
+        )
     series = read_series(request.source, request.spec, request.fields.__getitem__, _words(times))
     if archive is None:
         result = downscale_series(series, settings)
     else:
-        training = read_training(series, fields_of(archive, "archive"), _words(period or ()))
+        others = read_predictors(
+            request.source, request.spec, request.fields.__getitem__, _words(times), _words(predictors)
+        )
+        training = read_training(series, fields_of(archive, "archive"), _words(period or ()), others)
         result = downscale_with_archive(series, training, settings)
     for sentence in result.warnings:
         warnings.warn(sentence, UserWarning, stacklevel=3)

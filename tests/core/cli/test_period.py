@@ -10,6 +10,7 @@ import xarray as xr
 
 from deconditioning.cli.program import main
 from deconditioning.errors import InputError
+from deconditioning.estimators.downscaling import downscale
 from deconditioning.period import store
 from tests.core.period.made import made_dataset
 
@@ -65,6 +66,19 @@ def test_an_archive_and_statistics_go_through_the_command(file: Path, tmp_path: 
         assert result.times_above_280_truth.max() <= 12 and result.times_above_280.attrs["units"] == "1"
 
 
+def test_predictors_go_through_the_command_and_the_library(file: Path, tmp_path: Path, capsys) -> None:
+    out, words = tmp_path / "out.nc", ["--times", "#48/#59", "--archive", file, "--predictors", "wind"]
+    given = run(capsys, *options(file, *words, "--output", out))
+    assert given["settings"]["predictors"] == ["wind"]
+    assert "with predictors" in given["results"][0]["diagnostics"]["mixture"]
+    with xr.open_dataset(file) as fine, xr.open_dataset(out) as written:
+        result = downscale(
+            fine, fine, target="t", covariate_names=["orog"], coarsen=(4, 4), withhold=0.0, times="#48/#59",
+            archive=fine, predictors="wind", learn=False, model="area_to_point_gp",
+        )  # fmt: skip
+        np.testing.assert_allclose(result["mean"], written["mean"], rtol=0, atol=1e-4)
+
+
 def test_one_time_of_several_says_how_to_have_all(file: Path, capsys) -> None:
     words = [each for each in options(file) if each != "--quiet"]
     assert main(["downscale", *map(str, words)]) == 0
@@ -77,6 +91,7 @@ def test_one_time_of_several_says_how_to_have_all(file: Path, capsys) -> None:
     ("words", "sentence"),
     [
         (["--archive", "x.nc"], "`--times all` for all"),
+        (["--times", "all", "--predictors", "wind"], "add `--archive`"),
         (["--times", "all", "--period", "all"], "`--period` is the training period"),
         (["--times", "all", "--draws", "5", "--output", "o.nc"], "`--draws` is for one time"),
         (["--times", "all", "--statistics", "mean"], "add `--output`"),

@@ -8,7 +8,8 @@ and likewise between coarse values, with the bag sums c of a kernel and the dist
 constant inside a cell, so that the cell means of the posterior mean remain the coarse values. Coarse values may be
 those of another model: its own climatology is taken out of them, so that a bias of this climatology has no effect, and
 their anomalies are multiplied by the slope of the archive's cell means on them, cell by cell; what these then differ by
-is noise of the kernel's part.
+is noise of the kernel's part. Predictors, coarse values of other variables, join them through the archive's covariance;
+in the kernel's part they are noise of their own variance.
 Source: Houtekamer and Mitchell 2001, *Monthly Weather Review* 129 (tapering); Hamill and Snyder 2000, *ibid.* 128 (the
 mixture).
 """
@@ -18,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from deconditioning import linalg
@@ -29,15 +30,19 @@ NOISE = 1e-4
 
 @dataclass(frozen=True)
 class Mixture:
-    """``share`` w of the archive's covariance, tapered over ``reach`` L cells, None for no taper."""
+    """``share`` w of the archive's covariance, tapered over ``reach`` L cells, None for no taper, and whether it uses
+    ``predictors``.
+    """
 
     share: float
     reach: float | None
+    predictors: bool = False
 
     @property
     def words(self) -> str:
         """Such as "0.75 archive, tapered over 4 cells"."""
-        return f"{self.share:g} archive" + ("" if self.reach is None else f", tapered over {self.reach:g} cells")
+        tapered = "" if self.reach is None else f", tapered over {self.reach:g} cells"
+        return f"{self.share:g} archive{tapered}{', with predictors' if self.predictors else ''}"
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,8 @@ class CoarseSide:
 
     ``design`` (N, h), coarse values ``z`` (N, M) and the archive's means over the same cells, ``truth`` (N, M), of the
     training period; the kernel's covariance of coarse values ``gram`` (M, M); the coarse ``cell`` (M,) of each, and the
-    ``distance`` (C, C) between all coarse cells in cell widths.
+    ``distance`` (C, C) between all coarse cells in cell widths. Some may be predictors, ``is_predictor`` (M,): their
+    ``truth`` is ``z``, and their rows of ``gram`` are 0.
     """
 
     design: np.ndarray
@@ -55,6 +61,11 @@ class CoarseSide:
     gram: Float[Tensor, "M M"]
     cell: Int[Tensor, " M"]
     distance: Float[Tensor, "C C"]
+    is_predictor: Bool[Tensor, " M"]
+
+    def used(self, mixture: Mixture) -> Int[Tensor, " m"]:
+        """Places of the coarse values that a mixture looks at."""
+        return torch.nonzero(~self.is_predictor | mixture.predictors)[:, 0]
 
     def taper(self, mixture: Mixture) -> Float[Tensor, "C M"]:
         """ρ between every coarse cell and those with coarse values."""
@@ -69,6 +80,7 @@ class CoarseSide:
             truth=self.truth[:, chosen],
             gram=self.gram[chosen][:, chosen],
             cell=self.cell[chosen],
+            is_predictor=self.is_predictor[chosen],
         )
 
 
@@ -92,7 +104,7 @@ class FineSide:
 class Anomalies:
     """A climatology from some times: coefficients of the ``fine`` (h, p) and ``coarse`` (h, M) values, what is left of
     these, ``r`` (n, p) and ``a`` (n, M), the latter times ``slope`` (M,), and its degrees of freedom; ``noise`` (M,) is
-    the variance of the archive's cell means about ``a``.
+    the variance of the archive's cell means about ``a``, and that of ``a`` itself for predictors.
     """
 
     fine: Float[Tensor, "h p"]
@@ -113,7 +125,7 @@ def anomalies(coarse: CoarseSide, fine: FineSide, rows: np.ndarray) -> Anomalies
     (a, truth, r), (of_z, _, of_y) = left.split(sizes, dim=1), coefficients.split(sizes, dim=1)
     slope = (a * truth).sum(0) / a.square().sum(0).clamp_min(1e-30)
     freedom = max(1, len(rows) - design.shape[1])
-    noise = (truth - slope * a).square().sum(0) / freedom
+    noise = torch.where(coarse.is_predictor, a, truth - slope * a).square().sum(0) / freedom
     return Anomalies(of_y, of_z, r, slope * a, slope, noise, freedom)
 
 
@@ -147,10 +159,11 @@ def gains(
     variance_of_archive, result = known.r.square().sum(0) / known.freedom, []
     for mixture in mixtures:
         w, taper = mixture.share, coarse.taper(mixture)
-        kernel = scale * coarse.gram + torch.diag(known.noise)
+        kernel, used = scale * coarse.gram + torch.diag(known.noise), coarse.used(mixture)
         gram = w * of_a * taper[coarse.cell] + (1 - w) * kernel
         cross = w * of_r * taper[fine.cell].T + (1 - w) * scale * fine.cross
-        weights = _factor(gram).solve(cross)
+        weights = torch.zeros_like(cross)
+        weights[used] = _factor(gram[used][:, used]).solve(cross[used])
         variance = w * variance_of_archive + (1 - w) * scale * fine.prior - (weights * cross).sum(0)
         result.append(Gain(known, weights, variance.clamp_min(1e-12)))
     return result

@@ -63,12 +63,11 @@ def _draw(
 
 def _noise(setting: Setting, choice: Choice, known, count: int, generator: torch.Generator) -> Float[Tensor, "M D"]:
     """The noise of the coarse values that the gain assumes."""
-    share = choice.mixture.share
-    variance = (
-        share * known.a.square().sum(0) / known.freedom + (1 - share) * choice.scale * setting.coarse.gram.diagonal()
-    )
-    draws = normal((len(variance), count), generator).to(variance)
-    return math.sqrt(NOISE * float(variance.mean())) * draws
+    mixture, coarse = choice.mixture, setting.coarse
+    kernel = (1 - mixture.share) * (choice.scale * coarse.gram.diagonal() + known.noise)
+    variance = mixture.share * known.a.square().sum(0) / known.freedom + kernel
+    noise = (1 - mixture.share) * known.noise + NOISE * variance[coarse.used(mixture)].mean()
+    return noise.sqrt()[:, None] * normal((len(variance), count), generator).to(variance)
 
 
 def _amplitudes(setting: Setting, choice: Choice, count: int, generator: torch.Generator):

@@ -2,9 +2,9 @@
 
     Σ_t Σ_q log N(r_qt; c_qᵀ S⁻¹ a_t, k_qq − c_qᵀ S⁻¹ c_q)
 
-over some pixels q and times t, averaged over both and divided so that it counts as one time: a composite conditional
-likelihood, which sees what happens inside cells, as the evidence of the cells does not. Source: Vecchia 1988, *JRSS B*
-50; Varin, Reid and Firth 2011, *Statistica Sinica* 21.
+averaged over some times t and summed over some pixels q, so that it counts as one time beside the priors: a composite
+conditional likelihood, which sees what happens inside cells, as the evidence of the cells does not. Source: Vecchia
+1988, *JRSS B* 50; Varin, Reid and Firth 2011, *Statistica Sinica* 21.
 """
 
 import math
@@ -39,7 +39,7 @@ from deconditioning.period.learning import repeats_of
 #: Variance of a mean of anomalies over everything, beside that of their fields, whose squared sd is about one.
 _MEAN_VARIANCE = 0.01
 #: Pixels and times of the composite likelihood, and kernel values of a step beyond which it takes too long.
-_PIXELS, _TIMES, _MOST_VALUES = 200, 24, 20_000_000
+_PIXELS, _TIMES, _MOST_VALUES = 400, 24, 40_000_000
 
 
 def _of_anomalies(problem: DownscalingProblem, settings: DownscaleSettings) -> ModelSpec:
@@ -105,7 +105,7 @@ def learn_composite(
     )  # fmt: skip
     observed = torch.as_tensor(r[np.ix_(times, pixels)]).to(device)
     objective = composite_objective(trainable, known, problem, pixels, observed, context.check)
-    count = len(known.targets)
+    count = len(pixels)
 
     def tell(event: dict[str, Any]) -> None:
         """Report one evaluation; ``context.check`` may raise ``Cancelled``."""

@@ -8,7 +8,7 @@ and ν = 10, ``sd²(x) = (ν λ v(x) + Σ_t e_t²(x)) / (ν + N)``.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -21,6 +21,7 @@ from deconditioning.period.archive.gain import CoarseSide, FineSide, Gain, Mixtu
 #: The mixtures that are tried.
 _SHARES, _REACHES = (0.25, 0.5, 0.75, 0.9, 0.97, 0.99), (4.0, None)
 _MIXTURES = (Mixture(0.0, None), *(Mixture(share, reach) for share in _SHARES for reach in _REACHES))
+_WITH_PREDICTORS = tuple(replace(mixture, predictors=True) for mixture in _MIXTURES[1:])
 #: Blocks of time that are left out in turn; the weight of the stated variance beside that of N times.
 BLOCKS, _PRIOR_TIMES = 5, 10.0
 
@@ -39,20 +40,21 @@ class Choice:
 def choose_mixture(coarse: CoarseSide, fine: FineSide, check: Check = never) -> Choice:
     """The best mixture on blocks of time left out, everything but the kernel fitted again without each block."""
     count = len(coarse.z)
-    errors = [torch.empty_like(fine.y) for _ in _MIXTURES]
-    variances = [torch.zeros_like(fine.prior) for _ in _MIXTURES]
+    mixtures = _MIXTURES + (_WITH_PREDICTORS if bool(coarse.is_predictor.any()) else ())
+    errors = [torch.empty_like(fine.y) for _ in mixtures]
+    variances = [torch.zeros_like(fine.prior) for _ in mixtures]
     for block, rest in folds(count, BLOCKS):
         check()
         known = anomalies(coarse, fine, rest)
         scale = kernel_scale(coarse, fine, known)
-        for n, gain in enumerate(gains(coarse, fine, known, scale, _MIXTURES)):
+        for n, gain in enumerate(gains(coarse, fine, known, scale, mixtures)):
             errors[n][block] = fine.y[block] - gain.mean(coarse.design[block], coarse.z[block])
             variances[n] += gain.variance / BLOCKS
     scores = [gaussian_crps(e, spread_of(e, v)) for e, v in zip(errors, variances, strict=True)]
     best = int(np.argmin(scores))
     everything = anomalies(coarse, fine, np.arange(count))
-    words = [mixture.words for mixture in _MIXTURES]
-    return Choice(_MIXTURES[best], dict(zip(words, scores, strict=True)), kernel_scale(coarse, fine, everything))
+    words = [mixture.words for mixture in mixtures]
+    return Choice(mixtures[best], dict(zip(words, scores, strict=True)), kernel_scale(coarse, fine, everything))
 
 
 #: A gain for some pixels from some training times.

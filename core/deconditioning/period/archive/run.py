@@ -135,8 +135,9 @@ _Days = tuple[np.ndarray, np.ndarray]
 
 def _day_factor(setting: Setting, squares: np.ndarray) -> tuple[DayFactor, tuple[_Days, _Days]]:
     """g(t) from the squared errors of the training times, and what it looks at of these and of the series' times."""
-    design, z = setting.seasons.design(setting.series.dates), setting.of_series().cpu().numpy()
-    known, known_z = setting.coarse.design, setting.coarse.z.cpu().numpy()
+    cells = ~setting.coarse.is_predictor
+    design, z = setting.seasons.design(setting.series.dates), setting.of_series()[:, cells].cpu().numpy()
+    known, known_z = setting.coarse.design, setting.coarse.z[:, cells].cpu().numpy()
     climate = regressed(known, known_z)
     training, series = (known, known_z - known @ climate), (design, z - design @ climate)
     return DayFactor.fit(squares, *training), (training, series)

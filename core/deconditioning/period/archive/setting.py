@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from scipy.spatial import cKDTree
 from torch import Tensor
+from torch.nn.functional import pad
 
 from deconditioning.device import choose
 from deconditioning.downscaling.settings import DownscaleSettings
@@ -35,7 +36,7 @@ class Setting:
     ----------
     coarse : the coarse side of the training period, in units of ``unit``.
     spec : the model whose kernel is mixed with the archive's covariance.
-    sums : its bag sums at the pixels; ``project`` (n, M) turns bag sums into those of the targets.
+    sums : its bag sums at the pixels; ``project`` (n, M) turns bag sums into those of the targets, 0 for predictors.
     cell : (P,) the coarse cell of each pixel, the nearest one where it lies in none.
     seasons : the harmonics of the climatology.
     parts : blocks of the training period whose errors make the sd: two, or five where a half lacks seasons.
@@ -69,9 +70,10 @@ class Setting:
                 yield pixels[there], self.fine(pixels[there], cross[:, mask], prior[mask])
 
     def of_series(self) -> Float[Tensor, "T M"]:
-        """The coarse values of the series, in units of ``unit``, NaN where missing."""
+        """The coarse values of the series, in units of ``unit``, and predictors, NaN where missing."""
         values = self.series.coarse[:, self.series.problem.target_cell] / self.unit
-        return torch.as_tensor(values).to(self.coarse.z.device)
+        predictors = self.training.predictors.at(self.series.labels)
+        return torch.as_tensor(np.hstack([values, predictors])).to(self.coarse.z.device)
 
     def on_grid(self, rows: np.ndarray) -> np.ndarray:
         """(n, H, W) fields in the target's units from values (n, P) at the pixels."""
@@ -113,10 +115,15 @@ def prepare(series: Series, training: Training, settings: DownscaleSettings, con
     centres = unit_vectors(cells.latitude.ravel(), cells.longitude.ravel())
     width = float(np.sqrt(np.median(cells.steradians())))
     places = torch.as_tensor(centres / width).to(device)
-    z, truth = (torch.as_tensor(each / unit).to(device) for each in (training.coarse, training.cells))
-    target_cell = torch.as_tensor(problem.target_cell).to(device)
+    predictors = training.predictors
+    z, truth = (
+        torch.as_tensor(np.hstack([each / unit, predictors.known])).to(device)
+        for each in (training.coarse, training.cells)
+    )
+    weights, noise, is_predictor = _with_predictors(weights, noise, predictors.known.shape[1])
+    target_cell = torch.as_tensor(np.concatenate([problem.target_cell, predictors.cell])).to(device)
     gram = weights.T @ sums.gram @ weights + noise
-    coarse = CoarseSide(design, z, truth, gram, target_cell, torch.cdist(places, places))
+    coarse = CoarseSide(design, z, truth, gram, target_cell, torch.cdist(places, places), is_predictor)
     cell = problem.cell.flat[problem.pixel]
     away = np.flatnonzero(cell < 0)
     pixels = problem.pixel[away]
@@ -124,6 +131,15 @@ def prepare(series: Series, training: Training, settings: DownscaleSettings, con
     cell = cell.copy()
     cell[away] = cKDTree(centres).query(lost)[1] if len(away) else 0
     return Setting(series, training, coarse, spec, sums, weights, cell, seasons, unit, _parts(training, seasons))
+
+
+def _with_predictors(
+    weights: Float[Tensor, "n m"], noise: Float[Tensor, "m m"], count: int
+) -> tuple[Float[Tensor, "n M"], Float[Tensor, "M M"], Bool[Tensor, " M"]]:
+    """Weights and noise with rows of 0 for ``count`` predictors, and which coarse values these are."""
+    known = weights.shape[1]
+    is_predictor = torch.arange(known + count, device=weights.device) >= known
+    return pad(weights, (0, count)), pad(noise, (0, count, 0, count)), is_predictor
 
 
 def _parts(training: Training, seasons: Seasons) -> int:

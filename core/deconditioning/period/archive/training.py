@@ -1,7 +1,7 @@
 """The training period: fine values at the pixels of a series, and the coarse values of the same times."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.regridding import how_sampled, sample
 from deconditioning.fields.problem.matching import place_matching
 from deconditioning.fields.units import convert
+from deconditioning.period.archive.predictors import NO_PREDICTORS, Predictors, predictors_at
 from deconditioning.period.series import Series
 from deconditioning.period.times import chosen_times, time_dimension
 
@@ -32,6 +33,7 @@ class Training:
     coarse : (N, M) the coarse values of the series' targets at these times, from the series' own file if it has them.
     cells : (N, M) the means of ``fine`` over the cells; ``coarse`` is the same unless it comes from another model.
     notes : how the archive was read.
+    predictors : coarse values of other variables at these times and at those of the series.
     """
 
     labels: tuple[str, ...]
@@ -40,17 +42,22 @@ class Training:
     coarse: np.ndarray
     cells: np.ndarray
     notes: tuple[str, ...] = ()
+    predictors: Predictors = NO_PREDICTORS
 
     def __len__(self) -> int:
         return len(self.labels)
 
 
-def read_training(series: Series, archive: Fields, words: Sequence[str] = ()) -> Training:
+def read_training(
+    series: Series, archive: Fields, words: Sequence[str] = (), predictors: Sequence[Series] = ()
+) -> Training:
     """The training period of a series from an archive of the same variable at high resolution.
 
     ``words`` choose its times (`chosen_times`), by default all that are not downscaled. Coarse values come from the
     series' own file if it has these times, which may be another model, else from the archive. The archive is remapped
-    to the pixels if its grid is another. Raises ``InputError`` for fewer than 20 times and for other units.
+    to the pixels if its grid is another. ``predictors`` are series of other variables at the same times
+    (`read_predictors`). Raises ``InputError`` for fewer than 20 times, for other units, and for predictors without
+    values at the training times.
     """
     problem = series.problem
     name, notes = _variable(archive, series)
@@ -78,7 +85,8 @@ def read_training(series: Series, archive: Fields, words: Sequence[str] = ()) ->
             "and a covariance: give a longer training period, or leave the archive out."
         )
     fine, dates = np.stack(rows), tuple(archive.time_of(name, {dim: n}) for n in usable)
-    return _with_coarse(series, fine, tuple(labels[n] for n in usable), dates, notes)
+    training = _with_coarse(series, fine, tuple(labels[n] for n in usable), dates, notes)
+    return replace(training, predictors=predictors_at(predictors, training.labels, series.labels))
 
 
 def _others(labels: Sequence[str], downscaled: Sequence[str]) -> list[int]:
