@@ -27,10 +27,10 @@ from pages.downscaling.dimensions import coarse_dimensions, dimensions
 from pages.downscaling.footprints import files
 from pages.downscaling.missing import counted_missing
 from pages.downscaling.own_file import request
-from pages.downscaling.variable_choice import begin, pick, several
 from pages.kit.controls.essential import group
 from pages.kit.controls.level import at_both_levels
 from pages.kit.controls.settings import control
+from pages.kit.controls.variable_choice import begin, pick, several
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.record import page_record
 from pages.kit.session import Key

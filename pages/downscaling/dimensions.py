@@ -9,7 +9,7 @@ from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.problem.matching import chosen_label, place_matching
 from deconditioning.fields.selecting import index_of
-from pages.downscaling.variable_choice import pick
+from pages.kit.controls.variable_choice import pick
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
 from pages.kit.session import Key

@@ -10,8 +10,8 @@ from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.reading.validity import suspicion
 from deconditioning.missing_marks import Mark, checked_missing, marked, marks_of
-from pages.downscaling.variable_choice import several
 from pages.kit.controls.program_values import set_on_next_run
+from pages.kit.controls.variable_choice import several
 from pages.kit.layout.escaping import sentence_of
 
 #: More sentences on doubtful numbers are left to the notes.

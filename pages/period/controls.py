@@ -22,6 +22,7 @@ from deconditioning.period.series import read_series
 from deconditioning.period.times import time_dimension
 from deconditioning.verification.report import Verification, verify
 from pages.kit.controls import widgets
+from pages.kit.controls.variable_choice import several
 from pages.kit.layout.escaping import plain
 from pages.kit.visitor import listed
 
@@ -107,8 +108,8 @@ def _predictors(fields: Fields, names: list[str]) -> tuple[str, ...]:
     """Which other variables predict the target; without a control where there is none."""
     if not names:
         return ()
-    chosen = widgets.multiselect(
-        "Predictors", names, default=[], key="p-predictors", format_func=_titles(fields, names).__getitem__,
+    chosen = several(
+        "Predictors", "p-predictors", names, [], _titles(fields, names),
         help="Other variables whose coarse values predict the target through their covariance with it in the archive. "
         "They are used if that lowers the CRPS on left-out blocks of time.",
     )  # fmt: skip

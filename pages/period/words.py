@@ -24,10 +24,8 @@ def sentence(shown: Shown) -> None:
         if shown.training
         else "No fine field is known."
     )
-    st.markdown(
-        f"{len(series)} times, {series.labels[0]} to {series.labels[-1]}: {cells:,} coarse cells become {pixels:,} "
-        f"pixels each. {known}{_how_good(shown)}"
-    )
+    times = f"{len(series)} times, {series.labels[0]} to {series.labels[-1]}" if len(series) > 1 else series.labels[0]
+    st.markdown(f"{times}: {cells:,} coarse cells become {pixels:,} pixels each. {known}{_how_good(shown)}")
     warnings(result.warnings)
     if shown.verification is not None:
         _record(shown.verification, series.problem.units)

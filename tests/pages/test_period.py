@@ -60,6 +60,11 @@ def test_other_variables_with_times_are_offered_as_predictors(page: AppTest) -> 
     ]
     made.multiselect(key="p-predictors").set_value(["u"]).run()
     assert not made.exception and "with predictors" in " ".join(each.value for each in made.markdown)
+    asked = session("period", **{"p-data": find("made-up-region").title, "p-first": "479", "p-predictors": "v"})
+    assert not asked.exception and asked.multiselect(key="p-predictors").value == []
+    (said,) = [each.value for each in asked.info]
+    assert "p-predictors=v, which is not one of the choices here. The page uses none." in said
+    assert any(each.value.startswith("2002-04-25 00:00: 16 coarse cells") for each in asked.markdown)
 
 
 def test_it_offers_only_cells_of_which_there_are_enough(page: AppTest) -> None:

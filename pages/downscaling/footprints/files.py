@@ -17,8 +17,8 @@ from deconditioning.downscaling.stations.opening import (
 )
 from deconditioning.engine.visitors.uploads import stored_of_kind
 from deconditioning.errors import InputError
-from pages.downscaling.variable_choice import begin, pick
 from pages.kit.controls import widgets
+from pages.kit.controls.variable_choice import begin, pick
 from pages.kit.visitor import listed
 
 #: Keys of the controls, by the names of a source.

@@ -150,7 +150,7 @@ def _unused(key: str, texts: list[str]) -> tuple[Any, str]:
     """What a control shows, and a sentence where that is not what the address asked for."""
     used = st.session_state.get(key)
     values = list(used) if isinstance(used, list | tuple) else [used]
-    numbers = all(isinstance(value, int | float) for value in values)
+    numbers = bool(values) and all(isinstance(value, int | float) for value in values)
     known = key in st.session_state
     if known and not numbers and not any(map(_is_absurd, texts)):
         return used, _not_offered(key, texts)

@@ -52,7 +52,9 @@ def _translate(key: str, options: list[str], shown: Callable[[str], str]) -> Non
         st.rerun()
 
 
-def several(label: str, key: str, options: list[str], default: list[str], names: dict[str, str]) -> list[str]:
+def several(
+    label: str, key: str, options: list[str], default: list[str], names: dict[str, str], **more: Any
+) -> list[str]:
     """Any of several, as ``names`` calls them."""
     if any(value not in options for value in st.session_state.get(key) or []):
         forget(key)
@@ -64,4 +66,5 @@ def several(label: str, key: str, options: list[str], default: list[str], names:
         default=[name for name in default if name in options],
         key=key,
         format_func=lambda option: names.get(option, option),
+        **more,
     )
