@@ -25,10 +25,11 @@ def module_name(path: str | Path) -> str:
     return ".".join(Path(str(path).removeprefix("core/")).with_suffix("").parts)
 
 
-def imported_modules(tree: ast.Module, package: str) -> set[str]:
-    """Absolute names of all modules that a module imports, at the top or inside a function."""
+@cache
+def imported_modules(source: str, package: str) -> frozenset[str]:
+    """Absolute names of all modules that a module's source imports, at the top or inside a function."""
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -36,14 +37,14 @@ def imported_modules(tree: ast.Module, package: str) -> set[str]:
             module = ".".join([*base, *([node.module] if node.module else [])])
             names.add(module)
             names |= {f"{module}.{alias.name}" for alias in node.names}
-    return names
+    return frozenset(names)
 
 
 @cache
-def _imports_of_tests() -> dict[str, set[str]]:
+def _imports_of_tests() -> dict[str, frozenset[str]]:
     """What each test file imports."""
     return {
-        str(path.relative_to(ROOT)): imported_modules(ast.parse(path.read_text()), "tests")
+        str(path.relative_to(ROOT)): imported_modules(path.read_text(), "tests")
         for path in (ROOT / "tests").rglob("test_*.py")
         if "browser" not in path.parts
     }

@@ -3,7 +3,6 @@
 ``python -m scripts.draw_layers`` writes it there; a test holds the page to the imports.
 """
 
-import ast
 import re
 from pathlib import Path
 
@@ -30,7 +29,7 @@ def imports() -> dict[str, set[str]]:
     for path in [*(ROOT / "core" / "deconditioning").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]:
         module = module_name(path.relative_to(ROOT))
         of = below.setdefault(layer(module) or "__init__", set())
-        for name in imported_modules(ast.parse(path.read_text(encoding="utf-8")), module.rpartition(".")[0]):
+        for name in imported_modules(path.read_text(encoding="utf-8"), module.rpartition(".")[0]):
             of.add(layer(name))
     kept = below.keys() - GROUND
     return {part: {other for other in others & kept if other != part} for part, others in below.items() if part in kept}

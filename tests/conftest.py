@@ -1,5 +1,6 @@
 """Fixtures for all tests: bounded threads, an empty runs folder, the real files where they are."""
 
+import gc
 import os
 import tempfile
 from collections import Counter
@@ -147,6 +148,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         reason = "torch finds no CUDA device here (it needs an NVIDIA GPU and a torch built with CUDA)"
         for item in marked:
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_collection_finish() -> None:
+    """What collection has imported stays: no later collection of garbage looks through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def _cuda() -> bool:

@@ -1,6 +1,7 @@
 """House rules that a machine can read: short functions, docstrings, a test for every page, exact pins."""
 
 import ast
+import gc
 import re
 import tomllib
 from collections import Counter
@@ -45,6 +46,15 @@ def named(path: Path) -> str:
 def tree_of(path: Path) -> ast.Module:
     """A file of the project, read as Python once for all rules."""
     return ast.parse(path.read_text())
+
+
+@pytest.fixture(scope="module", autouse=True)
+def trees() -> Iterator[None]:
+    """A million nodes without a circle: no collection of garbage looks through them, and they go with these tests."""
+    gc.disable()
+    yield
+    tree_of.cache_clear()
+    gc.enable()
 
 
 def functions(tree: ast.AST) -> Iterator[Function]:

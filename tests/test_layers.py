@@ -85,7 +85,7 @@ def faults(files: dict[str, str]) -> list[str]:
         if part not in ALLOWED:
             found.append(f"{path}: deconditioning/{part} has no layer yet; give it one in tests/test_layers.py")
             continue
-        for name in sorted(imported_modules(ast.parse(source), ".".join(parts[:-1]))):
+        for name in sorted(imported_modules(source, ".".join(parts[:-1]))):
             top, *rest = name.split(".")
             if top in {"streamlit", "pages", "app"}:
                 found.append(f"{path} imports {name}: the library knows no page")
@@ -156,7 +156,7 @@ def arrows(files: dict[str, str]) -> dict[str, set[str]]:
     names = {module_name(path): source for path, source in files.items()}
     found = {}
     for name, source in names.items():
-        found[name] = imported_modules(ast.parse(source), name.rpartition(".")[0]) & names.keys() - {name}
+        found[name] = imported_modules(source, name.rpartition(".")[0]) & names.keys() - {name}
     return found
 
 

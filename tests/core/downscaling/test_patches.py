@@ -25,15 +25,15 @@ QUICK = DownscaleSettings("regression_kriging", steps=12, centroid_gp=True)
 
 @pytest.fixture(scope="module")
 def problem() -> DownscalingProblem:
-    """24 × 24 cells of 2 × 2 pixels, a tenth of them hidden."""
-    return make_problem(fields(region(48, 48)), DownscalingSpec("t", ("orog",), block=(2, 2), withhold=0.1))
+    """20 × 20 cells of 2 × 2 pixels, a tenth of them hidden."""
+    return make_problem(fields(region(40, 40)), DownscalingSpec("t", ("orog",), block=(2, 2), withhold=0.1))
 
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(patches, "FROM", 300)
-    monkeypatch.setattr(patches, "MOST", 200)
-    return 200
+    monkeypatch.setattr(patches, "FROM", 200)
+    monkeypatch.setattr(patches, "MOST", 140)
+    return 140
 
 
 def test_few_cells_and_mediated_ones_are_left_alone(problem: DownscalingProblem, few: int) -> None:

@@ -7,7 +7,6 @@ import ssl
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -185,13 +184,17 @@ def test_a_process_whose_app_has_ended_ends_at_once() -> None:
     assert (found.returncode, found.stdout) == (0, "")
 
 
-@pytest.mark.parametrize("after", [0.0, 1.0, 4.0])
-def test_no_process_of_the_cluster_outlives_an_app_that_is_killed_while_it_starts(after: float) -> None:
+@pytest.mark.parametrize("begun", [1, 2, 4], ids=["first", "nanny", "worker"])
+def test_no_process_of_the_cluster_outlives_an_app_that_is_killed_while_it_starts(begun: int) -> None:
+    """With its first process, with scheduler and nanny, and with the worker (and Python's tracker of its resources)."""
     app = subprocess.Popen([sys.executable, "-c", APP], cwd=ROOT, start_new_session=True)
+
+    def there() -> list[psutil.Process] | None:
+        found = psutil.Process(app.pid).children(recursive=True)
+        return found if len(found) >= begun else None
+
     try:
-        children = wait_for(lambda: psutil.Process(app.pid).children(recursive=True))
-        time.sleep(after)
-        children = [*{*children, *psutil.Process(app.pid).children(recursive=True)}]
+        children = wait_for(there)
     finally:
         os.kill(app.pid, signal.SIGKILL)
         app.wait()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from deconditioning.downscaling.stores.predict_store import predict_store_task
+from deconditioning.engine import cluster
 from deconditioning.engine.context import Context
 from deconditioning.engine.engine import Engine
 from deconditioning.engine.visitors.uploads import write_upload
@@ -79,7 +80,8 @@ def test_a_killed_worker_costs_only_the_chunks_it_had_in_hand(crew: Crew, tmp_pa
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:{port}", "nonsense://x:1", "tcp://", "127.0.0.1"])
-def test_an_unreachable_scheduler_is_a_sentence(address: str, tmp_path: Path) -> None:
+def test_an_unreachable_scheduler_is_a_sentence(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_CONNECT_S", 1)  # however long one waits for it
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
