@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from deconditioning.fields.times import MONTHS
+
 _CLOCK = r"(?:[T ,]+\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp][Mm])?)?(?: ?(?:Z|UTC|[+-]\d{2}:?\d{2}))?"
 #: Pattern of a date before its clock, and the orders of year, month, day (Y, m, d, b for a month's name) it may have.
 _FORMS = (
@@ -49,7 +51,7 @@ _LIMITS = {
     "minute": (0, 59),
 }
 _HOURS = 24
-_CLOCK_ALONE = re.compile(r"\d{1,2}:\d{2}(:\d{2})?")
+_CLOCK_ALONE = re.compile(r"\d{1,2}:\d{2}(:\d{2})?(?:\s*[AaPp]\.?[Mm]\.?)?")
 
 
 def dates_of(text: Any) -> tuple[np.ndarray | None, str]:
@@ -135,19 +137,27 @@ def dates_of_numbers(name: str, values: np.ndarray) -> np.ndarray | None:
 
 
 def clock_of(text: Any) -> np.ndarray | None:
-    """Times of day, ``06:30`` or ``06:30:15``, as ``timedelta64[s]``; None where a cell is none."""
+    """Times of day, ``06:30``, ``06:30:15`` or ``6:30 PM``, as ``timedelta64[s]``; None where a cell is none."""
     if not len(text) or not text.str.fullmatch(_CLOCK_ALONE).all():
         return None
-    parts = text.str.split(":", expand=True).fillna(0).to_numpy().astype(np.int64)
+    half = text.str.lower().str.extract(r"([ap])\.?m\.?$")[0].fillna("")
+    parts = (
+        text.str.replace(r"[^\d:]", "", regex=True).str.split(":", expand=True).fillna(0).to_numpy().astype(np.int64)
+    )
     parts = np.hstack([parts, np.zeros((len(parts), 3 - parts.shape[1]), np.int64)])
-    if parts[:, 0].max() > _HOURS or parts[:, 1:].max() > 59:
+    halved = (half != "").to_numpy()
+    if parts[:, 0].max() > _HOURS or parts[:, 1:].max() > 59 or (parts[halved, 0] > 12).any():
         return None
+    parts[:, 0] = np.where(halved, parts[:, 0] % 12 + 12 * (half == "p").to_numpy(), parts[:, 0])
     return (parts @ np.array([3600, 60, 1])).astype("timedelta64[s]")
 
 
 def clock_of_numbers(name: str, values: np.ndarray) -> tuple[np.ndarray | None, str]:
-    """Hours (6, 18.5) or hours and minutes (630, 1830) as ``timedelta64[s]`` where a column's name says that it holds
-    some, and which of both; None where it does not. 24 is midnight at the day's end; NaN is no time."""
+    """Hours (6, 18.5), hours and minutes (630, 1830), or these and seconds (63000) as ``timedelta64[s]`` where a
+    column's name says that it holds some, and which; None where it does not.
+
+    24 is midnight at the day's end; NaN is no time.
+    """
     name = _small(name)
     known = values[np.isfinite(values)]
     if not known.size or known.min() < 0 or not (_HOUR.fullmatch(name) or _HHMM.fullmatch(name)):
@@ -157,6 +167,9 @@ def clock_of_numbers(name: str, values: np.ndarray) -> tuple[np.ndarray | None, 
         return _seconds(values * 3600), "hours"
     if whole and known.max() <= 100 * _HOURS and minutes.max() < 60:
         return _seconds(values // 100 * 3600 + values % 100 * 60), "hours and minutes (HHMM)"
+    if whole and known.max() <= 10_000 * _HOURS and max(minutes.max(), (known // 100 % 100).max()) < 60:
+        seconds = values // 10_000 * 3600 + values // 100 % 100 * 60 + values % 100
+        return _seconds(seconds), "hours, minutes and seconds (HHMMSS)"
     return None, ""
 
 
@@ -166,9 +179,11 @@ def dates_of_parts(columns: Mapping[str, np.ndarray]) -> tuple[str, np.ndarray |
     parts: dict[str, str] = {}
     for name, values in columns.items():
         part = next((part for part, known in _PARTS.items() if known.fullmatch(_small(name))), None)
+        values = _months(values) if part == "month" else values
         if part and values.dtype.kind == "f":
             parts.setdefault(part, name)
-    numbers = {part: np.asarray(columns[name], dtype=float) for part, name in parts.items()}
+    numbers = {part: np.asarray(_months(columns[name]) if part == "month" else columns[name], dtype=float)
+               for part, name in parts.items()}  # fmt: skip
     if "year" not in parts or ("day" in parts and "month" not in parts):
         return "", None
     missing = ~np.logical_and.reduce([np.isfinite(values) for values in numbers.values()])
@@ -183,6 +198,15 @@ def dates_of_parts(columns: Mapping[str, np.ndarray]) -> tuple[str, np.ndarray |
     hours, minutes = whole.get("hour", zero) + clock // 100, whole.get("minute", zero) + clock % 100
     seconds = _seconds(3600 * hours + 60 * minutes)
     return ", ".join(parts.values()), np.where(missing, np.datetime64("NaT"), result.astype("datetime64[s]") + seconds)
+
+
+def _months(values: np.ndarray) -> np.ndarray:
+    """Numbers of months (N,) in place of English names, NaN for an empty cell; other words as they are."""
+    if values.dtype.kind in "fM":
+        return values
+    short = [str(value).strip()[:3].lower() for value in values]
+    known = {each[:3].lower(): float(number) for number, each in enumerate(MONTHS, 1)} | {"": np.nan}
+    return np.array([known[each] for each in short]) if set(short) <= set(known) else values
 
 
 def _small(name: str) -> str:

@@ -89,7 +89,8 @@ def _without_copies(stations: Stations, notes: list[str]) -> Stations:
     if again := len(distinct) - len(np.unique(places[first], axis=0)):
         notes = [
             *notes,
-            f"{again} of {len(distinct)} stations have the same position as another; each is used separately.",
+            f"{again} of {len(distinct)} stations have the same position as another; each is used separately. If they "
+            "are of several times, add a column of dates.",
         ]
     return replace(distinct, notes=tuple(notes))
 

@@ -190,6 +190,8 @@ def _columns(
             result[each] = values if dates is None else dates
     if usual == "," and any(column.either for column in numbers.values()):
         notes.append("Numbers have decimal commas, so 1.234 is read as 1234.")
+    if usual == "," and dialect.separator == ",":
+        notes.append("Numbers in quotes have decimal commas: if what follows is a code, give it a column of its own.")
     return result
 
 

@@ -311,45 +311,6 @@ def test_lengths_of_a_mapping_in_kilometres(mapping: dict[str, Any]) -> None:
         true_position("projected", np.zeros(2), np.zeros(2), mapping)
 
 
-def _packed(path: Any, values: np.ndarray, kind: str, **attributes: Any) -> Fields:
-    import netCDF4
-
-    with netCDF4.Dataset(path, "w") as file:
-        for name, units, each in (("lat", "degrees_north", LATITUDE), ("lon", "degrees_east", LONGITUDE)):
-            file.createDimension(name, each.size)
-            file.createVariable(name, "f8", (name,))[:] = each
-            file[name].units = units
-        variable = file.createVariable("t", kind, ("lat", "lon"))
-        variable.set_auto_maskandscale(False)
-        variable.setncatts(attributes)
-        variable[:] = values
-    return open_fields(path)
-
-
-COUNTS = np.arange(48).reshape(6, 8)
-
-
-def test_a_range_with_fractions_is_not_packed(tmp_path: Any) -> None:
-    about = {"scale_factor": 0.01, "add_offset": 273.15, "valid_range": np.array([274.15, 313.15], "f4")}
-    values = _packed(tmp_path / "a.nc", COUNTS * 100, "i2", **about).values("t")
-    assert np.isnan(values).sum() == 8 and np.nanmax(values) == pytest.approx(313.15)
-
-
-@pytest.mark.parametrize(("kind", "mark"), [("u1", np.int8(-1)), ("u2", np.int16(-1)), ("i1", np.uint8(200))])
-def test_marks_of_the_other_sign_are_the_same_bits(tmp_path: Any, kind: str, mark: Any) -> None:
-    counts = COUNTS.astype(kind)
-    counts[0, 0] = np.asarray(mark).astype(kind)
-    values = _packed(tmp_path / "a.nc", counts, kind, missing_value=mark).values("t")
-    assert np.isnan(values[0, 0]) and np.isnan(values).sum() == 1 and np.nanmax(values) == 47
-
-
-def test_unsigned_in_capitals_and_packing_as_text(tmp_path: Any) -> None:
-    counts = COUNTS.astype("i2")
-    counts[0, 0] = -1
-    values = _packed(tmp_path / "a.nc", counts, "i2", _Unsigned="TRUE", scale_factor="0.5").values("t")
-    assert values[0, 0] == 32767.5 and values[0, 1] == 0.5
-
-
 TIMES = {
     "months since 2000-01-15 12:00:00": ("standard", ["2000-01-15 12:00", "2000-02-15 12:00"]),
     "months since 2001-1-31": ("standard", ["2001-01-31 00:00", "2001-02-28 00:00"]),

@@ -193,6 +193,9 @@ OF_PARTS = {
     "year, month, day, hour": ("2001,2,3,6", "2001,2,3,18"),
     "yyyy, mm, dd, hhmm": ("2001,2,3,600", "2001,2,3,1800"),
     "year, doy, hour": ("2001,34,6", "2001,34,18"),
+    "year, month, day, hour ": ("2001,Feb,3,6", "2001,Feb,3,18"),
+    "date, time": ("2001-02-03,06:00 AM", "2001-02-03,6:00 pm"),
+    "date, clock": ("2001-02-03,060000", "2001-02-03,180000"),
     "date, HHMM": ("2001-02-03,0600", "2001-02-03,1800"),
     "date, hour (UTC)": ("20010203,6", "20010203,18"),
     "UTC_DATE, UTC_TIME, LST_DATE, LST_TIME": ("20010203,600,20010203,100", "20010203,1800,20010203,1300"),
@@ -227,3 +230,11 @@ def test_columns_exchanged_where_some_lie_on_the_map(tmp_path: Path, exchanged: 
     spec = DownscalingSpec("t", ("orog",), (), (6, 6), 0.0)
     notes = " ".join(build_problem(source, spec, lambda key: data, stations=stations_at).notes)
     assert exchanged is ("1 of 5 stations of stations.csv lie on the map, 3 with latitudes and" in notes)
+
+
+def test_a_number_and_a_code_in_quotes_are_no_number(tmp_path: Path) -> None:
+    text = 'lat,lon,TMP\n50,4,"+0105,1"\n51,5,"-0015,1"\n'
+    with pytest.raises(InputError, match="holds '\\+0105,1' in row 1"):
+        read_stations(written(tmp_path, text), value="TMP")
+    found = read_stations(written(tmp_path, 'lat,lon,TMP\n50,4,"10,5"\n51,5,"-1,5"\n'))
+    assert found.value.tolist() == [10.5, -1.5] and "if what follows is a code" in " ".join(found.notes)

@@ -74,17 +74,19 @@ class Repaired(AbstractDataStore):
 
 def _spelled(attributes: Mapping[Any, Any]) -> dict[Any, Any]:
     """Attributes as decoding knows them: ``_Unsigned`` in small letters, packing as numbers, units of time."""
-    result = usual_spelling(attributes)
+    result = dict(attributes)
     if "_Unsigned" in result:
         result["_Unsigned"] = str(result["_Unsigned"]).strip().lower()
     for key, _ in PACKING:
         if isinstance(text := result.get(key), str) and len(numbers := numbers_of(text) or []) == 1:
             result[key] = numbers[0]  # no number: reported where it is decoded
     for key in list(result):
+        if in_small_letters(key) in ("units", "unit") and isinstance(result[key], str):
+            result.setdefault("units", result[key])
         if usual := _RANGES.get(in_small_letters(key)):
             result.setdefault(usual, result[key])
             result |= {} if key == usual else {key: None}
-    return {key: value for key, value in result.items() if value is not None}
+    return usual_spelling({key: value for key, value in result.items() if value is not None})
 
 
 def repaired(name: str, variable: "xr.Variable") -> "tuple[xr.Variable, list[str]]":
