@@ -9,6 +9,7 @@ import numpy as np
 from deconditioning.errors import InputError, short
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.problem.static_fields import is_static
+from deconditioning.fields.reading.packing import packing_in
 from deconditioning.fields.reading.validity import (
     DOUBTFUL,
     Marks,
@@ -16,7 +17,6 @@ from deconditioning.fields.reading.validity import (
     look,
     marked_missing,
     only_valid,
-    packing_of,
 )
 from deconditioning.fields.selecting import distinct, index_of
 from deconditioning.fields.times import is_dates, labels_of, text_of, words_of
@@ -233,7 +233,7 @@ class Fields:
         variable = self.dataset.variables[name]
         valid_range = variable.attrs.get("valid_range")
         bounds = None if valid_range is None else (valid_range[0], valid_range[1])
-        return look(name, values, bounds, packing_of(variable))[1:]
+        return look(name, values, bounds, packing_in(variable.encoding))[1:]
 
     def attributes(self, name: str) -> dict[str, Any]:
         """The file's attributes of a field."""

@@ -240,9 +240,9 @@ def _with_clock(columns: dict[str, Any], notes: list[str]) -> dict[str, Any]:
         names = list(clocks) if len(days) == len(clocks) == 1 else names
         if len(names) != 1 or (columns[day] != columns[day].astype("datetime64[D]")).any():
             continue
-        clock, words = clocks[names[0]]
+        times, words = clocks[names[0]]
         notes.append(f"'{day}' and '{names[0]}' together are the time{words}.")
-        result[day] = columns[day] + clock
+        result[day] = columns[day] + times
     return result
 
 

@@ -148,3 +148,9 @@ def test_an_undeclared_mark_of_packed_values(tmp_path: Path) -> None:
     (mark,) = fields.marks_in("t")
     assert (mark.text, mark.count) == ("-54.53", 2) and "look like missing values" in " ".join(fields.notes)
     assert np.isnan(fields.with_missing((mark.text,)).values("t")).sum() == 2
+
+
+def test_codes_among_packed_values_are_told(tmp_path: Path) -> None:
+    codes = {"scale_factor": 0.01, "flag_values": np.array([253, 254], "i2"), "flag_meanings": "coast land"}
+    assert "2.53, 2.54 are codes (coast land) and count as data" in " ".join(_file(tmp_path, **codes).notes)
+    assert not any("codes" in note for note in _file(tmp_path, **codes, valid_max=np.int16(200)).notes)

@@ -62,7 +62,7 @@ def grid_mapping(dataset: "xr.Dataset", pair: frozenset[str] = frozenset()) -> t
     attributes = (
         dict(dataset.variables[best].attrs) if best else {k: dataset.attrs[k] for k in _TEXTS if k in dataset.attrs}
     )
-    return usual_mapping(attributes, " ".join(str(value) for value in dataset.attrs.values()))
+    return _usual_mapping(attributes, " ".join(str(value) for value in dataset.attrs.values()))
 
 
 def _is_mapping(variable: "xr.Variable") -> bool:
@@ -80,7 +80,7 @@ def _mappings_in(text: str) -> list[tuple[str, frozenset[str]]]:
     return [(words[n], frozenset(words[n + 2 : end])) for n, end in zip(starts, ends, strict=True)]
 
 
-def usual_mapping(attributes: Mapping[str, Any], about: str) -> tuple[dict[str, Any], list[str]]:
+def _usual_mapping(attributes: Mapping[str, Any], about: str) -> tuple[dict[str, Any], list[str]]:
     """A grid mapping's attributes as CF has them, and sentences on what is taken for them.
 
     ``about`` is what else the file says, such as the name of its satellite. Raises ``InputError`` for a rotated pole

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from xarray.backends.common import AbstractDataStore
 
-from deconditioning.fields.reading.packing import PACKING, in_small_letters, numbers_of, usual_packing
+from deconditioning.fields.reading.packing import PACKING, in_small_letters, numbers_of, packing_in, usual_packing
 from deconditioning.fields.times import usual_spelling
 from deconditioning.fields.writing.attributes import plain_text
 
@@ -112,11 +112,22 @@ def repaired(name: str, variable: "xr.Variable") -> "tuple[xr.Variable, list[str
     if others:
         known = np.ravel(attributes.get("missing_value", np.array([], dtype=kind)))
         attributes["missing_value"] = np.unique([*known, *others]).astype(kind)
+    notes += _on_codes(name, attributes)
     if _lacks_a_mark(variable, attributes):
         attributes["_FillValue"] = np.iinfo(kind).min
     result = variable.copy(deep=False)
     result.attrs = attributes
     return result, notes
+
+
+def _on_codes(name: str, attributes: Mapping[Any, Any]) -> list[str]:
+    """A sentence on codes among packed values, such as 254 for land, that no valid range leaves out."""
+    codes, (scale, offset) = numbers_of(attributes.get("flag_values", "")), packing_in(attributes)
+    if not codes or (scale, offset) == (1.0, 0.0) or {"valid_range", "valid_min", "valid_max"} & set(attributes):
+        return []
+    values = ", ".join(f"{code * scale + offset:g}" for code in codes[:8])
+    words = str(plain_text(attributes.get("flag_meanings", "flag_values")))[:80]
+    return [f"`{name}`: {values} are codes ({words}) and count as data: give those that are none by `--missing`."]
 
 
 def _marks(value: Any, kind: np.dtype, attributes: Mapping[Any, Any]) -> tuple[list[Any], str]:
@@ -155,10 +166,7 @@ def _as_packed(number: float, kind: np.dtype, attributes: Mapping[Any, Any]) -> 
     limits = np.iinfo(kind)
     if np.isfinite(number) and number == round(number) and limits.min <= number <= limits.max:
         return int(number), False
-    try:
-        scale, offset = (float(np.ravel(attributes.get(key, one))[0]) for key, one in PACKING)
-    except (TypeError, ValueError, IndexError):
-        return None, False
+    scale, offset = packing_in(attributes)
     raw = (number - offset) / scale if scale else np.inf
     near = np.isfinite(raw) and abs(raw - round(raw)) < 1e-3 and limits.min <= round(raw) <= limits.max
     return (round(raw), True) if near else (None, False)

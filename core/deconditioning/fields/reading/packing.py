@@ -48,6 +48,12 @@ def numbers_of(value: Any) -> list[float] | None:
     return result or None
 
 
+def packing_in(attributes: Mapping[Any, Any]) -> tuple[float, float]:
+    """The scale and the offset of packed values by CF's attributes; 1 and 0 where there are none."""
+    scale, offset = ((numbers_of(attributes.get(side, usual)) or [usual])[0] for side, usual in PACKING)
+    return scale, offset
+
+
 def in_small_letters(name: Any) -> str:
     """An attribute's name in small letters, with ``_`` for spaces: ``SCALE FACTOR`` is ``scale_factor``."""
     return re.sub(r"[\s-]+", "_", str(name).strip().lower())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deconditioning.fields.reading.packing import PACKING, numbers_of
+from deconditioning.fields.reading.packing import numbers_of, packing_in
 from deconditioning.missing_marks import LARGEST, Mark, find_marks, marked
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple
         if bounds is not None and lazy:
             notes.append(f"`{name}`: values outside its valid range {_words(bounds)} are taken as missing.")
         if not lazy and variable.dtype.kind in "fiu":
-            bounds, result, suspects = look(name, variable.values, bounds, packing_of(variable))
+            bounds, result, suspects = look(name, variable.values, bounds, packing_in(variable.encoding))
             notes += result
             marks |= {name: suspects} if suspects else {}
         if bounds is not None:
@@ -124,12 +124,6 @@ def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple
     more = len(notes) - _MOST_NOTES
     shown_notes = notes if more <= 0 else [*notes[:_MOST_NOTES], f"{more} more notes of this kind are not shown."]
     return dataset, shown_notes, marks
-
-
-def packing_of(variable: "xr.Variable") -> tuple[float, float]:
-    """The scale and the offset by which the values of a decoded variable were stored; 1 and 0 where they were not."""
-    numbers = [numbers_of(variable.encoding.get(side, usual)) or [usual] for side, usual in PACKING]
-    return numbers[0][0], numbers[1][0]
 
 
 def look(
