@@ -19,6 +19,9 @@ _OTHERS = (32767, -32767, -32768, 65535, -2147483647, 2147483647, -2147483648, 6
 #: A usual mark that stands so often needs to lie less far from the others. Any other number must stand so often, and
 #: farther from the others than these are apart.
 _OFTEN = 10
+#: Share of the others' range that a number, which is no usual mark but stands alone in standing often, lies from them;
+#: the share of all that it is at least; values that are looked at for it; and how far a stored number is from a whole.
+_APART, _SHARE, _LOOKED_AT, _WHOLE = 0.25, 0.02, 10_000, 1e-6
 #: Relative distance below which two numbers are one: a double and the single that it was.
 _SAME = 1e-7
 
@@ -43,11 +46,14 @@ class Mark:
         return text.removesuffix(".0")
 
 
-def find_marks(values: np.ndarray, good: np.ndarray | None = None) -> list[Mark]:
+def find_marks(
+    values: np.ndarray, good: np.ndarray | None = None, packing: tuple[float, float] = (1.0, 0.0)
+) -> list[Mark]:
     """What looks like marks of missing values: numbers at an end of the ``good`` values, far from the others.
 
     ``values`` may have any shape and any numeric type; ``good`` (of the same shape) are those to look at, by default
-    all finite ones.
+    all finite ones. ``packing`` is the scale s and the offset o of values that were stored as (value − o) / s: a mark
+    may have been scaled with the others.
     """
     good = np.isfinite(values) if good is None else good
     result: list[tuple[float, int]] = []
@@ -57,20 +63,41 @@ def find_marks(values: np.ndarray, good: np.ndarray | None = None) -> list[Mark]
             break
         there = good & (values == mark)
         rest, count = good & ~there, int(np.count_nonzero(there))
-        if rest.any() and _stands_apart(float(mark), count, values, rest):
+        if rest.any() and _stands_apart(float(mark), count, values, rest, packing):
             result.append((float(mark), count))
             good = rest
     low, high = _range(values, good)
     return [Mark(mark, count, _is_sure(mark, low, high)) for mark, count in result]
 
 
-def _stands_apart(mark: float, count: int, values: np.ndarray, rest: np.ndarray) -> bool:
+def _stands_apart(
+    mark: float, count: int, values: np.ndarray, rest: np.ndarray, packing: tuple[float, float]
+) -> bool:  # fmt: skip
     low, high = _range(values, rest)
     gap = min(abs(mark - low), abs(mark - high))
     often = count >= _OFTEN
-    if is_mark(mark) and gap > (0.1 if often else 0.5) * (high - low):
+    if (is_mark(mark) or _was_mark(mark, packing)) and gap > (0.1 if often else 0.5) * (high - low):
         return True
-    return often and gap > high - low and _varies(values[rest])
+    if not often or gap <= _APART * (high - low) or not _varies(values[rest]):
+        return False
+    return gap > high - low or _is_alone(count, values[rest])
+
+
+def _was_mark(value: float, packing: tuple[float, float]) -> bool:
+    """Whether a value is a mark that was scaled, such as −9999 · 0.01 + 45.46 = −54.53."""
+    scale, offset = packing
+    if not scale or (scale, offset) == (1.0, 0.0):
+        return False
+    stored = (value - offset) / scale
+    whole = round(stored) if math.isfinite(stored) else 0
+    return abs(stored - whole) < _WHOLE * max(1.0, abs(whole)) and is_mark(whole)
+
+
+def _is_alone(count: int, others: np.ndarray) -> bool:
+    """Whether a value stands so often that it is no measurement, while none of the ``others`` does."""
+    some = others[:: max(1, others.size // _LOOKED_AT)]
+    most = int(np.unique(some, return_counts=True)[1].max())
+    return count > _SHARE * others.size and most / some.size < _SHARE / 2 and most * _OFTEN < count
 
 
 def _is_sure(mark: float, low: float, high: float) -> bool:

@@ -15,12 +15,13 @@ from deconditioning.fields.grids.duplicate_cells import folded_cells, repeated_c
 from deconditioning.fields.grids.grid import Grid, cell_edges, make_grid
 from deconditioning.fields.grids.missing_positions import LEAST_PLACED, fill_positions, placed
 from deconditioning.fields.grids.ordering import check_connected, order_latitudes, order_longitudes, order_plain
-from deconditioning.fields.grids.position_checks import agree, part_of_a_cell, sheet_beside
+from deconditioning.fields.grids.position_checks import agree, may_be_radians, part_of_a_cell, sheet_beside
 from deconditioning.fields.grids.roles import role
 from deconditioning.fields.grids.sphere import wrap_longitude
 from deconditioning.fields.reading.validity import look_at_values
 from deconditioning.fields.selecting import REPEATED
 from deconditioning.fields.times import period_notes, read_odd
+from deconditioning.fields.units import says_nothing
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -104,6 +105,8 @@ def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Axes, Grid, _Order, list[s
     try:
         of_file = [_sheet(dataset, name, sheet)[rows][:, columns] for name in (sheet.y, sheet.x)]
         distance = agree(grid, *of_file)
+        if distance and agree(grid, *map(np.rad2deg, of_file)) is None:
+            return axes, grid, (rows, columns), [*notes, f"{positions} are in radians, which their units do not say."]
         if distance is None:
             shift = f"{positions} lie a good part of a cell from {lines}, which are used as the cells' centres."
             return axes, grid, (rows, columns), notes + [shift] * part_of_a_cell(grid, *of_file)
@@ -116,7 +119,9 @@ def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Axes, Grid, _Order, list[s
 def _rectilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, _Order, list[str]]:
     y, scale, notes = line(dataset[axes.y], axes)
     x, scale_x, more = line(dataset[axes.x], axes)
-    notes = list(dict.fromkeys(notes + more))
+    notes = list(dict.fromkeys([*axes.notes, *notes, *more]))
+    if axes.kind == "latlon" and scale == scale_x == 1:
+        notes += may_be_radians(y, x, (axes.y, axes.x), sure=True)
     wraps, turning = False, axes.kind != "projected"
     mapping, of_origin = (axes.mapping, []) if turning else origin_in_metres(axes.mapping, scale, scale_x)
     if turning:
@@ -150,6 +155,8 @@ def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, _Order, list[
     if (far := np.abs(longitude[there]).max()) > 1080:
         raise InputError(f"`{axes.x}` reaches {far:g}, which is not a longitude: use degrees.")
     known = np.where(there, latitude, np.nan), np.where(there, longitude, np.nan)
+    units = [str(dataset[name].attrs.get("units", "")) for name in (axes.y, axes.x)]
+    of_units += [] if of_units else may_be_radians(*known, (axes.y, axes.x), not any(map(says_nothing, units)))
     torn = check_connected(*known, (axes.y, axes.x))
     if len(np.unique(latitude[there])) == 1 or len(np.unique(longitude[there])) == 1:
         raise InputError(f"`{axes.y}` or `{axes.x}` has one value in all cells, so they are not positions: write both.")

@@ -9,7 +9,15 @@ import numpy as np
 from deconditioning.errors import InputError, short
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.problem.static_fields import is_static
-from deconditioning.fields.reading.validity import DOUBTFUL, Marks, doubt_of, look, marked_missing, only_valid
+from deconditioning.fields.reading.packing import packing_in
+from deconditioning.fields.reading.validity import (
+    DOUBTFUL,
+    Marks,
+    doubt_of,
+    look,
+    marked_missing,
+    only_valid,
+)
 from deconditioning.fields.selecting import distinct, index_of
 from deconditioning.fields.times import is_dates, labels_of, text_of, words_of
 from deconditioning.missing_marks import Mark, marked, marks_of
@@ -222,8 +230,10 @@ class Fields:
         return notes + self._look(name, values)[0] if self.lazy else notes
 
     def _look(self, name: str, values: np.ndarray) -> tuple[list[str], tuple[Mark, ...]]:
-        valid_range = self.dataset[name].attrs.get("valid_range")
-        return look(name, values, None if valid_range is None else (valid_range[0], valid_range[1]))[1:]
+        variable = self.dataset.variables[name]
+        valid_range = variable.attrs.get("valid_range")
+        bounds = None if valid_range is None else (valid_range[0], valid_range[1])
+        return look(name, values, bounds, packing_in(variable.encoding))[1:]
 
     def attributes(self, name: str) -> dict[str, Any]:
         """The file's attributes of a field."""

@@ -14,6 +14,8 @@ _GAP = "[\u0020\u00a0\u202f\u2009'\u2019]"
 #: One or more groups of three digits after a group of one to three; alone, ``1.234`` may also be a decimal number.
 _GROUPS = {mark: rf"[+-]?[1-9]\d{{0,2}}(?:{re.escape(mark)}\d{{3}})+" for mark in ".,"}
 _DECIMAL = {mark: rf"[+-]?(?:\d+{re.escape(mark)}?\d*|{re.escape(mark)}\d+)(?:[eE][+-]?\d+)?" for mark in ".,"}
+#: A number and a code, such as +0105,1 in files of ISD: no number has a comma behind padded digits.
+_PADDED = r"[+-]?0\d+,"
 _OTHER = {".": ",", ",": "."}
 
 
@@ -82,5 +84,6 @@ def _numbers(text: Any, mark: str) -> np.ndarray:
         plain = text.where(~thousands, text.str.replace(other, "", regex=False))
         if mark == ",":
             plain = plain.where(plain.str.fullmatch(_DECIMAL[","] + "|[+-]?(?:inf|infinity)"), "")
+            plain = plain.where(~plain.str.match(_PADDED), "")
             plain = plain.str.replace(",", ".", regex=False)
     return pd.to_numeric(plain, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)

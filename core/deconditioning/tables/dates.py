@@ -1,9 +1,13 @@
 """Columns of text as dates: ISO 8601, day.month.year, slashes either way round, and a clock in a column of its own."""
 
 import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+
+from deconditioning.fields.times import MONTHS
 
 _CLOCK = r"(?:[T ,]+\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp][Mm])?)?(?: ?(?:Z|UTC|[+-]\d{2}:?\d{2}))?"
 #: Pattern of a date before its clock, and the orders of year, month, day (Y, m, d, b for a month's name) it may have.
@@ -24,7 +28,30 @@ _FORMS = (
 #: Whole numbers that are dates where a column's name says so, by their digits.
 _COMPACT = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 _NAMED = re.compile(r"date|datum|time|zeit|day|tag|fecha|jour", re.IGNORECASE)
-_CLOCK_ALONE = re.compile(r"\d{1,2}:\d{2}(:\d{2})?")
+#: Names of columns of hours, and of hours and minutes, in small letters.
+_ZONE = r"(?:_(?:utc|gmt|ut|lst|local|mez|cet))?"
+_HOUR = re.compile(rf"(?:\w+_)?(?:hour|hours|hr|hrs|hh|stunde|heure|hora){_ZONE}")
+_HHMM = re.compile(rf"(?:\w+_)?(?:hhmm|hrmn|hrmin|time|zeit|uhrzeit|clock){_ZONE}")
+#: Names of columns of parts of dates, and the least and the greatest that each may be.
+_PARTS = {
+    "year": re.compile(r"year|yr|yyyy|jahr|annee|année|ano|año|anno"),
+    "month": re.compile(r"month|mon|mo|mm|monat|mois|mes|mese"),
+    "day": re.compile(r"day|dd|dom|mday|day_of_month|tag|jour|dia|día|giorno"),
+    "doy": re.compile(r"doy|jday|yday|julian_day|day_of_year|dayofyear"),
+    "hour": _HOUR,
+    "hhmm": re.compile(rf"(?:\w+_)?(?:hhmm|hrmn|hrmin){_ZONE}"),
+    "minute": re.compile(r"minute|minutes|mi|mn"),
+}
+_LIMITS = {
+    "year": (1600, 2300),
+    "month": (1, 12),
+    "day": (1, 31),
+    "doy": (1, 366),
+    "hour": (0, 2400),
+    "minute": (0, 59),
+}
+_HOURS = 24
+_CLOCK_ALONE = re.compile(r"\d{1,2}:\d{2}(:\d{2})?(?:\s*[AaPp]\.?[Mm]\.?)?")
 
 
 def dates_of(text: Any) -> tuple[np.ndarray | None, str]:
@@ -40,12 +67,19 @@ def dates_of(text: Any) -> tuple[np.ndarray | None, str]:
         if not filled.str.fullmatch(pattern + _CLOCK).all():
             continue
         result = [dates for order in orders if (dates := _parsed(text, order)) is not None]
+        if orders[0].endswith("%y") and any(_crosses_today(dates) for dates in result):
+            return (
+                None,
+                f"dates such as {filled.iloc[0]} may be of either century and are kept as text: write 2003-04-05",
+            )
+        words = _on_centuries(result[0]) if result and orders[0].endswith("%y") else ""
         if len(result) < 2:
-            return (result[0], "") if result else (None, "")
+            return (result[0], words) if result else (None, "")
         even = [dates for dates in result if _is_even(dates)]
         if len(even) == 1:
             order = "day before month" if even[0] is result[0] else "month before day"
-            return even[0], f"dates such as {filled.iloc[0]} are read with the {order}, which makes the steps even"
+            evenly = f"dates such as {filled.iloc[0]} are read with the {order}, which makes the steps even"
+            return even[0], f"{evenly}; {words}" if words else evenly
         first = filled.iloc[0]
         return None, f"dates such as {first} may have day or month first and are kept as text: write 2003-04-05"
     return None, ""
@@ -61,6 +95,8 @@ def _parsed(text: Any, order: str) -> np.ndarray | None:
     if (day.isna() & (text != "")).any():
         return None
     result = day.astype("datetime64[s]").to_numpy().astype("datetime64[s]")
+    if order.endswith("%y"):
+        result = _in_the_past(result)
     if (clock == "").all():
         return result
     full = "1970-01-01 " + clock.where(clock != "", "00:00").str.strip()
@@ -101,9 +137,106 @@ def dates_of_numbers(name: str, values: np.ndarray) -> np.ndarray | None:
 
 
 def clock_of(text: Any) -> np.ndarray | None:
-    """Times of day, ``06:30`` or ``06:30:15``, as ``timedelta64[s]``; None where a cell is none."""
+    """Times of day, ``06:30``, ``06:30:15`` or ``6:30 PM``, as ``timedelta64[s]``; None where a cell is none."""
     if not len(text) or not text.str.fullmatch(_CLOCK_ALONE).all():
         return None
-    parts = text.str.split(":", expand=True).fillna(0).to_numpy().astype(np.int64)
+    half = text.str.lower().str.extract(r"([ap])\.?m\.?$")[0].fillna("")
+    parts = (
+        text.str.replace(r"[^\d:]", "", regex=True).str.split(":", expand=True).fillna(0).to_numpy().astype(np.int64)
+    )
     parts = np.hstack([parts, np.zeros((len(parts), 3 - parts.shape[1]), np.int64)])
+    halved = (half != "").to_numpy()
+    if parts[:, 0].max() > _HOURS or parts[:, 1:].max() > 59 or (parts[halved, 0] > 12).any():
+        return None
+    parts[:, 0] = np.where(halved, parts[:, 0] % 12 + 12 * (half == "p").to_numpy(), parts[:, 0])
     return (parts @ np.array([3600, 60, 1])).astype("timedelta64[s]")
+
+
+def clock_of_numbers(name: str, values: np.ndarray) -> tuple[np.ndarray | None, str]:
+    """Hours (6, 18.5), hours and minutes (630, 1830), or these and seconds (63000) as ``timedelta64[s]`` where a
+    column's name says that it holds some, and which; None where it does not.
+
+    24 is midnight at the day's end; NaN is no time.
+    """
+    name = _small(name)
+    known = values[np.isfinite(values)]
+    if not known.size or known.min() < 0 or not (_HOUR.fullmatch(name) or _HHMM.fullmatch(name)):
+        return None, ""
+    whole, minutes = bool((known == np.floor(known)).all()), known % 100
+    if known.max() <= _HOURS and "mm" not in name and "mn" not in name:
+        return _seconds(values * 3600), "hours"
+    if whole and known.max() <= 100 * _HOURS and minutes.max() < 60:
+        return _seconds(values // 100 * 3600 + values % 100 * 60), "hours and minutes (HHMM)"
+    if whole and known.max() <= 10_000 * _HOURS and max(minutes.max(), (known // 100 % 100).max()) < 60:
+        seconds = values // 10_000 * 3600 + values // 100 % 100 * 60 + values % 100
+        return _seconds(seconds), "hours, minutes and seconds (HHMMSS)"
+    return None, ""
+
+
+def dates_of_parts(columns: Mapping[str, np.ndarray]) -> tuple[str, np.ndarray | None]:
+    """Names of columns of years, and of months, days (of the month or the year), hours and minutes, and the dates
+    (N,) that they make, NaT where a part is missing; None without years or where the parts make no date."""
+    parts: dict[str, str] = {}
+    for name, values in columns.items():
+        part = next((part for part, known in _PARTS.items() if known.fullmatch(_small(name))), None)
+        values = _months(values) if part == "month" else values
+        if part and values.dtype.kind == "f":
+            parts.setdefault(part, name)
+    numbers = {part: np.asarray(_months(columns[name]) if part == "month" else columns[name], dtype=float)
+               for part, name in parts.items()}  # fmt: skip
+    if "year" not in parts or ("day" in parts and "month" not in parts):
+        return "", None
+    missing = ~np.logical_and.reduce([np.isfinite(values) for values in numbers.values()])
+    whole = {part: np.where(missing, 1970 if part == "year" else 1, values) for part, values in numbers.items()}
+    for part, (least, most) in _LIMITS.items():
+        if part in whole and ((whole[part] < least) | (whole[part] > most) | (whole[part] % 1 > 0)).any():
+            return "", None
+    result = (whole["year"].astype(int) - 1970).astype("datetime64[Y]").astype("datetime64[M]")
+    result = (result + (whole.get("month", np.ones(1)).astype(int) - 1)).astype("datetime64[D]")
+    result = result + (whole.get("day", whole.get("doy", np.ones(1))).astype(int) - 1)
+    clock, zero = whole.get("hhmm", np.zeros(1)), np.zeros(1)
+    hours, minutes = whole.get("hour", zero) + clock // 100, whole.get("minute", zero) + clock % 100
+    seconds = _seconds(3600 * hours + 60 * minutes)
+    return ", ".join(parts.values()), np.where(missing, np.datetime64("NaT"), result.astype("datetime64[s]") + seconds)
+
+
+def _months(values: np.ndarray) -> np.ndarray:
+    """Numbers of months (N,) in place of English names, NaN for an empty cell; other words as they are."""
+    if values.dtype.kind in "fM":
+        return values
+    short = [str(value).strip()[:3].lower() for value in values]
+    known = {each[:3].lower(): float(number) for number, each in enumerate(MONTHS, 1)} | {"": np.nan}
+    return np.array([known[each] for each in short]) if set(short) <= set(known) else values
+
+
+def _small(name: str) -> str:
+    """A column's name in small letters, without units behind it."""
+    return re.sub(r"[\s-]+", "_", re.sub(r"\s*[\[(].*$", "", name.strip().lower()))
+
+
+def _seconds(values: np.ndarray) -> np.ndarray:
+    """Seconds as ``timedelta64[s]``, NaT for NaN."""
+    there = np.isfinite(values)
+    return np.where(there, np.where(there, np.round(values), 0).astype("timedelta64[s]"), np.timedelta64("NaT"))
+
+
+def _in_the_past(dates: np.ndarray) -> np.ndarray:
+    """Dates whose years had two digits, in the hundred years that end with this one."""
+    years = dates.astype("datetime64[Y]").astype(int) + 1970
+    now = datetime.now(tz=UTC).year
+    shift = np.where(years > now, -100, np.where(years <= now - 100, 100, 0))
+    start = years.astype("datetime64[Y]") - 1970
+    moved = (start + shift).astype("datetime64[s]") + (dates - start.astype("datetime64[s]"))
+    return np.where(np.isnat(dates) | (shift == 0), dates, moved)
+
+
+def _crosses_today(dates: np.ndarray) -> bool:
+    """Whether years of two digits, read as past, break a run of years between this one and the next."""
+    years = set((dates[~np.isnat(dates)].astype("datetime64[Y]").astype(int) + 1970).tolist())
+    now = datetime.now(tz=UTC).year
+    return now in years and now - 99 in years
+
+
+def _on_centuries(dates: np.ndarray) -> str:
+    years = dates[~np.isnat(dates)].astype("datetime64[Y]").astype(int) + 1970
+    return f"years of two digits are read as {years.min()} to {years.max()}"

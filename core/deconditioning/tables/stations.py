@@ -11,6 +11,8 @@ from deconditioning.fields.footprints.station_data import Stations
 from deconditioning.fields.problem.matching import place_matching
 from deconditioning.fields.times import labels_of
 from deconditioning.fields.units import Side, compass, factor, factor_between, read_unit
+from deconditioning.tables.angles import angles_of
+from deconditioning.tables.dates import dates_of_parts
 from deconditioning.tables.table import Table, read_table
 
 #: Names of columns, in small letters and without their units.
@@ -41,6 +43,7 @@ def stations_of(table: Table, target: str = "", value: str = "", time: str = "")
     table = _at_time(table, time)
     roles = _roles(table)
     latitude, longitude, altitude, error = roles.latitude, roles.longitude, roles.altitude, roles.error
+    table = _with_angles(_with_angles(table, latitude, "y"), longitude, "x")
     chosen = _value(table, roles.left, target, value)
     columns = [latitude, longitude, chosen, *(each for each in (altitude, error) if each)]
     data = dict(zip(columns, table.with_gaps(columns).T, strict=True))
@@ -86,7 +89,8 @@ def _without_copies(stations: Stations, notes: list[str]) -> Stations:
     if again := len(distinct) - len(np.unique(places[first], axis=0)):
         notes = [
             *notes,
-            f"{again} of {len(distinct)} stations have the same position as another; each is used separately.",
+            f"{again} of {len(distinct)} stations have the same position as another; each is used separately. If they "
+            "are of several times, add a column of dates.",
         ]
     return replace(distinct, notes=tuple(notes))
 
@@ -166,22 +170,41 @@ def _value(table: Table, names: dict[str, str], target: str, value: str) -> str:
 
 def times_of(table: Table) -> list[str]:
     """The dates of a table that has several, in order, as ``2001-02-30 06:00``; none for one date or no dates."""
-    return labels_of(_dates(table)[1])
+    return labels_of(_several(_dates(table)[1]))
 
 
 def _dates(table: Table) -> tuple[str, np.ndarray]:
-    """The name of the column with several dates, and these; "" and none for a table without."""
+    """The name of the column with several dates, or of those that make them, and the dates of its rows (N,); "" and
+    none for a table without.
+
+    Years, months or hours alone count where positions occur more than once: a year may be that of a station's begin.
+    """
     for name, values in table.columns.items():
-        if values.dtype.kind == "M" and len(dates := np.unique(values[~np.isnat(values)])) > 1:
-            return name, dates
+        if values.dtype.kind == "M" and len(_several(values)) > 1:
+            return name, values
+    name, parts = dates_of_parts(table.columns)
+    if parts is not None and len(_several(parts)) > 1 and ("," in name or _repeats_places(table)):
+        return name, parts
     return "", np.zeros(0, dtype="datetime64[s]")
+
+
+def _several(dates: np.ndarray) -> np.ndarray:
+    return np.unique(dates[~np.isnat(dates)])
+
+
+def _repeats_places(table: Table) -> bool:
+    """Whether a position stands in more than one row."""
+    roles = _roles(table)
+    places = list(zip(*(table.columns[name].tolist() for name in (roles.latitude, roles.longitude)), strict=True))
+    return len(set(places)) < len(places)
 
 
 def _at_time(table: Table, time: str) -> Table:
     """The rows of one of a table's several times."""
-    name, dates = _dates(table)
+    name, values = _dates(table)
     if not name:
         return table
+    dates = _several(values)
     labels = labels_of(dates)
     index = place_matching(labels, time) if time else None
     if index is None:
@@ -190,10 +213,22 @@ def _at_time(table: Table, time: str) -> Table:
             f"{table.source} has several times in '{name}', from {labels[0]} to {labels[-1]}{none}: choose one "
             "(`--station-time TIME`), or give averages, one row a station."
         )
-    rows = table.columns[name] == dates[index]
+    rows = values == dates[index]
     note = f"{int(rows.sum())} of {len(rows)} rows of {table.source} are used, those of {labels[index]}."
     columns = {each: values[rows] for each, values in table.columns.items()}
     return replace(table, columns=columns, notes=(*table.notes, note))
+
+
+def _with_angles(table: Table, name: str, side: Side) -> Table:
+    """The table with degrees in place of a column of text such as ``52°30'15"N``, and a note."""
+    values = table.columns[name]
+    angles = angles_of(values, side) if values.dtype.kind not in "fM" else None
+    if angles is None:
+        return table
+    at = int(np.isfinite(angles).argmax())
+    words = f"{str(values[at]).strip()[:40]} is {angles[at]:.6g}°"
+    note = f"'{name}' of {table.source} is read as degrees, minutes and seconds: {words}."
+    return replace(table, columns={**table.columns, name: angles}, notes=(*table.notes, note))
 
 
 def _on_places(source: str, latitude: str, longitude: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from array import array
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 
 from deconditioning.errors import InputError, one_line
 from deconditioning.tables.cells import MISSING, Column, tidy
-from deconditioning.tables.dates import clock_of, dates_of, dates_of_numbers
+from deconditioning.tables.dates import clock_of, clock_of_numbers, dates_of, dates_of_numbers
 from deconditioning.tables.dialect import Dialect, Source, is_comment, opened, refuse_long_rows, sniff
 from deconditioning.tables.gaps import Missing, without_marks
 from deconditioning.wording import at_start
@@ -20,6 +21,9 @@ from deconditioning.wording import at_start
 CHUNK = 200_000
 #: Rows below the names that may hold units or what a logger did, not data.
 _MOST_UNITS = 2
+#: Names of positions, in which 52:30 is no time of day, and words of dates and times in names.
+_PLACE = re.compile(r"\W*(?:lat|lon|lng|x\b|y\b)", re.IGNORECASE)
+_TIME_WORDS = re.compile(r"date|datum|day|time|zeit|hour|hhmm|hrmn|clock|[\W_]")
 #: A last row is odd beside more rows than these.
 _FEW = 10
 
@@ -186,6 +190,8 @@ def _columns(
             result[each] = values if dates is None else dates
     if usual == "," and any(column.either for column in numbers.values()):
         notes.append("Numbers have decimal commas, so 1.234 is read as 1234.")
+    if usual == "," and dialect.separator == ",":
+        notes.append("Numbers in quotes have decimal commas: if what follows is a code, give it a column of its own.")
     return result
 
 
@@ -224,14 +230,30 @@ def _switches(text: Any) -> Any:
 
 
 def _with_clock(columns: dict[str, Any], notes: list[str]) -> dict[str, Any]:
-    """Times of day in a column of their own added to the one column of dates."""
+    """Times of day in a column of their own added to the column of dates beside it: the only one, or that of the same
+    name but for words of time, as UTC_DATE and UTC_TIME."""
     days = [each for each, values in columns.items() if isinstance(values, np.ndarray) and values.dtype.kind == "M"]
-    clocks = {each: clock for each, values in columns.items()
-              if not isinstance(values, np.ndarray) and (clock := clock_of(tidy(values)[0])) is not None}  # fmt: skip
-    if len(days) != 1 or len(clocks) != 1:
-        return columns
-    (name, clock), day = next(iter(clocks.items())), days[0]
-    if (columns[day] != columns[day].astype("datetime64[D]")).any():
-        return columns
-    notes.append(f"'{day}' and '{name}' together are the time.")
-    return {**columns, day: columns[day] + clock}
+    clocks = {each: clock for each, values in columns.items() if (clock := _clock(each, values))[0] is not None}
+    result = dict(columns)
+    for day in days:
+        names = [each for each in clocks if _other_words(each) == _other_words(day)]
+        names = list(clocks) if len(days) == len(clocks) == 1 else names
+        if len(names) != 1 or (columns[day] != columns[day].astype("datetime64[D]")).any():
+            continue
+        times, words = clocks[names[0]]
+        notes.append(f"'{day}' and '{names[0]}' together are the time{words}.")
+        result[day] = columns[day] + times
+    return result
+
+
+def _clock(name: str, values: Any) -> tuple[np.ndarray | None, str]:
+    """Times of day of a column, and in which form where they are numbers; None for a column of something else."""
+    if isinstance(values, np.ndarray):
+        result, words = clock_of_numbers(name, values) if values.dtype.kind == "f" else (None, "")
+        return result, f", '{name}' read as {words}" if words else ""
+    return (None, "") if _PLACE.match(name) else (clock_of(tidy(values)[0]), "")
+
+
+def _other_words(name: str) -> str:
+    """A column's name without words of dates and times."""
+    return _TIME_WORDS.sub("", name.lower())

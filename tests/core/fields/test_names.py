@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 from pyproj import Transformer
 
-from deconditioning.fields.grids.axes import _mappings_in
+from deconditioning.fields.reading.mappings import _mappings_in
 from tests.core.fields.samples import fields, region
 
 DATA = region(12, 14)

@@ -64,13 +64,45 @@ def test_degrees_south_and_west_with_a_sign() -> None:
     _expect(fields, *np.meshgrid(-LATITUDE[::-1], -LONGITUDE[::-1], indexing="ij"))
 
 
-def test_once_round_in_radians_without_units() -> None:
+@pytest.mark.parametrize("units", [("", ""), ("degrees_north", "degrees_east")])
+def test_once_round_in_radians(units: tuple[str, str]) -> None:
     longitude = np.linspace(0, 2 * np.pi, 24, endpoint=False)
     latitude = np.linspace(-1.5, 1.5, 12)
     with pytest.raises(InputError, match="once round in radians"):
-        fields_from_dataset(_latlon(latitude, longitude, ("", "")))
+        fields_from_dataset(_latlon(latitude, longitude, units))
+    with pytest.raises(InputError, match="once round in radians"):
+        fields_from_dataset(_sheets(*np.meshgrid(latitude, longitude, indexing="ij"), units))
     fields = fields_from_dataset(_latlon(latitude, longitude, ("radians", "radians")))
     np.testing.assert_allclose(fields.grid.latitude[0], np.rad2deg(-1.5))
+
+
+def _sheets(latitude: np.ndarray, longitude: np.ndarray, units: tuple[str, str]) -> xr.Dataset:
+    dataset = xr.Dataset({"t": (("y", "x"), np.zeros(latitude.shape))})
+    for name, values, each in zip(("lat", "lon"), (latitude, longitude), units, strict=True):
+        dataset[name] = (("y", "x"), values, {"units": each} if each else {})
+    return dataset
+
+
+def test_positions_in_radians() -> None:
+    latitude, longitude = _of(3035, Y, X)
+    turned = np.deg2rad(latitude), np.deg2rad(longitude)
+    _expect(fields_from_dataset(_sheets(*turned, ("radian", "radian"))), latitude, longitude)
+    with pytest.raises(InputError, match="may be degrees or radians"):
+        fields_from_dataset(_sheets(*turned, ("", "")))
+    fields = fields_from_dataset(_sheets(*turned, ("degrees_north", "degrees_east")))
+    assert "if they are radians" in " ".join(fields.notes)
+    assert "radians" not in " ".join(fields_from_dataset(_sheets(latitude, longitude, ("", ""))).notes)
+
+
+@pytest.mark.parametrize("units", [("", ""), ("degrees_north", "degrees_east")])
+def test_positions_in_radians_beside_a_map(units: tuple[str, str]) -> None:
+    latitude, longitude = _of(3035, Y, X)
+    dataset = _on_map(Y, X, "m", LAEA)
+    for name, values, each in zip(("lat", "lon"), (latitude, longitude), units, strict=True):
+        dataset[name] = (("y", "x"), np.deg2rad(values), {"units": each})
+    fields = fields_from_dataset(dataset)
+    assert fields.grid.kind == "projected" and "are in radians, which" in " ".join(fields.notes)
+    _expect(fields, latitude, longitude)
 
 
 @pytest.mark.parametrize("units", ["nm", "point"])
@@ -195,6 +227,79 @@ def test_grid_mappings_against_proj(name: str) -> None:
     np.testing.assert_allclose((result[1] - longitude + 180) % 360 - 180, 0, atol=1e-6)
 
 
+POLES = {
+    "GRIB in Java": {"grid_mapping_name": "rotated_latlon_grib", "grid_south_pole_latitude": -39.25,
+                     "grid_south_pole_longitude": 18.0, "grid_south_pole_angle": 0.0},
+    "keys of GRIB": {"grid_mapping_name": "rotated_latitude_longitude", "latitudeOfSouthernPoleInDegrees": -39.25,
+                     "longitudeOfSouthernPoleInDegrees": 18.0},
+    "COSMO": {"pollat": 39.25, "pollon": -162.0},
+    "text of PROJ": {"proj4_params": "-m 57.295779506 +proj=ob_tran +o_proj=latlon +o_lat_p=39.25 +lon_0=18.0"},
+}  # fmt: skip
+
+
+def _rotated(mapping: dict[str, Any]) -> xr.Dataset:
+    dataset = _on_map(np.linspace(-2, 3, 6), np.linspace(-4, 3, 8), "degrees", mapping)
+    return dataset.rename(y="rlat", x="rlon")
+
+
+@pytest.mark.parametrize("kind", POLES)
+def test_rotated_poles_in_other_words(kind: str) -> None:
+    turned = "+proj=ob_tran +o_proj=longlat +o_lon_p=0 +o_lat_p=39.25 +lon_0=18 +R=6371229"
+    ahead = Transformer.from_crs(turned, "+proj=longlat +R=6371229", always_xy=True)
+    east, north = ahead.transform(*np.meshgrid(np.linspace(-4, 3, 8), np.linspace(-2, 3, 6)))
+    _expect(fields_from_dataset(_rotated(POLES[kind])), north, east)
+
+
+def test_a_rotated_grid_that_is_turned_about_its_pole() -> None:
+    with pytest.raises(InputError, match="turned about its pole by 10°"):
+        fields_from_dataset(_rotated({**POLES["GRIB in Java"], "grid_south_pole_angle": 10.0}))
+
+
+SCAN = {"grid_mapping_name": "geostationary", "perspective_point_height": 35_786_023.0,
+        "semi_major_axis": 6_378_137.0, "semi_minor_axis": 6_356_752.31414,
+        "longitude_of_projection_origin": -75.0}  # fmt: skip
+
+
+@pytest.mark.parametrize(("about", "axis"), [("GOES-16 ABI", "x"), ("Meteosat-11, SEVIRI", "y"), ("Himawari-8", "y")])
+def test_the_sweep_of_a_satellite_by_its_name(about: str, axis: str) -> None:
+    y, x = np.linspace(0.05, 0.08, 6), np.linspace(-0.04, 0.02, 8)
+    dataset = _on_map(y, x, "rad", SCAN).assign_attrs(platform_ID=about)
+    proj = f"+proj=geos +h=35786023 +lon_0=-75 +sweep={axis} +a=6378137 +b=6356752.31414"
+    fields = fields_from_dataset(dataset)
+    _expect(fields, *_of(proj, y * 35_786_023, x * 35_786_023))
+    assert f"'{axis}' is used, that of" in " ".join(fields.notes)
+
+
+def test_parameters_that_a_mapping_lacks_are_named() -> None:
+    scan = np.linspace(0.01, 0.05, 8)
+    without = {key: value for key, value in LAEA.items() if "longitude" not in key}
+    for dataset, words in (
+        (_on_map(scan[:6], scan, "rad", SCAN), "no `sweep_angle_axis`: add it, 'x' for GOES-R"),
+        (_on_map(Y, X, "m", without), "add `longitude_of_projection_origin`"),
+        (_on_map(Y, X, "m", {"grid_mapping_name": "lambert_conformal_conic", "longitude_of_central_meridian": 9.0}),
+         "no `standard_parallel`: add it"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=words):
+            fields_from_dataset(dataset)
+
+
+def test_the_middle_of_a_cone_under_another_name() -> None:
+    mapping = {**CONE, "standard_parallel": 38.5, "latitude_of_projection_origin": 38.5}
+    mapping["longitude_of_projection_origin"] = mapping.pop("longitude_of_central_meridian")
+    y, x = 1e6 + 3e4 * np.arange(6), 3e4 * np.arange(8)
+    proj = "+proj=lcc +lat_1=38.5 +lat_2=38.5 +lat_0=38.5 +lon_0=-97.5 +R=6371229"
+    _expect(fields_from_dataset(_on_map(y, x, "m", mapping)), *_of(proj, y, x))
+
+
+def test_positions_beside_an_unclear_mapping_are_used() -> None:
+    dataset = _on_map(Y, X, "m", {"grid_mapping_name": "geostationary"})
+    latitude, longitude = _of(3035, Y, X)
+    dataset = dataset.assign_coords(
+        lat=(("y", "x"), latitude, {"units": "degrees_north"}), lon=(("y", "x"), longitude, {"units": "degrees_east"})
+    )
+    _expect(fields_from_dataset(dataset), latitude, longitude)
+
+
 @pytest.mark.parametrize(
     "mapping",
     [{**NORTH, "standard_parallel": 60.0, "earth_radius": 6371.229},
@@ -204,45 +309,6 @@ def test_grid_mappings_against_proj(name: str) -> None:
 def test_lengths_of_a_mapping_in_kilometres(mapping: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=r"too small for the Earth|give it in metres"):
         true_position("projected", np.zeros(2), np.zeros(2), mapping)
-
-
-def _packed(path: Any, values: np.ndarray, kind: str, **attributes: Any) -> Fields:
-    import netCDF4
-
-    with netCDF4.Dataset(path, "w") as file:
-        for name, units, each in (("lat", "degrees_north", LATITUDE), ("lon", "degrees_east", LONGITUDE)):
-            file.createDimension(name, each.size)
-            file.createVariable(name, "f8", (name,))[:] = each
-            file[name].units = units
-        variable = file.createVariable("t", kind, ("lat", "lon"))
-        variable.set_auto_maskandscale(False)
-        variable.setncatts(attributes)
-        variable[:] = values
-    return open_fields(path)
-
-
-COUNTS = np.arange(48).reshape(6, 8)
-
-
-def test_a_range_with_fractions_is_not_packed(tmp_path: Any) -> None:
-    about = {"scale_factor": 0.01, "add_offset": 273.15, "valid_range": np.array([274.15, 313.15], "f4")}
-    values = _packed(tmp_path / "a.nc", COUNTS * 100, "i2", **about).values("t")
-    assert np.isnan(values).sum() == 8 and np.nanmax(values) == pytest.approx(313.15)
-
-
-@pytest.mark.parametrize(("kind", "mark"), [("u1", np.int8(-1)), ("u2", np.int16(-1)), ("i1", np.uint8(200))])
-def test_marks_of_the_other_sign_are_the_same_bits(tmp_path: Any, kind: str, mark: Any) -> None:
-    counts = COUNTS.astype(kind)
-    counts[0, 0] = np.asarray(mark).astype(kind)
-    values = _packed(tmp_path / "a.nc", counts, kind, missing_value=mark).values("t")
-    assert np.isnan(values[0, 0]) and np.isnan(values).sum() == 1 and np.nanmax(values) == 47
-
-
-def test_unsigned_in_capitals_and_packing_as_text(tmp_path: Any) -> None:
-    counts = COUNTS.astype("i2")
-    counts[0, 0] = -1
-    values = _packed(tmp_path / "a.nc", counts, "i2", _Unsigned="TRUE", scale_factor="0.5").values("t")
-    assert values[0, 0] == 32767.5 and values[0, 1] == 0.5
 
 
 TIMES = {

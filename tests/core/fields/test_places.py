@@ -86,7 +86,7 @@ def test_scan_angles_without_units_are_seen_to_be_radians():
 def test_angles_without_a_height_or_on_another_map_are_refused():
     without = {k: v for k, v in GEOS.items() if k != "perspective_point_height"}
     for mapping in (without, LAMBERT):
-        with pytest.raises(InputError, match=r"`y` is in rad, an angle|is not supported"):
+        with pytest.raises(InputError, match=r"`y` is in rad, an angle|is not supported|no `perspective_point_height`"):
             fields_from_dataset(on_map(mapping, SCAN_X, SCAN_Y, "rad"))
 
 

@@ -85,7 +85,9 @@ def test_bounds_in_the_units_of_the_data(attributes, encoding, bounds):
     assert found == pytest.approx(bounds, abs=half + 1e-3)
 
 
-@pytest.mark.parametrize("value", ["0 to 1", np.array([1.0, 2.0, 3.0]), np.array([2.0, 1.0]), np.array([np.nan, 1.0])])
+@pytest.mark.parametrize(
+    "value", ["low to high", np.array([1.0, 2.0, 3.0]), np.array([2.0, 1.0]), np.array([np.nan, 1.0])]
+)
 def test_a_range_that_is_none_is_said_and_not_applied(value, tmp_path):
     data = sample()
     data.t.attrs["valid_range"] = value

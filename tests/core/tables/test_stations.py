@@ -161,3 +161,80 @@ def test_columns_just_called_x_and_y_are_told(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("x,y,t2m\n5,52.5,280\n6,51,281\n", encoding="utf-8")
     stations = read_stations(tmp_path / "s.csv", "t2m")
     assert stations.latitude.tolist() == [52.5, 51] and "are taken to be degrees east and north" in stations.notes[0]
+
+
+ANGLES = [
+    ("52°30'15\"N", "4°15'W", 52 + 30 / 60 + 15 / 3600, -4.25),
+    ("52 30 15 S", "004 15 30 E", -(52 + 30 / 60 + 15 / 3600), 4 + 15 / 60 + 30 / 3600),
+    ("N52 30.5", "W004 15.5", 52 + 30.5 / 60, -(4 + 15.5 / 60)),
+    ("-52:30:15", "-0:30:00", -(52 + 30 / 60 + 15 / 3600), -0.5),
+    ("52d30m15s", "4 deg 15 min W", 52 + 30 / 60 + 15 / 3600, -4.25),
+    ("52.5N", "4.25W", 52.5, -4.25),
+]
+
+
+@pytest.mark.parametrize(("north", "east", "latitude", "longitude"), ANGLES)
+def test_degrees_minutes_and_seconds(
+    tmp_path: Path, north: str, east: str, latitude: float, longitude: float
+) -> None:  # fmt: skip
+    found = read_stations(written(tmp_path, f"lat;lon;t\n{north};{east};1.5\n{north};{east};2.5\n"))
+    assert found.latitude == pytest.approx([latitude] * 2, abs=1e-12)
+    assert found.longitude == pytest.approx([longitude] * 2, abs=1e-12)
+    assert any("is read as degrees, minutes and seconds" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("cell", ["52°75'N", "4°15'E", "52.5°30'", "-4°15'S", "a hill"])
+def test_what_is_no_latitude(tmp_path: Path, cell: str) -> None:
+    with pytest.raises(InputError, match="choose a column of numbers, or correct the cell"):
+        read_stations(written(tmp_path, f"lat;lon;t\n{cell};4.5;1.5\n{cell};5.5;2.5\n"))
+
+
+OF_PARTS = {
+    "year, month, day, hour": ("2001,2,3,6", "2001,2,3,18"),
+    "yyyy, mm, dd, hhmm": ("2001,2,3,600", "2001,2,3,1800"),
+    "year, doy, hour": ("2001,34,6", "2001,34,18"),
+    "year, month, day, hour ": ("2001,Feb,3,6", "2001,Feb,3,18"),
+    "date, time": ("2001-02-03,06:00 AM", "2001-02-03,6:00 pm"),
+    "date, clock": ("2001-02-03,060000", "2001-02-03,180000"),
+    "date, HHMM": ("2001-02-03,0600", "2001-02-03,1800"),
+    "date, hour (UTC)": ("20010203,6", "20010203,18"),
+    "UTC_DATE, UTC_TIME, LST_DATE, LST_TIME": ("20010203,600,20010203,100", "20010203,1800,20010203,1300"),
+}
+
+
+@pytest.mark.parametrize("names", OF_PARTS)
+def test_times_in_several_columns(tmp_path: Path, names: str) -> None:
+    morning, evening = OF_PARTS[names]
+    rows = f"50,4,{morning},11\n50,4,{evening},12\n51,5,{morning},13\n51,5,{evening},14\n"
+    path = written(tmp_path, f"lat,lon,{names.replace(', ', ',')},value\n{rows}")
+    assert read_stations(path, time="2001-02-03 18:00").value.tolist() == [12, 14]
+    with pytest.raises(InputError, match="from 2001-02-03 06:00 to 2001-02-03 18:00: choose one"):
+        read_stations(path)
+
+
+def test_the_year_of_a_stations_begin_is_no_time(tmp_path: Path) -> None:
+    assert read_stations(written(tmp_path, "lat,lon,year,value\n50,4,1961,11\n51,5,1970,12\n")).value.tolist() == [
+        11,
+        12,
+    ]
+    with pytest.raises(InputError, match="several times in 'year'"):
+        read_stations(written(tmp_path, "lat,lon,year,value\n50,4,1961,11\n50,4,1970,12\n"))
+
+
+@pytest.mark.parametrize("exchanged", [True, False])
+def test_columns_exchanged_where_some_lie_on_the_map(tmp_path: Path, exchanged: bool) -> None:
+    data = fields(region(24, 24))
+    places = ["4.5,31", "4.7,31", "4.9,31.1"] if exchanged else ["31,4.5", "31,4.7", "31.1,4.9"]
+    rows = "".join(f"{place},290\n" for place in (*places, "30.5,4.5", "60,60.5"))
+    source = Source("f", stations=str(written(tmp_path, f"lat,lon,value\n{rows}")))
+    spec = DownscalingSpec("t", ("orog",), (), (6, 6), 0.0)
+    notes = " ".join(build_problem(source, spec, lambda key: data, stations=stations_at).notes)
+    assert exchanged is ("1 of 5 stations of stations.csv lie on the map, 3 with latitudes and" in notes)
+
+
+def test_a_number_and_a_code_in_quotes_are_no_number(tmp_path: Path) -> None:
+    text = 'lat,lon,TMP\n50,4,"+0105,1"\n51,5,"-0015,1"\n'
+    with pytest.raises(InputError, match="holds '\\+0105,1' in row 1"):
+        read_stations(written(tmp_path, text), value="TMP")
+    found = read_stations(written(tmp_path, 'lat,lon,TMP\n50,4,"10,5"\n51,5,"-1,5"\n'))
+    assert found.value.tolist() == [10.5, -1.5] and "if what follows is a code" in " ".join(found.notes)

@@ -261,3 +261,26 @@ def test_first_days_of_months_may_be_days_of_january() -> None:
 def test_an_empty_cell_between_spaces_is_refused() -> None:
     with pytest.raises(InputError, match=r"Line 3 of t\.txt has 2 cells between its spaces, the header has 3"):
         read_text(b"a    b    c\n1.0  2.0  3.0\n4.0       6.0\n", "t.txt", most_rows=9)
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "said"),
+    [
+        ("01.03.68\n02.03.68\n", "1968-03-01", "read as 1968 to 1968"),
+        ("13/12/99\n14/12/99\n", "1999-12-13", "read as 1999 to 1999"),
+        ("31.12.99\n01.01.00\n02.01.00\n", "1999-12-31", "read as 1999 to 2000"),
+        ("01.03.20 06:30\n02.03.20 06:30\n", "2020-03-01T06:30", "read as 2020 to 2020"),
+    ],
+)
+def test_years_of_two_digits_are_past(tmp_path, text, first, said):
+    (tmp_path / "a.csv").write_text(f"date;t\n{text.replace(chr(10), ';1.5' + chr(10))}")
+    table = read_text(tmp_path / "a.csv", "a.csv", most_rows=100)
+    assert table.columns["date"][0] == np.datetime64(first, "s")
+    assert any(said in note for note in table.notes)
+
+
+def test_years_of_two_digits_from_now_on_are_text(tmp_path):
+    now = (np.datetime64("now", "Y").astype(int) + 1970) % 100
+    (tmp_path / "a.csv").write_text(f"date;t\n01.03.{now:02d};1.5\n01.03.{(now + 1) % 100:02d};2.5\n")
+    table = read_text(tmp_path / "a.csv", "a.csv", most_rows=100)
+    assert any("of either century" in note for note in table.notes)

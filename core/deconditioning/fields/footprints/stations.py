@@ -55,14 +55,17 @@ def _located(problem: DownscalingProblem, stations: Stations) -> tuple[StationTa
     """The stations that lie on prediction pixels, and notes."""
     stations, notes = _in_units(problem, stations)
     row, footprints, more = (_at_pixels if stations.footprint is None else _over_footprints)(problem, stations)
-    inside = row >= 0
+    inside, turned = row >= 0, _on_map_exchanged(problem, stations)
     if not inside.any():
-        turned = np.abs(stations.longitude).max() <= 90
-        turned = turned and (locate(problem.grid, stations.longitude, stations.latitude) >= 0).any()
         raise InputError(
             f"None of the {len(stations)} stations of {stations.source} lies on a pixel of the map, which covers "
             f"{extent_in_words(problem.grid)}: check their latitudes and longitudes"
             f"{', which look exchanged' if turned else ''}."
+        )
+    if turned > inside.sum():
+        notes.append(
+            f"{int(inside.sum())} of {len(stations)} stations of {stations.source} lie on the map, {turned} with "
+            "latitudes and longitudes exchanged: check that the columns are not."
         )
     inner, row = stations.of(inside), row[inside]
     effects, altitude = _effects(problem, inner, bags_of_stations(problem.inputs, row, footprints))
@@ -74,6 +77,13 @@ def _located(problem: DownscalingProblem, stations: Stations) -> tuple[StationTa
     targets = torch.as_tensor(problem.standardised(inner.value))
     result = StationTargets(inner, row, targets, errors, tuple(effects), footprints)
     return result, (*stations.notes, *notes, *more, *altitude)
+
+
+def _on_map_exchanged(problem: DownscalingProblem, stations: Stations) -> int:
+    """How many stations would lie on the map's pixels with latitudes and longitudes exchanged."""
+    may_be = np.abs(stations.longitude) <= 90
+    pixel = locate(problem.grid, stations.longitude[may_be], stations.latitude[may_be])
+    return int((np.where(pixel >= 0, _rows(problem)[np.maximum(pixel, 0)], -1) >= 0).sum())
 
 
 def _rows(problem: DownscalingProblem) -> np.ndarray:

@@ -7,6 +7,7 @@ from deconditioning.errors import InputError
 from deconditioning.fields.grids.grid import Kind
 from deconditioning.fields.grids.roles import NAMES, places_nothing, role
 from deconditioning.fields.grids.sphere import is_geographic
+from deconditioning.fields.reading.mappings import grid_mapping
 from deconditioning.fields.reading.meshes import no_rows_and_columns
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ class Axes:
     """The two horizontal dimensions and the variables that say where they are.
 
     ``kind`` as in ``Grid``; ``y``, ``x`` name the coordinate variables (1-D, or 2-D latitude and
-    longitude for "curvilinear").
+    longitude for "curvilinear"), ``notes`` what is taken for the mapping.
     """
 
     kind: Kind
@@ -27,57 +28,7 @@ class Axes:
     y: str
     x: str
     mapping: dict[str, Any]
-
-
-def _mapping(dataset: "xr.Dataset", pair: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Attributes of the CF grid mapping that most fields name for a pair of coordinates, or of the only one there is.
-
-    A field may name several, each with its coordinates: ``crs: x y wgs84: lat lon`` (CF conventions, section 5.6).
-    """
-    fields = [dataset.variables[name] for name in dataset.data_vars]
-    named = [v.attrs.get("grid_mapping", v.encoding.get("grid_mapping")) for v in fields]
-    sentences = [each for text in named if text for each in _mappings_in(str(text))]
-    names = [name for name, about in sentences if not about or not pair or pair <= about]
-    elsewhere = {name for name, about in sentences if about} - set(names)
-    result = [
-        str(n) for n, v in dataset.variables.items()
-        if {"grid_mapping_name", "crs_wkt", *_TEXTS} & set(v.attrs) and str(n) not in elsewhere
-    ]  # fmt: skip
-    best = max(sorted(set(names) & set(result)), key=names.count, default=result[0] if result else None)
-    if best is None and elsewhere:
-        return {}
-    attributes = (
-        dict(dataset.variables[best].attrs) if best else {k: dataset.attrs[k] for k in _TEXTS if k in dataset.attrs}
-    )
-    return (
-        attributes if {"grid_mapping_name", "crs_wkt"} & set(attributes) or not attributes else _from_text(attributes)
-    )
-
-
-def _mappings_in(text: str) -> list[tuple[str, frozenset[str]]]:
-    """Names of grid mappings with the coordinates that each belongs to; none for all."""
-    if ":" not in text:
-        return [(name, frozenset()) for name in text.split()[:1]]
-    words = text.replace(":", " : ").split()
-    starts = [n for n, word in enumerate(words[1:]) if word == ":"]
-    ends = [*starts[1:], len(words)]
-    return [(words[n], frozenset(words[n + 2 : end])) for n, end in zip(starts, ends, strict=True)]
-
-
-#: Attributes in which GDAL, WRF's tools and satellite products write a projection as text.
-_TEXTS = ("spatial_ref", "proj4", "proj4text", "proj4_params", "proj4_string", "proj_params", "proj_string")
-
-
-def _from_text(attributes: dict[str, Any]) -> dict[str, Any]:
-    """A grid mapping's attributes from a projection's text; those given where it is none."""
-    from pyproj import CRS
-    from pyproj.exceptions import CRSError
-
-    text = next((str(attributes[name]) for name in _TEXTS if name in attributes), "")
-    try:
-        return {"crs_wkt": CRS.from_user_input(text).to_wkt()}
-    except CRSError:
-        return attributes
+    notes: tuple[str, ...] = ()
 
 
 def _fields_on(dataset: "xr.Dataset", y: str, x: str) -> int:
@@ -89,7 +40,7 @@ def _lines(dataset: "xr.Dataset") -> dict[tuple[str, str], list[str]]:
     """1-D coordinate variables by (kind, side), those named like their dimension first."""
     result: dict[tuple[str, str], list[str]] = {}
     seen_from_above = any(v.attrs.get("grid_mapping_name") == "geostationary" for v in dataset.variables.values())
-    flat = _is_flat(_mapping(dataset))
+    flat = _is_flat(dataset)
     for name, array in dataset.variables.items():
         if array.ndim == 1 and (what := role(str(name), array)):
             by_name = NAMES.get(str(name).lower(), what)
@@ -100,9 +51,10 @@ def _lines(dataset: "xr.Dataset") -> dict[tuple[str, str], list[str]]:
     return result
 
 
-def _is_flat(mapping: dict[str, Any]) -> bool:
+def _is_flat(dataset: "xr.Dataset") -> bool:
     """Whether the axes of a grid mapping are lengths on a map."""
     try:
+        mapping, _ = grid_mapping(dataset)
         return bool(mapping) and "rotated" not in str(mapping.get("grid_mapping_name")) and not is_geographic(mapping)
     except InputError:
         return False  # reported where it is used
@@ -136,19 +88,28 @@ def _named_coordinates(array: "xr.Variable") -> set[str]:
 
 
 def _candidates(dataset: "xr.Dataset") -> list[Axes]:
+    """All pairs of coordinates that may be the axes; ``InputError`` where only an unclear grid mapping locates some."""
     lines = _lines(dataset)
-    result = []
-    kinds: tuple[Kind, ...] = ("latlon", "rotated", "projected")
+    result, unclear = sheets(dataset), None
+    kinds: tuple[Kind, ...] = ("projected", "rotated", "latlon")
     for kind in kinds:
+        found = []
         for y in lines.get((kind, "y"), []):
             for x in lines.get((kind, "x"), []):
-                mapping = _mapping(dataset, frozenset((y, x)))
+                try:
+                    mapping, notes = ({}, []) if kind == "latlon" else grid_mapping(dataset, frozenset((y, x)))
+                except InputError as error:
+                    unclear = error
+                    continue
                 rotated = mapping.get("grid_mapping_name") == "rotated_latitude_longitude"
                 usable = kind == "latlon" or (bool(mapping) and rotated == (kind == "rotated"))
                 dims = str(dataset.variables[y].dims[0]), str(dataset.variables[x].dims[0])
                 if usable and dims[0] != dims[1]:
-                    result.append(Axes(kind, *dims, y, x, {} if kind == "latlon" else mapping))
-    return result + sheets(dataset)
+                    found.append(Axes(kind, *dims, y, x, mapping, tuple(notes)))
+        result = [*found, *result]
+    if unclear and not result:
+        raise unclear
+    return result
 
 
 def find_axes(dataset: "xr.Dataset") -> Axes:

@@ -60,12 +60,12 @@ def _check_metres(array: "xr.DataArray", metres: float, units: str) -> None:
 
 
 def _check_turn(values: np.ndarray, name: str) -> None:
-    """``InputError`` for longitudes without units that go once round in radians."""
+    """``InputError`` for longitudes in degrees or without units that go once round in radians."""
     count, span = values.size, float(np.ptp(values))
     if count > _FEW and min(abs(span * count / (count - 1) - 2 * np.pi), abs(span - 2 * np.pi)) < _TURN:
         raise InputError(
-            f"The longitude `{name}` runs from {values.min():g} to {values.max():g} without units, once round in "
-            "radians: give it the units radians, or degrees_east if it is in degrees."
+            f"The longitude `{name}` runs from {values.min():g} to {values.max():g}, once round in radians: give it "
+            "the units radians."
         )
 
 
@@ -100,7 +100,7 @@ def line(array: "xr.DataArray", axes: "Axes") -> tuple[np.ndarray, float, list[s
     if not np.isfinite(values).all():
         raise InputError(f"The coordinate `{array.name}` has missing values: every row and column needs its position.")
     scale, notes = scale_of(array, axes)
-    if axes.kind == "latlon" and array.name == axes.x and says_nothing(str(array.attrs.get("units", ""))):
+    if axes.kind == "latlon" and array.name == axes.x and scale == 1:
         _check_turn(values, str(array.name))
     return values if scale == 1 else values * scale, scale, notes
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deconditioning.errors import InputError
 from deconditioning.fields.grids.axes import Axes, sheets
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.sphere import unit_vectors
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 _APART, _ROUNDED = 0.75, 1e-6
 #: Share of a step from which on a difference of most positions is worth a word.
 _SHIFTED = 0.3
+#: Shares of half a turn and of a turn from which on positions go round the Earth, and what a turn is rounded by.
+_POLE_TO_POLE, _ONCE_ROUND, _ROUNDED_TURN = 0.75, 0.95, 1e-3
 #: Rows and columns that are compared, and the share of their places that may differ.
 _COMPARED, _FEW = 33, 0.02
 
@@ -71,3 +74,24 @@ def _step(latitude: np.ndarray, longitude: np.ndarray) -> float:
         steps = np.linalg.norm(np.diff(unit_vectors(latitude[some], longitude[some]), axis=axis), axis=-1)
         result.append(float(np.nanmedian(steps)) if np.isfinite(steps).any() else 0.0)
     return max(result)
+
+
+def may_be_radians(latitude: np.ndarray, longitude: np.ndarray, names: tuple[str, str], sure: bool) -> list[str]:
+    """A sentence on positions in degrees, of any shape and NaN where missing, that look like radians; none on others.
+
+    ``sure`` says that they are in degrees by their units, or lie along two axes. Raises ``InputError`` for longitudes
+    once round in radians, and for positions that may be either.
+    """
+    both, ends = f"`{names[0]}` and `{names[1]}`", []
+    for values, limit in ((latitude, np.pi / 2), (longitude, 2 * np.pi)):
+        known = values[np.isfinite(values)]
+        if not known.size or np.abs(known).max() > limit + _ROUNDED_TURN:
+            return []
+        ends.append((float(known.min()), float(known.max())))
+    (south, north), (west, east) = ends
+    words = f"{both} run from {south:.4g} to {north:.4g} and from {west:.4g} to {east:.4g}"
+    if north - south > _POLE_TO_POLE * np.pi and east - west > _ONCE_ROUND * 2 * np.pi:
+        raise InputError(f"{words}, once round in radians: give them the units radians, or degrees if they are.")
+    if not sure:
+        raise InputError(f"{words} without units, which may be degrees or radians: give them units.")
+    return [f"{words}, which is read as degrees: if they are radians, give them the units radians."]

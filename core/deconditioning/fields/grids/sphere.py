@@ -144,7 +144,12 @@ def _crs(mapping: Mapping[Any, Any]) -> "CRS":
     written = _written_out(mapping)
     try:
         return CRS.from_cf(written)
-    except (ProjError, KeyError, TypeError, ValueError):
+    except KeyError as error:
+        name, lost = mapping.get("grid_mapping_name", "without a name"), str(error).strip("'\"")
+        raise InputError(
+            f"The grid mapping {name!r} has no `{lost}`: add it, or two-dimensional latitude and longitude."
+        ) from None
+    except (ProjError, TypeError, ValueError):
         name = mapping.get("grid_mapping_name", "without a name")
         raise InputError(
             f"The map projection {name!r} is not supported: add two-dimensional latitude and longitude variables to "

@@ -126,7 +126,7 @@ def decode(path: Path) -> Iterator[Decoded]:
         store = Repaired(result)
         variables = dict(store.get_variables())
         numbers, notes = _times(variables)
-        left |= _undecodable(variables, numbers)
+        left |= store.left | _undecodable(variables, numbers)
         times = {str(name): name not in numbers for name in variables}
         dataset = xr.open_dataset(
             store, decode_times=times, decode_timedelta=False, create_default_indexes=False, cache=False,

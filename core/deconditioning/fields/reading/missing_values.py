@@ -5,12 +5,12 @@ as text, as a double that no single equals, in unpacked units, or under another 
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xarray.backends.common import AbstractDataStore
 
+from deconditioning.fields.reading.packing import PACKING, in_small_letters, numbers_of, packing_in, usual_packing
 from deconditioning.fields.times import usual_spelling
 from deconditioning.fields.writing.attributes import plain_text
 
@@ -23,16 +23,25 @@ _OTHER_NAMES = (
     "fillvalue", "fill_value", "_fillvalue", "_fill_value", "missing_values", "missingvalue", "missing_data",
     "_missing_value", "nodata", "no_data", "nodata_value", "nodatavalue", "no_data_value", "_nodata",
 )  # fmt: skip
+#: Spellings of CF's valid range, in small letters.
+_RANGES = {
+    "valid_range": "valid_range", "validrange": "valid_range", "valid_min": "valid_min", "validmin": "valid_min",
+    "valid_minimum": "valid_min", "valid_max": "valid_max", "validmax": "valid_max", "valid_maximum": "valid_max",
+}  # fmt: skip
 #: Values of a time that are looked at.
 _MOST_TIMES = 1_000_000
 
 
 class Repaired(AbstractDataStore):
-    """A store of raw variables whose marks of missing values are such that decoding finds them; ``notes`` say which."""
+    """A store of raw variables whose packing and marks of missing values are such that decoding finds them.
+
+    ``notes`` say which; ``left`` are variables whose packing is not clear, with the reason.
+    """
 
     def __init__(self, store: AbstractDataStore) -> None:
         self.store = store
         self.notes: list[str] = []
+        self.left: dict[str, str] = {}
         self._found: dict[str, xr.Variable] | None = None
 
     def get_variables(self) -> dict[str, "xr.Variable"]:  # type: ignore[override]
@@ -42,8 +51,12 @@ class Repaired(AbstractDataStore):
             for name, variable in self.store.get_variables().items():
                 variable = variable.copy(deep=False)
                 variable.attrs = _spelled(variable.attrs)
+                variable.attrs, of_packing, why = usual_packing(str(name), variable)
+                if why:
+                    self.left[str(name)] = why
+                    continue
                 self._found[str(name)], notes = repaired(str(name), variable)
-                self.notes += notes
+                self.notes += of_packing + notes
         return {name: variable.copy(deep=False) for name, variable in self._found.items()}
 
     def get_attrs(self) -> Any:
@@ -61,14 +74,19 @@ class Repaired(AbstractDataStore):
 
 def _spelled(attributes: Mapping[Any, Any]) -> dict[Any, Any]:
     """Attributes as decoding knows them: ``_Unsigned`` in small letters, packing as numbers, units of time."""
-    result = usual_spelling(attributes)
+    result = dict(attributes)
     if "_Unsigned" in result:
         result["_Unsigned"] = str(result["_Unsigned"]).strip().lower()
-    for key, _ in _PACKING:
-        if isinstance(result.get(key), str):
-            with suppress(ValueError):  # no number: reported where it is decoded
-                result[key] = float(result[key])
-    return result
+    for key, _ in PACKING:
+        if isinstance(text := result.get(key), str) and len(numbers := numbers_of(text) or []) == 1:
+            result[key] = numbers[0]  # no number: reported where it is decoded
+    for key in list(result):
+        if in_small_letters(key) in ("units", "unit") and isinstance(result[key], str):
+            result.setdefault("units", result[key])
+        if usual := _RANGES.get(in_small_letters(key)):
+            result.setdefault(usual, result[key])
+            result |= {} if key == usual else {key: None}
+    return usual_spelling({key: value for key, value in result.items() if value is not None})
 
 
 def repaired(name: str, variable: "xr.Variable") -> "tuple[xr.Variable, list[str]]":
@@ -78,11 +96,11 @@ def repaired(name: str, variable: "xr.Variable") -> "tuple[xr.Variable, list[str
         return variable, []
     attributes, notes, others = dict(variable.attrs), list[str](), list[Any]()
     for key in list(variable.attrs):
-        if str(key) not in MARKS and str(key).lower() not in _OTHER_NAMES:
+        if str(key) not in MARKS and in_small_letters(key) not in _OTHER_NAMES:
             continue
         attribute = attributes.pop(key)
         marks, why = _marks(attribute, kind, variable.attrs)
-        words = ", ".join(f"{mark:g}" for mark in _numbers(attribute) or [])
+        words = ", ".join(f"{mark:g}" for mark in numbers_of(attribute) or [])
         if str(key) not in MARKS and marks:
             others += marks
             notes.append(f"`{name}`: {words}, its `{key}`, counts as missing.")
@@ -94,6 +112,7 @@ def repaired(name: str, variable: "xr.Variable") -> "tuple[xr.Variable, list[str
     if others:
         known = np.ravel(attributes.get("missing_value", np.array([], dtype=kind)))
         attributes["missing_value"] = np.unique([*known, *others]).astype(kind)
+    notes += _on_codes(name, attributes)
     if _lacks_a_mark(variable, attributes):
         attributes["_FillValue"] = np.iinfo(kind).min
     result = variable.copy(deep=False)
@@ -101,18 +120,19 @@ def repaired(name: str, variable: "xr.Variable") -> "tuple[xr.Variable, list[str
     return result, notes
 
 
-def _numbers(value: Any) -> list[float] | None:
-    """The numbers of an attribute, written as such or as text; None where it is no number."""
-    result = [plain_text(one) for one in np.ravel(np.asarray(value)).tolist()]
-    try:
-        return [float(part) for one in result for part in (str(one).replace(",", " ").split())]
-    except ValueError:
-        return None
+def _on_codes(name: str, attributes: Mapping[Any, Any]) -> list[str]:
+    """A sentence on codes among packed values, such as 254 for land, that no valid range leaves out."""
+    codes, (scale, offset) = numbers_of(attributes.get("flag_values", "")), packing_in(attributes)
+    if not codes or (scale, offset) == (1.0, 0.0) or {"valid_range", "valid_min", "valid_max"} & set(attributes):
+        return []
+    values = ", ".join(f"{code * scale + offset:g}" for code in codes[:8])
+    words = str(plain_text(attributes.get("flag_meanings", "flag_values")))[:80]
+    return [f"`{name}`: {values} are codes ({words}) and count as data: give those that are none by `--missing`."]
 
 
 def _marks(value: Any, kind: np.dtype, attributes: Mapping[Any, Any]) -> tuple[list[Any], str]:
     """The marks in the type of the data, with what was odd about them in words; why where there are none."""
-    numbers = _numbers(value)
+    numbers = numbers_of(value)
     if numbers is None:
         return [], "is not a number"
     text = np.asarray(value).dtype.kind in "SUO"
@@ -146,16 +166,10 @@ def _as_packed(number: float, kind: np.dtype, attributes: Mapping[Any, Any]) -> 
     limits = np.iinfo(kind)
     if np.isfinite(number) and number == round(number) and limits.min <= number <= limits.max:
         return int(number), False
-    try:
-        scale, offset = (float(np.ravel(attributes.get(key, one))[0]) for key, one in _PACKING)
-    except (TypeError, ValueError, IndexError):
-        return None, False
+    scale, offset = packing_in(attributes)
     raw = (number - offset) / scale if scale else np.inf
     near = np.isfinite(raw) and abs(raw - round(raw)) < 1e-3 and limits.min <= round(raw) <= limits.max
     return (round(raw), True) if near else (None, False)
-
-
-_PACKING = (("scale_factor", 1.0), ("add_offset", 0.0))
 
 
 def _lacks_a_mark(variable: "xr.Variable", attributes: Mapping[Any, Any]) -> bool:

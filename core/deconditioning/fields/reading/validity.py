@@ -4,11 +4,11 @@ CF conventions, section 2.5.1 (missing data, valid and actual range of data).
 """
 
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deconditioning.fields.reading.packing import numbers_of, packing_in
 from deconditioning.missing_marks import LARGEST, Mark, find_marks, marked
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def valid_bounds(attributes: Mapping[Any, Any], encoding: Mapping[Any, Any]) -> 
 
     ``encoding`` says how the data were packed: then the range is in packed units, unless it has the type of
     ``scale_factor`` and ``add_offset`` and that is wider than the packed type (NetCDF Users' Guide, appendix A), or has
-    fractions, which packed whole numbers have not. Bounds are widened by half a packed step, or by rounding. Raises
-    ``ValueError`` where the attributes make no range.
+    fractions or goes beyond the packed type, as whole packed numbers cannot. Bounds are widened by half a packed step,
+    or by rounding. Raises ``ValueError`` where the attributes make no range.
     """
     declared = {name: _numbers(attributes[name], encoding) for name in _RANGE if name in attributes}
     if not declared:
@@ -49,8 +49,7 @@ def valid_bounds(attributes: Mapping[Any, Any], encoding: Mapping[Any, Any]) -> 
         raise ValueError(", ".join(f"{name} = {np.ravel(attributes[name]).tolist()}" for name in declared))
     kind = np.result_type(*(np.asarray(attributes[name]).dtype for name in declared))
     bounds, step = np.array([low[0], high[0]], dtype=float), 0.0
-    whole = bool((bounds[np.isfinite(bounds)] == np.round(bounds[np.isfinite(bounds)])).all())
-    if _is_packed(kind, encoding) and (whole or _raw(encoding).kind not in "iu"):
+    if _is_packed(kind, encoding) and _may_be_stored(bounds[np.isfinite(bounds)], encoding):
         scale, offset = float(encoding.get("scale_factor", 1.0)), float(encoding.get("add_offset", 0.0))
         bounds, step = np.sort(bounds * scale + offset), abs(scale) / 2 * (_raw(encoding).kind in "iu")
     slack = np.maximum(step, 1e-6 * np.abs(np.where(np.isfinite(bounds), bounds, 0.0)))
@@ -66,14 +65,21 @@ def _raw(encoding: Mapping[Any, Any]) -> np.dtype:
 
 def _numbers(value: Any, encoding: Mapping[Any, Any]) -> np.ndarray:
     result, raw = np.ravel(np.asarray(value)), _raw(encoding)
-    if result.dtype.kind in "US":  # a number in quotes
-        with suppress(ValueError):  # no numbers: refused below
-            result = np.array([float(text) for text in result])
+    if result.dtype.kind in "USO":
+        result = np.array(numbers_of(value) or [np.nan])
     if result.dtype.kind not in "iuf" or np.isnan(result.astype(float)).any():
         raise ValueError(f"{str(value)[:40]!r} is not a range of numbers")
     if str(encoding.get("_Unsigned", "")).lower() == "true" and raw.kind == "i" and result.dtype.kind == "i":
         return result.astype(raw).view(raw.str.replace("i", "u")).astype(float)
     return result.astype(float)
+
+
+def _may_be_stored(bounds: np.ndarray, encoding: Mapping[Any, Any]) -> bool:
+    """Whether the packed type holds all of these numbers, apart from its sign."""
+    raw = _raw(encoding)
+    if raw.kind not in "iu":
+        return True
+    return bool((bounds == np.round(bounds)).all() and np.abs(bounds).max(initial=0) <= 2 ** (8 * raw.itemsize))
 
 
 def _is_packed(kind: np.dtype, encoding: Mapping[Any, Any]) -> bool:
@@ -108,7 +114,7 @@ def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple
         if bounds is not None and lazy:
             notes.append(f"`{name}`: values outside its valid range {_words(bounds)} are taken as missing.")
         if not lazy and variable.dtype.kind in "fiu":
-            bounds, result, suspects = look(name, variable.values, bounds)
+            bounds, result, suspects = look(name, variable.values, bounds, packing_in(variable.encoding))
             notes += result
             marks |= {name: suspects} if suspects else {}
         if bounds is not None:
@@ -120,8 +126,13 @@ def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple
     return dataset, shown_notes, marks
 
 
-def look(name: str, values: np.ndarray, bounds: _Bounds | None) -> tuple[_Bounds | None, list[str], tuple[Mark, ...]]:
-    """The bounds where any value lies within them, sentences on the values, and what looks like missing ones."""
+def look(
+    name: str, values: np.ndarray, bounds: _Bounds | None, packing: tuple[float, float] = (1.0, 0.0)
+) -> tuple[_Bounds | None, list[str], tuple[Mark, ...]]:
+    """The bounds where any value lies within them, sentences on the values, and what looks like missing ones.
+
+    ``packing`` as in `deconditioning.missing_marks.find_marks`.
+    """
     notes = []
     large = too_large(values)
     if large.any():
@@ -140,7 +151,7 @@ def look(name: str, values: np.ndarray, bounds: _Bounds | None) -> tuple[_Bounds
                 words = f"{_count(outside)} outside its valid range {_words(bounds)}"
                 notes.append(f"`{name}`: {words} are taken as missing.")
             good = valid
-    marks = tuple(find_marks(values, good))
+    marks = tuple(find_marks(values, good, packing))
     return bounds, notes + [doubt_of(name, mark) for mark in marks], marks
 
 

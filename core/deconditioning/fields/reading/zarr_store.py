@@ -79,7 +79,8 @@ def open_zarr(url: str, **options: Any) -> "tuple[xr.Dataset, list[str]]":
         if "decode" not in str(error) and "calendar" not in str(error):
             raise
         dataset = xr.open_dataset(store, decode_times=False, **known)
-    some = "; ".join(f"`{name}`: {why.rstrip(' .')}" for name, why in list(stores.left.items())[:3])
+    left = stores.left | store.left
+    some = "; ".join(f"`{name}`: {why.rstrip(' .')}" for name, why in list(left.items())[:3])
     lost = [f"Skipped because it could not be read: {some}."] if some else []
     if some and not dataset.variables:
         raise InputError(f"No array can be read ({some}): write the store again.")
