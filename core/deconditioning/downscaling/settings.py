@@ -99,8 +99,7 @@ class KernelSettings(Settings):
     representativeness = OrNone(
         OrEach(
             Log("τ²", _USUAL.representativeness, low=1e-6, high=10.0, symbol="τ²", address="tau", sweep=False,
-                about="variance by which a station differs from its pixel, or a further source's value from its mean "
-                "over the map, learned unless --no-learn (with --stations, --also)")
+                about="variance by which a station differs from its pixel, or a value of --also from its cell")
         ),
         f"{_USUAL.representativeness}, if there are stations or further sources",
     )  # fmt: skip
