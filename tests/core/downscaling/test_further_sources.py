@@ -14,8 +14,9 @@ import deconditioning
 from deconditioning.downscaling.prediction import matched_data, predict, predict_tiled
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import DownscaleSettings
-from deconditioning.downscaling.source import FurtherSource, Source
+from deconditioning.downscaling.source import FurtherSource, Source, build_problem
 from deconditioning.downscaling.starting import columns_of, spec_to_settings, starting_spec
+from deconditioning.downscaling.stations.opening import regions_at
 from deconditioning.downscaling.stations.station_posterior import averaged_stations
 from deconditioning.downscaling.stores.stored_model import condition_on_problem
 from deconditioning.errors import InputError, never
@@ -24,6 +25,7 @@ from deconditioning.fields.footprints.region_data import Regions
 from deconditioning.fields.footprints.stations import with_scored_stations, with_stations
 from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.reading.opening import open_fields
 from deconditioning.models.learning.objectives import exact_objective
 from deconditioning.models.learning.trainable import Trainable
 from deconditioning.models.spec import ModelSpec
@@ -453,3 +455,43 @@ def test_a_source_comes_back_from_text_and_from_plain_data(tmp_path: Path) -> No
     source = Source.of_options({"input": "a.nc", "also": ["b.nc:tas", "c.json"], "stations": "d.csv"})
     assert source.also == (FurtherSource("b.nc", "tas"), FurtherSource("c.json"))
     assert Source.from_dict(json.loads(json.dumps(source.to_dict()))) == source
+
+
+def with_corners(data: xr.Dataset, *, soundings: bool) -> xr.Dataset:
+    """The cells of a grid as a swath with corners in two dimensions, or as soundings along one dimension."""
+    rows, columns = edges(SOUTH, HEIGHT, 6), edges(WEST, WIDTH, 7)
+    south, west = np.meshgrid(rows[:-1], columns[:-1], indexing="ij")
+    latitude = np.stack([south, south, south + HEIGHT, south + HEIGHT], axis=-1)
+    longitude = np.stack([west, west + WIDTH, west + WIDTH, west], axis=-1)
+    shape, dims = ((42,), ("n",)) if soundings else ((6, 7), ("y", "x"))
+    places = {
+        "lat": (dims, latitude.mean(-1).reshape(shape), {"units": "degrees_north", "bounds": "lat_bnds"}),
+        "lon": (dims, longitude.mean(-1).reshape(shape), {"units": "degrees_east", "bounds": "lon_bnds"}),
+    }
+    bounds = {
+        "lat_bnds": ((*dims, "corner"), latitude.reshape(*shape, 4)),
+        "lon_bnds": ((*dims, "corner"), longitude.reshape(*shape, 4)),
+    }
+    named = {name: (dims, data[name].values.reshape(shape), data[name].attrs | {"coordinates": "lat lon"})
+             for name in ("tas", "sigma")}  # fmt: skip
+    return xr.Dataset({**named, **bounds}, places)
+
+
+@pytest.mark.parametrize("soundings", [False, True])
+def test_a_grid_a_swath_and_soundings_of_the_same_cells_are_the_same_source(tmp_path: Path, soundings: bool) -> None:
+    base = problem()
+    data = second_grid(base)
+    rectilinear(40 + 0.25 * np.arange(24), 5 + 0.25 * np.arange(32)).to_netcdf(tmp_path / "fine.nc", engine="h5netcdf")
+    data.to_netcdf(tmp_path / "grid.nc", engine="h5netcdf")
+    with_corners(data, soundings=soundings).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
+    also = tuple(FurtherSource(str(tmp_path / name), "tas", "sigma") for name in ("grid.nc", "other.nc"))
+    source = Source(str(tmp_path / "fine.nc"), also=also)
+    grid, other = build_problem(source, base.spec, open_fields, regions=regions_at).sources
+    np.testing.assert_allclose(other.measured.value, grid.measured.value, rtol=1e-6)
+    assert torch.allclose(other.errors.variance, grid.errors.variance, rtol=1e-5)
+    dense = np.zeros((2, len(grid.row), len(base.pixel)))
+    for table, each in zip(dense, (grid, other), strict=True):
+        pixel, measurement, weight = each.footprints
+        np.add.at(table, (measurement, pixel), weight)
+    np.testing.assert_allclose(dense[1], dense[0], atol=1e-6)
+    assert other.measured.source == "other.nc"
