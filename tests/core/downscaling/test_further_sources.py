@@ -493,5 +493,6 @@ def test_a_grid_a_swath_and_soundings_of_the_same_cells_are_the_same_source(tmp_
     for table, each in zip(dense, (grid, other), strict=True):
         pixel, measurement, weight = each.footprints
         np.add.at(table, (measurement, pixel), weight)
-    np.testing.assert_allclose(dense[1], dense[0], atol=1e-6)
+    off = 1e-6 if soundings else 5e-4  # the sides of a swath's cells do not follow the parallels
+    np.testing.assert_allclose(dense[1], dense[0], atol=off)
     assert other.measured.source == "other.nc"
