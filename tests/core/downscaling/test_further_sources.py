@@ -395,6 +395,9 @@ def test_of_several_times_the_maps_is_taken(base: DownscalingProblem) -> None:
     dated = replace(base, origin=replace(base.origin, coordinates=coordinates))
     found = with_grid(dated, several, "sigma")
     np.testing.assert_allclose(found.sources[0].measured.value, with_grid(base, later).sources[0].measured.value)
+    levels = several.rename(time="level").assign_coords(level=("level", [850.0, 500.0], {"units": "hPa"}))
+    chosen = replace(base, spec=replace(base.spec, select={"level": "500"}))
+    np.testing.assert_array_equal(with_grid(chosen, levels).sources[0].targets, found.sources[0].targets)
     alone = with_grid(dated, several.isel(time=[0]))
     assert any("are for 2001-05-01" in note and "the cells for 2001-06-01" in note for note in alone.notes)
 

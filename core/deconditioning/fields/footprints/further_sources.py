@@ -18,7 +18,7 @@ from deconditioning.fields.problem.cell_weights import as_density, own_errors
 from deconditioning.fields.problem.matching import place_matching
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.target_metadata import date_of
-from deconditioning.fields.selecting import what_there_is
+from deconditioning.fields.selecting import index_of, what_there_is
 from deconditioning.fields.spec import DownscalingSpec
 
 
@@ -46,7 +46,7 @@ def with_further_cells(
     _check(problem, fields.name)
     fields = fields.with_missing(problem.spec.missing)
     spec = DownscalingSpec(_name_of(fields, value or problem.spec.target, bool(value)), error=error or None)
-    fields = replace(fields, fixed=_at_time(fields, spec.target, date_of(problem.origin)))
+    fields = replace(fields, fixed=_choice(fields, spec.target, problem))
     cells, order = facing(fields, problem.grid.centre_longitude())
     values, about, notes = as_density(fields, spec, fields.values(spec.target), fields.grid)
     values, errors = values[:, order], own_errors(fields, spec)[:, order]
@@ -104,11 +104,16 @@ def _name_of(fields: Fields, name: str, asked: bool) -> str:
     return name
 
 
-def _at_time(fields: Fields, name: str, date: str) -> dict[str, int | str]:
-    """The place along each dimension: the map's date; ``InputError`` where several are left to choose from."""
+def _choice(fields: Fields, name: str, problem: DownscalingProblem) -> dict[str, int | str]:
+    """The place along each dimension: the map's date, or what the problem selects there, such as a level;
+    ``InputError`` where several are left to choose from."""
     fixed: dict[str, int | str] = {}
+    date = date_of(problem.origin)
     for dim, labels in fields.check(name).extra.items():
+        selected = problem.spec.select.get(dim)
         index = 0 if len(labels) == 1 else place_matching(labels, date) if date else None
+        if index is None and isinstance(selected, str) and not selected.startswith("#"):
+            index = index_of(dim, labels, selected)
         if index is None:
             raise InputError(
                 f"Dimension `{dim}` of `{name}` in {fields.name} has no single value that is the map's"
