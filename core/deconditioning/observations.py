@@ -1,5 +1,6 @@
 """The observations: high-resolution inputs in bags (D1) and coarse targets (D2)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -89,25 +90,43 @@ class Bags:
             contamination=self.contamination[chosen],
         )
 
+    @staticmethod
+    def joined(parts: "Sequence[Bags]") -> "Bags":
+        """The bags of several parts one after another; weights, sizes and contamination are kept."""
+        firsts = torch.tensor([0, *(part.count for part in parts)]).cumsum(0).tolist()
+        return Bags(
+            torch.cat([part.inputs for part in parts]),
+            torch.cat([first + part.bag for first, part in zip(firsts, parts, strict=False)]),
+            firsts[-1],
+            weights=torch.cat([part.weights for part in parts]),
+            sizes=torch.cat([part.sizes for part in parts]),
+            contamination=torch.cat([part.contamination for part in parts]),
+        )
+
     def to(self, device: torch.device | str) -> "Bags":
         """The same bags on another device."""
         moved = {n: getattr(self, n).to(device) for n in ("inputs", "bag", "weights", "sizes", "contamination")}
         return replace(self, **moved)
 
 
+#: τ² of the only source beside the cells, or of every one.
+Representativeness = float | Tensor | tuple[float | Tensor, ...]
+
+
 @dataclass(frozen=True)
 class PointErrors:
-    """The errors of the last ``S`` of the targets, if a network or an instrument measures these beside the cells.
+    """The errors of the last ``S`` of the targets, if further sources measure these beside the cells.
 
-    They are ``H b + e`` with ``b ~ N(0, diag(v))`` and ``e_s ~ N(0, τ² + e_s²)``: what a whole network differs by from
-    the cells, and what each measurement does. τ² is the noise of representativeness (`models.spec.ModelSpec`), in place
-    of the noise σ² of a cell.
+    They are ``H b + e`` with ``b ~ N(0, diag(v))`` and ``e_i ~ N(0, τ_s² + e_i²)``: what a whole source, such as a
+    network or an instrument, differs by from the cells, and what each measurement does. τ_s² is the noise of
+    representativeness of a source s (`models.spec.ModelSpec`), in place of the noise σ² of a cell.
 
     Parameters
     ----------
     variance : (S,) known variances e² of the measurements' errors.
     effects : (S, q) columns of H; a column of ones is an offset.
     prior : (q,) variances v.
+    sizes : how many of the S targets each source has, one source after another; one source if not given.
 
     Source: Rasmussen and Williams 2006, §2.7, for the coefficients b, which are integrated out.
     """
@@ -115,6 +134,7 @@ class PointErrors:
     variance: Float[Tensor, " S"]
     effects: Float[Tensor, "S q"]
     prior: Float[Tensor, " q"]
+    sizes: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         rows, columns = self.effects.shape
@@ -125,14 +145,40 @@ class PointErrors:
             )
         if bool((self.variance < 0).any()) or bool((self.prior < 0).any()):
             raise InputError("Variances of points must not be negative.")
+        if not self.sizes:
+            object.__setattr__(self, "sizes", (rows,))
+        if sum(self.sizes) != rows or min(self.sizes) < 0:
+            raise InputError(f"`sizes` is {self.sizes} for {rows} targets: give numbers of targets with this sum.")
 
-    def covariance(self, noise: float | Tensor, representativeness: float | Tensor) -> Float[Tensor, "S S"]:
+    @staticmethod
+    def joined(parts: "Sequence[PointErrors]") -> "PointErrors":
+        """The errors of several sources one after another, each with its own coefficients b."""
+        return PointErrors(
+            torch.cat([part.variance for part in parts]),
+            torch.block_diag(*(part.effects for part in parts)),
+            torch.cat([part.prior for part in parts]),
+            tuple(size for part in parts for size in part.sizes),
+        )
+
+    def of_sources(self, values: Representativeness) -> Float[Tensor, " S"]:
+        """One value of each source for each of its targets; a single value is that of every source."""
+        each = values if isinstance(values, tuple) else (values,) * len(self.sizes)
+        if len(each) != len(self.sizes):
+            raise InputError(
+                f"`representativeness` has {len(each)} values for {len(self.sizes)} sources beside the cells: give "
+                "one for each, or one number for all."
+            )
+        rows = (torch.as_tensor(value).to(self.variance).expand(n) for value, n in zip(each, self.sizes, strict=True))
+        return torch.cat(list(rows))
+
+    def covariance(self, noise: float | Tensor, representativeness: Representativeness) -> Float[Tensor, "S S"]:
         """``diag(τ² + e² − σ²) + H diag(v) Hᵀ``: what the points' targets have beside the noise σ² of a cell."""
-        return torch.diag(self.variance + representativeness - noise) + (self.effects * self.prior) @ self.effects.T
+        single = self.variance + self.of_sources(representativeness) - noise
+        return torch.diag(single) + (self.effects * self.prior) @ self.effects.T
 
     def to(self, device: torch.device | str) -> "PointErrors":
         """The same on another device."""
-        return PointErrors(self.variance.to(device), self.effects.to(device), self.prior.to(device))
+        return PointErrors(self.variance.to(device), self.effects.to(device), self.prior.to(device), self.sizes)
 
 
 @dataclass(frozen=True)
@@ -218,16 +264,7 @@ class IndirectData:
         """
         if not self.matched or self.footprints is not None or self.points is not None:
             raise InputError("Only data with a target for every bag, and without points so far, can have points added.")
-        bags, count = self.bags, len(targets)
-        points = points.to(bags.inputs.device)
-        joined = Bags(
-            torch.cat([bags.inputs, points.inputs]),
-            torch.cat([bags.bag, bags.count + points.bag]),
-            bags.count + count,
-            weights=torch.cat([bags.weights, points.weights]),
-            sizes=torch.cat([bags.sizes, points.sizes]),
-            contamination=torch.cat([bags.contamination, points.contamination]),
-        )
+        count, joined = len(targets), Bags.joined([self.bags, points.to(self.bags.inputs.device)])
         mediators = torch.nn.functional.pad(self.mediators, (0, 0, 0, count))
         carried = None if self.covariance is None else torch.nn.functional.pad(self.covariance, (0, count, 0, count))
         padded = None if self.errors is None else torch.nn.functional.pad(self.errors, (0, count))

@@ -203,7 +203,7 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
     if any(_is_of(term, covariates) for term in start.kernel.terms):
         changes["kernel"] = trusted(changes["kernel"], covariates, control(_SLIDERS.trust, **_essential_ends(*_TRUST)))
     noises = {"noise": max(start.noise, LEAST), "point_noise": max(start.point_noise, LEAST)}
-    noises |= {"representativeness": start.representativeness} if start.representativeness else {}
+    noises |= {"representativeness": tau} if (tau := start.noises_of_sources[-1]) else {}
     for name, value in noises.items():
         ends = _essential_ends(*_NOISE, reads=as_noise_sd(problem)) if name == "noise" else {"reads": three_digits}
         changes[name] = control(_MODEL.declaration(name).inner.copy(default=value), **ends)
@@ -332,7 +332,7 @@ def _turned(factor: Factor, value: float) -> float:
 def slider_values(spec: ModelSpec, bags: int) -> dict[str, float]:
     """What the sliders must hold to stand for ``spec``; give it to ``set_values``."""
     values = {_MODEL.noise.key: max(spec.noise, LEAST), _MODEL.point_noise.key: max(spec.point_noise, LEAST)}
-    values |= {_MODEL.representativeness.key: spec.representativeness} if spec.representativeness else {}
+    values |= {_MODEL.representativeness.key: tau} if (tau := spec.noises_of_sources[-1]) else {}
     values[_SLIDERS.trust.key] = 1.0
     if spec.model.uses("regularisation"):
         values[_MODEL.regularisation.key] = spec.regularisation * bags

@@ -38,7 +38,7 @@ def station_scores(seed: int, offset: float = 0.0) -> dict[str, float]:
     """RMSE (K) and coverage of 95 % intervals at the scored stations, from both sources and from each alone."""
     found = station_case(seed, offset)
     joint = downscale(found, {}).diagnostics["stations"]
-    cells = downscale(replace(found, stations=None), {}).diagnostics["stations"]["scored"]
+    cells = downscale(replace(found, sources=()), {}).diagnostics["stations"]["scored"]
     scored, seen, left_out = joint["scored"], joint["targets"], joint["targets"]["left_out"]
     return {
         "both": scored["rmse"], "cells": cells["rmse"], "stations": _stations_alone(found),
@@ -64,7 +64,7 @@ def _stations_alone(found: DownscalingProblem) -> float:
     spec = learn(spec, data, columns, LearningOptions(restarts=1, prior_sd=1.0, hold=("noise",))).spec
     mean = posterior(spec, data, columns).mean(found.inputs[torch.as_tensor(scored.row)])
     value = found.target_scale.backward(mean.numpy())
-    return float(np.sqrt(np.mean((value - scored.stations.value) ** 2)))
+    return float(np.sqrt(np.mean((value - scored.measured.value) ** 2)))
 
 
 def main() -> None:

@@ -134,8 +134,8 @@ def test_own_stations_join_own_fields_and_stay_in_address_and_run(open_page, gen
     assert [names[key] for key in (source.stations, source.scored)] == ["towns.csv", "masts.csv"]
     assert ", and 12 stations" in words(page) and not source.regions
     problem = build_problem(source, page.session_state["_choice"].spec)
-    np.testing.assert_allclose(problem.stations.stations.value, generated.seen.value[:12], atol=1e-5)
-    np.testing.assert_allclose(problem.scored.stations.latitude, generated.scored.latitude[:9], atol=1e-5)
+    np.testing.assert_allclose(problem.stations.measured.value, generated.seen.value[:12], atol=1e-5)
+    np.testing.assert_allclose(problem.scored.measured.latitude, generated.scored.latitude[:9], atol=1e-5)
     again = open_page("downscaling", **{key: page.query_params[key] for key in page.query_params})
     assert again.session_state["_choice"].source == source
 
@@ -156,7 +156,7 @@ def test_stations_of_several_times_give_the_one_that_is_chosen(open_page, genera
     choice = page.session_state["_choice"]
     assert choice.source.station_time == "2001-01-02 00:00" and "and 50 stations" in words(page)
     problem = build_problem(choice.source, choice.spec)
-    np.testing.assert_allclose(problem.stations.stations.value, seen.value + 3, atol=1e-5)
+    np.testing.assert_allclose(problem.stations.measured.value, seen.value + 3, atol=1e-5)
     again = open_page("downscaling", **{key: page.query_params[key] for key in page.query_params})
     assert again.session_state["_choice"].source == choice.source
 
@@ -168,7 +168,7 @@ def test_stations_with_a_footprint_are_averages_and_a_bad_one_is_refused(open_pa
     assert choice.source.station_footprint == "60,40,30" and not page.exception
     problem = build_problem(choice.source, choice.spec)
     footprint = GaussianFootprint(60, 40, 30)
-    alone = with_stations(replace(problem, stations=None), replace(network().seen, footprint=footprint))
+    alone = with_stations(replace(problem, sources=()), replace(network().seen, footprint=footprint))
     np.testing.assert_allclose(problem.stations.footprints[2], alone.stations.footprints[2])
     assert "mean over its footprint" in words(exact(page)) and "full width at half maximum: 60 × 40" in words(page)
     again = open_page("downscaling", **{key: page.query_params[key] for key in page.query_params})

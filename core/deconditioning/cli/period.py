@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 #: Options of one time that have no meaning for several.
 _OF_ONE_TIME = (
     "polygons",
+    "also",
     "stations",
     "score_stations",
     "error",

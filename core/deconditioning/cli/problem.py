@@ -100,6 +100,12 @@ def add_footprint_options(group: Any) -> None:
         help="column of the table, and attribute of the regions, that joins them; ATTRIBUTE=COLUMN where they differ",
     )  # fmt: skip
     group.add_argument(
+        "--also", nargs="+", metavar="FILE[:NAME[:ERROR]]",
+        help="further sources of the target beside the cells: fields on another grid or a swath, or regions (as "
+        "--polygons); NAME is the field or attribute with the values (default: the target's name), ERROR that with "
+        "the standard deviation of each value's error",
+    )  # fmt: skip
+    group.add_argument(
         "--stations", metavar="FILE",
         help="CSV or NetCDF table of stations (lat, lon, value, perhaps altitude and error) that are targets "
         "beside the cells",
@@ -179,6 +185,7 @@ def check_files(options: argparse.Namespace) -> None:
 
     named = ("input", "coarse", "mediator", "polygons", "region_table", "stations", "score_stations")
     groups = [keys_of(key) for key in (getattr(options, name, None) for name in named) if key]
+    groups.append([each.key for each in source_of(options).also])
     inputs = [Path(file).resolve() for files in groups for file in files]
     for option, file in {"output": options.output, **deck_files(options)}.items():
         if file and Path(file).resolve() in inputs:

@@ -52,8 +52,8 @@ class Prediction:
     algorithm of each term's sums; ``notes`` describes approximations; ``left_out`` is the RMSE of the targets, each
     predicted from all others, None if they are too many; ``scale`` is the local scale κ of the sds (P,), None if the
     model has none; ``missed`` are the errors behind ``left_out``, None where only that is known; ``stations`` is
-    what the posterior says of these, None if there are none; ``parts`` are weights, means and sds (P,) of the models
-    of an average, whose mixture has this mean and sd; by default the one model's.
+    what the posterior says of these and of other further sources, None if there are none; ``parts`` are weights, means
+    and sds (P,) of the models of an average, whose mixture has this mean and sd; by default the one model's.
     """
 
     mean: Float[Tensor, " P"]
@@ -77,7 +77,7 @@ class Prediction:
 def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = never) -> IndirectData:
     """The data in the form that a model can use: unchanged, or with pseudo-targets if it needs one target per bag.
 
-    Stations are behind the cells; ``InputError`` for models that cannot use any.
+    Stations and other further sources are behind the cells; ``InputError`` for models that cannot use any.
     """
     if spec.model.reads(problem.data):
         check_matching(spec, problem.seen)

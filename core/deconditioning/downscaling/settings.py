@@ -9,7 +9,7 @@ from deconditioning.plain_data import check_seed
 from deconditioning.settings.lazily import Lazily
 from deconditioning.settings.setting import Choice, Integer, Linear, Log, Switch
 from deconditioning.settings.settings import Settings
-from deconditioning.settings.wider import Named, OrDict, OrNone, Several
+from deconditioning.settings.wider import Named, OrDict, OrEach, OrNone, Several
 
 if TYPE_CHECKING:  # models import torch, and the command's flags are made without it
     from deconditioning.models.learning.learning import LearningOptions
@@ -97,9 +97,11 @@ class KernelSettings(Settings):
         f"{TREND.point_noise:g} for {_IN_SPACE}, and for bag_gp of matched cells; else {_USUAL.point_noise}",
     )  # fmt: skip
     representativeness = OrNone(
-        Log("τ²", _USUAL.representativeness, low=1e-6, high=10.0, symbol="τ²", address="tau", sweep=False,
-            about="variance by which a station differs from its pixel, learned unless --no-learn (with --stations)"),
-        f"{_USUAL.representativeness}, if there are stations",
+        OrEach(
+            Log("τ²", _USUAL.representativeness, low=1e-6, high=10.0, symbol="τ²", address="tau", sweep=False,
+                about="variance by which a station differs from its pixel, or a value of --also from its cell")
+        ),
+        f"{_USUAL.representativeness}, if there are stations or further sources",
     )  # fmt: skip
     inducing = OrDict(
         Integer("Inducing points", 200, low=5, high=2000, step=50, least=1, typed=True, symbol="P", address="induce",
@@ -259,8 +261,8 @@ class DownscaleSettings(KernelSettings, LearningSettings):
     local_slopes : whether slopes of the covariates vary from place to place (models of fields in space whose kernel is
         not given whole); ``None``: no.
     spatial : family on the coordinates, ``None`` for the model's own (`Start`); structure : "sum" or "product".
-    regularisation, noise, point_noise, representativeness : λ, σ², ς², τ² (targets standardised); ``None`` for the
-        start values.
+    regularisation, noise, point_noise, representativeness : λ, σ², ς², τ² (targets standardised; τ² a list for
+        several sources); ``None`` for the start values.
     hold : noise variances that learning keeps fixed, among "noise" and "point_noise"; ``None`` for the model's own.
     inducing : inducing points of a sparse model: how many, or a whole ``Inducing`` as a dict; ``placement`` of them.
     choose : whether learning may take the other of the two models that suit cells matched through mediators, if it is

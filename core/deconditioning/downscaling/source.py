@@ -1,13 +1,15 @@
 """The origin of a problem's data as JSON: a data set of the catalogue or an upload stored beside the runs."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from deconditioning.downscaling.stations.opening import open_regions, open_stations
+from deconditioning.downscaling.stations.opening import holds_regions, may_hold_regions, open_regions, open_stations
 from deconditioning.engine.visitors.uploads import UPLOAD, keep_kind, path_of, stored_of_kind
 from deconditioning.errors import InputError
+from deconditioning.fields.footprints.further_sources import with_further_cells, with_further_regions
 from deconditioning.fields.footprints.gaussian import footprint_of
 from deconditioning.fields.footprints.region_data import Regions
 from deconditioning.fields.footprints.regions import cells_of_regions, make_problem_from_regions
@@ -24,12 +26,14 @@ from deconditioning.fields.spec import DownscalingSpec
 #: What the command line calls the files of a source.
 OPTIONS = {
     "fields": "input", "coarse": "coarse", "mediator": "mediator", "regions": "polygons", "units": "value_units",
-    "table": "region_table", "key": "key",
+    "table": "region_table", "key": "key", "also": "also",
     "stations": "stations", "scored": "score_stations", "station_value": "station_value",
     "station_time": "station_time", "station_footprint": "station_footprint",
 }  # fmt: skip
 #: What the store calls an upload of fields.
 _FIELDS = "fields"
+#: A name of a field or an attribute behind a file's.
+_NAMED = re.compile(r"(.+):([^:/\\]+)")
 
 
 def keep_upload(data: bytes | Path, name: str, mark: str = "") -> tuple[str, Fields]:
@@ -64,6 +68,26 @@ def open_source(key: str) -> Fields:
 
 
 @dataclass(frozen=True)
+class FurtherSource:
+    """A further source of the target beside the cells: the ``key`` of a file with fields on a grid, a swath or regions,
+    the field or attribute that measures the target ("": that of the target's name, or the only one), and the one with
+    the standard deviations of its errors ("": none)."""
+
+    key: str
+    value: str = ""
+    error: str = ""
+
+    @staticmethod
+    def of_text(text: str) -> "FurtherSource":
+        """``FILE``, ``FILE:VALUE`` or ``FILE:VALUE:ERROR``; a colon in the name of a file that exists is its."""
+        names: list[str] = []
+        while len(names) < 2 and not Path(text).exists() and (found := _NAMED.fullmatch(text)):
+            text, name = found[1], found[2]
+            names.insert(0, name)
+        return FurtherSource(text, *names)
+
+
+@dataclass(frozen=True)
 class Source:
     """Files of a problem by key.
 
@@ -74,6 +98,7 @@ class Source:
         name several files, see `deconditioning.fields.several`.
     regions, units : regions whose attribute named like the target is the target, and its units; "" if not known.
     table, key : a table with the regions' values, and what joins its rows to them (`deconditioning.tables.regions`).
+    also : further sources of the target beside the cells, each with an offset and a noise of its own.
     stations, scored : stations that are targets beside the cells, and stations at which the map is only scored.
     station_value : the column of their values; "" for the one named like the target or "value".
     station_time : which of several times their tables give; "" for the map's.
@@ -87,6 +112,7 @@ class Source:
     units: str = ""
     table: str | None = None
     key: str = ""
+    also: tuple[FurtherSource, ...] = ()
     stations: str | None = None
     scored: str | None = None
     station_value: str = ""
@@ -113,6 +139,10 @@ class Source:
     def from_dict(value: dict[str, Any]) -> "Source":
         """A source from plain data."""
         named = {each.name: value[each.name] for each in fields(Source) if value.get(each.name)}
+        named["also"] = tuple(
+            FurtherSource.of_text(each) if isinstance(each, str) else FurtherSource(**each)
+            for each in value.get("also") or ()
+        )
         return Source(**{**named, "fields": str(value["fields"])})
 
     @staticmethod
@@ -123,7 +153,8 @@ class Source:
     def to_dict(self) -> dict[str, Any]:
         """Plain data, inverse of ``from_dict``; of regions and stations only what there is."""
         gridded = ("fields", "coarse", "mediator")
-        return {name: value for name, value in asdict(self).items() if value or name in gridded}
+        plain = asdict(self) | {"also": [asdict(each) for each in self.also]}
+        return {name: value for name, value in plain.items() if value or name in gridded}
 
 
 def build_problem(
@@ -140,6 +171,8 @@ def build_problem(
         problem = make_problem_from_files(opener(source.fields), opener(source.coarse), mediator, spec)
     else:
         problem = make_problem(opener(source.fields), spec)
+    for each in source.also:
+        problem = _with_further(problem, each, opener, regions)
     time = source.station_time or date_of(problem.origin)
     if source.stations:
         measured = stations(source.stations, spec.target, source.station_value, time)
@@ -147,6 +180,27 @@ def build_problem(
     if source.scored:
         problem = with_scored_stations(problem, stations(source.scored, spec.target, source.station_value, time))
     return problem
+
+
+def _with_further(
+    problem: DownscalingProblem, further: FurtherSource, opener: Any, regions: Callable[..., Regions]
+) -> DownscalingProblem:
+    """The problem with a further source, whose file holds fields or, where it holds none, regions or soundings."""
+    fields = None if holds_regions(further.key) else _fields_or_none(further.key, opener)
+    if fields is not None:
+        return with_further_cells(problem, fields, further.value, further.error)
+    value = further.value or problem.spec.target
+    return with_further_regions(problem, regions(further.key, value, "", further.error or None))
+
+
+def _fields_or_none(key: str, opener: Any) -> Fields | None:
+    """The fields of a key; None for a file without fields that may hold regions or soundings."""
+    try:
+        return opener(key)
+    except InputError:
+        if may_hold_regions(key):
+            return None
+        raise
 
 
 def cells_shape(source: Source, spec: DownscalingSpec, opener: Any = open_source) -> tuple[int, int]:

@@ -145,12 +145,20 @@ def starting_spec(problem: DownscalingProblem, settings: DownscaleSettings) -> M
     return spec
 
 
-def _representativeness(problem: DownscalingProblem, settings: DownscaleSettings) -> float:
-    """τ² of stations; 0 where there are none."""
-    if problem.stations is None:
+def _representativeness(problem: DownscalingProblem, settings: DownscaleSettings) -> float | tuple[float, ...]:
+    """τ² of the only source beside the cells, or one for each of several; 0 where there are none."""
+    if not (count := len(problem.sources)):
         return 0.0
     value = settings.representativeness
-    return settings.kind.start(problem.matched).representativeness if value is None else value
+    if value is None:
+        value = settings.kind.start(problem.matched).representativeness
+    each = value if isinstance(value, tuple) else (value,) * count
+    if len(each) != count:
+        raise InputError(
+            f"`representativeness` has {len(each)} values, but there are {count} sources beside the cells: give one "
+            "for each, or one number for all."
+        )
+    return each if count > 1 else each[0]
 
 
 def _spread(settings: DownscaleSettings) -> Spread | None:

@@ -114,6 +114,10 @@ class ModelEstimator(Estimator):
             before it is downscaled, so that the result can be scored against it.
         withhold : fraction of the coarse cells withheld for scoring; by default 0, or 0.5 with ``coarsen``.
         block : (rows, columns) of pixels in a bag, if cells are matched through mediators.
+        also : a further source of the target beside the cells, or a list of them, each with an offset and a noise that
+            are learned: fields on another grid or a swath, or the name of a file, also one with regions; or a tuple of
+            this, the name of the values and, if known, that of the standard deviations of their errors.
+        stations : the name of a table of stations, which are targets beside the cells too.
         matching, coordinates, select, coarse_select, hide, reveal, region, reweigh, missing : see
             `deconditioning.fields.spec.DownscalingSpec`.
 

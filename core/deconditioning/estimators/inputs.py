@@ -1,13 +1,14 @@
 """Converts the arguments of an estimator (xarray objects, files, open fields) to a downscaling problem."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
 import xarray as xr
 
-from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.downscaling.source import FurtherSource, Source, build_problem
+from deconditioning.downscaling.stations.opening import regions_at, stations_at
 from deconditioning.errors import InputError, short
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -17,6 +18,8 @@ from deconditioning.fields.spec import DownscalingSpec
 
 #: Accepted forms of a field.
 Gridded = xr.DataArray | xr.Dataset | Fields | str | Path
+#: A further source of the target: as a command has it, or a field with the names of its values and of their errors.
+Also = Gridded | tuple[Gridded, str] | tuple[Gridded, str, str]
 
 
 class DataSettings(TypedDict, total=False):
@@ -37,6 +40,8 @@ class DataSettings(TypedDict, total=False):
     region: tuple[int, int, int, int]
     reweigh: bool
     missing: Sequence[str]
+    also: "Also | Sequence[Also]"
+    stations: str | Path
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +54,12 @@ class Request:
 
     def problem(self) -> DownscalingProblem:
         """The downscaling problem."""
-        return build_problem(self.source, self.spec, self.fields.__getitem__)
+
+        def opener(key: str) -> Fields:
+            """The fields of a key, or of a file."""
+            return self.fields[key] if key in self.fields else open_fields(key)
+
+        return build_problem(self.source, self.spec, opener, regions=regions_at, stations=stations_at)
 
 
 def request_of(
@@ -63,8 +73,48 @@ def request_of(
     if unknown:
         known = ", ".join(sorted(DataSettings.__annotations__))
         raise InputError(f"The setting '{unknown[0]}' of the data is unknown: choose among {known}.")
+    beside, data = _beside(data)
     if data.get("coarsen") is not None:
-        return _coarsened(coarse, covariates, mediator, seed, data)
+        request = _coarsened(coarse, covariates, mediator, seed, data)
+    else:
+        request = _on_its_own_grid(coarse, covariates, mediator, seed, data)
+    return replace(request, source=replace(request.source, **beside.files), fields={**request.fields, **beside.fields})
+
+
+@dataclass(frozen=True, eq=False)
+class _Beside:
+    """The further sources of a request: ``files`` by their names in a `Source`, and the fields under their keys."""
+
+    files: Mapping[str, Any]
+    fields: Mapping[str, Fields]
+
+
+def _beside(data: DataSettings) -> tuple[_Beside, DataSettings]:
+    """The further sources and stations among settings of the data, and the other settings."""
+    given = data.get("also", ())
+    one = isinstance(given, tuple) and len(given) in (2, 3) and isinstance(given[1], str)
+    each = list(given) if isinstance(given, list | tuple) and not one else [given]
+    fields: dict[str, Fields] = {}
+    also = []
+    for number, value in enumerate(each):
+        held, *names = value if isinstance(value, tuple) else (value,)
+        if isinstance(held, str | Path):
+            source = FurtherSource.of_text(str(held))
+            also.append(FurtherSource(source.key, *names) if names else source)
+            continue
+        key = f"also {number + 1}"
+        fields[key] = fields_of(held, key)
+        also.append(FurtherSource(key, *names))
+    stations = data.get("stations")
+    files = {"also": tuple(also), "stations": None if stations is None else str(stations)}
+    rest = {name: value for name, value in data.items() if name not in files}
+    return _Beside(files, fields), rest  # type: ignore[return-value]
+
+
+def _on_its_own_grid(
+    coarse: Gridded, covariates: Gridded, mediator: Gridded | None, seed: int, data: DataSettings
+) -> Request:
+    """A target on a grid of its own."""
     fine, rough = fields_of(covariates, "covariates"), fields_of(coarse, "coarse")
     matching = None if mediator is None else fields_of(mediator, "mediator")
     target = _target(rough, data.get("target"))

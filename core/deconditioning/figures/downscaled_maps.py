@@ -159,10 +159,10 @@ def footprint_marks(
     if key in (MapKey.OBSERVED, MapKey.MEAN) and len((sides := _footprint_lines(problem))[0]):
         traces += rimmed_line(*sides, width=1.0, hoverinfo="skip", name="regions")
     if problem.scored is not None and key == MapKey.OBSERVED:
-        traces.append(_station_marks(problem, problem.scored.stations, "only scores", 4, None))
+        traces.append(_station_marks(problem, problem.scored.measured, "only scores", 4, None))
     if problem.stations is not None and key in (MapKey.OBSERVED, MapKey.MEAN, MapKey.SPREAD):
         size, filled = (5, None) if key == MapKey.SPREAD else (9, scale)
-        traces.append(_station_marks(problem, problem.stations.stations, "a target", size, filled))
+        traces.append(_station_marks(problem, problem.stations.measured, "a target", size, filled))
     if best is not None and key == MapKey.SPREAD:
         row, column = divmod(best, problem.grid.shape[1])
         at = [problem.grid.x[column]], [problem.grid.y[row]]
@@ -216,7 +216,7 @@ def footprint_outlines(problem: DownscalingProblem) -> np.ndarray:
 
 def _half_maxima(problem: DownscalingProblem) -> np.ndarray:
     """(S,) polygons in degrees; none for points."""
-    measured = None if problem.stations is None else problem.stations.stations
+    measured = None if problem.stations is None else problem.stations.measured
     if measured is None or measured.footprint is None or len(measured) > _MOST_OUTLINES:
         return np.zeros(0, dtype=object)
     return half_maximum(measured.latitude, measured.longitude, measured.footprint)

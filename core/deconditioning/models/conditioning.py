@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from deconditioning import linalg
-from deconditioning.observations import IndirectData, PointErrors
+from deconditioning.observations import IndirectData, PointErrors, Representativeness
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def observation_noise(
 
 
 def with_errors(
-    covariance: Float[Tensor, "M M"], data: IndirectData, noise: float | Tensor, representativeness: float | Tensor
+    covariance: Float[Tensor, "M M"], data: IndirectData, noise: float | Tensor, representativeness: Representativeness
 ) -> Float[Tensor, "M M"]:
     """Σ with the known errors of the targets and those of targets at points, from Σ as if all were alike."""
     if data.errors is not None:

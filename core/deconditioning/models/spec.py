@@ -52,8 +52,8 @@ class ModelSpec:
     regularisation : ``λ``, which enters as ``Bλ`` (shrinkage) or ``Nλ`` (CMP).
     noise : ``σ²``, variance of a target's observation noise (targets are standardised).
     point_noise : ``ς²``, variance of independent noise at each high-resolution point.
-    representativeness : ``τ²``, variance by which a target measured at a point differs from its pixel; unused without
-        such targets.
+    representativeness : ``τ²``, variance by which a target measured at a point differs from its pixel; of several
+        sources beside the cells one for each; unused without such targets.
     mean : constant prior mean ``m``.
     inducing : inducing points of a sparse model; unused by exact models.
     local_scale : whether the sd of f is multiplied by κ, where left-out cells show larger or smaller errors than
@@ -76,19 +76,28 @@ class ModelSpec:
     local_scale: bool = False
     spread: Spread | None = None
     others: tuple[tuple[float, "ModelSpec"], ...] = ()
-    representativeness: float = 0.0
+    representativeness: float | tuple[float, ...] = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, NamedModel):
             object.__setattr__(self, "model", named(self.model))
-        for name, low in (("regularisation", 0.0), ("noise", 0.0), ("point_noise", 0.0), ("mean", -math.inf),
-                          ("representativeness", 0.0)):  # fmt: skip
-            value = getattr(self, name)
+        each = self.representativeness
+        object.__setattr__(self, "representativeness", tuple(each) if isinstance(each, list | tuple) else each)
+        numbers = [("representativeness", value, 0.0) for value in self.noises_of_sources]
+        for name, low in (("regularisation", 0.0), ("noise", 0.0), ("point_noise", 0.0), ("mean", -math.inf)):
+            numbers.append((name, getattr(self, name), low))
+        for name, value, low in numbers:
             if not math.isfinite(value) or value < low:
                 raise InputError(f"`{name}` is {value}: give a finite number that is not negative.")
         weights = [weight for weight, _ in self.others]
         if weights and not (min(weights) > 0 and sum(weights) < 1 and not any(spec.others for _, spec in self.others)):
             raise InputError(f"The weights of the other models are {weights}: give positive ones with a sum below 1.")
+
+    @property
+    def noises_of_sources(self) -> tuple[float, ...]:
+        """τ² of each source beside the cells, or the one that all of them have."""
+        each = self.representativeness
+        return each if isinstance(each, tuple) else (each,)
 
     @property
     def components(self) -> tuple[tuple[float, "ModelSpec"], ...]:

@@ -239,6 +239,7 @@ def _check_cells_alone(source: Source, spec: DownscalingSpec) -> None:
     unsuitable = {
         "Regions": source.regions,
         "Stations": source.stations or source.scored,
+        "Further sources": source.also,
         "Errors of cells": spec.error,
     }
     for what, value in unsuitable.items():

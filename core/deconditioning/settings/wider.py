@@ -172,3 +172,24 @@ class OrDict(_Around):
     def schema(self) -> dict[str, Any]:
         """That of what it surrounds, or an object."""
         return self._or("object")
+
+
+class OrEach(_Around):
+    """A setting that several things have, or in its place a list with one value for each of them."""
+
+    def __init__(self, of: Setting[Any]) -> None:
+        self._surround(of, of.default)
+
+    def like(self, value: Any) -> Any:
+        """A tuple of values of what it surrounds, or one of them."""
+        several = isinstance(value, list | tuple)
+        return tuple(self.of.like(each) for each in value) if several else self.of.like(value)
+
+    def inside(self, value: Any) -> Any:
+        """The same inside its ends."""
+        several = isinstance(value, list | tuple)
+        return tuple(self.of.inside(each) for each in value) if several else self.of.inside(value)
+
+    def schema(self) -> dict[str, Any]:
+        """That of what it surrounds, or an array."""
+        return self._or("array")

@@ -65,7 +65,7 @@ def _targets(problem: DownscalingProblem, spec: ModelSpec, view: View, summary: 
         )
     if left is None:
         return
-    observed, scores = problem.stations.stations.value, summary["left_out"]
+    observed, scores = problem.stations.measured.value, summary["left_out"]
     with picture:
         figure = predicted_against_observed(observed, *left, model=spec.model.name, units=problem.units, dark=is_dark())
         plotly_live(figure, "stations-left-out", later=True)

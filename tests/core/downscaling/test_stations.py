@@ -62,28 +62,33 @@ def stations(
 
 
 class Dense:
-    """The joint Gaussian of cells and stations, written out: y = A f + H b + e over f at every pixel."""
+    """The joint Gaussian of cells and further sources, written out: y = A f + H b + e over f at every pixel."""
 
     def __init__(self, found: DownscalingProblem, spec: ModelSpec) -> None:
-        cells, seen = found.data.bags, found.stations
+        cells, count = found.data.bags, sum(len(each.row) for each in found.sources)
         kernel = spec.kernel.build(found.columns)
         self.k = evaluate(kernel, found.inputs, found.inputs).detach()
-        average = torch.zeros(cells.count + len(seen.row), len(found.inputs), dtype=torch.float64)
+        average = torch.zeros(cells.count + count, len(found.inputs), dtype=torch.float64)
         average.index_put_((cells.bag, torch.as_tensor(found.bag_pixel)), cells.weights, accumulate=True)
-        if seen.footprints is None:
-            average[cells.count + torch.arange(len(seen.row)), torch.as_tensor(seen.row)] = 1.0
-        else:
-            pixel, measurement, weight = map(torch.as_tensor, seen.footprints)
-            average[cells.count + measurement, pixel] = weight
-        self.effects = torch.zeros(len(average), seen.errors.effects.shape[1], dtype=torch.float64)
-        self.effects[cells.count :] = seen.errors.effects
+        self.effects = torch.zeros(len(average), sum(len(each.effects) for each in found.sources), dtype=torch.float64)
         noise = torch.full((len(average),), spec.noise, dtype=torch.float64)
         noise[: cells.count] += 0.0 if found.data.errors is None else found.data.errors
-        noise[cells.count :] = spec.representativeness + seen.errors.variance
+        row, column = cells.count, 0
+        for seen, tau in zip(found.sources, spec.noises_of_sources, strict=True):
+            if seen.footprints is None:
+                average[row + torch.arange(len(seen.row)), torch.as_tensor(seen.row)] = 1.0
+            else:
+                pixel, measurement, weight = map(torch.as_tensor, seen.footprints)
+                average[row + measurement, pixel] = weight
+            rows, columns = slice(row, row + len(seen.row)), slice(column, column + len(seen.effects))
+            self.effects[rows, columns] = seen.errors.effects
+            noise[rows] = tau + seen.errors.variance
+            row, column = rows.stop, columns.stop
         pixels = average.square().sum(1) * spec.point_noise
-        self.prior = torch.diag(seen.errors.prior)
+        self.prior = torch.diag(torch.cat([each.errors.prior for each in found.sources]))
         s = average @ self.k @ average.T + self.effects @ self.prior @ self.effects.T + torch.diag(noise + pixels)
-        self.targets, self.average = torch.cat([found.data.targets, seen.targets]) - spec.mean, average
+        targets = [found.data.targets, *(each.targets for each in found.sources)]
+        self.targets, self.average = torch.cat(targets) - spec.mean, average
         self.s, self.inverse = s, torch.linalg.inv(s)
 
     @property
@@ -149,13 +154,13 @@ def test_shares_of_the_sources_and_the_gain_of_one_more_station_are_those_of_pos
     spec = spec_of(joined)
     assert joined.stations.effects == ("offset", "altitude")
     found = predict(spec, matched_data(joined, spec), joined).stations.sources
-    alone, rows = replace(joined, stations=None), found.rows
+    alone, rows = replace(joined, sources=()), found.rows
     by_cells = predict(spec, matched_data(alone, spec), alone).sd_latent.square()[rows].mean()
     both = predict(spec, matched_data(joined, spec), joined).sd_latent.square()[rows].mean()
     prior = Dense(joined, spec).k.diagonal()[rows].mean()
     assert found.left == pytest.approx(float(both), abs=1e-8)
     assert found.cells == pytest.approx(float(prior - by_cells), abs=1e-8)
-    assert found.stations == pytest.approx(float(by_cells - both), abs=1e-8)
+    assert found.beside == (pytest.approx(float(by_cells - both), abs=1e-8),)
     for place in (0, len(rows) // 3, int(found.gain.argmax())):
         row = int(rows[place])
         seen, errors = joined.stations, joined.stations.errors
@@ -164,7 +169,7 @@ def test_shares_of_the_sources_and_the_gain_of_one_more_station_are_those_of_pos
             torch.cat([errors.variance, torch.zeros(1).double()]), torch.cat([errors.effects, alike]), errors.prior
         )
         targets = torch.cat([seen.targets, torch.zeros(1)])
-        further = replace(joined, stations=replace(seen, row=np.append(seen.row, row), targets=targets, errors=more))
+        further = replace(joined, sources=(replace(seen, row=np.append(seen.row, row), targets=targets, errors=more),))
         less = predict(spec, matched_data(further, spec), further).sd_latent.square()[rows].mean()
         assert float(found.gain[place]) == pytest.approx(float(both - less), abs=1e-8)
 
@@ -226,7 +231,7 @@ def test_values_over_footprints_are_not_values_of_pixels() -> None:
     seen = with_stations(base, replace(centres, footprint=footprint)).stations
     pixel, measurement, weight = seen.footprints
     value = np.bincount(measurement, weight * base.truth.flat[base.pixel[pixel]])
-    measured = replace(seen.stations, value=value, error=np.full(len(value), 0.02))
+    measured = replace(seen.measured, value=value, error=np.full(len(value), 0.02))
     errors = {}
     for given in (measured, replace(measured, footprint=None)):
         found = with_stations(base, given)
@@ -320,8 +325,8 @@ def test_units_are_converted_and_stations_outside_left_out() -> None:
     seen = stations(base, 6)
     celsius = replace(seen, value=seen.value - 273.15, units="degC", latitude=np.append(seen.latitude[:5], 10.0))
     found = with_stations(base, celsius)
-    assert np.allclose(found.stations.stations.value, seen.value[:5])
-    assert np.allclose(found.stations.stations.error, ERROR)
+    assert np.allclose(found.stations.measured.value, seen.value[:5])
+    assert np.allclose(found.stations.measured.error, ERROR)
     assert any("1 of 6 stations lie outside" in note for note in found.notes)
 
 

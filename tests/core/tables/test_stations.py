@@ -114,7 +114,7 @@ def test_stations_follow_the_time_of_the_map(tmp_path: Path) -> None:
         problem = build_problem(
             Source("f", stations=path, **more), spec, lambda key: fields(data), stations=stations_at
         )
-        return problem.stations.stations.value.tolist()
+        return problem.stations.measured.value.tolist()
 
     assert values("2020-01-01") == [281, 282] and values("2020-02") == [283]
     assert values("2020-02", station_time="2020-01-01 06:00") == [280]

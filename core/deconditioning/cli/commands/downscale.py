@@ -158,7 +158,14 @@ def _problem(options: argparse.Namespace, fields: "Fields", spec: "DownscalingSp
     hint = hint_of_times(opened[options.coarse or options.input], spec)
     if hint and not options.quiet:
         say(f"Note: {hint}")
-    return problem_of(options, spec, opened.__getitem__)
+
+    def opener(key: str) -> "Fields":
+        """The fields of a file, of one that is read already without reading it again."""
+        from deconditioning.fields.reading.opening import open_fields
+
+        return opened[key] if key in opened else open_fields(key)
+
+    return problem_of(options, spec, opener)
 
 
 def _run_times(options: argparse.Namespace) -> None:

@@ -124,10 +124,15 @@ def _reachable(model: "StoredModel", remote: bool) -> "StoredModel":
     source = model.source
     coarse, mediator = (each_key(key, reachable) if key else None for key in (source.coarse, source.mediator))
     files = {name: key for name in ("regions", "stations", "scored") if (key := getattr(source, name)) is not None}
-    if remote and any(Path(key).exists() for key in files.values()):
-        raise InputError("Workers elsewhere do not have the files of regions and stations: predict on this machine.")
+    if remote and any(Path(key).exists() for key in (*files.values(), *(each.key for each in source.also))):
+        raise InputError(
+            "Workers elsewhere do not have the files of regions, stations and further sources: predict on this machine."
+        )
     files = {name: reachable(key) for name, key in files.items()}
-    moved = replace(source, fields=each_key(source.fields, reachable), coarse=coarse, mediator=mediator, **files)
+    also = tuple(replace(each, key=reachable(each.key)) for each in source.also)
+    moved = replace(
+        source, fields=each_key(source.fields, reachable), coarse=coarse, mediator=mediator, also=also, **files
+    )
     return replace(model, source=moved)
 
 

@@ -143,6 +143,25 @@ def regions_at(
     return regions_of(outlines, value, units, error)
 
 
+def holds_regions(key: str) -> bool:
+    """Whether a key, or the path of a file, says that it holds regions; ``InputError`` for a table of stations."""
+    from deconditioning.datasets.entries import region_titles
+
+    if key in region_titles():
+        return True
+    data, name = path_of(key) if key.startswith(UPLOAD) else (Path(key), Path(key).name)
+    kind = kind_of(data, name) if data.is_file() else None
+    if kind == STATIONS:
+        raise InputError(f"{name} is a table of values at points: give it as stations (`--stations`).")
+    return kind == REGIONS
+
+
+def may_hold_regions(key: str) -> bool:
+    """Whether a file that holds no fields may hold regions or soundings, by its first bytes."""
+    path = path_of(key)[0] if key.startswith(UPLOAD) else Path(key)
+    return path.is_file() and REGIONS in other_kinds(path)
+
+
 def _outlines_of(key: str, table: str | None = None, by: str = "") -> "Outlines":
     """The outlines of a key with all of their attributes, and with those of the table of a key joined to them."""
     if table:

@@ -1,13 +1,14 @@
-"""The stations of a downscaling in the target's units: offset, leave-one-station-out, scores where nothing was seen."""
+"""Stations and other further sources in the target's units: offset, leave-one-out, scores where nothing was seen."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from deconditioning.downscaling.stations.sources import Sources
 from deconditioning.downscaling.stations.station_posterior import StationPosterior
-from deconditioning.fields.footprints.station_data import StationTargets
+from deconditioning.fields.footprints.station_data import SourceTargets
 from deconditioning.fields.footprints.stations import EFFECTS
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.intervals import LEVELS, trust
@@ -16,46 +17,94 @@ from deconditioning.metrics.probabilistic import crps
 from deconditioning.models.posterior_moments import Moments
 
 
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What a posterior says of one source: ``name``, posterior mean and sd of its effects (q,), of each value as
+    predicted from all others (S,), None if they are too many, its τ² and the ``share`` of the variance it explains."""
+
+    name: str
+    source: SourceTargets
+    effects: tuple[np.ndarray, np.ndarray]
+    left_out: tuple[np.ndarray, np.ndarray] | None
+    representativeness: float
+    share: float
+
+
 def station_report(
     problem: DownscalingProblem, moments: StationPosterior | None, fields: Mapping[str, np.ndarray], sd: np.ndarray
 ) -> dict[str, Any]:
-    """What stations say, as plain data; empty without any. ``moments`` are theirs, None if none are targets.
+    """What stations and other further sources say, as plain data; empty without any. ``moments`` are theirs, None if
+    none are targets.
 
-    ``targets``: their number, ``offset`` and its sd, ``per_100_m`` of altitude (if known) and its sd,
-    ``representativeness`` (an sd), ``left_out``, the scores of each predicted from all cells and other stations,
-    ``explained``, the shares of the prior variance of the map that cells and then stations take away, and ``next``, the
-    place where one more station would take most from what is left, and its share.
+    ``targets``: number of the stations, ``offset`` and its sd, ``per_100_m`` of altitude (if known) and its sd,
+    ``representativeness`` (an sd), ``left_out``, the scores of each predicted from all other targets, ``explained``,
+    and ``next``, the place where one more station would take most from what is left, and its share.
+    ``sources``: the same of each other source, with its ``name`` and the share that it explains.
+    ``explained``: the shares of the prior variance of the map that the cells take away and then each source in turn.
     ``scored``: scores at the stations that nothing saw, and RMSE and bias there of every one of the maps (H, W)
     in ``fields``, the first of which has this ``sd``. ``sentences`` say the same.
     """
     result: dict[str, Any] = {}
     sentences: list[str] = []
-    if problem.stations is not None and moments is not None:
-        result["targets"] = _targets(problem, problem.stations, moments, sentences)
+    if problem.sources and moments is not None:
+        parts = list(_parts(problem, moments))
+        said = [_measured(problem, part, sentences) for part in parts]
+        explained = _explained(moments.sources, parts, sentences)
+        result["explained"] = explained
+        result["sources"] = [
+            {"name": part.name, **each, "explained": part.share}
+            for part, each in zip(parts, said, strict=True) if not part.source.stations
+        ]  # fmt: skip
+        if problem.stations is not None:
+            result["targets"] = {**said[-1], "explained": explained, **_next(problem, moments.sources, sentences)}
     if problem.scored is not None:
         result["scored"] = _scored(problem, problem.scored, moments, fields, sd, sentences)
     return {**result, "sentences": sentences} if result else {}
 
 
 def left_out_values(problem: DownscalingProblem, moments: StationPosterior) -> tuple[np.ndarray, np.ndarray] | None:
-    """Mean and sd (S,) of each station's value, predicted from all cells and other stations, in the target's units;
-    None if there are too many targets."""
-    return None if moments.left_out is None else _physical(problem, moments.left_out)
+    """Mean and sd (S,) of each station's value, predicted from all other targets, in the target's units; None if there
+    are too many targets, or no stations."""
+    return next((part.left_out for part in _parts(problem, moments) if part.source.stations), None)
 
 
-def best_pixel(problem: DownscalingProblem, sources: Sources) -> int:
-    """The flat index of the pixel where one more station would take most from the map's variance."""
+def best_pixel(problem: DownscalingProblem, sources: Sources) -> int | None:
+    """The flat index of the pixel where one more station would take most from the map's variance; None without any."""
+    if sources.gain is None:
+        return None
     return int(problem.pixel[int(sources.rows[int(sources.gain.argmax())])])
 
 
-def _targets(
-    problem: DownscalingProblem, stations: StationTargets, moments: StationPosterior, sentences: list[str]
-) -> dict[str, Any]:  # fmt: skip
-    unit, units = problem.target_sd, problem.units or "1"
-    mean, sd = (unit * values for values in _arrays(moments.effects))
-    result: dict[str, Any] = {"count": len(stations.row), "representativeness": unit * moments.representativeness**0.5}
-    sentence = f"{len(stations.row)} stations are targets beside the cells"
-    for name, value, spread in zip(stations.effects, mean.tolist(), sd.tolist(), strict=True):
+def _parts(problem: DownscalingProblem, moments: StationPosterior) -> Iterator[_Part]:
+    """The sources one after another."""
+    prior = moments.sources.left + moments.sources.cells + sum(moments.sources.beside)
+    effects = _arrays(moments.effects)
+    left_out = None if moments.left_out is None else _physical(problem, moments.left_out)
+    row = column = 0
+    names: list[str] = []
+    for number, source in enumerate(problem.sources):
+        rows, columns = slice(row, row + len(source.row)), slice(column, column + len(source.effects))
+        name = "stations" if source.stations else source.measured.source
+        names.append(name)
+        yield _Part(
+            name if names.count(name) == 1 else f"{name} ({names.count(name)})",
+            source,
+            (effects[0][columns], effects[1][columns]),
+            None if left_out is None else (left_out[0][rows], left_out[1][rows]),
+            moments.representativeness[number],
+            moments.sources.beside[number] / prior,
+        )
+        row, column = rows.stop, columns.stop
+
+
+def _measured(problem: DownscalingProblem, part: _Part, sentences: list[str]) -> dict[str, Any]:
+    """Number, effects, noise and leave-one-out scores of a source."""
+    unit, units, source = problem.target_sd, problem.units or "1", part.source
+    mean, sd = (unit * values for values in part.effects)
+    result: dict[str, Any] = {"count": len(source.row), "representativeness": unit * part.representativeness**0.5}
+    who = "stations" if source.stations else f"values of {part.name}"
+    sentence = f"{len(source.row)} {who} are targets beside the cells"
+    for name, value, spread in zip(source.effects, mean.tolist(), sd.tolist(), strict=True):
         key = "offset" if name == "offset" else f"per_{EFFECTS[name]:.0f}_m"
         result |= {key: value, f"{key}_sd": spread}
         sentence += (
@@ -63,43 +112,55 @@ def _targets(
             if name == "offset"
             else f", and change by {value:+.3g} ± {spread:.2g} {units} per {EFFECTS[name]:.0f} m above their pixel"
         )
-    what = "its pixel" if stations.footprints is None else "the mean over its footprint"
+    what = "its pixel" if source.footprints is None else "the mean over its footprint"
     sentences.append(f"{sentence} (sd), and each differs from {what} by {result['representativeness']:.3g} {units}.")
-    if (left_out := left_out_values(problem, moments)) is not None:
-        result["left_out"] = _scores(stations.stations.value, *left_out)
-        sentences.append(
-            _sentence("Each station predicted from all cells and other stations", result["left_out"], units)
+    if part.left_out is not None:
+        result["left_out"] = _scores(source.measured.value, *part.left_out)
+        who, unit_of = (
+            ("Each station predicted from all cells and other stations", "stations")
+            if source.stations and len(problem.sources) == 1
+            else (f"Each of the {who} predicted from all other targets", "values")
         )
-    result |= _sources(problem, moments.sources, sentences)
+        sentences.append(_sentence(who, result["left_out"], units, unit_of))
     return result
 
 
-def _sources(problem: DownscalingProblem, sources: Sources, sentences: list[str]) -> dict[str, Any]:
-    """What each source adds, and the best place for one more station."""
-    prior = sources.left + sources.cells + sources.stations
+def _explained(sources: Sources, parts: list[_Part], sentences: list[str]) -> dict[str, float]:
+    """The shares of the map's prior variance that the cells and then each source explain."""
+    cells = sources.cells / (sources.left + sources.cells + sum(sources.beside))
+    shares = [
+        f"{'the stations' if part.source.stations else part.name} a further {100 * part.share:.1f} %" for part in parts
+    ]
+    sentences.append(
+        f"The cells explain {100 * cells:.0f} % of the map's prior variance"
+        + "".join(f"{' and ' if share is shares[-1] else ', '}{share}" for share in shares)
+        + "."
+    )
+    return {"cells": cells, **{part.name: part.share for part in parts}}
+
+
+def _next(problem: DownscalingProblem, sources: Sources, sentences: list[str]) -> dict[str, Any]:
+    """The best place for one more station."""
     pixel = best_pixel(problem, sources)
+    assert pixel is not None and sources.gain is not None
     latitude, longitude = float(problem.grid.latitude.flat[pixel]), float(problem.grid.longitude.flat[pixel])
     share = float(sources.gain.max()) / max(sources.left, 1e-300)
-    sentences.append(
-        f"The cells explain {100 * sources.cells / prior:.0f} % of the map's prior variance and the stations a "
-        f"further {100 * sources.stations / prior:.1f} %. One more station would reduce the remaining variance most "
-        f"at {latitude:.2f}°, {longitude:.2f}°: by {100 * share:.1f} %."
+    sentences[-1] += (
+        f" One more station would reduce the remaining variance most at {latitude:.2f}°, {longitude:.2f}°: by "
+        f"{100 * share:.1f} %."
     )
-    return {
-        "explained": {"cells": sources.cells / prior, "stations": sources.stations / prior},
-        "next": {"latitude": latitude, "longitude": longitude, "share": share},
-    }
+    return {"next": {"latitude": latitude, "longitude": longitude, "share": share}}
 
 
 def _scored(
-    problem: DownscalingProblem, scored: StationTargets, moments: StationPosterior | None,
+    problem: DownscalingProblem, scored: SourceTargets, moments: StationPosterior | None,
     fields: Mapping[str, np.ndarray], sd: np.ndarray, sentences: list[str],
 ) -> dict[str, Any]:  # fmt: skip
-    pixel, truth, model = problem.pixel[scored.row], scored.stations.value, next(iter(fields))
+    pixel, truth, model = problem.pixel[scored.row], scored.measured.value, next(iter(fields))
     if moments is not None and moments.scored is not None:
         mean, spread = _physical(problem, moments.scored)
     else:
-        mean, spread = fields[model].flat[pixel], np.hypot(sd.flat[pixel], scored.stations.error)
+        mean, spread = fields[model].flat[pixel], np.hypot(sd.flat[pixel], scored.measured.error)
     errors = {name: _rmse(truth - values.flat[pixel]) for name, values in fields.items()}
     biases = {name: float(np.nanmean(values.flat[pixel] - truth)) for name, values in fields.items()}
     scores = _scores(truth, mean, spread)
@@ -135,9 +196,9 @@ def _scores(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> dict[str, fl
     }
 
 
-def _sentence(who: str, scores: Mapping[str, float], units: str) -> str:
+def _sentence(who: str, scores: Mapping[str, float], units: str, what: str = "stations") -> str:
     return (
         f"{who}: RMSE {scores['rmse']:.3g} {units}, bias {scores['bias']:+.2g} {units}, and "
         f"{100 * scores['inside_95']:.0f} % of the 95 % intervals contain the measured value ({scores['count']:.0f} "
-        "stations)."
+        f"{what})."
     )

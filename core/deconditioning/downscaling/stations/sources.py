@@ -24,26 +24,26 @@ AtPixels = Callable[[Int[Tensor, " n"]], tuple[Moments, Float[Tensor, "B n"]]]
 class Sources:
     """Variances of f, standardised and averaged over some pixels, the ``rows`` (n,) of the prediction pixels.
 
-    ``left`` is the posterior's, ``cells`` what cells alone take from the prior's, ``stations`` what stations take from
-    the rest; ``gain`` (n,) is what ``left`` would fall by with a further station of the same network at each of the
-    pixels, at the pixel's altitude.
+    ``left`` is the posterior's, ``cells`` what cells alone take from the prior's, ``beside`` what each further source
+    takes from the rest, in their order; ``gain`` (n,) is what ``left`` would fall by with a further station of the same
+    network at each of the pixels, at the pixel's altitude, None without stations.
     """
 
     rows: Int[Tensor, " n"]
     left: float
     cells: float
-    stations: float
-    gain: Float[Tensor, " n"]
+    beside: tuple[float, ...]
+    gain: Float[Tensor, " n"] | None
 
 
 def sources_of(spec: ModelSpec, conditioning: Conditioning, problem: DownscalingProblem, at: AtPixels) -> Sources:
-    """Of a posterior with W = I whose targets are cells and, behind them, stations.
+    """Of a posterior with W = I whose targets are cells and, behind them, those of further sources, with stations last.
 
     With ``S = F Fᵀ`` the squares of ``F⁻¹c(x)`` add up to the reduction of the variance; those of the first rows are
-    that by the cells, since the first rows of F are the factor of their own covariance. A station at x′ without an
-    error of its own measures ``u = f(x′) + b₀`` with the offset b₀ of all stations, and takes ``cov(f(x), u)² /
-    (var u + ς² + τ²)`` from the variance at x. Source: Rasmussen and Williams 2006, eq. 2.26; Krause, Singh and
-    Guestrin 2008, *JMLR* 9, for the choice of a place.
+    that by the cells, since the first rows of F are the factor of their own covariance, and so on. A station at x′
+    without an error of its own measures ``u = f(x′) + b₀`` with the offset b₀ of all stations, and takes
+    ``cov(f(x), u)² / (var u + ς² + τ²)`` from the variance at x. Source: Rasmussen and Williams 2006, eq. 2.26; Krause,
+    Singh and Guestrin 2008, *JMLR* 9, for the choice of a place.
     """
     points = conditioning.points
     assert points is not None
@@ -53,19 +53,30 @@ def sources_of(spec: ModelSpec, conditioning: Conditioning, problem: Downscaling
         rows = torch.as_tensor(places).to(conditioning.residual.device)
         (_, variance), sums = at(rows)
         projected = conditioning.root.T @ sums
-        reduction = projected.square()
-        inputs = problem.inputs[rows.cpu()].to(sums.device)
-        between = evaluate(spec.kernel.build(problem.columns).to(sums.device), inputs, inputs) - projected.T @ projected
-        common = torch.nn.functional.pad(points.effects[:, 0] * points.prior[0], (conditioning.cells, 0))  # cov(z̃, b₀)
-        along = conditioning.factor.half_solve(common)
-        crossed = -(along @ projected)  # cov(b₀, f(x))
-        offset = points.prior[0] - along @ along
-        measured = variance + 2 * crossed + offset + spec.point_noise + spec.representativeness
-        gain = (between + crossed[:, None]).square().mean(0) / measured.clamp_min(1e-12)
-        cells, stations = (
-            float(part.sum(0).mean()) for part in (reduction[: conditioning.cells], reduction[conditioning.cells :])
-        )
-        return Sources(rows.cpu(), float(variance.mean()), cells, stations, gain.cpu())
+        sizes = (conditioning.cells, *points.sizes)
+        cells, *beside = (float(part.sum(0).mean()) for part in projected.square().split(sizes))
+        gain = None
+        if problem.stations is not None:
+            gain = _gain(spec, conditioning, problem, rows, variance, projected, sums).cpu()
+        return Sources(rows.cpu(), float(variance.mean()), cells, tuple(beside), gain)
+
+
+def _gain(
+    spec: ModelSpec, conditioning: Conditioning, problem: DownscalingProblem, rows: Int[Tensor, " n"],
+    variance: Float[Tensor, " n"], projected: Float[Tensor, "M n"], sums: Float[Tensor, "B n"],
+) -> Float[Tensor, " n"]:  # fmt: skip
+    """What the mean variance would fall by with one more station, see `sources_of`."""
+    points, stations = conditioning.points, problem.stations
+    assert points is not None and stations is not None
+    first = len(points.prior) - len(stations.effects)
+    inputs = problem.inputs[rows.cpu()].to(sums.device)
+    between = evaluate(spec.kernel.build(problem.columns).to(sums.device), inputs, inputs) - projected.T @ projected
+    common = torch.nn.functional.pad(points.effects[:, first] * points.prior[first], (conditioning.cells, 0))
+    along = conditioning.factor.half_solve(common)  # of cov(z̃, b₀)
+    crossed = -(along @ projected)  # cov(b₀, f(x))
+    offset = points.prior[first] - along @ along
+    measured = variance + 2 * crossed + offset + spec.point_noise + spec.noises_of_sources[-1]
+    return (between + crossed[:, None]).square().mean(0) / measured.clamp_min(1e-12)
 
 
 def averaged_sources(weights: Sequence[float], parts: Sequence[Sources]) -> Sources:
@@ -75,5 +86,9 @@ def averaged_sources(weights: Sequence[float], parts: Sequence[Sources]) -> Sour
         """The weighted mean of one field of the parts."""
         return float(sum(weight * getattr(part, name) for weight, part in zip(weights, parts, strict=True)))
 
-    gain = torch.stack([weight * part.gain for weight, part in zip(weights, parts, strict=True)]).sum(0)
-    return Sources(parts[0].rows, mean("left"), mean("cells"), mean("stations"), gain)
+    beside = zip(*(part.beside for part in parts), strict=True)
+    gains = [weight * part.gain for weight, part in zip(weights, parts, strict=True) if part.gain is not None]
+    return Sources(
+        parts[0].rows, mean("left"), mean("cells"),
+        tuple(float(np.dot(weights, each)) for each in beside), torch.stack(gains).sum(0) if gains else None,
+    )  # fmt: skip

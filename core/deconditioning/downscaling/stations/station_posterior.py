@@ -1,34 +1,36 @@
-"""What a posterior says of stations: their common effects, each station from all others, places that it did not see."""
+"""What a posterior says of further sources: their effects, each measurement from all others, places not used."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from deconditioning.downscaling.stations.sources import AtPixels, Sources, averaged_sources, sources_of
-from deconditioning.fields.footprints.station_data import StationTargets
+from deconditioning.fields.footprints.station_data import SourceTargets
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.leave_one_out import MOST_TARGETS, leave_one_out
 from deconditioning.models.posterior_moments import Moments, averaged_moments
 from deconditioning.models.spec import ModelSpec
+from deconditioning.observations import Bags
 
 
 @dataclass(frozen=True)
 class StationPosterior:
     """Standardised means and variances.
 
-    ``effects`` of the coefficients b (q,) that all stations share; ``left_out`` of each station's value from all other
+    ``effects`` of the coefficients b (q,), source by source; ``left_out`` of each measurement's value from all other
     targets (S,), None if they are too many; ``scored`` of the values at stations that the posterior did not see (T,),
-    None if there are none. ``representativeness`` τ². ``sources``: what cells and stations add to the map.
+    None if there are none. ``representativeness`` τ² of each source. ``sources``: what each adds to the map.
     """
 
     effects: tuple[Float[Tensor, " q"], Float[Tensor, " q"]]
     left_out: tuple[Float[Tensor, " S"], Float[Tensor, " S"]] | None
     scored: tuple[Float[Tensor, " T"], Float[Tensor, " T"]] | None
-    representativeness: float
+    representativeness: tuple[float, ...]
     sources: Sources
 
 
@@ -39,15 +41,15 @@ def station_posterior(
     at: AtPixels,
     scale: Float[Tensor, " P"] | None,
 ) -> StationPosterior | None:
-    """The posterior of stations, from that of f; ``at`` gives its moments and the bag sums c at some pixels.
+    """The posterior of further sources, from that of f; ``at`` gives its moments and the bag sums c at some pixels.
 
     With the error ``H b + e`` of the targets ``z̃``: ``E b = V Hᵀ S⁻¹ r``, ``cov b = V − V Hᵀ S⁻¹ H V`` and
     ``cov(b, f(x)) = −V Hᵀ S⁻¹ Wᵀ c(x)``. A value at a station varies by ``f``, ``h b``, ς², τ² and its own error; b and
-    τ² belong to the targets' instrument, and points that are scored beside footprints have neither;
-    ``scale`` κ of f's sd (P,) applies to what is not noise. None for a problem without stations.
+    τ² belong to the targets' instrument, and points that are scored beside footprints, or beside cells alone, have
+    neither; ``scale`` κ of f's sd (P,) applies to what is not noise. None for a problem without further sources.
     """
     stations, scored = problem.stations, problem.scored
-    if stations is None or conditioning.points is None:
+    if not problem.sources or conditioning.points is None:
         return None
     with torch.no_grad():
         points, before = conditioning.points, conditioning.cells
@@ -59,46 +61,53 @@ def station_posterior(
         if scored is not None:
             rows = torch.as_tensor(scored.row).to(conditioning.residual.device)
             (mean, variance), sums = at(rows)
-            columns = _columns(scored, stations).to(mean)
+            columns = _columns(scored, problem.sources).to(mean)
             crossed = -(solved.T @ (conditioning.weights.T @ sums))
             more = ((columns @ spread) * columns).sum(1) + 2 * (columns * crossed.T).sum(1)
             noise = spec.point_noise + scored.errors.variance.to(mean)
-            noise += spec.representativeness if stations.footprints is None else 0.0
+            noise += spec.noises_of_sources[-1] if stations is not None and stations.footprints is None else 0.0
             kappa = 1.0 if scale is None else scale[rows].square()
             places = mean + columns @ coefficients, (kappa * (variance + more)).clamp_min(0) + noise
         left = _left_out(spec, conditioning, problem, scale)
         effects, sources = (coefficients, spread.diagonal()), sources_of(spec, conditioning, problem, at)
-        return StationPosterior(effects, left, places, spec.representativeness, sources)
+        noises = spec.noises_of_sources
+        noises = noises * len(problem.sources) if len(noises) == 1 else noises
+        return StationPosterior(effects, left, places, noises, sources)
 
 
-def _columns(scored: StationTargets, stations: StationTargets) -> Float[Tensor, "T q"]:
-    """The effects of the stations that were seen, at others; 0 where one of these does not have it, and at points
-    beside footprints, which another instrument measures."""
-    effects = () if stations.footprints is not None else zip(scored.effects, scored.errors.effects.T, strict=True)
-    column_of = dict(effects)
+def _columns(scored: SourceTargets, sources: Sequence[SourceTargets]) -> Float[Tensor, "T q"]:
+    """The effects of the sources at scored stations: those of stations; 0 where one of these does not have it, and of
+    cells and footprints, which another instrument measures."""
+    column_of = dict(zip(scored.effects, scored.errors.effects.T, strict=True))
     nothing = torch.zeros(len(scored.row), dtype=torch.float64)
-    return torch.stack([column_of.get(name, nothing) for name in stations.effects], dim=1)
+    columns = [
+        column_of.get(name, nothing) if each.footprints is None else nothing
+        for each in sources for name in each.effects
+    ]  # fmt: skip
+    return torch.stack(columns, dim=1)
 
 
 def _left_out(
     spec: ModelSpec, conditioning: Conditioning, problem: DownscalingProblem, scale: Float[Tensor, " P"] | None
 ) -> Moments | None:
-    """Each station from all other targets (`leave_one_out`)."""
-    stations = problem.stations
-    if stations is None or len(conditioning.residual) > MOST_TARGETS:
+    """Each measurement from all other targets (`leave_one_out`)."""
+    points = conditioning.points
+    if points is None or len(conditioning.residual) > MOST_TARGETS:
         return None
-    left, targets = leave_one_out(conditioning), stations.targets.to(conditioning.residual)
+    left = leave_one_out(conditioning)
+    targets = torch.cat([each.targets for each in problem.sources]).to(conditioning.residual)
     mean, variance = targets - left.error[conditioning.cells :], left.variance[conditioning.cells :]
     if scale is None:
         return mean, variance
-    bags = stations.bags(problem.inputs).to(mean.device)
-    noise = spec.point_noise * bags.contamination + spec.representativeness + stations.errors.variance.to(mean)
-    kappa = bags.mean(scale[torch.as_tensor(stations.pixels).to(mean.device)].square())
+    bags = Bags.joined([each.bags(problem.inputs) for each in problem.sources]).to(mean.device)
+    pixels = np.concatenate([each.pixels for each in problem.sources])
+    noise = spec.point_noise * bags.contamination + points.of_sources(spec.representativeness) + points.variance
+    kappa = bags.mean(scale[torch.as_tensor(pixels).to(mean.device)].square())
     return mean, kappa * (variance - noise).clamp_min(0) + noise
 
 
 def averaged_stations(weights: Sequence[float], parts: Sequence[StationPosterior | None]) -> StationPosterior | None:
-    """The moments of the mixture of several posteriors; None where one has no stations."""
+    """The moments of the mixture of several posteriors; None where one has no further sources."""
     there = [part for part in parts if part is not None]
     if len(there) < len(parts):
         return None
@@ -110,6 +119,6 @@ def averaged_stations(weights: Sequence[float], parts: Sequence[StationPosterior
 
     effects = mixed("effects")
     assert effects is not None
-    noise = sum(weight * part.representativeness for weight, part in zip(weights, there, strict=True))
+    noise = tuple(float(np.dot(weights, each)) for each in zip(*(p.representativeness for p in there), strict=True))
     sources = averaged_sources(weights, [part.sources for part in there])
     return StationPosterior(effects, mixed("left_out"), mixed("scored"), noise, sources)

@@ -86,10 +86,10 @@ class StoreTask:
         if self.mediator and not self.coarse:
             raise InputError("`mediator` needs `coarse`: without `coarse` the mediators are read from the store.")
         source = StoredModel.from_dict(self.model).source
-        if self.condition == "each" and (source.regions or source.stations):
+        if self.condition == "each" and (source.regions or source.stations or source.also):
             raise InputError(
-                "Regions and stations have values at one time, so steps cannot be conditioned on their own: use "
-                "condition 'once'."
+                "Regions, stations and further sources have values at one time, so steps cannot be conditioned on "
+                "their own: use condition 'once'."
             )
 
     @staticmethod

@@ -323,7 +323,7 @@ def _condition(
 def _sums(
     spec: ModelSpec, problem: DownscalingProblem, wide: WideGrid | None, device: torch.device, check: Check
 ) -> RegionSums | None:
-    through_footprints = spec.model.looks_at_footprints or problem.stations is not None
+    through_footprints = spec.model.looks_at_footprints or bool(problem.sources)
     if through_footprints or not (reads_bags(spec) and bags_inside(problem)):
         return None
     return wide_sums(spec.kernel, problem, wide, device, check)

@@ -123,7 +123,7 @@ def in_units(problem: DownscalingProblem, values: Float[np.ndarray, "*n"]) -> Fl
 
 def has_unwarped(problem: DownscalingProblem) -> bool:
     """Whether a problem has targets or errors on the target's own scale, which a warp does not reach."""
-    return problem.stations is not None or problem.data.errors is not None
+    return bool(problem.sources) or problem.data.errors is not None
 
 
 def warped(problem: DownscalingProblem, warp: Warp, note: str = "") -> DownscalingProblem:

@@ -45,7 +45,7 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
     number, shape = _table(*regions.middles())
     regions, size = replace(regions, cell=number), shape[0] * shape[1]
     shares = weighted(_shares(inside, number, size), covariates, spec, (slice(None), slice(None)))
-    usable = _of_cells(number, size, _covered(grid, inside, whole)) >= LEAST_SHARE * (1 - 1e-9)
+    usable = _of_cells(number, size, covered_by(grid, inside, whole)) >= LEAST_SHARE * (1 - 1e-9)
     usable &= shares.valid_area(whole, grid.area)[0] > 0
     values = _of_cells(number, size, regions.value)
     error = np.zeros(size) if regions.error is None else _of_cells(number, size, regions.error)
@@ -111,7 +111,7 @@ def _shares(inside: Inside, number: np.ndarray, size: int) -> Shares:
     return Shares(inside.pixel[order], cell[order], inside.fraction[order], size)
 
 
-def _covered(grid: Grid, inside: Inside, whole: np.ndarray) -> np.ndarray:
+def covered_by(grid: Grid, inside: Inside, whole: np.ndarray) -> np.ndarray:
     """(n,) share of each region under pixels that are complete."""
     areas, there = grid.area.flat[inside.pixel] * inside.fraction, whole.flat[inside.pixel]
     count = len(inside.covered)

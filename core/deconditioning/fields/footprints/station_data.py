@@ -1,4 +1,4 @@
-"""Measurements at points or over Gaussian footprints, in physical units and as a problem's targets."""
+"""Measurements of one source, in physical units and as a problem's targets beside its cells."""
 
 from dataclasses import dataclass, replace
 
@@ -10,13 +10,13 @@ from torch import Tensor
 from deconditioning.fields.footprints.gaussian import GaussianFootprint
 from deconditioning.observations import Bags, PointErrors
 
-#: Pixels, the measurement of each and its weight, see `StationTargets.footprints`.
+#: Pixels, the measurement of each and its weight, see `SourceTargets.footprints`.
 Footprints = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
 class Stations:
-    """``S`` measurements at points, or over footprints around these.
+    """``S`` measurements at points, or over footprints around these, such as the cells of another grid.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Stations:
     units : of values and errors; "" for those of the target.
     source : name of the file.
     notes : sentences on how it was read.
-    footprint : what each of them averages over; None for points.
+    footprint : the Gaussian response that each averages by; None for points, and for cells and regions.
     """
 
     latitude: np.ndarray
@@ -54,26 +54,28 @@ class Stations:
 
 
 @dataclass(frozen=True, eq=False)
-class StationTargets:
-    """Stations as targets of a problem.
+class SourceTargets:
+    """The measurements of one source, such as a network of stations or another grid, as targets of a problem.
 
     Parameters
     ----------
-    stations : those that lie on prediction pixels, in the target's units.
+    measured : those that lie on prediction pixels, in the target's units.
     row : (S,) the prediction pixel of each, of a footprint that with the largest share.
     targets : (S,) standardised values.
     errors : their errors, standardised.
     effects : names of the columns of ``errors.effects``: "offset", "altitude".
     footprints : the prediction pixels (N,) that footprints contain, the measurement of each (N,), and its weight (N,),
         with sum one for a measurement; None where each measures its pixel alone.
+    stations : whether they are stations; if not, cells or regions of a further file.
     """
 
-    stations: Stations
+    measured: Stations
     row: np.ndarray
     targets: Float[Tensor, " S"]
     errors: PointErrors
     effects: tuple[str, ...] = ("offset",)
     footprints: Footprints | None = None
+    stations: bool = True
 
     @property
     def pixels(self) -> np.ndarray:
@@ -86,8 +88,16 @@ class StationTargets:
 
 
 def bags_of_stations(inputs: Float[Tensor, "P d"], row: np.ndarray, footprints: Footprints | None) -> Bags:
-    """The pixels of each measurement as a bag: of its ``row`` (S,) alone, or of its footprint (`StationTargets`)."""
+    """The pixels of each measurement as a bag: of its ``row`` (S,) alone, or of its footprint (`SourceTargets`)."""
     if footprints is None:
         return Bags(inputs[row], torch.arange(len(row)), len(row))
     pixel, measurement, weight = map(torch.as_tensor, footprints)
     return Bags(inputs[pixel], measurement, len(row), weight.to(inputs))
+
+
+def main_pixels(pixel: np.ndarray, measurement: np.ndarray, mass: np.ndarray, count: int) -> np.ndarray:
+    """(count,) the pixel with most of each measurement, from pairs of both (N,) and their masses; −1 for none."""
+    result = np.full(count, -1)
+    order = np.argsort(mass, kind="stable")
+    result[measurement[order]] = pixel[order]
+    return result

@@ -7,7 +7,13 @@ import torch
 
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.gaussian import pixels_seen
-from deconditioning.fields.footprints.station_data import Footprints, Stations, StationTargets, bags_of_stations
+from deconditioning.fields.footprints.station_data import (
+    Footprints,
+    SourceTargets,
+    Stations,
+    bags_of_stations,
+    main_pixels,
+)
 from deconditioning.fields.grids.interpolate import locate
 from deconditioning.fields.grids.pixel_shares import LEAST_SHARE
 from deconditioning.fields.grids.place import extent_in_words
@@ -28,7 +34,7 @@ _LEVEL = 1.0
 
 
 def with_stations(problem: DownscalingProblem, stations: Stations) -> DownscalingProblem:
-    """The problem with stations as targets beside its cells, in one posterior.
+    """The problem with stations as targets beside its cells and further sources, in one posterior.
 
     A station measures the value of the pixel in which it lies, or the mean over its footprint, and differs from it by
     an offset common to all stations, by an effect linear in the difference between its altitude and that of the pixels
@@ -42,7 +48,8 @@ def with_stations(problem: DownscalingProblem, stations: Stations) -> Downscalin
             "for scoring, or choose direct matching."
         )
     targets, notes = _located(problem, stations)
-    return replace(problem, stations=targets, notes=(*problem.notes, *notes))
+    others = tuple(each for each in problem.sources if not each.stations)
+    return replace(problem, sources=(*others, targets), notes=(*problem.notes, *notes))
 
 
 def with_scored_stations(problem: DownscalingProblem, stations: Stations) -> DownscalingProblem:
@@ -51,9 +58,9 @@ def with_scored_stations(problem: DownscalingProblem, stations: Stations) -> Dow
     return replace(problem, scored=targets, notes=(*problem.notes, *notes))
 
 
-def _located(problem: DownscalingProblem, stations: Stations) -> tuple[StationTargets, tuple[str, ...]]:
+def _located(problem: DownscalingProblem, stations: Stations) -> tuple[SourceTargets, tuple[str, ...]]:
     """The stations that lie on prediction pixels, and notes."""
-    stations, notes = _in_units(problem, stations)
+    stations, notes = in_units(problem, stations)
     row, footprints, more = (_at_pixels if stations.footprint is None else _over_footprints)(problem, stations)
     inside, turned = row >= 0, _on_map_exchanged(problem, stations)
     if not inside.any():
@@ -69,14 +76,23 @@ def _located(problem: DownscalingProblem, stations: Stations) -> tuple[StationTa
         )
     inner, row = stations.of(inside), row[inside]
     effects, altitude = _effects(problem, inner, bags_of_stations(problem.inputs, row, footprints))
+    result = as_targets(problem, inner, row, effects, footprints)
+    return result, (*stations.notes, *notes, *more, *altitude)
+
+
+def as_targets(
+    problem: DownscalingProblem, measured: Stations, row: np.ndarray, effects: dict[str, np.ndarray],
+    footprints: Footprints | None, *, stations: bool = True,
+) -> SourceTargets:  # fmt: skip
+    """Measurements in the target's units as targets of a problem; ``effects`` are the columns (S,) of H by name, each
+    with a prior sd of one sd of the cells for a typical measurement. The others are those of `SourceTargets`."""
     errors = PointErrors(
-        torch.as_tensor((inner.error / problem.target_sd) ** 2),
+        torch.as_tensor((measured.error / problem.target_sd) ** 2),
         torch.as_tensor(np.stack(list(effects.values()), axis=1)),
         torch.as_tensor([1 / np.mean(column**2) for column in effects.values()]),
     )
-    targets = torch.as_tensor(problem.standardised(inner.value))
-    result = StationTargets(inner, row, targets, errors, tuple(effects), footprints)
-    return result, (*stations.notes, *notes, *more, *altitude)
+    targets = torch.as_tensor(problem.standardised(measured.value))
+    return SourceTargets(measured, row, targets, errors, tuple(effects), footprints, stations)
 
 
 def _on_map_exchanged(problem: DownscalingProblem, stations: Stations) -> int:
@@ -110,9 +126,8 @@ def _over_footprints(problem: DownscalingProblem, stations: Stations) -> tuple[n
     seen = pixels_seen(problem.grid, problem.pixel, stations.latitude, stations.longitude, footprint)
     covered = np.bincount(seen.measurement, seen.mass, count)
     inside = covered >= LEAST_SHARE
-    order, rows = np.argsort(seen.mass, kind="stable"), _rows(problem)[seen.pixel]
-    row = np.full(count, -1)
-    row[seen.measurement[order]] = rows[order]
+    rows = _rows(problem)[seen.pixel]
+    row = main_pixels(rows, seen.measurement, seen.mass, count)
     number, there = np.cumsum(inside) - 1, inside[seen.measurement]
     measurement = seen.measurement[there]
     notes = [
@@ -131,8 +146,8 @@ def _over_footprints(problem: DownscalingProblem, stations: Stations) -> tuple[n
     return np.where(inside, row, -1), (rows[there], number[measurement], weight), notes
 
 
-def _in_units(problem: DownscalingProblem, stations: Stations) -> tuple[Stations, list[str]]:
-    """The stations in the target's units; ``InputError`` where these are of another kind, or the values look it."""
+def in_units(problem: DownscalingProblem, stations: Stations) -> tuple[Stations, list[str]]:
+    """The measurements in the target's units; ``InputError`` where these are of another kind, or the values look it."""
     units, notes = problem.units or "1", []
     if stations.units:
         value, note = convert(stations.value, stations.units, units, problem.spec.target)

@@ -6,12 +6,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.region_data import Regions
-from deconditioning.fields.footprints.station_data import StationTargets
+from deconditioning.fields.footprints.station_data import SourceTargets
 from deconditioning.fields.gridded import Variable
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.pixel_shares import Shares
@@ -19,7 +20,7 @@ from deconditioning.fields.problem.scaling import Scale, Scaling
 from deconditioning.fields.problem.target_metadata import Origin
 from deconditioning.fields.problem.warp import Warp
 from deconditioning.fields.spec import DownscalingSpec
-from deconditioning.observations import IndirectData
+from deconditioning.observations import Bags, IndirectData, PointErrors
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,8 @@ class DownscalingProblem:
     unwarped : the same problem without the warp, None where there is none.
     covariates : long names and units of the covariates, by name.
     regions : the outlines of the cells, where these are no grid's.
-    stations : targets measured at points beside the cells, in one posterior; ``scored``: those that are only scored.
+    sources : further sources of targets beside the cells, in one posterior, with stations last; ``scored``: stations
+        that are only scored.
     """
 
     spec: DownscalingSpec
@@ -97,20 +99,27 @@ class DownscalingProblem:
     unwarped: "DownscalingProblem | None" = None
     covariates: Mapping[str, Variable] = field(default_factory=dict)
     regions: Regions | None = None
-    stations: StationTargets | None = None
-    scored: StationTargets | None = None
+    sources: tuple[SourceTargets, ...] = ()
+    scored: SourceTargets | None = None
+
+    @property
+    def stations(self) -> SourceTargets | None:
+        """The stations among the sources."""
+        return next((each for each in self.sources if each.stations), None)
 
     @cached_property
     def seen(self) -> IndirectData:
-        """All that a posterior sees: ``data``, and behind the cells the stations."""
-        if (more := self.stations) is None:
+        """All that a posterior sees: ``data``, and behind the cells those of every source."""
+        if not self.sources:
             return self.data
-        return self.data.with_points(more.bags(self.inputs), more.targets, more.errors)
+        bags = Bags.joined([each.bags(self.inputs) for each in self.sources])
+        targets = torch.cat([each.targets for each in self.sources])
+        return self.data.with_points(bags, targets, PointErrors.joined([each.errors for each in self.sources]))
 
     @property
     def seen_pixel(self) -> np.ndarray:
         """The prediction pixel of each row of the bags of ``seen``."""
-        return self.bag_pixel if self.stations is None else np.concatenate([self.bag_pixel, self.stations.pixels])
+        return np.concatenate([self.bag_pixel, *(each.pixels for each in self.sources)])
 
     def shares_of_pixels(self) -> tuple[np.ndarray, Shares]:
         """Shares of the prediction pixels in the coarse cells: the pixel of each share, and the shares."""

@@ -21,11 +21,11 @@ def draw_footprints(axes: Any, panel: Panel, problem: DownscalingProblem) -> Non
         for ink, width in ((LIGHT, 1.1), (DARK, 0.4)):
             axes.add_geometries(outlines, ccrs.PlateCarree(), facecolor="none", edgecolor=ink, linewidth=width)
     if problem.scored is not None and panel.key == MapKey.OBSERVED:
-        _draw_stations(axes, problem.scored.stations, 5)
+        _draw_stations(axes, problem.scored.measured, 5)
     if problem.stations is not None and panel.key in _WITH_OUTLINES:
-        _draw_stations(axes, problem.stations.stations, 22, panel)
+        _draw_stations(axes, problem.stations.measured, 22, panel)
     if problem.stations is not None and panel.key == MapKey.SPREAD:
-        _draw_stations(axes, problem.stations.stations, 7)
+        _draw_stations(axes, problem.stations.measured, 7)
 
 
 def _draw_stations(axes: Any, stations: Stations, size: float, panel: Panel | None = None) -> None:

@@ -24,7 +24,7 @@ from deconditioning.models.mediation import MediatorGrams
 from deconditioning.models.sparse.inducing import place
 from deconditioning.models.sparse.target_summary import TargetSummary, summarise
 from deconditioning.models.spec import ModelSpec
-from deconditioning.observations import IndirectData
+from deconditioning.observations import IndirectData, Representativeness
 
 #: Bounds of λ·B when λ is learned by the evidence itself.
 _REGULARISATION_TIMES_BAGS = (1e-8, 1.0)
@@ -66,12 +66,9 @@ class Trainable:
         self.spec, self.columns, self.model, self._data = spec, columns, spec.model, data
         self.kernel = spec.kernel.build(columns.inputs).to(device)
         there = {"noise": True, "point_noise": spec.point_noise > 0, "representativeness": data.points is not None}
-        self._noises = {
-            name: log_parameter(label, getattr(spec, name), NOISE, device)
-            for name, label in NOISES.items()
-            if name not in hold and there[name]
-        }
-        parameters = [*kernel_parameters("k", spec.kernel, self.kernel), *self._noises.values()]
+        self._noises = {name: self._noise_parameters(name, data) for name in NOISES if name not in hold and there[name]}
+        noises = [parameter for each in self._noises.values() for parameter in each]
+        parameters = [*kernel_parameters("k", spec.kernel, self.kernel), *noises]
         self.joint = self.model.learns_mediation_with_the_rest(joint) and spec.mediator_kernel is not None
         self._regularisation: Parameter | None = None
         self._tied_to = data.bags.count if tied and self.joint else None
@@ -91,6 +88,15 @@ class Trainable:
             centres = kernel_parameters("k", held_to, held_to.build(columns.inputs).to(device))
             self._starts[: len(centres)] = [p.raw.detach() for p in centres]
 
+    def _noise_parameters(self, name: str, data: IndirectData) -> list[Parameter]:
+        """A noise variance, or that of each source beside the cells."""
+        label, device, start = NOISES[name], data.targets.device, getattr(self.spec, name)
+        if name != "representativeness" or data.points is None or len(data.points.sizes) == 1:
+            start = start[0] if isinstance(start, tuple) else start
+            return [log_parameter(label, start, NOISE, device)]
+        starts = start if isinstance(start, tuple) else (start,) * len(data.points.sizes)
+        return [log_parameter(f"{label} of source {1 + i}", value, NOISE, device) for i, value in enumerate(starts)]
+
     def _mediation_parameters(self, data: IndirectData, regularisation: bool) -> list[Parameter]:
         spec, device = self.spec, data.targets.device
         assert spec.mediator_kernel is not None
@@ -107,19 +113,21 @@ class Trainable:
     def noise(self) -> Tensor:
         """σ², learned or as given."""
         free = self._noises.get("noise")
-        return self._data.targets.new_tensor(self.spec.noise) if free is None else free.raw.exp()
+        return self._data.targets.new_tensor(self.spec.noise) if free is None else free[0].raw.exp()
 
     @property
     def point_noise(self) -> Tensor | float:
         """ς², learned or as given; 0.0 where the model has none."""
         free = self._noises.get("point_noise")
-        return self.spec.point_noise if free is None else free.raw.exp()
+        return self.spec.point_noise if free is None else free[0].raw.exp()
 
     @property
-    def representativeness(self) -> Tensor | float:
-        """τ², learned or as given."""
+    def representativeness(self) -> Representativeness:
+        """τ², learned or as given; of several sources one for each."""
         free = self._noises.get("representativeness")
-        return self.spec.representativeness if free is None else free.raw.exp()
+        if free is None:
+            return self.spec.representativeness
+        return free[0].raw.exp() if len(free) == 1 else tuple(each.raw.exp() for each in free)
 
     @property
     def regularisation(self) -> Tensor | float:
@@ -177,12 +185,13 @@ class Trainable:
             """A parameter as a float."""
             return float(value.detach()) if isinstance(value, Tensor) else value
 
+        each = self.representativeness
         spec = replace(
             self.spec,
             kernel=self.spec.kernel.updated(self.kernel),
             noise=number(self.noise),
             point_noise=number(self.point_noise),
-            representativeness=number(self.representativeness),
+            representativeness=tuple(number(value) for value in each) if isinstance(each, tuple) else number(each),
             regularisation=number(self.regularisation),
         )
         if self.joint and spec.mediator_kernel is not None:

@@ -1,0 +1,172 @@
+"""Cells of another grid, or regions, of the same quantity: a further source of targets beside a problem's cells."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from deconditioning.errors import InputError
+from deconditioning.fields.footprints.region_data import Regions, pixels_inside
+from deconditioning.fields.footprints.regions import covered_by
+from deconditioning.fields.footprints.station_data import Stations, main_pixels
+from deconditioning.fields.footprints.stations import as_targets, in_units
+from deconditioning.fields.gridded import Fields
+from deconditioning.fields.grids.interpolate import locate
+from deconditioning.fields.grids.pixel_shares import LEAST_SHARE, Shares, shares_between
+from deconditioning.fields.grids.place import extent_in_words
+from deconditioning.fields.grids.regridding import box_around, cover, facing
+from deconditioning.fields.problem.cell_weights import as_density, own_errors
+from deconditioning.fields.problem.matching import place_matching
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.problem.target_metadata import date_of
+from deconditioning.fields.selecting import index_of, what_there_is
+from deconditioning.fields.spec import DownscalingSpec
+
+
+@dataclass(frozen=True, eq=False)
+class _Areas:
+    """Areas (n,) whose means a source measured: their ``middle`` as measurements, the pixels' ``shares`` in them, and
+    the share of each area that lies under complete pixels, ``covered`` (n,)."""
+
+    middle: Stations
+    shares: Shares
+    covered: np.ndarray
+
+
+def with_further_cells(
+    problem: DownscalingProblem, fields: Fields, value: str = "", error: str = ""
+) -> DownscalingProblem:
+    """The problem with the cells of another grid, or the pixels of a swath with corners, as targets beside its cells.
+
+    The mean over each cell is that of the pixels inside, weighted by the areas that they have in common with it.
+    ``value`` names the field ("": the one called like the target, or the only one), ``error`` that with the standard
+    deviations of its errors. Of several times the map's is taken.
+    Raises ``InputError`` if cells are matched through mediators or weighted, if no cell lies on the map, or if the
+    values cannot be in the target's units.
+    """
+    _check(problem, fields.name)
+    fields = fields.with_missing(problem.spec.missing)
+    spec = DownscalingSpec(_name_of(fields, value or problem.spec.target, bool(value)), error=error or None)
+    fields = replace(fields, fixed=_choice(fields, spec.target, problem))
+    cells, order = facing(fields, problem.grid.centre_longitude())
+    values, about, notes = as_density(fields, spec, fields.values(spec.target), fields.grid)
+    values, errors = values[:, order], own_errors(fields, spec)[:, order]
+    cell = locate(cells, problem.grid.latitude, problem.grid.longitude)
+    if (cell >= 0).any():
+        part = box_around(cell, cells.shape, margin=1)
+        values, errors, cells = values[part], errors[part], cells.window(*part)
+        cell = locate(cells, problem.grid.latitude, problem.grid.longitude)
+    shares = shares_between(problem.grid, cells, cell)
+    said = (*fields.remarks(spec.target), *notes, *_at_another_time(fields, spec.target, date_of(problem.origin)))
+    middle = Stations(
+        cells.latitude.ravel(), cells.longitude.ravel(), values.ravel(), errors.ravel(), units=about.units,
+        source=fields.name, notes=said,
+    )  # fmt: skip
+    return _with_areas(problem, _Areas(middle, shares, cover(problem.grid, _complete(problem), shares, cells)))
+
+
+def with_further_regions(problem: DownscalingProblem, regions: Regions) -> DownscalingProblem:
+    """The problem with regions, or soundings with the corners of their pixels, as targets beside its cells; the mean
+    over each is that of the pixels inside by area. Errors as `with_further_cells`."""
+    _check(problem, regions.source)
+    inside, count = pixels_inside(problem.grid, regions.geometry), len(regions.value)
+    shares = Shares(inside.pixel, inside.region, inside.fraction, count)
+    error = np.zeros(count) if regions.error is None else regions.error
+    middle = Stations(
+        *regions.middles(), regions.value, error, units=regions.units, source=regions.source, notes=regions.notes
+    )
+    return _with_areas(problem, _Areas(middle, shares, covered_by(problem.grid, inside, _complete(problem))))
+
+
+def _check(problem: DownscalingProblem, source: str) -> None:
+    """``InputError`` for a problem that takes no further source."""
+    if not problem.matched:
+        raise InputError(
+            f"Cells that are matched through mediators take no further source, such as {source}: choose direct "
+            "matching, or omit it."
+        )
+    if problem.spec.weights is not None:
+        raise InputError(
+            f"Means weighted by `{problem.spec.weights}` take no further source, such as {source}: omit the weights, "
+            "or the source."
+        )
+
+
+def _name_of(fields: Fields, name: str, asked: bool) -> str:
+    """The field of that name; the only one there is where nobody ``asked`` for this name."""
+    there = list(fields.variables())
+    if not asked and name not in there and len(there) == 1:
+        return there[0]
+    if name not in there:
+        raise InputError(
+            f"{fields.name} has no field `{name}`; it has {', '.join(there) or 'none'}: name the one that measures "
+            "the target, as FILE:NAME."
+        )
+    return name
+
+
+def _choice(fields: Fields, name: str, problem: DownscalingProblem) -> dict[str, int | str]:
+    """The place along each dimension: the map's date, or what the problem selects there, such as a level;
+    ``InputError`` where several are left to choose from."""
+    fixed: dict[str, int | str] = {}
+    date = date_of(problem.origin)
+    for dim, labels in fields.check(name).extra.items():
+        selected = problem.spec.select.get(dim)
+        index = 0 if len(labels) == 1 else place_matching(labels, date) if date else None
+        if index is None and isinstance(selected, str) and not selected.startswith("#"):
+            index = index_of(dim, labels, selected)
+        if index is None:
+            raise InputError(
+                f"Dimension `{dim}` of `{name}` in {fields.name} has no single value that is the map's"
+                f"{f' ({date})' if date else ''}; it has {what_there_is(labels)}: give a file with one of them."
+            )
+        fixed[dim] = index
+    return fixed
+
+
+def _at_another_time(fields: Fields, name: str, date: str) -> list[str]:
+    """A note where the values are of another date than the map."""
+    then = fields.time_label(name)
+    if not (then and date) or place_matching([then], date) is not None:
+        return []
+    return [f"The values of {fields.name} are for {then}, the cells for {date}."]
+
+
+def _complete(problem: DownscalingProblem) -> np.ndarray:
+    """(H, W) whether a pixel is one of the prediction pixels."""
+    result = np.zeros(problem.grid.shape, dtype=bool)
+    result.flat[problem.pixel] = True
+    return result
+
+
+def _with_areas(problem: DownscalingProblem, areas: _Areas) -> DownscalingProblem:
+    """The problem with the areas that have a value and of which at least half lies under complete pixels."""
+    source, size = areas.middle.source, problem.grid.area.size
+    known = np.isfinite(areas.middle.value) & np.isfinite(areas.middle.error)
+    over = areas.covered >= LEAST_SHARE * (1 - 1e-9)
+    chosen = np.flatnonzero(known & over)
+    if not len(chosen):
+        raise InputError(
+            f"None of the {len(known)} cells or regions of {source} has a value and lies on the map by at least half; "
+            f"the map covers {extent_in_words(problem.grid)}: check their coordinates, or omit the source."
+        )
+    measured, notes = in_units(problem, areas.middle.of(chosen))
+    pixel, shares = areas.shares.bags(chosen, problem.pixel, size)
+    mass = shares.areas(problem.grid.area)
+    weight = mass / np.bincount(shares.cell, mass, len(chosen))[shares.cell]
+    row = main_pixels(pixel, shares.cell, weight, len(chosen))
+    offset = {"offset": np.ones(len(chosen))}
+    targets = as_targets(problem, measured, row, offset, (pixel, shares.cell, weight), stations=False)
+    stations = tuple(each for each in problem.sources if each.stations)
+    others = tuple(each for each in problem.sources if not each.stations)
+    notes = [*areas.middle.notes, *notes, *_counts(source, known, over, chosen)]
+    return replace(problem, sources=(*others, targets, *stations), notes=(*problem.notes, *notes))
+
+
+def _counts(source: str, known: np.ndarray, over: np.ndarray, chosen: np.ndarray) -> list[str]:
+    """Notes on how many areas are used, and on those that are not."""
+    notes = [f"{len(chosen)} values of {source} are targets beside the cells, each a mean over its area."]
+    if missing := int((over & ~known).sum()):
+        notes.append(f"{missing} cells or regions of {source} have no value and are left out.")
+    if off := int((known & ~over).sum()):
+        notes.append(f"{off} of {source} are left out: less than half of their area lies under pixels of the map.")
+    return notes
