@@ -402,6 +402,8 @@ def test_of_several_times_the_maps_is_taken(base: DownscalingProblem) -> None:
     np.testing.assert_array_equal(with_grid(chosen, levels).sources[0].targets, found.sources[0].targets)
     alone = with_grid(dated, several.isel(time=[0]))
     assert any("are for 2001-05-01" in note and "the cells for 2001-06-01" in note for note in alone.notes)
+    same = with_grid(dated, several.isel(time=1))  # without the dimension, the time is written as ISO 8601 has it
+    assert not any("the cells for" in note for note in same.notes)
 
 
 def files(folder: Path, found: DownscalingProblem) -> None:

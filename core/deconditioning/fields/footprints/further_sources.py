@@ -125,8 +125,8 @@ def _choice(fields: Fields, name: str, problem: DownscalingProblem) -> dict[str,
 
 def _at_another_time(fields: Fields, name: str, date: str) -> list[str]:
     """A note where the values are of another date than the map."""
-    then = fields.time_label(name)
-    if not (then and date) or place_matching([then], date) is not None:
+    then = (fields.time_label(name) or "").replace("T", " ")
+    if not (then and date) or then == date:
         return []
     return [f"The values of {fields.name} are for {then}, the cells for {date}."]
 
