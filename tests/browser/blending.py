@@ -2,10 +2,10 @@
 word."""
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page
 
 from tests.browser.maps import centre, colour, field, shade, where
-from tests.browser.steps import settled
+from tests.browser.steps import pressed, settled
 from tests.waiting import wait_for, wait_for_value
 
 THERE = "() => (document.documentElement.dataset.labFrames || '').split(' ').includes('l0')"
@@ -47,8 +47,7 @@ STANDS = "() => document.querySelector('[data-key=\"map-mean\"]').chart.along.l0
 def maps_are_blended_while_a_slider_is_held(page: Page) -> None:
     page.locator(".st-key-lab-presets button").first.click()  # an open menu does not keep them back
     page.wait_for_function(THERE)
-    page.keyboard.press("Escape")
-    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
+    pressed(lambda: page.keyboard.press("Escape"), page.get_by_test_id("stPopoverBody"), "detached")
     settled(page)
     every_frame_is_painted_in_the_colours_of_its_values_and_goes_when_the_page_rests(page)
     maps_of_another_state_of_the_page_are_never_shown(page)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.maps import where
-from tests.browser.steps import exceptions, fits, give, give_files, opened, pick, revision, settled
+from tests.browser.steps import exceptions, fits, give, give_files, opened, pick, pressed, revision, settled
 from tests.core.fields.own_files import coarse_months, fine_heights, projected, reanalysis, rubbish
 from tests.core.fields.samples import netcdf
 from tests.waiting import wait_for
@@ -95,8 +95,7 @@ def test_a_refused_file_is_a_sentence_until_the_next_one(new_page: Callable[...,
     expect(marked.first).to_be_visible()
     expect(marked.filter(has_text="regional.nc")).to_have_count(0)
     assert page.evaluate(MARKED), "the exact maps wait until the dialog is closed: a redraw may lose a file on its way"
-    page.keyboard.press("Escape")
-    dialog(page).wait_for(state="detached")
+    pressed(lambda: page.keyboard.press("Escape"), dialog(page), "detached")
     page.get_by_text(re.compile(r"^Exact[.:]")).first.wait_for()
     settled(page)
     expect(page.get_by_text("Potential temperature, 19 November 2009").first).to_be_visible()  # nothing was lost

@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 from pages.kit.streamlit_parts import ATTRIBUTES, CONTROL_CLASSES, TEST_IDS
 from tests.browser.serving import running_app
-from tests.browser.steps import give, opened, settled
+from tests.browser.steps import give, opened, pressed, settled
 
 FOLDER = Path(__file__).parent
 LOOK = "text => text.replaceAll('\\u2060', '').split(/\\s+/).filter(Boolean).join(' ')"
@@ -72,8 +72,7 @@ def test_marks_that_we_select_in_streamlits_html_are_there(new_page, own_pages: 
     page.get_by_role("button", name="Dialog").click()
     page.get_by_text("A dialog").wait_for()
     gone = lost(page, gone)
-    page.keyboard.press("Escape")
-    page.get_by_text("A dialog").wait_for(state="detached")
+    pressed(lambda: page.keyboard.press("Escape"), page.get_by_text("A dialog"), "detached")
     page.get_by_test_id("stSidebarHeader").hover()  # only then is its button seen
     page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
     page.wait_for_function("() => document.querySelector('[data-testid=stSidebar]').dataset.collapsed === 'true'")
