@@ -73,7 +73,7 @@ def count_scripts(page: Page) -> Page:
     """
     page.scripts, page.arrived = set(), 0
 
-    def asked(request: Request) -> None:
+    def requested(request: Request) -> None:
         if request.resource_type == "script":
             page.scripts.add(request)
 
@@ -82,7 +82,7 @@ def count_scripts(page: Page) -> Page:
             page.scripts.remove(request)
             page.arrived += 1
 
-    page.on("request", asked)
+    page.on("request", requested)
     page.on("requestfinished", ended)
     page.on("requestfailed", ended)
     return page

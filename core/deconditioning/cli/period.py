@@ -123,8 +123,11 @@ def period_document(
     delivery = delivery_of(options)
     series = read_series(source, spec, opened.__getitem__, options.times)
     _announce(series, options.quiet)
+    in_stretches = delivery.store and len(stretches_of(series)) > 1
+    if in_stretches and options.statistics:
+        raise InputError("`--statistics` need all times in memory: choose fewer times or a region, or leave them out.")
     training = _training(options, series, source, spec, opened)
-    if delivery.store and len(stretches_of(series)) > 1:
+    if in_stretches:
         result, scores = _in_stretches(options, delivery, series, training, settings)
     else:
         result = _downscaled(options, series, training, settings)
@@ -237,8 +240,6 @@ def _in_stretches(
     from deconditioning.period.scores import series_scores
     from deconditioning.period.store import write_stretches
 
-    if options.statistics:
-        raise InputError("`--statistics` need all times in memory: choose fewer times or a region, or leave them out.")
     path = Path(options.output).with_suffix(".zarr")
     result = write_stretches(
         series, lambda times, own, like: _downscaled(options, series, training, own or settings, times, like), path,

@@ -73,23 +73,24 @@ def request_of(
     if unknown:
         known = ", ".join(sorted(DataSettings.__annotations__))
         raise InputError(f"The setting '{unknown[0]}' of the data is unknown: choose among {known}.")
-    beside, data = _beside(data)
+    further, data = _further_sources(data)
     if data.get("coarsen") is not None:
         request = _coarsened(coarse, covariates, mediator, seed, data)
     else:
         request = _on_its_own_grid(coarse, covariates, mediator, seed, data)
-    return replace(request, source=replace(request.source, **beside.files), fields={**request.fields, **beside.fields})
+    source, fields = replace(request.source, **further.files), {**request.fields, **further.fields}
+    return replace(request, source=source, fields=fields)
 
 
 @dataclass(frozen=True, eq=False)
-class _Beside:
+class _FurtherSources:
     """The further sources of a request: ``files`` by their names in a `Source`, and the fields under their keys."""
 
     files: Mapping[str, Any]
     fields: Mapping[str, Fields]
 
 
-def _beside(data: DataSettings) -> tuple[_Beside, DataSettings]:
+def _further_sources(data: DataSettings) -> tuple[_FurtherSources, DataSettings]:
     """The further sources and stations among settings of the data, and the other settings."""
     given = data.get("also", ())
     one = isinstance(given, tuple) and len(given) in (2, 3) and isinstance(given[1], str)
@@ -108,7 +109,7 @@ def _beside(data: DataSettings) -> tuple[_Beside, DataSettings]:
     stations = data.get("stations")
     files = {"also": tuple(also), "stations": None if stations is None else str(stations)}
     rest = {name: value for name, value in data.items() if name not in files}
-    return _Beside(files, fields), rest  # type: ignore[return-value]
+    return _FurtherSources(files, fields), rest  # type: ignore[return-value]
 
 
 def _on_its_own_grid(

@@ -16,10 +16,9 @@ from deconditioning.downscaling.prediction import matched_data, predict, predict
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import FurtherSource, Source, build_problem
-from deconditioning.downscaling.starting import columns_of, spec_to_settings, starting_spec
+from deconditioning.downscaling.starting import columns_of, starting_spec
 from deconditioning.downscaling.stations.opening import regions_at
 from deconditioning.downscaling.stations.station_posterior import averaged_stations
-from deconditioning.downscaling.stores.stored_model import condition_on_problem
 from deconditioning.errors import InputError, never
 from deconditioning.fields.footprints.further_sources import with_further_cells, with_further_regions
 from deconditioning.fields.footprints.region_data import Regions
@@ -32,7 +31,14 @@ from deconditioning.models.learning.trainable import Trainable
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import PointErrors
 from tests.benchmarks.stations_case import station_case
-from tests.core.downscaling.test_stations import OFFSET, Dense, problem, spec_of, stations
+from tests.core.downscaling.test_stations import (
+    OFFSET,
+    Dense,
+    a_stored_model_predicts_as_the_model_does,
+    problem,
+    spec_of,
+    stations,
+)
 from tests.core.fields.samples import rectilinear
 
 pytestmark = pytest.mark.usefixtures("short_chain")
@@ -366,12 +372,7 @@ def test_a_map_without_stations_reports_its_second_grid(base: DownscalingProblem
 
 def test_a_stored_model_sees_every_source(joined: DownscalingProblem) -> None:
     settings = DownscaleSettings("area_to_point_gp", local_scale=False, learn=False, representativeness=TAUS)
-    spec = starting_spec(joined, settings)
-    given = spec_to_settings(settings, spec)
-    stored = condition_on_problem(joined, given, ("m",), torch.device("cpu")).read(joined.inputs).predictive
-    found = predict(spec, matched_data(joined, spec), joined)
-    np.testing.assert_allclose(stored.mean, joined.target_scale.backward(found.mean.numpy()), atol=1e-8)
-    np.testing.assert_allclose(stored.sd, joined.target_scale.sd * found.sd.numpy(), atol=1e-8)
+    a_stored_model_predicts_as_the_model_does(joined, settings)
 
 
 def test_what_takes_no_further_source_is_refused() -> None:

@@ -397,15 +397,19 @@ def test_a_gpu_gives_the_same_map_and_effects(joined: DownscalingProblem) -> Non
         assert torch.allclose(other.cpu(), one, atol=1e-8)
 
 
+def a_stored_model_predicts_as_the_model_does(problem: DownscalingProblem, settings: DownscaleSettings) -> None:
+    spec = starting_spec(problem, settings)
+    completed = spec_to_settings(settings, spec)
+    stored = condition_on_problem(problem, completed, ("m",), torch.device("cpu")).read(problem.inputs).predictive
+    direct = predict(spec, matched_data(problem, spec), problem)
+    np.testing.assert_allclose(stored.mean, problem.target_scale.backward(direct.mean.numpy()), atol=1e-8)
+    np.testing.assert_allclose(stored.sd, problem.target_scale.sd * direct.sd.numpy(), atol=1e-8)
+
+
 @pytest.mark.parametrize("model", ["area_to_point_gp", "bag_gp"])
 def test_a_stored_model_sees_the_stations_of_its_source(joined: DownscalingProblem, model: str) -> None:
     settings = DownscaleSettings(model, local_scale=False, learn=False, representativeness=0.07)
-    spec = starting_spec(joined, settings)
-    given = spec_to_settings(settings, spec)
-    stored = condition_on_problem(joined, given, ("m",), torch.device("cpu")).read(joined.inputs).predictive
-    found = predict(spec, matched_data(joined, spec), joined)
-    np.testing.assert_allclose(stored.mean, joined.target_scale.backward(found.mean.numpy()), atol=1e-8)
-    np.testing.assert_allclose(stored.sd, joined.target_scale.sd * found.sd.numpy(), atol=1e-8)
+    a_stored_model_predicts_as_the_model_does(joined, settings)
 
 
 def test_a_source_comes_back_from_a_command_and_from_plain_data() -> None:

@@ -73,11 +73,11 @@ def dense(
     r, a = (each - h @ np.linalg.lstsq(h, each, rcond=None)[0] for each in (y, z))
     free, rho = len(rows) - h.shape[1], np.exp(-0.5 * (coarse.distance.numpy() / reach) ** 2)
     cell, at = np.tile(np.arange(20), 2), problem.cell.ravel()
-    own = np.zeros((40, 40))
-    own[:20, :20] = scale * (average @ kernel @ average.T + setting.spec.noise * np.eye(20))
-    own[range(20, 40), range(20, 40)] = (a[:, 20:] ** 2).sum(0) / free
+    kernel_part = np.zeros((40, 40))
+    kernel_part[:20, :20] = scale * (average @ kernel @ average.T + setting.spec.noise * np.eye(20))
+    kernel_part[range(20, 40), range(20, 40)] = (a[:, 20:] ** 2).sum(0) / free
     between = np.vstack([scale * average @ kernel, np.zeros((20, 320))])
-    gram = w * a.T @ a / free * rho[cell][:, cell] + (1 - w) * own
+    gram = w * a.T @ a / free * rho[cell][:, cell] + (1 - w) * kernel_part
     cross = w * a.T @ r / free * rho[cell][:, at] + (1 - w) * between
     prior = w * r.T @ r / free * rho[at][:, at] + (1 - w) * scale * kernel
     return gram, cross, prior

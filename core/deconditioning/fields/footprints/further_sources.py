@@ -56,10 +56,10 @@ def with_further_cells(
         values, errors, cells = values[part], errors[part], cells.window(*part)
         cell = locate(cells, problem.grid.latitude, problem.grid.longitude)
     shares = shares_between(problem.grid, cells, cell)
-    said = (*fields.remarks(spec.target), *notes, *_at_another_time(fields, spec.target, date_of(problem.origin)))
+    notes = [*fields.remarks(spec.target), *notes, *_at_another_time(fields, spec.target, date_of(problem.origin))]
     middle = Stations(
         cells.latitude.ravel(), cells.longitude.ravel(), values.ravel(), errors.ravel(), units=about.units,
-        source=fields.name, notes=said,
+        source=fields.name, notes=tuple(notes),
     )  # fmt: skip
     return _with_areas(problem, _Areas(middle, shares, cover(problem.grid, _complete(problem), shares, cells)))
 
@@ -91,10 +91,10 @@ def _check(problem: DownscalingProblem, source: str) -> None:
         )
 
 
-def _name_of(fields: Fields, name: str, asked: bool) -> str:
-    """The field of that name; the only one there is where nobody ``asked`` for this name."""
+def _name_of(fields: Fields, name: str, is_given: bool) -> str:
+    """The field of that name; the only one there is unless the name ``is_given``."""
     there = list(fields.variables())
-    if not asked and name not in there and len(there) == 1:
+    if not is_given and name not in there and len(there) == 1:
         return there[0]
     if name not in there:
         raise InputError(

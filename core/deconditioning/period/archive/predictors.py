@@ -76,14 +76,14 @@ def predictors_at(others: Sequence[Series], known: Sequence[str], later: Sequenc
 def _values_of(other: Series, known: Sequence[str], later: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Cells (k,), values (N, k) at training times and (T, k) at later ones."""
     name, cell = other.problem.spec.target, other.problem.target_cell
-    places = [place_matching(other.file.labels, label) for label in known]
-    found = [place for place in places if place is not None]
-    if len(found) < len(known):
+    matching = (place_matching(other.file.labels, label) for label in known)
+    places = [place for place in matching if place is not None]
+    if len(places) < len(known):
         raise InputError(
-            f"The predictor `{name}` is known at {len(found)} of the {len(known)} times of the training period: give a "
-            "file with all of them, a shorter period, or leave the predictor out."
+            f"The predictor `{name}` is known at {len(places)} of the {len(known)} times of the training period: give "
+            "a file with all of them, a shorter period, or leave the predictor out."
         )
-    before = np.stack([other.file.coarse(place)[cell] for place in found])
+    before = np.stack([other.file.coarse(place)[cell] for place in places])
     centred = before - before.mean(0)
     usable = np.isfinite(before).all(0) & (np.abs(centred) > 1e-9 * np.abs(before).max(0)).any(0)
     if not usable.any():
