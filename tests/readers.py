@@ -8,8 +8,10 @@ import multiprocessing
 import os
 import runpy
 import sys
+from multiprocessing import spawn
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from deconditioning import sandbox
 
@@ -18,6 +20,7 @@ started = sandbox._run
 REFUSED = 2
 #: What readers import, without what they keep from being imported.
 SHARED = "tests.readers_imports"
+_preparation = spawn.get_preparation_data
 
 
 def run(command: list[str], said: Path, name: str, seconds: float) -> tuple[int, bytes]:
@@ -29,7 +32,8 @@ def run(command: list[str], said: Path, name: str, seconds: float) -> tuple[int,
     context.set_forkserver_preload([SHARED])
     said.touch()
     child: Any = context.Process(target=read, args=(module, words, str(said)))
-    child.start()
+    with mock.patch.object(spawn, "get_preparation_data", _without_main):
+        child.start()
     child.join(sandbox.PATIENCE * seconds)
     if child.is_alive():
         child.kill()
@@ -38,6 +42,11 @@ def run(command: list[str], said: Path, name: str, seconds: float) -> tuple[int,
     if code not in (0, REFUSED) or b"memory" in words:  # a fork has less room: a real reader has the last word
         return started(command, said, name, seconds)
     return code, words
+
+
+def _without_main(name: str) -> dict[str, Any]:
+    """How a child is prepared, without its parent's main module: that is the whole app while AppTest runs a page."""
+    return {key: value for key, value in _preparation(name).items() if not key.startswith("init_main")}
 
 
 def read(module: str, words: list[str], said: str) -> None:
