@@ -13,11 +13,14 @@ evidence from a few values, all by Laplace's approximation. The posterior mean d
 log κ² is linear in features, ``η = U w``, ``w ~ N(0, I)``: a constant, bφ and, of the exponential, its values between
 the cells and some centres C, ``a e^{−d(x, C)/ℓ} L⁻ᵀ`` with ``L Lᵀ = e^{−d(C, C)/ℓ}``. With few cells the centres are
 the cells, and nothing is approximated; with many they are means of the cells in squares of a lattice.
-Source: Quiñonero-Candela and Rasmussen 2005, *JMLR* 6 (subset of regressors).
+Source: Quiñonero-Candela and Rasmussen 2005, *JMLR* 6 (subset of regressors). Turned into the eigenvectors of ``UᵀU``, features make every matrix of the approximation
+diagonal.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from jaxtyping import Float, Int
@@ -89,31 +92,58 @@ def near(places: Places, position: Float[Tensor, "P p"]) -> Near:
     return Near(torch.as_tensor(cell).to(position.device), weight.to(position.device))
 
 
-def local_scale(conditioning: Conditioning, targets: Places, places: Places) -> LocalScale:
-    """κ at ``places`` from the residuals of the ``targets`` that are cells, row by row; points come behind them.
+@dataclass(frozen=True, eq=False)
+class ScalePrior:
+    """The prior of log κ² at ``targets`` and at ``places``, which residuals do not change.
+
+    Kept by whoever asks for κ again and again, it factorises its matrices once, unless there are many targets.
+    """
+
+    targets: Places
+    places: Places
+
+    def to(self, device: torch.device) -> "ScalePrior":
+        """The same on another device."""
+        if device == self.targets.position.device:
+            return self
+        return ScalePrior(self.targets.to(device), self.places.to(device))
+
+    @property
+    def candidates(self) -> Iterable["_Candidate"]:
+        """One for each of ``CANDIDATES``."""
+        if len(self.targets.position) <= CENTRES:
+            return self._candidates
+        centres = _centres(self.targets.position)
+        return (_candidate(_Features(centres, *each), self) for each in CANDIDATES)
+
+    @cached_property
+    def _candidates(self) -> list["_Candidate"]:
+        return [_candidate(_Features(self.targets.position, *each), self) for each in CANDIDATES]
+
+
+def local_scale(conditioning: Conditioning, prior: ScalePrior) -> LocalScale:
+    """κ at the places of ``prior`` from the residuals of its targets, which are cells; points come behind them.
 
     See `scale_of_squares`.
     """
     with torch.no_grad():
         left_out = leave_one_out(conditioning).first(conditioning.cells)
-        return scale_of_squares(left_out.error.square() / left_out.variance, targets, places)
+        return scale_of_squares(left_out.error.square() / left_out.variance, prior)
 
 
-def scale_of_squares(squares: Float[Tensor, " M"], targets: Places, places: Places) -> LocalScale:
-    """κ at ``places`` from squared standardised residuals of left-out targets, or their means over several times.
+def scale_of_squares(squares: Float[Tensor, " M"], prior: ScalePrior) -> LocalScale:
+    """κ at the places of ``prior`` from squared standardised residuals of its targets, each left out, or from their
+    means over several times.
 
     Normalised so that the residuals over κ, with each κ from the other targets, have mean square one.
 
     Source: Rasmussen and Williams 2006, §3.4, with W = ½ I; leave-one-out modes as in §5.4.2.
     """
     with torch.no_grad():
-        centres = _centres(targets.position)
-        every = [(_Features(centres, *candidate), candidate) for candidate in CANDIDATES]
-        fits = [(_laplace(squares, features(targets)), features, candidate) for features, candidate in every]
-        fit, features, (amplitude, reach) = max(fits, key=lambda each: each[0].evidence)
-        logs = features(places) @ fit.weights
+        fit, best = max(((_laplace(squares, each), each) for each in prior.candidates), key=lambda each: each[0].evidence)
         level = (squares * torch.exp(-fit.left_out)).mean()
-        return LocalScale(places, torch.exp(0.5 * logs) * level.sqrt(), amplitude, reach)
+        factor = torch.exp(0.5 * best.at_places @ fit.weights) * level.sqrt()
+        return LocalScale(prior.places, factor, best.features.amplitude, best.features.reach)
 
 
 def _centres(position: Float[Tensor, "n p"]) -> Float[Tensor, "m p"]:
@@ -150,6 +180,30 @@ class _Features:
         return torch.exp(-torch.cdist(position, self.centres) / self.reach)
 
 
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """Features at the targets, turned so that their second moments are diagonal: ``U Q`` (M, r), with ``UᵀU = Q diag(s)
+    Qᵀ``. The prior of their weights stays N(0, I).
+    """
+
+    features: _Features
+    places: Places
+    turn: Float[Tensor, "r r"]
+    at_targets: Float[Tensor, "M r"]
+    moments: Float[Tensor, " r"]
+
+    @cached_property
+    def at_places(self) -> Float[Tensor, "n r"]:
+        """The same features at the places."""
+        return self.features(self.places) @ self.turn
+
+
+def _candidate(features: _Features, prior: ScalePrior) -> _Candidate:
+    plain = features(prior.targets)
+    moments, turn = linalg.eigen(plain.T @ plain, "second moments of the local scale's features")
+    return _Candidate(features, prior.places, turn, plain @ turn, moments.clamp_min(0.0))
+
+
 @dataclass(frozen=True)
 class _Fit:
     """``weights`` w of the mode, the ``evidence``, and log κ² of every target from all others (``left_out``)."""
@@ -159,16 +213,15 @@ class _Fit:
     left_out: Float[Tensor, " M"]
 
 
-def _laplace(square: Float[Tensor, " M"], features: Float[Tensor, "M r"]) -> _Fit:
+def _laplace(square: Float[Tensor, " M"], candidate: _Candidate) -> _Fit:
     """The mode of w given r², ``log p(r | η) = −½ Σ (η + r² e^{−η})``, by scoring with shortened steps.
 
     Source: Rasmussen and Williams 2006, §3.4, with W = ½ I; left-out modes as in §5.4.2.
     """
-    identity, inner = torch.eye(features.shape[1], dtype=square.dtype, device=square.device), features.T @ features
-    pace = linalg.cholesky(identity + _PACE * inner, "covariance of the local scale")
+    features, pace = candidate.at_targets, 1.0 + _PACE * candidate.moments
     weights, mode, loss = features.new_zeros(features.shape[1]), torch.zeros_like(square), math.inf
     for _ in range(_STEPS):
-        way = pace.solve(0.5 * features.T @ (square * torch.exp(-mode) - 1.0) - weights)
+        way = (0.5 * features.T @ (square * torch.exp(-mode) - 1.0) - weights) / pace
         across, step = features @ way, 1.0
         while (result := _loss(square, mode + step * across, weights + step * way)) > loss and step > 1e-3:
             step *= 0.5
@@ -176,13 +229,13 @@ def _laplace(square: Float[Tensor, " M"], features: Float[Tensor, "M r"]) -> _Fi
         if loss - result < 1e-9 or step <= 1e-3:
             break
         loss = result
-    factor = linalg.cholesky(identity + _INFORMATION * inner, "covariance of the local scale")
     shown = mode + 0.5 * (square * torch.exp(-mode) - 1.0) / _INFORMATION
-    # (I + ½UUᵀ)⁻¹ = I − ½U (I + ½UᵀU)⁻¹Uᵀ
-    halved = factor.half_solve(features.T)
-    rest, diagonal = shown - _INFORMATION * halved.T @ (halved @ shown), 1 - _INFORMATION * halved.square().sum(0)
-    left_out = shown - rest / diagonal
-    return _Fit(weights, -_loss(square, mode, weights) - 0.5 * float(factor.log_determinant()), left_out)
+    # (I + ½UUᵀ)⁻¹ = I − U diag(½ / (1 + ½s)) Uᵀ, with UᵀU = diag(s)
+    precision = 1.0 + _INFORMATION * candidate.moments
+    shrunk = features * (_INFORMATION / precision)
+    rest, diagonal = shown - shrunk @ (features.T @ shown), 1 - (shrunk * features).sum(1)
+    evidence = -_loss(square, mode, weights) - 0.5 * float(precision.log().sum())
+    return _Fit(weights, evidence, shown - rest / diagonal)
 
 
 def _loss(square: Float[Tensor, " M"], mode: Float[Tensor, " M"], weights: Float[Tensor, " r"]) -> float:

@@ -33,7 +33,7 @@ from deconditioning.kernels.tiles import diagonal
 from deconditioning.models.conditioning import Conditioning, condition
 from deconditioning.models.indirect_gp import weights_and_noise
 from deconditioning.models.learning.repeats import gap_patterns, log_densities
-from deconditioning.models.local_scale import MOST, Near, scale_of_squares
+from deconditioning.models.local_scale import MOST, Near, ScalePrior, scale_of_squares
 from deconditioning.models.posterior_moments import tile_points
 from deconditioning.models.spec import ModelSpec
 
@@ -195,7 +195,7 @@ def pooled_scale(
         counts[group.rows] += len(group.times)
     known, where = counts > 0, local_scale_inputs(problem)
     targets = where.of(problem.target_cell[known.cpu().numpy()]).to(device)
-    every = scale_of_squares(squares[known] / counts[known], targets, where.places.to(device))
+    every = scale_of_squares(squares[known] / counts[known], ScalePrior(targets, where.places.to(device)))
     scale = widening(every, count, below=INTEGRATED)  # a period takes its hyperparameters as known
     near = where.pixels
     return scale.at(Near(near.cell.to(device), near.weight.to(device)))

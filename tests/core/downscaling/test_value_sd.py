@@ -26,7 +26,7 @@ from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.models.conditioning import condition
 from deconditioning.models.indirect_gp import Columns, posterior
-from deconditioning.models.local_scale import local_scale
+from deconditioning.models.local_scale import ScalePrior, local_scale
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import Bags, IndirectData
 from tests.core.fields.samples import fields, region
@@ -114,7 +114,7 @@ def test_every_route_takes_the_sd_times_the_same_local_scale(many):
     residual = inverse @ problem.data.targets.numpy() / np.sqrt(np.diag(inverse))
     own = where.of(problem.target_cell)
     identity = torch.eye(len(residual)).double()
-    again = local_scale(condition(0 * identity, identity, identity, torch.as_tensor(residual)), own, where.places)
+    again = local_scale(condition(0 * identity, identity, identity, torch.as_tensor(residual)), ScalePrior(own, where.places))
     assert again.at(where.near(problem.inputs)).numpy() == pytest.approx(found.scale.numpy(), rel=1e-6)
 
 

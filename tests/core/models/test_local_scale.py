@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 
 from deconditioning.models import local_scale as module
 from deconditioning.models.conditioning import condition
-from deconditioning.models.local_scale import CANDIDATES, Places, local_scale, near
+from deconditioning.models.local_scale import CANDIDATES, Places, ScalePrior, local_scale, near
 
 
 def line(count: int = 60, seed: int = 0) -> Places:
@@ -39,9 +39,9 @@ def prior_of(places: Places, amplitude: float, reach: float) -> np.ndarray:
 
 def fitted(square: torch.Tensor, places: Places, amplitude: float, reach: float):
     """The fit, and the mode of log κ² that it gives."""
-    features = module._Features(places.position, amplitude, reach)(places)
-    fit = module._laplace(square, features)
-    return fit, (features @ fit.weights).numpy()
+    features = module._Features(places.position, amplitude, reach)
+    fit = module._laplace(square, candidate := module._candidate(features, ScalePrior(places, places)))
+    return fit, (candidate.at_places @ fit.weights).numpy()
 
 
 @pytest.mark.parametrize("candidate", CANDIDATES)
@@ -84,9 +84,9 @@ def test_centres_of_many_cells_stand_for_them(monkeypatch):
     scale = torch.where((row - 20).square() + (column - 12).square() < 64, 3.0, 0.7)
     targets = given(scale * torch.as_tensor(draw.standard_normal(36**2)))
     monkeypatch.setattr(module, "CENTRES", 36**2)
-    exact = local_scale(targets, places, places)
+    exact = local_scale(targets, ScalePrior(places, places))
     monkeypatch.setattr(module, "CENTRES", 18**2)
-    few = local_scale(targets, places, places)
+    few = local_scale(targets, ScalePrior(places, places))
     assert len(module._centres(places.position)) <= 18**2
     assert (few.amplitude, few.reach) == (exact.amplitude, exact.reach) and few.amplitude > 0
     apart = (few.factor / exact.factor).log()
@@ -95,19 +95,19 @@ def test_centres_of_many_cells_stand_for_them(monkeypatch):
 
 def test_it_finds_where_residuals_are_large():
     places = line(200)
-    found = local_scale(given(residuals(places)), places, places)
+    found = local_scale(given(residuals(places)), ScalePrior(places, places))
     low, high = found.factor[:90], found.factor[110:]
     assert found.amplitude > 0 and 3 < float(high.median() / low.median()) < 20
     held = (residuals(places, seed=2).abs() < 1.96 * found.factor).double()
     assert held[:90].mean() > 0.85 and 0.85 < held[110:].mean() < 1.0
-    flat = local_scale(given(torch.as_tensor(np.random.default_rng(3).standard_normal(200))), places, places)
+    flat = local_scale(given(torch.as_tensor(np.random.default_rng(3).standard_normal(200))), ScalePrior(places, places))
     assert float(flat.factor.max() / flat.factor.min()) < 3 and 0.8 < float(flat.factor.median()) < 1.25
 
 
 def test_it_follows_the_roughness_where_that_tells():
     places = line(300)
     residual = torch.exp(places.roughness) * torch.as_tensor(np.random.default_rng(1).standard_normal(300))
-    found = local_scale(given(residual), places, places)
+    found = local_scale(given(residual), ScalePrior(places, places))
     assert np.corrcoef(found.factor.log().numpy(), places.roughness.numpy())[0, 1] > 0.8
 
 

@@ -15,7 +15,7 @@ from deconditioning.fields.problem.once import once
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.area_to_point import cell_width
 from deconditioning.models.conditioning import Conditioning
-from deconditioning.models.local_scale import MOST, LocalScale, Near, Places, local_scale, near
+from deconditioning.models.local_scale import MOST, LocalScale, Near, Places, ScalePrior, local_scale, near
 from deconditioning.models.spec import ModelSpec
 
 #: Pixels each way over which the variance of a covariate is taken, and what is added to it before its logarithm.
@@ -117,14 +117,19 @@ class LocatedScale:
         return self.scale.at(near(self.scale.places, inputs[:, list(self.columns)] / self.width))
 
 
+@once
+def _prior(problem: DownscalingProblem) -> ScalePrior:
+    """The prior of the local scale at the observed cells and at all that hold pixels."""
+    where = local_scale_inputs(problem)
+    return ScalePrior(where.of(problem.target_cell), where.places)
+
+
 def scale_of(spec: ModelSpec, problem: DownscalingProblem, conditioning: Conditioning) -> LocatedScale | None:
     """The local scale of a posterior; None if the model has none or there are more than ``MOST`` targets."""
     if not spec.local_scale or len(conditioning.residual) > MOST:
         return None
-    where = local_scale_inputs(problem)
-    device = conditioning.residual.device
-    targets, every = (places.to(device) for places in (where.of(problem.target_cell), where.places))
-    scale = widening(local_scale(conditioning, targets, every), len(problem.data.targets))
+    where, prior = local_scale_inputs(problem), _prior(problem).to(conditioning.residual.device)
+    scale = widening(local_scale(conditioning, prior), len(problem.data.targets))
     return LocatedScale(scale, tuple(where.columns), where.width)
 
 

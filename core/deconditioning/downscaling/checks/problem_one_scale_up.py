@@ -17,7 +17,7 @@ from deconditioning.fields.problem.joined_cells import Joined, join_bags, join_t
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.mediator_shift import reweighted
 from deconditioning.models.conditioning import Conditioning
-from deconditioning.models.local_scale import Places, local_scale
+from deconditioning.models.local_scale import Places, ScalePrior, local_scale
 from deconditioning.models.sparse.coreset import coreset
 from deconditioning.observations import Bags, IndirectData
 
@@ -64,7 +64,7 @@ class ProblemOneScaleUp:
         shares = self.shares if self.own is None else self.own[problem.data.bags.count :]
         merged = Places(shares.T @ cells.position, shares.T @ cells.roughness)
         scored = where.of(problem.target_cell[self.targets.item]).to(device)
-        return widening(local_scale(conditioning, merged, scored), len(problem.data.targets)).factor
+        return widening(local_scale(conditioning, ScalePrior(merged, scored)), len(problem.data.targets)).factor
 
 
 def problem_one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings) -> ProblemOneScaleUp | None:
