@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from deconditioning.errors import Cancelled
 from deconditioning.figures.studies.embeddings import bag_regression_plot, cost_plot, embedding_map, slice_plot
+from deconditioning.figures.style import Figure
 from deconditioning.studies.conditional_means.settings import OWN, EstimateSettings, SliceSettings
 from deconditioning.studies.conditional_means.study import (
     MOST_DENSE,
@@ -123,7 +124,7 @@ def _maps(
             plotly_live(figure, key, later=key == "e-difference")
 
 
-def _slice(layout: BagLayout, sample: BagSample, result: Comparison, at: float, dark: bool):
+def _slice(layout: BagLayout, sample: BagSample, result: Comparison, at: float, dark: bool) -> Figure:
     query = torch.tensor([[at]], dtype=torch.float64)
     standard, shrinkage = embeddings(layout, sample, query)
     truth = true_embedding(result.x, query[0], sample.lengthscales[0])

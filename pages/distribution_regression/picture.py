@@ -7,6 +7,7 @@ import streamlit as st
 
 from deconditioning.bag_sums.routes import Route
 from deconditioning.distribution_regression.simulate import regression_function
+from deconditioning.distribution_regression.single_index import SingleIndex
 from deconditioning.distribution_regression.stand_in import LABEL
 from deconditioning.distribution_regression.subjects import Subjects
 from deconditioning.figures.colours import model_name
@@ -258,7 +259,9 @@ def _caption(how: ValidationSettings) -> str:
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def _link(key: str, settings: MethodSettings, rank: int, _prepared: Prepared):
+def _link(
+    key: str, settings: MethodSettings, rank: int, _prepared: Prepared
+) -> tuple[SingleIndex, np.ndarray, np.ndarray]:
     return find_link(_prepared, settings, rank)
 
 

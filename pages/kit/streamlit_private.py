@@ -269,7 +269,7 @@ class QuietRuns:
         None where another run is under way, comes in between or breaks this one off, or where there is no such
         fragment: the browser is told of every other run.
         """
-        info = runtime._session_mgr.get_active_session_info(session)  # type: ignore[attr-defined]
+        info = runtime._session_mgr.get_active_session_info(session)
         known: Any = info.session if info is not None else None
         if known is None or known._scriptrunner is not None or not known.has_fragment(fragment):
             return None

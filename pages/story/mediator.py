@@ -8,7 +8,7 @@ import streamlit as st
 from deconditioning.datasets.one_dimension import Line, LineSpec, make_line
 from deconditioning.figures.colours import hue
 from deconditioning.figures.studies import story as draw
-from deconditioning.figures.style import INK
+from deconditioning.figures.style import INK, Figure
 from deconditioning.studies.one_dimension.problem import LineFit
 from deconditioning.studies.story import mediated
 from deconditioning.studies.story.mediated import NEAR
@@ -111,7 +111,7 @@ def _sentence(link: mediated.Link, value: float) -> str:
     return f"Near the mediator's {number(value)} (in colour) {'; '.join(parts)}."
 
 
-def _scatter(table: Table, value: float, mean: float, labels: tuple[str, str], dark: bool, height: int) -> draw.Figure:
+def _scatter(table: Table, value: float, mean: float, labels: tuple[str, str], dark: bool, height: int) -> Figure:
     """A table's rows, those at the mediator's value in colour, and their mean."""
     near, rust = table.near(value), hue("rust", dark)
     traces = [
@@ -139,7 +139,7 @@ def _room(generated: np.ndarray, by_hand: np.ndarray) -> tuple[float, float]:
     return min(low - margin, float(every.min())), max(high + margin, float(every.max()))
 
 
-def _function(line: Line, line_fit: LineFit, link: mediated.Link, guess: float, dark: bool) -> draw.Figure:
+def _function(line: Line, line_fit: LineFit, link: mediated.Link, guess: float, dark: bool) -> Figure:
     """The hidden function, what was recovered of it, the guess, and where the mediator points."""
     grid, mean, half_width, colour = (
         line.grid.numpy(),

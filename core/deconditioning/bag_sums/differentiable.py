@@ -12,7 +12,7 @@ class OnePass(torch.autograd.Function):
     """A sum whose derivatives come with it: ``compute()`` gives the sum (…) and its slopes (p, …) in ``values``."""
 
     @staticmethod
-    def forward(ctx, compute: Callable[[], tuple[Tensor, Tensor]], *values: Tensor) -> Tensor:
+    def forward(ctx: Any, compute: Callable[[], tuple[Tensor, Tensor]], *values: Tensor) -> Tensor:
         """The sum; its slopes are kept."""
         total, slopes = compute()
         ctx.shapes = [value.shape for value in values]
@@ -20,7 +20,7 @@ class OnePass(torch.autograd.Function):
         return total
 
     @staticmethod
-    def backward(ctx, gradient: Tensor) -> tuple[Any, ...]:
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
         """``Σ gradient · slope`` for every number."""
         (slopes,) = ctx.saved_tensors
         flat = (slopes.flatten(1) @ gradient.flatten()).split([shape.numel() for shape in ctx.shapes])
@@ -40,13 +40,13 @@ class Recomputed(torch.autograd.Function):
     """A sum in pieces of bounded size; the backward pass evaluates each piece again."""
 
     @staticmethod
-    def forward(ctx, pieces: list[Piece], shape: tuple[int, ...], like: Tensor, *parameters: Tensor) -> Tensor:
+    def forward(ctx: Any, pieces: list[Piece], shape: tuple[int, ...], like: Tensor, *parameters: Tensor) -> Tensor:
         """The sum, put together from its pieces."""
         ctx.saved = (pieces, parameters)
         return assemble(pieces, shape, like)
 
     @staticmethod
-    def backward(ctx, gradient: Tensor) -> tuple[Any, ...]:
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
         """Gradients in ``parameters``, piece by piece."""
         pieces, parameters = ctx.saved
         totals = [torch.zeros_like(p) for p in parameters]

@@ -99,7 +99,9 @@ def _plain_gram(kernel: gpytorch.kernels.Kernel, bags: SortedBags, tile: int, ch
     return out
 
 
-def _gram_piece(kernel, bags: SortedBags, row: Block, column: Block, tile: int, check: Check) -> Piece:
+def _gram_piece(
+    kernel: gpytorch.kernels.Kernel, bags: SortedBags, row: Block, column: Block, tile: int, check: Check
+) -> Piece:
     def evaluated(begin: int, end: int) -> Tensor:
         """Kernel values between the row's points and the points from ``begin`` to ``end``."""
         return evaluate(kernel, bags.inputs(row), bags.bags.inputs[begin:end])

@@ -35,13 +35,13 @@ class _Product(torch.autograd.Function):
     """``T v`` of a sparse T whose transpose is at hand: autograd would make it anew each time."""
 
     @staticmethod
-    def forward(ctx, table: Tensor, transposed: Tensor, values: Tensor) -> Tensor:
+    def forward(ctx: Any, table: Tensor, transposed: Tensor, values: Tensor) -> Tensor:
         """``T v``."""
         ctx.transposed = transposed
         return (table @ values[:, None])[:, 0]
 
     @staticmethod
-    def backward(ctx, gradient: Tensor) -> tuple[Any, ...]:
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
         """``Tᵀ g``."""
         return None, None, (ctx.transposed @ gradient.contiguous()[:, None])[:, 0]
 

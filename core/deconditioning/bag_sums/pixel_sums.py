@@ -7,6 +7,7 @@ separately at unit scale, these sums allow a slider to change an amplitude, λ o
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+import gpytorch
 import numpy as np
 import torch
 from jaxtyping import Float, Int
@@ -106,7 +107,7 @@ def term_sums(term: Term, picture: Picture, *, check: Check = never) -> PictureS
         return picture_sums(unit, picture, check=check)
 
 
-def _windowed(term: Term, kernel, picture: Picture) -> _Apart | None:
+def _windowed(term: Term, kernel: gpytorch.kernels.Kernel, picture: Picture) -> _Apart | None:
     """c and K̄ of a term that is stationary on a planar grid; written out where that is smaller."""
     layout = picture.layout
     assert isinstance(layout, GridLayout)
@@ -123,7 +124,7 @@ def _windowed(term: Term, kernel, picture: Picture) -> _Apart | None:
     return Written(written), _aggregate(written, picture)
 
 
-def _product(term: Term, kernel, picture: Picture) -> _Apart | None:
+def _product(term: Term, kernel: gpytorch.kernels.Kernel, picture: Picture) -> _Apart | None:
     """c and K̄ of a smooth term of one column; written out where there are more nodes than bags.
 
     ``K̄ = A G Aᵀ`` with the bag means A of the nodes' weights and the kernel G among the nodes.
@@ -140,7 +141,7 @@ def _product(term: Term, kernel, picture: Picture) -> _Apart | None:
     return cross, 0.5 * (gram + gram.T)
 
 
-def _features(term: Term, kernel, picture: Picture) -> tuple[Product, Float[Tensor, "B B"]]:
+def _features(term: Term, kernel: gpytorch.kernels.Kernel, picture: Picture) -> tuple[Product, Float[Tensor, "B B"]]:
     """c and K̄ of a degenerate term: products with the bag means of its features."""
     features = features_of(kernel.kernels[0], picture.inputs)
     means = picture.bags.mean(features[picture.points])
@@ -163,13 +164,13 @@ def _add(total: Tensor, term: Term, picture: Picture, check: Check) -> str:
     raise AssertionError("pairs of points serve every kernel")
 
 
-def _add_features(total: Tensor, term: Term, kernel, picture: Picture, check: Check) -> bool:
+def _add_features(total: Tensor, term: Term, kernel: gpytorch.kernels.Kernel, picture: Picture, check: Check) -> bool:
     cross, _ = _features(term, kernel, picture)
     total.addmm_(cross.left, cross.right, alpha=term.scale)
     return True
 
 
-def _add_windows(total: Tensor, term: Term, kernel, picture: Picture, check: Check) -> bool:
+def _add_windows(total: Tensor, term: Term, kernel: gpytorch.kernels.Kernel, picture: Picture, check: Check) -> bool:
     assert picture.layout is not None
     windows = picture.layout.windows(kernel, picture.bags, picture.points)
     if windows is None:
@@ -180,7 +181,9 @@ def _add_windows(total: Tensor, term: Term, kernel, picture: Picture, check: Che
     return True
 
 
-def _add_interpolated(total: Tensor, term: Term, kernel, picture: Picture, check: Check) -> bool:
+def _add_interpolated(
+    total: Tensor, term: Term, kernel: gpytorch.kernels.Kernel, picture: Picture, check: Check
+) -> bool:
     nodes = _interpolated(term, kernel, picture)
     if nodes is None:
         return False
@@ -189,7 +192,9 @@ def _add_interpolated(total: Tensor, term: Term, kernel, picture: Picture, check
     return True
 
 
-def _interpolated(term: Term, kernel, picture: Picture) -> tuple[Float[Tensor, "P r"], Float[Tensor, "r r"]] | None:
+def _interpolated(
+    term: Term, kernel: gpytorch.kernels.Kernel, picture: Picture
+) -> tuple[Float[Tensor, "P r"], Float[Tensor, "r r"]] | None:
     """Weights of every pixel on a few nodes and the kernel among these, for a smooth term of one column."""
     column, width = picture.names.index(term.factors[0].columns[0]), picture.inputs.shape[1]
 
@@ -201,7 +206,9 @@ def _interpolated(term: Term, kernel, picture: Picture) -> tuple[Float[Tensor, "
     return None if interpolation is None else (interpolation.weights(picture.inputs[:, column]), interpolation.gram)
 
 
-def _add_few_features(total: Tensor, term: Term, kernel, picture: Picture, check: Check) -> bool:
+def _add_few_features(
+    total: Tensor, term: Term, kernel: gpytorch.kernels.Kernel, picture: Picture, check: Check
+) -> bool:
     pixels, points, bags = len(picture.inputs), len(picture.points), picture.bags
     evaluations = points * (pixels - points // 2)
     if evaluations < FEW:
@@ -213,7 +220,7 @@ def _add_few_features(total: Tensor, term: Term, kernel, picture: Picture, check
     return True
 
 
-def _add_direct(total: Tensor, term: Term, kernel, picture: Picture, check: Check) -> bool:
+def _add_direct(total: Tensor, term: Term, kernel: gpytorch.kernels.Kernel, picture: Picture, check: Check) -> bool:
     """Every pair once: the bags' points among themselves by the upper triangle, then those with all other points."""
     bags = sort_bags(picture.bags)
     where = picture.points[bags.order]

@@ -17,7 +17,7 @@ from deconditioning.bag_sums.direct import cross, gram
 from deconditioning.bag_sums.low_rank.certified import BOUND, TILE, Certified
 from deconditioning.bag_sums.low_rank.choice import few_features
 from deconditioning.bag_sums.low_rank.separable import Separable
-from deconditioning.bag_sums.offsets import Cells
+from deconditioning.bag_sums.offsets import Cells, Windows
 from deconditioning.bag_sums.pixel_sums import FEW, Picture
 from deconditioning.bag_sums.routes import Layout, Route, routes_of
 from deconditioning.bag_sums.sphere import SphereLayout
@@ -132,7 +132,7 @@ class RegionSums:
         scale = float(expected.abs().max().clamp_min(1.0))
         return float((inputs[:, list(layout.axes)] - expected).abs().max()) <= _SAME * scale
 
-    def _windows(self, term: Term, cells: Cells):
+    def _windows(self, term: Term, cells: Cells) -> Windows:
         assert self.layout is not None
         kernel, bags = self._kernel(replace(term, scale=1.0)), self.bags.bags
         windows = self.layout.windows(kernel, bags, self.cell, cells)

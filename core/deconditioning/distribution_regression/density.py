@@ -5,6 +5,7 @@ rule: for Gaussians of bandwidth h at a spacing of h/2 its error is ``2e^{−2π
 Weideman 2014, *The exponentially convergent trapezoidal rule*).
 """
 
+import gpytorch
 import numpy as np
 import torch
 from jaxtyping import Float
@@ -117,7 +118,7 @@ class DensitySums:
         with torch.no_grad():
             return diagonal(self._built(kernel), inputs)
 
-    def _built(self, kernel: KernelSpec):
+    def _built(self, kernel: KernelSpec) -> gpytorch.kernels.Kernel:
         return kernel.build(self.columns).to(self.grid.device)
 
 

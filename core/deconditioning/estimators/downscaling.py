@@ -14,7 +14,7 @@ from deconditioning.downscaling import run
 from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.settings import DownscaleSettings
-from deconditioning.downscaling.starting import completed
+from deconditioning.downscaling.starting import completed, spec_to_settings
 from deconditioning.downscaling.warping.choice import choose_warp
 from deconditioning.engine.reporting import NoReport
 from deconditioning.errors import InputError
@@ -132,7 +132,7 @@ class ModelEstimator(Estimator):
         self._learned = learned
         self._result: run.DownscalingResult | None = None
         best = None if learned is None else learned[0].spec
-        self.settings_ = (start if best is None else run.spec_to_settings(start, best)).to_dict()
+        self.settings_ = (start if best is None else spec_to_settings(start, best)).to_dict()
         self.warnings_: tuple[str, ...] = () if learned is None else learned[1].sentences + learned[0].warnings
         return self
 
@@ -332,6 +332,6 @@ def downscale(
         model_settings = Downscaler(model=model, **rest)._settings()
         request = request_of(coarse, covariates, mediator, model_settings.seed, data)  # type: ignore[arg-type]
         return of_times(request, model_settings, times, archive, period, predictors)
-    fitted = Downscaler(model=model, **rest).fit(coarse, covariates, mediator, **data)  # type: ignore[typeddict-item]
+    fitted = Downscaler(model=model, **rest).fit(coarse, covariates, mediator, **data)
     dataset = fitted.predict(baselines=baselines, quantiles=quantiles)
     return fitted._with_draws(dataset, draws) if draws else dataset

@@ -48,7 +48,7 @@ class RotationSystem:
         """System "a" (a plain circle) or "b" (a wavy one)."""
         if name not in _SYSTEMS:
             raise InputError(f"The system '{name}' is unknown: choose {' or '.join(_SYSTEMS)}.")
-        return RotationSystem(**_SYSTEMS[name], generator=generator)  # type: ignore[arg-type]
+        return RotationSystem(**_SYSTEMS[name], generator=generator)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

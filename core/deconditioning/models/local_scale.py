@@ -13,8 +13,8 @@ evidence from a few values, all by Laplace's approximation. The posterior mean d
 log κ² is linear in features, ``η = U w``, ``w ~ N(0, I)``: a constant, bφ and, of the exponential, its values between
 the cells and some centres C, ``a e^{−d(x, C)/ℓ} L⁻ᵀ`` with ``L Lᵀ = e^{−d(C, C)/ℓ}``. With few cells the centres are
 the cells, and nothing is approximated; with many they are means of the cells in squares of a lattice.
-Source: Quiñonero-Candela and Rasmussen 2005, *JMLR* 6 (subset of regressors). Turned into the eigenvectors of ``UᵀU``, features make every matrix of the approximation
-diagonal.
+Source: Quiñonero-Candela and Rasmussen 2005, *JMLR* 6 (subset of
+regressors). In the eigenvectors of ``UᵀU`` every matrix of the approximation is diagonal.
 """
 
 import math
@@ -140,7 +140,9 @@ def scale_of_squares(squares: Float[Tensor, " M"], prior: ScalePrior) -> LocalSc
     Source: Rasmussen and Williams 2006, §3.4, with W = ½ I; leave-one-out modes as in §5.4.2.
     """
     with torch.no_grad():
-        fit, best = max(((_laplace(squares, each), each) for each in prior.candidates), key=lambda each: each[0].evidence)
+        fit, best = max(
+            ((_laplace(squares, each), each) for each in prior.candidates), key=lambda each: each[0].evidence
+        )
         level = (squares * torch.exp(-fit.left_out)).mean()
         factor = torch.exp(0.5 * best.at_places @ fit.weights) * level.sqrt()
         return LocalScale(prior.places, factor, best.features.amplitude, best.features.reach)

@@ -19,7 +19,7 @@ from deconditioning.downscaling.stations.opening import (
 from deconditioning.engine.visitors.uploads import UPLOAD, NotStored, delete, stored_of_kind
 from deconditioning.errors import InputError
 from deconditioning.fields.several import keys_of
-from pages.downscaling.data import FIRST, fields_of, own_files, shown_choice, sources
+from pages.downscaling.data import FIRST, NONE, fields_of, own_files, shown_choice, sources
 from pages.downscaling.own_file import beside, panel
 from pages.downscaling.own_file.request import LABEL, OWN, close_dialog, is_open, open_dialog
 from pages.kit.controls.address import correct, forget_address
@@ -64,7 +64,7 @@ def _dialog() -> None:
             "covariates such as altitude. The app then guesses variables, cells and time, and you can change them. "
             "You can add a table of stations or a file of regions."
         )
-    instead = {key: panel.NONE for key in ("coarse", "third", "regions", "region-table", "stations", "scored")}
+    instead = {key: NONE for key in ("coarse", "third", "regions", "region-table", "stations", "scored")}
     deletable(_everything, "data", {"data": FIRST, **instead})
 
 

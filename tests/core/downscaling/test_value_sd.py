@@ -114,7 +114,9 @@ def test_every_route_takes_the_sd_times_the_same_local_scale(many):
     residual = inverse @ problem.data.targets.numpy() / np.sqrt(np.diag(inverse))
     own = where.of(problem.target_cell)
     identity = torch.eye(len(residual)).double()
-    again = local_scale(condition(0 * identity, identity, identity, torch.as_tensor(residual)), ScalePrior(own, where.places))
+    again = local_scale(
+        condition(0 * identity, identity, identity, torch.as_tensor(residual)), ScalePrior(own, where.places)
+    )
     assert again.at(where.near(problem.inputs)).numpy() == pytest.approx(found.scale.numpy(), rel=1e-6)
 
 

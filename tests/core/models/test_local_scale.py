@@ -100,7 +100,9 @@ def test_it_finds_where_residuals_are_large():
     assert found.amplitude > 0 and 3 < float(high.median() / low.median()) < 20
     held = (residuals(places, seed=2).abs() < 1.96 * found.factor).double()
     assert held[:90].mean() > 0.85 and 0.85 < held[110:].mean() < 1.0
-    flat = local_scale(given(torch.as_tensor(np.random.default_rng(3).standard_normal(200))), ScalePrior(places, places))
+    flat = local_scale(
+        given(torch.as_tensor(np.random.default_rng(3).standard_normal(200))), ScalePrior(places, places)
+    )
     assert float(flat.factor.max() / flat.factor.min()) < 3 and 0.8 < float(flat.factor.median()) < 1.25
 
 

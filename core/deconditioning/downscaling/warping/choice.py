@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import skew
 
-from deconditioning.downscaling.checks.one_scale_up import OneScaleUp, one_scale_up
+from deconditioning.downscaling.checks.one_scale_up import one_scale_up
+from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 from deconditioning.downscaling.settings import AUTO, DownscaleSettings
 from deconditioning.downscaling.starting import completed
 from deconditioning.downscaling.warping.physical_map import has_unwarped, warped

@@ -186,7 +186,7 @@ def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str], list[str]]":
     class Store(H5NetCDFStore):
         """Variables that can be opened, each opened once."""
 
-        def get_variables(self) -> dict[str, Any]:  # type: ignore[override]
+        def get_variables(self) -> dict[str, Any]:
             """The variables, but for those that cannot be opened, which ``file.broken`` lists."""
             for name, (inside, variable) in listed.items():
                 if name not in result and name not in file.broken:
@@ -202,7 +202,7 @@ def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str], list[str]]":
                         file.broken[name] = short(error, 200)
             return {name: variable.copy(deep=False) for name, variable in result.items()}
 
-        def get_attrs(self) -> dict[str, Any]:  # type: ignore[override]
+        def get_attrs(self) -> dict[str, Any]:
             """The attributes of the root."""
             return Readable(root).attrs
 

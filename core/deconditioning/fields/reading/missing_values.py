@@ -44,7 +44,7 @@ class Repaired(AbstractDataStore):
         self.left: dict[str, str] = {}
         self._found: dict[str, xr.Variable] | None = None
 
-    def get_variables(self) -> dict[str, "xr.Variable"]:  # type: ignore[override]
+    def get_variables(self) -> dict[str, "xr.Variable"]:
         """Variables by name, each repaired once."""
         if self._found is None:
             self._found = {}

@@ -51,7 +51,7 @@ class Stores(AbstractDataStore):
             except _FAULTS as error:
                 self.left[f"{path}/{name}".lstrip("/")] = short(error)
 
-    def get_variables(self) -> dict[str, "xr.Variable"]:  # type: ignore[override]
+    def get_variables(self) -> dict[str, "xr.Variable"]:
         """Raw variables by name."""
         return dict(self._found)
 

@@ -84,7 +84,7 @@ def classic_store(path: Path) -> "ScipyDataStore":
 
         def get_attrs(self) -> Any:
             """The file's attributes with their texts."""
-            return {key: _classic(key, value) for key, value in self.ds._attributes.items()}  # type: ignore[attr-defined]
+            return {key: _classic(key, value) for key, value in self.ds._attributes.items()}
 
     return Store(str(path))
 

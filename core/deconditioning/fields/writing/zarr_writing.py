@@ -126,7 +126,7 @@ def _keys(folder: Path) -> Iterator[str]:
     return (file.relative_to(folder).as_posix() for file in folder.rglob("*"))
 
 
-def _array(path: Path, name: str) -> "zarr.Array":
+def _array(path: Path, name: str) -> "zarr.Array[Any]":
     """An array of the store, open for writing."""
     import zarr
 

@@ -35,8 +35,8 @@ def _lit(part: Any) -> Any:
 
 def _scale(scale: Any) -> Any:
     for name in SCALES:
-        if scale == mark_scale(name, True):  # type: ignore[arg-type]
-            return mark_scale(name, False)  # type: ignore[arg-type]
+        if scale == mark_scale(name, True):
+            return mark_scale(name, False)
     return scale
 
 
@@ -45,7 +45,7 @@ def _pairs() -> dict[str, str]:
     """Every colour of a dark page with its own of a light one, whole and where it lets light through."""
     both = [*HUES.values(), *VERDICTS.values(), GROUND, (MISSING[False], MISSING[True])]
     for name in SCALES:
-        stops = zip(mark_scale(name, False), mark_scale(name, True), strict=True)  # type: ignore[arg-type]
+        stops = zip(mark_scale(name, False), mark_scale(name, True), strict=True)
         both += [(light, dark) for (_, light), (_, dark) in stops]
     whole = {dark: light for light, dark in reversed(both)}
     return whole | {_open(dark): _open(light) for dark, light in whole.items()}

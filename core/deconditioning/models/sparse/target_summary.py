@@ -12,6 +12,7 @@ import weakref
 from dataclasses import dataclass
 from typing import Any
 
+import gpytorch
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -142,7 +143,7 @@ class _Last:
     """The last streamed summary: learning, the posterior and the bound ask for the same one, and it is dear."""
 
     def __init__(self) -> None:
-        self._kept: tuple[Any, list[weakref.ref], TargetSummary] | None = None
+        self._kept: tuple[Any, list[weakref.ref[Tensor]], TargetSummary] | None = None
 
     def get(self, spec: ModelSpec, data: IndirectData, columns: Columns, check: Check) -> TargetSummary:
         """The kept one where it was made from the very same tensors, unchanged, by the same W; else a new one."""
@@ -174,7 +175,7 @@ def _from_stream(spec: ModelSpec, data: IndirectData, columns: Columns, check: C
     return _streamed(streamed, data, spec.mean, check)
 
 
-def _mediator_kernel(spec: ModelSpec, data: IndirectData, columns: Columns):
+def _mediator_kernel(spec: ModelSpec, data: IndirectData, columns: Columns) -> gpytorch.kernels.Kernel:
     if spec.mediator_kernel is None:
         raise InputError(f"The model '{spec.model.name}' needs a kernel on the mediators: give `mediator_kernel`.")
     return spec.mediator_kernel.build(columns.mediators).to(data.targets.device)

@@ -1,6 +1,7 @@
 """Joint draws of the errors of a prediction with an archive, by Matheron's rule on the mixture of both covariances."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor
 from deconditioning import linalg
 from deconditioning.errors import never
 from deconditioning.kernels.families.draws import normal
-from deconditioning.period.archive.gain import NOISE, anomalies
+from deconditioning.period.archive.gain import NOISE, Anomalies, anomalies
 from deconditioning.period.archive.left_out import Choice, Method, left_out_errors, mixed, spread_of
 from deconditioning.period.archive.setting import Setting
 from deconditioning.period.correlation import correlation_of_errors, days_of
@@ -61,7 +62,9 @@ def _draw(
     return result
 
 
-def _noise(setting: Setting, choice: Choice, known, count: int, generator: torch.Generator) -> Float[Tensor, "M D"]:
+def _noise(
+    setting: Setting, choice: Choice, known: Anomalies, count: int, generator: torch.Generator
+) -> Float[Tensor, "M D"]:
     """The noise of the coarse values that the gain assumes."""
     mixture, coarse = choice.mixture, setting.coarse
     kernel = (1 - mixture.share) * (choice.scale * coarse.gram.diagonal() + known.noise)
@@ -70,7 +73,7 @@ def _noise(setting: Setting, choice: Choice, known, count: int, generator: torch
     return noise.sqrt()[:, None] * normal((len(variance), count), generator).to(variance)
 
 
-def _amplitudes(setting: Setting, choice: Choice, count: int, generator: torch.Generator):
+def _amplitudes(setting: Setting, choice: Choice, count: int, generator: torch.Generator) -> Callable[[int], Tensor]:
     """g (count, N) of a coarse cell: the same in all cells without a taper."""
     size = len(setting.coarse.z)
     device = setting.coarse.z.device
