@@ -140,9 +140,8 @@ def scale_of_squares(squares: Float[Tensor, " M"], prior: ScalePrior) -> LocalSc
     Source: Rasmussen and Williams 2006, §3.4, with W = ½ I; leave-one-out modes as in §5.4.2.
     """
     with torch.no_grad():
-        fit, best = max(
-            ((_laplace(squares, each), each) for each in prior.candidates), key=lambda each: each[0].evidence
-        )
+        fits = [(_laplace(squares, each), each) for each in prior.candidates]
+        fit, best = max(fits, key=lambda pair: pair[0].evidence)
         level = (squares * torch.exp(-fit.left_out)).mean()
         factor = torch.exp(0.5 * best.at_places @ fit.weights) * level.sqrt()
         return LocalScale(prior.places, factor, best.features.amplitude, best.features.reach)
