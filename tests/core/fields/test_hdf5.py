@@ -128,3 +128,50 @@ def test_a_file_of_one_filtered_variable_is_refused_by_its_filter(file):
             target["t"].dims[side].attach_scale(target[name])
     with pytest.raises(InputError, match="HDF5 filter 40000, which is not installed"):
         open_fields(file)
+
+
+def unnamed(path, rows, columns, two_dimensional, inside=("", ""), layers=0):
+    """A file without dimension scales: `t` is ten times the latitude plus the longitude."""
+    latitude, longitude = np.linspace(55, 40, rows), np.linspace(-10, 10, columns)
+    across, down = np.meshgrid(longitude, latitude)
+    values = 10 * down + across
+    places = (down, across) if two_dimensional else (latitude, longitude)
+    with h5py.File(path, "w") as target:
+        for name, place, units in zip(
+            ("latitude", "longitude"), places, ("degrees_north", "degrees_east"), strict=True
+        ):
+            target[f"{inside[0]}/{name}"] = place
+            target[f"{inside[0]}/{name}"].attrs["units"] = units
+        target[f"{inside[1]}/t"] = values
+        if layers:
+            target[f"{inside[1]}/u"] = np.stack([values] * layers)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "two_dimensional", "inside"),
+    [
+        (12, 15, False, ("", "")),
+        (12, 15, True, ("", "")),
+        (12, 12, True, ("", "")),
+        (12, 15, True, ("swath", "swath")),
+        (12, 15, True, ("geolocation", "data")),
+        (12, 12, True, ("geolocation", "data")),
+    ],
+)
+def test_axes_without_names_are_matched_by_their_lengths(tmp_path, rows, columns, two_dimensional, inside):
+    fields = open_fields(unnamed(tmp_path / "file.h5", rows, columns, two_dimensional, inside))
+    grid, values = fields.grid, fields.values("t")
+    assert values == pytest.approx(10 * grid.latitude + grid.longitude, abs=1e-5)
+    assert any("does not name its dimensions" in note for note in fields.notes)
+
+
+def test_axes_that_cannot_be_told_apart_are_not_guessed(tmp_path):
+    with pytest.raises(InputError, match="does not name its dimensions, and several have 12 values"):
+        open_fields(unnamed(tmp_path / "square.h5", 12, 12, two_dimensional=False))
+    for rows, columns in ((12, 15), (12, 12)):
+        fields = open_fields(unnamed(tmp_path / "deep.h5", rows, columns, two_dimensional=True, layers=12))
+        assert list(fields.variables()) == ["t"]
+        assert any("`u`: has two axes of length 12 without names" in note for note in fields.notes)
+    fields = open_fields(unnamed(tmp_path / "deep.h5", 12, 15, two_dimensional=True, layers=4))
+    assert set(fields.variables()) == {"t", "u"}

@@ -4,6 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+#: Dimensions that a file does not name (HDF5 without dimension scales) are called so by h5netcdf and netCDF-C.
+UNNAMED = "phony_dim_"
+
 
 def below(group: Any, path: str = "") -> Iterator[tuple[str, str, Any]]:
     """(path of the group, name, variable) of every variable of an h5netcdf group and of the groups in it."""

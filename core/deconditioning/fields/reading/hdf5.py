@@ -5,6 +5,7 @@ foreign file could in this way copy a server's files into a result, so every ent
 """
 
 import mmap
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ import h5py
 from h5py import h5d, h5g, h5l, h5o, h5r
 
 from deconditioning.errors import InputError, short
-from deconditioning.fields.reading.groups import below, flatten
+from deconditioning.fields.reading.groups import UNNAMED, below, flatten
 from deconditioning.fields.reading.hdf5_filters import find_filters, missing_filter
 from deconditioning.fields.writing.attributes import Readable
 
@@ -191,7 +192,7 @@ def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str], list[str]]":
             for name, (inside, variable) in listed.items():
                 if name not in result and name not in file.broken:
                     try:
-                        if why := missing_filter(file[variable.name]):
+                        if why := missing_filter(file[variable.name]) or _unnamed(variable):
                             raise ValueError(why)
                         read = stores[inside].open_store_variable(variable.name.rpartition("/")[2], Readable(variable))
                         read.dims = [dims.get((inside, dim), dim) for dim in read.dims]
@@ -214,9 +215,37 @@ def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str], list[str]]":
     result: dict[str, Any] = {}
     file = ClosedFile(path)
     root = h5netcdf.File(file, "r", decode_vlen_strings=True)
+    if not _has_dimensions(root):
+        root = h5netcdf.File(file, "r", decode_vlen_strings=True, phony_dims="sort")
     listed, dims, notes = _listed(root)
+    if unnamed := _named_by_length({inside: root[inside] if inside else root for inside, _ in listed.values()}):
+        dims |= unnamed
+        notes.append("The file does not name its dimensions: axes of the same length are taken as the same dimension.")
     stores = {inside: H5NetCDFStore(root[inside] if inside else root) for inside, _ in listed.values()}
     return Store(root), file.broken, notes
+
+
+def _has_dimensions(group: Any) -> bool:
+    return bool(group.dimensions) or any(map(_has_dimensions, group.groups.values()))
+
+
+def _named_by_length(groups: dict[str, Any]) -> dict[tuple[str, str], str]:
+    """(Group, dimension) → name of dimensions without one: the same in every group if they have the same length."""
+    result = {}
+    for inside, group in groups.items():
+        lengths: Counter[int] = Counter()
+        for name, dimension in group.dimensions.items():
+            if name.startswith(UNNAMED):
+                result[inside, name] = f"{UNNAMED}{dimension.size}{'b' * lengths[dimension.size]}"
+                lengths[dimension.size] += 1
+    return result
+
+
+def _unnamed(variable: Any) -> str:
+    """Why one cannot say which axis of a variable is which; empty if one can."""
+    sizes = [size for dim, size in zip(variable.dimensions, variable.shape, strict=True) if UNNAMED in dim]
+    twice = [size for size in sizes if sizes.count(size) > 1]
+    return f"has two axes of length {twice[0]} without names" if twice and len(sizes) > 2 else ""
 
 
 def _listed(root: Any) -> tuple[dict[str, tuple[str, Any]], dict[tuple[str, str], str], list[str]]:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from deconditioning.fields.footprints.soundings import corners_of
 from deconditioning.fields.grids.roles import role
+from deconditioning.fields.reading.groups import UNNAMED
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -37,6 +38,12 @@ def no_rows_and_columns(dataset: "xr.Dataset") -> str | None:
         return (
             f"The file holds {dataset.sizes[dim]:,} stations or points (`{name}` along `{dim}`), not a gridded field: "
             "give a field on rows and columns, and these beside it as stations (`--stations`)."
+        )
+    if dim.startswith(UNNAMED):
+        return (
+            f"The file does not name its dimensions, and several have {dataset.sizes[dim]:,} values (`{name}`): "
+            "rows and columns cannot be told apart. Write the file with named dimensions (HDF5 dimension scales) or "
+            "with two-dimensional latitudes and longitudes."
         )
     corners = corners_of(dataset)
     if corners is not None and dataset.variables[corners[0]].dims[0] == dim:
