@@ -29,9 +29,11 @@ def no_rows_and_columns(dataset: "xr.Dataset") -> str | None:
             "and these beside it as regions (`--polygons`)."
         )
     result = _along(dataset)
-    if result is None:
-        return None
-    name, dim = result
+    return None if result is None else _one_dimension(dataset, *result)
+
+
+def _one_dimension(dataset: "xr.Dataset", name: str, dim: str) -> str:
+    """Message for fields along one dimension: what they are instead, and what one can do."""
     kind = str(dataset.attrs.get("featureType", "")).replace("_", "").lower()
     roles = {str(v.attrs.get("cf_role", "")) for v in dataset.variables.values()}
     if kind in _STATIONS or roles & {"timeseries_id", "profile_id", "trajectory_id"}:
