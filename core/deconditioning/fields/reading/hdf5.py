@@ -181,7 +181,6 @@ def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str], list[str]]":
     Where the root holds no field, the variables of its groups stand side by side. Raises ``InputError`` where the file
     refers to another one.
     """
-    import h5netcdf
     from xarray.backends import H5NetCDFStore
 
     class Store(H5NetCDFStore):
@@ -214,15 +213,21 @@ def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str], list[str]]":
 
     result: dict[str, Any] = {}
     file = ClosedFile(path)
-    root = h5netcdf.File(file, "r", decode_vlen_strings=True)
-    if not _has_dimensions(root):
-        root = h5netcdf.File(file, "r", decode_vlen_strings=True, phony_dims="sort")
+    root = _root(file)
     listed, dims, notes = _listed(root)
     if unnamed := _named_by_length({inside: root[inside] if inside else root for inside, _ in listed.values()}):
         dims |= unnamed
         notes.append("The file does not name its dimensions: axes of the same length are taken as the same dimension.")
     stores = {inside: H5NetCDFStore(root[inside] if inside else root) for inside, _ in listed.values()}
     return Store(root), file.broken, notes
+
+
+def _root(file: ClosedFile) -> Any:
+    """The root group; dimensions are matched by length only if the file has none at all."""
+    import h5netcdf
+
+    root = h5netcdf.File(file, "r", decode_vlen_strings=True)
+    return root if _has_dimensions(root) else h5netcdf.File(file, "r", decode_vlen_strings=True, phony_dims="sort")
 
 
 def _has_dimensions(group: Any) -> bool:
