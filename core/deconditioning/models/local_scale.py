@@ -164,7 +164,7 @@ def _laplace(square: Float[Tensor, " M"], features: Float[Tensor, "M r"]) -> _Fi
 
     Source: Rasmussen and Williams 2006, §3.4, with W = ½ I; left-out modes as in §5.4.2.
     """
-    identity, inner = torch.eye(features.shape[1], dtype=square.dtype, device=square.device), features.T @ features
+    identity, inner = linalg.identity(features.shape[1], square), features.T @ features
     pace = linalg.cholesky(identity + _PACE * inner, "covariance of the local scale")
     weights, mode, loss = features.new_zeros(features.shape[1]), torch.zeros_like(square), math.inf
     for _ in range(_STEPS):
