@@ -14,6 +14,11 @@ _JITTERS = (0.0, 1e-12, 1e-10, 1e-8, 1e-6)
 LOG_TWO_PI = math.log(2 * math.pi)
 
 
+def identity(size: int, like: Tensor) -> Float[Tensor, "n n"]:
+    """The identity matrix of that size, of the type and on the device of another tensor."""
+    return torch.eye(size, dtype=like.dtype, device=like.device)
+
+
 @dataclass(frozen=True)
 class Factor:
     """A Cholesky factor ``A + jitter·I = L Lᵀ`` of a symmetric positive definite matrix.
@@ -53,10 +58,10 @@ def cholesky(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Factor:
     """
     _refuse_infinite(matrix, name)
     scale = float(matrix.detach().diagonal().mean())
-    identity = torch.eye(len(matrix), dtype=matrix.dtype, device=matrix.device)
+    unit = identity(len(matrix), matrix)
     for relative in _JITTERS:
         jitter = relative * scale
-        raised = matrix + jitter * identity if jitter else matrix
+        raised = matrix + jitter * unit if jitter else matrix
         lower, failed = _factored(raised)
         if not bool(failed):
             return Factor(lower, jitter)
@@ -168,7 +173,7 @@ def contrasts(design: Float[Tensor, "n q"], name: str = "covariates") -> Float[T
     """
     rows, columns = design.shape
     if columns == 0:
-        return torch.eye(rows, dtype=design.dtype, device=design.device)
+        return identity(rows, design)
     scaled = design / design.norm(dim=0).clamp_min(1e-300)
     basis, triangle = torch.linalg.qr(scaled, mode="complete")
     if columns >= rows or float(triangle.diagonal().abs().min()) < 1e-10:

@@ -81,7 +81,7 @@ def _features(squares: Tensor, width: float) -> Tensor:
 
 def _solve(bags: Float[Tensor, "n c"], targets: Float[Tensor, "m c"], ridge: float) -> Float[Tensor, " c"]:
     moment = bags.T @ bags / len(bags)
-    identity = torch.eye(len(moment), dtype=moment.dtype, device=moment.device)
+    identity = linalg.identity(len(moment), moment)
     factor = linalg.cholesky_exact(moment + ridge * identity, "moments of the mediators")
     return factor.solve(targets.mean(0)[:, None])[:, 0]
 

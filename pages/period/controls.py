@@ -159,7 +159,7 @@ def downscaled(choice: Choice) -> Shown:
     series = read_series(source, spec, fields_of, times)
     settings = DownscaleSettings(model="area_to_point_gp")
     if choice.archive:
-        predictors = read_predictors(source, spec, fields_of, times, choice.predictors)
+        predictors = read_predictors(source, spec, fields_of, times, choice.predictors, series)
         training = read_training(series, fields, [f"#0/#{choice.first - 1}"], predictors)
         result, notes, known = downscale_with_archive(series, training, settings), training.notes, len(training)
     else:

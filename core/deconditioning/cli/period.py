@@ -154,7 +154,7 @@ def _training(
     from deconditioning.period.archive.predictors import read_predictors
     from deconditioning.period.archive.training import read_training
 
-    predictors = read_predictors(source, spec, opened.__getitem__, options.times, options.predictors or ())
+    predictors = read_predictors(source, spec, opened.__getitem__, options.times, options.predictors or (), series)
     training = read_training(series, _archive(options.archive), options.period or (), predictors)
     if not options.quiet:
         for note in training.notes:

@@ -126,7 +126,7 @@ def fit_bdr(
     )  # fmt: skip
     mean, covariance, noises = chain.run(spec.noise, noise_prior, draws, burn_in, np.random.default_rng(seed), check)
     size = basis.shape[1]
-    free = torch.eye(len(basis), dtype=basis.dtype, device=basis.device) - basis @ basis.T
+    free = linalg.identity(len(basis), basis) - basis @ basis.T
     whole = free + basis @ basis.new_tensor(covariance[:size, :size]) @ basis.T
     return BdrPosterior(
         spec, sums, outcomes, basis @ basis.new_tensor(mean[:size]), whole, basis.new_tensor(mean[size:]), noises

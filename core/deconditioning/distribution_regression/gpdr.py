@@ -167,13 +167,13 @@ def fit(
     result = sums.gram(spec.kernel) if gram is None else gram
     design = design_matrix(covariates, spec.intercept)
     basis = linalg.contrasts(design)
-    identity = torch.eye(basis.shape[1], dtype=basis.dtype, device=basis.device)
+    identity = linalg.identity(basis.shape[1], basis)
     conditioning = condition(result, basis, spec.noise * identity, basis.T @ outcomes)
-    full = torch.eye(len(result), dtype=result.dtype, device=result.device)
+    full = linalg.identity(len(result), result)
     factor = linalg.cholesky_exact(result + spec.noise * full, "covariance of the outcomes")
     half = factor.half_solve(design)
     precision = linalg.cholesky_exact(half.T @ half, "precision of the slopes") if design.shape[1] else None
-    small = torch.eye(design.shape[1], dtype=result.dtype, device=result.device)
+    small = linalg.identity(design.shape[1], result)
     covariance = small if precision is None else precision.solve(small)
     slopes = covariance @ (half.T @ factor.half_solve(outcomes))
     dual = factor.solve(outcomes - design @ slopes)

@@ -89,7 +89,7 @@ class LandmarkSums:
     def root(self, kernel: KernelSpec) -> Float[Tensor, "r k"]:
         """A root of A: of the pseudo-inverse of K_uu, or the identity over the kernel's standard deviation."""
         if self._name == "weights":
-            identity = torch.eye(len(self.landmarks), dtype=self.landmarks.dtype, device=self.landmarks.device)
+            identity = linalg.identity(len(self.landmarks), self.landmarks)
             return identity / kernel.variance**0.5
         values, vectors = linalg.eigen(self.base.prior(kernel, self.landmarks, self.landmarks), "landmarks' kernel")
         positive = values > _CUT * values[0]

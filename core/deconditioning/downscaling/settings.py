@@ -36,7 +36,8 @@ def _families() -> Mapping[str, str]:
     return {name: family.title for name, family in FAMILIES.items()}
 
 
-_FAMILIES = Lazily(_families)
+#: Kernel families by name, with their titles.
+KERNEL_FAMILIES = Lazily(_families)
 _USUAL = Start()
 
 
@@ -50,12 +51,12 @@ class KernelSettings(Settings):
         "partial_cmp, regression_kriging, shrinkage_cmp, uncertain_cmp, cmp, bag_gp, task_transformed_gp, "
         "variational_cmp, variational_shrinkage_cmp, vbagg, centroid_gp, variational_gp",
     )  # fmt: skip
-    kernel = OrNone(OrDict(Named("Kernel of the covariates", "rbf", options=_FAMILIES, widget="menu", address="fam",
-                                 about="family of the kernel on covariates")), "rbf")  # fmt: skip
-    mediator_kernel = OrNone(OrDict(Named("Kernel of the mediators", "rbf", options=_FAMILIES, address=None,
+    kernel = OrNone(OrDict(Named("Kernel of the covariates", "rbf", options=KERNEL_FAMILIES, widget="menu",
+                                 address="fam", about="family of the kernel on covariates")), "rbf")  # fmt: skip
+    mediator_kernel = OrNone(OrDict(Named("Kernel of the mediators", "rbf", options=KERNEL_FAMILIES, address=None,
                                           about="family of the kernel on mediators")), "rbf")  # fmt: skip
     spatial = OrNone(
-        Named("Kernel of the coordinates", _USUAL.spatial, options=_FAMILIES, widget="menu", address="place",
+        Named("Kernel of the coordinates", _USUAL.spatial, options=KERNEL_FAMILIES, widget="menu", address="place",
               about="family of the kernel on coordinates"),
         f"{TREND.spatial} for {_IN_SPACE}; {ROUGH.spatial} for bag_gp of matched cells; else {_USUAL.spatial}",
     )  # fmt: skip

@@ -87,7 +87,9 @@ class KernelBayes:
 
     @cached_property
     def _factor(self) -> linalg.Factor:
-        return linalg.cholesky_exact(self.gram + self._ridge * _eye(self.gram), "kernel matrix of the states")
+        return linalg.cholesky_exact(
+            self.gram + self._ridge * linalg.identity(self.gram.shape[1], self.gram), "kernel matrix of the states"
+        )
 
     @cached_property
     def _low_rank_ridge(self) -> RidgeInverse:
@@ -137,7 +139,7 @@ class KernelBayes:
         """
         weights = self.prior_weights(prior)
         joint = self.observation_gram * weights
-        system = joint @ joint + self.second_regularisation * _eye(joint)
+        system = joint @ joint + self.second_regularisation * linalg.identity(joint.shape[1], joint)
         right = joint @ self.near(observation)
         inverse = linalg.solve_general(system, right[:, None], "squared evidence")[0][:, 0]
         with torch.no_grad():
@@ -147,7 +149,9 @@ class KernelBayes:
     @cached_property
     def _observation_factor(self) -> linalg.Factor:
         gram = self.observation_gram
-        return linalg.cholesky_exact(gram + self._ridge * _eye(gram), "kernel matrix of the observations")
+        return linalg.cholesky_exact(
+            gram + self._ridge * linalg.identity(gram.shape[1], gram), "kernel matrix of the observations"
+        )
 
     def conditional_weights(self, near: Float[Tensor, "n *k"]) -> Float[Tensor, "n *k"]:
         """``(G_Y + nεI)⁻¹ k_Y(y)``: the conditional kernel mean on the training X, whose prior is that of the pairs.
@@ -166,7 +170,7 @@ def update_by_gram(
 ) -> Float[Tensor, "n k"]:
     """Form (b) of the rule, ``ΛG_Y((ΛG_Y)² + δI)⁻¹Λ k_Y(y)`` with ``Λ = diag(weights)``, for k observations."""
     joint = weights[:, None] * gram
-    system = joint @ joint + delta * _eye(joint)
+    system = joint @ joint + delta * linalg.identity(joint.shape[1], joint)
     return joint @ linalg.solve_general(system, weights[:, None] * near, "squared evidence")[0]
 
 
@@ -179,7 +183,7 @@ def update_by_factor(
     Solves one symmetric r×r system per prior. Raises ``InputError`` if it is singular at this δ.
     """
     inner = (root.T[None] * weights[:, None, :]) @ root
-    system = inner @ inner + delta * _eye(root)
+    system = inner @ inner + delta * linalg.identity(root.shape[1], root)
     right = (weights[:, None, :] * near) @ root
     solved = linalg.solve_positive_batch(system, right.transpose(1, 2), "squared evidence")
     return weights[:, None, :] * (solved.transpose(1, 2) @ root.T)
@@ -234,7 +238,3 @@ def rule_of_pairs(
     delta = 2 * epsilon if second_regularisation is None else second_regularisation
     kernels = median_kernel(inputs, scale), median_kernel(observations, scale)
     return KernelBayes(inputs, observations, *kernels, epsilon, delta, tolerance)
-
-
-def _eye(like: Tensor) -> Tensor:
-    return torch.eye(like.shape[1], dtype=like.dtype, device=like.device)

@@ -49,7 +49,7 @@ def shrinkage_weights(grams: MediatorGrams, regularisation: float | Tensor) -> F
     if grams.importance is not None:
         return _weighted(grams, *_ridge(grams.sizes, regularisation, False, grams.importance))
     total = len(grams.sizes) * regularisation
-    identity = torch.eye(len(grams.sizes), dtype=grams.within.dtype, device=grams.within.device)
+    identity = linalg.identity(len(grams.sizes), grams.within)
     factor = linalg.cholesky(grams.within + total * identity, "mediator kernel matrix")
     _refuse_silent_jitter(factor, total)
     return factor.solve(grams.across)
@@ -57,7 +57,7 @@ def shrinkage_weights(grams: MediatorGrams, regularisation: float | Tensor) -> F
 
 def _weighted(grams: MediatorGrams, root: Float[Tensor, " B"], total: Tensor | float) -> Float[Tensor, "B M"]:
     """``W = diag(a) (diag(a) L diag(a) + tI)⁻¹ diag(a) L̃`` with ``root`` a and ``total`` t."""
-    identity = torch.eye(len(root), dtype=root.dtype, device=root.device)
+    identity = linalg.identity(len(root), root)
     factor = linalg.cholesky(root[:, None] * grams.within * root + total * identity, "mediator kernel matrix")
     _refuse_silent_jitter(factor, total)
     return root[:, None] * factor.solve(root[:, None] * grams.across)
@@ -105,7 +105,7 @@ def streamed_weights(
     """The weights of ``replicated_weights`` or ``shrinkage_weights`` in chunks: ``Φᵀ = F⁻¹ diag(a) L̃``,
     ``Y = diag(a) F⁻ᵀ`` with ``F Fᵀ = diag(a) L diag(a) + tI``."""
     root, total = _ridge(sizes, regularisation, replicated, importance)
-    identity = torch.eye(len(root), dtype=root.dtype, device=root.device)
+    identity = linalg.identity(len(root), root)
     gram = root[:, None] * evaluate(kernel, mediators, mediators) * root
     factor = linalg.cholesky(gram + total * identity, "mediator kernel matrix")
     _refuse_silent_jitter(factor, total)
@@ -135,7 +135,7 @@ def nystrom_weights(
     root, total = _ridge(sizes, regularisation, replicated, importance)
     low_rank = incomplete_cholesky(kernel, mediators, tolerance, most)
     scaled = root[:, None] * low_rank.factor
-    identity = torch.eye(low_rank.rank, dtype=root.dtype, device=root.device)
+    identity = linalg.identity(low_rank.rank, root)
     inner = linalg.cholesky(scaled.T @ scaled + total * identity, "mediator kernel matrix")
     _refuse_silent_jitter(inner, total)
     left = root[:, None] * inner.solve(scaled.T).T

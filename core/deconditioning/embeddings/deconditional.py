@@ -5,7 +5,6 @@ operator D with ``D C ψ(y) ≈ ψ(y)``). Source: Chau et al. 2021, §4, eq. 11-
 """
 
 import gpytorch
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -143,7 +142,7 @@ def reconstruction_risk(
     deconditional: Float[Tensor, "q p"], operator: Float[Tensor, "p q"], second_moment: Float[Tensor, "q q"]
 ) -> Float[Tensor, ""]:
     """``E ‖ψ(Y) − D C ψ(Y)‖² = tr[(I − DC) E[ψψᵀ] (I − DC)ᵀ]`` (Chau et al. 2021, §4)."""
-    identity = torch.eye(len(second_moment), dtype=second_moment.dtype, device=second_moment.device)
+    identity = linalg.identity(len(second_moment), second_moment)
     missed = identity - deconditional @ operator
     return (missed @ second_moment * missed).sum()
 
@@ -160,10 +159,10 @@ def bayes_gap(
     count = len(inputs)
     there = _ridge(inputs, count * second_regularisation, "kernel matrix of the inputs").solve(inputs)
     back = _ridge(within, count * regularisation, "mediator kernel matrix").solve(within @ there)
-    missed = back - torch.eye(count, dtype=inputs.dtype, device=inputs.device)
+    missed = back - linalg.identity(count, inputs)
     return float(((inputs @ missed) * (missed @ inputs)).sum().clamp_min(0).sqrt() / inputs.norm())
 
 
 def _ridge(matrix: Tensor, regularisation: float, name: str) -> linalg.Factor:
-    identity = torch.eye(len(matrix), dtype=matrix.dtype, device=matrix.device)
+    identity = linalg.identity(len(matrix), matrix)
     return linalg.cholesky_exact(matrix + regularisation * identity, name)

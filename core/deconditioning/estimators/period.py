@@ -35,7 +35,7 @@ def of_times(
         result = downscale_series(series, settings)
     else:
         others = read_predictors(
-            request.source, request.spec, request.fields.__getitem__, _words(times), _words(predictors)
+            request.source, request.spec, request.fields.__getitem__, _words(times), _words(predictors), series
         )
         training = read_training(series, fields_of(archive, "archive"), _words(period or ()), others)
         result = downscale_with_archive(series, training, settings)

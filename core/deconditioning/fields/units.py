@@ -157,3 +157,8 @@ def convert(values: np.ndarray, have: str, want: str, name: str) -> tuple[np.nda
     raise InputError(
         f"`{name}` has units {have!r} in one file and {want!r} in the other, {why}: give it in the same units in both."
     )
+
+
+def convert_errors(values: np.ndarray, have: str, want: str, name: str) -> np.ndarray:
+    """Standard deviations in the wanted unit, which an offset of scales such as °C does not change; as `convert`."""
+    return convert(values, have, want, name)[0] - convert(np.zeros(1), have, want, name)[0]

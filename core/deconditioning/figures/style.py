@@ -66,6 +66,11 @@ def rimmed_frame(x0: float, x1: float, y0: float, y1: float, **more: Any) -> lis
     return [both | wide | more, both | thin]
 
 
+def upright(at: float, line: dict[str, Any]) -> dict[str, Any]:
+    """An upright line over the whole height of a picture."""
+    return {"type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1, "line": line}
+
+
 def axis(title: str = "", dark: bool = False, **more: Any) -> dict[str, Any]:
     """A quiet axis: faint grid, no box, its title with units."""
     line = _FAINT[dark]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from deconditioning.figures.colours import SERIES, hue, series_colour
-from deconditioning.figures.style import Figure, axis, compact, hover_numbers, layout, literal
+from deconditioning.figures.style import Figure, axis, compact, hover_numbers, layout, literal, upright
 from deconditioning.figures.trace_lines import BEST
 from deconditioning.wording import hyperparameter_names, number
 
@@ -78,7 +78,7 @@ def _boundaries(step: Sequence[float], series: Mapping[str, Sequence[float | Non
 
 def _divider(at: float, dark: bool) -> dict[str, Any]:
     ink = {"dash": "dot", "width": 1, "color": hue("grey", dark)}
-    return {"type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1, "line": ink}
+    return upright(at, ink)
 
 
 def objective_trace(

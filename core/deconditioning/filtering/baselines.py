@@ -1,6 +1,7 @@
 """Filters that use the system's equations: extended and unscented Kalman (filterpy), bootstrap particle filter."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +20,11 @@ class Baseline:
     parameters: str
 
 
-def _start(system: RotationSystem, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and covariance after the first observation, from a flat prior."""
-    return first.copy(), max(system.observation_noise, 1e-6) ** 2 * np.eye(2)
+def _start(kalman: Any, system: RotationSystem, first: np.ndarray) -> None:
+    """The filter with both noises, and mean and covariance after the first observation, from a flat prior."""
+    kalman.Q = system.state_noise**2 * np.eye(2)
+    kalman.R = max(system.observation_noise, 1e-6) ** 2 * np.eye(2)
+    kalman.x, kalman.P = first.copy(), kalman.R.copy()
 
 
 def extended_kalman(system: RotationSystem, observations: np.ndarray) -> Baseline:
@@ -29,9 +32,7 @@ def extended_kalman(system: RotationSystem, observations: np.ndarray) -> Baselin
     from filterpy.kalman import ExtendedKalmanFilter
 
     kalman = ExtendedKalmanFilter(dim_x=2, dim_z=2)
-    kalman.x, kalman.P = _start(system, observations[0])
-    kalman.Q = system.state_noise**2 * np.eye(2)
-    kalman.R = max(system.observation_noise, 1e-6) ** 2 * np.eye(2)
+    _start(kalman, system, observations[0])
     means = [kalman.x]
     for y in observations[1:]:
         jacobian = system.jacobian(kalman.x)
@@ -50,9 +51,7 @@ def unscented_kalman(system: RotationSystem, observations: np.ndarray) -> Baseli
     kalman = UnscentedKalmanFilter(
         dim_x=2, dim_z=2, dt=1.0, hx=lambda x: x, fx=lambda x, dt: system.transition(x), points=points
     )
-    kalman.x, kalman.P = _start(system, observations[0])
-    kalman.Q = system.state_noise**2 * np.eye(2)
-    kalman.R = max(system.observation_noise, 1e-6) ** 2 * np.eye(2)
+    _start(kalman, system, observations[0])
     means = [kalman.x.copy()]
     for y in observations[1:]:
         kalman.predict()

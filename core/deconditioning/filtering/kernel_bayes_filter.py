@@ -171,7 +171,9 @@ class KernelBayesFilter:
     def _observation_ridge(self) -> RidgeInverse | linalg.Factor:
         if self.iterative:
             gram = self._observation_gram
-            return linalg.cholesky_exact(gram + self._ridge * _eye(gram), "kernel matrix of the observations")
+            return linalg.cholesky_exact(
+                gram + self._ridge * linalg.identity(gram.shape[1], gram), "kernel matrix of the observations"
+            )
         return RidgeInverse(self._observation_root, self._ridge, "kernel matrix of the observations")
 
     @cached_property
@@ -339,7 +341,3 @@ def _chosen(which: Tensor, one: FilterState, other: FilterState) -> FilterState:
     """For each series one state or the other."""
     pairs = ((getattr(one, name), getattr(other, name)) for name in ("weights", "mass", "lost", "far"))
     return FilterState(*(torch.where(which[:, None] if a.ndim > 1 else which, a, b) for a, b in pairs))
-
-
-def _eye(like: Tensor) -> Tensor:
-    return torch.eye(like.shape[1], dtype=like.dtype, device=like.device)

@@ -74,6 +74,6 @@ def _coefficients(diagonal: list[Tensor], sizes: list[Tensor], regularisation: f
     if len(diagonal) > 1:
         off_diagonal = torch.stack(sizes[1:]).double()
         inner = inner + torch.diag(off_diagonal, 1) + torch.diag(off_diagonal, -1)
-    identity = torch.eye(len(inner), dtype=inner.dtype, device=inner.device)
+    identity = linalg.identity(len(inner), inner)
     factor = linalg.cholesky_exact(inner @ inner + regularisation * identity, "squared evidence")
     return (sizes[0] * factor.solve(inner[0])).to(sizes[0].dtype)

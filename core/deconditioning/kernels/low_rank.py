@@ -92,7 +92,7 @@ class RidgeInverse:
     @cached_property
     def inner(self) -> linalg.Factor:
         """Factor of ``CᵀC + aI`` (r, r)."""
-        identity = torch.eye(self.root.shape[1], dtype=self.root.dtype, device=self.root.device)
+        identity = linalg.identity(self.root.shape[1], self.root)
         return linalg.cholesky_exact(self.root.T @ self.root + self.amount * identity, self.name)
 
     def solve(self, values: Float[Tensor, "n *k"]) -> Float[Tensor, "n *k"]:

@@ -183,7 +183,7 @@ def cme(data: Evidence, settings: Settings) -> KernelMean:
     root = data.weights.sqrt()
     with torch.no_grad():
         gram, near = evaluate(k, data.x, data.x), evaluate(k, data.x, data.y[None])[:, 0]
-    ridge = len(root) * settings.regularisation * torch.eye(len(root), dtype=gram.dtype, device=gram.device)
+    ridge = len(root) * settings.regularisation * linalg.identity(len(root), gram)
     factor = linalg.cholesky_exact(root[:, None] * gram * root + ridge, "kernel matrix of the summaries")
     return KernelMean(data.u, root * factor.solve(root * near), ell)
 
@@ -208,7 +208,7 @@ def kelfi(data: Evidence, settings: Settings) -> KernelMean:
     kappa = torch.exp(-0.5 * (square - square.min()) / settings.epsilon**2)
     with torch.no_grad():
         gram, across = evaluate(ell, data.u, data.u), evaluate(ell, data.prior, data.u)
-    ridge = len(gram) * settings.regularisation * torch.eye(len(gram), dtype=gram.dtype, device=gram.device)
+    ridge = len(gram) * settings.regularisation * linalg.identity(len(gram), gram)
     likelihood = across @ linalg.cholesky_exact(gram + ridge, "kernel matrix of the parameters").solve(kappa)
     total = likelihood.sum()
     if not total > 0:

@@ -79,7 +79,7 @@ def observation_noise(
 
     Source: Chau et al. 2021, App. E.2.
     """
-    identity = torch.eye(weights.shape[1], dtype=weights.dtype, device=weights.device)
+    identity = linalg.identity(weights.shape[1], weights)
     return noise * identity + point_noise * (weights.T * contamination) @ weights
 
 
@@ -126,7 +126,7 @@ def condition(
     root, signs = factor.half_solve(weights.T).T, None
     if carried is not None:
         halved = factor.half_solve(factor.half_solve(carried).T)
-        projected = torch.eye(len(residual), dtype=root.dtype, device=root.device) - 0.5 * (halved + halved.T)
+        projected = linalg.identity(len(residual), root) - 0.5 * (halved + halved.T)
         values, vectors = linalg.eigen(projected, "covariance of the pseudo-targets")
         root, signs = root @ (vectors * values.abs().sqrt()), torch.sign(values)
     evidence = linalg.log_normal_density(residual, factor)

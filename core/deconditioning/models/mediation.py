@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from deconditioning import linalg
 from deconditioning.embeddings.conditional_mean import MediatorGrams, replicated_weights, shrinkage_weights
 from deconditioning.errors import InputError
 
@@ -34,13 +35,13 @@ def identity_weights(grams: MediatorGrams, regularisation: float | Tensor) -> Fl
             f"There are {grams.across.shape[0]} bags and {grams.across.shape[1]} targets: this model needs one target "
             "per bag. Use direct matching or a model with mediators."
         )
-    return torch.eye(len(grams.sizes), dtype=grams.sizes.dtype, device=grams.sizes.device)
+    return linalg.identity(len(grams.sizes), grams.sizes)
 
 
 def partial_weights(grams: MediatorGrams, regularisation: float | Tensor) -> Float[Tensor, "n M"]:
     """``shrinkage_weights`` for the bags above the identity for the targets' own footprints."""
     mediated = shrinkage_weights(grams, regularisation)
-    return torch.cat([mediated, torch.eye(mediated.shape[1], dtype=mediated.dtype, device=mediated.device)])
+    return torch.cat([mediated, linalg.identity(mediated.shape[1], mediated)])
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def leave_one_bag_out(
     Shapes: ``bag_gram`` K̄ (B, B), ``smoother`` H (B, B). Source: the leave-one-out identity of ridge regression,
     applied to the two-stage regression of Chau et al. 2021, §4.
     """
-    residual = torch.eye(len(smoother), dtype=smoother.dtype, device=smoother.device) - smoother
+    residual = linalg.identity(len(smoother), smoother) - smoother
     squares = ((residual @ bag_gram) * residual).sum(1) / residual.diagonal().square()
     if sizes is None:
         return squares.mean()

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import torch
 
+from deconditioning import linalg
 from deconditioning.errors import Check, never
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models.centroids import singletons
@@ -38,7 +39,7 @@ def with_pseudo_targets(
         targets = g.mean(data.mediators)
         covariance = None
         if len(targets) <= DENSE_LIMIT:
-            noise = fitted.noise * torch.eye(len(targets), dtype=targets.dtype, device=targets.device)
+            noise = fitted.noise * linalg.identity(len(targets), targets)
             covariance = g.covariance(data.mediators) + noise
     return replace(
         data, query_mediators=data.mediators, targets=targets, covariance=covariance, footprints=None, errors=None

@@ -57,7 +57,7 @@ def reduced_posterior(
     ``z̃ᵀ(AᵀKA + σ²I)⁻¹z̃ = (z̃ᵀz̃ − (Az̃)ᵀ K α)/σ²``. Raises ``InputError`` where σ² = 0 makes the matrix singular.
     """
     size = len(gram)
-    identity = torch.eye(size, dtype=gram.dtype, device=gram.device)
+    identity = linalg.identity(size, gram)
     solved, log_determinant = linalg.solve_general(
         moments.second @ gram + noise * identity,
         torch.cat([moments.cross[:, None], moments.second], dim=1),
@@ -99,9 +99,11 @@ class WeightSpace:
 
     def transformation(self) -> tuple[Float[Tensor, "n m"], Float[Tensor, "m m"]]:
         """``A = Ψᵀ(ΨΨᵀ + ridge I)⁻¹Ψ̃`` and Σ (``ridge = σ²/β²``, or nλ)."""
-        moment = self.mediators.T @ self.mediators + self._ridge * _eye(self.mediators.shape[1], self.mediators)
+        moment = self.mediators.T @ self.mediators + self._ridge * linalg.identity(
+            self.mediators.shape[1], self.mediators
+        )
         solved = linalg.cholesky(moment, "mediator features").solve(self.query.T)
-        sigma = self.noise * _eye(len(self.targets), self.query)
+        sigma = self.noise * linalg.identity(len(self.targets), self.query)
         if self.full:
             unknown = self._ridge * self.mediator_variance * self.query @ solved
             sigma = sigma + 0.5 * (unknown + unknown.T)
@@ -110,10 +112,12 @@ class WeightSpace:
     def weights(self) -> tuple[Float[Tensor, " p"], Float[Tensor, "p p"]]:
         """Posterior mean and covariance of w: ``C = [ΦAΣ⁻¹AᵀΦᵀ + I/γ²]⁻¹``, ``C ΦAΣ⁻¹z̃``."""
         factor, projected = self._projected()
-        precision = projected.T @ factor.solve(projected) + _eye(projected.shape[1], projected) / self.input_variance
+        precision = (
+            projected.T @ factor.solve(projected) + linalg.identity(projected.shape[1], projected) / self.input_variance
+        )
         inverse = linalg.cholesky(precision, "precision of the weights")
         mean = inverse.solve(projected.T @ factor.solve(self.targets))
-        return mean, inverse.solve(_eye(len(mean), mean))
+        return mean, inverse.solve(linalg.identity(len(mean), mean))
 
     def _projected(self) -> tuple[linalg.Factor, Tensor]:
         transformation, sigma = self.transformation()
@@ -124,14 +128,10 @@ class WeightSpace:
         factor, projected = self._projected()
         white = factor.half_solve(projected)
         inner = linalg.cholesky(
-            white.T @ white * self.input_variance + _eye(white.shape[1], white), "precision of the weights"
+            white.T @ white * self.input_variance + linalg.identity(white.shape[1], white), "precision of the weights"
         )
         residual = factor.half_solve(self.targets)
         explained = inner.half_solve(white.T @ residual).square().sum() * self.input_variance
         fit = residual.square().sum() - explained
         determinant = factor.log_determinant() + inner.log_determinant()
         return -0.5 * (fit + determinant + len(residual) * linalg.LOG_TWO_PI)
-
-
-def _eye(size: int, like: Tensor) -> Tensor:
-    return torch.eye(size, dtype=like.dtype, device=like.device)

@@ -37,10 +37,14 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class SeriesFile:
-    """All times of the target's file: their ``labels``, and what reads the ``coarse`` values (cells,) at an index."""
+    """All times of the target's file: their ``labels``, and what reads the ``coarse`` values (cells,) at an index.
+
+    ``numbered`` is the problem whose values are the numbers of the file's pixels: which of them a cell has.
+    """
 
     labels: tuple[str, ...]
     coarse: Callable[[int], np.ndarray]
+    numbered: DownscalingProblem
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,11 +126,14 @@ class Series:
         )
 
 
-def read_series(source: Source, spec: DownscalingSpec, opener: _Opener, words: Sequence[str]) -> Series:
+def read_series(
+    source: Source, spec: DownscalingSpec, opener: _Opener, words: Sequence[str], like: Series | None = None
+) -> Series:
     """The series of the times that ``words`` mean (`chosen_times`) of a source's target; others are not read.
 
     One file: cells are means of its target over blocks, which stays as truth. Two files: cells are those of the coarse
     file. Sums over cells are divided by their areas, as at one time. Times without any value are left out, with a note.
+    ``like`` is the series of another variable of the same file, whose cells are the same and are not made again.
     Raises ``InputError`` as `make_problem` does, if the target has no times, and for errors of cells, regions and
     stations, which are of one time.
     """
@@ -138,10 +145,13 @@ def read_series(source: Source, spec: DownscalingSpec, opener: _Opener, words: S
     shape = owner.grid.shape
     per_area = as_density(owner, spec, np.ones(shape), owner.grid)[0]
     read = _Reader(owner, spec.target, dim, {**spec.select, **spec.coarse_select}, per_area)
-    numbered = np.arange(np.prod(shape), dtype=float).reshape(shape)
-    numbered_problem = _problem_of(source, spec, opener, dim, numbered, are_sums=False)
-    cells = _cell_reader(numbered_problem)
-    coarse, mean, partly = _all_cells(read, cells, requested, numbered_problem)
+    if like is None:
+        numbers = np.arange(np.prod(shape), dtype=float).reshape(shape)
+        numbered = _problem_of(source, spec, opener, dim, numbers, are_sums=False)
+    else:
+        numbered = like.file.numbered
+    cells = _cell_reader(numbered)
+    coarse, mean, partly = _all_cells(read, cells, requested, numbered)
     problem = _problem_of(source, spec, opener, dim, mean)
     observed = coarse[:, problem.target_cell]
     there = np.flatnonzero(np.isfinite(observed).any(axis=1))
@@ -150,8 +160,8 @@ def read_series(source: Source, spec: DownscalingSpec, opener: _Opener, words: S
     series = Series(
         replace(problem, target_scale=Scale(0.0, scale)), dim, tuple(labels[n] for n in chosen),
         tuple(read.date(n) for n in chosen), coarse[there], level,
-        None if numbered_problem.truth is None else _truth(numbered_problem.truth, read, chosen),
-        SeriesFile(labels, lambda index: cells(read(index))),
+        None if numbered.truth is None else _truth(numbered.truth, read, chosen),
+        SeriesFile(labels, lambda index: cells(read(index)), numbered),
         notes=_notes(labels, requested, chosen, partly),
     )  # fmt: skip
     varying = varying_problems(source, spec, opener, dim, series.labels)

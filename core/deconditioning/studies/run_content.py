@@ -3,7 +3,6 @@
 The engine sees to it that a run's files hold JSON objects; what is in them is known here, a task at a time.
 """
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import fields, replace
@@ -13,6 +12,7 @@ from deconditioning.engine.compare import run_sentences
 from deconditioning.engine.records import Run
 from deconditioning.errors import InputError
 from deconditioning.models.spec import ModelSpec
+from deconditioning.sweeps import is_finite
 
 if TYPE_CHECKING:
     from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
@@ -80,7 +80,7 @@ def hyperparameters(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for row in rows:
         values = row.get("hyperparameters")
         if isinstance(values, Mapping):
-            plain = {name: float(value) for name, value in values.items() if _is_number(value)}
+            plain = {name: float(value) for name, value in values.items() if is_finite(value)}
             result.append({**row, "hyperparameters": plain})
     return result
 
@@ -114,22 +114,18 @@ def _is_parsed(parser: _Parser, data: Any) -> bool:
     return True
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
 def _is_fit(row: Any, group: str) -> bool:
-    if not isinstance(row, dict) or not isinstance(row.get(group), str) or not _is_number(row.get("seed")):
+    if not isinstance(row, dict) or not isinstance(row.get(group), str) or not is_finite(row.get("seed")):
         return False
     seconds = row.get("seconds")
-    timed = seconds is None or (isinstance(seconds, dict) and _is_number(seconds.get("cpu")))
+    timed = seconds is None or (isinstance(seconds, dict) and is_finite(seconds.get("cpu")))
     more = row.get("more", {None: row.get("scores")})
     scored = isinstance(more, dict) and all(_are_scores(scores) for scores in more.values())
     return timed and scored and ("more" in row or isinstance(row.get("model"), str))
 
 
 def _are_scores(scores: Any) -> bool:
-    return isinstance(scores, dict) and all(value is None or _is_number(value) for value in scores.values())
+    return isinstance(scores, dict) and all(value is None or is_finite(value) for value in scores.values())
 
 
 def _downscaling(settings: dict[str, Any]) -> None:

@@ -1,6 +1,6 @@
 """Controls of the files beside the fields: regions that are the target, stations that are targets or truth."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from deconditioning.downscaling.stations.opening import (
     joins_of,
     values_of_regions,
 )
-from deconditioning.engine.visitors.uploads import stored_of_kind
+from deconditioning.engine.visitors.uploads import UPLOAD, stored_of_kind
 from deconditioning.errors import InputError
 from pages.kit.controls import widgets
 from pages.kit.controls.variable_choice import begin, pick
@@ -33,7 +33,10 @@ _ABOUT_FOOTPRINTS = (
     "stations, which measure one pixel."
 )
 NONE, _BY_NAME, _OF_MAP = "(none)", "(named like the target)", "(that of the map)"
-AUTO_NAMES = {_BY_NAME: "the one named like the target, or 'value'", _OF_MAP: "that of the map"}
+_AUTO_NAMES = {_BY_NAME: "the one named like the target, or 'value'", _OF_MAP: "that of the map"}
+#: Draws a list and returns what is chosen in it: its label, its name in a source, the options, the first of them, what
+#: they are called, and the keys of the files on which they depend.
+Select = Callable[[str, str, list[str], str, Mapping[str, str], Sequence[str]], str]
 
 
 def uploaded(kind: str) -> dict[str, str]:
@@ -41,36 +44,23 @@ def uploaded(kind: str) -> dict[str, str]:
     return listed(partial(stored_of_kind, kind), *(KEYS[name] for name in ("regions", "table", "stations", "scored")))
 
 
-def tables_for(regions: str) -> dict[str, str]:
-    """Key → file name of the visitor's tables that may give regions their values: those without positions, and all
-    where the regions have no values of their own."""
-    tables = uploaded(REGION_TABLES)
-    try:
-        attributes({"regions": regions})
-    except InputError:
-        return tables | uploaded(STATIONS)
-    return tables
-
-
 def choose(key: str) -> dict[str, str]:
     """The files beside the fields of a key, by their names in a source; controls only where there are some."""
     stations_of_set, regions_of_set = (_of_data_set(key, titles()) for titles in (station_titles, region_titles))
-    stations = {**stations_of_set, **{each: f"Upload: {name}" for each, name in uploaded(STATIONS).items()}}
+    stations = {**stations_of_set, **uploaded(STATIONS)}
     result: dict[str, str] = {}
-    if regions := {**regions_of_set, **{each: f"Upload: {name}" for each, name in uploaded(REGIONS).items()}}:
-        result |= _file("Target from regions", "regions", regions, next(iter(regions_of_set), NONE))
+    if regions := {**regions_of_set, **uploaded(REGIONS)}:
+        result |= file_of(_pick, "Target from regions", "regions", regions, regions_of_set)
     if result.get("regions"):
-        result |= _table(result["regions"])
+        result |= table_of_regions(_pick, result["regions"])
         usual = region_units(result["regions"])
         begin(KEYS["units"], usual)
         units = widgets.text_input("Units of the regions' values", usual, key=KEYS["units"], placeholder="K, mm …")
         result["units"] = units.strip()[:60]
     if stations:
-        result |= _file("Stations as targets", "stations", stations, f"{key}/seen")
-        result |= _file("Stations that only score the map", "scored", stations, f"{key}/scored")
-    for label, name, options in choices_in([result[name] for name in ("stations", "scored") if result.get(name)]):
-        chosen = pick(label, KEYS[name], options, options[0], AUTO_NAMES)
-        result |= {} if chosen in AUTO_NAMES else {name: chosen}
+        result |= file_of(_pick, "Stations as targets", "stations", stations, [f"{key}/seen"])
+        result |= file_of(_pick, "Stations that only score the map", "scored", stations, [f"{key}/scored"])
+    result |= column_and_time(_pick, result)
     if result.get("stations"):
         width = widgets.text_input(
             "Footprint of the stations (km)",
@@ -87,33 +77,64 @@ def _of_data_set(key: str, titles: Mapping[str, str]) -> dict[str, str]:
     return {each: title for each, title in titles.items() if each.startswith(f"{key}/")}
 
 
-def _file(label: str, name: str, files: Mapping[str, str], default: str = NONE) -> dict[str, str]:
-    chosen = pick(label, KEYS[name], [NONE, *files], default, dict(files))
+def _pick(
+    label: str, name: str, options: list[str], first: str, titles: Mapping[str, str], of: Sequence[str] = ()
+) -> str:
+    """`Select` of the page: a list in the address."""
+    names = {key: f"Upload: {title}" if key.startswith(UPLOAD) else title for key, title in titles.items()}
+    return pick(label, KEYS[name], options, first, names)
+
+
+def file_of(
+    select: Select, label: str, name: str, files: Mapping[str, str], first: Sequence[str | None] | Mapping[str, str],
+    new: Sequence[str] = (),
+) -> dict[str, str]:  # fmt: skip
+    """A file by its name in a source, empty for none; the list starts at the first of some keys that is in it."""
+    if not files:
+        return {}
+    begin = next((key for key in first if key is not None and key in files), NONE)
+    chosen = select(label, name, [NONE, *files], begin, files, new)
     return {} if chosen == NONE else {name: chosen}
 
 
-def _table(regions: str) -> dict[str, str]:
-    """A table with the regions' values and what joins its rows to them; ``InputError`` where nothing does."""
-    tables = {each: f"Upload: {name}" for each, name in tables_for(regions).items()}
-    table = _file("Table of the regions' values", "table", tables).get("table") if tables else None
-    if not table:
+def table_of_regions(
+    select: Select, regions: str, shown: Mapping[str, Any] | None = None, new: Sequence[str] = ()
+) -> dict[str, str]:
+    """A table with the regions' values and what joins its rows to them; ``InputError`` where nothing does. The lists
+    start at the ``new`` tables, or else at what a source has that is ``shown``."""
+    tables, shown = uploaded(REGION_TABLES), shown or {}
+    try:
+        attributes({"regions": regions})
+    except InputError:  # they have no values, so any table may give them these
+        tables |= uploaded(STATIONS)
+    result = file_of(select, "Table of the regions' values", "table", tables, [*new, shown.get("table")], new)
+    if not result:
         return {}
-    names = keys_of_table(regions, table)
-    options = list(names)
-    return {"table": table, "key": pick("Rows joined to regions by", KEYS["key"], options, options[0], names)}
+    names = _keys_of_table(regions, result["table"])
+    first = shown["key"] if shown.get("key") in names else next(iter(names))
+    of = (regions, result["table"])
+    return result | {"key": select("Rows joined to regions by", "key", list(names), first, names, of)}
 
 
-def choices_in(tables: Sequence[str]) -> list[tuple[str, str, list[str]]]:
-    """What there is to choose in tables of stations by key: a label, its name in a source, and the options, of which
-    the first leaves it to the tables."""
+def column_and_time(
+    select: Select, chosen: Mapping[str, str], shown: Mapping[str, Any] | None = None
+) -> dict[str, str]:
+    """What is to choose in the tables of stations that are ``chosen``, by its name in a source: the column and the
+    time of the values. The lists start at what a source has that is ``shown``; nothing where the tables decide."""
+    tables = [chosen[name] for name in ("stations", "scored") if chosen.get(name)]
     read = [_choices(each) for each in tables]
     columns = list(dict.fromkeys(column for columns, _ in read for column in columns))
     times = sorted({time for _, times in read for time in times})
-    result = []
+    lists = []
     if len(columns) > 1:
-        result.append(("Column of the stations' values", "station_value", [_BY_NAME, *columns]))
+        lists.append(("Column of the stations' values", "station_value", [_BY_NAME, *columns]))
     if times:
-        result.append(("Time of the stations' values", "station_time", [_OF_MAP, *times]))
+        lists.append(("Time of the stations' values", "station_time", [_OF_MAP, *times]))
+    result: dict[str, str] = {}
+    for label, name, options in lists:
+        first = (shown or {}).get(name)
+        value = select(label, name, options, first if first in options else options[0], _AUTO_NAMES, tables)
+        result |= {} if value in _AUTO_NAMES else {name: value}
     return result
 
 
@@ -133,7 +154,7 @@ def _attributes(regions: str, table: str | None, key: str) -> list[str]:
 
 
 @st.cache_resource(show_spinner="Joining the table to the regions …", max_entries=8)
-def keys_of_table(regions: str, table: str) -> dict[str, str]:
+def _keys_of_table(regions: str, table: str) -> dict[str, str]:
     """What may join a table's rows to regions, best first, and what a list shows for it; ``InputError`` if nothing."""
     names = {}
     for key, (count, whole) in joins_of(regions, table).items():

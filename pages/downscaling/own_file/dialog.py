@@ -20,7 +20,7 @@ from deconditioning.engine.visitors.uploads import UPLOAD, NotStored, delete, st
 from deconditioning.errors import InputError
 from deconditioning.fields.several import keys_of
 from pages.downscaling.data import FIRST, NONE, fields_of, own_files, shown_choice, sources
-from pages.downscaling.own_file import beside, panel
+from pages.downscaling.own_file import further_files, panel
 from pages.downscaling.own_file.request import LABEL, OWN, close_dialog, is_open, open_dialog
 from pages.kit.controls.address import correct, forget_address
 from pages.kit.controls.level import at_both_levels
@@ -51,11 +51,11 @@ def _dialog() -> None:
     names = own_files()
     chosen = _files([key for key in new if key in names], names)
     try:
-        choices = beside.choose([key for key in new if key not in names])
+        choices = further_files.choose([key for key in new if key not in names])
         if chosen:
             panel.show(chosen, names, choices)
         else:
-            beside.offer(choices)
+            further_files.offer(choices)
     except InputError as error:
         refusal(error)
     if not chosen:

@@ -20,8 +20,8 @@ from deconditioning.wording import number
 from pages.downscaling.data import NONE, Choice, cell_values, fields_of, labels_of, problem_of, shown_choice
 from pages.downscaling.dimensions import AS_COVARIATES, matching_place, places, title_of
 from pages.downscaling.footprints.files import attributes, values_of
-from pages.downscaling.own_file.beside import refuse
-from pages.downscaling.own_file.request import close_dialog
+from pages.downscaling.own_file.further_files import refuse
+from pages.downscaling.own_file.request import close_dialog, pressed
 from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.layout.escaping import plain
 from pages.kit.session import Key
@@ -77,8 +77,7 @@ def show(keys: Sequence[str], names: Mapping[str, str], beside: Mapping[str, str
         block = guessed.block.value if files.apart else _block(files, guessed)
         select, coarse_select, places_shown = _places(files, target, covariates, guessed)
         error = _error(files, target) if files.apart else None
-    st.button("Downscale", type="primary", width="stretch", key="lab-own-go", on_click=_ask)
-    if st.session_state.pop(Key.OWN_FILE_ASKED, False):
+    if pressed("Downscale", "lab-own-go"):
         begin = files.shown or DownscalingSpec(target, withhold=0.0 if files.regions else guessed.withhold)
         mediators = tuple(name for name in begin.mediators if name not in (target, *covariates))
         try:
@@ -90,11 +89,6 @@ def show(keys: Sequence[str], names: Mapping[str, str], beside: Mapping[str, str
             _apply(Choice(Source.from_dict({**beside, **gridded}), spec), places_shown)
         except InputError as error:
             refuse(error, beside)
-
-
-def _ask() -> None:
-    """Callback of the button: a press outlives a run that another one interrupts before it comes to the button."""
-    st.session_state[Key.OWN_FILE_ASKED] = True
 
 
 def _tight(width: int | Literal["stretch"] = "stretch") -> DeltaGenerator:

@@ -36,3 +36,14 @@ def open_from_list() -> None:
     if st.session_state.get("data") == OWN:
         open_dialog()
         st.session_state["data"] = st.session_state.get(Key.DATA)
+
+
+def pressed(label: str, key: str) -> bool:
+    """A button of the dialog, and whether it was pressed: the press outlives a run that another one interrupts before
+    it comes to the button."""
+    st.button(label, type="primary", width="stretch", key=key, on_click=_press)
+    return bool(st.session_state.pop(Key.OWN_FILE_ASKED, False))
+
+
+def _press() -> None:
+    st.session_state[Key.OWN_FILE_ASKED] = True

@@ -14,6 +14,7 @@ from deconditioning.errors import InputError, never
 from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.gridded import Fields
 from deconditioning.kernels.tiles import evaluate
+from deconditioning.period import series as series_module
 from deconditioning.period.archive.gain import NOISE, Mixture, anomalies, gains
 from deconditioning.period.archive.joint import _draw
 from deconditioning.period.archive.left_out import Choice, choose_mixture, mixed
@@ -46,6 +47,26 @@ def ready(series: Series, training: Training) -> Setting:
 @pytest.fixture(scope="module")
 def windy(fields: Fields, series: Series) -> Training:
     return with_predictors(fields, series, "wind")
+
+
+def test_cells_of_one_file_are_made_once(
+    fields: Fields, series: Series, windy: Training, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A predictor read with the cells of the target's series has the values that it has when read alone."""
+    made: list[bool] = []
+    build = series_module._problem_of
+
+    def counted(*arguments, are_sums: bool = True):
+        made.append(are_sums)
+        return build(*arguments, are_sums=are_sums)
+
+    monkeypatch.setattr(series_module, "_problem_of", counted)
+    (alone,) = read_predictors(Source("x"), SPEC, lambda key: fields, LATER, ["wind"])
+    (shared,) = read_predictors(Source("x"), SPEC, lambda key: fields, LATER, ["wind"], series)
+    assert made == [False, True, True]
+    np.testing.assert_array_equal(shared.coarse, alone.coarse)
+    np.testing.assert_array_equal(shared.file.coarse(5), alone.file.coarse(5))
+    np.testing.assert_array_equal(shared.problem.target_cell, alone.problem.target_cell)
 
 
 def test_predictors_are_averages_over_the_cells(fields: Fields, series: Series, windy: Training) -> None:

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from deconditioning import linalg
 from deconditioning.errors import Check, InputError, never
 from deconditioning.kernels.fused import Tiles
 from deconditioning.kernels.low_rank import LowRank, incomplete_cholesky
@@ -124,7 +125,7 @@ def certify_among(
     low_rank = _pivots(kernel, candidates, most, bound)
     if low_rank is None:
         return None
-    identity = torch.eye(low_rank.rank, dtype=candidates.dtype, device=candidates.device)
+    identity = linalg.identity(low_rank.rank, candidates)
     inverse = torch.linalg.solve_triangular(low_rank.triangle, identity, upper=False)
     return Certified(kernel, candidates[low_rank.pivots], inverse, 0.0)
 

@@ -19,7 +19,7 @@ from deconditioning.fields.grids.pixel_shares import LEAST_SHARE
 from deconditioning.fields.grids.place import extent_in_words
 from deconditioning.fields.grids.roles import orography_of
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.fields.units import convert
+from deconditioning.fields.units import convert, convert_errors
 from deconditioning.observations import Bags, PointErrors
 
 #: What all stations may differ by, and the size of one unit of it: metres of altitude above the pixel's. The prior sd
@@ -150,9 +150,10 @@ def in_units(problem: DownscalingProblem, stations: Stations) -> tuple[Stations,
     """The measurements in the target's units; ``InputError`` where these are of another kind, or the values look it."""
     units, notes = problem.units or "1", []
     if stations.units:
-        value, note = convert(stations.value, stations.units, units, problem.spec.target)
-        upper, _ = convert(stations.value + stations.error, stations.units, units, problem.spec.target)
-        stations = replace(stations, value=value, error=np.abs(upper - value), units=units)
+        name = problem.spec.target
+        value, note = convert(stations.value, stations.units, units, name)
+        error = convert_errors(stations.error, stations.units, units, name)
+        stations = replace(stations, value=value, error=error, units=units)
         notes += [note] if note else []
     else:
         notes.append(f"The values of {stations.source} are taken to be in {units}, the target's units.")

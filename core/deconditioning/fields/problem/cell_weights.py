@@ -11,7 +11,7 @@ from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.pixel_shares import Shares
 from deconditioning.fields.grids.sphere import EARTH_KM
 from deconditioning.fields.spec import DownscalingSpec
-from deconditioning.fields.units import convert
+from deconditioning.fields.units import convert_errors
 
 #: ``area: sum``, ``lat: lon: sum``, but not ``time: sum``.
 _SUM = re.compile(
@@ -51,8 +51,7 @@ def own_errors(coarse: Fields, spec: DownscalingSpec) -> np.ndarray:
     if np.nanmin(values, initial=0.0) < 0:
         raise InputError(f"`{spec.error}` has negative values: name a field of standard deviations.")
     units, target_units = coarse.check(spec.error).units, coarse.check(spec.target).units
-    shift = convert(np.zeros(1), units, target_units, spec.error)[0]
-    values = convert(values, units, target_units, spec.error)[0] - shift
+    values = convert_errors(values, units, target_units, spec.error)
     return values / _areas(coarse.grid) if _SUM.search(_methods(coarse, spec)) else values
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from deconditioning.figures import descriptions
 from deconditioning.figures.colours import hue, model_colour, model_name
-from deconditioning.figures.style import INK, Figure, axis, compact, layout, log_axis
+from deconditioning.figures.style import INK, Figure, axis, compact, layout, log_axis, upright
 from deconditioning.wording import number
 
 
@@ -76,6 +76,5 @@ def _layout(
     picture["xaxis"] = axis(labels[0], dark, automargin=False, **across)
     picture["yaxis"] = axis(labels[1], dark, automargin=False, **log_axis(np.array(values)))
     if now is not None:
-        rule = {"dash": "dot", "color": hue("grey", dark)}
-        picture["shapes"] = [{"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1, "line": rule}]
+        picture["shapes"] = [upright(now, {"dash": "dot", "color": hue("grey", dark)})]
     return picture

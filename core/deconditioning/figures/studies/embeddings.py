@@ -7,7 +7,17 @@ import numpy as np
 
 from deconditioning.figures import descriptions
 from deconditioning.figures.colours import GROUND, Colours, colour_scale, hue, model_colour, series_colour
-from deconditioning.figures.style import INK, Figure, axis, compact, hover_numbers, layout, legend_beside, log_axis
+from deconditioning.figures.style import (
+    INK,
+    Figure,
+    axis,
+    compact,
+    hover_numbers,
+    layout,
+    legend_beside,
+    log_axis,
+    upright,
+)
 from deconditioning.wording import duration, number, signed
 
 _DASHES = {"standard": "solid", "shrinkage": "dash", "truth": "dot"}
@@ -155,8 +165,7 @@ def exponent_plot(
     picture["margin"] = picture["margin"] | {"t": 54}
     picture["xaxis"] = axis("a: how fast N of the first stage grows with M", dark, automargin=False)
     picture["yaxis"] = axis("r", dark, automargin=False, rangemode="tozero")
-    rule = {"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1}
-    picture["shapes"] = [rule | {"line": {"color": INK[dark], "width": 1, "dash": "dot"}}]
+    picture["shapes"] = [upright(now, {"color": INK[dark], "width": 1, "dash": "dot"})]
     summary = "; ".join(
         f"{name} at a = {position[0]:.2f}, exponent {position[1]:.2f}" for name, position in marks.items()
     )

@@ -7,7 +7,17 @@ import numpy as np
 
 from deconditioning.figures import descriptions
 from deconditioning.figures.colours import hue, model_colour, model_name, series_colour
-from deconditioning.figures.style import INK, Figure, axis, compact, filled, hover_numbers, layout, legend_beside
+from deconditioning.figures.style import (
+    INK,
+    Figure,
+    axis,
+    compact,
+    filled,
+    hover_numbers,
+    layout,
+    legend_beside,
+    upright,
+)
 from deconditioning.wording import number
 
 #: Steps of the trail behind the truth.
@@ -145,10 +155,7 @@ def over_steps(title: str, label: str, step: int, height: int, dark: bool) -> di
     picture["hovermode"] = "x unified"
     picture["xaxis"] = axis("step", dark, automargin=False)
     picture["yaxis"] = axis(label, dark, automargin=False)
-    rule = {"dash": "dot", "color": hue("grey", dark)}
-    picture["shapes"] = [
-        {"type": "line", "x0": step + 1, "x1": step + 1, "yref": "paper", "y0": 0, "y1": 1, "line": rule}
-    ]
+    picture["shapes"] = [upright(step + 1, {"dash": "dot", "color": hue("grey", dark)})]
     return picture
 
 

@@ -29,6 +29,7 @@ from deconditioning.figures.style import (
     literal,
     log_axis,
     rimmed_frame,
+    upright,
 )
 from deconditioning.wording import number
 
@@ -83,10 +84,9 @@ def marginal_plot(
     picture["margin"] = {"l": 52, "r": 10, "t": 36, "b": 42}
     picture["xaxis"] = axis(variable, dark, automargin=False, range=list(limits), anchor="y2")
     picture |= _above_rows(rows, dark)
-    rule = {"type": "line", "yref": "paper", "y0": 0, "y1": 1}
     if truth is not None:
         stroke = {"color": series_colour(1, dark), "width": 1.3, "dash": "dot"}
-        picture["shapes"] = [rule | {"x0": truth, "x1": truth, "line": stroke}]
+        picture["shapes"] = [upright(truth, stroke)]
     summary = ", ".join(
         f"{descriptions.legend_name(n, names)} {number(m)} [{number(low)}, {number(high)}]"
         for n, (low, m, high) in intervals.items()
@@ -285,8 +285,7 @@ def errors_plot(
     picture["xaxis"] |= {"tickvals": places.tolist(), "ticktext": [number(n, 6) for n in places]}
     picture["yaxis"] = axis(label, dark, automargin=False, **log_axis(heights))
     if now is not None and len(places) and places[0] <= now <= places[-1]:
-        rule = {"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1}
-        picture["shapes"] = [rule | {"line": {"color": INK[dark], "width": 1, "dash": "dot"}}]
+        picture["shapes"] = [upright(now, {"color": INK[dark], "width": 1, "dash": "dot"})]
     summary = descriptions.ends({name: list(points.values()) for name, points in curves.items()})
     picture["meta"]["alt"] = f"{title}, from {number(places[0], 6)} to {number(places[-1], 6)} simulations: {summary}."
     return {"data": traces, "layout": picture}

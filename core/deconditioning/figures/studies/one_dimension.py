@@ -27,6 +27,7 @@ from deconditioning.figures.style import (
     legend_beside,
     literal,
     log_axis,
+    upright,
 )
 from deconditioning.wording import number
 
@@ -237,8 +238,7 @@ def curves_plot(
     picture["xaxis"] |= log_axis(at)
     picture["yaxis"] |= log_axis(np.concatenate(list(curves.values())))
     if now is not None:
-        ink = {"dash": "dot", "color": hue("grey", dark)}
-        picture["shapes"] = [{"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1, "line": ink}]
+        picture["shapes"] = [upright(now, {"dash": "dot", "color": hue("grey", dark)})]
     picture["meta"]["alt"] = f"{title}: {descriptions.ends(curves)}."
     return {"data": traces, "layout": picture}
 

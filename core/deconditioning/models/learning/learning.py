@@ -265,7 +265,7 @@ def _covariate_gp(spec: ModelSpec, work: _Work) -> _Stage:
     lam = log_parameter("regularisation λ", spec.regularisation, (low, high), work.device)
     vector = ParameterVector((*kernel_parameters("ℓ", spec.mediator_kernel, ell), lam))
     starts = [p.raw.detach().clone() for p in vector.parameters]
-    identity = torch.eye(data.bags.count, dtype=values.dtype, device=values.device)
+    identity = linalg.identity(data.bags.count, values)
 
     def loss() -> Tensor:
         """Minus the log posterior density of ℓ and λ per bag."""

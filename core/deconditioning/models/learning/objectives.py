@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import torch
 from torch import Tensor
 
 from deconditioning import linalg
@@ -28,7 +27,7 @@ def exact_objective(
     """
     spec, model = trainable.spec, trainable.model
     between = bag_gram or bag_gram_of(spec, data, trainable.columns.place, check)
-    identity = torch.eye(len(data.targets), dtype=data.targets.dtype, device=data.targets.device)
+    identity = linalg.identity(len(data.targets), data.targets)
 
     def loss() -> Tensor:
         """Minus the log evidence per target at the present parameters."""

@@ -48,6 +48,18 @@ def log_densities(residual: Float[Tensor, "m t"], factor: linalg.Factor) -> Floa
     return -0.5 * (fit + factor.log_determinant() + len(residual) * linalg.LOG_TWO_PI)
 
 
+def covariance_of_targets(
+    trainable: Trainable, data: IndirectData, gram: Float[Tensor, "B B"]
+) -> tuple[Float[Tensor, "B M"], Float[Tensor, "M M"]]:
+    """W and ``WᵀK̄W + Σ`` at the present parameters, from K̄."""
+    weights, unknown = trainable.mediation(data)
+    if weights is None:
+        weights = linalg.identity(len(data.targets), data.targets)
+    contamination = trainable.model.contamination(data)
+    noise = observation_noise(weights, trainable.noise, trainable.point_noise, contamination)
+    return weights, weights.T @ gram @ weights + (noise if unknown is None else noise + unknown(gram))
+
+
 def averaged_objective(trainable: Trainable, repeats: Sequence[Repeats], check: Check) -> Callable[[], Tensor]:
     """``−(1/T) Σ_t log N(z̃_t; W_tᵀm̄, S_t) / M`` over all T times, each with the cells that have a value then."""
     spec, model, located = trainable.spec, trainable.model, trainable.columns.place
@@ -60,12 +72,7 @@ def averaged_objective(trainable: Trainable, repeats: Sequence[Repeats], check: 
         check()
         total = trainable.noise.new_zeros(())
         for (each, between), group in zip(parts, groups, strict=True):
-            weights, unknown = trainable.mediation(each.data)
-            if weights is None:
-                weights = torch.eye(len(each.targets), dtype=each.targets.dtype, device=each.targets.device)
-            noise = observation_noise(weights, trainable.noise, trainable.point_noise, model.contamination(each.data))
-            gram = between(trainable.kernel)
-            covariance = weights.T @ gram @ weights + (noise if unknown is None else noise + unknown(gram))
+            weights, covariance = covariance_of_targets(trainable, each.data, between(trainable.kernel))
             residual = each.targets - model.expected(weights, spec.mean)[:, None]
             for rows, columns in group:
                 factor = linalg.cholesky(covariance[rows][:, rows], "covariance of the targets")

@@ -46,7 +46,7 @@ def collapsed_bound(
 
 def _information(projection: Tensor) -> linalg.Factor:
     """``I + A Aᵀ``, the precision of v given the targets."""
-    identity = torch.eye(len(projection), dtype=projection.dtype, device=projection.device)
+    identity = linalg.identity(len(projection), projection)
     return linalg.cholesky(identity + projection @ projection.T, "information of the inducing points")
 
 
@@ -60,13 +60,13 @@ class WhitenedGaussian:
     @staticmethod
     def prior(count: int, like: Tensor) -> "WhitenedGaussian":
         """``N(0, I)``."""
-        return WhitenedGaussian(like.new_zeros(count), torch.eye(count, dtype=like.dtype, device=like.device))
+        return WhitenedGaussian(like.new_zeros(count), linalg.identity(count, like))
 
     @staticmethod
     def optimal(projection: Float[Tensor, "p k"], residual: Float[Tensor, " k"]) -> "WhitenedGaussian":
         """``N((I + AAᵀ)⁻¹ A F⁻¹r, (I + AAᵀ)⁻¹)``: the q that makes the bound largest (Titsias 2009, eq. 10)."""
         factor = _information(projection)
-        identity = torch.eye(len(projection), dtype=projection.dtype, device=projection.device)
+        identity = linalg.identity(len(projection), projection)
         return WhitenedGaussian(factor.solve(projection @ residual), factor.half_solve(identity).T)
 
     def carrying(self, projection: Float[Tensor, "p k"], carried: Float[Tensor, "k k"]) -> "WhitenedGaussian":

@@ -105,7 +105,7 @@ def sparse_moments(
         check()
         part = checkpoint(_chunk_moments, kernel, locations, at, values, use_reentrant=False)
         second, cross = second + part[0], cross + part[1]
-    identity = torch.eye(len(locations), dtype=locations.dtype, device=locations.device)
+    identity = linalg.identity(len(locations), locations)
     factor = linalg.cholesky(evaluate(kernel, locations, locations) + noise * identity, "kernel matrix of the points")
     half = factor.solve(second)
     return TaskMoments(factor.solve(half.T), factor.solve(cross), targets.square().sum(), len(targets))

@@ -170,5 +170,5 @@ def gains(
 
 
 def _factor(gram: Float[Tensor, "M M"]) -> linalg.Factor:
-    identity = torch.eye(len(gram), dtype=gram.dtype, device=gram.device)
+    identity = linalg.identity(len(gram), gram)
     return linalg.cholesky(gram + NOISE * gram.diagonal().mean() * identity, "covariance of the coarse anomalies")

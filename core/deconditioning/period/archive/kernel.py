@@ -29,9 +29,8 @@ from deconditioning.errors import Check
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.kernels.tiles import diagonal
-from deconditioning.models.conditioning import observation_noise
 from deconditioning.models.learning.optimise import minimise
-from deconditioning.models.learning.repeats import Repeats
+from deconditioning.models.learning.repeats import Repeats, covariance_of_targets
 from deconditioning.models.learning.trainable import Trainable
 from deconditioning.models.spec import ModelSpec
 from deconditioning.period.learning import repeats_of
@@ -64,18 +63,13 @@ def composite_objective(
     """The negative mean log density of fine anomalies ``r`` at ``pixels``, given the coarse ones of ``known``."""
     device = r.device
     bags, inputs = sort_bags(problem.data.bags.to(device)), problem.inputs[pixels].to(device)
-    model, between = trainable.model, known.bag_gram
+    between = known.bag_gram
     assert between is not None
 
     def loss() -> Tensor:
         """The negative mean log density at the present parameters."""
         check()
-        weights, unknown = trainable.mediation(known.data)
-        if weights is None:
-            weights = torch.eye(len(known.targets), dtype=r.dtype, device=device)
-        noise = observation_noise(weights, trainable.noise, trainable.point_noise, model.contamination(known.data))
-        gram = between(trainable.kernel)
-        covariance = weights.T @ gram @ weights + (noise if unknown is None else noise + unknown(gram))
+        weights, covariance = covariance_of_targets(trainable, known.data, between(trainable.kernel))
         cross = weights.T @ cross_with_gradient(trainable.kernel, bags, inputs, check=check)
         gain = linalg.cholesky(covariance, "covariance of the coarse anomalies").solve(cross)
         left = diagonal(trainable.kernel, inputs) - (gain * cross).sum(0) + trainable.point_noise

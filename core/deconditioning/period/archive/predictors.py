@@ -43,11 +43,13 @@ NO_PREDICTORS = Predictors(np.empty(0, dtype=int), np.empty((0, 0)), (), np.empt
 
 
 def read_predictors(
-    source: Source, spec: DownscalingSpec, opener: Callable[[str], Fields], words: Sequence[str], names: Sequence[str]
-) -> tuple[Series, ...]:
+    source: Source, spec: DownscalingSpec, opener: Callable[[str], Fields], words: Sequence[str], names: Sequence[str],
+    like: Series | None = None,
+) -> tuple[Series, ...]:  # fmt: skip
     """Series of other variables of the target's file, at the times that ``words`` mean and over the same cells.
 
-    Raises ``InputError`` for variables that the file lacks, that have no times, or that have another part already.
+    ``like`` is the target's series where it is read already, whose cells are taken then. Raises ``InputError`` for
+    variables that the file lacks, that have no times, or that have another part already.
     """
     fields = opener(source.coarse or source.fields)
     for name in names:
@@ -58,7 +60,11 @@ def read_predictors(
             raise InputError(
                 f"The predictor `{name}` has no times in {fields.name}: name variables that change in time."
             )
-    return tuple(read_series(source, replace(spec, target=name), opener, words) for name in dict.fromkeys(names))
+    result: list[Series] = []
+    for name in dict.fromkeys(names):
+        like = read_series(source, replace(spec, target=name), opener, words, like)
+        result.append(like)
+    return tuple(result)
 
 
 def predictors_at(others: Sequence[Series], known: Sequence[str], later: Sequence[str]) -> Predictors:

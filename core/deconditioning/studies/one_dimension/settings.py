@@ -4,8 +4,8 @@ from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, Any
 
 from deconditioning.datasets.line_settings import LineProblem
+from deconditioning.downscaling.settings import KERNEL_FAMILIES
 from deconditioning.plain_data import check_seed
-from deconditioning.settings.lazily import Lazily
 from deconditioning.settings.setting import Choice, Integer, Linear, Log, Switch
 from deconditioning.settings.settings import Settings
 from deconditioning.settings.wider import Named, OrNone, Whole
@@ -29,15 +29,6 @@ _SMOOTH = (
 _PLACE = {"k": "k", "ℓ": "l"}
 
 
-def _families() -> Mapping[str, str]:
-    from deconditioning.kernels.families.registry import FAMILIES
-
-    return {name: family.title for name, family in FAMILIES.items()}
-
-
-_FAMILIES = Lazily(_families)
-
-
 def kernel(
     view: str, symbol: str, column: str, scale: float, size: float, *, family: str = "rbf",
     plain: tuple[str, str] = ("", ""), sized: bool = True, only: Mapping[str, Container[Any]] | None = None,
@@ -45,7 +36,7 @@ def kernel(
     """Family, lengthscale and variance of one kernel of a view; only one that is ``sized`` has a slider of the last."""
     key, first = f"{view}-{_PLACE[symbol]}", 4 if symbol == "k" else 5
     return (
-        Named(f"Kernel {symbol} on {column}", family, options=_FAMILIES, widget="menu", address=f"{key}-family",
+        Named(f"Kernel {symbol} on {column}", family, options=KERNEL_FAMILIES, widget="menu", address=f"{key}-family",
               sweep=False, first=first),
         Log(f"Lengthscale of {symbol}", scale, low=2e-2, high=20.0, address=f"{key}-scale", first=first,
             plain=plain[0], plain_help=plain[1]),

@@ -1,7 +1,6 @@
 """Stations and regions in the dialog of one's own files: which file is what, its column, its units."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import streamlit as st
 
@@ -10,12 +9,11 @@ from deconditioning.downscaling.stations.opening import REGION_TABLES, REGIONS, 
 from deconditioning.errors import InputError
 from pages.downscaling.data import Choice, problem_of, shown_choice
 from pages.downscaling.footprints import files
-from pages.downscaling.own_file.request import close_dialog
+from pages.downscaling.own_file.request import close_dialog, pressed
 from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
 from pages.kit.runs.uploaded import mark_refused
-from pages.kit.session import Key
 
 
 def choose(new: Sequence[str]) -> dict[str, str]:
@@ -25,11 +23,11 @@ def choose(new: Sequence[str]) -> dict[str, str]:
     shown = {} if now is None else now.source.to_dict()
     tables, outlines = [key for key in new if key in stations], [key for key in new if key in regions]
     begin = dict(zip(("stations", "scored"), tables, strict=False)) or shown
-    result = _file(
-        "Regions whose values are the target", "regions", regions, outlines[:1] or [shown.get("regions")], new
+    result = files.file_of(
+        _select, "Regions whose values are the target", "regions", regions, outlines[:1] or [shown.get("regions")], new
     )
     if result:
-        result |= _table(result["regions"], shown, new)
+        result |= files.table_of_regions(_select, result["regions"], shown, new)
         units = st.text_input(
             "Units of these values", shown.get("units", ""), key="lab-own-units", placeholder="K, mm …"
         )
@@ -39,55 +37,17 @@ def choose(new: Sequence[str]) -> dict[str, str]:
             f"{plain(', '.join(lone))}: no columns of latitude and longitude. A table without them can only give "
             "regions their values: upload the outlines of the regions too."
         )
-    result |= _file("Stations that are targets", "stations", stations, [begin.get("stations")], new)
-    result |= _file("Stations that only score the map", "scored", stations, [begin.get("scored")], new)
-    used = [result[name] for name in ("stations", "scored") if name in result]
-    for label, name, options in files.choices_in(used):
-        result |= _of_stations(label, name, options, used, shown)
-    return result
+    for label, name in (("Stations that are targets", "stations"), ("Stations that only score the map", "scored")):
+        result |= files.file_of(_select, label, name, stations, [begin.get(name)], new)
+    return result | files.column_and_time(_select, result, shown)
 
 
-def _file(
-    label: str, name: str, names: Mapping[str, str], begin: Sequence[str | None], new: Sequence[str]
-) -> dict[str, str]:
-    if not names:
-        return {}
-    options = [files.NONE, *names]
-    first = next((options.index(key) for key in begin if key in options), 0)
-    chosen = st.selectbox(
-        label, options, first, key=f"lab-own-{name}-{'-'.join(new)}",
-        format_func=lambda key: plain(names.get(key, "none")),
+def _select(label: str, name: str, options: list[str], first: str, titles: Mapping[str, str], of: Sequence[str]) -> str:
+    """`files.Select` of the dialog: a list that starts anew with the files that it is of."""
+    return st.selectbox(
+        label, options, options.index(first), key=f"lab-own-{files.KEYS[name]}-{'-'.join(of)}",
+        format_func=lambda each: plain("none" if each == files.NONE else titles.get(each, each)),
     )  # fmt: skip
-    return {} if chosen == files.NONE else {name: str(chosen)}
-
-
-def _table(regions: str, shown: Mapping[str, Any], new: Sequence[str]) -> dict[str, str]:
-    """A table with the regions' values, and what joins its rows to them."""
-    tables = files.tables_for(regions)
-    begin: list[str | None] = [*(key for key in new if key in tables), shown.get("table")]
-    chosen = _file("Table of the regions' values", "table", tables, begin, new)
-    if not chosen:
-        return {}
-    names = files.keys_of_table(regions, chosen["table"])
-    first = list(names).index(shown["key"]) if shown.get("key") in names else 0
-    key = st.selectbox(
-        "Rows joined to regions by", list(names), first, key=f"lab-own-key-{regions}-{chosen['table']}",
-        format_func=lambda each: plain(names[each]),
-    )  # fmt: skip
-    return chosen | {"key": str(key)}
-
-
-def _of_stations(
-    label: str, name: str, options: list[str], tables: Sequence[str], shown: Mapping[str, Any]
-) -> dict[str, str]:
-    """A choice in tables of stations, by its name in a source."""
-    begin = shown.get(name)
-    chosen = st.selectbox(
-        label, options, options.index(begin) if begin in options else 0,
-        key=f"lab-own-{files.KEYS[name]}-{'-'.join(tables)}",
-        format_func=lambda each: files.AUTO_NAMES.get(each, plain(each)),
-    )  # fmt: skip
-    return {} if chosen in files.AUTO_NAMES else {name: str(chosen)}
 
 
 def offer(choices: Mapping[str, str]) -> None:
@@ -100,8 +60,7 @@ def offer(choices: Mapping[str, str]) -> None:
             "Regions need a file of fields with covariates, such as altitude, on the grid of the map: upload it too."
         )
         return
-    st.button("Use with the fields shown", type="primary", width="stretch", key="lab-own-beside", on_click=_ask)
-    if st.session_state.pop(Key.OWN_FILE_ASKED, False):
+    if pressed("Use with the fields shown", "lab-own-beside"):
         gridded = {name: value for name, value in now.source.to_dict().items() if name not in files.KEYS}
         source = Source.from_dict(gridded | dict(choices))
         try:
@@ -119,7 +78,3 @@ def refuse(error: InputError, choices: Mapping[str, str]) -> None:
     refusal(error)
     names = files.uploaded(REGIONS) | files.uploaded(STATIONS) | files.uploaded(REGION_TABLES)
     mark_refused([name for key in choices.values() if (name := names.get(key, "")) and name in str(error)])
-
-
-def _ask() -> None:
-    st.session_state[Key.OWN_FILE_ASKED] = True
