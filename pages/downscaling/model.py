@@ -91,7 +91,7 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
 def _local_scale(problem: DownscalingProblem, model: NamedModel) -> bool | None:
     """Whether the sd varies from place to place; no question where it can't."""
     offered = problem.spec.coordinates and model.has_local_scale(problem.matched)
-    names = {"varies": "varies from place to place", "plain": "as the kernel has it"}
+    names = {"varies": "varies from place to place", "plain": "as the kernel gives it"}
     values = {"varies": True, "plain": False}
     return own_choice(_MODEL.local_scale, values, names, model.start(problem.matched).local_scale) if offered else None
 
@@ -210,7 +210,7 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
     if changes["point_noise"] <= LEAST * (1 + 1e-6):
         changes["point_noise"] = 0.0
         if page_record().shows_all:
-            st.caption("ς² = 0: the lowest value of its slider means none.")
+            st.caption("The lowest value of this slider means ς² = 0.")
     if model.uses("mediator_kernel") and start.mediator_kernel is not None:
         with group("Mediator kernel ℓ"):
             changes["mediator_kernel"] = _kernel_sliders("l", start.mediator_kernel, scales=model.knows_unknown)

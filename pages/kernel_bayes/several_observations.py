@@ -102,8 +102,8 @@ def verdict(spec: GaussianSpec, errors: dict[str, float], prior: float) -> str:
         else f"{names[best]} is more accurate"
     )
     return (
-        f"**Hidden**: X, {spec.dimension} numbers. **Seen**: Y, {spec.dimension} numbers that depend on X. **Given**: "
-        f"{spec.pairs} examples of both, and {spec.prior} draws of the prior of X. Over {OBSERVATIONS} observations "
-        f"the mean square distance of kernel Bayes' rule from the exact posterior mean is **{number(same['kbr'])}** "
-        f"(of the prior mean: {number(prior)}): {nearest}."
+        f"**Hidden**: X, {spec.dimension} numbers. **Observed**: Y, {spec.dimension} numbers that depend on X. "
+        f"**Given**: {spec.pairs} examples of both, and {spec.prior} draws of the prior of X. Over {OBSERVATIONS} "
+        "observations the mean square distance of kernel Bayes' rule from the exact posterior mean is "
+        f"**{number(same['kbr'])}** (of the prior mean: {number(prior)}): {nearest}."
     )

@@ -14,7 +14,7 @@ PRESETS = keeping(
     ),
     Preset(
         "Everything counts as near",
-        "k is so wide that every simulation counts: the observation says almost nothing.",
+        "k is so wide that every simulation counts, and the observation carries almost no information.",
         at(S, mode=BY_HAND, kernel_scale=5.0),
     ),
     Preset(

@@ -119,7 +119,7 @@ def test_silly_layouts_get_a_sentence_and_the_page_comes_back(page):
     assert not page.exception and "at most 100,000" in page.error[0].value
     page.number_input(key="e-bags").set_value(1)
     page.number_input(key="e-per").set_value(1).run()
-    assert "both estimators give the same curve" in words(page) or "differ by RMSE" in words(page)
+    assert "both estimators give the same curve" in words(page) or "RMSE between the two embeddings" in words(page)
 
 
 def test_the_rates_open_on_the_kept_curve_and_its_slope(rates):

@@ -121,8 +121,8 @@ def add_footprint_options(group: Any) -> None:
     )
     group.add_argument(
         "--station-footprint", metavar="KM",
-        help="what each value of --stations averages over, a Gaussian of this full width at half maximum (20), or of "
-        "two widths and the direction of the first in degrees from north (22,14,30); default: points",
+        help="footprint that each value of --stations averages over, as a Gaussian: its full width at half maximum "
+        "(20), or two widths and the direction of the first in degrees from north (22,14,30); default: points",
     )  # fmt: skip
 
 

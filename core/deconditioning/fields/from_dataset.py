@@ -108,7 +108,7 @@ def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Axes, Grid, _Order, list[s
         if distance and agree(grid, *map(np.rad2deg, of_file)) is None:
             return axes, grid, (rows, columns), [*notes, f"{positions} are in radians, which their units do not say."]
         if distance is None:
-            shift = f"{positions} lie a good part of a cell from {lines}, which are used as the cells' centres."
+            shift = f"{positions} differ by much of a cell from {lines}, which are used as the cells' centres."
             return axes, grid, (rows, columns), notes + [shift] * part_of_a_cell(grid, *of_file)
         other, order, grid_notes = _curvilinear(dataset, sheet)
     except InputError as error:

@@ -198,8 +198,8 @@ def _notes(labels: Sequence[str], requested: list[int], there: list[int], partly
         )
     if partly:
         notes.append(
-            f"{partly:,} pixels lack the target at some times only: the mean over the rest of their cell is then taken "
-            "for that over the whole cell."
+            f"{partly:,} pixels lack the target at some times only: the mean over the rest of their cell then stands "
+            "in for the mean over the whole cell."
         )
     return tuple(notes)
 
@@ -244,7 +244,7 @@ def _check_cells_alone(source: Source, spec: DownscalingSpec) -> None:
     }
     for what, value in unsuitable.items():
         if value:
-            raise InputError(f"{what} are of one time: leave them out, or downscale one time.")
+            raise InputError(f"{what} apply to a single time: leave them out, or downscale one time.")
 
 
 def _with_field(fields: Fields, name: str, values: np.ndarray, are_sums: bool) -> Fields:

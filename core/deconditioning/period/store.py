@@ -82,7 +82,7 @@ def _progress(path: Path, request: dict[str, Any]) -> dict[str, Any]:
     except (OSError, ValueError):
         raise InputError(f"{path} already exists: choose another name for the new store.") from None
     if progress["asked"] != json.loads(json.dumps(request)):
-        raise InputError(f"{path} was begun by another command: repeat that one, or choose another name.")
+        raise InputError(f"{path} was started by another command: repeat that command, or choose another name.")
     return progress
 
 

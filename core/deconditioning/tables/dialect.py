@@ -102,7 +102,7 @@ def sniff(source: Source, name: str) -> Dialect:
     separator, width = (declared, _width(body, declared)) if declared else _separator(body)
     records = _records(body, separator)
     if not records:
-        what = "cannot be read" if "".join(body).strip() else "is missing, there are comments only"
+        what = "cannot be read" if "".join(body).strip() else "is missing (the file has only comments)"
         raise InputError(f"The header of {name} {what}: give every column a distinct name.")
     while len(records) > 1 and _is_title(records[0][1], width):
         notes.append(f"The line '{one_line(_joined(records[0][1]))[:80]}' above the names of {name} is skipped.")

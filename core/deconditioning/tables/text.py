@@ -57,7 +57,7 @@ def read_text(
     for number, frame in enumerate(_frames(stream, dialect, names, name)):
         if not number:
             skipped, gap_notes = _units(frame, names)
-            notes += [f"{each} {name} are units or labels of the columns and no data." for each in gap_notes]
+            notes += [f"{each} {name} are units or labels of the columns, not data." for each in gap_notes]
             frame = frame.iloc[skipped:]
         rows += len(frame)
         if rows > most_rows:

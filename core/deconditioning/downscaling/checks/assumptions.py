@@ -272,7 +272,7 @@ def intervals(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> 
 def warped_intervals(problem: DownscalingProblem, coverage: Sequence[float] | None) -> Assumption:
     """Whether intervals of a warped target are calibrated one scale up; ``coverage``: shares inside 50, 90 and 95 %."""
     assert problem.warp is not None
-    sentence = f"The model uses {problem.warp.formula} of the target, so that no interval leaves its limits"
+    sentence = f"The model uses {problem.warp.formula} of the target, so its intervals stay within the limits"
     if coverage is None:
         return Assumption("intervals", 1.0, True, f"{sentence}; they could not be tested one scale up.")
     low, high = _CALIBRATED

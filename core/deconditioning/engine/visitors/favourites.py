@@ -133,7 +133,7 @@ class Favourites:
         try:
             data = disk.read(self.folder, name, _MOST_BYTES + 1)
         except OSError:
-            raise InputError("There is no such favourite: it may have been deleted meanwhile.") from None
+            raise InputError("There is no such favourite: it may have been deleted since.") from None
         try:
             if len(data) > _MOST_BYTES:
                 raise ValueError
@@ -181,7 +181,7 @@ class Favourites:
         try:
             path.rename(path.with_suffix(after))
         except OSError:
-            raise InputError("There is no such favourite: it was permanently deleted, or restored.") from None
+            raise InputError("There is no such favourite: it has been restored or permanently deleted.") from None
         with contextlib.suppress(OSError):  # the time only says when it may be emptied
             path.with_suffix(after).touch()
 

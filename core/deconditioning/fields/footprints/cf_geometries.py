@@ -173,7 +173,8 @@ def _polygons(corners: np.ndarray, counts: np.ndarray, parts: np.ndarray, holes:
     if len(set(sums)) > 1 or len(holes) != len(parts) or (starts > ends - parts).any():
         raise InputError(
             f"The counts of {name}'s geometry container contradict each other ({sums[0]:,} corners in its regions, "
-            f"{sums[1]:,} in its rings, {sums[2]:,} in the file; or a ring belongs to two regions): write it anew."
+            f"{sums[1]:,} in its rings, {sums[2]:,} in the file; or a ring belongs to two regions): write the file "
+            "again."
         )
     if len(parts) and parts.min() < _CORNERS:
         raise InputError(f"Ring {int(parts.argmin()) + 1} of {name} has {parts.min()} corners: give at least three.")

@@ -146,8 +146,8 @@ def _with_areas(problem: DownscalingProblem, areas: _Areas) -> DownscalingProble
     chosen = np.flatnonzero(known & over)
     if not len(chosen):
         raise InputError(
-            f"None of the {len(known)} cells or regions of {source} has a value and lies on the map by at least half; "
-            f"the map covers {extent_in_words(problem.grid)}: check their coordinates, or omit the source."
+            f"None of the {len(known)} cells or regions of {source} has a value and at least half of its area on the "
+            f"map; the map covers {extent_in_words(problem.grid)}: check their coordinates, or omit the source."
         )
     measured, notes = in_units(problem, areas.middle.of(chosen))
     pixel, shares = areas.shares.bags(chosen, problem.pixel, size)
