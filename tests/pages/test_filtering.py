@@ -76,9 +76,7 @@ def test_what_is_drawn_is_what_was_followed():
     found = follow(rotation_problem(RotationSystem.named("a"), 60, 15, 0), FilterSettings(0.7, 1e-4))
     figure = plane_plot(found.truth, found.observed, found.means, 14, sample=(found.points, found.weights[14]))
     names = [trace["name"] for trace in figure["data"]]
-    assert {"examples<br>(area: weight)", "noisy observation", "hidden: true state", "Extended Kalman"} <= set(
-        names
-    )
+    assert {"examples<br>(area: weight)", "noisy observation", "hidden: true state", "Extended Kalman"} <= set(names)
     lines = errors_plot(found.truth, found.means, 14)["data"]
     assert len(lines) == 4 and found.weights.shape == (15, 60) and np.isfinite(found.weights).all()
 

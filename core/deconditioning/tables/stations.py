@@ -208,7 +208,7 @@ def _at_time(table: Table, time: str) -> Table:
     labels = labels_of(dates)
     index = place_matching(labels, time) if time else None
     if index is None:
-        none = f", none of which is {time}" if time else ""
+        none = f", and {time} does not match exactly one" if time else ""
         raise InputError(
             f"{table.source} has several times in '{name}', from {labels[0]} to {labels[-1]}{none}: choose one "
             "(`--station-time TIME`), or give averages, one row per station."

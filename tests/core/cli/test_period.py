@@ -93,7 +93,7 @@ def test_one_time_of_several_says_how_to_have_all(file: Path, capsys) -> None:
         (["--archive", "x.nc"], "give `--times all`"),
         (["--times", "all", "--predictors", "wind"], "add `--archive`"),
         (["--times", "all", "--period", "all"], "`--period` is the training period"),
-        (["--times", "all", "--draws", "5", "--output", "o.nc"], "`--draws` is for one time"),
+        (["--times", "all", "--draws", "5", "--output", "o.nc"], "`--draws` applies to a single time"),
         (["--times", "all", "--statistics", "mean"], "add `--output`"),
         (["--times", "1999"], "No time matches '1999'"),
     ],
