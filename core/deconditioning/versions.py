@@ -26,7 +26,7 @@ def difference(version: object) -> str:
 
 
 def _parts(version: object) -> tuple[int, ...] | None:
-    """The three numbers of a version; ``None`` where it is none."""
+    """The three numbers of a version; ``None`` if it is not one."""
     result = re.fullmatch(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})", version, re.ASCII) if isinstance(version, str) else None
     return None if result is None else tuple(int(part) for part in result.groups())
 

@@ -81,7 +81,7 @@ def save(
 ) -> dict[str, Any] | None:
     """Write the result of one of ``count`` seeds and report the file; nothing without ``--output``.
 
-    Returns the power spectra of the draws, None where there are none.
+    Returns the power spectra of the draws, None if there are none.
     """
     if not options.output:
         return None

@@ -198,7 +198,7 @@ def _on_positions(axes: Axes, twice: int, there: np.ndarray, folded: np.ndarray,
 def _sheet(dataset: "xr.Dataset", name: str, axes: Axes) -> np.ndarray:
     """(H, W) values in degrees of a coordinate on rows and columns, NaN where missing.
 
-    Raises ``InputError`` where it changes along a further dimension, or is no angle.
+    Raises ``InputError`` if it changes along a further dimension, or is not an angle.
     """
     array = dataset[name].transpose(..., axes.y_dim, axes.x_dim)
     ahead = array.dims[:-2]

@@ -144,7 +144,7 @@ class NamedModel:
 
     def inducing_count(self, requested: int, bags: Bags) -> int:
         """How many inducing points there can be: on centroids at most one a bag; else as many as are asked for, and
-        ``InputError`` where these are more than the bags' points."""
+        ``InputError`` if these are more than the bags' points."""
         there = self.count_places(bags)
         if requested > there and not self.centroids:
             raise InputError(

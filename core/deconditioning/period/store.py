@@ -74,7 +74,7 @@ def write_stretches(
 
 
 def _progress(path: Path, request: dict[str, Any]) -> dict[str, Any]:
-    """What a store says of a run that was ended; empty where there is no store."""
+    """What a store says of a run that was ended; empty if there is no store."""
     if not path.exists():
         return {}
     try:

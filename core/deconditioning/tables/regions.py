@@ -120,7 +120,7 @@ def _keys(values: Sequence[Any], numbers: bool) -> list[str]:
 
 
 def _check_once(keys: list[str], both: set[str], what: str, remedy: str) -> None:
-    """``InputError`` where several regions, or several rows, have the same key."""
+    """``InputError`` if several regions, or several rows, have the same key."""
     often = [key for key, count in Counter(keys).items() if count > 1 and key in both]
     if often:
         places = [str(number + 1) for number, key in enumerate(keys) if key == often[0]]

@@ -210,7 +210,7 @@ def _two_readings(name: str, text: Any, values: np.ndarray) -> str:
 
 
 def _row_of_sums(cells: Any) -> str:
-    """What is odd where only the last of many tidy cells is no number or no date; empty where nothing is."""
+    """What is odd where only the last of many tidy cells is neither a number nor a date; empty if nothing is."""
     others, last = Column(), str(cells.iloc[-1]) if len(cells) > _FEW else ""
     others.add(cells.iloc[:-1])
     if last.lower() in MISSING or not (others.numbers(".") is not None or dates_of(cells.iloc[:-1])[0] is not None):

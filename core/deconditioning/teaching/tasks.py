@@ -216,5 +216,5 @@ EXERCISES = (
 
 
 def exercise_of(key: str) -> Exercise | None:
-    """The exercise of that key; None where there is none."""
+    """The exercise of that key; None if there is none."""
     return next((exercise for exercise in EXERCISES if exercise.key == key), None)

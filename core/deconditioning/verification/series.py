@@ -185,7 +185,7 @@ def _interpolated(
     dataset: "xr.Dataset", prediction: "xr.DataArray", cells: Int[np.ndarray, "h w"] | None,
     area: Float[np.ndarray, "h w"], notes: list[str],
 ) -> dict[str, Forecast]:  # fmt: skip
-    """Interpolations of ``coarse``; none where the file lacks it or its axes are not rectilinear."""
+    """Interpolations of ``coarse``; none if the file lacks it or its axes are not rectilinear."""
     if cells is None or "coarse" not in dataset:
         notes.append("The file has no coarse values on rectilinear axes: nothing is compared with interpolation.")
         return {}

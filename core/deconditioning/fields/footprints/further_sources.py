@@ -106,7 +106,7 @@ def _name_of(fields: Fields, name: str, is_given: bool) -> str:
 
 def _choice(fields: Fields, name: str, problem: DownscalingProblem) -> dict[str, int | str]:
     """The place along each dimension: the map's date, or what the problem selects there, such as a level;
-    ``InputError`` where several are left to choose from."""
+    ``InputError`` if several are left to choose from."""
     fixed: dict[str, int | str] = {}
     date = date_of(problem.origin)
     for dim, labels in fields.check(name).extra.items():

@@ -210,7 +210,7 @@ def bounded(
 
 
 def _bounds(dataset: "xr.Dataset", name: str, dim: str) -> np.ndarray | None:
-    """(n, 2) bounds of a coordinate in its units; None where the file gives none of that shape.
+    """(n, 2) bounds of a coordinate in its units; None if the file gives none of that shape.
 
     COARDS and xESMF write the n + 1 edges of the cells instead.
     """

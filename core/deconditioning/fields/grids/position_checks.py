@@ -28,7 +28,7 @@ _COMPARED, _FEW = 33, 0.02
 
 
 def sheet_beside(dataset: "xr.Dataset", axes: Axes) -> Axes | None:
-    """Two-dimensional positions on the rows and columns of other axes; None where there are none."""
+    """Two-dimensional positions on the rows and columns of other axes; None if there are none."""
     if axes.kind == "curvilinear":
         return None
     both = {axes.y_dim, axes.x_dim}
@@ -37,7 +37,7 @@ def sheet_beside(dataset: "xr.Dataset", axes: Axes) -> Axes | None:
 
 
 def agree(grid: Grid, latitude: np.ndarray, longitude: np.ndarray) -> str | None:
-    """None where positions (H, W) are those of the grid's cells; else how far apart they are, in words.
+    """None if positions (H, W) are those of the grid's cells; else how far apart they are, in words.
 
     Missing positions count as agreeing.
     """

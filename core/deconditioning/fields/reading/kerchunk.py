@@ -22,7 +22,7 @@ def is_reference(path: str | Path) -> bool:
 def read_references(path: Path) -> dict[str, Any]:
     """Key → text, or [place, offset, length], with every place resolved.
 
-    Raises ``InputError`` where the file is no such description, or a piece lies elsewhere.
+    Raises ``InputError`` if the file is not such a description, or a piece lies elsewhere.
     """
     try:
         if path.stat().st_size > _MOST:

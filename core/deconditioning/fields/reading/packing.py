@@ -38,7 +38,7 @@ _DIVIDES = 100.0
 
 def numbers_of(value: Any) -> list[float] | None:
     """The numbers of an attribute, written as such or as text (``0, 100``, ``[0 100]``, ``0s, 100s``, ``0 to 100``);
-    None where it is no number."""
+    None if it is not a number."""
     result = []
     for one in np.ravel(np.asarray(value)).tolist():
         for part in re.split(r"[\s,;]+|\.\.+", re.sub(r"\bto\b", " ", str(plain_text(one)).strip(" \t[](){}\n"))):

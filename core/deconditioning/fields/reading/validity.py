@@ -31,7 +31,7 @@ Marks = Mapping[str, tuple[Mark, ...]]
 
 
 def valid_bounds(attributes: Mapping[Any, Any], encoding: Mapping[Any, Any]) -> tuple[float, float] | None:
-    """Lowest and highest valid value in the units of the decoded data; ``None`` where the file names none.
+    """Lowest and highest valid value in the units of the decoded data; ``None`` if the file names none.
 
     ``encoding`` says how the data were packed: then the range is in packed units, unless it has the type of
     ``scale_factor`` and ``add_offset`` and that is wider than the packed type (NetCDF Users' Guide, appendix A), or has
