@@ -150,7 +150,7 @@ def test_a_note_cannot_be_made_by_a_visitor() -> None:
         ({"session": "gone"}, 400, "session"),
         ({"file": "../../x"}, 400, "session"),
         ({"length": 4 * 2**20}, 413, "larger than 3 MB"),
-        ({"length": 10, "body": form(b"x" * 900_000)}, 413, "larger than it said"),
+        ({"length": 10, "body": form(b"x" * 900_000)}, 413, "larger than declared"),
         ({"body": b"no form"}, 400, "no form"),
         ({"body": form(b"x", files=2)}, 400, "one file"),
         ({"body": form(b"x", files=0)}, 400, "one file"),

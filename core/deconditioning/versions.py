@@ -15,7 +15,7 @@ def difference(version: object) -> str:
     """One sentence where this version may give other numbers than the one that made a result; else empty."""
     made = _parts(version)
     if made is None:
-        return "It does not say which version made it."
+        return "It does not state which version made it."
     if made < _known(SAME_NUMBERS_SINCE):
         return (
             f"Version {version} made it, and since version {SAME_NUMBERS_SINCE} the same settings give other numbers."

@@ -179,7 +179,7 @@ $R_{{t+1}} \approx A R_t + a$ and $Y_t \approx H R_t + h$ by least squares, on n
 
 {"; ".join(f"{model_name(name)}: {each.words}" for name, each in result.items())}.
 """,
-        "Fukumizu et al. 2013, §4.3 and §5.3; the room and the path are our own; the paper's are not published",
+        "Fukumizu et al. 2013, §4.3 and §5.3; the room and the path are ours; those of the paper are not published",
     )
 
 

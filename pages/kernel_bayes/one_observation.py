@@ -156,6 +156,6 @@ def table(result: dict[str, Answer], exact: np.ndarray) -> None:
         rows,
         columns=("distance", "ms"),
         names=TITLES,
-        caption=f"Distance of the posterior mean from the exact one. ABC makes {ABC_DRAWS:,} simulations of its own; "
-        "kernel Bayes' rule makes none, and pays off where only examples are available",
+        caption=f"Distance of the posterior mean from the exact one. ABC runs {ABC_DRAWS:,} additional simulations; "
+        "kernel Bayes' rule runs none, and is useful if only examples are available",
     )

@@ -42,9 +42,9 @@ def show(dimension: int) -> tuple[KernelBayesSettings, GaussianSpec, np.ndarray]
         names=_names(spec),
         caption=(
             f"Distance from the exact posterior mean: mean square over {OBSERVATIONS} observations, and the distance "
-            "at the observation shown. Bandwidth (density estimation) and acceptance rate (ABC) are tuned on the "
-            f"truth, an advantage. ABC makes {ABC_DRAWS:,} simulations of its own; kernel Bayes' rule makes none, and "
-            "pays off where only examples are available."
+            "at the observation shown. Bandwidth (density estimation) and acceptance rate (ABC) are tuned with the "
+            f"truth, which is an advantage. ABC runs {ABC_DRAWS:,} additional simulations; kernel Bayes' rule runs "
+            "none, and is useful if only examples are available."
         ),
     )
     return settings, spec, problem.tests[index]

@@ -155,8 +155,8 @@ def _representativeness(problem: DownscalingProblem, settings: DownscaleSettings
     each = value if isinstance(value, tuple) else (value,) * count
     if len(each) != count:
         raise InputError(
-            f"`representativeness` has {len(each)} values, but there are {count} sources beside the cells: give one "
-            "for each, or one number for all."
+            f"`representativeness` has {len(each)} values, but there are {count} sources in addition to the cells: "
+            "give one for each, or one number for all."
         )
     return each if count > 1 else each[0]
 

@@ -274,7 +274,7 @@ def _problem_of(
 
     if source.coarse == source.fields:
         raise InputError(
-            "The coarse file is also the file of the covariates: give the coarse target a file of its own."
+            "The coarse file is also the file of the covariates: give the coarse target in a separate file."
         )
     coarse_select = {name: value for name, value in spec.coarse_select.items() if name.rpartition(":")[2] != dim}
     marks = [mark.partition("=")[::2] if "=" in mark else ("", mark) for mark in spec.missing]

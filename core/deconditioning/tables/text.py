@@ -191,7 +191,9 @@ def _columns(
     if usual == "," and any(column.either for column in numbers.values()):
         notes.append("Numbers have decimal commas, so 1.234 is read as 1234.")
     if usual == "," and dialect.separator == ",":
-        notes.append("Numbers in quotes have decimal commas: if what follows is a code, give it a column of its own.")
+        notes.append(
+            "Numbers in quotes have decimal commas: if the part after the comma is a code, put it in a separate column."
+        )
     return result
 
 

@@ -125,8 +125,8 @@ def _stacked(field: "xr.DataArray") -> "xr.DataArray":
 
 def _moments(dataset: "xr.Dataset", name: str) -> "tuple[xr.DataArray, xr.DataArray | None]":
     if "mean" not in dataset:
-        raise InputError(f"`{name}` has no variable `mean`, but {', '.join(map(str, dataset)) or 'none'}: give a "
-                         "file that `deconditioning downscale --output` wrote, or name its field `mean`.")  # fmt: skip
+        raise InputError(f"`{name}` has no variable `mean`, but {', '.join(map(str, dataset)) or 'none'}: give a file "
+                         "that `deconditioning downscale --output` wrote, or rename its field to `mean`.")  # fmt: skip
     return _stacked(dataset["mean"]), _stacked(dataset["sd"]) if "sd" in dataset else None
 
 

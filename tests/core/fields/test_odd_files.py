@@ -101,7 +101,7 @@ def test_positions_in_radians_beside_a_map(units: tuple[str, str]) -> None:
     for name, values, each in zip(("lat", "lon"), (latitude, longitude), units, strict=True):
         dataset[name] = (("y", "x"), np.deg2rad(values), {"units": each})
     fields = fields_from_dataset(dataset)
-    assert fields.grid.kind == "projected" and "are in radians, which" in " ".join(fields.notes)
+    assert fields.grid.kind == "projected" and "are in radians, although" in " ".join(fields.notes)
     _expect(fields, latitude, longitude)
 
 

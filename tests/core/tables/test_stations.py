@@ -241,4 +241,4 @@ def test_a_number_and_a_code_in_quotes_are_no_number(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds '\\+0105,1' in row 1"):
         read_stations(written(tmp_path, text), value="TMP")
     found = read_stations(written(tmp_path, 'lat,lon,TMP\n50,4,"10,5"\n51,5,"-1,5"\n'))
-    assert found.value.tolist() == [10.5, -1.5] and "if what follows is a code" in " ".join(found.notes)
+    assert found.value.tolist() == [10.5, -1.5] and "if the part after the comma is a code" in " ".join(found.notes)

@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument("input", metavar="PREDICTION", help="NetCDF file or Zarr store with `mean` and perhaps `sd`")
     parser.add_argument("--truth", metavar="FILE", help="file of the true field (default: `truth` of PREDICTION)")
-    parser.add_argument("--variable", metavar="NAME", help="its variable, where the file has several")
+    parser.add_argument("--variable", metavar="NAME", help="its variable, if the file has several")
     parser.add_argument(
         "--against", nargs="+", metavar="NAME=FILE", default=[], help="other predictions of the same pixels and times"
     )

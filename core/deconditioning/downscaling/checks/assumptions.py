@@ -43,7 +43,7 @@ _NEAR = 0.01
 #: What each assumption claims, and the threshold of its test.
 STATED: dict[str, tuple[str, str]] = {
     "covariates": ("Covariates explain the variation inside the cells", f"at least {100 * WEAK:.0f} % explained"),
-    "mediation": ("The mediators predict what the cells contain", f"at least {100 * _HALF:.0f} % explained"),
+    "mediation": ("The mediators predict the contents of the cells", f"at least {100 * _HALF:.0f} % explained"),
     "overlap": (
         "The mediators of targets and of cells with covariates overlap",
         f"an effective sample size of at least {100 * _HALF:.0f} %, and {100 * _MOST_REACHED:.0f} % of the targets "

@@ -164,7 +164,7 @@ def _with_areas(problem: DownscalingProblem, areas: _Areas) -> DownscalingProble
 
 def _counts(source: str, known: np.ndarray, over: np.ndarray, chosen: np.ndarray) -> list[str]:
     """Notes on how many areas are used, and on those that are not."""
-    notes = [f"{len(chosen)} values of {source} are targets beside the cells, each a mean over its area."]
+    notes = [f"{len(chosen)} values of {source} are targets in addition to the cells, each a mean over its area."]
     if missing := int((over & ~known).sum()):
         notes.append(f"{missing} cells or regions of {source} have no value and are left out.")
     if off := int((known & ~over).sum()):

@@ -52,5 +52,5 @@ def _entry(value: Any, templates: dict[str, str], path: Path) -> Any:
     folder = path.absolute().resolve().parent
     whole = (folder / url.removeprefix("file://")).resolve()
     if "://" in url.removeprefix("file://") or not whole.is_relative_to(folder):
-        raise InputError(f"{path.name} refers to files outside its folder ({url[:60]}): move it beside its data.")
+        raise InputError(f"{path.name} refers to files outside its folder ({url[:60]}): move it next to its data.")
     return [str(whole), *value[1:]]
