@@ -283,7 +283,7 @@ def link(chosen: Chosen, model: Model) -> None:
             bent, straight = 1 - result.loss / spread, 1 - float(((y - left_out) ** 2).mean()) / spread
             st.markdown(
                 f"Left-out R² with the link **{bent:.3f}**, without {straight:.3f}: "
-                + ("the link appears to be nonlinear." if bent > straight + 0.02 else "no link is needed.")
+                + ("the link appears to be nonlinear." if bent > straight + 0.02 else "no link function is needed.")
                 + (
                     f" Bandwidth {result.bandwidth:.2f} sd of the index, {len(result.weights)} eigenvectors. The "
                     "direction of the index was fitted to the same subjects, which favours the link slightly."

@@ -91,7 +91,7 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
 def _local_scale(problem: DownscalingProblem, model: NamedModel) -> bool | None:
     """Whether the sd varies from place to place; no question where it can't."""
     offered = problem.spec.coordinates and model.has_local_scale(problem.matched)
-    names = {"varies": "varies from place to place", "plain": "as the kernel gives it"}
+    names = {"varies": "varies from place to place", "plain": "as the kernel has it"}
     values = {"varies": True, "plain": False}
     return own_choice(_MODEL.local_scale, values, names, model.start(problem.matched).local_scale) if offered else None
 

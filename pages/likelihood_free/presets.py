@@ -8,7 +8,7 @@ from pages.kit.tools.toolbar import Preset, keeping
 PRESETS = keeping(
     (S.problem.key, S.method.key, "lf-also"),
     Preset(
-        "Set by the evidence",
+        "Set by maximising the evidence",
         "The ε and ℓ with the largest approximate evidence q̄, inside the limits.",
         at(S, mode=BY_Q),
     ),

@@ -153,7 +153,7 @@ def convert(values: np.ndarray, have: str, want: str, name: str) -> tuple[np.nda
         changed = source.convert(values, target)
         return changed, f"`{name}` is converted from {have} to {want}, the units of the other file."
     unknown = [text for text, unit in ((have, source), (want, target)) if unit is None]
-    why = f"of which {unknown[0]!r} is not known" if unknown else "which measure different things"
+    why = f"and {unknown[0]!r} is not a known unit" if unknown else "which measure different things"
     raise InputError(
         f"`{name}` has units {have!r} in one file and {want!r} in the other, {why}: give it in the same units in both."
     )
