@@ -151,7 +151,7 @@ def test_a_note_cannot_be_made_by_a_visitor() -> None:
         ({"file": "../../x"}, 400, "session"),
         ({"length": 4 * 2**20}, 413, "larger than 3 MB"),
         ({"length": 10, "body": form(b"x" * 900_000)}, 413, "larger than declared"),
-        ({"body": b"no form"}, 400, "no form"),
+        ({"body": b"no form"}, 400, "not a form"),
         ({"body": form(b"x", files=2)}, 400, "one file"),
         ({"body": form(b"x", files=0)}, 400, "one file"),
     ],
