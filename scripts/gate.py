@@ -103,8 +103,8 @@ def trusted_proxies(given: str) -> str:
             found.append(str(ipaddress.ip_network(part) if "/" in part else ipaddress.ip_address(part)))
         except ValueError:
             raise InputError(
-                f"DECONDITIONING_TRUSTED_PROXIES names {part[:60]!r}: give addresses or networks of proxies with "
-                "commas between, such as 127.0.0.1,10.0.0.0/8."
+                f"DECONDITIONING_TRUSTED_PROXIES names {part[:60]!r}: give addresses or networks of proxies, separated "
+                "by commas, such as 127.0.0.1,10.0.0.0/8."
             ) from None
     return ",".join(found)
 

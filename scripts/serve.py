@@ -131,8 +131,8 @@ def _tell_who_may_come() -> None:
     address = private.option("server.address")
     if not is_shared() and address not in ("localhost", "127.0.0.1", "::1"):
         logger.warning(
-            "The app listens on %s, and whoever reaches it sees and deletes all runs and uploads: use `make serve`, or "
-            "set DECONDITIONING_SHARED=true.",
+            "The app listens on %s, and anybody who can reach it can see and delete all runs and uploads: use `make "
+            "serve`, or set DECONDITIONING_SHARED=true.",
             address or "every interface",
         )
 

@@ -77,12 +77,12 @@ class Uploads:
         except Refused as refused:
             return PlainTextResponse(str(refused), refused.status, {"Connection": "close"})
         except (MultiPartException, TimeoutError, OSError):
-            return PlainTextResponse("The upload broke off or is no form with one file: send it again.", 400)
+            return PlainTextResponse("The upload was interrupted or is not a form with one file: send it again.", 400)
         return Response(status_code=204)
 
     def _checked(self, request: Request) -> tuple[str, str]:
         if not is_own_form(request.headers.get("X-Xsrftoken"), request.cookies):
-            raise Refused(403, "The page that sends this upload is not of this server: reload it.")
+            raise Refused(403, "The page that sends this upload does not belong to this server: reload it.")
         session_id, file_id = request.path_params["session_id"], request.path_params["file_id"]
         if not self._runtime.is_active_session(session_id) or not is_file_name(file_id):
             raise Refused(400, "The session of this upload is over: reload the page.")
@@ -93,7 +93,7 @@ class Uploads:
         """One upload under way; ``Refused`` where this visitor, or all together, have too many of them."""
         with self._lock:
             if self._under_way[mark] >= _OF_ONE or sum(self._under_way.values()) >= _OF_ALL:
-                raise Refused(429, "Too many uploads are under way: wait until one is done.")
+                raise Refused(429, "Too many uploads are in progress: wait until one is done.")
             self._under_way[mark] += 1
             self._bytes[mark] += size
         try:
@@ -157,7 +157,7 @@ def _limited(request: Request, size: int) -> Request:
         message = await asyncio.wait_for(request.receive(), SILENCE_S)
         received += len(message.get("body", b""))
         if received > size + 2 * _FRAME:
-            raise Refused(413, "The upload is larger than it said.")
+            raise Refused(413, "The upload is larger than declared.")
         return message
 
     return Request(request.scope, receive)

@@ -590,7 +590,7 @@ ALLOWED: dict[str, dict[str, str]] = {
         "value that 98 % of the pixels": "a rule of the colour limits",
         "a weight below 5 % is dropped": "a setting of ours",
         "an end of the 95 % interval": "nominal level",
-        "is above 97.5 %, otherwise": "a setting of ours",
+        "is above 97.5 %; otherwise": "a setting of ours",
     },
     SERVER: {
         "2,000 MB for each visitor, 20,000 MB in all, 1,000 MB of the disk": "limits that uploads have by default",
@@ -599,7 +599,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "README.md": {"up to 300 MB": "the limit of an upload"},
     BENCHMARKS: {
         "median and 95 % quantile": "a nominal level",
-        "over 1.5 decades round its value": "a setting of ours",
+        "over 1.5 decades around its value": "a setting of ours",
         "at most 2 % of the median sd": "a setting of ours: beyond it nothing is blended",
         "has moved for 0.2 s": "how long the chart's code waits",
     },

@@ -113,7 +113,7 @@ def test_a_server_listens_on_this_machine_alone_until_it_is_shared(
     monkeypatch.setattr(config, "get_option", {"server.address": address}.__getitem__)
     monkeypatch.setattr(serve.logger, "warning", lambda words, *more: told.append(words))
     serve._tell_who_may_come()
-    assert ["whoever reaches it sees and deletes all runs" in words for words in told] == [True] * warned
+    assert ["anybody who can reach it can see and delete all runs" in words for words in told] == [True] * warned
 
 
 #: A server whose script computes in a thread for longer than anybody waits, without ever looking up.

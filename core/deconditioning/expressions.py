@@ -46,7 +46,7 @@ class Expression:
         self._check(self._tree(), 0)
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
-        """The function at ``values``, same shape; raises ``InputError`` where it is not a finite number."""
+        """The function at ``values``, same shape; raises ``InputError`` if it is not a finite number."""
         at = np.asarray(values, dtype=float)
         with np.errstate(all="ignore"):
             result = np.broadcast_to(np.asarray(self._value(self._tree(), at), dtype=float), at.shape).copy()

@@ -32,7 +32,7 @@ NOBODY, _KEEP_CAPABILITIES, _READ_ANY, _CAPABILITY_VERSION = 65534, 8, 1 << 2, 0
 
 
 def lock_in(readable: Iterable[Path], writable: Iterable[Path], parent: int) -> list[str]:
-    """Lock this process in for good; returns in words what the kernel leaves open, nothing where all is closed.
+    """Lock this process in for good; returns in words what the kernel leaves open, nothing if all is closed.
 
     Folders among ``readable`` are read with all that lies in them; ``writable`` are files that exist. Paths that do not
     exist are passed over. To be called while the process has one thread. A process of root's goes on as nobody, who

@@ -106,7 +106,7 @@ def _is_sure(mark: float, low: float, high: float) -> bool:
 
 
 def _end(values: np.ndarray, good: np.ndarray, lowest: bool) -> Any:
-    """The lowest or the highest of the good values; None where there is none."""
+    """The lowest or the highest of the good values; None if there is none."""
     if not good.any():
         return None
     kind = values.dtype

@@ -165,8 +165,8 @@ class PointErrors:
         each = values if isinstance(values, tuple) else (values,) * len(self.sizes)
         if len(each) != len(self.sizes):
             raise InputError(
-                f"`representativeness` has {len(each)} values for {len(self.sizes)} sources beside the cells: give "
-                "one for each, or one number for all."
+                f"`representativeness` has {len(each)} values for {len(self.sizes)} sources in addition to the cells: "
+                "give one for each, or one number for all."
             )
         rows = (torch.as_tensor(value).to(self.variance).expand(n) for value, n in zip(each, self.sizes, strict=True))
         return torch.cat(list(rows))

@@ -30,7 +30,7 @@ def changed(record: "DataclassInstance") -> dict[str, Any]:
 
 
 def check_seed(value: Any, name: str = "seed") -> None:
-    """``InputError`` where a seed is not a whole number from 0 to 2³² − 1."""
+    """``InputError`` if a seed is not a whole number from 0 to 2³² − 1."""
     whole = isinstance(value, int) and not isinstance(value, bool)
     if not whole or not 0 <= value <= MOST_SEED:
         sentence = repr(value)[:40] if not whole or abs(value) < 10**30 else f"a number of {value.bit_length()} bits"

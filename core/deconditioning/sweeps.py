@@ -136,7 +136,7 @@ def saved_rows(
 
 
 def optimum(rows: Sequence[Row], name: str, score: Score) -> Values | None:
-    """The values of the row where a score is best; None where none has it, or no value of it is better than others."""
+    """The values of the row where a score is best; None if none has it, or no value of it is better than others."""
     there = [row for row in rows if is_finite(row.get(name))]
     if not there or not score.better:
         return None

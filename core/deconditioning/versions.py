@@ -15,7 +15,7 @@ def difference(version: object) -> str:
     """One sentence where this version may give other numbers than the one that made a result; else empty."""
     made = _parts(version)
     if made is None:
-        return "It does not say which version made it."
+        return "It does not state which version made it."
     if made < _known(SAME_NUMBERS_SINCE):
         return (
             f"Version {version} made it, and since version {SAME_NUMBERS_SINCE} the same settings give other numbers."
@@ -26,7 +26,7 @@ def difference(version: object) -> str:
 
 
 def _parts(version: object) -> tuple[int, ...] | None:
-    """The three numbers of a version; ``None`` where it is none."""
+    """The three numbers of a version; ``None`` if it is not one."""
     result = re.fullmatch(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})", version, re.ASCII) if isinstance(version, str) else None
     return None if result is None else tuple(int(part) for part in result.groups())
 

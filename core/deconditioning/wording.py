@@ -32,7 +32,7 @@ def about(seconds: float) -> str:
         if seconds < most:
             number = float(f"{seconds / size:.1g}")
             return "a few seconds" if unit == "s" and number < 9 else f"about {max(1.0, number):g} {unit}"
-    return "longer than can be said"
+    return "an unknown time"
 
 
 def rough_duration(seconds: float) -> str:

@@ -29,8 +29,8 @@ def choice() -> str:
     worst = max(rmse / min(rmse, other) for rmse, other in pairs)
     sentence = f"; its RMSE was at most {100 * (worst - 1):.0f} % higher" if right < len(pairs) else ""
     return (
-        f"Of {first} and {other}, the test one scale up chose the one that is more accurate at the pixels {right} of "
-        f"{len(pairs)} times{sentence}."
+        f"Between {first} and {other}, the test one scale up chose the one that is more accurate at the pixels in "
+        f"{right} of {len(pairs)} cases{sentence}."
     )
 
 
@@ -42,7 +42,7 @@ def regime() -> str:
         return ""
     return (
         "On synthetic fields mediation helps if the mediator depends on the covariates alone (RMSE "
-        f"{number(helped[MEDIATED]['mean'])}, against {model_name(PLAIN)} {number(helped[PLAIN]['mean'])}) and harms "
+        f"{number(helped[MEDIATED]['mean'])}, against {model_name(PLAIN)} {number(helped[PLAIN]['mean'])}) and hurts "
         f"if it depends on the target itself ({number(harmed[MEDIATED]['mean'])}, against "
         f"{number(harmed[PLAIN]['mean'])}). {_stages(helped, harmed)}"
     )
@@ -54,7 +54,7 @@ def _stages(helped: dict[str, dict[str, Any]], harmed: dict[str, dict[str, Any]]
         [number(result[name]["mean"]) for result in (helped, harmed)] for name in (PAPERS, JOINT, CHOSEN)
     )
     return (
-        f"The RMSE of the shrinkage CMP is {separate[0]} where mediation helps and {separate[1]} where it harms if λ "
+        f"The RMSE of the shrinkage CMP is {separate[0]} where mediation helps and {separate[1]} where it hurts if λ "
         f"and ℓ are learned from left-out bags; {joint[0]} and {joint[1]} if everything is learned jointly; "
         f"{selected[0]} and {selected[1]} if the test one scale up chooses between the two."
     )
@@ -65,7 +65,7 @@ def show_regime() -> None:
     lines = [_line(case, result) for case in MEDIATORS if (result := _means(case))]
     if not lines:
         return
-    st.markdown("**When mediation helps**: synthetic fields, by what their mediator depends on")
+    st.markdown("**When mediation helps**: synthetic fields, grouped by what the mediator depends on")
     st.dataframe(lines, hide_index=True, width="stretch", placeholder=MISSING)
     st.caption(
         "Mediator 0: it depends on the covariate alone; 1: on the target itself. Unexplained: sd of the part of the "

@@ -44,7 +44,7 @@ def main() -> None:
 def everything(table: BenchmarkTable) -> None:
     """The downscaling benchmark, stored or run from here."""
     st.markdown(
-        "As in the paper, half of the cells keep only covariates and the other half only coarse targets. Each model "
+        "As in the paper, half of the cells have only covariates and the other half only coarse targets. Each model "
         "learns its hyperparameters for every seed and is scored on every pixel. Models without mediation get "
         "pseudo-targets, each for its own cell."
     )

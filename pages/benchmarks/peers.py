@@ -24,10 +24,10 @@ def show_peers() -> None:
     st.dataframe([_line(each) for each in summaries], hide_index=True, width="stretch", placeholder=MISSING)
     st.caption(
         "Errors are geometric means relative to the default model (below 1: more accurate). Re-aggregation error: RMSE "
-        "of the map averaged back over the cells that it was given, in standard deviations of their values. Optimal "
-        "interpolation is gridpp's, of what a regression on the covariates leaves; boosting is scikit-learn's. "
-        "Area-to-point kriging of pyinterpolate is not listed: it predicts inside a block without that block's value. "
-        f"Stored; made by `{document['command']}`."
+        "between the map averaged over the visible cells and the values of these cells, in standard deviations of the "
+        "values. Optimal interpolation (gridpp) is applied to the residuals of a regression on the covariates; "
+        "gradient boosting is that of scikit-learn. Area-to-point kriging by pyinterpolate is not listed because it "
+        f"predicts inside a block without using the value of that block. Stored; made by `{document['command']}`."
     )
 
 

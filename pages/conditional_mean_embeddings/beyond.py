@@ -73,7 +73,7 @@ def _features_sentence(curves: list[dict[str, Any]]) -> str:
         "features, is finite. If also DC = I, as on this circle, C and D cannot both be Hilbert–Schmidt. Here (b = "
         f"{number(settings.difficulty.b, 6)}, c = {number(settings.c, 6)}) the norm of C grows from {norms[0]:.0f} "
         f"with {few} features to {norms[1]:.0f} with {many}, but the risk changes by at most {number(change, 2)} %, "
-        f"because ε cuts off the further features. From M = {sizes[0]} to {sizes[-1]:,} the risk falls as M to the "
+        f"because ε suppresses the remaining features. From M = {sizes[0]} to {sizes[-1]:,} the risk falls as M to the "
         f"power −{fall:.2f} ± {error:.2f}, {words} the −{theory:.2f} of the theorem."
     )
 

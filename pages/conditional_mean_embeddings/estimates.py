@@ -152,7 +152,7 @@ def verdict(layout: BagLayout, result: Comparison, sizes: torch.Tensor) -> str:
 def _reason(layout: BagLayout, result: Comparison) -> str:
     """How far the embeddings lie apart, from each other and from the truth, and why."""
     if not layout.unequal and layout.alike:
-        return "With groups of unequal size, or regularised unequally, the two estimators differ."
+        return "The two estimators differ if the groups have unequal sizes or if the two are regularised differently."
     why = [
         "the standard estimator weights a group by its number of points, the shrinkage estimator weights all equally"
     ] * layout.unequal + ["the same number on both diagonals regularises the shrinkage estimator more"] * (
@@ -161,8 +161,8 @@ def _reason(layout: BagLayout, result: Comparison) -> str:
     first, second = result.embedding_rmse["standard"], result.embedding_rmse["shrinkage"]
     equal = " With groups of equal size they are identical." if layout.unequal and layout.alike else ""
     return (
-        f"The two embeddings differ by RMSE **{number(result.difference, 2)}** over the maps; from "
-        f"the truth, whose maximum is {number(float(result.truth.max()), 2)}, by {number(second, 2)} (shrinkage) and "
+        f"The RMSE between the two embeddings is **{number(result.difference, 2)}** over the maps. Against the truth, "
+        f"whose maximum is {number(float(result.truth.max()), 2)}, it is {number(second, 2)} (shrinkage) and "
         f"{number(first, 2)} (standard). They differ because {', and '.join(why)}.{equal}"
     )
 

@@ -51,7 +51,7 @@ def show() -> None:
         "more first-stage samples would still help" if a < powers.best else "more first-stage samples bring no gain"
     )
     explain(
-        f"How fast does the error fall with M samples of the second stage? By theorem 4.2 as "
+        "How fast does the error fall with the number M of second-stage samples? By theorem 4.2 it falls as "
         f"$M^{{-{number(powers.rate)}}}$, if the first stage has $N = M^{{{number(powers.samples)}}}$ samples (a = "
         f"{number(a)}). The minimax point lies at a* = **{number(powers.best)}**: {enough}."
     )
@@ -190,8 +190,8 @@ def _grid(kind: str) -> None:
     flat = "Each line flattens: beyond some N only a larger M reduces the risk, through ε."
     if name != "risk":
         flat = (
-            "More samples of the first stage help at all sizes: directions with small images have more weight than in "
-            "the risk."
+            "More samples of the first stage help at all sizes: in this norm, directions with small images have more "
+            "weight than in the risk."
         )
     left, right = st.columns(2)
     with left:

@@ -44,7 +44,7 @@ def choose_model(chosen: Chosen) -> Model:
     """The model at the sliders' values; the sliders' ends follow the data's units."""
     model = controls(ModelSettings, in_units(chosen))
     drawn = widgets.multiselect(
-        "Shown beside the Gaussian process", chosen.prepared.methods[1:],
+        "Shown together with the Gaussian process", chosen.prepared.methods[1:],
         [m for m in BESIDE if m in chosen.prepared.methods],
         key="d-beside", format_func=model_name,
     )  # fmt: skip

@@ -109,7 +109,7 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
     best = max(r2, key=r2.__getitem__)
     also = "the most of all methods" if best == "gpdr" else f"*{model_name(best)}* the most, {100 * r2[best]:.1f} %"
     st.markdown(
-        f"Of subjects held out, the Gaussian process explains **{100 * r2['gpdr']:.1f} %** of the variance of "
+        f"For held-out subjects, the Gaussian process explains **{100 * r2['gpdr']:.1f} %** of the variance of "
         f"{plain(chosen.prepared.subjects.outcome_name)}, {also}. {chosen.words}"
     )
 
@@ -135,8 +135,8 @@ def others(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> 
     if risks:
         r2, ceiling = float(scores["gpdr"].r2.mean()), _ceiling(chosen)
         single = (
-            f"Single outcomes are hard to predict: the R² of people held out is {signed(r2, 2)}; with the true curve "
-            f"and every distribution known it would be {ceiling:.2f}."
+            f"Single outcomes are hard to predict: R² for held-out people is {signed(r2, 2)}; with the true curve and "
+            f"every distribution known it would be {ceiling:.2f}."
         )
         compared = (
             f"The risk of density estimation is {risks['kde']:.4f}, that of embeddings treated as uncertain "
@@ -178,7 +178,7 @@ def predictions(chosen: Chosen, scores: dict[str, Validated]) -> None:
     """What was predicted of subjects held out."""
     subjects = chosen.prepared.subjects
     y = subjects.outcomes.numpy(force=True)
-    figure = predicted_plot(y, scores["gpdr"].predicted, title="People held out",
+    figure = predicted_plot(y, scores["gpdr"].predicted, title="Held-out people",
                             labels=(f"predicted {subjects.outcome_name}", f"observed {subjects.outcome_name}"),
                             height=380, dark=is_dark())  # fmt: skip
     plotly_live(figure, "d-predicted")
@@ -250,7 +250,7 @@ def _caption(how: ValidationSettings) -> str:
     learned = (
         "kernel and noise are learned in every fold"
         if how.nested
-        else "hyperparameters that were learned here have seen all outcomes"
+        else "the hyperparameters were learned from all outcomes, including the held-out ones"
     )
     times = "one partition"
     if how.repeats > 1:
@@ -286,7 +286,7 @@ def link(chosen: Chosen, model: Model) -> None:
             bent, straight = 1 - result.loss / spread, 1 - float(((y - left_out) ** 2).mean()) / spread
             st.markdown(
                 f"Left-out R² with the link **{bent:.3f}**, without {straight:.3f}: "
-                + ("the link appears to be nonlinear." if bent > straight + 0.02 else "no link is needed.")
+                + ("the link appears to be nonlinear." if bent > straight + 0.02 else "no link function is needed.")
                 + (
                     f" Bandwidth {result.bandwidth:.2f} sd of the index, {len(result.weights)} eigenvectors. The "
                     "direction of the index was fitted to the same subjects, which favours the link slightly."

@@ -68,8 +68,8 @@ def _many_steps(choice: Choice, file: str) -> None:
     fields = sentence_of(", ".join(f"`{name}`" for name in choice.spec.covariates))
     with st.expander("Many time steps (Zarr)"):
         st.markdown(
-            "Apply the same model to every time step of a Zarr store, region by region; the memory does not grow with "
-            f"the store. Press **Settings** to save this model, with the hyperparameters of the sliders, as "
+            "Apply the same model to every time step of a Zarr store, region by region; memory use does not grow with "
+            "the store. Press **Settings** to save this model, with the hyperparameters of the sliders, as "
             f"{settings_file}. Then run in the project folder:\n\n`{_predict_command(file)}`"
         )
         needs = f"{fields} of every step" if fields else "the grid of each step"

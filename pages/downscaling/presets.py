@@ -53,7 +53,7 @@ def _without(controls: Controls) -> Mapping[str, Any]:
 
 PRESETS = keeping(
     _KEPT,
-    Preset("Learned by the evidence", "The learned hyperparameters, or the starting values.", _learned),
+    Preset("Learned by maximising the evidence", "The learned hyperparameters, or the starting values.", _learned),
     Preset("Too smooth", "Long lengthscales and large noise: the map ignores the cell values.", _too_smooth),
     Preset(
         "Too much trust in the covariate", "A wiggly function of the covariates explains almost everything.", _trusting

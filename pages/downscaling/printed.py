@@ -76,7 +76,7 @@ def _choose_page(problem: DownscalingProblem, view: View, panels: Sequence[Panel
     hatched = widgets.toggle(
         "Hatch uncertain areas", key="print-hatched", place=left,
         help="Hatches the posterior mean where its sd is a large fraction of the map's own variation: there the mean "
-             "says little about how a pixel differs from the others.",
+        "is a poor guide to how a pixel differs from the others.",
     )  # fmt: skip
     share = USUAL_SHARE
     if hatched:

@@ -105,7 +105,7 @@ def summary(data: CameraData, result: _ByMethod) -> None:
     errors = {name: float(angles_between(e.rotations, data.truth).mean()) for name, e in result.items()}
     best = min(errors, key=errors.__getitem__)
     st.markdown(
-        "A camera turns in a room. **Hidden**: which way it looks. **Seen**: one small noisy frame at every step. "
+        "A camera turns in a room. **Hidden**: which way it looks. **Observed**: one small noisy frame at every step. "
         f"**Given** to every filter: {data.spec.train} frames with their rotations. Over {len(data.truth)} frames the "
         f"mean error is **{min(errors[name] for name in KERNELS):.1f}°** for the kernel Bayes filter (better of two "
         f"kernels) and {errors['nearest']:.1f}° for the nearest example, which ignores the past. Most accurate: the "
@@ -124,7 +124,7 @@ def _draw(data: CameraData, result: _ByMethod, shown: str, step: int, above: Del
     believed = result[shown].rotations[step]
     frames = {
         "hidden: the true view": data.clean[step].reshape(data.shape),
-        "seen: the noisy frame": data.observed[step].reshape(data.shape),
+        "observed: the noisy frame": data.observed[step].reshape(data.shape),
         f"estimate: {model_name(shown)}": data.believed(believed),
     }
     outlines = {"truth": data.outline(data.truth[step]), shown: data.outline(believed)}
@@ -179,7 +179,7 @@ $R_{{t+1}} \approx A R_t + a$ and $Y_t \approx H R_t + h$ by least squares, on n
 
 {"; ".join(f"{model_name(name)}: {each.words}" for name, each in result.items())}.
 """,
-        "Fukumizu et al. 2013, §4.3 and §5.3; the room and the path are our own; the paper's are not published",
+        "Fukumizu et al. 2013, §4.3 and §5.3; the room and the path are ours; those of the paper are not published",
     )
 
 

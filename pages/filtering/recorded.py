@@ -149,10 +149,10 @@ def _write_summary(followed: Followed, series: Series, table: Table) -> None:
     errors = followed.errors
     others = [f"{words.phrase(name)} {errors[name]:.3f}" for name in ("kalman", "nearest") if name in errors]
     st.markdown(
-        f"**Hidden**: {plain(', '.join(series.state_names))}. **Seen**: {plain(', '.join(series.observation_names))}. "
-        f"**Given**: the first {len(followed.points)} steps of {plain(table.source)} as examples. Over the last "
-        f"{len(followed.truth)} steps the mean square error of the kernel Bayes filter is **{errors['kbr']:.3f}** "
-        f"training variances ({', '.join(others)})."
+        f"**Hidden**: {plain(', '.join(series.state_names))}. **Observed**: "
+        f"{plain(', '.join(series.observation_names))}. **Given**: the first {len(followed.points)} steps of "
+        f"{plain(table.source)} as examples. Over the last {len(followed.truth)} steps the mean square error of the "
+        f"kernel Bayes filter is **{errors['kbr']:.3f}** training variances ({', '.join(others)})."
     )
 
 

@@ -79,7 +79,7 @@ def _write_summary(result: Followed, system: RotationSystem) -> None:
     track = "wavy circle" if system.b else "circle"
     most = "" if best in ("kbr", "ekf") else f" Most accurate: the {words.phrase(best)}."
     st.markdown(
-        f"A point moves along a {track}. **Hidden**: where it is. **Seen**: one noisy position at every step. "
+        f"A point moves along a {track}. **Hidden**: where it is. **Observed**: one noisy position at every step. "
         f"**Given** to the kernel Bayes filter: {len(result.points)} examples and no equation. Its mean square error "
         f"is **{errors['kbr']:.4f}**; that of the extended Kalman filter, which knows {_parameters(system)}, is "
         f"**{errors['ekf']:.4f}**.{most}"

@@ -57,9 +57,9 @@ def summary(settings: KernelBayesSettings, answer: Answer, exact: np.ndarray) ->
     """What is hidden, seen and given, and what the rule says beside the exact mean."""
     y = _vector(np.array(settings.observed))
     st.markdown(
-        f"**Hidden**: x. **Seen**: y = {y}. **Given**: {settings.pairs} examples of both, and {settings.prior} draws "
-        f"of the prior of x. The rule puts the posterior mean of x at **{_vector(answer.mean)}**; exactly it is "
-        f"{_vector(exact)}."
+        f"**Hidden**: x. **Observed**: y = {y}. **Given**: {settings.pairs} examples of both, and {settings.prior} "
+        f"draws of the prior of x. By the rule, the posterior mean of x is **{_vector(answer.mean)}**; the exact value "
+        f"is {_vector(exact)}."
     )
 
 
@@ -156,6 +156,6 @@ def table(result: dict[str, Answer], exact: np.ndarray) -> None:
         rows,
         columns=("distance", "ms"),
         names=TITLES,
-        caption=f"Distance of the posterior mean from the exact one. ABC makes {ABC_DRAWS:,} simulations of its own; "
-        "kernel Bayes' rule makes none, and pays off where only examples are available",
+        caption=f"Distance of the posterior mean from the exact one. ABC runs {ABC_DRAWS:,} additional simulations; "
+        "kernel Bayes' rule runs none, and is useful if only examples are available",
     )

@@ -42,9 +42,9 @@ def show(dimension: int) -> tuple[KernelBayesSettings, GaussianSpec, np.ndarray]
         names=_names(spec),
         caption=(
             f"Distance from the exact posterior mean: mean square over {OBSERVATIONS} observations, and the distance "
-            "at the observation shown. Bandwidth (density estimation) and acceptance rate (ABC) are tuned on the "
-            f"truth, an advantage. ABC makes {ABC_DRAWS:,} simulations of its own; kernel Bayes' rule makes none, and "
-            "pays off where only examples are available."
+            "at the observation shown. Bandwidth (density estimation) and acceptance rate (ABC) are tuned with the "
+            f"truth, which is an advantage. ABC runs {ABC_DRAWS:,} additional simulations; kernel Bayes' rule runs "
+            "none, and is useful if only examples are available."
         ),
     )
     return settings, spec, problem.tests[index]
@@ -102,8 +102,8 @@ def verdict(spec: GaussianSpec, errors: dict[str, float], prior: float) -> str:
         else f"{names[best]} is more accurate"
     )
     return (
-        f"**Hidden**: X, {spec.dimension} numbers. **Seen**: Y, {spec.dimension} numbers that depend on X. **Given**: "
-        f"{spec.pairs} examples of both, and {spec.prior} draws of the prior of X. Over {OBSERVATIONS} observations "
-        f"the mean square distance of kernel Bayes' rule from the exact posterior mean is **{number(same['kbr'])}** "
-        f"(of the prior mean: {number(prior)}): {nearest}."
+        f"**Hidden**: X, {spec.dimension} numbers. **Observed**: Y, {spec.dimension} numbers that depend on X. "
+        f"**Given**: {spec.pairs} examples of both, and {spec.prior} draws of the prior of X. Over {OBSERVATIONS} "
+        "observations the mean square distance of kernel Bayes' rule from the exact posterior mean is "
+        f"**{number(same['kbr'])}** (of the prior mean: {number(prior)}): {nearest}."
     )

@@ -52,8 +52,8 @@ def q_bar(choice: Choice, learned: Learned, inference: Inference) -> None:
             words += ", so it says little about the kernels." if inside < 0.5 else "."
             if beyond > 0.05:
                 words += (
-                    f" Outside the box it is up to {number(beyond, 2)} larger, where the fit follows single "
-                    "simulations."
+                    f" Outside the box it is up to {number(beyond, 2)} larger because the fit follows single "
+                    "simulations there."
                 )
             st.markdown(words)
         st.caption(

@@ -29,7 +29,7 @@ def choose() -> str:
         "Also by", [NONE, *OTHERS], key="lf-also", format_func=lambda name: TITLES.get(name, name),
         help=(
             f"A method that the paper compares with, on the same simulations. Sequential ABC runs up to {RUNS[0][0]:,} "
-            f"simulations of its own, {RUNS[-1][0]:,} for several parameters."
+            f"additional simulations ({RUNS[-1][0]:,} for several parameters)."
         ),
     ) or NONE  # fmt: skip
 

@@ -220,7 +220,10 @@ def _choose_table() -> Choice:
         key="lf-drawn", help="Rows that were not drawn from the prior are weighted by prior over design.",
     ) == "from this prior"  # fmt: skip
     if prior is None:
-        st.caption("The rows are assumed to be drawn evenly over their range (of the logarithm, where one is used).")
+        st.caption(
+            "The rows are assumed to be drawn evenly over their range (or over the range of the logarithm, if it is "
+            "used)."
+        )
     return replace(choice, prior=prior, drawn_from_prior=bool(drawn))
 
 

@@ -8,13 +8,13 @@ from pages.kit.tools.toolbar import Preset, keeping
 PRESETS = keeping(
     (S.problem.key, S.method.key, "lf-also"),
     Preset(
-        "Set by the evidence",
+        "Set by maximising the evidence",
         "The ε and ℓ with the largest approximate evidence q̄, inside the limits.",
         at(S, mode=BY_Q),
     ),
     Preset(
         "Everything counts as near",
-        "k is so wide that every simulation counts: the observation says almost nothing.",
+        "k is so wide that every simulation counts, and the observation carries almost no information.",
         at(S, mode=BY_HAND, kernel_scale=5.0),
     ),
     Preset(

@@ -130,7 +130,8 @@ def _why_wide(inference: Inference, ratio: float) -> str:
     narrow, many = ([row["scores"]["width"] for row in rows if row["way"] == way] for way in (NARROW, MANY))
     return (
         f"**Why {number(ratio, 2)} times the exact width**: of the {len(u):,} simulations only {inside} lie inside the "
-        f"exact interval, and the kernel ℓ that bridges the gaps between them is {length:.1f} exact sd wide. In the "
+        f"exact interval, and the kernel ℓ that bridges the gaps between them is {length:.1f} times the exact sd "
+        f"wide. In the "
         "paper, too, most methods give wider intervals than the exact one with so few simulations. More samples "
         f"(kernel herding) do not help (median {np.median(many):.1f} with 1,000). A k half as wide gives a median of "
         f"{np.median(narrow):.1f}, but {max(narrow):.1f} on the worst of {len(narrow)} runs (preset *A narrower "

@@ -69,9 +69,9 @@ def _write_summary(posterior: Posterior, at: float) -> None:
     hills = modes(posterior.density)
     many = "one mode" if hills == 1 else f"{hills} modes"
     words = (
-        f"**Hidden**: y, between {signed(float(posterior.y[0]), 1)} and {signed(float(posterior.y[-1]), 1)}. **Seen**: "
-        f"x = r(y) + noise = {signed(at, 2)}. **Given**: samples of the prior of y, and simulated pairs (x, y). The "
-        f"exact posterior of y has {many}, mean {signed(mean, 2)} and sd {sd:.2f}"
+        f"**Hidden**: y, between {signed(float(posterior.y[0]), 1)} and {signed(float(posterior.y[-1]), 1)}. "
+        f"**Observed**: x = r(y) + noise = {signed(at, 2)}. **Given**: samples of the prior of y, and simulated pairs "
+        f"(x, y). The exact posterior of y has {many}, mean {signed(mean, 2)} and sd {sd:.2f}"
     )
     if "herded" in posterior.moments:
         mean, sd = posterior.moments["herded"]

@@ -123,7 +123,7 @@ def _sentence(method: str, line_fit: LineFit, scores: dict[str, float]) -> None:
         record_numbers(evidence=line_fit.evidence)
     title = f"{TITLES[method][0].lower()}{TITLES[method][1:]}"
     st.markdown(
-        f"**Known**: pairs (x, y) and, at other y, pairs (y, z). **Wanted**: the function z = f(x). The {title} "
+        f"**Known**: pairs (x, y) and, at other y, pairs (y, z). **Unknown**: the function z = f(x). The {title} "
         f"recovers f with RMSE **{scores['rmse']:.3f}**; its band of ±2 sd {_covers(scores['coverage_2sd'])}. The log "
         f"evidence is **{signed(line_fit.evidence, 1)}**."
     )
@@ -253,7 +253,7 @@ def _requested(line: Line, model: ModelSpec, across: str, up: str, size: int) ->
 def _draw_surface(shown: Surface, model: ModelSpec, line: LineSpec, *, final: bool) -> None:
     """The picture; a ``final`` one is the finest, of the sliders that it does not move itself."""
     if not np.isfinite(shown.values).any():
-        st.caption("The covariance is not positive definite anywhere in this picture: increase σ² or λ.")
+        st.caption("The covariance is not positive definite at any point of this picture: increase σ² or λ.")
         return
     path = _path(shown.names, line)
     now = (read(model, shown.names[0]), read(model, shown.names[1]))

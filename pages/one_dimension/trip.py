@@ -139,9 +139,9 @@ def _limits(operators: Operators, texts: tuple[str, str], lam: float, epsilon: f
         plotly_live(figure, "t-inverse")
         missed = float(np.interp(np.log(epsilon), np.log(EPSILONS), inverse[_KEPT]))
         st.markdown(
-            "The deconditional operator D̂ is a pseudo-inverse of the conditional mean operator Ĉ. What averaging keeps "
-            f"is recovered up to a relative error of **{number(missed, 2)}** at this ε (vertical line). What averaging "
-            "maps to zero is lost at every ε."
+            "The deconditional operator D̂ is a pseudo-inverse of the conditional mean operator Ĉ. The part of a "
+            f"function that survives averaging is recovered up to a relative error of **{number(missed, 2)}** at this "
+            "ε (vertical line). The part that averaging maps to zero is lost at every ε."
         )
     with second:
         shown = {"distance of both operators": reverse}

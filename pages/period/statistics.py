@@ -21,7 +21,7 @@ _MOST_DRAWS, _FEWEST_DRAWS, _MOST_VALUES = 50, 20, 64_000_000
 def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     """The choice of a statistic, its maps, and what it is at the place."""
     if shown.result.residuals is None:
-        st.info("There are no joint draws where covariates change with time, so there are no statistics.")
+        st.info("Statistics need joint draws, which are not available when covariates change with time.")
         return
     name = widgets.segmented_control("Statistic", list(_WORDS), default="mean", key="p-statistic") or "mean"
     word = _WORDS[name]

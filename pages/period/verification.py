@@ -150,8 +150,8 @@ def _event(choice: Choice, shown: Shown) -> None:
     plotly_live(reliability_plot(tables, events[model].observed, names=names, dark=is_dark()), "p-reliability")
     brier = ", ".join(f"{names[name]} {each.skill:.2f}" for name, each in events.items() if each.skill is not None)
     st.caption(
-        "Where the map says 70 %, does it happen in 70 % of the cases? On the diagonal it does; larger dots are more "
-        f"frequent. Brier skill (1 is best, 0 is the mean frequency): {plain(brier) or 'none'}."
+        "Does an event with a predicted probability of 70 % occur in 70 % of the cases? On the diagonal it does; "
+        f"larger dots are more frequent. Brier skill (1 is best, 0 is the mean frequency): {plain(brier) or 'none'}."
     )
 
 

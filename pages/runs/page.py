@@ -52,7 +52,7 @@ def empty() -> None:
     first, second, third = st.columns(3)
     with first, st.container(border=True, height="stretch"):
         st.markdown(
-            "**While it runs** you see its progress here and can cancel it. It goes on when you leave the page."
+            "**While it runs** you see its progress here and can cancel it. It continues when you leave the page."
         )
     with second, st.container(border=True, height="stretch"):
         st.markdown(
@@ -60,7 +60,10 @@ def empty() -> None:
         )
     with third, st.container(border=True, height="stretch"):
         st.markdown("**Afterwards** compare up to six runs, name and star them, and send others a link to view one.")
-    st.markdown("Runs also begin on the pages of methods: **Learn** on these two, **Sweep** in the tools of most.")
+    st.markdown(
+        "You can also start runs on the method pages: **Learn** on the two pages below, **Sweep** in the tools of most "
+        "pages."
+    )
     with st.container(horizontal=True):
         for folder in ("swiss_roll", "sparse_representation"):
             page = page_in(folder)

@@ -64,7 +64,7 @@ def _own_file() -> None:
         page_door("downscaling", "Downscale your own file", query={"data": OWN}, icon=":material/upload_file:")
         st.markdown(
             "NetCDF or GRIB: one fine field, or a coarse file and fine covariates such as altitude. The app guesses "
-            "the variables, you can correct them, and the map is there within a minute.",
+            "the variables, you can correct them, and the map is ready within a minute.",
             width=620,
         )
 

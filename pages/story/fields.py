@@ -135,7 +135,8 @@ def fit(pair: int, guess: Guess | None, dark: bool) -> Shown:
     requested = real if guess is None else _real_place(int(guess.control))
     lesson = (
         f"The invented curves differ from the real field by {errors} (RMSE), although their cell averages agree. If "
-        "you could tell them apart, you used something the averages do not contain: how smooth such a field is."
+        "you could tell them apart, you used information that the averages do not contain, such as how smooth a real "
+        "field is."
     )
     equation = (
         FITS

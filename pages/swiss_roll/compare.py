@@ -39,8 +39,8 @@ def at_these_values(roll: RollSpec, spec: ModelSpec, view: View) -> None:
         else:
             rows[model.name] = result
     caption = (
-        "All models with the hyperparameters of the sliders, over all points. Each may be more accurate with its own: "
-        "press Learn, or see the benchmark."
+        "All models with the hyperparameters of the sliders, over all points. Each may be more accurate with its own "
+        "hyperparameters: press Learn, or see the benchmark."
     )
     rows, same = without_repeats(rows)
     if len(rows) > 1:

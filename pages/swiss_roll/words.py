@@ -18,7 +18,7 @@ def situation(roll: RollSpec, model: NamedModel) -> None:
         "matching)"
     )
     st.markdown(
-        f"**Wanted**: the position t of {roll.points:,} points along a rolled-up sheet. **Known**: {roll.bags} "
+        f"**Unknown**: the position t of {roll.points:,} points along a rolled-up sheet. **Known**: {roll.bags} "
         f"horizontal slices, {how}. A slice mixes several windings. **Model**: {model.phrase}."
     )
 

@@ -133,8 +133,8 @@ def test_an_answer_counts_before_any_mean(mark, way, tmp_path):
     assert_same(make_problem(found, asked), make_problem(wanted, spec))
     notes = make_problem(found, asked).notes
     text = asked.missing[0]
-    assert any(f"`t`: {WHERE.sum()} values of {text} are taken as missing, as asked" in note for note in notes)
-    assert any(f"`orog`: 6 values of {text} are taken as missing, as asked" in note for note in notes)
+    assert any(f"`t`: {WHERE.sum()} values of {text} are taken as missing, as requested" in note for note in notes)
+    assert any(f"`orog`: 6 values of {text} are taken as missing, as requested" in note for note in notes)
     assert any("'Count as missing' on the page, `--missing` of a command" in note for note in notes)
     assert not any("count as data" in note for note in notes if text in note)
 

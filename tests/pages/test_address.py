@@ -123,7 +123,7 @@ def test_keys_of_earlier_versions_are_redirected_with_a_sentence(
     page = open_page("swiss_roll", **{"r-old": "7", "r-older": "1e9", "r-way": "indirect", "r-bags": "30"})
     told = as_shown(" ".join(box.value for box in page.info))
     assert values(page, ("r-seed", "r-match", "r-bags")) == {"r-seed": 7, "r-match": "indirect", "r-bags": 30}
-    assert "`r-old` in the address is now called `r-seed`" in told and "r-bags" not in told
+    assert "`r-old` of the address is now called `r-seed`" in told and "r-bags" not in told
     assert "called `r-noise`. The address contains r-noise=1e9, which is outside the limits" in told
     assert {"r-old", "r-older", "r-way"}.isdisjoint(page.query_params) and page.query_params["r-seed"] == "7"
     page.number_input(key="r-seed").set_value(8).run()

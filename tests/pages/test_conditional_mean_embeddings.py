@@ -41,9 +41,9 @@ def test_it_opens_where_the_estimators_differ_and_says_by_how_much(page):
     assert found and int(found[1]) < int(found[2]) / 10
     layout = BagLayout(50, 20, True, True, 0.01, 0)
     assert float(found[3]) == pytest.approx(compare(layout).regression_rmse["shrinkage"], rel=0.05)
-    apart = re.search(r"The two embeddings differ by RMSE \*\*(\S+)\*\* over the maps", said)
+    apart = re.search(r"The RMSE between the two embeddings is \*\*(\S+)\*\* over the maps", said)
     assert apart and float(apart[1]) == pytest.approx(brute_difference(layout), rel=0.05) and float(apart[1]) > 0.03
-    assert "by 0.15 (shrinkage) and 0.18 (standard)" in said
+    assert "it is 0.15 (shrinkage) and 0.18 (standard)" in said
 
 
 def brute_difference(layout: BagLayout) -> float:
@@ -119,7 +119,7 @@ def test_silly_layouts_get_a_sentence_and_the_page_comes_back(page):
     assert not page.exception and "at most 100,000" in page.error[0].value
     page.number_input(key="e-bags").set_value(1)
     page.number_input(key="e-per").set_value(1).run()
-    assert "both estimators give the same curve" in words(page) or "differ by RMSE" in words(page)
+    assert "both estimators give the same curve" in words(page) or "RMSE between the two embeddings" in words(page)
 
 
 def test_the_rates_open_on_the_kept_curve_and_its_slope(rates):

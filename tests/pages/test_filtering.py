@@ -35,7 +35,7 @@ def button(page: AppTest, label: str):
 
 
 def test_it_opens_with_all_four_filters(page):
-    assert "**Hidden**: where it is. **Seen**: one noisy position" in words(page)
+    assert "**Hidden**: where it is. **Observed**: one noisy position" in words(page)
     table = next(block.proto.body for block in page.get("html") if "summed over" in block.proto.body)
     assert all(name in table for name in ("Kernel Bayes filter", "Unscented", "Particle"))
     assert "Unscented Kalman filter: α = 1, κ = 1, β = 2" in words(page)
@@ -76,9 +76,7 @@ def test_what_is_drawn_is_what_was_followed():
     found = follow(rotation_problem(RotationSystem.named("a"), 60, 15, 0), FilterSettings(0.7, 1e-4))
     figure = plane_plot(found.truth, found.observed, found.means, 14, sample=(found.points, found.weights[14]))
     names = [trace["name"] for trace in figure["data"]]
-    assert {"examples<br>(area: weight)", "seen: noisy observation", "hidden: true state", "Extended Kalman"} <= set(
-        names
-    )
+    assert {"examples<br>(area: weight)", "noisy observation", "hidden: true state", "Extended Kalman"} <= set(names)
     lines = errors_plot(found.truth, found.means, 14)["data"]
     assert len(lines) == 4 and found.weights.shape == (15, 60) and np.isfinite(found.weights).all()
 

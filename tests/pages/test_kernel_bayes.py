@@ -72,7 +72,7 @@ def test_a_numbered_observation_is_one_of_six_dimensions(open_page):
 
 
 def test_one_dimension_has_every_rule_beside_the_exact_mean(page):
-    assert "exactly it is" in words(page)
+    assert "the exact value is" in words(page)
     table = next(block.proto.body for block in page.get("html") if "from the exact one" in block.proto.body)
     assert all(name in table for name in ("Kernel Bayes", "Rejection ABC", "Density estimation"))
 

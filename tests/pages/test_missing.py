@@ -33,7 +33,7 @@ def test_a_mark_of_the_target_is_asked_and_the_answer_is_a_setting(open_page):
     assert any("30 values of -999.9" in box.value and WARNING in box.value for box in page.warning)
     page.multiselect(key="missing").set_value(["t=-999.9"]).run()
     assert not page.exception and not any(WARNING in box.value for box in page.warning)
-    assert "30 values of -999.9 are taken as missing, as asked" in told(page)
+    assert "30 values of -999.9 are taken as missing, as requested" in told(page)
     press(page, "undo")
     assert page.multiselect(key="missing").value == [] and any(WARNING in box.value for box in page.warning)
 
@@ -46,7 +46,7 @@ def test_the_button_below_a_warning_answers_it(open_page):
         next(one for one in page.button if one.label == f"Count {words} as missing").click().run()
         assert not page.exception and sum(WARNING in box.value for box in page.warning) == left
     assert page.multiselect(key="missing").value == ["t=-999.9", "orog=-9999"]
-    assert "30 values of -999.9 are taken as missing, as asked" in told(page)
+    assert "30 values of -999.9 are taken as missing, as requested" in told(page)
     assert not any(one.label.startswith("Count ") for one in page.button)
     press(page, "undo")
     assert page.multiselect(key="missing").value == ["t=-999.9"]

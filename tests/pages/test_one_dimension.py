@@ -137,6 +137,6 @@ def test_bayes_rule_follows_its_prior_and_its_observation(page):
     page.selectbox(key="b-prior").set_value("left").run()
     assert words(page) != said
     page.slider(key="b-x").set_value(-2.0).run()
-    assert "**Seen**: x = r(y) + noise = −2.00" in words(page)
+    assert "**Observed**: x = r(y) + noise = −2.00" in words(page)
     page.slider(key="o-eta").set_value(0.0).run()
     assert not page.exception and "no density" in page.error[0].value

@@ -47,7 +47,7 @@ def test_fewer_pairs_let_edits_wait_and_more_bring_them_back(page):
     page.slider(key="o-n").set_value(4).run()
     assert "data set 1: 1 moved;" in said(
         page
-    ) and "data set 1 beyond n = 4: 1 deleted. They return when n is larger." in said(page)
+    ) and "data set 1 beyond n = 4: 1 deleted. They reappear when n is larger." in said(page)
     page.slider(key="o-n").set_value(30)
     page.number_input(key="o-seed").set_value(2).run()
     assert "data set 1: 1 moved, 1 deleted; data set 2: 1 added." in said(page) and "wait" not in said(page)

@@ -100,7 +100,7 @@ def test_a_run_says_which_version_made_it_and_where_its_numbers_were_others(
     made(folder, "Newer", 1, version="999.0.0")
     assert "Version 999.0.0 made it, which is newer than this one" in words(opened())
     made(folder, "Damaged", 2, version=["<b>"])
-    assert "does not say which version" in words(opened())
+    assert "does not state which version" in words(opened())
     assert "version 0.1.0" in as_shown(words(opened(run=run_id)))
 
 

@@ -53,7 +53,7 @@ def _mean_tile(tiles: _Evaluate, bags: SortedBags, row: Block, column: Block, ti
 
 
 def _parameters(kernel: gpytorch.kernels.Kernel) -> list[Tensor]:
-    """What a gradient is wanted for; empty where none is."""
+    """What a gradient is wanted for; empty if none is."""
     return [p for p in kernel.parameters() if p.requires_grad] if torch.is_grad_enabled() else []
 
 

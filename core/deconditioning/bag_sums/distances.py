@@ -66,7 +66,7 @@ class PointDistances:
 
 
 def tabulate_points(bags: SortedBags, columns: tuple[int, ...], check: Check = never) -> PointDistances | None:
-    """The distances of all points of every two bags in some columns; None where they take too much memory."""
+    """The distances of all points of every two bags in some columns; None if they take too much memory."""
     every, count = bags.bags, bags.bags.count
     points = every.inputs[:, list(columns)]
     ends = torch.bincount(every.bag, minlength=count).cumsum(0).tolist()
@@ -113,7 +113,7 @@ class _Tabulated:
         return torch.stack([*result, *over_points(rest, self.bags, self.check)]).sum(0)
 
     def _part(self, product: gpytorch.kernels.Kernel) -> Tensor | None:
-        """``K̄`` of a product of factors at unit scale, None where only pairs will do."""
+        """``K̄`` of a product of factors at unit scale, None if only pairs will do."""
         factors = list(product.kernels)
         columns = {tuple(factor.active_dims.tolist()) for factor in factors}
         if len(columns) > 1:

@@ -83,7 +83,7 @@ def moving_gram(
     kernel: KernelSpec, few: Bags, table: Callable[[], RadialTable | None], layout: Layout | None,
     names: tuple[str, ...], check: Check = never,
 ) -> MovingGram | None:  # fmt: skip
-    """By radii what may go so, the rest over the ``few`` points of the same bags; None where nothing may.
+    """By radii what may go so, the rest over the ``few`` points of the same bags; None if nothing may.
 
     The ``table`` of their distances in the layout is asked for where it is needed; ``names`` are the columns of inputs.
     """

@@ -50,7 +50,7 @@ class Cells:
 
     @cached_property
     def _flat_index(self) -> Int[Tensor, " P"] | None:
-        """Position of each point in the whole grid; None where the points are the whole grid in order."""
+        """Position of each point in the whole grid; None if the points are the whole grid in order."""
         index = self.row * self.shape[1] + self.column
         whole = len(index) == self.shape[0] * self.shape[1] and bool((index.diff() == 1).all())
         return None if whole else index
@@ -112,13 +112,13 @@ class GridLayout:
         return ((bag, band.pick(sums)) for bag, sums in spectra.sums(rows))
 
     def boxes(self, bags: Bags, points: Int[Tensor, " N"]) -> "Boxes | None":
-        """The bags' bounding boxes; None where they are too large to be worth it."""
+        """The bags' bounding boxes; None if they are too large to be worth it."""
         return find_boxes(bags, self.cells, points, _LARGEST_BY_ROWS)
 
     def convolution(
         self, kernel: gpytorch.kernels.Kernel, bags: Bags, points: Int[Tensor, " N"], at: Cells | None = None
     ) -> "Convolution | None":
-        """The convolution of every pattern, before anything is summed; None where another way costs less."""
+        """The convolution of every pattern, before anything is summed; None if another way costs less."""
         boxes = self.boxes(bags, points)
         result = None if boxes is None else self._convolution(self._quarter(kernel, bags.inputs), boxes, at)
         return result if result is not None and result.is_cheap else None
@@ -225,7 +225,7 @@ def _correlate(table: Float[Tensor, "U V"], patterns: Float[Tensor, "k h w"]) ->
 
 
 def _common_rows(patterns: Float[Tensor, "k h w"]) -> Float[Tensor, " w"] | None:
-    """The factor along the columns, of sum 1, that all patterns are products with; None where there is none."""
+    """The factor along the columns, of sum 1, that all patterns are products with; None if there is none."""
     down, across = patterns.sum(2), patterns.sum(1)
     common = across[0] / across[0].sum()
     same = float((down[:, :, None] * common - patterns).abs().max()) <= float(patterns.max()) / _DIGITS
@@ -242,7 +242,7 @@ class Boxes:
 
 
 def find_boxes(bags: Bags, cells: Cells, points: Int[Tensor, " N"], largest: int = _LARGEST_BOX) -> Boxes | None:
-    """The bags' bounding boxes on the grid; None where one has more than ``largest`` pixels, or all too many."""
+    """The bags' bounding boxes on the grid; None if one has more than ``largest`` pixels, or all too many."""
     row, column = cells.row[points], cells.column[points]
     count = bags.count
     big = max(cells.shape)

@@ -251,7 +251,7 @@ def _add_direct(total: Tensor, term: Term, kernel: gpytorch.kernels.Kernel, pict
 
 
 def _repeated(where: Int[Tensor, " N"]) -> Tensor | None:
-    """Which of these points have come before (N,); None where all are distinct."""
+    """Which of these points have come before (N,); None if all are distinct."""
     places, first = np.unique(where.cpu().numpy(), return_index=True)
     if len(places) == len(where):
         return None

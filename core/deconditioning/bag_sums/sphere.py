@@ -47,7 +47,7 @@ class SphereLayout:
     def windows(
         self, kernel: gpytorch.kernels.Kernel, bags: Bags, points: Int[Tensor, " N"], at: Cells | None = None
     ) -> Windows | None:
-        """``c_j`` of every bag; None where the bags' boxes are too large.
+        """``c_j`` of every bag; None if the bags' boxes are too large.
 
         ``points`` tells which point of the layout each row of ``bags`` is, ``at`` the cells of the same grid to give
         the sums at (all points where not given), at the cost of their rows.
@@ -56,7 +56,7 @@ class SphereLayout:
         return None if boxes is None else self._windows(kernel, boxes, bags.inputs.shape[1], at or self.cells)
 
     def boxes(self, bags: Bags, points: Int[Tensor, " N"]) -> Boxes | None:
-        """The bags' bounding boxes; None where they are too large to be worth it."""
+        """The bags' bounding boxes; None if they are too large to be worth it."""
         return find_boxes(bags, self.cells, points)
 
     def _windows(self, kernel: gpytorch.kernels.Kernel, boxes: Boxes, width: int, at: Cells) -> Windows:

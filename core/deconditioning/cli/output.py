@@ -23,8 +23,8 @@ def add_delivery_options(group: Any) -> None:
     group.add_argument("--draws", type=int, metavar="N", help="N joint draws of the posterior, along `realization`")
     group.add_argument(
         "--effective-resolution", type=float, metavar="KM",
-        help="damp fluctuations of the draws (and sd and quantiles with them) whose wavelength is shorter: the scale "
-            "below which the fine field is known to be smooth",
+        help="wavelength below which the fine field is known to be smooth: shorter fluctuations of the draws are "
+        "damped, and sd and quantiles follow",
     )  # fmt: skip
     group.add_argument(
         "--quantiles", nargs="*", type=float, metavar="Q", help="quantiles of every pixel (0.05 0.25 0.5 0.75 0.95)"
@@ -81,7 +81,7 @@ def save(
 ) -> dict[str, Any] | None:
     """Write the result of one of ``count`` seeds and report the file; nothing without ``--output``.
 
-    Returns the power spectra of the draws, None where there are none.
+    Returns the power spectra of the draws, None if there are none.
     """
     if not options.output:
         return None

@@ -99,16 +99,18 @@ def of_a_period(options: argparse.Namespace) -> bool:
     if options.predictors and not options.archive:
         raise InputError("`--predictors` are learned from an archive: add `--archive` and `--times`.")
     if options.archive and not options.times:
-        raise InputError("`--archive` is a prior for many times: choose them, `--times all` for all.")
+        raise InputError("`--archive` is a prior for many times: choose them with `--times`, or give `--times all`.")
     if options.statistics and not options.output:
         raise InputError("`--statistics` are written to the file: add `--output`.")
     if not options.times:
         if options.statistics:
-            raise InputError("`--statistics` are of many times: choose them, `--times all` for all.")
+            raise InputError("`--statistics` need many times: choose them with `--times`, or give `--times all`.")
         return False
     unsuitable = [name for name in _OF_ONE_TIME if getattr(options, name, None)]
     if unsuitable:
-        raise InputError(f"`--{unsuitable[0].replace('_', '-')}` is for one time: leave it out, or `--times`.")
+        raise InputError(
+            f"`--{unsuitable[0].replace('_', '-')}` applies to a single time: leave it out, or leave out `--times`."
+        )
     return True
 
 
@@ -159,7 +161,7 @@ def _training(
     if not options.quiet:
         for note in training.notes:
             say(f"Note: {note}")
-        say(f"The archive is known at {len(training)} times, {training.labels[0]} to {training.labels[-1]}.")
+        say(f"The archive has {len(training)} times, {training.labels[0]} to {training.labels[-1]}.")
     return training
 
 

@@ -46,7 +46,9 @@ def add_data_options(group: Any) -> None:
     group.add_argument("--matching", choices=ways, help=f"how bags and targets are matched ({_CELLS.matching.about})")
     group.add_argument("--no-coordinates", action="store_true", help="do not use the coordinates as covariates")
     group.add_argument(
-        "--weights", metavar="NAME", help="field by which cell means are weighted beside area, such as a population"
+        "--weights",
+        metavar="NAME",
+        help="field by which cell means are weighted in addition to area, such as a population",
     )
     group.add_argument(
         "--error", metavar="NAME",
@@ -97,18 +99,18 @@ def add_footprint_options(group: Any) -> None:
     )  # fmt: skip
     group.add_argument(
         "--key", metavar="COLUMN",
-        help="column of the table, and attribute of the regions, that joins them; ATTRIBUTE=COLUMN where they differ",
+        help="column of the table, and attribute of the regions, that joins them; ATTRIBUTE=COLUMN if they differ",
     )  # fmt: skip
     group.add_argument(
         "--also", nargs="+", metavar="FILE[:NAME[:ERROR]]",
-        help="further sources of the target beside the cells: fields on another grid or a swath, or regions (as "
-        "--polygons); NAME is the field or attribute with the values (default: the target's name), ERROR that with "
+        help="further sources of the target in addition to the cells: fields on another grid or a swath, or regions "
+        "(as --polygons); NAME is the field or attribute with the values (default: the target's name), ERROR that with "
         "the standard deviation of each value's error",
     )  # fmt: skip
     group.add_argument(
         "--stations", metavar="FILE",
-        help="CSV or NetCDF table of stations (lat, lon, value, perhaps altitude and error) that are targets "
-        "beside the cells",
+        help="CSV or NetCDF table of stations (lat, lon, value, perhaps altitude and error) that are targets in "
+        "addition to the cells",
     )  # fmt: skip
     group.add_argument(
         "--score-stations", metavar="FILE", help="stations that the model does not see, at which the map is scored"
@@ -121,8 +123,8 @@ def add_footprint_options(group: Any) -> None:
     )
     group.add_argument(
         "--station-footprint", metavar="KM",
-        help="what each value of --stations averages over, a Gaussian of this full width at half maximum (20), or of "
-        "two widths and the direction of the first in degrees from north (22,14,30); default: points",
+        help="footprint that each value of --stations averages over, as a Gaussian: its full width at half maximum "
+        "(20), or two widths and the direction of the first in degrees from north (22,14,30); default: points",
     )  # fmt: skip
 
 

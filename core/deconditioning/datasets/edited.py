@@ -116,7 +116,7 @@ class Edits:
         return generated - len(self.deleted) + len(self.added)
 
     def check(self, generated: int, name: str) -> None:
-        """``InputError`` where a point is none of the ``generated`` ones, or where none is left."""
+        """``InputError`` if a point is not one of the ``generated`` ones, or where none is left."""
         wrong = sorted(number for number in {*self.moved, *self.deleted} if not 1 <= number <= generated)
         if wrong:
             raise InputError(f"`{name}` edits point {wrong[0]} of {generated}: choose one from 1 to {generated}.")

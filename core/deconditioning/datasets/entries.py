@@ -35,7 +35,7 @@ class Entry:
     licence, source : what a figure made from it must say.
     default : settings of a worked example, the fields of a `DownscalingSpec`; empty for a file not yet looked into
         (then `deconditioning.fields.guess.problem.guess_problem` makes a guess).
-    open : reads or computes the fields; `InputError` where that fails.
+    open : reads or computes the fields; `InputError` if that fails.
     stations : by name what a list calls stations that belong to the fields, and what gives them.
     regions : by name what a list calls regions that belong to the fields, what gives them, and units of their values.
     """
@@ -268,7 +268,7 @@ def region_units(key: str) -> str:
 
 
 def find_stations(key: str) -> "Stations":
-    """The stations of a key such as ``stations/seen``; `InputError` where there are none."""
+    """The stations of a key such as ``stations/seen``; `InputError` if there are none."""
     owner, _, name = key.rpartition("/")
     if key not in (known := station_titles()):
         raise InputError(f"There are no stations `{key}`: choose a table, or one of {', '.join(known)}.")
@@ -276,7 +276,7 @@ def find_stations(key: str) -> "Stations":
 
 
 def find_outlines(key: str) -> "Outlines":
-    """The regions of a key such as ``districts/means``; `InputError` where there are none."""
+    """The regions of a key such as ``districts/means``; `InputError` if there are none."""
     owner, _, name = key.rpartition("/")
     if key not in (known := region_titles()):
         raise InputError(f"There are no regions `{key}`: choose a file, or one of {', '.join(known)}.")

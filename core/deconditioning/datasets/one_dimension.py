@@ -170,7 +170,7 @@ def _noise(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def make_line(spec: LineSpec) -> Line:
-    """Draw the problem, then edit it; one seed gives one draw. ``InputError`` where r or f is not a finite number."""
+    """Draw the problem, then edit it; one seed gives one draw. ``InputError`` if r or f is not a finite number."""
     y, query, of_x, of_hidden, of_z = _draws(spec)
     y, query = spec.half_width * y, spec.half_width * query
     x = spec.r(y) + spec.input_noise * of_x

@@ -66,7 +66,7 @@ class Roles:
 
 
 def _checked(source: str | Path | bytes) -> Path | bytes:
-    """A path or an upload's bytes; ``InputError`` where there is none, or too much of it."""
+    """A path or an upload's bytes; ``InputError`` if there is none, or too much of it."""
     if isinstance(source, bytes):
         size, name = len(source), "The table"
     else:

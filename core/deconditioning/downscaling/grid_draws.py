@@ -48,7 +48,7 @@ def grid_draws(
 
 
 def _root(layout: GridLayout, term: Term, names: tuple[str, ...], like: Tensor) -> Float[Tensor, "M N"] | None:
-    """``√(λ/MN)`` of the smallest torus on which the covariance is positive; None where there is none."""
+    """``√(λ/MN)`` of the smallest torus on which the covariance is positive; None if there is none."""
     kernel = KernelSpec((term,)).build(names)
     for padding in _PADDINGS:
         shape = [padding * size for size in layout.cells.shape]

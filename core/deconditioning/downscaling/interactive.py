@@ -313,7 +313,7 @@ def sums_key(key: str, spec: ModelSpec) -> str:
 
 
 def picture_or_none(problem: DownscalingProblem, spec: ModelSpec) -> Picture | PartedPicture | None:
-    """The picture whose sums are kept term by term, or None where two terms of it would fill the store."""
+    """The picture whose sums are kept term by term, or None if two terms of it would fill the store."""
     small = 2 * 8 * problem.data.bags.count * len(problem.pixel) <= MOST_BYTES
     return picture_for(spec, problem) if small and fits_in_memory(problem) else None
 

@@ -32,7 +32,7 @@ def distances_of(
 
     @cache
     def table() -> RadialTable | None:
-        """The table of distances; None where the pixels are on no regular grid."""
+        """The table of distances; None if the pixels are on no regular grid."""
         layout = grid_layout(problem)
         return None if layout is None else tabulate(bags.to(device), layout.to(device), points.to(device), check)
 
@@ -44,7 +44,7 @@ def on_every_pixel(
 ) -> MovingGram | None:
     """K̄ whose terms of the place go by the ``table`` of the same bags, the others over the ``few`` points.
 
-    None where the grid, the kernel or the model do not allow it.
+    None if the grid, the kernel or the model do not allow it.
     """
     if not (reads_bags(spec) and bags_inside(problem)):
         return None

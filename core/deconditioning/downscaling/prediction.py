@@ -51,7 +51,7 @@ class Prediction:
     collapsed bound on it for models with inducing points; ``jitter`` was added to a diagonal; ``routes`` names the
     algorithm of each term's sums; ``notes`` describes approximations; ``left_out`` is the RMSE of the targets, each
     predicted from all others, None if they are too many; ``scale`` is the local scale κ of the sds (P,), None if the
-    model has none; ``missed`` are the errors behind ``left_out``, None where only that is known; ``stations`` is
+    model has none; ``missed`` are the errors behind ``left_out``, None if only that is known; ``stations`` is
     what the posterior says of these and of other further sources, None if there are none; ``parts`` are weights, means
     and sds (P,) of the models of an average, whose mixture has this mean and sd; by default the one model's.
     """

@@ -56,7 +56,7 @@ class ResultDataset:
         return draw
 
     def drawn(self, delivery: Delivery) -> tuple[_Drawing | None, DrawSpectra | None]:
-        """What gives the requested draws, made once, and their power spectra; None where none are requested."""
+        """What gives the requested draws, made once, and their power spectra; None if none are requested."""
         if not delivery.draws and delivery.resolution is None:
             return None, None
         draws = self.drawing()(delivery.draws or FEWEST, self.problem.spec.seed)

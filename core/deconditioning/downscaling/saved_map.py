@@ -25,7 +25,7 @@ class SavedMap:
 
 
 def saved_map(data: bytes) -> SavedMap:
-    """What the bytes of a run's file hold. Raises ``InputError`` where they are no such file."""
+    """What the bytes of a run's file hold. Raises ``InputError`` if they are not such a file."""
     import xarray as xr
 
     try:

@@ -148,7 +148,7 @@ class KernelSettings(Settings):
         help="Regression trees on the pixels, consistent with the cell means, with quantiles. Takes some seconds.",
     )  # fmt: skip
     device = Choice("Device", "auto", options={"auto": "a GPU where there is one", "cpu": "CPU", "cuda": "GPU"},
-                    address=None, about="where to compute; auto takes a GPU where there is one")  # fmt: skip
+                    address=None, about="where to compute; auto uses a GPU if there is one")  # fmt: skip
 
 
 class LearningSettings(Settings):
@@ -158,7 +158,7 @@ class LearningSettings(Settings):
     choose = OrNone(
         Switch(
             "Choose the model by a test one scale up", True, box=True,
-            about="where cells are matched through mediators, let learning take area_to_point_gp or partial_cmp, "
+            about="if cells are matched through mediators, let learning take area_to_point_gp or partial_cmp, "
             "whichever is more accurate one scale up",
             help="Two models suit cells that are matched through mediators. The first predicts each cell's target, "
             "with its uncertainty, from the mediators; the second also uses the location of the target and mediates "
@@ -182,8 +182,8 @@ class LearningSettings(Settings):
     )  # fmt: skip
     stage_one = Choice(
         "Stages", CHOOSE, widget="menu", address="stage",
-        about="how λ and the mediators' lengthscales are found; choose: joint, or leave_one_bag_out where that is "
-        "clearly more accurate one scale up",
+        about="how λ and the mediators' lengthscales are found; choose: joint, or leave_one_bag_out if that is clearly "
+        "more accurate one scale up",
         options={
             CHOOSE: "Jointly, or from left-out bags if that is clearly more accurate one scale up",
             "leave_one_bag_out": "Two stages: λ and ℓ from left-out bags, then k and noise variances by the evidence",
@@ -235,7 +235,7 @@ class LearningSettings(Settings):
         OrDict(
             Switch(
                 "The hyperparameters", _USUAL.integrate, address="integrate",
-                about="where fewer than 60 cells are visible, average the map over samples of the posterior of the "
+                about="if fewer than 60 cells are visible, average the map over samples of the posterior of the "
                 "hyperparameters, instead of fixing the most probable ones",
                 help="A few cells hardly determine roughness, lengthscales and slopes. The map is then the average "
                 "over 16 samples of their posterior, and its variance includes how much these differ.",

@@ -70,7 +70,7 @@ def may_choose(problem: DownscalingProblem, model: NamedModel) -> bool:
 
 
 def other_candidate(problem: DownscalingProblem, settings: DownscaleSettings) -> DownscaleSettings | None:
-    """The other of the two models that suit cells matched through mediators, as it begins; None where there is none."""
+    """The other of the two models that suit cells matched through mediators, as it begins; None if there is none."""
     if not may_choose(problem, settings.kind):
         return None
     return completed(problem, common_settings(CANDIDATES[settings.model == CANDIDATES[0]], settings))
@@ -83,7 +83,7 @@ def may_average(problem: DownscalingProblem, model: NamedModel) -> bool:
 
 
 def averaged_with(problem: DownscalingProblem, settings: DownscaleSettings) -> list[DownscaleSettings]:
-    """The other models that an average holds, as they begin; none where completed ``settings`` take one model.
+    """The other models that an average holds, as they begin; none if completed ``settings`` take one model.
 
     For matched cells kriging of the residuals of a linear regression; for cells matched through mediators the other
     one of `CANDIDATES`.
@@ -155,8 +155,8 @@ def _representativeness(problem: DownscalingProblem, settings: DownscaleSettings
     each = value if isinstance(value, tuple) else (value,) * count
     if len(each) != count:
         raise InputError(
-            f"`representativeness` has {len(each)} values, but there are {count} sources beside the cells: give one "
-            "for each, or one number for all."
+            f"`representativeness` has {len(each)} values, but there are {count} sources in addition to the cells: "
+            "give one for each, or one number for all."
         )
     return each if count > 1 else each[0]
 

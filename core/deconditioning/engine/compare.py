@@ -19,7 +19,7 @@ def flatten(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def compare_settings(runs: Sequence[Run], *, only_differences: bool = False) -> list[tuple[str, list[Any]]]:
-    """Rows ``(setting, value of each run)``, those that differ first; None where a run has no such setting."""
+    """Rows ``(setting, value of each run)``, those that differ first; None if a run has no such setting."""
     flats = [{"task": run.spec.task, "seed": run.spec.seed, **flatten(run.spec.settings)} for run in runs]
     names = list(dict.fromkeys(name for flat in flats for name in flat))
     rows = [(name, [flat.get(name) for flat in flats]) for name in names]

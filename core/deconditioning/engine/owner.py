@@ -55,7 +55,7 @@ def is_alive(owner: Any, beat: float | None) -> bool:
 
 
 def _born(pid: int) -> float | None:
-    """When a process began, by a clock that nobody sets where there is one; None where it is gone."""
+    """When a process began, by a clock that nobody sets where there is one; None if it is gone."""
     import psutil
 
     try:

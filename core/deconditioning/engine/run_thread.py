@@ -27,7 +27,7 @@ _TICK_S = 0.05
 _RETRY_S = 1.0
 _WATCH_S = 3.0
 _GRACE_S = 60.0
-APP_GONE = "The app was closed while this run was going on: its trace and best result so far are kept; run it again."
+APP_GONE = "The app was closed while this run was in progress: its trace and best result so far are kept; run it again."
 _LOST = "The connection to the Dask scheduler was lost: trace and best result so far are kept; run it again."
 _KILLED = (
     "The worker process was killed twice (often for lack of memory): trace and best result so far are kept; "

@@ -184,7 +184,7 @@ class Store:
     def restore(self, run_id: str) -> None:
         """Bring back a run that was put aside."""
         if _ID.fullmatch(str(run_id)) is None or not self._aside(run_id).is_dir():
-            raise InputError(f"Run {str(run_id)[:60]!r} cannot be restored: it has been permanently deleted meanwhile.")
+            raise InputError(f"Run {str(run_id)[:60]!r} cannot be restored: it has been permanently deleted since.")
         try:
             self._aside(run_id).rename(self.root / run_id)
         except OSError as error:

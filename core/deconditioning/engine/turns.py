@@ -39,8 +39,8 @@ def waiting_sentences(waiting: int, left: Sequence[float | None], mean: float | 
 
     Parameters
     ----------
-    left : seconds that each run under way still takes, None where that is not known.
-    mean : seconds that a run took lately, None where none has ended.
+    left : seconds that each run under way still takes, None if that is not known.
+    mean : seconds that a run took lately, None if none has ended.
     workers : how many runs go on at once.
     """
     known = [seconds if seconds is not None else mean for seconds in left]

@@ -130,4 +130,4 @@ def _sentence(error: Exception) -> str:
         return f"There was not enough memory ({text or name}): use fewer points, larger blocks or another device."
     if isinstance(error, ModuleNotFoundError):
         return f"The worker lacks a package ({text}): install this project's requirements.txt where workers run."
-    return f"The computation stopped with {name}: {text or 'no further words'} (details in error.txt)."
+    return f"The computation stopped with {name}: {text or 'no further details'} (details in error.txt)."

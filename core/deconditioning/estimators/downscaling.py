@@ -328,7 +328,9 @@ def downscale(
         raise InputError(f"The setting '{unknown[0]}' is unknown: choose among {names}.")
     if times is not None or archive is not None or period is not None or predictors:
         if baselines or quantiles or draws:
-            raise InputError("`baselines`, `quantiles` and `draws` are for one time: leave them out, or `times`.")
+            raise InputError(
+                "`baselines`, `quantiles` and `draws` apply to a single time: leave them out, or leave out `times`."
+            )
         model_settings = Downscaler(model=model, **rest)._settings()
         request = request_of(coarse, covariates, mediator, model_settings.seed, data)  # type: ignore[arg-type]
         return of_times(request, model_settings, times, archive, period, predictors)

@@ -212,8 +212,8 @@ def _together(coarse: Gridded, covariates: Gridded, target: str | None) -> tuple
         joined = fine.drop_vars(name, errors="ignore").merge(coarse_dataset[held], join="exact", compat="no_conflicts")
     except ValueError as error:
         raise InputError(
-            f"With `coarsen` the target lies on the covariates' grid, and it does not ({short(error)}): leave "
-            "`coarsen` out for a target on a grid of its own."
+            f"With `coarsen` the target must lie on the covariates' grid, but it does not ({short(error)}): leave "
+            "`coarsen` out for a target on its own grid."
         ) from error
     return fields_of(joined, "covariates"), name
 

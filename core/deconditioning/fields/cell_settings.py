@@ -24,7 +24,7 @@ class CellSettings(Settings):
         about="weight cells by how common their mediators are among the targets",
         help="Gives a cell more weight in the regression on mediators if its mediator values are common among the "
         "targets. 'Assumptions of the map' shows how much the two sets of mediators differ. This helps if the kernel "
-        "of the mediators is too smooth. It harms if the kernel is learned and few cells carry most of the weight "
+        "of the mediators is too smooth. It hurts if the kernel is learned and few cells carry most of the weight "
         "(docs/one_dimension.md).",
     )  # fmt: skip
     seed = Integer("Seed", 0, low=0, high=9999, typed=True, about="seed of the withheld cells and of learning")

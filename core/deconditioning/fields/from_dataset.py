@@ -106,9 +106,14 @@ def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Axes, Grid, _Order, list[s
         of_file = [_sheet(dataset, name, sheet)[rows][:, columns] for name in (sheet.y, sheet.x)]
         distance = agree(grid, *of_file)
         if distance and agree(grid, *map(np.rad2deg, of_file)) is None:
-            return axes, grid, (rows, columns), [*notes, f"{positions} are in radians, which their units do not say."]
+            return (
+                axes,
+                grid,
+                (rows, columns),
+                [*notes, f"{positions} are in radians, although their units do not say so."],
+            )
         if distance is None:
-            shift = f"{positions} lie a good part of a cell from {lines}, which are used as the cells' centres."
+            shift = f"{positions} differ by much of a cell from {lines}, which are used as the cells' centres."
             return axes, grid, (rows, columns), notes + [shift] * part_of_a_cell(grid, *of_file)
         other, order, grid_notes = _curvilinear(dataset, sheet)
     except InputError as error:
@@ -151,7 +156,7 @@ def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, _Order, list[
     if there.mean() < LEAST_PLACED:
         raise InputError(f"The coordinates `{axes.y}` and `{axes.x}` have missing values: cells need their positions.")
     if np.abs(latitude[there]).max() > 90.001:
-        raise InputError(f"`{axes.y}` goes beyond ±90, so it is not a latitude in degrees: check the coordinates.")
+        raise InputError(f"`{axes.y}` exceeds ±90, so it is not a latitude in degrees: check the coordinates.")
     if (far := np.abs(longitude[there]).max()) > 1080:
         raise InputError(f"`{axes.x}` reaches {far:g}, which is not a longitude: use degrees.")
     known = np.where(there, latitude, np.nan), np.where(there, longitude, np.nan)
@@ -198,7 +203,7 @@ def _on_positions(axes: Axes, twice: int, there: np.ndarray, folded: np.ndarray,
 def _sheet(dataset: "xr.Dataset", name: str, axes: Axes) -> np.ndarray:
     """(H, W) values in degrees of a coordinate on rows and columns, NaN where missing.
 
-    Raises ``InputError`` where it changes along a further dimension, or is no angle.
+    Raises ``InputError`` if it changes along a further dimension, or is not an angle.
     """
     array = dataset[name].transpose(..., axes.y_dim, axes.x_dim)
     ahead = array.dims[:-2]

@@ -203,7 +203,7 @@ class Fields:
         return ""
 
     def _read(self, name: str, select: Mapping[str, int | str] | None) -> np.ndarray:
-        """A copy of the stored values of one choice; ``InputError`` where a file that is still open has none there."""
+        """A copy of the stored values of one choice; ``InputError`` if a file that is still open has none there."""
         chosen = self.chosen(name, select or {})
         try:
             return np.array(self.dataset[name].isel(chosen).values, dtype=np.float64)

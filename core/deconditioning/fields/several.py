@@ -222,7 +222,7 @@ def _carried(name: str, owner: Fields, first: Fields) -> str:
 
 
 def _row(name: str, files: list[Fields]) -> Row | None:
-    """The variable along its files; None where it has neither a dimension nor a date that tells them apart."""
+    """The variable along its files; None if it has neither a dimension nor a date that tells them apart."""
     first = files[0]
     for other in files[1:]:
         if how_sampled(other.grid, first.grid) != "its own values":

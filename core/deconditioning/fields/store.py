@@ -64,7 +64,7 @@ def write_fields(fields: Fields, target: Path | BinaryIO) -> None:
 
 
 def load_fields(data: bytes | Path) -> Fields:
-    """Fields back from ``save_fields`` or a file of ``write_fields``; ``InputError`` where it is something else."""
+    """Fields back from ``save_fields`` or a file of ``write_fields``; ``InputError`` if it is something else."""
     import xarray as xr
 
     try:

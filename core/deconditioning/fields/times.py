@@ -169,8 +169,8 @@ def period_notes(dataset: "xr.Dataset") -> list[str]:
             ends, starts = bounds.values[:, 1], bounds.values[:, 0]
             if (dates.values == ends).all() and (starts < ends).all():
                 notes.append(
-                    f"`{name}` stands at the end of its periods: {text_of(ends[0]).replace('T', ' ')} is the one from "
-                    f"{text_of(starts[0]).replace('T', ' ')} on."
+                    f"`{name}` is the end of each period: the one that ends at {text_of(ends[0]).replace('T', ' ')} "
+                    f"begins at {text_of(starts[0]).replace('T', ' ')}."
                 )
     return notes
 

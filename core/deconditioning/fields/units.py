@@ -72,7 +72,7 @@ def _registry() -> Any:
 
 @cache
 def read_unit(text: str) -> Unit | None:
-    """The unit that a text means; None where it means none that is known."""
+    """The unit that a text means; None if it means none that is known."""
     text = _ABOVE.sub("", " ".join(text.translate(_TYPESET).split()))
     text = _SPELLINGS.get(text.lower(), text)
     number, rest = 1.0, text
@@ -100,7 +100,7 @@ def compass(units: str) -> tuple[Side, int] | None:
 
 
 def factor(units: str, base: Literal["degree", "meter"]) -> float | None:
-    """What a value in some units is multiplied by to be in degrees or metres; None where it is no angle, no length."""
+    """What a value in some units is multiplied by to be in degrees or metres; None if it is no angle, no length."""
     plain = units.strip().lower()
     if plain in _PLAIN[base] or (base == "degree" and compass(units)):
         return 1.0
@@ -108,7 +108,7 @@ def factor(units: str, base: Literal["degree", "meter"]) -> float | None:
 
 
 def factor_between(have: str, want: str) -> float | None:
-    """What a difference in some units is multiplied by to be in others; None where they are unknown or not alike."""
+    """What a difference in some units is multiplied by to be in others; None if they are unknown or not alike."""
     source, target = read_unit(have), read_unit(want)
     if source is None or target is None or source.quantity != target.quantity:
         return None
@@ -139,7 +139,7 @@ def is_temperature(units: str) -> bool:
 def convert(values: np.ndarray, have: str, want: str, name: str) -> tuple[np.ndarray, str | None]:
     """Values in the wanted unit and a sentence if they were changed or a unit is unknown.
 
-    Raises ``InputError`` where the units of one variable in two files are different quantities.
+    Raises ``InputError`` if the units of one variable in two files are different quantities.
     """
     if " ".join(have.split()) == " ".join(want.split()):
         return values, None
@@ -153,7 +153,7 @@ def convert(values: np.ndarray, have: str, want: str, name: str) -> tuple[np.nda
         changed = source.convert(values, target)
         return changed, f"`{name}` is converted from {have} to {want}, the units of the other file."
     unknown = [text for text, unit in ((have, source), (want, target)) if unit is None]
-    why = f"of which {unknown[0]!r} is not known" if unknown else "which measure different things"
+    why = f"and {unknown[0]!r} is not a known unit" if unknown else "which measure different things"
     raise InputError(
         f"`{name}` has units {have!r} in one file and {want!r} in the other, {why}: give it in the same units in both."
     )

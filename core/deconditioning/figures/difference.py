@@ -13,7 +13,7 @@ from deconditioning.wording import number
 
 
 def difference_map(first: Figure, second: Figure, title: str) -> Figure | None:
-    """``second − first`` as a map on a symmetric scale; None where the two are no maps of one grid.
+    """``second − first`` as a map on a symmetric scale; None if the two are not maps of one grid.
 
     Both are figures (dicts) of `figures.maps.field_map`. Where one was sent with fewer pixels than the other, as
     previews are, its nearest pixel stands for what was left out. Units are those of the second.

@@ -41,7 +41,7 @@ class Doubt:
 
     @property
     def where(self) -> np.ndarray:
-        """Pixels in doubt; none where the sd is missing."""
+        """Pixels in doubt; none if the sd is missing."""
         return np.nan_to_num(self.sd, nan=-1.0) > self.share * self.signal
 
     def sentence(self, units: str) -> str:

@@ -122,7 +122,7 @@ def _coast(grid: Grid) -> list[dict[str, Any]]:
 
 
 def _cities(grid: Grid) -> list[dict[str, Any]]:
-    """A few cities as dots with their names; nothing where the map shows none."""
+    """A few cities as dots with their names; nothing if the map shows none."""
     cities = cities_on(grid)
     if not cities:
         return []

@@ -65,7 +65,7 @@ _CITIES = (
 def cities_on(grid: Grid) -> tuple[tuple[str, float, float], ...]:
     """Name, x and y in the grid's own coordinates of up to four cities inside its frame, well apart from each other.
 
-    None on maps of more than 25° of latitude, and none where the grid is known by its latitudes and longitudes alone.
+    None on maps of more than 25° of latitude, and none if the grid is known by its latitudes and longitudes alone.
     Kept for the last grids: a projection is set up for every call, and a page draws five maps of one grid at a time.
     """
     if grid.kind == "curvilinear" or float(np.ptp(grid.latitude)) > _WIDEST:

@@ -101,7 +101,7 @@ _STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0)
 def graticule_on(grid: Grid) -> tuple[np.ndarray, np.ndarray]:
     """Meridians and parallels at round degrees in native coordinates, clipped to the frame: one NaN-gapped line.
 
-    None where the grid is known by its latitudes and longitudes alone.
+    None if the grid is known by its latitudes and longitudes alone.
     """
     if grid.kind == "curvilinear":
         return np.empty(0), np.empty(0)

@@ -55,7 +55,7 @@ def small_lines(x: np.ndarray, lines: Mapping[str, np.ndarray], sd: np.ndarray |
     """Curves over x as JSON, to four digits: the first with its ±2 ``sd``, others such as the truth beside it."""
 
     def short(values: np.ndarray) -> list[float | None]:
-        """Values to four digits; None where one is not finite."""
+        """Values to four digits; None if one is not finite."""
         return [float(f"{value:.4g}") if np.isfinite(value) else None for value in values]
 
     band = {} if sd is None else {"sd": short(sd)}

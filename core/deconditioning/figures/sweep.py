@@ -29,7 +29,7 @@ def sweep_plot(
     Parameters
     ----------
     rows : of a sweep; a score that a row lacks leaves a gap.
-    places : words → settings that are marked with `_MARKS`, in their order; None where there is none.
+    places : words → settings that are marked with `_MARKS`, in their order; None if there is none.
     log : of each axis, in the rows' order.  names : what settings are called on the axes.
     falls : the score falls without end away from its best: the lowest tenth of a map shares a colour.
     """
@@ -111,7 +111,7 @@ def _mark(at: tuple[float, float], symbol: str, words: str, size: int) -> dict[s
 
 
 def sweep_thumbnail(rows: Sequence[Mapping[str, Any]], score: str) -> bytes:
-    """A PNG of a score: a curve over one setting, a map over two. Raises ``InputError`` where nothing is known yet."""
+    """A PNG of a score: a curve over one setting, a map over two. Raises ``InputError`` if nothing is known yet."""
     if len(rows[0]["values"]) == 1:
         return curve_thumbnail([row.get(score) for row in rows])
     table = table_of(rows, score)[2]

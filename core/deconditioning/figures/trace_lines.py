@@ -49,7 +49,7 @@ def _inner(rows: list[tuple[float, dict[str, float]]]) -> list[tuple[float, dict
 
 
 def best_objective(rows: Sequence[Mapping[str, Any]]) -> tuple[str, float] | None:
-    """The quantity that the last stage of learning climbed or descended, and its best value; None where the trace has
+    """The quantity that the last stage of learning climbed or descended, and its best value; None if the trace has
     none."""
     for lines in reversed([lines for _, lines in trace_series(rows)[0].values() if BEST in lines]):
         name = next(name for name in lines if name != BEST)

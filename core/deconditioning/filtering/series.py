@@ -98,7 +98,7 @@ class Scaling:
 
     @staticmethod
     def of(values: np.ndarray, names: tuple[str, ...]) -> "Scaling":
-        """Mean and sd of the columns; ``InputError`` where one is constant over the training part."""
+        """Mean and sd of the columns; ``InputError`` if one is constant over the training part."""
         values = values[np.isfinite(values).all(1)]
         if not len(values):
             raise InputError(f"No step of the training part has values of all of {', '.join(names)}: lengthen it.")

@@ -154,7 +154,7 @@ def _filling(count: int, dimension: int, rng: np.random.Generator) -> np.ndarray
 def dme(data: Evidence, settings: Settings) -> KernelMean:
     """``μ̄ = Σ_j w_j ℓ(ũ_j, ·)``, ``w = (AᵀKA + mδI)⁻¹Aᵀk(y)``, ``A = (L + nλI)⁻¹L̃``.
 
-    The m×m push-through of Algorithm 8.1's ``Aᵀ[KAAᵀ + mδI]⁻¹k(y)``. Raises ``InputError`` where a matrix is singular.
+    The m×m push-through of Algorithm 8.1's ``Aᵀ[KAAᵀ + mδI]⁻¹k(y)``. Raises ``InputError`` if a matrix is singular.
     """
     k, ell = kernels(data, settings)
     with torch.no_grad():

@@ -56,7 +56,7 @@ class Trained:
     losses: tuple[float, ...]
 
     def draw(self, observed: np.ndarray, bounds: np.ndarray, count: int, *, seed: int = 0) -> np.ndarray:
-        """Draws of u (count, p) at the observed summaries (q,), inside ``bounds`` (p, 2); ``InputError`` where hardly
+        """Draws of u (count, p) at the observed summaries (q,), inside ``bounds`` (p, 2); ``InputError`` if hardly
         any of the mixture lies there."""
         x = torch.from_numpy((observed - self.x_units[0]) / self.x_units[1])[None]
         with torch.no_grad(), torch.random.fork_rng(devices=[]):

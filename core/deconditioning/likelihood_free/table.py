@@ -126,8 +126,8 @@ def _is_number(cell: str) -> bool:
 def _refuse_gaps(values: np.ndarray, result: "TextTable", partly: np.ndarray, name: str) -> None:
     if not len(partly):
         raise InputError(
-            f"{at_start(name)} has no observation: add one row whose parameters are empty, or give that row as its own "
-            "file."
+            f"{at_start(name)} has no observation: add one row whose parameters are empty, or give that row in a "
+            "separate file."
         )
     first = partly[0]
     column = list(result.columns)[int(np.flatnonzero(np.isnan(values[first]))[0])]

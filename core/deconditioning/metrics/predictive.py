@@ -51,7 +51,7 @@ class Predictive:
     mean, sd : of v, in its units.
     parts : the Gaussians of g(v); by default the one with this mean and sd.
     warp : g, None for the identity.
-    limits : the lowest and the highest value that v can have, None where neither is known.
+    limits : the lowest and the highest value that v can have, None if neither is known.
     """
 
     mean: Float[np.ndarray, "*n"]

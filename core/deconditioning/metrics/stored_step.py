@@ -7,7 +7,7 @@ _MOST, _EACH, _EVEN = 2000, 10, 0.02
 
 
 def stored_step(values: np.ndarray) -> float | None:
-    """The step s of which all values are multiples, up to a constant; None where they are not so few and so even.
+    """The step s of which all values are multiples, up to a constant; None if they are not so few and so even.
 
     Rounding to steps of s alone gives errors with a root mean square of ``s / √12``.
     """

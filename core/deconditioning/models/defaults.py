@@ -124,5 +124,5 @@ def starting_mediator_kernel(
 def centre_of_priors(
     model: NamedModel, kernel: KernelSpec, bags: Bags, names: tuple[str, ...], coordinates: tuple[str, ...]
 ) -> KernelSpec | None:
-    """Where the priors of the model's kernel have their centres; None where that is its start."""
+    """Where the priors of the model's kernel have their centres; None if that is its start."""
     return held_to(kernel, bags, names, coordinates) if model.trend else None

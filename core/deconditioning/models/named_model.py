@@ -19,13 +19,12 @@ Hyperparameter = Literal["regularisation", "mediator_kernel", "mediator_variance
 
 _UNKNOWN = r" + \tilde{\tilde L} - \tilde L^\top (L + B\lambda I)^{-1}\tilde L"
 _PARTIAL = (
-    "The spatial part of $k$ is averaged over each target's own footprint; only the rest of $k$ goes through the "
-    "mediators: $\\bar K$ is block-diagonal, and $v$ is the error of the mediators, estimated by leaving each bag "
-    "out. "
+    "The spatial part of $k$ is averaged over each target's own footprint; only the rest of $k$ is mediated: $\\bar K$ "
+    "is block-diagonal, and $v$ is the error of the mediators, estimated by leaving each bag out. "
 )
 _MISFIT = (
-    "The conditional mean operator is an estimate: $v$, what leaving each bag out shows that $W$ misses of its own bag "
-    "under $\\bar K$, is part of $\\Sigma$. "
+    "The conditional mean operator is an estimate: $v$, the leave-one-bag-out error of $W$ under $\\bar K$, is part of "
+    "$\\Sigma$. "
 )
 
 
@@ -98,8 +97,9 @@ class NamedModel:
         )
         if self.sparse:
             sentence += (
-                f"The posterior goes through {inducing} inducing values $u = f(w)$ with the optimal Gaussian $q(u)$: "
-                "$\\bar K$ becomes $C K_{uu}^{-1} C^\\top$ in the mean, and what that misses stays in the variance. "
+                f"The posterior is represented by {inducing} inducing values $u = f(w)$ with the optimal Gaussian "
+                f"$q(u)$: "
+                "$\\bar K$ becomes $C K_{uu}^{-1} C^\\top$ in the mean, and the remainder stays in the variance. "
             )
         return sentence
 
@@ -144,7 +144,7 @@ class NamedModel:
 
     def inducing_count(self, requested: int, bags: Bags) -> int:
         """How many inducing points there can be: on centroids at most one a bag; else as many as are asked for, and
-        ``InputError`` where these are more than the bags' points."""
+        ``InputError`` if these are more than the bags' points."""
         there = self.count_places(bags)
         if requested > there and not self.centroids:
             raise InputError(

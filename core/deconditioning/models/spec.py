@@ -143,5 +143,5 @@ def others_to_dict(others: tuple[tuple[float, ModelSpec], ...]) -> dict[str, Any
 
 
 def others_from_dict(value: Mapping[str, Any]) -> tuple[tuple[float, ModelSpec], ...]:
-    """The inverse of ``others_to_dict``; none where there are none."""
+    """The inverse of ``others_to_dict``; none if there are none."""
     return tuple((float(each["weight"]), ModelSpec.from_dict(each["spec"])) for each in value.get("others") or ())

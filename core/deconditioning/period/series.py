@@ -208,8 +208,8 @@ def _notes(labels: Sequence[str], requested: list[int], there: list[int], partly
         )
     if partly:
         notes.append(
-            f"{partly:,} pixels lack the target at some times only: the mean over the rest of their cell is then taken "
-            "for that over the whole cell."
+            f"{partly:,} pixels lack the target at some times only: the mean over the rest of their cell then stands "
+            "in for the mean over the whole cell."
         )
     return tuple(notes)
 
@@ -254,7 +254,7 @@ def _check_cells_alone(source: Source, spec: DownscalingSpec) -> None:
     }
     for what, value in unsuitable.items():
         if value:
-            raise InputError(f"{what} are of one time: leave them out, or downscale one time.")
+            raise InputError(f"{what} apply to a single time: leave them out, or downscale one time.")
 
 
 def _with_field(fields: Fields, name: str, values: np.ndarray, are_sums: bool) -> Fields:
@@ -284,7 +284,7 @@ def _problem_of(
 
     if source.coarse == source.fields:
         raise InputError(
-            "The coarse file is also the file of the covariates: give the coarse target a file of its own."
+            "The coarse file is also the file of the covariates: give the coarse target in a separate file."
         )
     coarse_select = {name: value for name, value in spec.coarse_select.items() if name.rpartition(":")[2] != dim}
     marks = [mark.partition("=")[::2] if "=" in mark else ("", mark) for mark in spec.missing]

@@ -72,7 +72,9 @@ def period_draws(
     """
     residuals = result.residuals
     if residuals is None:
-        raise InputError("There are no joint draws where covariates change with time: leave out the statistics.")
+        raise InputError(
+            "Statistics need joint draws, which are not available when covariates change with time: leave them out."
+        )
     between = (correlation or residuals.correlation).matrix(days_of(result.series.dates))
     root = linalg.root(torch.as_tensor(between), "correlation in time")
     chosen, times = result.series.problem.pixel, len(root)

@@ -74,7 +74,7 @@ def write_stretches(
 
 
 def _progress(path: Path, request: dict[str, Any]) -> dict[str, Any]:
-    """What a store says of a run that was ended; empty where there is no store."""
+    """What a store says of a run that was ended; empty if there is no store."""
     if not path.exists():
         return {}
     try:
@@ -82,7 +82,7 @@ def _progress(path: Path, request: dict[str, Any]) -> dict[str, Any]:
     except (OSError, ValueError):
         raise InputError(f"{path} already exists: choose another name for the new store.") from None
     if progress["asked"] != json.loads(json.dumps(request)):
-        raise InputError(f"{path} was begun by another command: repeat that one, or choose another name.")
+        raise InputError(f"{path} was started by another command: repeat that command, or choose another name.")
     return progress
 
 

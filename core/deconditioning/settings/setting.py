@@ -31,7 +31,7 @@ class Setting(Generic[_T]):
     help : the tooltip on a page.
     plain, plain_help : label and tooltip in plain words; a setting with them is essential.
     low, high : the ends of its slider and of a sweep; a command may go beyond them.
-    address : its key in the address, by default ``prefix-name``; None where no page shows it.
+    address : its key in the address, by default ``prefix-name``; None if no page shows it.
     sweep : whether it can be an axis of a sweep, with logarithmic spacing where ``log``.
     first : 1, 2, … for those that a sweep offers first, in this order.
     draws : whether the sample that is drawn depends on it; a sweep changes such a setting least often.
@@ -120,7 +120,7 @@ class Setting(Generic[_T]):
         return [self, *(self.copy(**change) for each in self.otherwise.values() for change in each.values())]
 
     def tooltip(self, values: Any) -> str | None:
-        """The tooltip at these settings; None where it has none."""
+        """The tooltip at these settings; None if it has none."""
         return (self.help if isinstance(self.help, str) else self.help(values)) or None
 
     def like(self, value: Any) -> _T:

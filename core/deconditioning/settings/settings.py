@@ -34,7 +34,7 @@ class Settings:
         self.__dict__.update(filled(self._declared, converted))
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
-        raise AttributeError(f"Settings do not change: make {type(self).__name__}({name}={value!r}, …).")
+        raise AttributeError(f"Settings are immutable: make {type(self).__name__}({name}={value!r}, …).")
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.__dict__ == other.__dict__

@@ -51,7 +51,7 @@ class Shown:
     scores : by model, the baselines too; empty without a truth.
     held : what the intervals held; None without a truth or where no verdict may be given.
     unchecked : the sentence that stands in place of a verdict.
-    covariate : a map of what is known at high resolution; None where only coordinates are.
+    covariate : a map of what is known at high resolution; None if only coordinates are.
     checked : the sentence of the check one scale up; "" where there was none.
     address : of the page that shows the same; ``command`` : the command line that makes it, where no page shows it.
     """
@@ -79,7 +79,7 @@ class Shown:
 
 
 def covariate_panel(problem: DownscalingProblem, variables: Mapping[str, Variable]) -> Panel | None:
-    """The first covariate on the problem's grid, altitude in the colours of terrain; None where there is no covariate.
+    """The first covariate on the problem's grid, altitude in the colours of terrain; None if there is no covariate.
 
     ``variables`` are those of the fields that the problem was made of, with their units.
     """

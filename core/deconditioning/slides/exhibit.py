@@ -68,7 +68,7 @@ def presented(shown: Exhibit, *, take_away: bool = False) -> Presented:
         return paper_figure(in_light(json.loads(texts[key])))
 
     def picture(slide: Slide) -> bytes | None:
-        """A slide's figure as it is printed; None where it has none."""
+        """A slide's figure as it is printed; None if it has none."""
         return drawn(slide["figure"]) if slide["kind"] == "figure" else None
 
     return Presented(shown.title, slides, deck, picture, None, shown.source or _SOFTWARE)

@@ -16,7 +16,7 @@ def table_rows(
     """One dict a model, of the rows whose ``group`` is ``value``: model, mean, sd, n, means, seconds, paper.
 
     ``mean`` and ``sd`` are of ``score`` over seeds; ``means`` those of every score; ``seconds`` the mean
-    CPU time of a fit, None where unmeasured; ``paper`` the printed mean and sd where there are any.
+    CPU time of a fit, None if unmeasured; ``paper`` the printed mean and sd where there are any.
     """
     from deconditioning.metrics.summary import summarise
 

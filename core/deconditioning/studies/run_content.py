@@ -24,7 +24,7 @@ _WRONG = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowE
 def readable(run: Run) -> Run:
     """The run as a page may use it: settings as its task takes them, a result that can be taken over, or none.
 
-    Raises ``InputError`` where the settings are no settings of the task. Where the result is damaged it is left out,
+    Raises ``InputError`` if the settings are not settings of the task. Where the result is damaged it is left out,
     and the run's warnings say so.
     """
     settings, result = _PARSERS.get(run.spec.task, (dict, dict))
@@ -55,7 +55,7 @@ def readable_runs(runs: Iterable[Run], task: str) -> list[Run]:
 
 
 def one_scale_up_in(result: Mapping[str, Any] | None, cells: int) -> "OneScaleUp | None":
-    """What a downscaling run found one scale up on so many coarse cells; None where it did not look or is damaged."""
+    """What a downscaling run found one scale up on so many coarse cells; None if it did not look or is damaged."""
     from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 
     try:

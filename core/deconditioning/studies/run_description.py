@@ -27,7 +27,7 @@ _ENDINGS = {
 
 
 def settings_beside_usual(run: Run) -> list[tuple[str, Any, Any]]:
-    """Rows ``(setting, the run's value, the usual one)``, those that differ first; None where there is no usual one."""
+    """Rows ``(setting, the run's value, the usual one)``, those that differ first; None if there is no usual one."""
     try:
         usual = flatten(_usual(run))
     except (InputError, KeyError, TypeError, ValueError):  # damaged settings are shown as they are
@@ -75,7 +75,7 @@ def _usual(run: Run) -> dict[str, Any]:
 
 
 def data_sentence(run: Run) -> str:
-    """Where a run's data come from and what a figure of them must say; empty where that is not known."""
+    """Where a run's data come from and what a figure of them must say; empty if that is not known."""
     from deconditioning.datasets.entries import find
 
     if run.spec.task in _DRAWN:

@@ -19,9 +19,9 @@ _MOST_SHOWN = 2000
 
 
 def run_figures(task: str, settings: Settings, result: Settings | None, *, dark: bool = False) -> list[Figure]:
-    """The pictures of a task's result; none where it learned nothing, or keeps its fields in a file.
+    """The pictures of a task's result; none if it learned nothing, or keeps its fields in a file.
 
-    Raises ``InputError`` where settings or result are damaged.
+    Raises ``InputError`` if settings or result are damaged.
     """
     drawer = _DRAWERS.get(task)
     if drawer is None or not result:
@@ -35,7 +35,7 @@ def run_figures(task: str, settings: Settings, result: Settings | None, *, dark:
 
 
 def run_sketch(task: str, settings: Settings, result: Settings) -> bytes:
-    """The first of them as a small picture; ``InputError`` where there is none."""
+    """The first of them as a small picture; ``InputError`` if there is none."""
     figures = run_figures(task, settings, result)
     if not figures:
         raise InputError("This run has no picture because it learned nothing.")
@@ -43,7 +43,7 @@ def run_sketch(task: str, settings: Settings, result: Settings) -> bytes:
 
 
 def sweep_sketch(run: Run) -> bytes:
-    """The score that a sweep's settings are chosen by, over them; ``InputError`` where it has none."""
+    """The score that a sweep's settings are chosen by, over them; ``InputError`` if it has none."""
     from deconditioning.figures.sweep import sweep_plot
     from deconditioning.studies.sweep_content import swept
 

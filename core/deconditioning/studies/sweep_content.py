@@ -29,7 +29,7 @@ class Swept:
 
 
 def swept(run: Run) -> Swept | None:
-    """The sweep of a run; None where it is none, or its settings are damaged. Rows that are damaged are left out."""
+    """The sweep of a run; None if it is not one, or its settings are damaged. Rows that are damaged are left out."""
     if run.spec.task not in TASKS:
         return None
     try:

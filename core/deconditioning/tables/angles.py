@@ -22,7 +22,7 @@ _ANGLE = re.compile(
 
 def angles_of(values: np.ndarray, side: Side) -> np.ndarray | None:
     """Degrees north or east (N,) of cells such as ``52°30'15"N``, ``-4 15 30``, ``N52 30.5`` or ``4.25W``, NaN where a
-    cell is missing; None where a cell is no angle or on another side.
+    cell is missing; None if a cell is not an angle or on another side.
 
     degrees + minutes / 60 + seconds / 3600, negative with a minus, S or W.
     """
@@ -39,7 +39,7 @@ def angles_of(values: np.ndarray, side: Side) -> np.ndarray | None:
 
 
 def _degrees(text: str, letters: str) -> float | None:
-    """One angle; None where the text is none."""
+    """One angle; None if the text is not one."""
     text = text if "." in text else text.replace(",", ".")
     for unit, sign in _UNITS:
         text = unit.sub(sign, text)

@@ -53,11 +53,11 @@ class Column:
 
     @property
     def evidence(self) -> str:
-        """The decimal mark that the column shows; both where it shows both, nothing where it shows none."""
+        """The decimal mark that the column shows; both where it shows both, nothing if it shows none."""
         return "".join(mark for mark in ".," if self.only[mark])
 
     def numbers(self, usual: str) -> np.ndarray | None:
-        """All values with the column's own mark, or the ``usual`` one; None where a cell is no number."""
+        """All values with the column's own mark, or the ``usual`` one; None if a cell is not a number."""
         mark = self.evidence or usual
         if len(mark) != 1 or self.words[mark] or (self.percent and self.percent < self.filled):
             return None

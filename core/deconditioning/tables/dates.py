@@ -137,7 +137,7 @@ def dates_of_numbers(name: str, values: np.ndarray) -> np.ndarray | None:
 
 
 def clock_of(text: Any) -> np.ndarray | None:
-    """Times of day, ``06:30``, ``06:30:15`` or ``6:30 PM``, as ``timedelta64[s]``; None where a cell is none."""
+    """Times of day, ``06:30``, ``06:30:15`` or ``6:30 PM``, as ``timedelta64[s]``; None if a cell is not one."""
     if not len(text) or not text.str.fullmatch(_CLOCK_ALONE).all():
         return None
     half = text.str.lower().str.extract(r"([ap])\.?m\.?$")[0].fillna("")
@@ -154,7 +154,7 @@ def clock_of(text: Any) -> np.ndarray | None:
 
 def clock_of_numbers(name: str, values: np.ndarray) -> tuple[np.ndarray | None, str]:
     """Hours (6, 18.5), hours and minutes (630, 1830), or these and seconds (63000) as ``timedelta64[s]`` where a
-    column's name says that it holds some, and which; None where it does not.
+    column's name says that it holds some, and which; None if it does not.
 
     24 is midnight at the day's end; NaN is no time.
     """

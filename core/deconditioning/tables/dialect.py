@@ -63,7 +63,7 @@ def opened(source: Source, encoding: str) -> IO[str]:
 def _encoding_of(source: Source, name: str) -> str:
     """UTF-8, UTF-16 or UTF-32 by their mark or their zeros, else UTF-8 where all of it is, else Windows-1252.
 
-    Raises ``InputError`` for what is no text.
+    Raises ``InputError`` for what is not a text.
     """
     with io.BytesIO(source) if isinstance(source, bytes) else open(source, "rb") as file:
         start = file.read(4096)
@@ -90,7 +90,7 @@ def _is_text(source: Source, encoding: str) -> bool:
 
 
 def sniff(source: Source, name: str) -> Dialect:
-    """The dialect of a table; ``InputError`` where it is empty, no text, or has no row of names."""
+    """The dialect of a table; ``InputError`` if it is empty, no text, or has no row of names."""
     encoding = _encoding_of(source, name)
     with opened(source, encoding) as text:
         sample = [line[:_LONGEST] for line in islice(text, _SAMPLE)]
@@ -102,7 +102,7 @@ def sniff(source: Source, name: str) -> Dialect:
     separator, width = (declared, _width(body, declared)) if declared else _separator(body)
     records = _records(body, separator)
     if not records:
-        what = "cannot be read" if "".join(body).strip() else "is missing, there are comments only"
+        what = "cannot be read" if "".join(body).strip() else "is missing (the file has only comments)"
         raise InputError(f"The header of {name} {what}: give every column a distinct name.")
     while len(records) > 1 and _is_title(records[0][1], width):
         notes.append(f"The line '{one_line(_joined(records[0][1]))[:80]}' above the names of {name} is skipped.")

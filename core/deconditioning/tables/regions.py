@@ -35,7 +35,7 @@ def joined(outlines: Outlines, table: Table, key: str) -> Outlines:
             "columns with the same codes (`--key ATTRIBUTE=COLUMN`)."
         )
     _check_once(ours, both, f"regions of {outlines.source}", "join their outlines into one region each")
-    _check_once(theirs, both, f"rows of {table.source}", "keep one row a region, such as that of the map's time")
+    _check_once(theirs, both, f"rows of {table.source}", "keep one row per region, such as that of the map's time")
     row = {each: number for number, each in enumerate(theirs) if each in both}
     at = [row.get(each) for each in ours]
     columns = {name: [None if n is None else values[n] for n in at]
@@ -120,7 +120,7 @@ def _keys(values: Sequence[Any], numbers: bool) -> list[str]:
 
 
 def _check_once(keys: list[str], both: set[str], what: str, remedy: str) -> None:
-    """``InputError`` where several regions, or several rows, have the same key."""
+    """``InputError`` if several regions, or several rows, have the same key."""
     often = [key for key, count in Counter(keys).items() if count > 1 and key in both]
     if often:
         places = [str(number + 1) for number, key in enumerate(keys) if key == often[0]]

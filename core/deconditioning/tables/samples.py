@@ -56,7 +56,7 @@ def _ragged(dataset: "xr.Dataset", name: str, key: str, other: str) -> "xr.Datas
     if len(index) != size[rows] or index.max(initial=0) >= size[stations]:
         raise InputError(
             f"`{name}` does not say which of the {max(size[stations], 0):,} stations along `{stations}` the "
-            f"{max(size[rows], 0):,} measurements along `{rows}` belong to: write the file anew."
+            f"{max(size[rows], 0):,} measurements along `{rows}` belong to: write the file again."
         )
     return _repeated(dataset.drop_vars(name), {stations: (rows, index)})
 

@@ -90,7 +90,7 @@ def _without_copies(stations: Stations, notes: list[str]) -> Stations:
         notes = [
             *notes,
             f"{again} of {len(distinct)} stations have the same position as another; each is used separately. If they "
-            "are of several times, add a column of dates.",
+            "belong to several times, add a column of dates.",
         ]
     return replace(distinct, notes=tuple(notes))
 
@@ -208,10 +208,10 @@ def _at_time(table: Table, time: str) -> Table:
     labels = labels_of(dates)
     index = place_matching(labels, time) if time else None
     if index is None:
-        none = f", of which {time} names not one" if time else ""
+        none = f", and {time} does not match exactly one" if time else ""
         raise InputError(
             f"{table.source} has several times in '{name}', from {labels[0]} to {labels[-1]}{none}: choose one "
-            "(`--station-time TIME`), or give averages, one row a station."
+            "(`--station-time TIME`), or give averages, one row per station."
         )
     rows = values == dates[index]
     note = f"{int(rows.sum())} of {len(rows)} rows of {table.source} are used, those of {labels[index]}."

@@ -74,7 +74,7 @@ class Table:
 
 
 def _first_word(values: np.ndarray) -> int:
-    """The first cell that is no number, with the decimal mark that most cells have."""
+    """The first cell that is not a number, with the decimal mark that most cells have."""
     import pandas as pd
 
     column = Column()

@@ -57,7 +57,7 @@ def read_text(
     for number, frame in enumerate(_frames(stream, dialect, names, name)):
         if not number:
             skipped, gap_notes = _units(frame, names)
-            notes += [f"{each} {name} are units or labels of the columns and no data." for each in gap_notes]
+            notes += [f"{each} {name} are units or labels of the columns, not data." for each in gap_notes]
             frame = frame.iloc[skipped:]
         rows += len(frame)
         if rows > most_rows:
@@ -191,7 +191,9 @@ def _columns(
     if usual == "," and any(column.either for column in numbers.values()):
         notes.append("Numbers have decimal commas, so 1.234 is read as 1234.")
     if usual == "," and dialect.separator == ",":
-        notes.append("Numbers in quotes have decimal commas: if what follows is a code, give it a column of its own.")
+        notes.append(
+            "Numbers in quotes have decimal commas: if the part after the comma is a code, put it in a separate column."
+        )
     return result
 
 
@@ -210,7 +212,7 @@ def _two_readings(name: str, text: Any, values: np.ndarray) -> str:
 
 
 def _row_of_sums(cells: Any) -> str:
-    """What is odd where only the last of many tidy cells is no number or no date; empty where nothing is."""
+    """What is odd where only the last of many tidy cells is neither a number nor a date; empty if nothing is."""
     others, last = Column(), str(cells.iloc[-1]) if len(cells) > _FEW else ""
     others.add(cells.iloc[:-1])
     if last.lower() in MISSING or not (others.numbers(".") is not None or dates_of(cells.iloc[:-1])[0] is not None):

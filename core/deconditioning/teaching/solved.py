@@ -31,7 +31,7 @@ class Way:
 
 
 def verdict_at(exercise: Exercise, address: Address, check: Check = never) -> Verdict:
-    """What the numbers say at the settings of an address; raises ``InputError`` where one is refused."""
+    """What the numbers say at the settings of an address; raises ``InputError`` if one is refused."""
     check()
     way = _WAYS[exercise.key]
     result = way.numbers(address) if way.study is None else way.numbers(_settings_at(way, address))

@@ -100,7 +100,7 @@ EXERCISES = (
         _ALL | _PAIRS | RecoverSettings.address(seed=8, regularisation=1e-6),
         _ALL | _PAIRS | RecoverSettings.address(seed=8, regularisation=2e-4),
         "With a small λ the model treats the link between the two data sets as certain, and the band is too narrow. "
-        "With a large λ the band contains everything and tells little. One curve is no test of calibration.",
+        "With a large λ the band contains everything and is uninformative. One curve is no test of calibration.",
         ("task_transformed_gp.coverage_2sd",), _band, 4, "easy",
     ),
     Exercise(
@@ -216,5 +216,5 @@ EXERCISES = (
 
 
 def exercise_of(key: str) -> Exercise | None:
-    """The exercise of that key; None where there is none."""
+    """The exercise of that key; None if there is none."""
     return next((exercise for exercise in EXERCISES if exercise.key == key), None)

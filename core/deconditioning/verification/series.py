@@ -125,8 +125,8 @@ def _stacked(field: "xr.DataArray") -> "xr.DataArray":
 
 def _moments(dataset: "xr.Dataset", name: str) -> "tuple[xr.DataArray, xr.DataArray | None]":
     if "mean" not in dataset:
-        raise InputError(f"`{name}` has no variable `mean`, but {', '.join(map(str, dataset)) or 'none'}: give a "
-                         "file that `deconditioning downscale --output` wrote, or name its field `mean`.")  # fmt: skip
+        raise InputError(f"`{name}` has no variable `mean`, but {', '.join(map(str, dataset)) or 'none'}: give a file "
+                         "that `deconditioning downscale --output` wrote, or rename its field to `mean`.")  # fmt: skip
     return _stacked(dataset["mean"]), _stacked(dataset["sd"]) if "sd" in dataset else None
 
 
@@ -185,7 +185,7 @@ def _interpolated(
     dataset: "xr.Dataset", prediction: "xr.DataArray", cells: Int[np.ndarray, "h w"] | None,
     area: Float[np.ndarray, "h w"], notes: list[str],
 ) -> dict[str, Forecast]:  # fmt: skip
-    """Interpolations of ``coarse``; none where the file lacks it or its axes are not rectilinear."""
+    """Interpolations of ``coarse``; none if the file lacks it or its axes are not rectilinear."""
     if cells is None or "coarse" not in dataset:
         notes.append("The file has no coarse values on rectilinear axes: nothing is compared with interpolation.")
         return {}

@@ -51,7 +51,7 @@ def choose(problem: DownscalingProblem) -> Shown:
         low, high, usual = float(known.min()), float(known.max()), float(np.quantile(known, _USUAL))
         span = high - low
         value = widgets.number_input(
-            f"Value that is exceeded ({plain(problem.units)})" if problem.units else "Value that is exceeded",
+            f"Threshold ({plain(problem.units)})" if problem.units else "Threshold",
             float(f"{low - span:.3g}"), float(f"{high + 2 * span:.3g}"), float(f"{usual:.3g}"), key="exceeded",
             step=float(f"{span / 50:.1g}"),
         )  # fmt: skip

@@ -28,9 +28,9 @@ KEYS = {
     "station_footprint": "footprint",
 }  # fmt: skip
 _ABOUT_FOOTPRINTS = (
-    "What each value averages over, such as the footprint of a satellite: a Gaussian of this full width at half "
-    "maximum (20), or of two widths and the direction of the first in degrees from north (22,14,30). Empty for "
-    "stations, which measure one pixel."
+    "The area that each value averages over, such as the footprint of a satellite, as a Gaussian. Give its full width "
+    "at half maximum (20), or two widths and the direction of the first in degrees from north (22,14,30). Leave this "
+    "empty for stations, which measure one pixel."
 )
 NONE, _BY_NAME, _OF_MAP = "(none)", "(named like the target)", "(that of the map)"
 _AUTO_NAMES = {_BY_NAME: "the one named like the target, or 'value'", _OF_MAP: "that of the map"}

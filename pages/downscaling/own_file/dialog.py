@@ -79,10 +79,10 @@ def _upload() -> list[str]:
     files = st.file_uploader(
         "NetCDF or GRIB, one or several files; stations (CSV), regions (GeoJSON)", type=None,
         accept_multiple_files=True, key="files",
-        help="Fields on rows and columns: latitudes and longitudes, a rotated pole, a map projection, or positions "
-        "in two dimensions. Also stations (CSV or NetCDF table with lat, lon, value, perhaps altitude and error) and "
-        "regions with values (GeoJSON, GeoPackage, NetCDF with CF geometries or corners of soundings, or a shapefile's "
-        "files in a .zip). The regions' values may be in a table (CSV) with a column of their codes or names.",
+        help="Gridded fields: latitude–longitude, rotated pole, map projection, or curvilinear with two-dimensional "
+        "positions. Also stations (CSV or NetCDF table with lat, lon, value, perhaps altitude and error) and regions "
+        "with values (GeoJSON, GeoPackage, NetCDF with CF geometries or corners of soundings, or a shapefile's files "
+        "in a .zip). The regions' values may be in a table (CSV) with a column of their codes or names.",
     )  # fmt: skip
     new = {file.file_id for file in files or [] if Key.UPLOAD.of(file.file_id) not in st.session_state}
     if new:

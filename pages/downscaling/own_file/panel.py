@@ -199,7 +199,7 @@ def _error(files: _Files, target: str) -> str | None:
         why = (
             f"the file declares it as the standard error of {plain(target)}" if chosen == declared else "chosen by you"
         )
-        st.caption("None: all values have the same weight." if chosen == NONE else f"{plain(chosen)}: {why}.")
+        st.caption("None: all values have equal weight." if chosen == NONE else f"{plain(chosen)}: {why}.")
     return None if chosen == NONE else str(chosen)
 
 

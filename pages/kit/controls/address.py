@@ -86,7 +86,7 @@ def _redirect(page: str) -> dict[str, str]:
     for new in old.values():
         st.query_params[new] = current[new]
     take_out(old)
-    return {new: f"The setting `{key}` in the address is now called `{new}`." for key, new in old.items()}
+    return {new: f"The setting `{key}` of the address is now called `{new}`." for key, new in old.items()}
 
 
 def _address() -> dict[str, list[str]]:

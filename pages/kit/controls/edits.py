@@ -69,7 +69,7 @@ class EditedPoints:
         elif waiting := edits.beyond(count):
             letter = "n" if scatter == "first" else "m"
             place.caption(
-                f"Edits of {name} beyond {letter} = {count}: {waiting.words}. They return when {letter} is larger.",
+                f"Edits of {name} beyond {letter} = {count}: {waiting.words}. They reappear when {letter} is larger.",
                 width="content",
             )
         return there

@@ -70,8 +70,8 @@ def show_owner(run: Run) -> None:
     """A sentence above a run that is somebody else's, and one where its version gave other numbers."""
     if not get_engine().is_mine(run):
         st.info(
-            "This run was started by somebody else, and you opened it with its link. You can view it. Learn starts a "
-            "run of your own."
+            "This run was started by somebody else, and you opened it with its link. You can view it but not change "
+            "it. Press Learn to start your own run."
         )
     show_version(run)
 

@@ -78,7 +78,7 @@ def deletable(uploads_of: Callable[[str], dict[str, str]], key: str, instead: Ma
     with st.popover("My uploads"):
         if is_shared():
             st.caption(
-                f"{used(mark) / 1e6:,.0f} of {limits()[0] / 1e6:,.0f} MB. An upload that nobody opens for "
+                f"{used(mark) / 1e6:,.0f} of {limits()[0] / 1e6:,.0f} MB. An upload that is not opened for "
                 f"{EXPIRY_S / 86400:.0f} days is deleted."
             )
         for one, name in names.items():

@@ -113,7 +113,7 @@ def _presets() -> None:
                     help="Settings that show typical cases and failures"):  # fmt: skip
         for index, preset in enumerate(page_record().presets):
             _choice(preset.name, f"lab-preset-{index}", preset.values_for, preset.about, off=not _changes(preset))
-        _choice("Reset", "lab-reset", history.defaults, "Every control as in the worked example")
+        _choice("Reset", "lab-reset", history.defaults, "Reset every control to the worked example")
 
 
 def _choice(name: str, key: str, values: history.ValuesOf, about: str, *, off: bool = False) -> None:

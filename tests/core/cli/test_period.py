@@ -90,10 +90,10 @@ def test_one_time_of_several_says_how_to_have_all(file: Path, capsys) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--archive", "x.nc"], "`--times all` for all"),
+        (["--archive", "x.nc"], "give `--times all`"),
         (["--times", "all", "--predictors", "wind"], "add `--archive`"),
         (["--times", "all", "--period", "all"], "`--period` is the training period"),
-        (["--times", "all", "--draws", "5", "--output", "o.nc"], "`--draws` is for one time"),
+        (["--times", "all", "--draws", "5", "--output", "o.nc"], "`--draws` applies to a single time"),
         (["--times", "all", "--statistics", "mean"], "add `--output`"),
         (["--times", "1999"], "No time matches '1999'"),
     ],
@@ -125,7 +125,7 @@ def test_stretches_of_times_are_those_of_all_at_once_also_after_an_end(
     assert main(["downscale", *map(str, options(file, *words, "--output", out))]) == 2
     monkeypatch.setattr(store, "_write", written)
     assert main(["downscale", *map(str, options(file, "--times", "#39/#59", *more, "--output", out))]) == 2
-    assert "begun by another command" in capsys.readouterr().err
+    assert "started by another command" in capsys.readouterr().err
     parts = run(capsys, *options(file, *words, "--output", out))
     with xr.open_zarr(tmp_path / "whole.zarr") as one, xr.open_zarr(out) as other:
         assert set(one) == set(other) and one.attrs["settings"] == other.attrs["settings"]

@@ -56,7 +56,7 @@ def test_numbers_counted_as_missing_are_missing_in_every_step(
             "--covariates", "total_cloud_cover", "--block", 5, 5, "--withhold", 0, "--model", "bag_gp", "--no-learn",
             "--json", model, *(["--missing=-99.99"] if name == "wrong" else []),
         )  # fmt: skip
-        assert learned.code == 0 and ("taken as missing, as asked" in learned.err) == (name == "wrong")
+        assert learned.code == 0 and ("taken as missing, as requested" in learned.err) == (name == "wrong")
         answer = command("predict-store", tmp_path / f"{name}.zarr", "--model", model, "--output", outputs[name],
                          "--double", "--quiet")  # fmt: skip
         assert answer.code == 0, answer.err

@@ -367,7 +367,10 @@ def test_a_map_without_stations_reports_its_second_grid(base: DownscalingProblem
     result = downscale(with_grid(base, second_grid(base, 1.0)), {"learn": False})
     said = result.diagnostics["stations"]
     assert "targets" not in said and next(iter(said["explained"])) == "cells" and len(said["sources"]) == 1
-    assert "are targets beside the cells" in said["sentences"][0] and "One more station" not in said["sentences"][-1]
+    assert (
+        "are targets in addition to the cells" in said["sentences"][0]
+        and "One more station" not in said["sentences"][-1]
+    )
 
 
 def test_a_stored_model_sees_every_source(joined: DownscalingProblem) -> None:
@@ -436,7 +439,7 @@ def test_the_command_and_the_library_take_the_same_sources(tmp_path: Path, capsy
     )  # fmt: skip
     assert code == 0
     said = capsys.readouterr().err
-    assert "values of second.nc are targets beside the cells" in said and "12 stations are targets" in said
+    assert "values of second.nc are targets in addition to the cells" in said and "12 stations are targets" in said
     document = json.loads((tmp_path / "out.json").read_text())
     assert document["settings"]["also"] == also
     made = deconditioning.downscale(

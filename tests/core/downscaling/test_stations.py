@@ -364,7 +364,7 @@ def test_the_command_takes_both_files(tmp_path: Path, capsys: pytest.CaptureFixt
     )  # fmt: skip
     assert code == 0
     said = capsys.readouterr().err
-    assert "20 stations are targets beside the cells" in said and "At the stations that no method used" in said
+    assert "20 stations are targets in addition to the cells" in said and "At the stations that no method used" in said
     with xr.open_dataset(out, engine="h5netcdf") as made:
         assert made["mean"].shape == (24, 32)
     code = main(

@@ -95,7 +95,7 @@ def test_explained_share_of_a_known_mixture():
     without = replace(problem(), truth=None)
     assert (
         explained_share(without).basis == "coarse"
-        and "Without a high-resolution truth" in explained_share(without).sentence
+        and "There is no high-resolution truth" in explained_share(without).sentence
     )
     assert explained_share(problem(covariates=())).share == 0
 

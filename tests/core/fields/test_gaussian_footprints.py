@@ -108,8 +108,8 @@ def test_footprints_off_the_map_are_left_out_and_narrow_ones_refused() -> None:
         pytest.approx(1)
     )
     words = " ".join(made.notes)
-    assert "full width at half maximum: 50 km" in words and "1 of 6 footprints lie outside" in words
-    assert "a part lies outside the map's pixels" in words
+    assert "full width at half maximum: 50 km" in words and "1 of 6 footprints lie more than half outside" in words
+    assert "footprints lie partly outside the map's pixels" in words
     with pytest.raises(InputError, match="less than half as wide as a pixel"):
         with_stations(found, replace(inside, footprint=GaussianFootprint(5.0, 5.0)))
     with pytest.raises(InputError, match="None of the 6 stations"):

@@ -68,9 +68,9 @@ def test_degrees_south_and_west_with_a_sign() -> None:
 def test_once_round_in_radians(units: tuple[str, str]) -> None:
     longitude = np.linspace(0, 2 * np.pi, 24, endpoint=False)
     latitude = np.linspace(-1.5, 1.5, 12)
-    with pytest.raises(InputError, match="once round in radians"):
+    with pytest.raises(InputError, match="a full circle in radians"):
         fields_from_dataset(_latlon(latitude, longitude, units))
-    with pytest.raises(InputError, match="once round in radians"):
+    with pytest.raises(InputError, match="a full circle in radians"):
         fields_from_dataset(_sheets(*np.meshgrid(latitude, longitude, indexing="ij"), units))
     fields = fields_from_dataset(_latlon(latitude, longitude, ("radians", "radians")))
     np.testing.assert_allclose(fields.grid.latitude[0], np.rad2deg(-1.5))
@@ -101,7 +101,7 @@ def test_positions_in_radians_beside_a_map(units: tuple[str, str]) -> None:
     for name, values, each in zip(("lat", "lon"), (latitude, longitude), units, strict=True):
         dataset[name] = (("y", "x"), np.deg2rad(values), {"units": each})
     fields = fields_from_dataset(dataset)
-    assert fields.grid.kind == "projected" and "are in radians, which" in " ".join(fields.notes)
+    assert fields.grid.kind == "projected" and "are in radians, although" in " ".join(fields.notes)
     _expect(fields, latitude, longitude)
 
 
@@ -167,7 +167,7 @@ def test_positions_half_a_cell_away_are_told() -> None:
     dataset = _on_map(Y - 12_500, X - 12_500, "m", LAEA)
     for name, each, units in zip(("lat", "lon"), _of(3035, Y, X), ("degrees_north", "degrees_east"), strict=True):
         dataset[name] = (("y", "x"), each, {"units": units})
-    assert any("a good part of a cell from" in note for note in fields_from_dataset(dataset).notes)
+    assert any("by much of a cell from" in note for note in fields_from_dataset(dataset).notes)
 
 
 @pytest.mark.parametrize(("units", "metres"), [("km", 1000.0), ("US_survey_foot", 1200 / 3937)])
@@ -339,4 +339,6 @@ def test_labels_at_the_end_of_periods_are_told() -> None:
     starts = np.array(["2000-01-01", "2000-02-01"], "datetime64[ns]")
     dataset["time"] = ("time", ends, {"bounds": "time_bnds"})
     dataset["time_bnds"] = (("time", "bnds"), np.stack([starts, ends], axis=1))
-    assert "2000-02-01 00:00 is the one from 2000-01-01 00:00 on" in " ".join(fields_from_dataset(dataset).notes)
+    assert "the one that ends at 2000-02-01 00:00 begins at 2000-01-01 00:00" in " ".join(
+        fields_from_dataset(dataset).notes
+    )

@@ -77,7 +77,7 @@ def test_packing_that_is_not_clear(tmp_path: Path, kind: str) -> None:
 NOTED = {
     "no packed values": ("f4", {"Slope": 0.01}, 1.0, "`Slope` 0.01 is not applied, as its values are not packed"),
     "two factors": ("i2", {"scale_factor": 0.1, "Slope": 0.01}, 0.1, "its `scale_factor` 0.1 is"),
-    "a large factor": ("i2", {"scale_factor": 10000.0}, 1e4, "some products mean to divide"),
+    "a large factor": ("i2", {"scale_factor": 10000.0}, 1e4, "some products intend a division"),
 }  # fmt: skip
 
 

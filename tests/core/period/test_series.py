@@ -102,8 +102,8 @@ def test_pixels_that_are_missing_always_are_in_no_cell_and_others_are_said() -> 
     assert not series.notes and len(series.problem.data.bags.inputs) == 16 * 20 - 3
     dataset["t"][2, 5, :2] = np.nan
     assert series_of(fields_from_dataset(dataset)).notes == (
-        "2 pixels lack the target at some times only: the mean over the rest of their cell is then taken for that over "
-        "the whole cell.",
+        "2 pixels lack the target at some times only: the mean over the rest of their cell then stands in for the "
+        "mean over the whole cell.",
     )
     weights = np.cos(np.radians(dataset.lat)) * np.isfinite(kept[0])
     expected = (kept * weights).isel(lat=slice(0, 4), lon=slice(0, 4)).sum(("lat", "lon")) / weights[:4, :4].sum()
@@ -224,7 +224,7 @@ def test_what_is_of_one_time_is_refused_over_a_period() -> None:
         (Source("x", stations="s"), SPEC, "Stations"), (Source("x", scored="s"), SPEC, "Stations"),
         (Source("x", regions="r"), SPEC, "Regions"), (Source("x", "y"), replace(SPEC, error="e"), "Errors of cells"),
     ):  # fmt: skip
-        with pytest.raises(InputError, match=f"{said} are of one time"):
+        with pytest.raises(InputError, match=f"{said} apply to a single time"):
             read_series(source, spec, opened, ["all"])
 
 

@@ -96,7 +96,11 @@ def test_of_several_times_the_rows_of_one_count(tmp_path: Path, time: str, value
 
 @pytest.mark.parametrize(
     ("time", "said"),
-    [("", "to 2020-02-01 12:00: choose one"), ("2020-01", "of which 2020-01 names not one"), ("2019", "not one")],
+    [
+        ("", "to 2020-02-01 12:00: choose one"),
+        ("2020-01", "2020-01 does not match exactly one"),
+        ("2019", "2019 does not match exactly one"),
+    ],
 )
 def test_a_time_that_is_not_clear_is_refused(tmp_path: Path, time: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
@@ -237,4 +241,4 @@ def test_a_number_and_a_code_in_quotes_are_no_number(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds '\\+0105,1' in row 1"):
         read_stations(written(tmp_path, text), value="TMP")
     found = read_stations(written(tmp_path, 'lat,lon,TMP\n50,4,"10,5"\n51,5,"-1,5"\n'))
-    assert found.value.tolist() == [10.5, -1.5] and "if what follows is a code" in " ".join(found.notes)
+    assert found.value.tolist() == [10.5, -1.5] and "if the part after the comma is a code" in " ".join(found.notes)

@@ -194,7 +194,7 @@ def test_marks_of_missing_values_lie_apart(values, marks) -> None:
         (b"1,2,3\n4,5,6\n", "first row of t.csv contains numbers"),
         (b"a,,b\n1,2,3\n", "name of column 2 is empty"),
         (b"a,b,a\n1,2,3\n", "'a' occurs twice"),
-        (b"# only\n# this\n", "comments only"),
+        (b"# only\n# this\n", "only comments"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "is not a text"),
         (b"PK\x03\x04\x14", "is not a text"),
         (b"a;b\n1;2;3\n4;5;6\n", "Line 2 of t.csv has 3 cells"),

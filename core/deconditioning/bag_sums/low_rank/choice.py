@@ -21,7 +21,7 @@ def few_features(
 ) -> Certified | Separable | None:  # fmt: skip
     """The cheapest features that give a term's kernel values among ``inputs`` at unit scale to ``BOUND``.
 
-    None where direct sums, which take so many ``evaluations`` of the kernel a pixel, cost less than twice as much.
+    None if direct sums, which take ``evaluations`` kernel evaluations per pixel, cost less than twice as much.
     """
     worth = _WORTH * evaluations
     products = certify_separable(term, names, inputs, int(worth / (SORTED * bags)), check=check)

@@ -125,7 +125,7 @@ def separate_columns(term: Term) -> list[Term]:
 def certify_separable(
     term: Term, names: tuple[str, ...], inputs: Float[Tensor, "N d"], most: int, *, check: Check = never
 ) -> Separable | None:
-    """Products of features that give every kernel value among ``inputs`` to ``BOUND``, at unit scale; None where the
+    """Products of features that give every kernel value among ``inputs`` to ``BOUND``, at unit scale; None if the
     term is not such a product or where ``most`` of them do not suffice.
     """
     terms = separate_columns(term)
@@ -163,7 +163,7 @@ def _are_enough(terms: list[Term], names: tuple[str, ...], candidates: Tensor, m
 def _parts(
     terms: list[Term], names: tuple[str, ...], inputs: Tensor, most: int, certified: Callable[..., Certified | None]
 ) -> list[tuple[Term, Certified]] | None:
-    """Features of every part, that with the most of them first; None where one has too many."""
+    """Features of every part, that with the most of them first; None if one has too many."""
     kernels = [KernelSpec((term,)).build(names).to(inputs.device) for term in terms]
     largest = [max(float(diagonal(kernel, inputs).max()), 1e-300) for kernel in kernels]
     result = []
@@ -192,7 +192,7 @@ def _choose(
     parts: list[Certified], candidates: Float[Tensor, "c d"], most: int, looked: float
 ) -> Int[Tensor, "r p"] | None:
     """The products S, one row each, of those above the share ``looked`` of the bound: all others of these together are
-    small at every candidate. None where they are too many."""
+    small at every candidate. None if they are too many."""
     features = [part.features(candidates) for part in parts]
     largest = [each.square().amax(1) for each in features]
     index = _above(largest, looked * BOUND, (1 + _BESIDE) * most)

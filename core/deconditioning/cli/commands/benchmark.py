@@ -85,7 +85,7 @@ def _own_settings(name: str) -> dict[str, Any]:
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    """The finished rows of an earlier table with this version's numbers; ``InputError`` where the file is none."""
+    """The finished rows of an earlier table with this version's numbers; ``InputError`` if the file is not one."""
     from deconditioning.versions import difference
 
     try:

@@ -114,7 +114,7 @@ def _with_progress(rows: Iterable[dict[str, Any]], quiet: bool) -> list[dict[str
 
 
 def tidy(rows: list[dict[str, Any]], offered: Sequence[str]) -> str:
-    """One line a setting: its values, then its scores; empty where there is none."""
+    """One line per setting: its values, then its scores; empty if there is none."""
     names = list(dict.fromkeys(name for row in rows for name in row["values"]))
     scores = [name for name in offered if any(row.get(name) is not None for row in rows)]
     stream = io.StringIO()

@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument("input", metavar="PREDICTION", help="NetCDF file or Zarr store with `mean` and perhaps `sd`")
     parser.add_argument("--truth", metavar="FILE", help="file of the true field (default: `truth` of PREDICTION)")
-    parser.add_argument("--variable", metavar="NAME", help="its variable, where the file has several")
+    parser.add_argument("--variable", metavar="NAME", help="its variable, if the file has several")
     parser.add_argument(
         "--against", nargs="+", metavar="NAME=FILE", default=[], help="other predictions of the same pixels and times"
     )
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> None:
     name = Path(options.input).stem
     references = dict(_named(text) for text in options.against)
     if name in references:
-        raise InputError(f"`{name}` is the prediction itself: give what it is compared with another name.")
+        raise InputError(f"`{name}` is the name of the prediction itself: give the other file a different name.")
     truth = None if options.truth is None else _variable(options.truth, options.variable)
     series = verified(_opened(options.input), truth, {key: _opened(path) for key, path in references.items()}, name)
     result = verify(series, options.above)
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> None:
 def _named(text: str) -> tuple[str, str]:
     name, sign, path = text.partition("=")
     if not sign or not name or not path:
-        raise InputError(f"`{text}` names no other prediction: write NAME=FILE, such as bcsd=bcsd.nc.")
+        raise InputError(f"`{text}` does not name another prediction: write NAME=FILE, such as bcsd=bcsd.nc.")
     return name, path
 
 

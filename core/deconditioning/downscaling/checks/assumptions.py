@@ -43,7 +43,7 @@ _NEAR = 0.01
 #: What each assumption claims, and the threshold of its test.
 STATED: dict[str, tuple[str, str]] = {
     "covariates": ("Covariates explain the variation inside the cells", f"at least {100 * WEAK:.0f} % explained"),
-    "mediation": ("The mediators predict what the cells contain", f"at least {100 * _HALF:.0f} % explained"),
+    "mediation": ("The mediators predict the contents of the cells", f"at least {100 * _HALF:.0f} % explained"),
     "overlap": (
         "The mediators of targets and of cells with covariates overlap",
         f"an effective sample size of at least {100 * _HALF:.0f} %, and {100 * _MOST_REACHED:.0f} % of the targets "
@@ -272,7 +272,7 @@ def intervals(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> 
 def warped_intervals(problem: DownscalingProblem, coverage: Sequence[float] | None) -> Assumption:
     """Whether intervals of a warped target are calibrated one scale up; ``coverage``: shares inside 50, 90 and 95 %."""
     assert problem.warp is not None
-    sentence = f"The model uses {problem.warp.formula} of the target, so that no interval leaves its limits"
+    sentence = f"The model uses {problem.warp.formula} of the target, so its intervals stay within the limits"
     if coverage is None:
         return Assumption("intervals", 1.0, True, f"{sentence}; they could not be tested one scale up.")
     low, high = _CALIBRATED

@@ -19,7 +19,7 @@ _WATER, _FEWEST = 0.01, 20
 def over_water(problem: DownscalingProblem) -> tuple[str, float] | None:
     """A sentence on an orography among the covariates that varies over water, and its range there.
 
-    None where no land mask is a covariate too, or the orography is flat over water.
+    None if no land mask is a covariate too, or the orography is flat over water.
     """
     names = problem.spec.covariates
     orography = orography_of(names)

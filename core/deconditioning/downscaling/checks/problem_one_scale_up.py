@@ -34,7 +34,7 @@ class ProblemOneScaleUp:
     targets : how visible cells make larger ones.
     data : few-point bags and the targets of the larger cells (G).
     cells : (n) few-point bags of the problem's own cells; those of targets that are no bags come behind.
-    shares : (n, G) what each has of every larger bag, ``own`` (n, G′) of every larger target; None where these are the
+    shares : (n, G) what each has of every larger bag, ``own`` (n, G′) of every larger target; None if these are the
         same, or the places of some are not known.
     scored : (C,) which of ``cells`` are scored, and ``joined`` (C,) their places among ``targets.item``.
     bags, points : the same cells with every pixel, and which prediction pixel each row is.
@@ -68,7 +68,7 @@ class ProblemOneScaleUp:
 
 
 def problem_one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings) -> ProblemOneScaleUp | None:
-    """The problem one scale up; None where too few cells have visible neighbours, or bags lie outside the pixels."""
+    """The problem one scale up; None if too few cells have visible neighbours, or bags lie outside the pixels."""
     if not bags_inside(problem):
         return None
     targets = join_targets(problem)

@@ -29,7 +29,7 @@ class DrawSpectra:
     power : power densities (K,) of "mean", "draws" (their average) and, where it is known, "truth".
     thirds : power (3,) in the lower, middle and upper third of the wavenumbers, in squared units of the target.
     extrapolated : share of the draws' variance inside the cells that the mean does not have, None without variance.
-    held : the lowest and the highest share of the area of a single draw inside the 95 % intervals; None where the
+    held : the lowest and the highest share of the area of a single draw inside the 95 % intervals; None if the
         intervals are not those of the draws. If the model is right the truth is one more draw, and its coverage is
         below or above those of D draws with probability 2/(D + 1).
     """
@@ -80,7 +80,7 @@ class DrawSpectra:
 
 
 def draw_spectra(problem: DownscalingProblem, draws: Draws, predictive: Predictive | None = None) -> DrawSpectra | None:
-    """The spectra of some draws at their own resolution; None where the grid has too few pixels.
+    """The spectra of some draws at their own resolution; None if the grid has too few pixels.
 
     ``predictive`` are the distributions (H, W) of which these are the draws, if their intervals are to be judged.
     """

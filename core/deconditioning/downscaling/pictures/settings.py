@@ -13,7 +13,7 @@ class SliderSettings(Settings):
         "similar values.",
     )  # fmt: skip
     trust = Log(
-        "Trust in the covariates", 1.0, low=1e-3, high=1e1, address="trust", plain="How far the covariate is trusted",
+        "Trust in the covariates", 1.0, low=1e-3, high=1e1, address="trust", plain="How much the covariate is trusted",
         plain_help="A factor on the prior standard deviation of what the covariates explain: below 1 the map follows "
         "them less than the learned model does.",
         help="A factor on the sd of every kernel term of the covariates alone.",

@@ -103,7 +103,7 @@ def _measured(problem: DownscalingProblem, part: _Part, sentences: list[str]) ->
     mean, sd = (unit * values for values in part.effects)
     result: dict[str, Any] = {"count": len(source.row), "representativeness": unit * part.representativeness**0.5}
     who = "stations" if source.stations else f"values of {part.name}"
-    sentence = f"{len(source.row)} {who} are targets beside the cells"
+    sentence = f"{len(source.row)} {who} are targets in addition to the cells"
     for name, value, spread in zip(source.effects, mean.tolist(), sd.tolist(), strict=True):
         key = "offset" if name == "offset" else f"per_{EFFECTS[name]:.0f}_m"
         result |= {key: value, f"{key}_sd": spread}

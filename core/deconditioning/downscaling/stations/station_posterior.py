@@ -107,13 +107,13 @@ def _left_out(
 
 
 def averaged_stations(weights: Sequence[float], parts: Sequence[StationPosterior | None]) -> StationPosterior | None:
-    """The moments of the mixture of several posteriors; None where one has no further sources."""
+    """The moments of the mixture of several posteriors; None if one has no further sources."""
     there = [part for part in parts if part is not None]
     if len(there) < len(parts):
         return None
 
     def mixed(name: str) -> Moments | None:
-        """The mixture's moments of one field; None where a part lacks it."""
+        """The mixture's moments of one field; None if a part lacks it."""
         every = [moments for part in there if (moments := getattr(part, name)) is not None]
         return averaged_moments(weights, every) if len(every) == len(there) else None
 

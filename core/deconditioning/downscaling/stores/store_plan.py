@@ -215,7 +215,7 @@ def _steps_of(task: StoreTask, fields: Fields, names: tuple[str, ...]) -> int:
 
 
 def _check_beside(task: StoreTask, fields: Fields, count: int) -> None:
-    """The coarse files must have the same steps; ``InputError`` where they do not."""
+    """The coarse files must have the same steps; ``InputError`` if they do not."""
     for path in (task.coarse, task.mediator):
         if path is None:
             continue
@@ -261,7 +261,7 @@ def _cost_notes(fields: Fields, names: tuple[str, ...], along: str) -> list[str]
 
 
 def _claim(task: StoreTask, plan: Plan, fields: Fields, problem: DownscalingProblem) -> None:
-    """Make the output, or join one of the same task; ``InputError`` where something else is there."""
+    """Make the output, or join one of the same task; ``InputError`` if something else is there."""
     path, layout = Path(task.output), plan.layout
     mark = _fingerprint(task, layout, fields, plan.first)
     if not path.exists():

@@ -121,15 +121,15 @@ class Conditioned:
     Parameters
     ----------
     posterior : of standardised f.
-    coordinates : the problem's coordinate system, ``None`` where coordinates do not join.
+    coordinates : the problem's coordinate system, ``None`` if coordinates do not join.
     covariates, units : names and units of the covariates.
     scaling, target : of the inputs and of the target, as the model sees it.
-    wide : the grid that pixels are read on, ``None`` where it is not the model's own.
-    sums : the bag sums' routes, ``None`` where the posterior is read from centroids or inducing points.
-    scale : the local scale of the sd, ``None`` where the model has none.
+    wide : the grid that pixels are read on, ``None`` if it is not the model's own.
+    sums : the bag sums' routes, ``None`` if the posterior is read from centroids or inducing points.
+    scale : the local scale of the sd, ``None`` if the model has none.
     members : this model with each other set of its hyperparameters, where they are averaged over.
     others : the other models of an average, conditioned on the same problem, and their weights.
-    warp, limits : of the target, None where there are none; ``shifts`` δ of the pixels, None without a warp.
+    warp, limits : of the target, None if there are none; ``shifts`` δ of the pixels, None without a warp.
     """
 
     posterior: IndirectPosterior | SparsePosterior
@@ -165,7 +165,7 @@ class Conditioned:
         return torch.as_tensor(np.ascontiguousarray(self.scaling.forward(values)))
 
     def cells(self, rows: slice, columns: slice, mask: np.ndarray) -> Cells | None:
-        """Where on the grid a window's pixels lie that are ``mask`` (h, w); ``None`` where that is of no use."""
+        """Where on the grid a window's pixels lie that are ``mask`` (h, w); ``None`` if that is of no use."""
         return None if self.wide is None else self.wide.cells(rows, columns, mask)
 
     def read(

@@ -55,7 +55,7 @@ class WideGrid:
 
 
 def widen(grid: Grid, other: Grid) -> WideGrid | None:
-    """The model's ``grid`` continued over the store's; None where they are not one grid, or have no formula."""
+    """The model's ``grid`` continued over the store's; None if they are not one grid, or have no formula."""
     if grid.kind == "curvilinear" or grid.kind != other.kind or grid.mapping != other.mapping or min(grid.shape) < 2:
         return None
     x = other.x
@@ -100,7 +100,7 @@ def _layout(problem: DownscalingProblem, wide: WideGrid) -> GridLayout | SphereL
 
 
 def check_grid(problem: DownscalingProblem, grid: Grid) -> None:
-    """``InputError`` where a store's grid is not the model's, or reaches beyond its cells by more than one cell."""
+    """``InputError`` if a store's grid is not the model's, or reaches beyond its cells by more than one cell."""
     model_grid = problem.grid
     if model_grid.kind != grid.kind or model_grid.mapping != grid.mapping:
         raise InputError(

@@ -42,7 +42,7 @@ class Progress:
     Parameters
     ----------
     root : the runs folder.
-    mark : the visitor's mark (``deconditioning.engine.visitors.visitor``); empty where the machine is one person's.
+    mark : the visitor's mark (``deconditioning.engine.visitors.visitor``); empty if the machine is one person's.
     """
 
     def __init__(self, root: Path, mark: str = "") -> None:
@@ -60,7 +60,7 @@ class Progress:
         return {key: each for key, each in read.items() if each is not None}
 
     def keep(self, key: str, done: Done) -> None:
-        """An exercise is done. Raises ``InputError`` where it cannot be saved."""
+        """An exercise is done. Raises ``InputError`` if it cannot be saved."""
         if _KEY.fullmatch(key) is None:
             raise InputError(f"{key[:40]!r} is not an exercise: give a name of letters and hyphens.")
         result = self.done() | {key: done}

@@ -40,7 +40,7 @@ class Favourite:
 
     ``page`` is the page's address without its host, ``query`` what follows it as (key, value), a key again for each of
     several values; ``told`` what differs from the worked example as (setting, value) in words; ``picture`` a PNG or
-    empty. Raises ``InputError`` for what is no address, too long or too much.
+    empty. Raises ``InputError`` for what is not an address, too long or too much.
     """
 
     page: str
@@ -83,7 +83,7 @@ class Favourite:
 
     @classmethod
     def from_dict(cls, data: Any) -> "Favourite":
-        """From `to_dict`; ``InputError`` where the data are none."""
+        """From `to_dict`; ``InputError`` if the data are not one."""
         if not isinstance(data, Mapping):
             raise InputError("This is not a favourite: give a JSON object.")
         created = data.get("created")
@@ -111,7 +111,7 @@ class Favourites:
     Parameters
     ----------
     root : the runs folder.
-    mark : the visitor's mark (``deconditioning.engine.visitors.visitor``); empty where the machine is one person's.
+    mark : the visitor's mark (``deconditioning.engine.visitors.visitor``); empty if the machine is one person's.
     """
 
     def __init__(self, root: Path, mark: str = "") -> None:
@@ -128,12 +128,12 @@ class Favourites:
         return tuple(sorted(result, key=lambda one: (one.created, one.id), reverse=True)), tuple(damaged)
 
     def get(self, favourite_id: str) -> Favourite:
-        """One of them; ``InputError`` where there is none of that id, or its file is damaged."""
+        """One of them; ``InputError`` if there is none of that id, or its file is damaged."""
         name = f"{_checked(favourite_id)}.json"
         try:
             data = disk.read(self.folder, name, _MOST_BYTES + 1)
         except OSError:
-            raise InputError("There is no such favourite: it may have been deleted meanwhile.") from None
+            raise InputError("There is no such favourite: it may have been deleted since.") from None
         try:
             if len(data) > _MOST_BYTES:
                 raise ValueError
@@ -142,7 +142,7 @@ class Favourites:
             raise InputError(f"The favourite's file {name} is damaged: delete it.") from None
 
     def keep(self, favourite: Favourite) -> str:
-        """Keep it, as of now; its id. Raises ``InputError`` where there are too many, or the folder is full."""
+        """Keep it, as of now; its id. Raises ``InputError`` if there are too many, or the folder is full."""
         if len(self._ids(".json")) >= MOST:
             raise InputError(f"{MOST} favourites are already saved, the limit: delete one on page Runs.")
         made = time.time()
@@ -181,7 +181,7 @@ class Favourites:
         try:
             path.rename(path.with_suffix(after))
         except OSError:
-            raise InputError("There is no such favourite: it was permanently deleted, or restored.") from None
+            raise InputError("There is no such favourite: it has been restored or permanently deleted.") from None
         with contextlib.suppress(OSError):  # the time only says when it may be emptied
             path.with_suffix(after).touch()
 
@@ -202,7 +202,7 @@ def _checked(favourite_id: str) -> str:
 
 
 def _pairs(data: Any) -> _Pairs:
-    """(key, value) pairs of text; ``InputError`` where the data are none."""
+    """(key, value) pairs of text; ``InputError`` if the data are not one."""
     if data is None:
         return ()
     good = isinstance(data, list) and all(

@@ -40,7 +40,7 @@ def used(mark: str = "") -> int:
 
 
 def check_room(size: int, mark: str) -> None:
-    """Raise ``InputError`` where an upload of so many bytes has no room; ``mark`` is empty on one person's machine."""
+    """Raise ``InputError`` if an upload of so many bytes has no room; ``mark`` is empty on one person's machine."""
     folder = upload_folder()
     with contextlib.suppress(OSError):  # a folder that cannot be made is refused when the file is written
         folder.mkdir(parents=True, exist_ok=True)

@@ -94,7 +94,7 @@ def path_of(key: str) -> tuple[Path, str]:
 
 
 def claim(digest: str, mark: str, name: str) -> None:
-    """Put an upload, under its file's name, into a visitor's list; there is none where the machine is one person's."""
+    """Put an upload, under its file's name, into a visitor's list; there is none if the machine is one person's."""
     if mark:
         keep(_claims(mark), {digest: name.encode("utf-8", "replace")})
 

@@ -97,7 +97,7 @@ class Visitor:
             return self.engine.submit(spec, self.mark, self.address)
 
     def _check_limits(self) -> None:
-        """Raise ``InputError`` where this visitor, or all from here, or all, have as many active runs as they may."""
+        """Raise ``InputError`` if this visitor, or all from here, or all, have as many active runs as they may have."""
         if self.engine.active(owner=self.mark) >= MOST_ACTIVE:
             raise InputError(
                 f"{MOST_ACTIVE} of your runs are waiting or running, the limit on a shared server: cancel one "

@@ -24,7 +24,7 @@ _MOST_PARTS, _CORNERS = 512, 3
 
 @dataclass(frozen=True, eq=False)
 class Geometries:
-    """``geometry`` (n,) of shapely polygons in degrees, None where there is none, ``attributes`` by name, (n,) each,
+    """``geometry`` (n,) of shapely polygons in degrees, None if there is none, ``attributes`` by name, (n,) each,
     their ``units`` and ``notes``."""
 
     geometry: np.ndarray
@@ -38,7 +38,7 @@ def cf_geometries(path: Path, name: str, most: int) -> Geometries:
     most so many.
 
     Rings may be open or closed and go round either way; one that `interior_ring` marks is a hole of the last that is
-    not. A variable ``t`` with another dimension gives attributes ``t[0]``, ``t[1]`` …; raises ``InputError`` where the
+    not. A variable ``t`` with another dimension gives attributes ``t[0]``, ``t[1]`` …; raises ``InputError`` if the
     file's counts contradict each other, where there are no polygons, or no coordinate system.
     """
     with decode(path) as decoded:
@@ -173,7 +173,8 @@ def _polygons(corners: np.ndarray, counts: np.ndarray, parts: np.ndarray, holes:
     if len(set(sums)) > 1 or len(holes) != len(parts) or (starts > ends - parts).any():
         raise InputError(
             f"The counts of {name}'s geometry container contradict each other ({sums[0]:,} corners in its regions, "
-            f"{sums[1]:,} in its rings, {sums[2]:,} in the file; or a ring belongs to two regions): write it anew."
+            f"{sums[1]:,} in its rings, {sums[2]:,} in the file; or a ring belongs to two regions): write the file "
+            "again."
         )
     if len(parts) and parts.min() < _CORNERS:
         raise InputError(f"Ring {int(parts.argmin()) + 1} of {name} has {parts.min()} corners: give at least three.")

@@ -106,7 +106,7 @@ def _name_of(fields: Fields, name: str, is_given: bool) -> str:
 
 def _choice(fields: Fields, name: str, problem: DownscalingProblem) -> dict[str, int | str]:
     """The place along each dimension: the map's date, or what the problem selects there, such as a level;
-    ``InputError`` where several are left to choose from."""
+    ``InputError`` if several are left to choose from."""
     fixed: dict[str, int | str] = {}
     date = date_of(problem.origin)
     for dim, labels in fields.check(name).extra.items():
@@ -146,8 +146,8 @@ def _with_areas(problem: DownscalingProblem, areas: _Areas) -> DownscalingProble
     chosen = np.flatnonzero(known & over)
     if not len(chosen):
         raise InputError(
-            f"None of the {len(known)} cells or regions of {source} has a value and lies on the map by at least half; "
-            f"the map covers {extent_in_words(problem.grid)}: check their coordinates, or omit the source."
+            f"None of the {len(known)} cells or regions of {source} has a value and at least half of its area on the "
+            f"map; the map covers {extent_in_words(problem.grid)}: check their coordinates, or omit the source."
         )
     measured, notes = in_units(problem, areas.middle.of(chosen))
     pixel, shares = areas.shares.bags(chosen, problem.pixel, size)
@@ -164,7 +164,7 @@ def _with_areas(problem: DownscalingProblem, areas: _Areas) -> DownscalingProble
 
 def _counts(source: str, known: np.ndarray, over: np.ndarray, chosen: np.ndarray) -> list[str]:
     """Notes on how many areas are used, and on those that are not."""
-    notes = [f"{len(chosen)} values of {source} are targets beside the cells, each a mean over its area."]
+    notes = [f"{len(chosen)} values of {source} are targets in addition to the cells, each a mean over its area."]
     if missing := int((over & ~known).sum()):
         notes.append(f"{missing} cells or regions of {source} have no value and are left out.")
     if off := int((known & ~over).sum()):

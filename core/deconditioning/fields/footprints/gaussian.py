@@ -111,7 +111,7 @@ def pixels_seen(
     """What measurements at these places (S,) have of the ``pixels`` (P,), flat indices of a grid.
 
     The response is integrated over each pixel in the plane of distances and directions from the measurement, by seven
-    points in each triangle between the pixel's middle and a side. Raises ``InputError`` where the footprint is less
+    points in each triangle between the pixel's middle and a side. Raises ``InputError`` if the footprint is less
     than half as wide as a pixel.
     """
     from scipy.spatial import cKDTree

@@ -9,7 +9,7 @@ from deconditioning.errors import InputError
 
 
 def checked(geometry: np.ndarray, name: str) -> tuple[np.ndarray, list[str]]:
-    """(n,) polygons in degrees, None or empty where there is no outline, and notes on what was mended.
+    """(n,) polygons in degrees, None or empty if there is no outline, and notes on what was mended.
 
     Of rings in the wrong order the largest goes round the others, parts that overlap are joined, and an outline that
     crosses itself is what it goes round. Raises ``InputError`` for other geometries, and for coordinates that are no

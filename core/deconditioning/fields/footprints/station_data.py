@@ -65,7 +65,7 @@ class SourceTargets:
     errors : their errors, standardised.
     effects : names of the columns of ``errors.effects``: "offset", "altitude".
     footprints : the prediction pixels (N,) that footprints contain, the measurement of each (N,), and its weight (N,),
-        with sum one for a measurement; None where each measures its pixel alone.
+        with sum one for a measurement; None if each measures its pixel alone.
     stations : whether they are stations; if not, cells or regions of a further file.
     """
 

@@ -136,12 +136,12 @@ def _over_footprints(problem: DownscalingProblem, stations: Stations) -> tuple[n
     ]
     if not inside.all():
         notes.append(
-            f"{int((~inside).sum())} of {count} footprints lie outside the map's pixels by more than half and are left "
+            f"{int((~inside).sum())} of {count} footprints lie more than half outside the map's pixels and are left "
             "out."
         )
     if cut := int((inside & (covered < _NEARLY_ALL)).sum()):
-        notes.append(f"Of {cut} footprints a part lies outside the map's pixels; their values are taken as means over "
-                     "the rest.")  # fmt: skip
+        notes.append(f"{cut} footprints lie partly outside the map's pixels; their values are taken as means over the "
+        "rest.")  # fmt: skip
     weight = seen.mass[there] / covered[measurement]
     return np.where(inside, row, -1), (rows[there], number[measurement], weight), notes
 

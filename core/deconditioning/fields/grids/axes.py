@@ -88,7 +88,7 @@ def _named_coordinates(array: "xr.Variable") -> set[str]:
 
 
 def _candidates(dataset: "xr.Dataset") -> list[Axes]:
-    """All pairs of coordinates that may be the axes; ``InputError`` where only an unclear grid mapping locates some."""
+    """All pairs of coordinates that may be the axes; ``InputError`` if only an unclear grid mapping locates some."""
     lines = _lines(dataset)
     result, unclear = sheets(dataset), None
     kinds: tuple[Kind, ...] = ("projected", "rotated", "latlon")

@@ -64,7 +64,7 @@ def _check_turn(values: np.ndarray, name: str) -> None:
     count, span = values.size, float(np.ptp(values))
     if count > _FEW and min(abs(span * count / (count - 1) - 2 * np.pi), abs(span - 2 * np.pi)) < _TURN:
         raise InputError(
-            f"The longitude `{name}` runs from {values.min():g} to {values.max():g}, once round in radians: give it "
+            f"The longitude `{name}` runs from {values.min():g} to {values.max():g}, a full circle in radians: give it "
             "the units radians."
         )
 
@@ -210,7 +210,7 @@ def bounded(
 
 
 def _bounds(dataset: "xr.Dataset", name: str, dim: str) -> np.ndarray | None:
-    """(n, 2) bounds of a coordinate in its units; None where the file gives none of that shape.
+    """(n, 2) bounds of a coordinate in its units; None if the file gives none of that shape.
 
     COARDS and xESMF write the n + 1 edges of the cells instead.
     """

@@ -82,7 +82,7 @@ def _cells(corners: Sequence[np.ndarray], position: _Position) -> tuple[np.ndarr
 
 
 def _why_not(area: np.ndarray, away: np.ndarray) -> str:
-    """What keeps corners from being used; nothing where they can be."""
+    """What keeps corners from being used; nothing if they can be."""
     if not (np.isfinite(area).all() and np.isfinite(away).all()):
         return "are missing"
     if not (area > _SMALLEST**2).all():
@@ -101,7 +101,7 @@ def _ring(corners: np.ndarray, middle: np.ndarray) -> np.ndarray:
 
 
 def _corners(dataset: "xr.Dataset", name: str, axes: "Axes") -> tuple[np.ndarray, float] | None:
-    """(H, W, n) corners of a coordinate's cells, n from 3 on, and the factor to degrees; None where there are none.
+    """(H, W, n) corners of a coordinate's cells, n from 3 on, and the factor to degrees; None if there are none.
 
     xESMF and others write one array (H + 1, W + 1) of all corners.
     """

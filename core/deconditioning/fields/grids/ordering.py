@@ -109,7 +109,7 @@ def check_connected(latitude: np.ndarray, longitude: np.ndarray, names: tuple[st
 
     A step of the grid is a jump where it is 20 times longer than both the median step and the median of the seven steps
     around it; a grid is scrambled where more than a quarter of its cells turn against the others. Cells without a
-    position (NaN) are passed over. Raises ``InputError`` where positions are scrambled.
+    position (NaN) are passed over. Raises ``InputError`` if positions are scrambled.
     """
     both = f"`{names[0]}` and `{names[1]}`"
     across, along, turned = _steps(latitude, longitude)
@@ -134,7 +134,7 @@ def check_connected(latitude: np.ndarray, longitude: np.ndarray, names: tuple[st
 
 
 def _torn(across: np.ndarray, along: np.ndarray) -> np.ndarray:
-    """(H, W) cells beside steps that are far too long; none where what these steps cut apart is no few whole pieces."""
+    """(H, W) cells beside steps that are far too long; none if what these steps cut apart is no few whole pieces."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -177,7 +177,7 @@ def _steps(latitude: np.ndarray, longitude: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def _jump(steps: np.ndarray, axis: int) -> tuple[tuple[int, ...], float, float] | None:
-    """Where a step jumps, its length and what is usual there in degrees; ``None`` where none does."""
+    """Where a step jumps, its length and what is usual there in degrees; ``None`` if none does."""
     if steps.max() <= _JUMP * max(float(np.median(steps)), 1e-9):
         return None
     around = _usual(steps, axis)

@@ -28,7 +28,7 @@ _COMPARED, _FEW = 33, 0.02
 
 
 def sheet_beside(dataset: "xr.Dataset", axes: Axes) -> Axes | None:
-    """Two-dimensional positions on the rows and columns of other axes; None where there are none."""
+    """Two-dimensional positions on the rows and columns of other axes; None if there are none."""
     if axes.kind == "curvilinear":
         return None
     both = {axes.y_dim, axes.x_dim}
@@ -37,7 +37,7 @@ def sheet_beside(dataset: "xr.Dataset", axes: Axes) -> Axes | None:
 
 
 def agree(grid: Grid, latitude: np.ndarray, longitude: np.ndarray) -> str | None:
-    """None where positions (H, W) are those of the grid's cells; else how far apart they are, in words.
+    """None if positions (H, W) are those of the grid's cells; else how far apart they are, in words.
 
     Missing positions count as agreeing.
     """
@@ -91,7 +91,9 @@ def may_be_radians(latitude: np.ndarray, longitude: np.ndarray, names: tuple[str
     (south, north), (west, east) = ends
     words = f"{both} run from {south:.4g} to {north:.4g} and from {west:.4g} to {east:.4g}"
     if north - south > _POLE_TO_POLE * np.pi and east - west > _ONCE_ROUND * 2 * np.pi:
-        raise InputError(f"{words}, once round in radians: give them the units radians, or degrees if they are.")
+        raise InputError(
+            f"{words}, a full circle in radians: give them the units radians, or degrees if they are degrees."
+        )
     if not sure:
         raise InputError(f"{words} without units, which may be degrees or radians: give them units.")
     return [f"{words}, which is read as degrees: if they are radians, give them the units radians."]

@@ -82,7 +82,7 @@ def guess_problem(fields: "Fields", coarse: "Fields | None" = None, target: str 
     coarse : the file of the target on a coarser grid; the target's own times and levels are chosen then.
     target : a target that is chosen already; by default `guess_target`.
 
-    Errors: `InputError` where no numeric field lies on the grid, or the target has no values.
+    Errors: `InputError` if no numeric field lies on the grid, or the target has no values.
     """
     holder = coarse or fields
     goal, select = _with_values(holder, target_candidates(holder) if target is None else [Guess(target, "chosen")])
@@ -164,7 +164,7 @@ def _with_values(fields: "Fields", candidates: Sequence[Guess[str]]) -> tuple[Gu
 def _places_with_values(fields: "Fields", target: str) -> dict[str, Guess[int]]:
     """The first place along the target's further dimensions where its values differ from each other.
 
-    Errors: `InputError` where the target is missing everywhere that was tried.
+    Errors: `InputError` if the target is missing everywhere that was tried.
     """
     labels = {dim: each for dim, each in fields.check(target).extra.items() if len(each) > 1}
     tried = islice(product(*(range(len(each)) for each in labels.values())), _MOST_TRIED)

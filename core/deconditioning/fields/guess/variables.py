@@ -51,7 +51,7 @@ def guess_target(fields: "Fields") -> Guess[str]:
     """The variable that looks most like a near-surface air temperature, else like another quantity of the weather, else
     the first that may change with time.
 
-    Errors: `InputError` where no numeric field lies on the grid.
+    Errors: `InputError` if no numeric field lies on the grid.
     """
     return target_candidates(fields)[0]
 
@@ -113,7 +113,7 @@ def _why_target(fields: "Fields", variable: "Variable", count: int) -> str:
 
 
 def _static_reason(fields: "Fields", name: str) -> str:
-    """Why a field counts as one that does not change with time; empty where it may change.
+    """Why a field counts as one that does not change with time; empty if it may change.
 
     Known by name, without a date where other fields have several, geopotential at the ground, or the same at the first,
     the middle and the last time.

@@ -164,7 +164,7 @@ def _errors(sides: Sides, scale: Scale) -> torch.Tensor | None:
 
 
 def _footprints(sides: Sides, inputs: np.ndarray, pixel: np.ndarray) -> Bags | None:
-    """The targets' own cells as bags of prediction pixels; None where some are mostly not among these."""
+    """The targets' own cells as bags of prediction pixels; None if some are mostly not among these."""
     covered, whole = sides.shares.valid_area(sides.whole, sides.grid.area)
     if not mostly(covered[sides.target_cell], whole[sides.target_cell]).all():
         return None

@@ -36,7 +36,7 @@ def cells_of_text(text: str) -> tuple[Cell, ...]:
 
 
 def checked_cells(cells: Any, name: str) -> tuple[Cell, ...]:
-    """Cells in order, each once; ``InputError`` where they are no pairs of whole numbers from 0."""
+    """Cells in order, each once; ``InputError`` if they are not pairs of whole numbers from 0."""
     try:
         result = {(_whole(row), _whole(column)) for row, column in cells or ()}
     except (TypeError, ValueError, OverflowError):
@@ -47,7 +47,7 @@ def checked_cells(cells: Any, name: str) -> tuple[Cell, ...]:
 
 
 def checked_region(region: Any) -> Region | None:
-    """A region or None; ``InputError`` where it is no four whole numbers in order, or too small."""
+    """A region or None; ``InputError`` if it is not four whole numbers in order, or too small."""
     if region is None:
         return None
     try:

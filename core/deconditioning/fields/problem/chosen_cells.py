@@ -23,7 +23,7 @@ class KeptCells:
 
     @classmethod
     def of(cls, shape: tuple[int, int], region: Region | None) -> "KeptCells":
-        """What a region keeps of so many rows and columns of cells; ``InputError`` where it reaches beyond them."""
+        """What a region keeps of so many rows and columns of cells; ``InputError`` if it reaches beyond them."""
         if region is None:
             return cls(shape, (slice(0, shape[0]), slice(0, shape[1])))
         top, bottom, left, right = region
@@ -40,7 +40,7 @@ class KeptCells:
 
     @property
     def notes(self) -> list[str]:
-        """What is kept in a sentence; none where it is all."""
+        """What is kept in a sentence; none if it is all."""
         (top, bottom), (left, right) = ((each.start, each.stop) for each in self.part)
         if (bottom - top, right - left) == self.shape:
             return []

@@ -101,7 +101,7 @@ def cells_of_fields(fields: Fields, spec: DownscalingSpec) -> tuple[int, int]:
 
 
 def _check_own_grid(fields: Fields, spec: DownscalingSpec) -> None:
-    """``InputError`` where the target lies on another grid than the first of several files, so that it is no truth, or
+    """``InputError`` if the target lies on another grid than the first of several files, so that it is not a truth, or
     has errors of its own, which are those of coarse values."""
     if spec.error is not None:
         raise InputError("Errors belong to values of a coarse file or of regions: give one of these, or omit `error`.")

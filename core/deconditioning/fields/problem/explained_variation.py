@@ -86,8 +86,8 @@ def _sentence(share: float, basis: str, count: int) -> str:
         weak = "expect little more detail than from interpolation, or choose covariates that vary with the target"
     else:
         sentence = (
-            f"Without a high-resolution truth: the covariates explain {100 * share:.0f} % of the variance between "
-            "coarse cells (linearly), which is only a hint of the variance inside them"
+            f"There is no high-resolution truth: the covariates explain {100 * share:.0f} % of the variance between "
+            "coarse cells (linearly), which only hints at how much they explain inside them"
         )
         weak = "expect little, or check that both files belong to the same place and time"
     return f"{sentence}; {weak}." if share < WEAK else f"{sentence}."

@@ -43,7 +43,7 @@ def toggled(problem: DownscalingProblem, cell: Cell) -> tuple[tuple[Cell, ...], 
 
 
 def cell_at(problem: DownscalingProblem, x: float, y: float) -> Cell | None:
-    """The cell of the whole field at native coordinates of the fine grid; None where the pixel there is in none."""
+    """The cell of the whole field at native coordinates of the fine grid; None if the pixel there is in none."""
     grid = problem.grid
     number = int(problem.cell[np.abs(grid.y - y).argmin(), np.abs(grid.x - x).argmin()])
     return None if number < 0 else cell_of(problem, number)

@@ -29,7 +29,7 @@ def matched(
 def chosen_label(fields: Fields, names: Sequence[str], dim: str, labels: Sequence[str], select: _Select) -> str | None:
     """What is chosen of fields along a dimension: the one called ``dim``, or one of dates where ``labels`` are dates.
 
-    ``None`` where no field that changes with it has one, or where ``select`` names a dimension that these fields lack.
+    ``None`` if no field that changes with it has one, or where ``select`` names a dimension that these fields lack.
     """
     for name in names:
         extra = fields.check(name).extra
@@ -43,7 +43,7 @@ def chosen_label(fields: Fields, names: Sequence[str], dim: str, labels: Sequenc
 
 def place_matching(labels: Sequence[str], requested: str) -> int | None:
     """The index of the label that says the same as another file's: equal, the same date to the day, month or year where
-    one alone is, or the same number in other units; ``None`` where there is none."""
+    one alone is, or the same number in other units; ``None`` if there is none."""
     if requested in labels:
         return labels.index(requested)
     if not is_dated(labels):
@@ -79,7 +79,7 @@ def _coarse_choice(covariates: Fields, coarse: Fields, spec: DownscalingSpec) ->
     """The index along every dimension of the target in a file of its own, for ``Fields.fixed``.
 
     It is what ``spec.coarse_select`` says, else what matches the covariates' own choice along a dimension that they
-    have, too; other dimensions are left to ``spec.select``. Raises ``InputError`` where nothing of the coarse file
+    have, too; other dimensions are left to ``spec.select``. Raises ``InputError`` if nothing of the coarse file
     matches.
     """
     selected = spec.coarse_select

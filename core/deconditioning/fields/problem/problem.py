@@ -55,7 +55,7 @@ class DownscalingProblem:
     when_and_where : date, level and other selections of the target, in words.
     origin : the same as coordinates, with the target's cell methods and origin, for exported files.
     warp : the function of the target whose standardised values the model sees, None if it sees the target itself.
-    unwarped : the same problem without the warp, None where there is none.
+    unwarped : the same problem without the warp, None if there is none.
     covariates : long names and units of the covariates, by name.
     regions : the outlines of the cells, where these are no grid's.
     sources : further sources of targets beside the cells, in one posterior, with stations last; ``scored``: stations

@@ -240,7 +240,7 @@ def _box(inside: np.ndarray, side: int) -> slice:
 
 
 def _disjoint_note(spec: DownscalingSpec) -> str:
-    """What it means that no pixel lies in a coarse cell; an ``InputError`` where nothing else links the files."""
+    """A note that no pixel lies in a coarse cell; an ``InputError`` if nothing else links the files."""
     if not spec.indirect or not spec.mediators:
         raise InputError(
             "The two files do not overlap in space, so only a mediator can link them: choose one, with indirect "

@@ -102,8 +102,8 @@ class Warp:
             warp = None
         if warp is None or warp.kind not in ("box-cox", "logit") or not 0 <= warp.power <= 1 or warp.low >= warp.high:
             raise InputError(
-                f"The warp {dict(value)!r} is none: give kind 'box-cox' with a power from 0 to 1, or 'logit' with low "
-                "and high."
+                f"The warp {dict(value)!r} is not known: give kind 'box-cox' with a power from 0 to 1, or 'logit' with "
+                "low and high."
             )
         return warp
 

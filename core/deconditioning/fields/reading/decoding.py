@@ -194,7 +194,7 @@ def _decoded(name: Any, variable: "xr.Variable", times: bool = True, load: bool 
 
 
 def _fault(attempt: Callable[[], Any]) -> str:
-    """Why an attempt fails, in short; empty where it succeeds. Memory that ends is no fault of a variable."""
+    """Why an attempt fails, in short; empty if it succeeds. Memory that ends is no fault of a variable."""
     try:
         attempt()
     except MemoryError:

@@ -170,7 +170,7 @@ def _level(handle: Any, kind: str) -> tuple[float, float]:
 
 
 def _surface(handle: Any, side: str) -> float | None:
-    """What GRIB 2 says of one of the two surfaces, None where it says nothing."""
+    """What GRIB 2 says of one of the two surfaces, None if it says nothing."""
     if _get(handle, f"typeOf{side}FixedSurface", int) in (None, 255):
         return None
     value, scale = (_get(handle, f"scale{part}Of{side}FixedSurface", int) for part in ("dValue", "Factor"))
@@ -252,7 +252,7 @@ def _positions(handle: Any, kind: str) -> Positions:
 
 
 def _get(handle: Any, name: str, kind: type | None = None) -> Any:
-    """The value of a key, None where the message has no such key or leaves it missing."""
+    """The value of a key, None if the message has no such key or leaves it missing."""
     from eccodes import CodesInternalError, codes_get, codes_is_defined, codes_is_missing
 
     try:

@@ -117,7 +117,7 @@ def _refuse_endless_heaps(path: Path) -> None:
 
 
 def _look_through(file: Any) -> dict[int, str]:
-    """The path of every entry by its place in the file; ``InputError`` where one refers to another file."""
+    """The path of every entry by its place in the file; ``InputError`` if one refers to another file."""
     root = h5g.open(file, b"/")
     places = {h5o.get_info(root).addr: "/"}
     groups = [(root, "", 0)]
@@ -160,7 +160,7 @@ def _links(group: h5g.GroupID, most: int) -> list[bytes]:
 
 
 def _entry(group: h5g.GroupID, link: bytes) -> Any:
-    """The entry behind a hard link; ``None`` where it is damaged, so that nothing can read it."""
+    """The entry behind a hard link; ``None`` if it is damaged, so that nothing can read it."""
     try:
         return h5o.open(group, link)
     except (KeyError, OSError, RuntimeError, TypeError, ValueError):
@@ -178,7 +178,7 @@ def _refuse_outside(dataset: h5d.DatasetID, path: str) -> None:
 def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str], list[str]]":
     """A NetCDF 4 file as a store for xarray, the variables that cannot be opened with the reason, and sentences.
 
-    Where the root holds no field, the variables of its groups stand side by side. Raises ``InputError`` where the file
+    Where the root holds no field, the variables of its groups stand side by side. Raises ``InputError`` if the file
     refers to another one.
     """
     from xarray.backends import H5NetCDFStore

@@ -27,7 +27,7 @@ def find_filters() -> None:
 
 
 def missing_filter(dataset: h5py.Dataset) -> str:
-    """In words, the filter that values are compressed by and that is not installed; empty where all are."""
+    """In words, the filter that values are compressed by and that is not installed; empty if all are."""
     plan: Any = dataset.id.get_create_plist()
     for number in range(plan.get_nfilters()):
         code = plan.get_filter(number)[0]

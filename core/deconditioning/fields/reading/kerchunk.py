@@ -22,7 +22,7 @@ def is_reference(path: str | Path) -> bool:
 def read_references(path: Path) -> dict[str, Any]:
     """Key → text, or [place, offset, length], with every place resolved.
 
-    Raises ``InputError`` where the file is no such description, or a piece lies elsewhere.
+    Raises ``InputError`` if the file is not such a description, or a piece lies elsewhere.
     """
     try:
         if path.stat().st_size > _MOST:
@@ -52,5 +52,5 @@ def _entry(value: Any, templates: dict[str, str], path: Path) -> Any:
     folder = path.absolute().resolve().parent
     whole = (folder / url.removeprefix("file://")).resolve()
     if "://" in url.removeprefix("file://") or not whole.is_relative_to(folder):
-        raise InputError(f"{path.name} refers to files outside its folder ({url[:60]}): move it beside its data.")
+        raise InputError(f"{path.name} refers to files outside its folder ({url[:60]}): move it next to its data.")
     return [str(whole), *value[1:]]

@@ -149,7 +149,7 @@ def _with_pole(mapping: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 
 def _sweep(about: str) -> tuple[str, str]:
-    """The sweep axis of the camera that a text names, and a sentence; ``InputError`` where it names none or both."""
+    """The sweep axis of the camera that a text names, and a sentence; ``InputError`` if it names none or both."""
     found = {axis: match[0] for axis, known in _SWEEPS.items() if (match := known.search(about))}
     if len(found) != 1:
         raise InputError(

@@ -25,8 +25,8 @@ def no_rows_and_columns(dataset: "xr.Dataset") -> str | None:
     outlined = [v for v in dataset.variables.values() if "geometry_type" in v.attrs]
     if outlined and not any(v.ndim > 1 and "geometry" not in v.attrs for v in dataset.data_vars.values()):
         return (
-            "The file holds regions or places (CF geometries), not a gridded field: give a field on rows and columns, "
-            "and these beside it as regions (`--polygons`)."
+            "The file contains regions or places (CF geometries), not a gridded field: give a gridded field, and add "
+            "these as regions (`--polygons`)."
         )
     result = _along(dataset)
     return None if result is None else _one_dimension(dataset, *result)
@@ -39,7 +39,7 @@ def _one_dimension(dataset: "xr.Dataset", name: str, dim: str) -> str:
     if kind in _STATIONS or roles & {"timeseries_id", "profile_id", "trajectory_id"}:
         return (
             f"The file holds {dataset.sizes[dim]:,} stations or points (`{name}` along `{dim}`), not a gridded field: "
-            "give a field on rows and columns, and these beside it as stations (`--stations`)."
+            "give a gridded field, and add these as stations (`--stations`)."
         )
     if dim.startswith(UNNAMED):
         return (
@@ -51,9 +51,8 @@ def _one_dimension(dataset: "xr.Dataset", name: str, dim: str) -> str:
     if corners is not None and dataset.variables[corners[0]].dims[0] == dim:
         return (
             f"The file holds {dataset.sizes[dim]:,} soundings or cells of a mesh with their corners (`{name}` along "
-            f"`{dim}`), not a gridded field: give a field on rows and columns, and these beside it as regions "
-            "(`--polygons`); or remap them to latitudes and longitudes, for example with `cdo remapcon,r720x360 IN.nc "
-            "OUT.nc`."
+            f"`{dim}`), not a gridded field: give a gridded field, and add these as regions (`--polygons`); or remap "
+            "them to latitudes and longitudes, for example with `cdo remapcon,r720x360 IN.nc OUT.nc`."
         )
     return (
         f"The fields lie on an unstructured mesh (`{name}` along `{dim}`, {dataset.sizes[dim]:,} cells), which has no "

@@ -127,7 +127,10 @@ def _on_codes(name: str, attributes: Mapping[Any, Any]) -> list[str]:
         return []
     values = ", ".join(f"{code * scale + offset:g}" for code in codes[:8])
     words = str(plain_text(attributes.get("flag_meanings", "flag_values")))[:80]
-    return [f"`{name}`: {values} are codes ({words}) and count as data: give those that are none by `--missing`."]
+    return [
+        f"`{name}`: {values} are codes ({words}) and count as data: name those that mark missing values with "
+        "`--missing`."
+    ]
 
 
 def _marks(value: Any, kind: np.dtype, attributes: Mapping[Any, Any]) -> tuple[list[Any], str]:

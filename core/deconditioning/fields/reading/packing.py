@@ -38,7 +38,7 @@ _DIVIDES = 100.0
 
 def numbers_of(value: Any) -> list[float] | None:
     """The numbers of an attribute, written as such or as text (``0, 100``, ``[0 100]``, ``0s, 100s``, ``0 to 100``);
-    None where it is no number."""
+    None if it is not a number."""
     result = []
     for one in np.ravel(np.asarray(value)).tolist():
         for part in re.split(r"[\s,;]+|\.\.+", re.sub(r"\bto\b", " ", str(plain_text(one)).strip(" \t[](){}\n"))):
@@ -153,9 +153,12 @@ def _by_product(name: str, attributes: dict[Any, Any]) -> list[str]:
         ]
     if offset and known & _HDF4:
         return [
-            f"`{name}`: its `add_offset` {offset:g} is added to the scaled values, as CF has it; some HDF4 products "
-            "subtract it from the stored ones."
+            f"`{name}`: its `add_offset` {offset:g} is added to the scaled values, as in the CF conventions; some HDF4 "
+            "products subtract it from the stored ones."
         ]
     if scale >= _DIVIDES and not offset and np.log10(scale) == round(np.log10(scale)):
-        return [f"`{name}`: its `scale_factor` {scale:g} multiplies, as CF has it; some products mean to divide by it."]
+        return [
+            f"`{name}`: its `scale_factor` {scale:g} multiplies, as in the CF conventions; some products intend a "
+            "division."
+        ]
     return []

@@ -31,7 +31,7 @@ Marks = Mapping[str, tuple[Mark, ...]]
 
 
 def valid_bounds(attributes: Mapping[Any, Any], encoding: Mapping[Any, Any]) -> tuple[float, float] | None:
-    """Lowest and highest valid value in the units of the decoded data; ``None`` where the file names none.
+    """Lowest and highest valid value in the units of the decoded data; ``None`` if the file names none.
 
     ``encoding`` says how the data were packed: then the range is in packed units, unless it has the type of
     ``scale_factor`` and ``add_offset`` and that is wider than the packed type (NetCDF Users' Guide, appendix A), or has
@@ -172,13 +172,13 @@ def marked_missing(name: str, mark: float, count: int) -> str:
     """The sentence on a mark that the user counts as missing."""
     return (
         f"`{name}`: {_counted(count)} of {Mark(mark, count, True).text} {'is' if count == 1 else 'are'} taken as "
-        "missing, as asked ('Count as missing' on the page, `--missing` of a command)."
+        "missing, as requested ('Count as missing' on the page, `--missing` of a command)."
     )
 
 
 def unfound(missing: Collection[str], notes: Collection[str]) -> list[str]:
     """Sentences on numbers that are to be missing and are in none of the fields whose ``notes`` these are."""
-    requested = " ".join(note for note in notes if "as missing, as asked" in note)
+    requested = " ".join(note for note in notes if "as missing, as requested" in note)
     numbers = {each: each.rpartition("=")[2] for each in missing}
     return [
         f"No value used here is {number}, so `--missing={each}` has no effect."

@@ -108,7 +108,7 @@ def units_of(fields: Fields, name: str) -> str:
 
 
 def chunks_of(array: "xr.DataArray") -> dict[str, int]:
-    """The chunks that a field lies in on disk, dimension by dimension; none where it is not chunked."""
+    """The chunks that a field lies in on disk, dimension by dimension; none if it is not chunked."""
     result = array.encoding.get("chunks") or array.encoding.get("chunksizes") or ()
     return {str(dim): int(size) for dim, size in zip(array.dims, result, strict=False)}
 

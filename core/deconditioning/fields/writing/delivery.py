@@ -69,7 +69,7 @@ class Delivery:
 
 
 def attributes_of_text(lines: list[str]) -> dict[str, str]:
-    """Attributes from ``name=value`` each; ``InputError`` where a line is none."""
+    """Attributes from ``name=value`` each; ``InputError`` if a line is not one."""
     result = {}
     for line in lines:
         name, equals, value = line.partition("=")
@@ -130,7 +130,7 @@ def to_netcdf_bytes(dataset: "xr.Dataset", *, single: bool = False) -> bytes:
 def _to_zarr_folder(dataset: "xr.Dataset", path: Path, *, single: bool = False) -> None:
     """The dataset as a Zarr store of format 2 with consolidated metadata, which every reader of Zarr opens.
 
-    Raises ``InputError`` where something is there already or nothing can be written.
+    Raises ``InputError`` if something is there already or nothing can be written.
     """
     if path.exists():
         raise InputError(f"{path} already exists: choose another name for the new store.")

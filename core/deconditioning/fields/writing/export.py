@@ -154,7 +154,7 @@ class Words:
 _SPREADS = {
     "sd": (
         "posterior standard deviation of {} in a pixel",
-        "of the pixel's own value: square root of the variance of the latent field and of the noise of one pixel",
+        "of the value of the pixel: square root of the variance of the latent field and of the noise of one pixel",
     ),
     "sd_latent": (
         "posterior standard deviation of the latent field of {}",

@@ -80,7 +80,9 @@ def _along(
 ) -> "xr.Dataset":  # fmt: skip
     """The dataset with a field that has one more dimension, whose coordinate is ``line``."""
     if dim in dataset.variables or name in dataset.variables:
-        raise InputError(f"The target's file has a coordinate `{dim}` of its own, which {name} would need: rename it.")
+        raise InputError(
+            f"The target's file already has a coordinate `{dim}`, a name that {name} would need: rename it."
+        )
     dims, grid_attributes = fine_dimensions(problem)
     words = Words(problem.long_name, problem.standard_name, problem.units)
     attributes = words.value(long_name, comment=comment, cell_methods=methods_of(problem.origin))

@@ -63,7 +63,7 @@ def create_store(
 ) -> None:
     """Write a store's metadata and coordinates; its fields (name → attributes) hold no chunk yet.
 
-    The folder appears in one step. Raises ``InputError`` where it is there already or cannot be made.
+    The folder appears in one step. Raises ``InputError`` if it is there already or cannot be made.
     """
     import xarray as xr
     import zarr
@@ -87,7 +87,7 @@ def create_store(
 
 
 def about_store(path: Path) -> dict[str, Any]:
-    """The attributes of a store; none where there is something else."""
+    """The attributes of a store; none if there is something else."""
     import zarr
 
     try:
@@ -99,7 +99,7 @@ def about_store(path: Path) -> dict[str, Any]:
 def write_chunk(path: Path, layout: Layout, chunk: Chunk, fields: Mapping[str, np.ndarray]) -> int:
     """Put one chunk of every field (h, w) in place, one of missing values too; its bytes before compression.
 
-    Raises ``InputError`` where this machine cannot write there.
+    Raises ``InputError`` if this machine cannot write there.
     """
     size = 0
     for name, values in fields.items():

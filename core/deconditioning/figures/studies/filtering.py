@@ -53,7 +53,7 @@ def plane_plot(
     traces.append(_points(trail, f"hidden: the last<br>{_TRAIL} steps", fading))
     if observations is not None:
         mark = {"size": 12, "symbol": "x", "color": hue("grey", dark)}
-        traces.append(_points(observations[step : step + 1], "seen: noisy observation", mark))
+        traces.append(_points(observations[step : step + 1], "noisy observation", mark))
     for name, values in means.items():
         marker = {"size": 12, "color": model_colour(name, dark), "symbol": "diamond"}
         traces.append(_points(values[step : step + 1], names.get(name, model_name(name)), marker))

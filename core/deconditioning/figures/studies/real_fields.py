@@ -18,7 +18,7 @@ _ENDS = {"y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
 @dataclass(frozen=True)
 class Measured:
     """One model on one field: its RMSE as a share of that of bilinear interpolation, the coverage of its 95 % intervals
-    (None where it gives none)."""
+    (None if it gives none)."""
 
     field: str
     model: str

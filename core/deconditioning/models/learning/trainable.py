@@ -137,11 +137,11 @@ class Trainable:
         return self.spec.regularisation if self._regularisation is None else self._regularisation.raw.exp()
 
     def weights(self, data: IndirectData) -> Float[Tensor, "B M"] | None:
-        """W for ``data``: None where it is the identity, a constant unless ℓ is trained too."""
+        """W for ``data``: None if it is the identity, a constant unless ℓ is trained too."""
         return self.mediation(data)[0]
 
     def mediation(self, data: IndirectData) -> _Mediation:
-        """W as ``weights`` gives it, and the part of Σ that comes from ℓ, as a function of K̄ (None where there is
+        """W as ``weights`` gives it, and the part of Σ that comes from ℓ, as a function of K̄ (None if there is
         none)."""
         if not self.model.mediated:
             return None, None

@@ -39,7 +39,7 @@ CHUNK, BLOCK = 1 << 23, 1024
 class WhitenedTargets:
     """Targets divided by a root of Σ, rotated or not.
 
-    ``residual`` F⁻¹r (k,), ``weights`` (B, k) or None where W = I and ``scale`` (k,) or None where it is one, so that
+    ``residual`` F⁻¹r (k,), ``weights`` (B, k) or None if W = I and ``scale`` (k,) or None if it is one, so that
     ``F⁻¹Wᵀ = diag(scale) weightsᵀ``; ``log_determinant`` of Σ; ``rest`` ``rᵀΣ⁻¹r`` of the ``others``, the directions of
     target space that no bag reaches.
     """
@@ -82,7 +82,7 @@ def whiten(
 ) -> WhitenedTargets:
     """Divide ``z̃ − Wᵀm̄ = Wᵀ(f̄ − m̄) + e`` by a root of Σ, target by target; W, σ² and ς² may carry gradients.
 
-    For minibatches, and where ℓ is learned too. Raises ``InputError`` where Σ would be too large.
+    For minibatches, and where ℓ is learned too. Raises ``InputError`` if Σ would be too large.
     """
     count = len(residual)
     if isinstance(point_noise, float) and point_noise == 0:

@@ -67,7 +67,7 @@ _Method = Callable[[_Known, np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.
 
 
 def peers(series: Series, training: Training, seasons: Seasons, parts: int, check: Check) -> dict[str, Peer]:
-    """Both predictions; none where coarse values of the series are missing at some time.
+    """Both predictions; none if coarse values of the series are missing at some time.
 
     ``seasons`` are the harmonics of the climatology, ``parts`` the blocks whose errors make the sd.
     """

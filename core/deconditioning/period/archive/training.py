@@ -102,10 +102,10 @@ def _variable(archive: Fields, series: Series) -> tuple[str, list[str]]:
     there = [name for name, each in archive.variables().items() if any(len(ls) > 1 for ls in each.extra.values())]
     if len(there) != 1:
         raise InputError(
-            f"The archive {archive.name} has no variable `{target}`, but {', '.join(there) or 'none with times'}: "
-            "rename the one that is meant."
+            f"The archive {archive.name} has no variable `{target}`, only {', '.join(there) or 'none with times'}: "
+            "rename the one to use."
         )
-    return there[0], [f"The archive's variable `{there[0]}` is taken for `{target}`."]
+    return there[0], [f"The archive's variable `{there[0]}` is used as `{target}`."]
 
 
 def _with_coarse(

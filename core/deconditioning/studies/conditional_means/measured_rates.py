@@ -89,7 +89,7 @@ class Measured:
 
 
 def schedule(settings: RateSettings) -> list[tuple[int, int]]:
-    """The sizes (M, N) of a curve; ``InputError`` where even the most samples leave fewer than three."""
+    """The sizes (M, N) of a curve; ``InputError`` if even the most samples leave fewer than three."""
     power = theorem_exponents(settings.a, settings.difficulty).samples
     most = settings.largest ** (1 / power)
     sizes = np.unique(np.geomspace(_FEWEST, max(most, _FEWEST), settings.sizes).round().astype(int))

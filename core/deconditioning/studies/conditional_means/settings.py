@@ -34,7 +34,7 @@ class BagSettings(Settings):
     per_bag = Integer("Points per bag", _OPENING[1], low=1, high=1000, log=True, draws=True, first=5, typed=True,
                       symbol="N", address="e-per", only={"layout": (OWN,)},
                       otherwise={"layout": {name: {"default": per} for name, (_, per) in _SIZES.items()}},
-                      about="their mean where sizes are unequal, one for each number of bags")  # fmt: skip
+                      about="their mean if sizes are unequal, one for each number of bags")  # fmt: skip
     unequal = Switch("Bags of unequal size", True, plain="Groups of unequal size",
                      plain_help="Off: all bags have the same number of points.")  # fmt: skip
     alike = Switch("λ scaled alike", True, help="On: the diagonals contain Nλ and Bλ. Off: both contain the same "

@@ -106,7 +106,7 @@ def compare(
     prepared: Prepared, settings: MethodSettings, truth: Callable[[np.ndarray], np.ndarray] | None = None,
     methods: Sequence[str] | None = None,
 ) -> Comparison:  # fmt: skip
-    """The methods (all) at the same settings. Raises ``InputError`` where a matrix is singular or sums take long."""
+    """The methods (all) at the same settings. Raises ``InputError`` if a matrix is singular or sums take long."""
     subjects, spec = prepared.subjects, settings.regression(prepared.subjects.columns)
     points, at = prepared.grid()
     routes = prepared.base.routes(spec.kernel)

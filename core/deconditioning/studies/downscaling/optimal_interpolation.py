@@ -24,7 +24,7 @@ _FOLDS, _MOST_POINTS = 10, 50
 def optimal_interpolation(problem: DownscalingProblem) -> Predictive:
     """Distributions (H, W) in the target's units, from the visible matched cells alone.
 
-    Raises ``InputError`` where gridpp is not installed and for cells matched through a mediator.
+    Raises ``InputError`` if gridpp is not installed and for cells matched through a mediator.
     """
     problem = problem.plain
     if not problem.matched:

@@ -73,7 +73,7 @@ def _whole_steps(
     states: torch.Tensor, observations: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
     """States without gaps, observations of the steps that can be learned from, and the states' rows where these begin
-    (None where all can)."""
+    (None if all can)."""
     known, observed = torch.isfinite(states).all(1), torch.isfinite(observations).all(1)
     if bool(known.all()) and bool(observed.all()):
         return states, observations, None

@@ -86,7 +86,7 @@ def kernels_at(settings: KernelSettings, guards: Guards) -> Settings:
 class Inference:
     """What one problem's simulations say: ``answers`` by method, ``refused`` methods with their sentences.
 
-    ``learned`` is None where ``settings`` were given.
+    ``learned`` is None if ``settings`` were given.
     """
 
     problem: Problem

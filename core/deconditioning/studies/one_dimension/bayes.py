@@ -63,7 +63,7 @@ def sample_prior(name: str, count: int, half_width: float, seed: int) -> np.ndar
 class Posterior:
     """On the grid ``y`` (G,): exact ``density`` p(y | x) and ``prior``; the ``embedding`` and the ``exact`` one.
 
-    ``mean`` is the estimate as a weighted sample of the prior's draws, ``herded`` its super-samples (none where the
+    ``mean`` is the estimate as a weighted sample of the prior's draws, ``herded`` its super-samples (none if the
     weights lost their mass, ``lost`` says so), ``moments`` mean and sd of y: exact and herded. ``distance`` is the RKHS
     distance between the embedding and the exact one, relative to the latter's norm.
     """
@@ -92,7 +92,7 @@ def posterior_of_y(
 ) -> Posterior:
     """Posterior of y at ``X = x`` from ``line``'s pairs (its own y are only a design) and m draws of the named prior.
 
-    Raises ``InputError`` where the simulation has no noise (then p(y | x) has no density) or a matrix is singular.
+    Raises ``InputError`` if the simulation has no noise (then p(y | x) has no density) or a matrix is singular.
     """
     spec = line.spec
     if spec.input_noise <= 0:
@@ -132,7 +132,7 @@ def posterior_of_y(
 
 
 def exact_density(line: Line, prior: str, x: float, y: np.ndarray) -> np.ndarray:
-    """``p(y | x) ∝ N(x; r(y), sd²) p(y)``, normalised on the grid; ``InputError`` where x is impossible."""
+    """``p(y | x) ∝ N(x; r(y), sd²) p(y)``, normalised on the grid; ``InputError`` if x is impossible."""
     spec = line.spec
     misfit = -0.5 * ((x - spec.r(y)) / spec.input_noise) ** 2
     density = np.exp(misfit - misfit.max()) * prior_density(prior, y, spec.half_width)

@@ -75,7 +75,7 @@ class LineSettings(Settings):
     optimiser = Choice("Optimiser", "lbfgs", options={"lbfgs": "lbfgs", "adam": "adam"}, address="o-opt")
     seed = Integer("Seed", 0, address=None, sweep=False)
     device = Choice("Device", "auto", options={"auto": "a GPU where there is one", "cpu": "CPU", "cuda": "GPU"},
-                    address=None, about="where to compute; auto takes a GPU where there is one")  # fmt: skip
+                    address=None, about="where to compute; auto uses a GPU if there is one")  # fmt: skip
 
     def __init__(self, method: str = "task_transformed_gp", **values: Any) -> None:
         check_seed(values.get("seed", 0))

@@ -39,7 +39,7 @@ class Comparison:
     says: str
 
     def holds(self, numbers: Mapping[str, float]) -> bool:
-        """Whether our numbers bear it out; ``InputError`` where it is no comparison of them."""
+        """Whether our numbers bear it out; ``InputError`` if it is not a comparison of them."""
         return all(self._one(part.split(), numbers) for part in self.comparison.split(" and "))
 
     def _one(self, words: list[str], numbers: Mapping[str, float]) -> bool:
@@ -146,7 +146,7 @@ class Replicated:
 
 
 def load(path: Path = FILE, folder: Path = FOLDER) -> Replicated:
-    """The claims of a file; ``InputError`` where it does not fit together."""
+    """The claims of a file; ``InputError`` if it does not fit together."""
     content = tomllib.loads(path.read_text(encoding="utf-8"))
     commands = content["commands"]
     return Replicated(content["texts"], tuple(_claim(entry, content, commands, folder) for entry in content["claim"]))

@@ -58,7 +58,7 @@ def _read(path: Path, changed: float) -> dict[str, Any]:
 
 
 def _stored_rows(query: Query, folder: Path = FOLDER) -> list[_Row]:
-    """The rows that a query is about; ``InputError`` where its file is missing or none fits."""
+    """The rows that a query is about; ``InputError`` if its file is missing or none fits."""
     path = folder / f"{query.file}.json"
     if not path.is_file():
         raise InputError(f"`{path.name}` is not among the stored results: run its command.")
@@ -71,7 +71,7 @@ def _stored_rows(query: Query, folder: Path = FOLDER) -> list[_Row]:
 
 
 def stored_number(query: Query, folder: Path = FOLDER) -> float:
-    """The number; ``InputError`` where nothing is stored that it could come from."""
+    """The number; ``InputError`` if nothing is stored that it could come from."""
     result = _stored_rows(query, folder)
     if query.take == "count":
         return len(result)
@@ -107,7 +107,7 @@ def _fits(row: _Row, query: Query) -> bool:
 
 
 def _inside(row: _Row, key: str) -> Any:
-    """The value at a key with dots; None where there is none."""
+    """The value at a key with dots; None if there is none."""
     result: Any = row
     for part in key.split("."):
         result = result.get(part) if isinstance(result, Mapping) else None

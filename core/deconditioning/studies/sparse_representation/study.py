@@ -86,7 +86,7 @@ def true_model(toy: Toy, locations: np.ndarray) -> SparseRepresentation:
 def places_of(toy: Toy, count: int, places: str) -> np.ndarray:
     """Where ``count`` points stand that nothing has learned: at random, or evenly."""
     if places not in PLACES:
-        raise InputError(f"Points stand '{places}': choose one of {', '.join(PLACES)}.")
+        raise InputError(f"The positions '{places}' of the points are unknown: choose one of {', '.join(PLACES)}.")
     even = np.linspace(-0.85 * HALF_WIDTH, 0.85 * HALF_WIDTH, count) if count > 1 else np.zeros(1)
     return even if places == "even" else _random_points(count, toy.spec.seed)
 

@@ -69,5 +69,5 @@ def there_and_back(averages: int) -> tuple[Line, RoundTrip]:
 
 
 def share_back(trip: RoundTrip) -> float:
-    """Share of the function's variance that comes back, ``1 − MSE/Var``; none where it is off by more than that."""
+    """Share of the function's variance that comes back, ``1 − MSE/Var``; none if it is off by more than that."""
     return max(0.0, 1 - trip.lost**2 / float(trip.function.var()))
