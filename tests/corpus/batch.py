@@ -112,11 +112,7 @@ def _fields(found: Any) -> tuple[str, tuple[str, ...]]:
 def main(folder: Path) -> None:
     """Read every file of the list, one fork each."""
     os.environ[PARENT] = str(os.getpid())
-    sys.modules.setdefault("dask", None)  # type: ignore[arg-type]
-    import h5netcdf  # noqa: F401
-    import pandas  # noqa: F401
-    import scipy.io  # noqa: F401
-    import xarray  # noqa: F401
+    import tests.readers_imports  # noqa: F401
 
     readers = _readers()
     for file, reader, name in json.loads((folder / "list.json").read_text()):

@@ -18,6 +18,7 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 from streamlit.util import calc_hash
 
+from deconditioning.period.archive import kernel
 from pages.kit import state, streamlit_private
 from pages.kit.chart import background
 from pages.kit.chart.background import Background
@@ -63,6 +64,14 @@ def waiting() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_script_runner, "require_widgets_deltas", wait)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def few_pixels() -> Iterator[None]:
+    """The kernel of an archive's anomalies is learned from fewer pixels: how well is asked in tests/core/period."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "_PIXELS", 40)
         yield
 
 

@@ -105,9 +105,10 @@ def upload_there(settings: dict[str, Any], context: Any) -> dict[str, Any]:
 
 
 def deaf(settings: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Computes on and never looks up."""
+    """Computes on, a fifth of the time for others' sake, and never looks up."""
     while True:
         sum(range(10**5))
+        time.sleep(0.008)
 
 
 def absorbed(settings: dict[str, Any], context: Context) -> dict[str, Any]:
