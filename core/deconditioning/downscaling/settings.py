@@ -36,7 +36,6 @@ def _families() -> Mapping[str, str]:
     return {name: family.title for name, family in FAMILIES.items()}
 
 
-#: Kernel families by name, with their titles.
 KERNEL_FAMILIES = Lazily(_families)
 _USUAL = Start()
 
@@ -316,7 +315,7 @@ class DownscaleSettings(KernelSettings, LearningSettings):
 
     @staticmethod
     def from_dict(value: Mapping[str, Any]) -> "DownscaleSettings":
-        """Settings from plain data; unknown names are refused with a sentence."""
+        """Settings from plain data."""
         return DownscaleSettings(**value)
 
     @property

@@ -3,6 +3,7 @@
 The engine sees to it that a run's files hold JSON objects; what is in them is known here, a task at a time.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import fields, replace
