@@ -12,7 +12,7 @@ from tests.browser.steps import ALL_CELLS, SMALL_LINE, opened, redrawn, revision
 from tests.waiting import wait_for, wait_for_value
 
 LAMBDA = f"{SMALL_LINE}&o-view=Bayes%27+rule"
-FOUND = re.compile("^Hidden: y, between .* Seen: x = ")
+FOUND = re.compile("^Hidden: y, between .* Observed: x = ")
 #: Counts a chart's pictures, and what is told of a slider that is dragged.
 COUNT = """key => {
   window.pictures = 0; window.told = [];

@@ -129,4 +129,4 @@ def test_the_link_brings_the_same_page_and_has_a_qr_code(new_page: Callable[...,
     page.wait_for_url(lambda url: query(url) == query(address))
     assert urlsplit(address).path == "/bayes"
     again = opened(new_page(), urlsplit(address)._replace(scheme="", netloc="").geturl())
-    expect(again.get_by_text(re.compile(r"^Hidden: x. Seen: y = 4\.50"))).to_be_visible()
+    expect(again.get_by_text(re.compile(r"^Hidden: x. Observed: y = 4\.50"))).to_be_visible()
