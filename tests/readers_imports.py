@@ -13,7 +13,7 @@ import xarray  # noqa: E402
 import deconditioning.fields.reading.decoding  # noqa: E402
 import deconditioning.fields.reading.opening  # noqa: E402
 import deconditioning.fields.store  # noqa: E402
-import deconditioning.tables.table  # noqa: E402
+import deconditioning.tables.table  # noqa: E402, F401
 from deconditioning.fields.units import read_unit  # noqa: E402
 
 xarray.DataArray([0.0]).to_numpy()  # which looks for other kinds of arrays
