@@ -117,6 +117,11 @@ def factor_between(have: str, want: str) -> float | None:
 
 def says_nothing(units: str) -> bool:
     """Whether units are missing, or those of a pure number: ``""``, ``"1"``."""
+    plain = units.strip().lower()
+    if plain in ("", "1"):
+        return True
+    if plain in (*_PLAIN["degree"], *_PLAIN["meter"]):
+        return False
     unit = read_unit(units)
     return unit is not None and unit.quantity == "dimensionless" and unit.number == 1
 

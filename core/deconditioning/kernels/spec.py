@@ -171,10 +171,23 @@ def _build_factor(factor: Factor, columns: tuple[str, ...]) -> gpytorch.kernels.
     return factor.kind.build(factor, tuple(columns.index(name) for name in factor.columns))
 
 
+class _Scaled(gpytorch.kernels.ScaleKernel):
+    """``v k(x, x′)``. No kernel here has batches, and gpytorch would import sympy to find their shape."""
+
+    @property
+    def batch_shape(self) -> torch.Size:
+        """The shape without batches, ()."""
+        return self._batch_shape
+
+    @batch_shape.setter
+    def batch_shape(self, shape: torch.Size) -> None:
+        self._batch_shape = shape
+
+
 def _build_term(term: Term, columns: tuple[str, ...]) -> gpytorch.kernels.Kernel:
     factors = [_build_factor(factor, columns) for factor in term.factors]
     product = gpytorch.kernels.ProductKernel(*factors)
-    scaled = gpytorch.kernels.ScaleKernel(product, outputscale_constraint=positive()).double()
+    scaled = _Scaled(product, outputscale_constraint=positive()).double()
     scaled.outputscale = torch.tensor(term.scale, dtype=torch.float64)
     return scaled
 

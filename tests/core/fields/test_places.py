@@ -11,7 +11,7 @@ from deconditioning.errors import InputError
 from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.grids.sphere import wrap_longitude
 from deconditioning.fields.reading.opening import open_fields
-from deconditioning.fields.units import compass, convert, factor, read_unit
+from deconditioning.fields.units import compass, convert, factor, read_unit, says_nothing
 
 HEIGHT = 35786023.0
 GEOS = {
@@ -297,3 +297,11 @@ def test_files_of_the_wrf_preprocessing_system_are_read(tmp_path, form, times, l
     assert set(found.variables()) == {"HGT_M", "TT"} and np.allclose(found.values("HGT_M"), 100 * j + i)
     assert np.allclose(found.values("TT", {"num_metgrid_levels": 2}), 282 + j)
     assert found.time_label("TT") == label and found.is_static("HGT_M")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "1", " 1 ", "m", "M", "metres", "Meter", "degrees", "DEG", " degree ", "K", "10 m", "%", "radian", "x"]
+)
+def test_whether_units_say_nothing_is_what_the_registry_says(text: str) -> None:
+    unit = read_unit(text)
+    assert says_nothing(text) is (unit is not None and unit.quantity == "dimensionless" and unit.number == 1)

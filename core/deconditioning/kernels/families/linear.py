@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from deconditioning.kernels.families.draws import normal
-from deconditioning.kernels.families.family import LENGTHSCALE, Family, Parameters, Trained, dense, positive
+from deconditioning.kernels.families.family import LENGTHSCALE, Family, Parameters, Trained, positive
 
 
 class Linear(Family):
@@ -38,7 +38,7 @@ class Linear(Family):
 
     def tile(self, kernel: gpytorch.kernels.Kernel, left: Tensor, right: Tensor) -> Tensor:
         """Kernel matrix between all rows."""
-        return dense(kernel, left, right)
+        return self.features(kernel, left) @ self.features(kernel, right).T
 
     def features(self, kernel: gpytorch.kernels.Kernel, inputs: Tensor) -> Tensor:
         """The features ``x/s``."""

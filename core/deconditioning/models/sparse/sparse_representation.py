@@ -98,12 +98,18 @@ def sparse_moments(
 ) -> TaskMoments:
     """``AAᵀ``, ``Az̃`` and ``z̃ᵀz̃``, differentiable, with memory for one chunk of data whatever m is.
 
-    ``Σ ℓ(u, ỹ)ℓ(ỹ, u)`` is summed chunk by chunk and recomputed on the way back; ``M = L + σ²I`` is solved against it.
+    ``Σ ℓ(u, ỹ)ℓ(ỹ, u)`` is summed chunk by chunk and, if there are several, recomputed on the way back;
+    ``M = L + σ²I`` is solved against it.
     """
+    chunks = list(zip(inputs.split(chunk), targets.split(chunk), strict=True))
+    recomputed = len(chunks) > 1 and torch.is_grad_enabled()
     second, cross = locations.new_zeros(len(locations), len(locations)), locations.new_zeros(len(locations))
-    for at, values in zip(inputs.split(chunk), targets.split(chunk), strict=True):
+    for at, values in chunks:
         check()
-        part = checkpoint(_chunk_moments, kernel, locations, at, values, use_reentrant=False)
+        if recomputed:
+            part = checkpoint(_chunk_moments, kernel, locations, at, values, use_reentrant=False)
+        else:  # without `checkpoint`, which imports torch._dynamo
+            part = _chunk_moments(kernel, locations, at, values)
         second, cross = second + part[0], cross + part[1]
     identity = linalg.identity(len(locations), locations)
     factor = linalg.cholesky(evaluate(kernel, locations, locations) + noise * identity, "kernel matrix of the points")
