@@ -36,7 +36,6 @@ def _families() -> Mapping[str, str]:
     return {name: family.title for name, family in FAMILIES.items()}
 
 
-#: Kernel families by name, with their titles.
 KERNEL_FAMILIES = Lazily(_families)
 _USUAL = Start()
 

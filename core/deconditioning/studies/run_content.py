@@ -3,6 +3,7 @@
 The engine sees to it that a run's files hold JSON objects; what is in them is known here, a task at a time.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import fields, replace
@@ -88,7 +89,7 @@ def hyperparameters(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def locations(rows: list[dict[str, Any]]) -> list[list[float]]:
     """Where the points of a sparse representation stood, row by row of a trace."""
     places = [row.get("locations") for row in rows]
-    return [points for points in places if isinstance(points, list) and points and all(map(_is_number, points))]
+    return [points for points in places if isinstance(points, list) and points and all(map(is_finite, points))]
 
 
 def benchmark_rows(rows: Any, group: str) -> list[dict[str, Any]]:
@@ -170,7 +171,7 @@ def _sparse_learned(learned: dict[str, Any]) -> None:
 
     spec = spec_from_dict(learned)
     math.log10(spec.noise)
-    if not spec.locations or not all(map(_is_number, (value for row in spec.locations for value in row))):
+    if not spec.locations or not all(map(is_finite, (value for row in spec.locations for value in row))):
         raise TypeError("locations are numbers")
 
 
