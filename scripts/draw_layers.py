@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "architecture.md"
 #: Small modules that everybody may import: left out, as is the command line's entry.
 GROUND = frozenset(
-    "bundled device errors expressions jail missing_marks plain_data sandbox seccomp sweeps threads versions wording "
+    "bundled device errors expressions jail fill_values plain_data sandbox seccomp sweeps threads versions wording "
     "__init__ __main__".split()
 )
 

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LIBRARY_FOLDER = ROOT / "core" / "deconditioning"
 
 GROUND = {
-    "abbreviations", "bundled", "errors", "wording", "device", "expressions", "jail", "missing_marks", "plain_data",
+    "abbreviations", "bundled", "errors", "wording", "device", "expressions", "jail", "fill_values", "plain_data",
     "sandbox", "seccomp",
     "settings", "sweeps", "threads", "versions",
 }  # fmt: skip
@@ -39,7 +39,7 @@ ALLOWED = {
     "wording": set(),
     "device": {"errors", "threads"},
     "expressions": {"errors"},
-    "missing_marks": {"errors"},
+    "fill_values": {"errors"},
     "plain_data": {"errors"},
     "threads": set(),
     "versions": set(),

@@ -23,7 +23,7 @@ def _took(rows: list[Measurement]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def beside_plain(measurements: list[Measured]) -> str:
+def compared_with_plain(measurements: list[Measured]) -> str:
     """How many tasks are faster than their plain implementation, and by how much."""
     rows = [row for row in _rows(measurements) if row.ratio is not None]
     if not rows:
@@ -58,7 +58,7 @@ def up_to_a_million(measurements: list[Measured]) -> str:
     return f"With inducing points, {most.size}. CPU time: {costs}{memory}."
 
 
-def many_steps(measurements: list[Measured]) -> str:
+def several_steps(measurements: list[Measured]) -> str:
     """Memory and time of a store read region by region."""
     rows = [row for row in _rows(measurements) if row.ratio is not None]
     smaller = [row for row in rows if row.unit == "MB"]

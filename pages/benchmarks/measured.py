@@ -58,10 +58,10 @@ class Topic:
 PLAIN = ("models", "gram_gradients", "full_size", "kernel_sums", "sparse_representation", "distribution_regression",
          "filtering", "camera")  # fmt: skip
 TOPICS = (
-    Topic("Time compared with a plain implementation", PLAIN, headlines.beside_plain),
+    Topic("Time compared with a plain implementation", PLAIN, headlines.compared_with_plain),
     Topic("Up to a million pixels", ("scale", "scale_most_bags", "gpu"), headlines.up_to_a_million),
     Topic("A period instead of a single time", ("period", "period_statistics"), headlines.period),
-    Topic("Many time steps", ("store",), headlines.many_steps, folded=True),
+    Topic("Many time steps", ("store",), headlines.several_steps, folded=True),
     Topic("Files", ("files", "two_grids"), headlines.files, folded=True),
     Topic("Waiting", ("latency",), headlines.waiting, folded=True),
     Topic("Start-up and memory", ("start_up",), headlines.starting, folded=True),

@@ -22,7 +22,7 @@ from pages.kit.controls.essential import group
 from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.controls.settings import control, controls
 from pages.kit.layout.escaping import plain, sentence_of
-from pages.kit.runs.run_panel import beside_picture
+from pages.kit.runs.run_panel import next_to_picture
 from pages.kit.session import Key
 from pages.kit.state import forget, on_sliders
 
@@ -91,7 +91,7 @@ def learning(chosen: Chosen, model: Model) -> None:
         st.session_state[Key.DISTRIBUTION_LEARNING] = (key, time.time())
         st.rerun()
     if requested == key:
-        with beside_picture():
+        with next_to_picture():
             _await(chosen, model, key, begun)
     for word in st.session_state.get(Key.DISTRIBUTION_LEARNED, {}).get(chosen.key, ()):
         st.caption(sentence_of(word))

@@ -76,10 +76,10 @@ def _lemma() -> None:
         labels=("α", "E f² / E (E f)²"), now=alpha, height=330, dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "d-lemma", later=True)
-    st.markdown(_lemma_said(result, float(alpha)))
+    st.markdown(_lemma_sentence(result, float(alpha)))
 
 
-def _lemma_said(result: Separation, alpha: float) -> str:
+def _lemma_sentence(result: Separation, alpha: float) -> str:
     """How much of f averages keep at a concentration, and why."""
     index = int(np.argmin(np.abs(result.concentration - alpha)))
     share, varies = 1 / result.exact[index], max(result.square - result.mean**2, 0.0)
@@ -111,10 +111,10 @@ def _invariance() -> None:
     )  # fmt: skip
     plotly_live(figure, "d-invariance", later=True)
     record_numbers(transformed_apart=result.apart["gpdr"])
-    st.markdown(_invariance_said(result))
+    st.markdown(_invariance_sentence(result))
 
 
-def _invariance_said(result: Transformed) -> str:
+def _invariance_sentence(result: Transformed) -> str:
     """What a transformation and another order change, of outcomes and of f."""
     if result.apart["gpdr"] < 1e-10:
         words = "The same kernel on h(x) is the same model here: the fitted outcomes agree to rounding. "

@@ -107,7 +107,7 @@ def _is_own(key: str) -> bool:
     return key.startswith((UPLOAD, _FOLDER))
 
 
-def own_files() -> dict[str, str]:
+def visitor_files() -> dict[str, str]:
     """Key → name of the files of their own that the visitor may choose."""
     from deconditioning.datasets.entries import catalogue
 

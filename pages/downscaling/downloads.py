@@ -59,10 +59,10 @@ def downloads(
     present.files(presented(shown), name, everything)
     printed.offer(choice, problem, spec, view, panels, verdict, name, columns[1:4])
     file.offer(choice, _leaving(problem, spec, view, everything, baselines, checked), name, columns[0])
-    _many_steps(choice, f"{name}.json")
+    _several_steps(choice, f"{name}.json")
 
 
-def _many_steps(choice: Choice, file: str) -> None:
+def _several_steps(choice: Choice, file: str) -> None:
     """The command that takes this model to every time step of a Zarr store."""
     settings_file = sentence_of(f"`{file}`")
     fields = sentence_of(", ".join(f"`{name}`" for name in choice.spec.covariates))

@@ -9,7 +9,7 @@ import streamlit as st
 from deconditioning.datasets.entries import title_of
 from deconditioning.downscaling import interactive
 from deconditioning.downscaling.checks.few_cells import INTEGRATED
-from deconditioning.downscaling.checks.learning_check import beside_bilinear, bilinear_error
+from deconditioning.downscaling.checks.learning_check import bilinear_error, compared_with_bilinear
 from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 from deconditioning.downscaling.duration import about_seconds
 from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings, LearningSettings
@@ -34,11 +34,11 @@ from pages.downscaling.data import Choice, cell_values, problem_of
 from pages.downscaling.distribution import warp
 from pages.downscaling.distribution.view import View
 from pages.downscaling.footprints import files
-from pages.downscaling.model import OWN_FAMILIES, family_values, slider_values, stored_model
+from pages.downscaling.model import FAMILY_TITLES, family_values, slider_values, stored_model
 from pages.downscaling.picture import quick_view
 from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls.default_or_choice import OWN, default_or_choice
 from pages.kit.controls.essential import group
-from pages.kit.controls.own_choice import OWN, own_choice
 from pages.kit.controls.program_values import set_on_next_run, set_values
 from pages.kit.controls.settings import control
 from pages.kit.layout.escaping import sentence_of
@@ -46,9 +46,9 @@ from pages.kit.layout.page_layout import warnings
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.run_panel import (
     begin_run,
-    beside_picture,
     follow,
     is_busy,
+    next_to_picture,
     run_of,
     show_duration,
     show_learned,
@@ -71,12 +71,12 @@ def _hold(start: Start) -> tuple[str, ...] | None:
         "point_noise": "σ² is learned, ς² is fixed",
         "both": "σ² and ς² are fixed",
     }
-    return own_choice(_LEARNING.hold, _HOLD, names, start.hold)
+    return default_or_choice(_LEARNING.hold, _HOLD, names, start.hold)
 
 
 def _every_pixel(start: Start) -> bool | None:
     names = {"every": "over every pixel", "few": "over the points above"}
-    return own_choice(_LEARNING.every_pixel, EVERY, names, start.every_pixel)
+    return default_or_choice(_LEARNING.every_pixel, EVERY, names, start.every_pixel)
 
 
 def _integrate(problem: DownscalingProblem, model: NamedModel) -> bool | None:
@@ -85,7 +85,7 @@ def _integrate(problem: DownscalingProblem, model: NamedModel) -> bool | None:
         return None
     names = {"integrated": "averaged over their posterior", "one": "the most probable ones"}
     default = model.start(problem.matched).integrate
-    return own_choice(_LEARNING.integrate, {"integrated": True, "one": False}, names, default)
+    return default_or_choice(_LEARNING.integrate, {"integrated": True, "one": False}, names, default)
 
 
 def _average(problem: DownscalingProblem, model: NamedModel) -> bool:
@@ -202,7 +202,7 @@ def watch(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, requeste
             _picture_so_far(rows, choice, problem, spec, _same_problem(run, choice))
             trace_charts(rows)
 
-        with beside_picture():
+        with next_to_picture():
             follow(run, draw)
         return
     _take_over(run, choice, problem, spec, requested_warp)
@@ -285,7 +285,7 @@ def _switch_model(run: Run, shown: str, chosen: str) -> None:
     switched = st.session_state.setdefault(Key.SWITCHED_RUNS, set())
     if run.spec.settings["model"] != shown or run.id in switched:
         return
-    set_on_next_run({DownscaleSettings.model.key: chosen, DownscaleSettings.local_scale.key: OWN, **OWN_FAMILIES})
+    set_on_next_run({DownscaleSettings.model.key: chosen, DownscaleSettings.local_scale.key: OWN, **FAMILY_TITLES})
     switched.add(run.id)
     st.rerun()
 
@@ -299,7 +299,7 @@ def warn(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: Vie
     """A warning where bilinear interpolation predicts the visible cells better than the picture's model does."""
     if view.left_out is None:
         return
-    warnings(beside_bilinear(problem, spec.model, view.left_out, _bilinear(choice.key, problem)).sentences)
+    warnings(compared_with_bilinear(problem, spec.model, view.left_out, _bilinear(choice.key, problem)).sentences)
 
 
 def _ended(run: Run, problem: DownscalingProblem) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.reading.validity import suspicion
-from deconditioning.missing_marks import Mark, checked_missing, marked, marks_of
+from deconditioning.fill_values import FillValue, checked_missing, equals_fill_value, fill_values_of
 from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.controls.variable_choice import several
 from pages.kit.layout.escaping import sentence_of
@@ -38,7 +38,7 @@ def counted_missing(used: Sequence[_Used], fields_of: Callable[[str], Fields]) -
         (name, mark)
         for name, marks in result.items()
         for mark in marks
-        if not any(marked(mark.value, value) for value in marks_of(chosen, name))
+        if not any(equals_fill_value(mark.value, value) for value in fill_values_of(chosen, name))
     ]
     with place:
         for name, mark in left[:_MOST_WARNINGS]:
@@ -56,7 +56,7 @@ def _ask(doubt: str, entry: str, chosen: tuple[str, ...]) -> None:
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
-def _marks(key: str, name: str, select: str, _fields_of: Callable[[str], Fields]) -> tuple[Mark, ...]:
+def _marks(key: str, name: str, select: str, _fields_of: Callable[[str], Fields]) -> tuple[FillValue, ...]:
     try:
         return _fields_of(key).marks_in(name, json.loads(select))
     except InputError:  # the problem says what is wrong

@@ -27,8 +27,8 @@ from deconditioning.models.spread import Spread
 from deconditioning.settings.setting import Log, Setting
 from pages.downscaling.data import Choice
 from pages.downscaling.essentials import as_noise_sd, in_kilometres, three_digits
+from pages.kit.controls.default_or_choice import OWN, default_or_choice, default_words
 from pages.kit.controls.essential import aside, group
-from pages.kit.controls.own_choice import OWN, own_choice, own_words
 from pages.kit.controls.settings import control
 from pages.kit.layout.escaping import plain
 from pages.kit.record import page_record
@@ -44,7 +44,7 @@ OFFERED = {
 }
 _MODEL, _SLIDERS = DownscaleSettings, SliderSettings
 #: The controls of the kernel's families where a model has its own.
-OWN_FAMILIES = {
+FAMILY_TITLES = {
     _MODEL.spatial.key: OWN,
     **{each.key: each.inner.default for each in (_MODEL.kernel, _MODEL.structure, _MODEL.linear_mean)},
 }
@@ -70,7 +70,7 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
     if model.uses("inducing"):
         changes["inducing"] = control(_MODEL.inducing.inner)
     with group("Kernel families"):
-        usual_word = own_words(OFFERED[model.start(problem.matched).spatial])
+        usual_word = default_words(OFFERED[model.start(problem.matched).spatial])
         spatial = _family(_MODEL.spatial.inner, {OWN: usual_word, **OFFERED})
         changes["spatial"] = None if spatial == OWN else spatial
         if model.has_covariate_kernel:
@@ -93,14 +93,18 @@ def _local_scale(problem: DownscalingProblem, model: NamedModel) -> bool | None:
     offered = problem.spec.coordinates and model.has_local_scale(problem.matched)
     names = {"varies": "varies from place to place", "plain": "as the kernel has it"}
     values = {"varies": True, "plain": False}
-    return own_choice(_MODEL.local_scale, values, names, model.start(problem.matched).local_scale) if offered else None
+    return (
+        default_or_choice(_MODEL.local_scale, values, names, model.start(problem.matched).local_scale)
+        if offered
+        else None
+    )
 
 
 def _local_slopes(problem: DownscalingProblem, model: NamedModel, structure: Any) -> bool | None:
     """Whether slopes of the covariates vary from place to place; no question where they can't."""
     offered = model.has_linear_mean and problem.spec.covariates and structure != "product"
     names = {"vary": "vary from place to place", "same": "the same everywhere"}
-    return own_choice(_MODEL.local_slopes, {"vary": True, "same": False}, names, False) if offered else None
+    return default_or_choice(_MODEL.local_slopes, {"vary": True, "same": False}, names, False) if offered else None
 
 
 def _family(setting: Setting[Any], names: dict[str, str]) -> str:
@@ -213,7 +217,7 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
             st.caption("The lowest value of this slider means ς² = 0.")
     if model.uses("mediator_kernel") and start.mediator_kernel is not None:
         with group("Mediator kernel ℓ"):
-            changes["mediator_kernel"] = _kernel_sliders("l", start.mediator_kernel, scales=model.knows_unknown)
+            changes["mediator_kernel"] = _kernel_sliders("l", start.mediator_kernel, scales=model.has_unknown_part)
     return replace(start, spread=_spread(problem, model), **changes)
 
 

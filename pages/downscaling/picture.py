@@ -18,10 +18,10 @@ from deconditioning.bag_sums.by_term import PartedPicture
 from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.bag_sums.pixel_sums import Picture
 from deconditioning.downscaling import interactive
+from deconditioning.downscaling.further_sources.report import best_pixel
 from deconditioning.downscaling.interactive import Later
 from deconditioning.downscaling.prediction import matched_data
 from deconditioning.downscaling.settings import DownscaleSettings
-from deconditioning.downscaling.stations.report import best_pixel
 from deconditioning.downscaling.warping.physical_map import physical_map
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -117,7 +117,7 @@ def _exact_job(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
         latent = physical_map(problem, [(1.0, result.mean, result.sd_latent)]).sd if spec.point_noise > 0 else None
         scale = None if result.scale is None else problem.on_grid(result.scale)
         more: dict[str, Any] = {"left_out": result.left_out, "sd_latent": latent, "scale": scale,
-                                "stations": result.stations}  # fmt: skip
+                                "sources": result.sources}  # fmt: skip
         moments = Later(lambda: predictive.mean), Later(lambda: predictive)
         return View(*moments, result.notes, result.evidence, result.jitter, exact=True, **more)
 
@@ -328,7 +328,7 @@ def draw_maps(choice: Choice, panels: list[Panel], view: View, maps: Maps, along
     every: dict[str, int] = {MapKey.SPREAD: view.sd_every, MapKey.ERROR: view.every}
     for panel in panels:
         if panel.key in every:
-            best = None if view.stations is None else best_pixel(maps.problem, view.stations.sources)
+            best = None if view.sources is None else best_pixel(maps.problem, view.sources.explained)
             maps.draw(panel, along, every[panel.key], best)
     return st.session_state.get(Key.SHOWN_CELL)
 

@@ -97,7 +97,7 @@ def one_scale_up(spec: ModelSpec, result: OneScaleUp | None) -> None:
         )
         return
     other = result.better
-    beaten = other is not None and result.rmse[result.own] > (1 + _NOTABLE) * result.rmse[other]
+    beaten = other is not None and result.rmse[result.method] > (1 + _NOTABLE) * result.rmse[other]
     bad = beaten or round(100 * result.held[-1]) < RIGHT[0]
     sentence = f"Learned values: {result.sentence[0].lower()}{result.sentence[1:]} {result.comparison}"
     (st.warning if bad else st.success)(plain(sentence))
@@ -116,8 +116,8 @@ def show_one_scale_up(problem: DownscalingProblem, scale: MapScale, result: OneS
                 plotly_live(field_map(panel, height=300, dark=is_dark()), f"map-{panel.key}", later=True)
         left, right = st.columns(2)
         with left:
-            model_words = "average of these models" if result.own == AVERAGE else MODELS[result.model].phrase
-            ways = {result.own: model_words, "constant": "mean of the merged cell", **OTHERS}
+            model_words = "average of these models" if result.method == AVERAGE else MODELS[result.model].phrase
+            ways = {result.method: model_words, "constant": "mean of the merged cell", **OTHERS}
             rows = [{"Way": ways[name], "RMSE": number(result.rmse[name])} for name in ways if name in result.rmse]
             st.dataframe(rows, hide_index=True, width="stretch", placeholder=MISSING)
             st.caption(_meaning(problem, result))

@@ -54,7 +54,7 @@ def show(system: RotationSystem, name: str, steps: int) -> None:
     )
 
 
-def beside_the_paper(by_method: dict[str, dict[float, list[float]]]) -> str:
+def compared_with_paper(by_method: dict[str, dict[float, list[float]]]) -> str:
     """EKF and UKF, which the paper cannot tell apart, in numbers; from which T on examples come nearer than either."""
     if not {"kbr", "ekf", "ukf"} <= set(by_method):
         return ""
@@ -89,7 +89,7 @@ def _draw(rows: list[dict[str, Any]], steps: int) -> None:
         by_method.setdefault(row["model"], {}).setdefault(row["train"], []).append(row["scores"]["mse"])
         if row["model"] == "kbr":
             times.setdefault(row["train"], []).append(row["scores"]["ms_per_step"])
-    st.markdown(beside_the_paper(by_method))
+    st.markdown(compared_with_paper(by_method))
     left, right = st.columns([3, 2])
     with left:
         figure = scores_against(by_method, title="Mean square error", labels=("training steps T", "MSE"), names=TITLES,

@@ -11,7 +11,7 @@ from deconditioning.figures.studies.against_size import scores_against
 from deconditioning.studies.conditional_means.measured_rates import slope
 from deconditioning.studies.kernel_bayes.study import (
     FOLDED,
-    FOLDED_OWN,
+    FOLDED_ANEW,
     LEAST_SQUARES,
     PRINTED,
     THEOREM,
@@ -93,14 +93,14 @@ def against_dimension() -> None:
                 f"{settings['simulations'][0]:,} simulations the acceptance rate, are the best given the truth. The "
                 "kernels use the median distance, which needs no truth."
             )
-            st.markdown(beside_the_paper(curves))
+            st.markdown(compared_with_paper(curves))
             st.markdown(_without_the_truth(curves, stored(_VALIDATED)["results"]))
 
-    rows = [row for row in stored(_VALIDATED)["results"] if row["model"] != FOLDED_OWN]
+    rows = [row for row in stored(_VALIDATED)["results"] if row["model"] != FOLDED_ANEW]
     command = f"kernel-bayes --dimension {_listed(settings['dimension'])} --runs {settings['runs']} --json FILE"
     sentence = (
         f"{_source_of(document, command)} Those chosen by cross-validation: "
-        f"`--methods {LEAST_SQUARES} {FOLDED} {FOLDED_OWN}`."
+        f"`--methods {LEAST_SQUARES} {FOLDED} {FOLDED_ANEW}`."
     )
     extendable("k-dimensions", "all", [*_with_printed(_BY_DIMENSION), *rows], work, draw, seed=settings["runs"],
                sentence=sentence)  # fmt: skip
@@ -111,7 +111,7 @@ def _with_printed(file: str) -> list[dict[str, Any]]:
     return [*stored(file)["results"], *stored(_AS_PRINTED[file])["results"]]
 
 
-def beside_the_paper(curves: Curves) -> str:
+def compared_with_paper(curves: Curves) -> str:
     """What the paper finds in §5.1 and §5.2, and what either normalisation of μ̂ gives here."""
     if not {"kbr", PRINTED, "kde", "cme"} <= set(curves):
         return ""
@@ -152,7 +152,7 @@ def _without_the_truth(curves: Curves, chosen: list[dict[str, Any]]) -> str:
     lost, gained = ratios(LEAST_SQUARES, "kde"), ratios(FOLDED, "kbr")
     same = [size for size in every if abs(lost[size] - 1) < 1e-6]
     most = max(every, key=lost.__getitem__)
-    scales = [row["message"] for row in chosen if row["model"] == FOLDED_OWN]
+    scales = [row["message"] for row in chosen if row["model"] == FOLDED_ANEW]
     longest = max(scales, key=lambda text: float(text.split()[0]))
     return (
         "**Chosen without the truth** (§5.1): least-squares cross-validation selects the best bandwidth "

@@ -36,7 +36,7 @@ def choose_problem() -> LineSpec:
     return LineSpec(simulation=simulation, target=target, **result)
 
 
-def own_key(expression: Text) -> str:
+def typed_key(expression: Text) -> str:
     """The key of the box for an expression that is typed."""
     return f"{expression.key}-own"
 
@@ -48,7 +48,7 @@ def _expression(setting: Text, variable: str) -> str:
         return str(chosen)
     return str(
         widgets.text_input(
-            f"{setting.label} =", setting.default, key=own_key(setting), max_chars=200,
+            f"{setting.label} =", setting.default, key=typed_key(setting), max_chars=200,
             help=f"Numbers, {variable}, + - * / ^, pi, e, and {', '.join(FUNCTIONS)}.",
         )
     )  # fmt: skip

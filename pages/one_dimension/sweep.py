@@ -6,14 +6,14 @@ from typing import Any
 from deconditioning.datasets.line_settings import LineProblem
 from pages.kit.controls.edits import read
 from pages.kit.tools.study_sweep import OnPage
-from pages.one_dimension.controls import OWN, ROUND_TRIP, WHICH, own_key
+from pages.one_dimension.controls import OWN, ROUND_TRIP, WHICH, typed_key
 from pages.one_dimension.edits import HELD
 
 
 def _problem(held: Mapping[str, Any]) -> dict[str, Any]:
     """r and f, chosen or typed, and the points that were edited."""
     expressions = {
-        each.name: held[own_key(each)] if held[each.key] == OWN else held[each.key]
+        each.name: held[typed_key(each)] if held[each.key] == OWN else held[each.key]
         for each in (LineProblem.simulation, LineProblem.target)
     }
     return expressions | {f"{scatter}_edits": read(held[key])[0].text for scatter, (key, _) in HELD.items()}

@@ -9,7 +9,7 @@ import torch
 from deconditioning.datasets.one_dimension import Line, LineSpec
 from deconditioning.figures.studies.one_dimension import curves_plot, function_plot, pairs_plot
 from deconditioning.figures.studies.posteriors import embeddings_plot
-from deconditioning.figures.style import legend_beside
+from deconditioning.figures.style import legend_on_the_right
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.studies.one_dimension.round_trip import (
     Operators,
@@ -161,7 +161,7 @@ def _limits(operators: Operators, texts: tuple[str, str], lam: float, epsilon: f
         }
         title = f"Embedding of Y given X = {at:.2f}"
         figure = embeddings_plot(y.numpy(), lines, title=title, height=340, dark=dark)
-        legend_beside(figure["layout"])
+        legend_on_the_right(figure["layout"])
         plotly_live(figure, "t-both")
         st.markdown(
             "The distribution of Y given this x, as both operators estimate it. Where the limit of the middle picture "

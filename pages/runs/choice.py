@@ -57,9 +57,9 @@ def _try(secret: str) -> None:
     st.error("This is not the secret in DECONDITIONING_ADMIN.")
 
 
-def linked(engine: Visitor, own_runs: Sequence[Run]) -> list[Run]:
+def linked(engine: Visitor, visitor_runs: Sequence[Run]) -> list[Run]:
     """Runs that the address names and that are somebody else's."""
-    known, result = {run.id for run in own_runs}, []
+    known, result = {run.id for run in visitor_runs}, []
     for requested in dict.fromkeys([st.query_params.get("run"), *st.query_params.get_all("with")]):
         if requested and requested not in known:
             with suppress(InputError):  # `chosen` says so

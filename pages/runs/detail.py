@@ -36,7 +36,7 @@ A_ROW = 3
 _SNAPSHOT = "Anybody with this link can view the run and its settings but cannot change them."
 
 
-def detail(engine: Visitor, ids: Sequence[str], own_runs: Sequence[Run]) -> None:
+def detail(engine: Visitor, ids: Sequence[str], visitor_runs: Sequence[Run]) -> None:
     """Everything about a run, beside others where asked."""
     try:
         runs = [engine.get(result) for result in ids]
@@ -47,7 +47,7 @@ def detail(engine: Visitor, ids: Sequence[str], own_runs: Sequence[Run]) -> None
     maps(engine, runs)
     sweeps(runs)
     if len(runs) > 1:
-        tests(runs, own_runs)
+        tests(runs, visitor_runs)
         _settings_table(runs)
     _side_by_side(runs, partial(_how_it_went, engine))
     if len(runs) == 1:

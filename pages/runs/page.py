@@ -21,25 +21,25 @@ def main() -> None:
     engine = get_engine()
     rights()
     bring_back(engine)
-    own_runs = engine.runs()
-    runs = [*own_runs, *linked(engine, own_runs)]
+    visitor_runs = engine.runs()
+    runs = [*visitor_runs, *linked(engine, visitor_runs)]
     favourites(engine, expanded=not runs or "favourites" in st.query_params)
     if not runs:
         empty()
     active = any(run.active for run in runs)
-    st.fragment(overview, run_every=1.0 if active else 5.0)(engine, states(own_runs))
+    st.fragment(overview, run_every=1.0 if active else 5.0)(engine, states(visitor_runs))
     if not runs:
         return
-    library(engine, own_runs)
+    library(engine, visitor_runs)
     left, right = st.columns(2)
     run = chosen(left, runs)
     if run is None:
         return
     others = choose_compared(right, [result for result in runs if result is not run])
     ids = [run.id, *(other.id for other in others)]
-    st.fragment(detail, run_every=1.0 if run.active else None)(engine, ids, own_runs)
-    if own_runs:
-        take_home(engine, own_runs)
+    st.fragment(detail, run_every=1.0 if run.active else None)(engine, ids, visitor_runs)
+    if visitor_runs:
+        take_home(engine, visitor_runs)
 
 
 def empty() -> None:

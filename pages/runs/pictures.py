@@ -66,10 +66,10 @@ def _panel(saved: SavedMap, title: str, others: Sequence[SavedMap]) -> Panel:
     return Panel("mean", title, saved.mean, saved.grid, scale)
 
 
-def tests(runs: Sequence[Run], own_runs: Sequence[Run]) -> None:
+def tests(runs: Sequence[Run], visitor_runs: Sequence[Run]) -> None:
     """Models of the compared runs against each other, over the seeds of all runs of the same data set."""
     for score, name in (("rmse", "RMSE"), ("crps", "CRPS")):
-        rows = over_seeds(runs, own_runs)
+        rows = over_seeds(runs, visitor_runs)
         try:
             pairs = pairwise_wilcoxon(rows, score)
         except InputError:

@@ -13,9 +13,9 @@ from deconditioning.errors import InputError
 from deconditioning.figures.style import Figure
 from deconditioning.studies.run_description import (
     data_sentence,
-    learned_beside_start,
+    learned_compared_with_start,
     made_sentence,
-    settings_beside_usual,
+    settings_compared_with_usual,
 )
 from deconditioning.studies.run_picture import run_figures
 from deconditioning.studies.sweep_content import TASKS
@@ -86,13 +86,13 @@ def _pictures(run: Run) -> bool:
 
 def _settings(run: Run) -> None:
     """What was learned; settings that are not the defaults; behind a fold the others that hold something."""
-    learned = learned_beside_start(run)
+    learned = learned_compared_with_start(run)
     if learned:
         st.subheader("Learned hyperparameters", anchor=False)
         starts = [(name, value, "the model's default" if start is None else start) for name, value, start in learned]
         _table(starts, "Learned hyperparameters", ("Learned", "Start"))
     starting = {f"settings.{name}" for name, _, _ in learned}
-    rows = [row for row in settings_beside_usual(run) if is_given(row[1]) or is_given(row[2])]
+    rows = [row for row in settings_compared_with_usual(run) if is_given(row[1]) or is_given(row[2])]
     rows = [row for row in rows if row[0] not in starting]
     rows = list({(setting_name(row[0]), setting_text(row[1])): row for row in reversed(rows)}.values())[::-1]
     chosen = [row for row in rows if row[1] != row[2]]

@@ -38,7 +38,7 @@ def _roll(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 def _line(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     from deconditioning.studies.one_dimension.settings import TITLES, RecoverSettings
-    from pages.one_dimension.controls import OFFERED, OWN, own_key
+    from pages.one_dimension.controls import OFFERED, OWN, typed_key
 
     line, chosen, page = settings["line"], settings["settings"], RecoverSettings
     names = ("n", "m", "input_noise", "target_noise", "seed")
@@ -46,7 +46,7 @@ def _line(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     query[page.method.key] = TITLES[chosen["method"]]
     for each in (page.simulation, page.target):
         text = line[each.name]
-        query |= {each.key: text} if text in each.offered else {each.key: OWN, own_key(each): text}
+        query |= {each.key: text} if text in each.offered else {each.key: OWN, typed_key(each): text}
     model = chosen.get("model") or {}
     for family, part in ((page.k_family, "kernel"), (page.l_family, "mediator_kernel")):
         if model.get(part):

@@ -43,15 +43,15 @@ def transect() -> Transect:
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
-def recovered(length: float, told_altitude: bool) -> Recovered:
+def recovered(length: float, with_altitude: bool) -> Recovered:
     """The curve recovered from its cells."""
-    return recover(transect(), SIZE, length, told_altitude=told_altitude)
+    return recover(transect(), SIZE, length, with_altitude=with_altitude)
 
 
 @st.cache_resource(show_spinner=False)
-def evidence(told_altitude: bool) -> np.ndarray:
+def evidence(with_altitude: bool) -> np.ndarray:
     """Log evidence at each length."""
-    return evidence_of(transect(), SIZE, told_altitude=told_altitude)
+    return evidence_of(transect(), SIZE, with_altitude=with_altitude)
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
@@ -71,9 +71,9 @@ def _real_place(pair: int) -> int:
     return int(np.random.default_rng([pair, 1]).integers(3))
 
 
-def best(told_altitude: bool) -> float:
+def best(with_altitude: bool) -> float:
     """The length of highest evidence."""
-    return LENGTHS[int(evidence(told_altitude).argmax())]
+    return LENGTHS[int(evidence(with_altitude).argmax())]
 
 
 def limits() -> tuple[float, float]:

@@ -211,7 +211,7 @@ def signs(solved: Solved, share: float, checked: OneScaleUp | None) -> tuple[lis
         (held.verdict == "about right", held.sentence),
     ]
     if checked is not None:
-        ratio, coverage = checked.rmse[checked.own] / checked.rmse["bilinear"], checked.held[-1]
+        ratio, coverage = checked.rmse[checked.method] / checked.rmse["bilinear"], checked.held[-1]
         nearer = f"; {OTHERS[checked.better]} is more accurate" if checked.better else ""
         fine = checked.better is None and round(100 * coverage) >= RIGHT[0]
         sentence = (

@@ -84,7 +84,7 @@ def _ranked(rows: dict[str, dict[str, float]], model: str) -> str:
     )
 
 
-def beside_the_paper() -> str:
+def compared_with_paper() -> str:
     """The paper's reading of Table 1 beside the stored rows: CMP and bag GP, both learned and with λ held as there."""
     rows = [row for row in stored(FILE)["rows"] if row["matching"] == "direct" and row["scores"]]
     mean = {name: np.mean([row["scores"]["rmse"] for row in rows if row["model"] == name]) for name in _PAIR}
@@ -110,7 +110,7 @@ def benchmark() -> None:
     """The paper's Table 1: stored results, or those of a run from this page."""
     groups = {matching: f"{matching.capitalize()} matching" for matching in MATCHINGS}
     table = BenchmarkTable("swiss-roll-benchmark", FILE, "matching", groups, PAPER, units="")
-    st.markdown(beside_the_paper())
+    st.markdown(compared_with_paper())
     start_controls(table, {"models": list(BENCHMARKED)})
     show(table)
     st.caption("RMSE of the posterior mean over all points of the roll. Diamonds: the values in the paper's Table 1.")

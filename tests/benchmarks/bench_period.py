@@ -135,7 +135,7 @@ def rows_of(case: Case) -> list[Row]:
     results = predicted(case)
     found = {name: verify(verified_result(result, name)) for name, result in results.items()}
     scores = {**found[ARCHIVE].scores, **{name: each.scores[name] for name, each in found.items()}}
-    joined = Verification(found[ARCHIVE].given, scores, (), {})
+    joined = Verification(found[ARCHIVE].verified, scores, (), {})
     return [row_of(case, results[ARCHIVE], joined, name, title) for name, title in TITLES.items() if name in scores]
 
 

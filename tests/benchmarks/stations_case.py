@@ -31,7 +31,7 @@ def station_case(seed: int, offset: float = 0.0) -> DownscalingProblem:
     """The problem of one draw: cells, stations with an ``offset``, and others at which maps are scored."""
     drawn = network(seed, offset)
     found = make_problem(drawn.fields, DownscalingSpec("t", ("altitude",), (), (BLOCK, BLOCK), 0.0, seed=seed))
-    return with_scored_stations(with_stations(found, drawn.seen), drawn.scored)
+    return with_scored_stations(with_stations(found, drawn.targets), drawn.scored)
 
 
 def station_scores(seed: int, offset: float = 0.0) -> dict[str, float]:

@@ -9,8 +9,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.maps import where
 from tests.browser.steps import exceptions, fits, give, give_files, opened, pick, pressed, revision, settled
-from tests.core.fields.own_files import coarse_months, fine_heights, projected, reanalysis, rubbish
 from tests.core.fields.samples import netcdf
+from tests.core.fields.visitor_files import coarse_months, fine_heights, projected, reanalysis, rubbish
 from tests.waiting import wait_for
 
 #: Seconds from the file to the map, or so many times what the page's own example takes where the machine is slower, and

@@ -130,7 +130,7 @@ def test_the_headlines_are_those_of_the_stored_rows():
     plain = ("models", "gram_gradients", "full_size", "kernel_sums", "sparse_representation",
              "distribution_regression", "filtering", "camera")  # fmt: skip
     ratios = [r["yardstick"] / r["ours"] for name in plain for r in rows(name) if r["yardstick"] is not None]
-    said = headlines.beside_plain([measured(RESULTS / f"{name}.json") for name in plain])
+    said = headlines.compared_with_plain([measured(RESULTS / f"{name}.json") for name in plain])
     assert f"with a median of {median(ratios):.0f}×" in said and f"{len(ratios)} measurements" in said
     told = re.findall(r"([\d.]+) (m?s)\b", headlines.waiting([measured(RESULTS / "latency.json")]))
     times = [float(value) / {"s": 1, "ms": 1000}[unit] for value, unit in told]
@@ -139,11 +139,11 @@ def test_the_headlines_are_those_of_the_stored_rows():
     million = headlines.up_to_a_million([measured(RESULTS / "scale.json")])
     largest = [r for r in rows("scale") if "100,000 targets" in r["size"]]
     assert largest[0]["size"] in million and f"{largest[0]['peak_mb']:.0f} MB" in million
-    steps = headlines.many_steps([measured(RESULTS / "store.json")])
+    steps = headlines.several_steps([measured(RESULTS / "store.json")])
     assert f"{min(r['ours'] for r in rows('store') if r['unit'] == 'MB'):.0f}" in steps
     start = headlines.starting([measured(RESULTS / "start_up.json")])
     assert f"{max(r['ours'] for r in rows('start_up') if r['what'] == 'Memory, page process'):.0f} MB" in start
-    assert headlines.waiting([]) == headlines.starting([]) == headlines.beside_plain([]) == ""
+    assert headlines.waiting([]) == headlines.starting([]) == headlines.compared_with_plain([]) == ""
 
 
 def test_when_mediation_helps_is_told_by_its_stored_rows(page: AppTest):

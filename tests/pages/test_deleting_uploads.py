@@ -7,7 +7,7 @@ from deconditioning.engine.visitors.uploads import UPLOAD, forget
 from deconditioning.studies.distribution_regression.tables import stored_tables
 from tests.core.fields.samples import netcdf, region
 from tests.pages.conftest import FEW_CELLS
-from tests.pages.own_files import downscaled
+from tests.pages.visitor_files import downscaled
 
 TABLE = b"who,weight,age\n" + b"".join(b"%d,%d.5,%d\n" % (row // 5, row % 7, 20 + row // 5) for row in range(60))
 

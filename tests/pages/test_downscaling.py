@@ -20,9 +20,9 @@ from pages.kit.state import get_engine
 from tests.core.fields.samples import netcdf, plane, region
 from tests.core.test_downscaled_maps import problem_on
 from tests.pages.conftest import FEW_CELLS, until
-from tests.pages.own_files import offered
 from tests.pages.reading import as_shown
 from tests.pages.sliders import log_slider, moved
+from tests.pages.visitor_files import offered
 
 
 @pytest.fixture

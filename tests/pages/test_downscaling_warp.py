@@ -10,8 +10,8 @@ from tests.core.downscaling.test_warp_choice import gaussian_field
 from tests.core.fields.samples import netcdf
 from tests.core.fields.test_warp import field_of
 from tests.pages.conftest import FEW_CELLS, until
-from tests.pages.own_files import downscaled
 from tests.pages.reading import as_shown
+from tests.pages.visitor_files import downscaled
 
 pytestmark = pytest.mark.usefixtures("own_caches")
 SCALE = "Values are modelled on a"

@@ -13,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 from tests.core.engine.made import write_run
 from tests.pages import hostile
 from tests.pages.conftest import FEW_CELLS
-from tests.pages.own_files import downscaled, offered
 from tests.pages.reading import elements
+from tests.pages.visitor_files import downscaled, offered
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Fields of an element that Streamlit shows as they are, or shows nobody.

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from deconditioning.studies.kernel_bayes.one_observation import answers, kernel_means, other_means
 from deconditioning.studies.kernel_bayes.study import GaussianSpec, compare_rules, make_gaussian
-from pages.kernel_bayes.errors import beside_the_paper
+from pages.kernel_bayes.errors import compared_with_paper
 from tests.pages.sliders import log_slider, moved
 
 pytestmark = pytest.mark.usefixtures("own_caches")
@@ -143,7 +143,7 @@ def test_the_stored_errors_are_what_their_command_measures_today():
 
 def test_what_the_normalisations_give_is_read_off_the_curves():
     def said(one: float, printed: float, cme: float) -> str:
-        return beside_the_paper(
+        return compared_with_paper(
             {"kbr": {2: [one]}, "kbr_printed": {2: [printed]}, "kde": {2: [1.0]}, "cme": {2: [cme]}}
         )
 

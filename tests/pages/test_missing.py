@@ -5,8 +5,8 @@ import numpy as np
 from deconditioning.studies.distribution_regression.tables import keep_table
 from tests.core.fields.samples import netcdf, region
 from tests.pages.conftest import FEW_CELLS
-from tests.pages.own_files import downscaled
 from tests.pages.test_tools import press
+from tests.pages.visitor_files import downscaled
 
 WARNING = "look like missing values"
 

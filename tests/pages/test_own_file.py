@@ -8,12 +8,12 @@ from streamlit.testing.v1 import AppTest
 from deconditioning.downscaling.source import stored_uploads
 from pages.downscaling.own_file.request import OWN
 from pages.kit.session import Key
-from tests.core.fields.own_files import coarse_months, fine_heights, projected, reanalysis, rubbish, unusable
 from tests.core.fields.samples import netcdf
 from tests.core.fields.test_outlines import swath
+from tests.core.fields.visitor_files import coarse_months, fine_heights, projected, reanalysis, rubbish, unusable
 from tests.pages.conftest import FEW_CELLS
-from tests.pages.own_files import downscaled, offered
 from tests.pages.test_tools import press
+from tests.pages.visitor_files import downscaled, offered
 
 pytestmark = pytest.mark.usefixtures("own_caches")
 

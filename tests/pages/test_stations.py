@@ -14,13 +14,13 @@ from streamlit.testing.v1.element_tree import Selectbox
 
 from deconditioning.datasets.network import OFFSET, Network, districts, network
 from deconditioning.downscaling import interactive
+from deconditioning.downscaling.further_sources.opening import REGION_TABLES, STATIONS, keep_further_file, kind_of
 from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.presets import preset
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.downscaling.starting import spec_to_settings
-from deconditioning.downscaling.stations.opening import REGION_TABLES, STATIONS, keep_beside, kind_of
 from deconditioning.engine.visitors.uploads import stored_of_kind
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.gaussian import GaussianFootprint
@@ -36,9 +36,9 @@ from pages.downscaling.own_file.request import OWN
 from pages.kit.state import get_engine
 from tests.core.fields.samples import netcdf
 from tests.pages.conftest import FEW_CELLS, until
-from tests.pages.own_files import offered
 from tests.pages.sliders import log_slider
 from tests.pages.test_tools import press
+from tests.pages.visitor_files import offered
 
 
 def words(page: AppTest) -> str:
@@ -87,9 +87,9 @@ def test_the_generated_stations_measure_the_field_they_belong_to() -> None:
         Source("x"), DownscalingSpec("t", ("altitude",), (), (18, 18), 0.0), lambda key: drawn.fields
     )
     grid, truth = problem.grid, problem.truth
-    row = np.abs(grid.y[:, None] - drawn.seen.latitude).argmin(axis=0)
-    column = np.abs(grid.x[:, None] - drawn.seen.longitude).argmin(axis=0)
-    assert np.std(drawn.seen.value - truth[row, column]) == pytest.approx(np.hypot(0.1, 0.15), rel=0.3)
+    row = np.abs(grid.y[:, None] - drawn.targets.latitude).argmin(axis=0)
+    column = np.abs(grid.x[:, None] - drawn.targets.longitude).argmin(axis=0)
+    assert np.std(drawn.targets.value - truth[row, column]) == pytest.approx(np.hypot(0.1, 0.15), rel=0.3)
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def covariates(drawn: Network, *names: str) -> bytes:
 def test_own_stations_join_own_fields_and_stay_in_address_and_run(open_page, generated: Network) -> None:
     page = open_page("downscaling", data=OWN, **FEW_CELLS)
     beside = (
-        ("towns.csv", table(generated.seen.of(np.arange(12)))),
+        ("towns.csv", table(generated.targets.of(np.arange(12)))),
         ("masts.csv", table(generated.scored.of(np.arange(9)))),
     )
     offered(page, ("fields.nc", covariates(generated, "t", "altitude")), *beside)
@@ -134,7 +134,7 @@ def test_own_stations_join_own_fields_and_stay_in_address_and_run(open_page, gen
     assert [names[key] for key in (source.stations, source.scored)] == ["towns.csv", "masts.csv"]
     assert ", and 12 stations" in words(page) and not source.regions
     problem = build_problem(source, page.session_state["_choice"].spec)
-    np.testing.assert_allclose(problem.stations.measured.value, generated.seen.value[:12], atol=1e-5)
+    np.testing.assert_allclose(problem.stations.measured.value, generated.targets.value[:12], atol=1e-5)
     np.testing.assert_allclose(problem.scored.measured.latitude, generated.scored.latitude[:9], atol=1e-5)
     again = open_page("downscaling", **{key: page.query_params[key] for key in page.query_params})
     assert again.session_state["_choice"].source == source
@@ -142,7 +142,7 @@ def test_own_stations_join_own_fields_and_stay_in_address_and_run(open_page, gen
 
 def test_stations_of_several_times_give_the_one_that_is_chosen(open_page, generated: Network) -> None:
     page = open_page("downscaling", data="stations")
-    seen = network().seen
+    seen = network().targets
     first, second = (table(replace(seen, value=seen.value + more)).decode().splitlines() for more in (0.0, 3.0))
     days = ["day," + first[0]] + [f"{day},{row}" for day, rows in (("2001-01-01", first), ("2001-01-02", second))
                                   for row in rows[1:]]  # fmt: skip
@@ -168,7 +168,7 @@ def test_stations_with_a_footprint_are_averages_and_a_bad_one_is_refused(open_pa
     assert choice.source.station_footprint == "60,40,30" and not page.exception
     problem = build_problem(choice.source, choice.spec)
     footprint = GaussianFootprint(60, 40, 30)
-    alone = with_stations(replace(problem, sources=()), replace(network().seen, footprint=footprint))
+    alone = with_stations(replace(problem, sources=()), replace(network().targets, footprint=footprint))
     np.testing.assert_allclose(problem.stations.footprints[2], alone.stations.footprints[2])
     assert "mean over its footprint" in words(exact(page)) and "full width at half maximum: 60 × 40" in words(page)
     again = open_page("downscaling", **{key: page.query_params[key] for key in page.query_params})
@@ -186,7 +186,7 @@ def column(page: AppTest) -> Selectbox:
 
 def test_stations_join_the_fields_that_the_page_shows(open_page, generated: Network) -> None:
     page = open_page("downscaling", data="stations")
-    offered(page, ("two.csv", table(network().seen, "temp", wind=network().seen.error)))
+    offered(page, ("two.csv", table(network().targets, "temp", wind=network().targets.error)))
     assert {"temp", "wind"} <= set(column(page).options)
     page.button(key="lab-own-beside").click().run()
     assert "Which column of two.csv was measured is not clear" in page.error[0].value
@@ -271,7 +271,7 @@ def test_hostile_bytes_are_one_sentence_and_nothing_is_kept(runs_folder: Path, n
     kind = kind_of(data, name)
     assert kind is not None
     with pytest.raises(InputError, match=sentence):
-        keep_beside(kind, data, name)
+        keep_further_file(kind, data, name)
     assert not list(runs_folder.rglob("*.nc"))
 
 

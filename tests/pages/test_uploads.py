@@ -12,7 +12,7 @@ from deconditioning.engine import disk
 from tests.core.fields.samples import netcdf, rectilinear, region
 from tests.corpus.crafted import outside
 from tests.pages.conftest import FEW_CELLS
-from tests.pages.own_files import downscaled, offered
+from tests.pages.visitor_files import downscaled, offered
 
 pytestmark = pytest.mark.usefixtures("own_caches")
 

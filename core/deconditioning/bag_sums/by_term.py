@@ -13,11 +13,11 @@ from deconditioning.kernels.spec import Term
 
 @dataclass(frozen=True)
 class Rows:
-    """Sums of ``own`` bags, rows ``first`` and on of ``count``; those of the other rows are zero."""
+    """Sums of ``bags`` bags, rows ``first`` and on of ``count``; those of the other rows are zero."""
 
     sums: CrossSums
     first: int
-    own: int
+    bags: int
     count: int
 
     @property
@@ -29,12 +29,12 @@ class Rows:
         """The sums at some pixels, written out."""
         result = self.sums.at(pixels)
         out = result.new_zeros(self.count, result.shape[1])
-        out[self.first : self.first + self.own] = result
+        out[self.first : self.first + self.bags] = result
         return out
 
     def across(self, dual: Float[Tensor, " n"]) -> Float[Tensor, " P"]:
         """``Σ_j dual_j c_j(x)`` at every pixel."""
-        return self.sums.across(dual[self.first : self.first + self.own])
+        return self.sums.across(dual[self.first : self.first + self.bags])
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class PartedPicture:
 
 def rows_in(sums: CrossSums, count: int) -> tuple[int, int]:
     """From which row on, and up to which of ``count``, sums are not known to be zero."""
-    return (sums.first, sums.first + sums.own) if isinstance(sums, Rows) else (0, count)
+    return (sums.first, sums.first + sums.bags) if isinstance(sums, Rows) else (0, count)
 
 
 def sees_only(term: Term, names: tuple[str, ...]) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from deconditioning.cli.document import Result, document
 from deconditioning.cli.options import Joined
 from deconditioning.cli.output import delivery_of
-from deconditioning.cli.problem import files_given
+from deconditioning.cli.problem import file_arguments
 from deconditioning.cli.talk import Progress, say
 from deconditioning.engine.context import Context
 from deconditioning.errors import InputError
@@ -137,7 +137,7 @@ def period_document(
         scores = _scores(result)
     for warning in result.warnings:
         say(f"Warning: {warning}")
-    arguments = {**files_given(options), **{name: getattr(options, name) for name in _NAMED}}
+    arguments = {**file_arguments(options), **{name: getattr(options, name) for name in _NAMED}}
     everything = {**arguments, "problem": spec.to_dict(), "model": settings}
     device = str(result.diagnostics["device"])
     return document(options.command, everything, _results(result, scores, len(series), spec.seed), device=device)
@@ -248,7 +248,7 @@ def _in_stretches(
         single=delivery.single, attributes=dict(delivery.attributes),
         request={"arguments": options.times, "labels": [series.labels[0], series.labels[-1]], "model": settings,
                "archive": options.archive, "period": options.period, "predictors": options.predictors,
-               **files_given(options)},
+               **file_arguments(options)},
         say=(lambda text: None) if options.quiet else say,
     )  # fmt: skip
     with xr.open_zarr(path, consolidated=True) as store:

@@ -130,8 +130,8 @@ def add_footprint_options(group: Any) -> None:
 
 def problem_of(options: argparse.Namespace, spec: "DownscalingSpec", opener: Any) -> "DownscalingProblem":
     """The problem of the files of a command."""
+    from deconditioning.downscaling.further_sources.opening import regions_at, stations_at
     from deconditioning.downscaling.source import build_problem
-    from deconditioning.downscaling.stations.opening import regions_at, stations_at
 
     return build_problem(source_of(options), spec, opener, regions=regions_at, stations=stations_at)
 
@@ -228,7 +228,7 @@ def open_input(options: argparse.Namespace) -> tuple["Fields", dict[str, Any]]:
     return fields, {"covariates": covariates}
 
 
-def files_given(options: argparse.Namespace) -> dict[str, Any]:
+def file_arguments(options: argparse.Namespace) -> dict[str, Any]:
     """The files of a command, for its JSON."""
     from deconditioning.downscaling.source import OPTIONS
 

@@ -47,7 +47,7 @@ class Progress:
 
 
 @contextlib.contextmanager
-def stdout_kept_clean() -> Iterator[None]:
+def clean_stdout() -> Iterator[None]:
     """Redirect anything that libraries print to standard error."""
     with contextlib.redirect_stdout(sys.stderr):
         yield

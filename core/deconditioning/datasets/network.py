@@ -27,11 +27,11 @@ _DISTRICTS = 40
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """``fields`` with temperature ``t`` (K) and height ``altitude`` (m), the stations ``seen`` by a model and those at
+    """``fields`` with temperature ``t`` (K) and height ``altitude`` (m), the stations that are ``targets`` and those at
     which it is ``scored``."""
 
     fields: "Fields"
-    seen: "Stations"
+    targets: "Stations"
     scored: "Stations"
 
 

@@ -239,8 +239,8 @@ def _onto_cells(
 
     κ varies inside the cells, so that ``wide`` alone would leave the averages that were measured.
     """
-    rows = torch.as_tensor(problem.seen_pixel)
-    off = conditioning.weights.T @ problem.seen.bags.mean((wide - deviations)[rows])
+    rows = torch.as_tensor(problem.joint_pixel)
+    off = conditioning.weights.T @ problem.joint_data.bags.mean((wide - deviations)[rows])
     back = conditioning.weights @ conditioning.factor.solve(off)
     return wide - torch.stack([across(column) for column in back.T], dim=1)
 

@@ -123,7 +123,7 @@ class Sketch:
 
 def sketch(problem: DownscalingProblem, *, every_pixel: bool = False) -> Sketch:
     """Choose by the problem's size what a preview can afford, or take the mean at ``every_pixel``."""
-    bags, pixels = problem.seen.bags, len(problem.pixel)
+    bags, pixels = problem.joint_data.bags, len(problem.pixel)
     width = problem.grid.area.shape[1]
     pairs = bags.count * _PREVIEW_POINTS * pixels
     stride = 1 if every_pixel else _stride(max(pairs / _PAIRS, pixels / _DRAWN))

@@ -60,7 +60,7 @@ def learning_gram(
     """K̄ that learning looks at where that is more than the few points of ``small``, and whether nothing but few points
     of terms that vary little in a cell is left."""
     if not spec.model.looks_at_footprints:
-        rows = torch.as_tensor(problem.seen_pixel)
+        rows = torch.as_tensor(problem.joint_pixel)
         table = distances_of(problem, data.bags, rows, small.targets.device, check)
         moving_gram = on_every_pixel(problem, spec, small.bags, table, check)
         return moving_gram, moving_gram is not None and all(moving_gram.tabulated)

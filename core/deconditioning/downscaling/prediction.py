@@ -13,14 +13,14 @@ from deconditioning.bag_sums.by_term import PartedPicture
 from deconditioning.bag_sums.pixel_sums import Picture, PictureSums, picture_sums
 from deconditioning.downscaling.checks.few_cells import sentences
 from deconditioning.downscaling.checks.local_scale_inputs import scale_at
+from deconditioning.downscaling.further_sources.posterior import (
+    SourcePosterior,
+    averaged_posteriors,
+    source_posterior,
+)
 from deconditioning.downscaling.pictures.layouts import grid_layout
 from deconditioning.downscaling.pictures.regions import by_regions
 from deconditioning.downscaling.starting import columns_of
-from deconditioning.downscaling.stations.station_posterior import (
-    StationPosterior,
-    averaged_stations,
-    station_posterior,
-)
 from deconditioning.errors import Check, InputError, never
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.conditioning import Conditioning
@@ -51,8 +51,8 @@ class Prediction:
     collapsed bound on it for models with inducing points; ``jitter`` was added to a diagonal; ``routes`` names the
     algorithm of each term's sums; ``notes`` describes approximations; ``left_out`` is the RMSE of the targets, each
     predicted from all others, None if they are too many; ``scale`` is the local scale κ of the sds (P,), None if the
-    model has none; ``missed`` are the errors behind ``left_out``, None if only that is known; ``stations`` is
-    what the posterior says of these and of other further sources, None if there are none; ``parts`` are weights, means
+    model has none; ``missed`` are the errors behind ``left_out``, None if only that is known; ``sources`` is what
+    the posterior says of stations and other further sources, None if there are none; ``parts`` are weights, means
     and sds (P,) of the models of an average, whose mixture has this mean and sd; by default the one model's.
     """
 
@@ -66,7 +66,7 @@ class Prediction:
     left_out: float | None = None
     scale: Float[Tensor, " P"] | None = None
     missed: Float[Tensor, " M"] | None = None
-    stations: StationPosterior | None = None
+    sources: SourcePosterior | None = None
     parts: tuple[tuple[float, Float[Tensor, " P"], Float[Tensor, " P"]], ...] = ()
 
     def __post_init__(self) -> None:
@@ -80,8 +80,8 @@ def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = ne
     Stations and other further sources are behind the cells; ``InputError`` for models that cannot use any.
     """
     if spec.model.reads(problem.data):
-        check_matching(spec, problem.seen)
-        return problem.seen
+        check_matching(spec, problem.joint_data)
+        return problem.joint_data
     if spec.mediator_kernel is None:
         raise InputError("Pseudo-targets need mediators, but none are given: choose a mediator or add the coordinates.")
     options = pseudo_target_learning(spec.model)
@@ -95,7 +95,7 @@ def pseudo_target_learning(model: NamedModel) -> LearningOptions:
 
 def picture_of(problem: DownscalingProblem) -> Picture:
     """The prediction pixels with the bags and stations among them; bags outside the picture are not allowed here."""
-    bags, inputs, rows = problem.seen.bags, problem.inputs, torch.as_tensor(problem.seen_pixel)
+    bags, inputs, rows = problem.joint_data.bags, problem.inputs, torch.as_tensor(problem.joint_pixel)
     if not bags_inside(problem) or not torch.equal(inputs[rows], bags.inputs.cpu()):
         raise InputError("The bags do not consist of the prediction pixels: predict tile by tile instead.")
     return Picture(inputs, problem.columns, bags, rows, grid_layout(problem))
@@ -135,7 +135,7 @@ def predict_from_sums(
         return (mean[rows], variance[rows]), total(scale * sums.cross.at(rows) for scale, sums in parts)
 
     result = _prediction(spec, problem, (mean, variance), conditioning, routes)
-    return replace(result, stations=station_posterior(spec, conditioning, problem, at, result.scale))
+    return replace(result, sources=source_posterior(spec, conditioning, problem, at, result.scale))
 
 
 def posterior_of_sums(
@@ -204,7 +204,7 @@ def predict_tiled(
 
     if inputs.shape != problem.inputs.shape:
         return result
-    return replace(result, stations=station_posterior(spec, fitted.conditioning, problem, at, result.scale))
+    return replace(result, sources=source_posterior(spec, fitted.conditioning, problem, at, result.scale))
 
 
 def _predict_through(
@@ -305,7 +305,7 @@ def averaged(parts: Sequence[tuple[float, Prediction]]) -> Prediction:
         each[0].left_out if missed is None else float(missed.square().mean().sqrt()),
         total(w * scale for w, scale in zip(weights, scales, strict=True)) if len(scales) == len(each) else None,
         missed,
-        averaged_stations(weights, [part.stations for part in each]),
+        averaged_posteriors(weights, [part.sources for part in each]),
         tuple((weight, part.mean, part.sd) for weight, part in parts),
     )  # fmt: skip
 

@@ -9,15 +9,15 @@ import numpy as np
 from deconditioning.device import choose
 from deconditioning.downscaling.boosting import gradient_boosting
 from deconditioning.downscaling.checks.assumptions import Assumption, assumptions, refused
-from deconditioning.downscaling.checks.learning_check import LearningCheck, beside_bilinear, bilinear_error
+from deconditioning.downscaling.checks.learning_check import LearningCheck, bilinear_error, compared_with_bilinear
 from deconditioning.downscaling.checks.patches import some_cells
+from deconditioning.downscaling.further_sources.report import source_report
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.prediction import Prediction, matched_data, predict
 from deconditioning.downscaling.result_dataset import ResultDataset
 from deconditioning.downscaling.saved_map import FILE, THUMBNAIL
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import columns_of, completed, spec_to_settings, starting_spec
-from deconditioning.downscaling.stations.report import station_report
 from deconditioning.downscaling.warping.choice import choose_warp
 from deconditioning.downscaling.warping.physical_map import physical_map
 from deconditioning.engine.reporting import NoReport, Stopwatch, peak_mb
@@ -104,9 +104,9 @@ def downscale(
     fields, scores = _score_all(problem, spec, predictive, settings, context.check)
     coverage = None if guard is None or guard.one_scale_up is None else guard.one_scale_up.held
     rests_on = assumptions(problem, spec, data, predictive.mean, predictive.sd, coverage)
-    guard = beside_bilinear(problem, spec.model, result.left_out, bilinear_error(problem), guard)
+    guard = compared_with_bilinear(problem, spec.model, result.left_out, bilinear_error(problem), guard)
     diagnostics: dict[str, Any] = {"device": str(device), "assumptions": [asdict(each) for each in rests_on]}
-    if stations := station_report(problem, result.stations, fields, predictive.sd):
+    if stations := source_report(problem, result.sources, fields, predictive.sd):
         diagnostics["stations"] = stations
     seconds = watch.seconds()
     return DownscalingResult(

@@ -6,7 +6,12 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from deconditioning.downscaling.stations.opening import holds_regions, may_hold_regions, open_regions, open_stations
+from deconditioning.downscaling.further_sources.opening import (
+    holds_regions,
+    may_hold_regions,
+    open_regions,
+    open_stations,
+)
 from deconditioning.engine.visitors.uploads import UPLOAD, keep_kind, path_of, stored_of_kind
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.further_sources import with_further_cells, with_further_regions

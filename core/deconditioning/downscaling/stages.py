@@ -77,7 +77,7 @@ def choose_stage(problem: DownscalingProblem, settings: DownscaleSettings, conte
     separate, joint = (result[way] for way in WAYS)
     far = joint.farther(separate, problem.coarse_grid.area) > CLEARLY
     way, other = WAYS if far else WAYS[::-1]
-    errors = {name: f"{number(each.rmse[each.own])} {problem.units}".strip() for name, each in result.items()}
+    errors = {name: f"{number(each.rmse[each.method])} {problem.units}".strip() for name, each in result.items()}
     sentence = (
         f"Stage one: {_CALLED[way]}, RMSE {errors[way]} one scale up; {_CALLED[other]}: {errors[other]}, "
         f"{'significantly less accurate' if far else 'not significantly more accurate'}."

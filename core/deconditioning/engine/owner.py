@@ -11,7 +11,7 @@ from typing import Any
 #: An engine of another process counts as gone after so many seconds without a beat: on another machine, on this one
 #: (where its process is seen: it may be alive and have lost the run, or its disk be full).
 _SILENCE_S, _STUCK_S = 60.0, 120.0
-_engines_here: set[str] = set()
+_engines: set[str] = set()
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class Owner:
     def here(cls) -> "Owner":
         """A new owner in this process; it lives until ``leave``."""
         owner = cls(uuid.uuid4().hex, os.getpid(), _born(os.getpid()) or 0.0, socket.gethostname())
-        _engines_here.add(owner.token)
+        _engines.add(owner.token)
         return owner
 
     def leave(self) -> None:
         """The engine was closed."""
-        _engines_here.discard(self.token)
+        _engines.discard(self.token)
 
     def to_dict(self) -> dict[str, Any]:
         """The record as plain JSON data."""
@@ -48,7 +48,7 @@ def is_alive(owner: Any, beat: float | None) -> bool:
     if host != socket.gethostname():
         return beat is not None and time.time() - beat < _SILENCE_S
     if pid == os.getpid():
-        return token in _engines_here
+        return token in _engines
     result = _born(pid)
     stuck = beat is not None and time.time() - beat > _STUCK_S
     return result is not None and abs(result - born) < 2.0 and not stuck

@@ -158,7 +158,7 @@ def _watched(work: Callable[..., Any], *arguments: Any) -> Any:
     import dask
 
     with dask.config.set(scheduler="synchronous"):  # else xarray hands its file locks to the cluster, and fails
-        return work(*arguments, _check_wanted())
+        return work(*arguments, _check_requested())
 
 
 def _announced(topic: str, work: Callable[..., Any], *arguments: Any) -> Any:
@@ -168,7 +168,7 @@ def _announced(topic: str, work: Callable[..., Any], *arguments: Any) -> Any:
     return _watched(work, *arguments)
 
 
-def _check_wanted() -> Callable[[], None]:
+def _check_requested() -> Callable[[], None]:
     """A check that raises ``Cancelled`` once Dask has released the task it is made in; it looks twice a second."""
     from distributed import get_worker
 

@@ -7,8 +7,8 @@ from typing import Any, TypedDict
 
 import xarray as xr
 
+from deconditioning.downscaling.further_sources.opening import regions_at, stations_at
 from deconditioning.downscaling.source import FurtherSource, Source, build_problem
-from deconditioning.downscaling.stations.opening import regions_at, stations_at
 from deconditioning.errors import InputError, short
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -77,7 +77,7 @@ def request_of(
     if data.get("coarsen") is not None:
         request = _coarsened(coarse, covariates, mediator, seed, data)
     else:
-        request = _on_its_own_grid(coarse, covariates, mediator, seed, data)
+        request = _on_another_grid(coarse, covariates, mediator, seed, data)
     source, fields = replace(request.source, **further.files), {**request.fields, **further.fields}
     return replace(request, source=source, fields=fields)
 
@@ -112,7 +112,7 @@ def _further_sources(data: DataSettings) -> tuple[_FurtherSources, DataSettings]
     return _FurtherSources(files, fields), rest  # type: ignore[return-value]
 
 
-def _on_its_own_grid(
+def _on_another_grid(
     coarse: Gridded, covariates: Gridded, mediator: Gridded | None, seed: int, data: DataSettings
 ) -> Request:
     """A target on a grid of its own."""

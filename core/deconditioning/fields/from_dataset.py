@@ -15,13 +15,13 @@ from deconditioning.fields.grids.duplicate_cells import folded_cells, repeated_c
 from deconditioning.fields.grids.grid import Grid, cell_edges, make_grid
 from deconditioning.fields.grids.missing_positions import LEAST_PLACED, fill_positions, placed
 from deconditioning.fields.grids.ordering import check_connected, order_latitudes, order_longitudes, order_plain
-from deconditioning.fields.grids.position_checks import agree, may_be_radians, part_of_a_cell, sheet_beside
+from deconditioning.fields.grids.position_checks import agree, may_be_radians, part_of_a_cell, positions_on_axes
 from deconditioning.fields.grids.roles import role
 from deconditioning.fields.grids.sphere import wrap_longitude
 from deconditioning.fields.reading.validity import look_at_values
 from deconditioning.fields.selecting import REPEATED
 from deconditioning.fields.times import period_notes, read_odd
-from deconditioning.fields.units import says_nothing
+from deconditioning.fields.units import is_plain_number
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -93,7 +93,7 @@ def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Axes, Grid, _Order, list[s
         )
     if axes.kind == "curvilinear":
         return axes, *_curvilinear(dataset, axes)
-    sheet = sheet_beside(dataset, axes)
+    sheet = positions_on_axes(dataset, axes)
     if sheet is None:
         return axes, *_rectilinear(dataset, axes)
     lines, positions = f"`{axes.y}` and `{axes.x}`", f"`{sheet.y}` and `{sheet.x}`"
@@ -161,7 +161,7 @@ def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, _Order, list[
         raise InputError(f"`{axes.x}` reaches {far:g}, which is not a longitude: use degrees.")
     known = np.where(there, latitude, np.nan), np.where(there, longitude, np.nan)
     units = [str(dataset[name].attrs.get("units", "")) for name in (axes.y, axes.x)]
-    of_units += [] if of_units else may_be_radians(*known, (axes.y, axes.x), not any(map(says_nothing, units)))
+    of_units += [] if of_units else may_be_radians(*known, (axes.y, axes.x), not any(map(is_plain_number, units)))
     torn = check_connected(*known, (axes.y, axes.x))
     if len(np.unique(latitude[there])) == 1 or len(np.unique(longitude[there])) == 1:
         raise InputError(f"`{axes.y}` or `{axes.x}` has one value in all cells, so they are not positions: write both.")

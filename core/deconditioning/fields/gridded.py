@@ -20,7 +20,7 @@ from deconditioning.fields.reading.validity import (
 )
 from deconditioning.fields.selecting import distinct, index_of
 from deconditioning.fields.times import is_dates, labels_of, text_of, words_of
-from deconditioning.missing_marks import Mark, marked, marks_of
+from deconditioning.fill_values import FillValue, equals_fill_value, fill_values_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -56,7 +56,7 @@ class Fields:
     ``notes`` describe what was changed or assumed while reading. If ``lazy``, values are read when needed, and
     ``open_file`` keeps their file open. ``fixed`` is selected along dimensions whatever else is selected. ``marks`` are
     suspected missing values by field, where values were inspected; ``missing`` are those that the user declared, from
-    `deconditioning.missing_marks.checked_missing`.
+    `deconditioning.fill_values.checked_missing`.
     """
 
     dataset: "xr.Dataset"
@@ -87,11 +87,11 @@ class Fields:
             return self
         answered = {
             doubt_of(name, mark) for name, marks in self.marks.items() for mark in marks
-            if any(marked(mark.value, each) for each in marks_of(missing, name))
+            if any(equals_fill_value(mark.value, each) for each in fill_values_of(missing, name))
         }  # fmt: skip
         return replace(self, missing=missing, notes=tuple(note for note in self.notes if note not in answered))
 
-    def marks_in(self, name: str, select: Mapping[str, int | str] | None = None) -> tuple[Mark, ...]:
+    def marks_in(self, name: str, select: Mapping[str, int | str] | None = None) -> tuple[FillValue, ...]:
         """Suspected missing values of a field: in all its values, or in one selection if lazy."""
         if not self.lazy or self.dataset[name].dtype.kind not in "fiu":
             return self.marks.get(name, ())
@@ -180,7 +180,7 @@ class Fields:
 
         ``select`` maps an extra dimension to an index or a label (default: index 0).
         """
-        values = only_valid(self._read(name, select), self.dataset[name].attrs, marks_of(self.missing, name))
+        values = only_valid(self._read(name, select), self.dataset[name].attrs, fill_values_of(self.missing, name))
         values[self.grid.area == 0] = np.nan
         if np.isnan(values).all():
             notes = self.selection_notes(name, select)
@@ -197,7 +197,7 @@ class Fields:
         for dim, labels in sorted(extra.items(), key=lambda each: each[0] in requested):
             for index in range(min(len(labels), _MOST_TRIED)):
                 there = self._read(name, {**chosen, dim: index})
-                there = only_valid(there, self.dataset[name].attrs, marks_of(self.missing, name))
+                there = only_valid(there, self.dataset[name].attrs, fill_values_of(self.missing, name))
                 if np.isfinite(there[self.grid.area > 0]).any():
                     return f" It has values for `{dim}={labels[index]}`."
         return ""
@@ -219,17 +219,17 @@ class Fields:
         """Notes on the values of one selection: those declared missing, and, if values were not inspected when the file
         was opened, anything else unusual.
         """
-        missing, notes = marks_of(self.missing, name), []
+        missing, notes = fill_values_of(self.missing, name), []
         if not missing and (not self.lazy or self.dataset[name].dtype.kind not in "fiu"):
             return []
         values = self._read(name, select)
         for mark in missing:
-            if count := int(np.count_nonzero(there := marked(values, mark))):
+            if count := int(np.count_nonzero(there := equals_fill_value(values, mark))):
                 notes.append(marked_missing(name, mark, count))
                 values[there] = np.nan
         return notes + self._look(name, values)[0] if self.lazy else notes
 
-    def _look(self, name: str, values: np.ndarray) -> tuple[list[str], tuple[Mark, ...]]:
+    def _look(self, name: str, values: np.ndarray) -> tuple[list[str], tuple[FillValue, ...]]:
         variable = self.dataset.variables[name]
         valid_range = variable.attrs.get("valid_range")
         bounds = None if valid_range is None else (valid_range[0], valid_range[1])

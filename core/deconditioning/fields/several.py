@@ -13,7 +13,7 @@ from deconditioning.fields.gridded import Fields, Variable
 from deconditioning.fields.grids.regridding import how_sampled, sample
 from deconditioning.fields.selecting import REPEATED, distinct
 from deconditioning.fields.times import is_dates
-from deconditioning.missing_marks import Mark
+from deconditioning.fill_values import FillValue
 
 #: Stands between the names of files that are read as one.
 _AND = " + "
@@ -86,26 +86,26 @@ class Row:
 class Several(Fields):
     """The fields of several files on the grid of the first; each variable is read from its own file.
 
-    ``owners`` contains the file of every variable, or the first of those that it spans (``rows``).
+    ``files_of`` contains the file of every variable, or the first of those that it spans (``rows``).
     """
 
-    owners: Mapping[str, Fields] = field(default_factory=dict)
+    files_of: Mapping[str, Fields] = field(default_factory=dict)
     rows: Mapping[str, Row] = field(default_factory=dict)
 
     def variables(self) -> dict[str, Variable]:
         """The numeric fields of all files, by name."""
-        return {name: self.check(name) for name in self.owners}
+        return {name: self.check(name) for name in self.files_of}
 
     def holds(self, name: str) -> bool:
         """Whether any of the files has the variable."""
-        return name in self.owners
+        return name in self.files_of
 
     def check(self, name: str) -> Variable:
         """The description of a field, with the labels of all files along the dimension that it is joined on."""
-        if name not in self.owners:
-            known = ", ".join(f"`{n}`" for n in self.owners)
+        if name not in self.files_of:
+            known = ", ".join(f"`{n}`" for n in self.files_of)
             raise InputError(f"The files have no variable `{name}`: choose one of {known}.")
-        result, row = self.owners[name].check(name), self.rows.get(name)
+        result, row = self.files_of[name].check(name), self.rows.get(name)
         if row is None:
             return result
         return Variable(
@@ -119,7 +119,7 @@ class Several(Fields):
         }
         row = self.rows.get(name)
         if row is None:
-            return self.owners[name], chosen
+            return self.files_of[name], chosen
         owner, index = row.at[chosen.pop(f"{name}:{row.dim}")]
         return owner, {**chosen, f"{name}:{row.dim}": index} if row.dim in owner.check(name).extra else chosen
 
@@ -136,7 +136,7 @@ class Several(Fields):
     def with_missing(self, missing: tuple[str, ...]) -> Fields:
         """The same of every file."""
         files = {id(one): one for row in self.rows.values() for one, _ in row.at} | {
-            id(one): one for one in self.owners.values()
+            id(one): one for one in self.files_of.values()
         }
         new = {key: one.with_missing(missing) for key, one in files.items()}
         answered = {note for key, one in files.items() for note in one.notes if note not in new[key].notes}
@@ -145,11 +145,11 @@ class Several(Fields):
             for name, row in self.rows.items()
         }
         return replace(
-            self, owners={name: new[id(one)] for name, one in self.owners.items()}, rows=rows, missing=missing,
+            self, files_of={name: new[id(one)] for name, one in self.files_of.items()}, rows=rows, missing=missing,
             notes=tuple(note for note in self.notes if note not in answered),
         )  # fmt: skip
 
-    def marks_in(self, name: str, select: _Select | None = None) -> tuple[Mark, ...]:
+    def marks_in(self, name: str, select: _Select | None = None) -> tuple[FillValue, ...]:
         """Those of every file that was looked at and holds the variable, else of the one that holds what is chosen."""
         owner, chosen = self.at(name, select)
         row = self.rows.get(name)
@@ -159,11 +159,11 @@ class Several(Fields):
 
     def attributes(self, name: str) -> dict[str, Any]:
         """As its first file says."""
-        return self.owners[name].attributes(name)
+        return self.files_of[name].attributes(name)
 
     def is_static(self, name: str) -> bool:
         """Whether the variable is static where it is the only one of its name."""
-        return name not in self.rows and self.owners[name].is_static(name)
+        return name not in self.rows and self.files_of[name].is_static(name)
 
     def time_of(self, name: str, select: _Select | None = None) -> Any:
         """As the file says that holds what is chosen."""
@@ -198,19 +198,19 @@ def together(files: Sequence[Fields]) -> Fields:
         for name in one.variables():
             holders.setdefault(name, []).append(one)
     notes = [note for one in files for note in one.notes]
-    rows, owners = {}, {name: held[0] for name, held in holders.items()}
+    rows, files_of = {}, {name: held[0] for name, held in holders.items()}
     for name, held in holders.items():
         if len(held) > 1:
             rows[name] = _row(name, held)
     alone = [name for name, row in rows.items() if row is None]
-    notes += [f"`{name}` is in {len(holders[name])} files; the one in {owners[name].name} is used." for name in alone]
-    notes += [_carried(name, owners[name], files[0]) for name in owners if owners[name].grid is not files[0].grid]
+    notes += [f"`{name}` is in {len(holders[name])} files; the one in {files_of[name].name} is used." for name in alone]
+    notes += [_carried(name, files_of[name], files[0]) for name in files_of if files_of[name].grid is not files[0].grid]
     first = files[0]
     licences = dict.fromkeys(one.licence for one in files)
     return Several(
         first.dataset, first.grid, tuple(dict.fromkeys(n for n in notes if n)),
         "; ".join(dict.fromkeys(one.source for one in files)), "; ".join(licences), any(one.lazy for one in files),
-        owners=owners, rows={name: row for name, row in rows.items() if row is not None},
+        files_of=files_of, rows={name: row for name, row in rows.items() if row is not None},
     )  # fmt: skip
 
 

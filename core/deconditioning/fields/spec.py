@@ -7,7 +7,7 @@ from typing import Any, Literal
 from deconditioning.errors import InputError
 from deconditioning.fields.cell_settings import CellSettings
 from deconditioning.fields.problem.cells import Cell, Region, cells_text, checked_cells, checked_region
-from deconditioning.missing_marks import checked_missing
+from deconditioning.fill_values import checked_missing
 from deconditioning.plain_data import check_seed
 
 USUAL = CellSettings()

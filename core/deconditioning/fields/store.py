@@ -12,7 +12,7 @@ from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.times import from_numbers, is_dates, to_numbers
-from deconditioning.missing_marks import Mark
+from deconditioning.fill_values import FillValue
 
 _GRID_ARRAYS = ("y", "x", "latitude", "longitude", "area", "y_edges", "x_edges")
 _VERTICES = ("grid_vertices_latitude", "grid_vertices_longitude")
@@ -84,7 +84,7 @@ def load_fields(data: bytes | Path) -> Fields:
     )
     lines = {name: xr.Variable(*variables[name]) for name in coordinates if name in variables[name][0]}
     dataset = dataset.assign_coords(xr.Coordinates(lines, indexes={}))
-    marks = {name: tuple(Mark(*each) for each in result) for name, result in head.get("marks", {}).items()}
+    marks = {name: tuple(FillValue(*each) for each in result) for name, result in head.get("marks", {}).items()}
     return Fields(dataset, grid, tuple(head["notes"]), head["source"], head["licence"], marks=marks)
 
 

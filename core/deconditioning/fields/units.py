@@ -115,7 +115,7 @@ def factor_between(have: str, want: str) -> float | None:
     return float(source.convert(1.0, target) - source.convert(0.0, target))
 
 
-def says_nothing(units: str) -> bool:
+def is_plain_number(units: str) -> bool:
     """Whether units are missing, or those of a pure number: ``""``, ``"1"``."""
     plain = units.strip().lower()
     if plain in ("", "1"):

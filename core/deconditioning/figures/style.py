@@ -104,7 +104,7 @@ def hover_numbers(values: np.ndarray, before: str = "", after: str = "", digits:
     return {"text": words.tolist(), "hovertemplate": f"{before}%{{text}}{after}"}
 
 
-def legend_beside(picture: dict[str, Any]) -> None:
+def legend_on_the_right(picture: dict[str, Any]) -> None:
     """Put the legend of a layout to the right of its axes; a page puts it below where the chart is narrow."""
     picture["showlegend"] = True
     picture["legend"] |= {"orientation": "v", "x": 1.02, "xanchor": "left", "y": 1, "yanchor": "top"}

@@ -50,7 +50,7 @@ def mediator_grams(
     within = evaluate(ell, data.mediators, data.mediators)
     across = within if data.matched else evaluate(ell, data.mediators, data.query_mediators)
     query = None
-    if spec.model.knows_unknown:
+    if spec.model.has_unknown_part:
         query = within if data.matched else evaluate(ell, data.query_mediators, data.query_mediators)
     return MediatorGrams(within, across, sizes, query, data.importance)
 
@@ -109,7 +109,7 @@ def condition_on_gram(
     weights, noise = weights_and_noise(spec, data, columns, bag_gram)
     residual = data.targets - spec.model.expected(weights, spec.mean)
     conditioning = condition(bag_gram, weights, noise, residual, data.covariance)
-    alike = data.points is None and data.errors is None and not spec.model.knows_unknown
+    alike = data.points is None and data.errors is None and not spec.model.has_unknown_part
     return replace(conditioning, points=data.points, alike=alike)
 
 

@@ -198,7 +198,7 @@ class NamedModel:
         return self.on_bags and (matched or self.partial)
 
     @property
-    def knows_unknown(self) -> bool:
+    def has_unknown_part(self) -> bool:
         """Whether Σ has a part for the uncertainty of W."""
         return self.correlated or self.misfit
 

@@ -48,7 +48,7 @@ def residuals_of_kernel(
 
     Source: Wilson et al. 2020, *Efficiently sampling functions from GP posteriors*.
     """
-    conditioning = group.given
+    conditioning = group.conditioning
     root = linalg.root(conditioning.noise, "noise of the targets")
 
     def draw(count: int, generator: torch.Generator) -> Float[Tensor, "count P"]:

@@ -102,31 +102,31 @@ def _summed_by_region(spec: ModelSpec, problem: DownscalingProblem, device: torc
 @dataclass(frozen=True)
 class Together:
     """Times with values at the same cells: ``rows`` (m,) of the targets, ``times`` (t,) as columns of these, what they
-    share (``given``), ``residual`` (m, t), ``duals`` W S⁻¹ r (n, t).
+    share (``conditioning``), ``residual`` (m, t), ``duals`` W S⁻¹ r (n, t).
     """
 
     rows: Int[Tensor, " m"]
     times: Int[Tensor, " t"]
-    given: Conditioning
+    conditioning: Conditioning
     residual: Float[Tensor, "m t"]
     duals: Float[Tensor, "n t"]
 
     @property
     def evidence(self) -> Float[Tensor, " t"]:
         """``log N(z̃_t; Wᵀm̄, S)`` of each time."""
-        return log_densities(self.residual, self.given.factor)
+        return log_densities(self.residual, self.conditioning.factor)
 
     @property
     def amplitude(self) -> Float[Tensor, " t"]:
         """a_t of each time."""
-        fit = self.given.factor.half_solve(self.residual).square().sum(0)
+        fit = self.conditioning.factor.half_solve(self.residual).square().sum(0)
         return ((_PSEUDO_TARGETS + fit) / (_PSEUDO_TARGETS + len(self.residual))).sqrt()
 
     @property
     def left_out(self) -> tuple[Float[Tensor, "m t"], Float[Tensor, " m"]]:
         """Error of every target predicted from the others of its time, and the variance of that prediction."""
-        precision = self.given.factor.inverse_diagonal()
-        return self.given.factor.solve(self.residual) / precision[:, None], 1 / precision
+        precision = self.conditioning.factor.inverse_diagonal()
+        return self.conditioning.factor.solve(self.residual) / precision[:, None], 1 / precision
 
 
 def some_times(groups: Sequence[Together], times: Int[np.ndarray, " k"]) -> list[Together]:
@@ -171,7 +171,7 @@ def moments_of_times(
             for group, variance in zip(groups, variances, strict=True):
                 means[group.times.cpu(), part] = (group.duals.T @ cross).cpu()
                 if not means_only:
-                    variance[part] = group.given.variance(cross, prior)
+                    variance[part] = group.conditioning.variance(cross, prior)
     return means, variances
 
 

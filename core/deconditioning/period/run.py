@@ -176,13 +176,13 @@ class _Filled:
             self.spreads.append(spread)
             self.amplitude[times] = group.amplitude.cpu().numpy()
             self.evidence[times] = group.evidence.cpu().numpy()
-            self.jitter = max(self.jitter, group.given.factor.jitter)
+            self.jitter = max(self.jitter, group.conditioning.factor.jitter)
 
 
 def _residuals(series: Series, spec: ModelSpec, sums: PixelSums, groups: Sequence[Together]) -> Residuals:
     """Joint draws of the errors, as long-lived as the evidence of the cells has them; σ² is new at every time."""
     largest = max(groups, key=lambda group: len(group.times))
-    conditioning, times = largest.given, largest.times.cpu().numpy()
+    conditioning, times = largest.conditioning, largest.times.cpu().numpy()
     constant = sum(term.scale for term in spec.kernel.terms if all(f.family == "constant" for f in term.factors))
     covariance = conditioning.weights.T @ (sums.gram - constant) @ conditioning.weights + conditioning.noise
     covariance -= spec.noise * torch.eye(len(covariance)).to(covariance)

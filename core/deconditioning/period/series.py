@@ -260,8 +260,8 @@ def _check_cells_alone(source: Source, spec: DownscalingSpec) -> None:
 def _with_field(fields: Fields, name: str, values: np.ndarray, are_sums: bool) -> Fields:
     """The same fields, of which ``name`` has these values (H, W) and no further dimension."""
     if isinstance(fields, Several):
-        owners = {**fields.owners, name: _with_field(fields.owners[name], name, values, are_sums)}
-        return replace(fields, owners=owners, rows={key: row for key, row in fields.rows.items() if key != name})
+        files_of = {**fields.files_of, name: _with_field(fields.files_of[name], name, values, are_sums)}
+        return replace(fields, files_of=files_of, rows={key: row for key, row in fields.rows.items() if key != name})
     import xarray as xr
 
     packing = ["valid_range", "valid_min", "valid_max", "missing_value", "_FillValue", "scale_factor", "add_offset"]

@@ -36,7 +36,7 @@ def table_rows(
     return out
 
 
-def mediated_beside_plain(
+def mediated_compared_with_plain(
     rows: Sequence[Mapping[str, Any]], group: str, titles: Mapping[str, str], mediated: str, plain: str
 ) -> str:
     """How often a mediated model's RMSE is the larger, group by group, with its signed-rank test; "" without rows."""

@@ -26,7 +26,7 @@ _ENDINGS = {
 }
 
 
-def settings_beside_usual(run: Run) -> list[tuple[str, Any, Any]]:
+def settings_compared_with_usual(run: Run) -> list[tuple[str, Any, Any]]:
     """Rows ``(setting, the run's value, the usual one)``, those that differ first; None if there is no usual one."""
     try:
         usual = flatten(_usual(run))
@@ -37,7 +37,7 @@ def settings_beside_usual(run: Run) -> list[tuple[str, Any, Any]]:
     return sorted(rows, key=lambda row: row[1] == row[2] or row[0] not in {"seed", *usual})
 
 
-def learned_beside_start(run: Run) -> list[tuple[str, Any, Any]]:
+def learned_compared_with_start(run: Run) -> list[tuple[str, Any, Any]]:
     """Rows ``(hyperparameter, learned value, value where learning started)`` of a run that learned; a start of None was
     the model's own default."""
     learned, settings = (run.result or {}).get("learned"), run.spec.settings.get("settings")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from deconditioning.missing_marks import Mark, checked_missing, find_marks, marked, marks_of
+from deconditioning.fill_values import FillValue, checked_missing, equals_fill_value, fill_values_of, find_fill_values
 
 #: In sentences on numbers that count as missing.
 _TAKEN = "is taken as missing"
@@ -27,14 +27,14 @@ def without_marks(columns: Mapping[str, Any], missing: Missing) -> tuple[dict[st
     for name, values in columns.items():
         if not (isinstance(values, np.ndarray) and values.dtype.kind == "f"):
             continue
-        marks = find_marks(values)
-        used = [mark.value for mark in marks if mark.sure] if named is None else marks_of(named, name)
+        marks = find_fill_values(values)
+        used = [mark.value for mark in marks if mark.sure] if named is None else fill_values_of(named, name)
         for value in used:
-            there = marked(result[name], value)
+            there = equals_fill_value(result[name], value)
             if there.any():
                 result[name] = np.where(there, np.nan, result[name])
-                notes.append(_mark_note(name, Mark(value, int(there.sum()), True), result[name]))
-        left = [mark for mark in marks if not any(marked(mark.value, value) for value in used)]
+                notes.append(_mark_note(name, FillValue(value, int(there.sum()), True), result[name]))
+        left = [mark for mark in marks if not any(equals_fill_value(mark.value, value) for value in used)]
         notes += [_doubt(name, mark) for mark in left]
     return result, notes
 
@@ -47,18 +47,18 @@ def mark_notes(notes: Collection[str]) -> str:
     )
 
 
-def _mark_note(name: str, mark: Mark, rest: np.ndarray) -> str:
+def _mark_note(name: str, mark: FillValue, rest: np.ndarray) -> str:
     rest = rest[np.isfinite(rest)]
     ends = f" and from {rest.min():g} to {rest.max():g} elsewhere" if rest.size else ""
     return f"{_where(name, mark)}{ends}: {mark.text} {_TAKEN}."
 
 
-def _doubt(name: str, mark: Mark) -> str:
+def _doubt(name: str, mark: FillValue) -> str:
     return (
         f"{_where(name, mark)}, far from all other values, and counts as data: if it marks missing values, leave those "
         f"cells empty, or give `--missing={mark.text}`."
     )
 
 
-def _where(name: str, mark: Mark) -> str:
+def _where(name: str, mark: FillValue) -> str:
     return f"'{name}' is {mark.text} in {mark.count:,} row{'s' if mark.count != 1 else ''}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Verification:
     """Scores of a prediction and its references, how much better it is, and how well it foresees events."""
 
-    given: Verified
+    verified: Verified
     scores: dict[str, SeriesScores]
     skills: tuple[Skill, ...]
     events: dict[str, tuple[Event, ...]]
@@ -39,9 +39,9 @@ class Verification:
     def to_dict(self) -> dict[str, Any]:
         """Plain data without the maps."""
         return {
-            "times": len(self.given),
-            "units": self.given.units,
-            "notes": list(self.given.notes),
+            "times": len(self.verified),
+            "units": self.verified.units,
+            "notes": list(self.verified.notes),
             "skill": [asdict(each) for each in self.skills],
             "events": {name: [each.to_dict() for each in scores] for name, scores in self.events.items()},
             "pit": {name: each.pit.tolist() for name, each in self.scores.items() if each.pit is not None},
@@ -53,11 +53,12 @@ class Verification:
         import xarray as xr
 
         first, units = next(iter(self.scores.values())), {"coverage95": "1"}
-        template = xr.DataArray(self.given.area, dims=("y", "x")) if self.given.place is None else self.given.place
-        fields = {name: template.copy(data=values).assign_attrs(units=units.get(name, self.given.units), long_name=name)
+        about = self.verified
+        template = xr.DataArray(about.area, dims=("y", "x")) if about.place is None else about.place
+        fields = {name: template.copy(data=values).assign_attrs(units=units.get(name, about.units), long_name=name)
                   for name, values in first.maps.items()}  # fmt: skip
         return xr.Dataset(
-            fields, attrs={"Conventions": "CF-1.11", "title": f"verification over {len(self.given)} times"}
+            fields, attrs={"Conventions": "CF-1.11", "title": f"verification over {len(self.verified)} times"}
         )
 
 

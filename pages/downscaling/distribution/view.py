@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from deconditioning.downscaling.further_sources.posterior import SourcePosterior
 from deconditioning.downscaling.interactive import Later
-from deconditioning.downscaling.stations.station_posterior import StationPosterior
 from deconditioning.downscaling.warping.physical_map import in_units
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.predictive import Predictive
@@ -18,8 +18,8 @@ class View:
     them.
 
     ``sd_latent`` is the sd of the latent field where the exact picture has another one (ς² > 0), ``left_out`` the RMSE
-    (standardised) of the targets, each predicted from all others, ``scale`` the local scale κ, ``stations`` what the
-    exact posterior says of stations that are targets. A preview holds for
+    (standardised) of the targets, each predicted from all others, ``scale`` the local scale κ, ``sources`` what the
+    exact posterior says of stations and other further sources. A preview holds for
     every ``every``-th pixel each way (its sd for every ``sd_every``-th), the others repeat it.
     """
 
@@ -34,7 +34,7 @@ class View:
     left_out: float | None = None
     sd_latent: np.ndarray | None = None
     scale: np.ndarray | None = None
-    stations: StationPosterior | None = None
+    sources: SourcePosterior | None = None
 
     @property
     def mean(self) -> np.ndarray:

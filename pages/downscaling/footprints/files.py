@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.datasets.entries import region_titles, region_units, station_titles
-from deconditioning.downscaling.stations.opening import (
+from deconditioning.downscaling.further_sources.opening import (
     REGION_TABLES,
     REGIONS,
     STATIONS,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from deconditioning.downscaling.stations.report import left_out_values, station_report
+from deconditioning.downscaling.further_sources.report import left_out_values, source_report
 from deconditioning.fields.grids.place import place_words
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.scores import predicted_against_observed
@@ -31,7 +31,7 @@ def show(problem: DownscalingProblem, spec: ModelSpec, view: View, baselines: Ma
         st.caption("The learned offset and the scores of the stations appear with the exact maps.")
         return
     fields = {spec.model.name: view.mean, **baselines}
-    report = station_report(problem, view.stations, fields, view.sd)
+    report = source_report(problem, view.sources, fields, view.sd)
     if "targets" in report:
         _targets(problem, spec, view, report["targets"])
     if "scored" in report:
@@ -41,7 +41,7 @@ def show(problem: DownscalingProblem, spec: ModelSpec, view: View, baselines: Ma
 def _targets(problem: DownscalingProblem, spec: ModelSpec, view: View, summary: Mapping[str, Any]) -> None:
     units = plain(problem.units or "1")
     assert problem.stations is not None
-    left = None if view.stations is None else left_out_values(problem, view.stations)
+    left = None if view.sources is None else left_out_values(problem, view.sources)
     words, picture = st.columns([2, 3], gap="medium")
     with words:
         offset = f"{signed(summary['offset'], 2)} ± {number(summary['offset_sd'], 2)} {units}"

@@ -7,19 +7,19 @@ from typing import Any
 
 import streamlit as st
 
-from deconditioning.downscaling.source import keep_upload, stored_uploads
-from deconditioning.downscaling.stations.opening import (
+from deconditioning.downscaling.further_sources.opening import (
     REGION_TABLES,
     REGIONS,
     STATIONS,
-    keep_beside,
+    keep_further_file,
     kind_of,
     other_kinds,
 )
+from deconditioning.downscaling.source import keep_upload, stored_uploads
 from deconditioning.engine.visitors.uploads import UPLOAD, NotStored, delete, stored_of_kind
 from deconditioning.errors import InputError
 from deconditioning.fields.several import keys_of
-from pages.downscaling.data import FIRST, NONE, fields_of, own_files, shown_choice, sources
+from pages.downscaling.data import FIRST, NONE, fields_of, shown_choice, sources, visitor_files
 from pages.downscaling.own_file import further_files, panel
 from pages.downscaling.own_file.request import LABEL, OWN, close_dialog, is_open, open_dialog
 from pages.kit.controls.address import correct, forget_address
@@ -48,7 +48,7 @@ def show() -> None:
 def _dialog() -> None:
     with at_both_levels("files"):
         new = _upload()
-    names = own_files()
+    names = visitor_files()
     chosen = _files([key for key in new if key in names], names)
     try:
         choices = further_files.choose([key for key in new if key not in names])
@@ -124,7 +124,7 @@ def _store(file: Any, mark: str) -> str:
 def _keep(data: bytes | Path, name: str) -> str:
     """The key of a file of fields, of stations, of regions or of regions' values."""
     if kind := kind_of(data, name):
-        return keep_beside(kind, data, name, visitor_mark())
+        return keep_further_file(kind, data, name, visitor_mark())
     others = other_kinds(data)  # before the file is moved
     try:
         key, fields = keep_upload(data, name, visitor_mark())
@@ -135,7 +135,7 @@ def _keep(data: bytes | Path, name: str) -> str:
     except InputError as error:  # a NetCDF file may hold stations or regions
         for kind in others:
             with contextlib.suppress(InputError):
-                return keep_beside(kind, data, name, visitor_mark())
+                return keep_further_file(kind, data, name, visitor_mark())
         raise error from None
     return key
 

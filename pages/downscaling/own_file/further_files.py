@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from deconditioning.downscaling.further_sources.opening import REGION_TABLES, REGIONS, STATIONS
 from deconditioning.downscaling.source import Source
-from deconditioning.downscaling.stations.opening import REGION_TABLES, REGIONS, STATIONS
 from deconditioning.errors import InputError
 from pages.downscaling.data import Choice, problem_of, shown_choice
 from pages.downscaling.footprints import files

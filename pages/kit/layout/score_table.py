@@ -53,7 +53,7 @@ def score_table(
     record_scores(caption, scores, names or {}, units, rows)
     first = [f"{name}_area" if f"{name}_area" in shown else name for name in main if name in shown] or shown
     weighted = " Scores are weighted by area." if any(map(_by_area, first)) and first is not shown else ""
-    _html_table(scores, first, labels, units, caption + weighted, digits, says_weights=not weighted)
+    _html_table(scores, first, labels, units, caption + weighted, digits, with_weights=not weighted)
     if len(first) < len(shown):
         name = f"All scores of {of}" if of else "All scores"
         with st.expander(name):
@@ -68,14 +68,14 @@ def _html_table(
     caption: str,
     digits: int,
     *,
-    says_weights: bool = True,
+    with_weights: bool = True,
 ) -> None:
     from deconditioning.figures.colours import hue_name
 
     columns = {name: _column(scores, name, digits) for name in shown}
     best = {name: _best(scores, name, columns[name]) for name in shown}
     head = "".join(
-        f'<th scope="col">{escape(_heading(name, units))}{_WEIGHTED if says_weights and _by_area(name) else ""}</th>'
+        f'<th scope="col">{escape(_heading(name, units))}{_WEIGHTED if with_weights and _by_area(name) else ""}</th>'
         for name in shown
     )
     body = ""

@@ -11,7 +11,7 @@ from deconditioning.errors import InputError
 from deconditioning.figures.colours import model_name
 from deconditioning.figures.studies.swiss_roll import model_dots
 from deconditioning.metrics.significance import Comparison, pairwise_wilcoxon
-from deconditioning.studies.benchmark_table import mediated_beside_plain, table_rows
+from deconditioning.studies.benchmark_table import mediated_compared_with_plain, table_rows
 from deconditioning.studies.downscaling.benchmark import expanded
 from deconditioning.studies.run_content import benchmark_rows
 from deconditioning.wording import number
@@ -101,7 +101,9 @@ def headline(table: BenchmarkTable) -> None:
 
 def mediation(table: BenchmarkTable) -> str:
     """Whether mediation pays, in one sentence from the stored rows; nothing where there are none."""
-    sentence = mediated_beside_plain(_stored_rows(table)[0], table.group, table.groups, "shrinkage_cmp", "bag_gp")
+    sentence = mediated_compared_with_plain(
+        _stored_rows(table)[0], table.group, table.groups, "shrinkage_cmp", "bag_gp"
+    )
     if not sentence:
         return ""
     return (

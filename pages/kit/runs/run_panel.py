@@ -113,7 +113,7 @@ def take_once(run: Run, values: Callable[[Any], Mapping[str, Any] | None]) -> No
 
 
 @contextmanager
-def beside_picture() -> Iterator[None]:
+def next_to_picture() -> Iterator[None]:
     """The place of a run that learns: at the foot of the sidebar, in view however far that is scrolled.
 
     The pictures keep their place on the page while it comes and goes (``lab-learning`` in page_layout.css).
@@ -195,7 +195,7 @@ def watch(
     if run is None:
         return
     if run.active:
-        with beside_picture():
+        with next_to_picture():
             follow(run, trace_charts if draw is None else lambda rows: draw(run, rows))
         return
     take_once(run, lambda values: take(run, values))
@@ -204,7 +204,7 @@ def watch(
 
 def show_learned(run: Run, cancelled: str = "the sliders show the best values so far", more: str = "") -> None:
     """The outcome of a run that learned, as `outcome` has it, with its trace."""
-    with beside_picture():
+    with next_to_picture():
         outcome(run, "Learned", cancelled, more)
         with st.expander("Progress"):
             trace_charts(get_engine().trace(run.id))

@@ -20,7 +20,7 @@ _COPY = st.components.v2.component(
 )
 
 
-def own_address(more: Mapping[str, str]) -> str:
+def page_address(more: Mapping[str, str]) -> str:
     """That of the page as it is shown, with ``more`` in it."""
     query = {key: st.query_params.get_all(key) for key in st.query_params} | {k: [v] for k, v in more.items()}
     return _joined((st.context.url or "").partition("?")[0], query)

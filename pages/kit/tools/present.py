@@ -25,7 +25,7 @@ from pages.kit.record import page_record
 from pages.kit.session import Key
 from pages.kit.state import forget
 from pages.kit.tools.deck import slides
-from pages.kit.tools.link import own_address
+from pages.kit.tools.link import page_address
 
 #: In the address of a page that opens with its slides.
 ASKED = "present"
@@ -91,7 +91,7 @@ def exhibit() -> Exhibit:
         tuple((unformatted(name_of(control)), control.text) for control in differ),
         method=unformatted(now.method[0]),
         source=unformatted(now.method[1]),
-        address=own_address(level.in_address()),
+        address=page_address(level.in_address()),
     )
 
 

@@ -12,7 +12,7 @@ from pages.kit.controls import level
 from pages.kit.layout.unfold import fold, unfold
 from pages.kit.record import Control, page_record, same
 from pages.kit.tools import compared, exercises, favourites, history, present, tab
-from pages.kit.tools.link import own_address, show_link
+from pages.kit.tools.link import page_address, show_link
 
 Controls = Mapping[str, Control]
 _PRESETS = "lab-presets"
@@ -89,7 +89,7 @@ def finish() -> None:
 
 
 def _link() -> None:
-    show_link(own_address(level.in_address()), _NAMED)
+    show_link(page_address(level.in_address()), _NAMED)
 
 
 def _steps() -> None:

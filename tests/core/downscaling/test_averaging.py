@@ -161,7 +161,7 @@ def test_learning_weighs_the_models_one_scale_up_and_the_result_says_so(matched)
     again = downscale(matched, result.settings)
     assert again.mean == pytest.approx(result.mean, nan_ok=True) and again.sd == pytest.approx(result.sd, nan_ok=True)
     assert len(export(matched, result)) > 1000
-    if found.own == "average":
+    if found.method == "average":
         assert found.choice.startswith("The map is an average of") and "%" in found.choice
     else:
         assert found.choice.startswith("Chosen one scale up")

@@ -12,13 +12,13 @@ import xarray as xr
 
 import deconditioning
 from deconditioning.datasets.network import BLOCK
+from deconditioning.downscaling.further_sources.opening import regions_at
+from deconditioning.downscaling.further_sources.posterior import averaged_posteriors
 from deconditioning.downscaling.prediction import matched_data, predict, predict_tiled
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import FurtherSource, Source, build_problem
 from deconditioning.downscaling.starting import columns_of, starting_spec
-from deconditioning.downscaling.stations.opening import regions_at
-from deconditioning.downscaling.stations.station_posterior import averaged_stations
 from deconditioning.errors import InputError, never
 from deconditioning.fields.footprints.further_sources import with_further_cells, with_further_regions
 from deconditioning.fields.footprints.region_data import Regions
@@ -144,11 +144,11 @@ def test_evidence_map_offsets_and_scored_values_are_those_of_dense_algebra(joine
         assert found.evidence == pytest.approx(dense.evidence, rel=1e-8)
         assert torch.allclose(found.mean, mean, atol=1e-8)
         assert torch.allclose(found.sd_latent.square(), covariance.diagonal(), atol=1e-8)
-        assert torch.allclose(found.stations.effects[0], effects, atol=1e-8)
-        assert torch.allclose(found.stations.effects[1], spread.diagonal(), atol=1e-8)
-        assert torch.allclose(found.stations.scored[0], value, atol=1e-8)
-        assert torch.allclose(found.stations.scored[1], variance.diagonal() + noise, atol=1e-8)
-        assert found.stations.representativeness == TAUS
+        assert torch.allclose(found.sources.effects[0], effects, atol=1e-8)
+        assert torch.allclose(found.sources.effects[1], spread.diagonal(), atol=1e-8)
+        assert torch.allclose(found.sources.scored[0], value, atol=1e-8)
+        assert torch.allclose(found.sources.scored[1], variance.diagonal() + noise, atol=1e-8)
+        assert found.sources.representativeness == TAUS
 
 
 def test_leaving_one_value_out_is_conditioning_on_all_others(joined: DownscalingProblem) -> None:
@@ -160,13 +160,13 @@ def test_leaving_one_value_out_is_conditioning_on_all_others(joined: Downscaling
         part, across = dense.s[rest][:, rest], dense.s[target, rest]
         mean = across @ torch.linalg.solve(part, dense.targets[rest])
         variance = dense.s[target, target] - across @ torch.linalg.solve(part, across)
-        assert float(found.stations.left_out[0][target - cells]) == pytest.approx(float(mean), abs=1e-8)
-        assert float(found.stations.left_out[1][target - cells]) == pytest.approx(float(variance), abs=1e-8)
+        assert float(found.sources.left_out[0][target - cells]) == pytest.approx(float(mean), abs=1e-8)
+        assert float(found.sources.left_out[1][target - cells]) == pytest.approx(float(variance), abs=1e-8)
 
 
 def test_shares_of_the_sources_are_those_of_posteriors_with_and_without(joined: DownscalingProblem) -> None:
     spec = spec_for(joined)
-    found = predict(spec, matched_data(joined, spec), joined).stations.sources
+    found = predict(spec, matched_data(joined, spec), joined).sources.explained
     left = []
     for count in range(3):
         some = replace(joined, sources=joined.sources[:count])
@@ -175,7 +175,7 @@ def test_shares_of_the_sources_are_those_of_posteriors_with_and_without(joined: 
     prior = float(Dense(joined, spec).k.diagonal()[found.rows].mean())
     assert found.left == pytest.approx(left[2], abs=1e-8)
     assert found.cells == pytest.approx(prior - left[0], abs=1e-8)
-    assert found.beside == (pytest.approx(left[0] - left[1], abs=1e-8), pytest.approx(left[1] - left[2], abs=1e-8))
+    assert found.further == (pytest.approx(left[0] - left[1], abs=1e-8), pytest.approx(left[1] - left[2], abs=1e-8))
     row = int(found.rows[int(found.gain.argmax())])
     seen = joined.sources[1]
     more = PointErrors(
@@ -209,7 +209,7 @@ def test_one_noise_for_all_sources_is_that_of_each(joined: DownscalingProblem) -
     one, each = (spec_for(joined, representativeness=tau) for tau in (0.05, (0.05, 0.05)))
     data = matched_data(joined, one)
     for found in (predict(one, data, joined), predict(each, data, joined)):
-        assert found.stations.representativeness == (0.05, 0.05)
+        assert found.sources.representativeness == (0.05, 0.05)
         assert found.evidence == predict(one, data, joined).evidence
     with pytest.raises(InputError, match="has 3 values for 2 sources"):
         matched = spec_for(joined, representativeness=(0.1, 0.1, 0.1))
@@ -220,12 +220,12 @@ def test_one_noise_for_all_sources_is_that_of_each(joined: DownscalingProblem) -
 
 
 def test_the_average_of_two_posteriors_averages_every_noise(joined: DownscalingProblem) -> None:
-    parts = [predict(spec, matched_data(joined, spec), joined).stations
+    parts = [predict(spec, matched_data(joined, spec), joined).sources
              for spec in (spec_for(joined), spec_for(joined, representativeness=(0.3, 0.1)))]  # fmt: skip
-    mixed = averaged_stations((0.25, 0.75), parts)
+    mixed = averaged_posteriors((0.25, 0.75), parts)
     assert mixed.representativeness == pytest.approx((0.25 * 0.03 + 0.75 * 0.3, 0.25 * 0.07 + 0.75 * 0.1))
-    assert mixed.sources.beside[0] == pytest.approx(
-        0.25 * parts[0].sources.beside[0] + 0.75 * parts[1].sources.beside[0]
+    assert mixed.explained.further[0] == pytest.approx(
+        0.25 * parts[0].explained.further[0] + 0.75 * parts[1].explained.further[0]
     )
 
 
@@ -236,10 +236,10 @@ def test_an_offset_of_the_second_grid_is_found_and_does_not_move_the_map(off: fl
     found = with_grid(base, second_grid(base, off))
     spec = replace(spec_of(found), representativeness=1e-3)
     before, after = (predict(spec, matched_data(each, spec), each) for each in (plain, found))
-    moved = (after.stations.effects[0] - before.stations.effects[0]) * base.target_sd
-    sd = float(after.stations.effects[1].sqrt()) * base.target_sd
+    moved = (after.sources.effects[0] - before.sources.effects[0]) * base.target_sd
+    sd = float(after.sources.effects[1].sqrt()) * base.target_sd
     assert float(moved) == pytest.approx(off, abs=0.02 * abs(off))
-    assert float(after.stations.effects[0]) * base.target_sd == pytest.approx(off, abs=3 * sd)
+    assert float(after.sources.effects[0]) * base.target_sd == pytest.approx(off, abs=3 * sd)
     assert float((after.mean - before.mean).abs().max()) * base.target_sd < 0.02 * abs(off) + 1e-9
 
 
@@ -248,7 +248,7 @@ def test_values_of_huge_noise_change_nothing(base: DownscalingProblem) -> None:
     spec = replace(spec_of(found), representativeness=1e12)
     alone, both = (predict(spec, matched_data(each, spec), each) for each in (base, found))
     assert torch.allclose(both.mean, alone.mean, atol=1e-8) and torch.allclose(both.sd, alone.sd, atol=1e-8)
-    assert both.stations.sources.beside[0] == pytest.approx(0, abs=1e-8)
+    assert both.sources.explained.further[0] == pytest.approx(0, abs=1e-8)
 
 
 def test_the_same_cells_twice_are_cells_of_half_the_noise(base: DownscalingProblem) -> None:
@@ -330,7 +330,7 @@ def test_regions_beside_cells_are_those_of_dense_algebra(base: DownscalingProble
     mean, covariance = dense.moments(dense.k @ dense.average.T, dense.k)
     assert mine.evidence == pytest.approx(dense.evidence, rel=1e-8) and torch.allclose(mine.mean, mean, atol=1e-8)
     assert torch.allclose(mine.sd_latent.square(), covariance.diagonal(), atol=1e-8)
-    assert mine.stations.sources.gain is None
+    assert mine.sources.explained.gain is None
 
 
 def test_the_order_in_which_sources_are_added_does_not_matter(base: DownscalingProblem) -> None:

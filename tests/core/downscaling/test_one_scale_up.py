@@ -160,9 +160,9 @@ def test_it_finds_what_helps_and_what_does_not():
         one_scale_up(problem(), DownscaleSettings(m, **QUICK), never) for m in ("auto", "regression_kriging")
     )
     assert set(usual.weights) == {"area_to_point_gp", "regression_kriging"} and usual.weights[usual.model] > 0
-    assert right.rmse[right.own] == pytest.approx(usual.rmse["regression_kriging"], rel=1e-6) and not right.weights
-    assert usual.rmse[usual.own] < 0.5 * usual.rmse["bilinear"] and usual.claims["bilinear"] is True
-    assert {usual.own, "constant", "bilinear", "start"} < set(usual.rmse)
+    assert right.rmse[right.method] == pytest.approx(usual.rmse["regression_kriging"], rel=1e-6) and not right.weights
+    assert usual.rmse[usual.method] < 0.5 * usual.rmse["bilinear"] and usual.claims["bilinear"] is True
+    assert {usual.method, "constant", "bilinear", "start"} < set(usual.rmse)
     assert 0.7 < usual.within < 1.3 and sum(usual.pit) == pytest.approx(usual.cells)
     lost = one_scale_up(problem(), DownscaleSettings(model="shrinkage_cmp", **QUICK), never)
     assert lost.t["regression_kriging"] > 3

@@ -122,14 +122,14 @@ def test_evidence_map_effects_and_scored_values_are_those_of_dense_algebra(joine
         assert torch.allclose(found.mean, mean, atol=1e-8)
         assert torch.allclose(found.sd_latent.square(), covariance.diagonal(), atol=1e-8)
         effects, spread = dense.moments(dense.prior @ dense.effects.T, dense.prior)
-        assert torch.allclose(found.stations.effects[0], effects, atol=1e-8)
-        assert torch.allclose(found.stations.effects[1], spread.diagonal(), atol=1e-8)
+        assert torch.allclose(found.sources.effects[0], effects, atol=1e-8)
+        assert torch.allclose(found.sources.effects[1], spread.diagonal(), atol=1e-8)
         rows, h = torch.as_tensor(joined.scored.row), joined.scored.errors.effects
         across = dense.k[rows] @ dense.average.T + h @ dense.prior @ dense.effects.T
         value, variance = dense.moments(across, dense.k[rows][:, rows] + h @ dense.prior @ h.T)
         noise = spec.point_noise + spec.representativeness + joined.scored.errors.variance
-        assert torch.allclose(found.stations.scored[0], value, atol=1e-8)
-        assert torch.allclose(found.stations.scored[1], variance.diagonal() + noise, atol=1e-8)
+        assert torch.allclose(found.sources.scored[0], value, atol=1e-8)
+        assert torch.allclose(found.sources.scored[1], variance.diagonal() + noise, atol=1e-8)
 
 
 def test_cells_of_unequal_errors_go_with_stations_and_a_mean_of_the_prior(joined: DownscalingProblem) -> None:
@@ -143,9 +143,9 @@ def test_cells_of_unequal_errors_go_with_stations_and_a_mean_of_the_prior(joined
     assert torch.allclose(found.sd_latent.square(), covariance.diagonal(), atol=1e-8)
     rows, h = torch.as_tensor(given.scored.row), given.scored.errors.effects
     across = dense.k[rows] @ dense.average.T + h @ dense.prior @ dense.effects.T
-    assert torch.allclose(found.stations.scored[0], 0.7 + across @ dense.inverse @ dense.targets, atol=1e-8)
+    assert torch.allclose(found.sources.scored[0], 0.7 + across @ dense.inverse @ dense.targets, atol=1e-8)
     own = dense.targets - dense.inverse @ dense.targets / dense.inverse.diagonal()
-    assert torch.allclose(found.stations.left_out[0], 0.7 + own[-9:], atol=1e-8)
+    assert torch.allclose(found.sources.left_out[0], 0.7 + own[-9:], atol=1e-8)
 
 
 def test_shares_of_the_sources_and_the_gain_of_one_more_station_are_those_of_posteriors_with_and_without(
@@ -153,14 +153,14 @@ def test_shares_of_the_sources_and_the_gain_of_one_more_station_are_those_of_pos
 ) -> None:
     spec = spec_of(joined)
     assert joined.stations.effects == ("offset", "altitude")
-    found = predict(spec, matched_data(joined, spec), joined).stations.sources
+    found = predict(spec, matched_data(joined, spec), joined).sources.explained
     alone, rows = replace(joined, sources=()), found.rows
     by_cells = predict(spec, matched_data(alone, spec), alone).sd_latent.square()[rows].mean()
     both = predict(spec, matched_data(joined, spec), joined).sd_latent.square()[rows].mean()
     prior = Dense(joined, spec).k.diagonal()[rows].mean()
     assert found.left == pytest.approx(float(both), abs=1e-8)
     assert found.cells == pytest.approx(float(prior - by_cells), abs=1e-8)
-    assert found.beside == (pytest.approx(float(by_cells - both), abs=1e-8),)
+    assert found.further == (pytest.approx(float(by_cells - both), abs=1e-8),)
     for place in (0, len(rows) // 3, int(found.gain.argmax())):
         row = int(rows[place])
         seen, errors = joined.stations, joined.stations.errors
@@ -184,8 +184,8 @@ def test_leaving_one_station_out_is_conditioning_on_all_others(joined: Downscali
         across = dense.s[cells + station, rest]
         mean = across @ torch.linalg.solve(part, dense.targets[rest])
         variance = dense.s[cells + station, cells + station] - across @ torch.linalg.solve(part, across)
-        assert float(found.stations.left_out[0][station]) == pytest.approx(float(mean), abs=1e-8)
-        assert float(found.stations.left_out[1][station]) == pytest.approx(float(variance), abs=1e-8)
+        assert float(found.sources.left_out[0][station]) == pytest.approx(float(mean), abs=1e-8)
+        assert float(found.sources.left_out[1][station]) == pytest.approx(float(variance), abs=1e-8)
     assert found.missed is not None and len(found.missed) == cells  # the cells' own
 
 
@@ -214,11 +214,11 @@ def test_footprints_are_those_of_dense_algebra_and_leave_scored_points_alone(
         assert torch.allclose(found.mean, mean, atol=1e-8)
         assert torch.allclose(found.sd_latent.square(), covariance.diagonal(), atol=1e-8)
         own = dense.targets - dense.inverse @ dense.targets / dense.inverse.diagonal()
-        assert torch.allclose(found.stations.left_out[0], own[cells:], atol=1e-8)
-        assert torch.allclose(found.stations.left_out[1], (1 / dense.inverse.diagonal())[cells:], atol=1e-8)
-        assert torch.allclose(found.stations.scored[0], mean[rows], atol=1e-8)
+        assert torch.allclose(found.sources.left_out[0], own[cells:], atol=1e-8)
+        assert torch.allclose(found.sources.left_out[1], (1 / dense.inverse.diagonal())[cells:], atol=1e-8)
+        assert torch.allclose(found.sources.scored[0], mean[rows], atol=1e-8)
         noise = spec.point_noise + with_soundings.scored.errors.variance
-        assert torch.allclose(found.stations.scored[1], covariance.diagonal()[rows] + noise, atol=1e-8)
+        assert torch.allclose(found.sources.scored[1], covariance.diagonal()[rows] + noise, atol=1e-8)
     trainable = Trainable(spec, data, columns_of(with_soundings), hold=("noise", "point_noise"))
     loss = exact_objective(trainable, data, never)()
     assert -float(loss.detach()) * len(data.targets) == pytest.approx(dense.evidence, rel=1e-8)
@@ -277,7 +277,7 @@ def test_an_offset_of_all_stations_is_learned_and_does_not_move_the_map() -> Non
         found = with_stations(base, replace(seen, value=seen.value + off))
         spec = spec_of(found)
         prediction = predict(spec, matched_data(found, spec), found)
-        maps[off] = found.physical_mean(prediction.mean), float(prediction.stations.effects[0][0]) * found.target_sd
+        maps[off] = found.physical_mean(prediction.mean), float(prediction.sources.effects[0][0]) * found.target_sd
     assert maps[4.0][1] - maps[0.0][1] == pytest.approx(4, abs=0.1)
     assert np.nanmax(np.abs(maps[4.0][0] - maps[0.0][0])) < 0.1
 
@@ -393,7 +393,7 @@ def test_a_gpu_gives_the_same_map_and_effects(joined: DownscalingProblem) -> Non
     here, there = (predict(spec, data, joined, device=torch.device(name)) for name in ("cpu", "cuda"))
     assert torch.allclose(there.mean.cpu(), here.mean, atol=1e-8)
     assert torch.allclose(there.sd.cpu(), here.sd, atol=1e-8)
-    for one, other in zip(here.stations.effects, there.stations.effects, strict=True):
+    for one, other in zip(here.sources.effects, there.sources.effects, strict=True):
         assert torch.allclose(other.cpu(), one, atol=1e-8)
 
 

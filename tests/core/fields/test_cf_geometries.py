@@ -7,7 +7,7 @@ import pytest
 import shapely
 import xarray as xr
 
-from deconditioning.downscaling.stations.opening import REGIONS, keep_beside, kind_of, open_regions
+from deconditioning.downscaling.further_sources.opening import REGIONS, keep_further_file, kind_of, open_regions
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.region_files import read_outlines, read_regions
 from deconditioning.fields.reading.opening import open_fields
@@ -61,7 +61,7 @@ def odd(ring: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def test_an_upload_is_the_same_and_fields_say_what_it_is(tmp_path: Path, runs_folder: Path) -> None:
     path = written(tmp_path, regions())
     assert kind_of(path, path.name) is None
-    stored = open_regions(keep_beside(REGIONS, path.read_bytes(), path.name), "rain")
+    stored = open_regions(keep_further_file(REGIONS, path.read_bytes(), path.name), "rain")
     here = read_regions(path, "rain")
     assert shapely.equals(stored.geometry, here.geometry).all() and stored.units == "mm" and stored.name == here.name
     with pytest.raises(InputError, match="--polygons"):

@@ -7,7 +7,7 @@ import pytest
 import shapely
 
 from deconditioning.errors import InputError
-from deconditioning.fields.footprints.gaussian import GaussianFootprint, footprint_of, half_maximum, pixels_seen
+from deconditioning.fields.footprints.gaussian import GaussianFootprint, footprint_of, footprint_pixels, half_maximum
 from deconditioning.fields.footprints.stations import with_stations
 from deconditioning.fields.grids.grid import make_grid
 from deconditioning.fields.grids.interpolate import locate
@@ -35,7 +35,7 @@ def test_weights_are_those_of_points_spread_over_the_plane(name: str) -> None:
     footprint = GaussianFootprint(4 * side, 2.5 * side, 35.0)
     row, column = (size // 2 for size in grid.shape)
     at = float(grid.latitude[row, column]) + 0.2 * side / KM, float(grid.longitude[row, column])
-    seen = pixels_seen(grid, np.arange(grid.area.size), np.array([at[0]]), np.array([at[1]]), footprint)
+    seen = footprint_pixels(grid, np.arange(grid.area.size), np.array([at[0]]), np.array([at[1]]), footprint)
     line, rng = np.arange(800), np.random.default_rng(0)
     places = (each + rng.random(each.shape) for each in np.meshgrid(line, line))
     east, north = (footprint.reach * (each.ravel() / 400 - 1) for each in places)
@@ -52,7 +52,7 @@ def test_weights_are_those_of_points_spread_over_the_plane(name: str) -> None:
 def test_weights_have_the_gaussians_moments() -> None:
     grid = make_grid("latlon", 40 + 0.05 * np.arange(200), 5 + 0.05 * np.arange(240))
     footprint = GaussianFootprint(90.0, 50.0, 90.0)  # east and west
-    seen = pixels_seen(grid, np.arange(grid.area.size), np.array([45.013]), np.array([11.031]), footprint)
+    seen = footprint_pixels(grid, np.arange(grid.area.size), np.array([45.013]), np.array([11.031]), footprint)
     weight = seen.mass / seen.mass.sum()
     north = (grid.latitude.flat[seen.pixel] - 45.013) * KM
     east = (grid.longitude.flat[seen.pixel] - 11.031) * KM * np.cos(np.deg2rad(45.013))
@@ -64,7 +64,7 @@ def test_weights_have_the_gaussians_moments() -> None:
 def test_only_the_pixels_given_are_seen_also_across_the_date_line() -> None:
     grid = make_grid("latlon", -10 + 0.25 * np.arange(80), 175 + 0.25 * np.arange(40))
     pixels = np.arange(0, grid.area.size, 3)
-    seen = pixels_seen(grid, pixels, np.array([0.1]), np.array([-179.9]), GaussianFootprint(80.0, 80.0))
+    seen = footprint_pixels(grid, pixels, np.array([0.1]), np.array([-179.9]), GaussianFootprint(80.0, 80.0))
     assert set(seen.pixel) <= set(pixels) and len(seen.pixel) > 10
     assert np.ptp(grid.longitude.flat[seen.pixel] % 360) < 3 and seen.mass.sum() == pytest.approx(1 / 3, abs=0.03)
 

@@ -13,8 +13,8 @@ from deconditioning.fields.guess.variables import guess_target, static_covariate
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.several import together
 from deconditioning.fields.spec import DownscalingSpec
-from tests.core.fields.own_files import coarse_months, fine_heights, projected, reanalysis
 from tests.core.fields.samples import fields, region
+from tests.core.fields.visitor_files import coarse_months, fine_heights, projected, reanalysis
 
 
 def test_suggestion_finds_target_and_covariates_and_skips_copies():

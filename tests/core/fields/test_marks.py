@@ -9,7 +9,7 @@ from deconditioning.fields.reading.missing_values import repaired
 from deconditioning.fields.reading.opening import open_fields
 from deconditioning.fields.reading.upload import open_upload
 from deconditioning.fields.reading.validity import DOUBTFUL, only_valid, too_large
-from deconditioning.missing_marks import is_mark
+from deconditioning.fill_values import is_fill_value
 from tests.core.fields.samples import netcdf, region
 
 DATA = region(24, 28)
@@ -135,7 +135,7 @@ def test_honest_data_keep_every_value_without_a_doubt(seed):
     rng = np.random.default_rng(seed)
     scale = 10.0 ** rng.uniform(-12, 12)
     values = scale * rng.choice([rng.standard_normal(500), rng.gamma(0.2, size=500), rng.uniform(-1, 1, 500)])
-    assert not any(is_mark(value) for value in values)
+    assert not any(is_fill_value(value) for value in values)
     assert np.array_equal(only_valid(values.copy(), {}), values)
 
 

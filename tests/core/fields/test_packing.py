@@ -10,7 +10,7 @@ import pytest
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.reading.opening import open_fields
-from deconditioning.missing_marks import find_marks
+from deconditioning.fill_values import find_fill_values
 
 STORED = np.arange(100, 148).reshape(6, 8)
 
@@ -132,13 +132,13 @@ def _smooth(missing: float) -> np.ndarray:
 
 def test_a_mark_that_was_scaled_before_it_was_written() -> None:
     scaled = -9999 * 0.01 + 45.46
-    found = find_marks(_smooth(scaled))
+    found = find_fill_values(_smooth(scaled))
     assert [(mark.value, mark.count, mark.sure) for mark in found] == [(scaled, 480, False)]
 
 
 @pytest.mark.parametrize("bound", [-21.0, 12.5])
 def test_many_equal_values_near_others_are_data(bound: float) -> None:
-    assert not find_marks(_smooth(bound)) and not find_marks(np.maximum(_smooth(20.0), 0.0))
+    assert not find_fill_values(_smooth(bound)) and not find_fill_values(np.maximum(_smooth(20.0), 0.0))
 
 
 def test_an_undeclared_mark_of_packed_values(tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ import pytest
 import shapely
 import torch
 
+from deconditioning.downscaling.further_sources.opening import REGIONS, keep_further_file, kind_of, open_regions
 from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.run import downscale, export
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import starting_spec
-from deconditioning.downscaling.stations.opening import REGIONS, keep_beside, kind_of, open_regions
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.region_data import Regions, pixels_inside
 from deconditioning.fields.footprints.region_files import read_regions
@@ -191,7 +191,7 @@ def test_a_geopackage_is_the_same_regions(tmp_path: Path, runs_folder: Path) -> 
     for name in ("a.gpkg", "c.zip"):
         data = (tmp_path / name).read_bytes()
         assert kind_of(data, name) == REGIONS
-        stored = open_regions(keep_beside(REGIONS, data, name), "rain", "mm")
+        stored = open_regions(keep_further_file(REGIONS, data, name), "rain", "mm")
         assert shapely.equals(stored.geometry, shapes).all() and stored.name == tuple("abcd")
         assert np.allclose(stored.value, values, equal_nan=True) and (stored.units, stored.source) == ("mm", name)
 

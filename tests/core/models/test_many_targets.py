@@ -223,7 +223,7 @@ def test_of_very_many_points_only_what_the_inducing_points_miss_is_thinned(monke
         mean, spread = thinning_error(kernel, data.bags, near, between, pairs=600)
     assert abs(mean - float((between * (exact - near)).sum())) < 4 * spread < 0.4
     assert 0.5 * float((between * (exact - near)).sum()) == pytest.approx(thinned - value[0], abs=1e-9)
-    monkeypatch.setattr(bag_prior, "MOST_OWN_PAIRS", 10)
+    monkeypatch.setattr(bag_prior, "MOST_PAIRS_WITHIN", 10)
     with torch.no_grad():
         rough = BagPrior.of(data.bags, whole=True)(kernel, exact_through)
     assert not torch.allclose(rough.diagonal(), exact.diagonal(), atol=1e-6)

@@ -156,7 +156,7 @@ def test_distribution_regression_settings_are_counted_from_the_tests() -> None:
 def test_a_verdict_follows_from_what_holds(held: tuple[bool, bool], missing: str, verdict: str) -> None:
     asked = tuple(Comparison("n > 0" if holds else "n < 0", "a word") for holds in held)
     query = (("n", Query("camera", take="count")),)
-    made = Claim("chau", "Table 9", "c", "{n}", "start", missing_template=missing, asked=asked, queries=query)
+    made = Claim("chau", "Table 9", "c", "{n}", "start", missing_template=missing, comparisons=asked, queries=query)
     assert made.verdict == verdict and made.ours == str(len(rows("camera")))
     assert replace(made, data="its fields").verdict == Verdict.ELSEWHERE
     assert replace(made, drawing=True, data="its fields").verdict == Verdict.DRAWING

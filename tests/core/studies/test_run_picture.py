@@ -22,9 +22,9 @@ from deconditioning.studies.one_dimension.settings import LineSettings
 from deconditioning.studies.picture_tasks import line_task, roll_task, sparse_task
 from deconditioning.studies.run_description import (
     data_sentence,
-    learned_beside_start,
+    learned_compared_with_start,
     made_sentence,
-    settings_beside_usual,
+    settings_compared_with_usual,
 )
 from deconditioning.studies.run_picture import run_figures, run_sketch, sweep_sketch
 from deconditioning.studies.sparse_representation.study import SparseSettings
@@ -82,11 +82,11 @@ def test_a_sweep_is_drawn_small_and_one_that_is_damaged_is_not() -> None:
 def test_settings_that_are_not_the_usual_ones_come_first() -> None:
     toy, chosen = replace(ToySpec(), noise=0.3), replace(SparseSettings(), points=7)
     run = Run("r", RunSpec("sparse-representation", {"toy": vars(toy), "settings": vars(chosen)}, 5), "done", 1.0)
-    rows = settings_beside_usual(run)
+    rows = settings_compared_with_usual(run)
     assert set(rows[:3]) == {("seed", 5, 0), ("toy.noise", 0.3, 0.1), ("settings.points", 7, 5)}
     assert all(value == usual for _, value, usual in rows[3:])
     odd = Run("r", RunSpec("downscale", {"source": {"fields": "gone"}, "problem": 3}), "failed", 1.0)
-    assert ("problem", 3, None) in settings_beside_usual(odd)
+    assert ("problem", 3, None) in settings_compared_with_usual(odd)
 
 
 def test_learned_values_stand_beside_those_where_learning_started() -> None:
@@ -95,17 +95,17 @@ def test_learned_values_stand_beside_those_where_learning_started() -> None:
     given = {"kernel": start, "noise": None, "learn": True, "steps": 3}
     run = Run("r", RunSpec("downscale", {"settings": given}), "done", 1.0)
     run = replace(run, result={"learned": given | {"kernel": end, "noise": 0.2, "point_noise": 0.0}})
-    assert learned_beside_start(run) == [("kernel.terms", end["terms"], start["terms"]), ("noise", 0.2, None)]
-    assert learned_beside_start(replace(run, result=None)) == []
+    assert learned_compared_with_start(run) == [("kernel.terms", end["terms"], start["terms"]), ("noise", 0.2, None)]
+    assert learned_compared_with_start(replace(run, result=None)) == []
     kept = replace(run, spec=RunSpec("downscale", {"settings": given | {"learn": False}}))
-    assert learned_beside_start(kept) == []
+    assert learned_compared_with_start(kept) == []
 
 
 def test_a_downscaling_is_compared_with_its_worked_example_and_names_its_source() -> None:
     entry = find("ukv-645m")
     settings = {"source": {"fields": entry.key}, "problem": {**entry.default, "block": [7, 7]}, "settings": {}}
     run = Run("r", RunSpec("downscale", settings), "done", 1.0)
-    assert settings_beside_usual(run)[0] == ("problem.block", [7, 7], [9, 9])
+    assert settings_compared_with_usual(run)[0] == ("problem.block", [7, 7], [9, 9])
     told = data_sentence(run)
     assert entry.source in told and entry.licence in told
     assert "uploaded" in data_sentence(replace(run, spec=RunSpec("downscale", {"source": {"fields": "upload:0"}})))

@@ -32,7 +32,7 @@ from deconditioning.studies.filtering.smoothing import compare_smoothers
 from deconditioning.studies.filtering.study import FilterSettings, rotation_problem
 from deconditioning.studies.kernel_bayes.study import (
     FOLDED,
-    FOLDED_OWN,
+    FOLDED_ANEW,
     LEAST_SQUARES,
     PRINTED,
     GaussianSpec,
@@ -213,7 +213,7 @@ TODAY: dict[str, Callable[[], Iterator[Row]]] = {
     "downscaling": lambda: _fields("downscaling", "ukv-75m", ("interpolation", "centroid_gp"), 0),
     "kernel_bayes_printed": lambda: _rules(GaussianSpec(8, seed=3), PRINTED),
     "kernel_bayes_sizes_printed": lambda: _rules(GaussianSpec(6, 100, 100, 100, 2), PRINTED),
-    "kernel_bayes_validated": lambda: _rules(GaussianSpec(32, seed=3), LEAST_SQUARES, FOLDED, FOLDED_OWN),
+    "kernel_bayes_validated": lambda: _rules(GaussianSpec(32, seed=3), LEAST_SQUARES, FOLDED, FOLDED_ANEW),
     "likelihood_free_drawn": lambda: _drawn("exponential-gamma", 100, 41, ("dme", "kelfi", "smc_abc")),
     "likelihood_free_guards": _guards,
     "likelihood_free_methods": _all_methods,

@@ -64,7 +64,7 @@ def joint(row, told):
 def test_the_curve_is_a_conditioned_gaussian(row, told):
     from scipy.stats import multivariate_normal
 
-    found = recovered.recover(row, SIZE, LENGTH, told_altitude=told)
+    found = recovered.recover(row, SIZE, LENGTH, with_altitude=told)
     k, a, z, means = joint(row, told)
     s = a @ k @ a.T + recovered.NOISE * np.eye(len(z))
     gain = np.linalg.solve(s, a @ k).T
@@ -82,9 +82,9 @@ def test_the_curve_is_a_conditioned_gaussian(row, told):
 def test_mountains_help_and_the_evidence_finds_a_length(row):
     ways = {}
     for told in (False, True):
-        curve = recovered.evidence_of(row, SIZE, told_altitude=told)
+        curve = recovered.evidence_of(row, SIZE, with_altitude=told)
         best = recovered.LENGTHS[int(curve.argmax())]
-        ways[told] = recovered.recover(row, SIZE, best, told_altitude=told)
+        ways[told] = recovered.recover(row, SIZE, best, with_altitude=told)
         assert ways[told].evidence == curve.max() > max(curve[0], -np.inf)
     assert ways[True].rmse < 0.5 * ways[False].rmse and ways[True].evidence > ways[False].evidence + 10
     assert not np.isclose(recovered.LENGTHS[0], ways[False].length)

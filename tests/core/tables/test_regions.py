@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 import shapely
 
+from deconditioning.downscaling.further_sources.opening import regions_at
 from deconditioning.downscaling.source import Source
-from deconditioning.downscaling.stations.opening import regions_at
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.region_files import read_outlines
 from deconditioning.tables.regions import joined, joins

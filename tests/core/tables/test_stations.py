@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from deconditioning.downscaling.further_sources.opening import stations_at
 from deconditioning.downscaling.source import Source, build_problem
-from deconditioning.downscaling.stations.opening import stations_at
 from deconditioning.errors import InputError
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.tables.stations import read_stations

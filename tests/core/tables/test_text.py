@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from deconditioning.errors import InputError
-from deconditioning.missing_marks import find_marks
+from deconditioning.fill_values import find_fill_values
 from deconditioning.tables.table import open_table, read_table
 from deconditioning.tables.text import read_text
 
@@ -185,7 +185,7 @@ def test_dates_of_two_readings_stay_words_and_a_clock_beside_dates_joins_them() 
     ],
 )  # fmt: skip
 def test_marks_of_missing_values_lie_apart(values, marks) -> None:
-    assert sorted(mark.value for mark in find_marks(np.array(values)) if mark.sure) == sorted(marks)
+    assert sorted(mark.value for mark in find_fill_values(np.array(values)) if mark.sure) == sorted(marks)
 
 
 @pytest.mark.parametrize(

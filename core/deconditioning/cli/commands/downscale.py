@@ -16,13 +16,13 @@ from deconditioning.cli.problem import (
     add_footprint_options,
     check_files,
     check_selection,
-    files_given,
+    file_arguments,
     open_input,
     problem_of,
     problem_spec,
     source_of,
 )
-from deconditioning.cli.talk import Progress, say, stdout_kept_clean
+from deconditioning.cli.talk import Progress, clean_stdout, say
 from deconditioning.downscaling.settings import DownscaleSettings, KernelSettings, LearningSettings
 from deconditioning.engine.context import Context
 from deconditioning.errors import InputError
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> None:
     if of_a_period(options):
         _run_times(options)
         return
-    with stdout_kept_clean():
+    with clean_stdout():
         fields, default = open_input(options)
         seeds = options.seeds or [options.seed if options.seed is not None else default.get("seed", 0)]
         spec = problem_spec(options, default)
@@ -104,7 +104,7 @@ def run(options: argparse.Namespace) -> None:
             _present(options, fields, problem, result, len(seeds))
         if len(failures) == len(seeds):
             raise failures[0]
-    everything = {**files_given(options), "seeds": seeds, "problem": spec.to_dict(), "model": settings}
+    everything = {**file_arguments(options), "seeds": seeds, "problem": spec.to_dict(), "model": settings}
     write(document(options.command, everything, results, device=device), options.json)
 
 
@@ -170,7 +170,7 @@ def _problem(options: argparse.Namespace, fields: "Fields", spec: "DownscalingSp
 
 def _run_times(options: argparse.Namespace) -> None:
     """Downscale many times together."""
-    with stdout_kept_clean():
+    with clean_stdout():
         fields, default = open_input(options)
         seed = options.seed if options.seed is not None else default.get("seed", 0)
         spec = replace(problem_spec(options, default), seed=seed)

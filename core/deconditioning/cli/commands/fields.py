@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from deconditioning.cli.document import add_json_option, check_writable, document, table, write
-from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.cli.talk import clean_stdout, say
 from deconditioning.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     result, failures = [], 0
     for file in options.files:
         try:
-            with stdout_kept_clean():
+            with clean_stdout():
                 result.append(described(file))
         except InputError as error:
             failures += 1

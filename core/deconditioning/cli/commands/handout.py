@@ -3,7 +3,7 @@
 import argparse
 
 from deconditioning.cli.document import check_writable, write_bytes
-from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.cli.talk import clean_stdout, say
 from deconditioning.errors import InputError
 
 HELP = "write the 45-minute lesson and the exercises as a printable PDF: four A4 pages, the last one for the teacher"
@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> None:
     check_writable(options.file)
     if not options.address.startswith(("http://", "https://")):
         raise InputError(f"`--address` is {options.address!r}: give one that begins with http:// or https://.")
-    with stdout_kept_clean():
+    with clean_stdout():
         from deconditioning.teaching.handout import checked, handout
 
         sheets = handout(options.address.rstrip("/"), None if options.no_answers else checked())

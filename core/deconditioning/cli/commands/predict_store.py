@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.options import add_output_options
 from deconditioning.cli.output import quantile_levels
-from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.cli.talk import clean_stdout, say
 from deconditioning.engine.engine import Engine
 from deconditioning.engine.records import Run, RunSpec
 from deconditioning.errors import Cancelled, InputError
@@ -57,7 +57,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Submit the run, report its progress, print its cost; Ctrl+C keeps finished chunks."""
     check_writable(options.json)
-    with stdout_kept_clean(), Engine(address=options.scheduler, workers=options.workers) as engine:
+    with clean_stdout(), Engine(address=options.scheduler, workers=options.workers) as engine:
         settings = task_settings(options, remote=engine.address is not None)
         title = f"{Path(options.input).name} → {Path(options.output).name}"
         finished = _follow(engine, engine.submit(RunSpec("predict-store", settings, title=title)), options.quiet)

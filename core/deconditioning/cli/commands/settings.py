@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from deconditioning.cli.talk import stdout_kept_clean
+from deconditioning.cli.talk import clean_stdout
 
 HELP = "print the settings of a study, with defaults and ranges, as a JSON schema"
 
@@ -19,7 +19,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the schema of what `sweep --study STUDY --set` takes, or of the settings of a downscaling."""
-    with stdout_kept_clean():
+    with clean_stdout():
         from deconditioning.downscaling.settings import DownscaleSettings
         from deconditioning.settings.settings import schema
         from deconditioning.studies.sweeping import study_of

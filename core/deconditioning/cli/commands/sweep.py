@@ -10,7 +10,7 @@ from typing import Any
 from deconditioning.cli.commands import downscale
 from deconditioning.cli.document import Result, check_writable, document, write, write_bytes
 from deconditioning.cli.options import add_output_options
-from deconditioning.cli.talk import Progress, say, stdout_kept_clean
+from deconditioning.cli.talk import Progress, clean_stdout, say
 from deconditioning.downscaling.settings import DownscaleSettings, LearningSettings
 from deconditioning.engine.context import Context
 from deconditioning.errors import InputError
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> None:
         raise InputError(
             "Exactly one of INPUT and --study is needed: give INPUT to downscale a field, or --study NAME."
         )
-    with stdout_kept_clean():
+    with clean_stdout():
         rows, everything, model, seed, units = _study(options) if options.study else _field(options)
     if options.table:
         write_bytes(options.table, tidy(rows, everything.pop("scores")).encode())

@@ -112,4 +112,4 @@ def _printed(result: "Verification") -> str:
     for each in result.skills:
         ends = "" if each.low is None else f" (95 % interval {each.low:.2f} to {each.high:.2f})"
         lines.append(f"{each.score.upper()} skill against {each.reference}: {each.skill:.2f}{ends}")
-    return "\n".join((*lines, *result.given.notes))
+    return "\n".join((*lines, *result.verified.notes))

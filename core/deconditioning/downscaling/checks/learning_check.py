@@ -107,7 +107,7 @@ def bilinear_error(problem: DownscalingProblem) -> float:
     return float(np.sqrt(np.mean(bilinear_left_out(problem) ** 2)))
 
 
-def beside_bilinear(
+def compared_with_bilinear(
     problem: DownscalingProblem,
     model: NamedModel,
     rmse: float | None,

@@ -34,8 +34,8 @@ class ProblemOneScaleUp:
     targets : how visible cells make larger ones.
     data : few-point bags and the targets of the larger cells (G).
     cells : (n) few-point bags of the problem's own cells; those of targets that are no bags come behind.
-    shares : (n, G) what each has of every larger bag, ``own`` (n, G′) of every larger target; None if these are the
-        same, or the places of some are not known.
+    shares : (n, G) what each has of every larger bag, ``target_shares`` (n, G′) of every larger target; None if
+        these are the same, or the places of some are not known.
     scored : (C,) which of ``cells`` are scored, and ``joined`` (C,) their places among ``targets.item``.
     bags, points : the same cells with every pixel, and which prediction pixel each row is.
     """
@@ -44,7 +44,7 @@ class ProblemOneScaleUp:
     data: IndirectData
     cells: Bags
     shares: Float[Tensor, "n G"]
-    own: Float[Tensor, "n T"] | None
+    target_shares: Float[Tensor, "n T"] | None
     scored: Int[Tensor, " C"]
     joined: Int[np.ndarray, " C"]
     bags: Bags
@@ -59,9 +59,9 @@ class ProblemOneScaleUp:
     def scale(self, problem: DownscalingProblem, conditioning: Conditioning) -> Float[Tensor, " C"]:
         """The local scale κ of a posterior of the larger cells, at the scored cells."""
         where, device = local_scale_inputs(problem), self.shares.device
-        known = problem.target_cell if self.own is None else problem.target_cell[self.targets.item]
+        known = problem.target_cell if self.target_shares is None else problem.target_cell[self.targets.item]
         cells = where.of(known).to(device)
-        shares = self.shares if self.own is None else self.own[problem.data.bags.count :]
+        shares = self.shares if self.target_shares is None else self.target_shares[problem.data.bags.count :]
         merged = Places(shares.T @ cells.position, shares.T @ cells.roughness)
         scored = where.of(problem.target_cell[self.targets.item]).to(device)
         return widening(local_scale(conditioning, ScalePrior(merged, scored)), len(problem.data.targets)).factor

@@ -100,13 +100,13 @@ class OneScaleUp:
         if (
             not whole
             or len(one_scale_up.held) != len(LEVELS)
-            or not {one_scale_up.own, "bilinear"} <= one_scale_up.rmse.keys()
+            or not {one_scale_up.method, "bilinear"} <= one_scale_up.rmse.keys()
         ):
             raise ValueError("parts of the result one scale up are missing")
         return one_scale_up
 
     @property
-    def own(self) -> str:
+    def method(self) -> str:
         """The method that was scored, as ``rmse`` names it: the model, or the average of several."""
         return AVERAGE if len([weight for weight in self.weights.values() if weight]) > 1 else self.model
 
@@ -144,7 +144,7 @@ class OneScaleUp:
     @property
     def sentence(self) -> str:
         """The test and its result in words, with numbers."""
-        rmse, bilinear = self.rmse[self.own], self.rmse["bilinear"]
+        rmse, bilinear = self.rmse[self.method], self.rmse["bilinear"]
         ratio = f", {100 * rmse / bilinear:.0f} % of bilinear interpolation's" if bilinear > 0 else ""
         return (
             f"One scale up, {self.groups} cells, each merged from two to four neighbours, were downscaled to the "
@@ -167,7 +167,7 @@ class OneScaleUp:
 
     def _averaged(self) -> str:
         """The weights in words; one near 1 is a choice."""
-        if self.own == self.model:
+        if self.method == self.model:
             others = " and ".join(OTHERS[name] for name in self.weights if name != self.model)
             return (
                 f"Chosen one scale up: {OTHERS[self.model]}, because the known cells are far more likely under it "
@@ -179,7 +179,7 @@ class OneScaleUp:
         ]
         return (
             f"The map is an average of {', '.join(sentences[:-1])} and {sentences[-1]}, weighted by the likelihood of "
-            f"the known cells one scale up, where the average has RMSE {self._size(self.rmse[self.own])}."
+            f"the known cells one scale up, where the average has RMSE {self._size(self.rmse[self.method])}."
         )
 
     @property
@@ -202,7 +202,7 @@ class OneScaleUp:
             return doubt
         return (
             f"One scale up, {OTHERS[self.better]} predicts the known cells better than this model: RMSE "
-            f"{self._size(self.rmse[self.better])} and {self._size(self.rmse[self.own])}. It is probably better at "
+            f"{self._size(self.rmse[self.better])} and {self._size(self.rmse[self.method])}. It is probably better at "
             "the pixels too.",
             *doubt,
         )

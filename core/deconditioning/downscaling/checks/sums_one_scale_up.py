@@ -24,7 +24,7 @@ class Part:
     """K̄ of the cells (n, n) for one part of the kernel, with what each of them has of every larger bag that it goes
     through; and K̄ of the ``members`` alone, the cells of which larger bags are made."""
 
-    seen: TermBags
+    bags: TermBags
     cells: BagGram
     shares: Float[Tensor, "n G"]
     members: Int[Tensor, " m"]
@@ -45,11 +45,11 @@ class Cells:
     @property
     def of_larger(self) -> BagGram:
         """K̄ of the larger bags."""
-        return block_diagonal([(part.seen, part.of_larger) for part in self.parts])
+        return block_diagonal([(part.bags, part.of_larger) for part in self.parts])
 
     def across(self, kernel: gpytorch.kernels.Kernel) -> tuple[Float[Tensor, "G n"], Float[Tensor, " n"]]:
         """K̄ of larger bags and cells, and the prior variances of cells."""
-        between = [part.cells(kernel if len(self.parts) == 1 else part.seen.built(kernel)) for part in self.parts]
+        between = [part.cells(kernel if len(self.parts) == 1 else part.bags.built(kernel)) for part in self.parts]
         rows = [part.shares.T @ gram for gram, part in zip(between, self.parts, strict=True)]
         return torch.cat(rows), torch.stack([gram.diagonal() for gram in between]).sum(0)
 
@@ -77,5 +77,5 @@ def cells_of(
     parts = bags_of_terms(spec, scene.data, columns_of(problem).place)
     if len(parts) == 1:
         return Cells((part_of(parts[0], spec.kernel, scene.shares),))
-    shares = scene.shares, scene.own
+    shares = scene.shares, scene.target_shares
     return Cells(tuple(part_of(part, part.of(spec.kernel), each) for part, each in zip(parts, shares, strict=True)))

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 import deconditioning
+from deconditioning.downscaling.further_sources.opening import regions_at, stations_at
 from deconditioning.downscaling.source import Source, build_problem, open_source
 from deconditioning.downscaling.starting import starting_spec
-from deconditioning.downscaling.stations.opening import regions_at, stations_at
 from deconditioning.downscaling.stores.stored_model import StoredModel
 from deconditioning.downscaling.stores.wide_grid import check_grid
 from deconditioning.engine.visitors.uploads import UPLOAD
@@ -183,7 +183,7 @@ def make_plan(task: StoreTask) -> Plan:
     problem, units = problem_of(task, None if task.condition == "once" else first)
     for name, unit in zip(names, units, strict=True):
         convert(np.zeros(1), fields.check(name).units, unit, name)
-    _check_beside(task, fields, count)
+    _check_further(task, fields, count)
     notes = [*fields.notes]
     if task.condition == "once" or problem.spec.region:
         check_grid(problem, fields.grid)
@@ -214,7 +214,7 @@ def _steps_of(task: StoreTask, fields: Fields, names: tuple[str, ...]) -> int:
     return int(fields.dataset.sizes[task.along])
 
 
-def _check_beside(task: StoreTask, fields: Fields, count: int) -> None:
+def _check_further(task: StoreTask, fields: Fields, count: int) -> None:
     """The coarse files must have the same steps; ``InputError`` if they do not."""
     for path in (task.coarse, task.mediator):
         if path is None:

@@ -288,7 +288,7 @@ def condition_on_problem(
     result = replace(parts[0][1], others=tuple(parts[1:]))
     if problem.warp is None:
         return replace(result, limits=limits_of(problem))
-    cells = None if wide is None else wide.own_cells(problem).to(device)
+    cells = None if wide is None else wide.cells_of_pixels(problem).to(device)
     there, _ = result.to(device).standardised(problem.inputs.to(device), cells, check)
     several = [(weight, mean, sds["sd"]) for weight, mean, sds in there]
     return replace(result, warp=problem.warp, shifts=shifts_on(problem, several, grid or problem.grid))

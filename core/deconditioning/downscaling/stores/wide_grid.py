@@ -48,7 +48,7 @@ class WideGrid:
         row, column = np.meshgrid(self.rows[rows], self.columns[columns], indexing="ij")
         return Cells(self.shape, torch.as_tensor(row[mask]), torch.as_tensor(column[mask]))
 
-    def own_cells(self, problem: DownscalingProblem) -> Cells:
+    def cells_of_pixels(self, problem: DownscalingProblem) -> Cells:
         """The cells of the problem's pixels."""
         row, column = np.divmod(problem.pixel, problem.grid.area.shape[1])
         return Cells(self.shape, torch.as_tensor(row + self.corner[0]), torch.as_tensor(column + self.corner[1]))

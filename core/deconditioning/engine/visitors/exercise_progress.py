@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from deconditioning.engine import disk
-from deconditioning.engine.visitors.visitor_id import own_folder
+from deconditioning.engine.visitors.visitor_id import visitor_folder
 from deconditioning.errors import InputError
 
 #: Exercises that are kept, letters of one's name and of each text of it, bytes of the file.
@@ -46,7 +46,7 @@ class Progress:
     """
 
     def __init__(self, root: Path, mark: str = "") -> None:
-        self.folder = own_folder(root, "exercises", mark)
+        self.folder = visitor_folder(root, "exercises", mark)
 
     def done(self) -> dict[str, Done]:
         """Exercises done, by their keys; those of a damaged file are none."""

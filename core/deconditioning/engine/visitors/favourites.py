@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from deconditioning.engine import disk
-from deconditioning.engine.visitors.visitor_id import own_folder
+from deconditioning.engine.visitors.visitor_id import visitor_folder
 from deconditioning.errors import InputError
 
 #: Favourites of one visitor; letters of a name and of an address; settings that are listed; bytes of a picture.
@@ -115,7 +115,7 @@ class Favourites:
     """
 
     def __init__(self, root: Path, mark: str = "") -> None:
-        self.folder = own_folder(root, "favourites", mark)
+        self.folder = visitor_folder(root, "favourites", mark)
 
     def all(self) -> tuple[tuple[Favourite, ...], tuple[str, ...]]:
         """``(favourites, damaged)``: the newest first, and the ids of those whose file cannot be read."""

@@ -13,7 +13,7 @@ def is_mark(text: str) -> bool:
     return _MARK.fullmatch(text) is not None
 
 
-def own_folder(root: Path, kind: str, mark: str) -> Path:
+def visitor_folder(root: Path, kind: str, mark: str) -> Path:
     """Where things of a kind lie that are one visitor's: ``root/kind/mark``, ``here`` where the mark is empty.
 
     Raises ``InputError`` for anything else, so that no mark leads out of the folder.

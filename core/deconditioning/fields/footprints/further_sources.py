@@ -14,7 +14,7 @@ from deconditioning.fields.grids.interpolate import locate
 from deconditioning.fields.grids.pixel_shares import LEAST_SHARE, Shares, shares_between
 from deconditioning.fields.grids.place import extent_in_words
 from deconditioning.fields.grids.regridding import box_around, cover, facing
-from deconditioning.fields.problem.cell_weights import as_density, own_errors
+from deconditioning.fields.problem.cell_weights import as_density, errors_of_cells
 from deconditioning.fields.problem.matching import place_matching
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.target_metadata import date_of
@@ -49,7 +49,7 @@ def with_further_cells(
     fields = replace(fields, fixed=_choice(fields, spec.target, problem))
     cells, order = facing(fields, problem.grid.centre_longitude())
     values, about, notes = as_density(fields, spec, fields.values(spec.target), fields.grid)
-    values, errors = values[:, order], own_errors(fields, spec)[:, order]
+    values, errors = values[:, order], errors_of_cells(fields, spec)[:, order]
     cell = locate(cells, problem.grid.latitude, problem.grid.longitude)
     if (cell >= 0).any():
         part = box_around(cell, cells.shape, margin=1)

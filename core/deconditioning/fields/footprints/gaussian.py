@@ -77,7 +77,7 @@ class GaussianFootprint:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class PixelMasses:
     """Pairs of measurements and pixels: ``measurement`` (N,), ``pixel`` (N,), the flat index of the grid, ``mass`` (N,)
     the integral of the response over the pixel as a share of that over the plane."""
 
@@ -105,9 +105,9 @@ def footprint_of(text: str) -> GaussianFootprint | None:
     return GaussianFootprint(*(numbers if len(numbers) > 1 else numbers * 2))
 
 
-def pixels_seen(
+def footprint_pixels(
     grid: Grid, pixels: np.ndarray, latitude: np.ndarray, longitude: np.ndarray, footprint: GaussianFootprint
-) -> Seen:
+) -> PixelMasses:
     """What measurements at these places (S,) have of the ``pixels`` (P,), flat indices of a grid.
 
     The response is integrated over each pixel in the plane of distances and directions from the measurement, by seven
@@ -135,7 +135,7 @@ def pixels_seen(
         for part in np.array_split(np.arange(len(pixel)), max(1, len(pixel) // 50_000))
     ])  # fmt: skip
     there = mass > 0
-    return Seen(measurement[there], pixel[there], mass[there])
+    return PixelMasses(measurement[there], pixel[there], mass[there])
 
 
 def _masses(

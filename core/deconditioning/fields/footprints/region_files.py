@@ -16,7 +16,7 @@ from deconditioning.errors import InputError
 from deconditioning.fields.footprints.outline_checks import checked
 from deconditioning.fields.footprints.region_data import Regions
 from deconditioning.fields.reading.decoding import NETCDF
-from deconditioning.missing_marks import find_marks, marked
+from deconditioning.fill_values import equals_fill_value, find_fill_values
 
 #: The most regions, and the most bytes of a GeoJSON file.
 _MOST_REGIONS, _MOST_BYTES = 20_000, 200_000_000
@@ -105,8 +105,8 @@ def regions_of(outlines: Outlines, value: str, units: str = "", error: str | Non
 def _measured(outlines: Outlines, value: str) -> tuple[np.ndarray, list[str]]:
     """(n,) numbers of an attribute, NaN where there are none, and notes on marks of missing values."""
     result, notes = _numbers(outlines.attributes, value, outlines.source), []
-    for mark in [each for each in find_marks(result) if each.sure]:
-        result = np.where(marked(result, mark.value), np.nan, result)
+    for mark in [each for each in find_fill_values(result) if each.sure]:
+        result = np.where(equals_fill_value(result, mark.value), np.nan, result)
         where = f"{mark.count:,} of {len(result):,} regions of {outlines.source}"
         notes.append(f"'{value}' is {mark.text} in {where}, which counts as missing.")
     return result, notes

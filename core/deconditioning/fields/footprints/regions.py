@@ -12,7 +12,7 @@ from deconditioning.fields.grids.pixel_shares import LEAST_SHARE, Shares
 from deconditioning.fields.grids.place import extent_in_words
 from deconditioning.fields.problem.assemble import Sides, assemble
 from deconditioning.fields.problem.cell_weights import weighted, weights_note
-from deconditioning.fields.problem.chosen_cells import KeptCells
+from deconditioning.fields.problem.chosen_cells import UsedCells
 from deconditioning.fields.problem.coarsened import all_finite
 from deconditioning.fields.problem.coordinates import CoordinateSystem, needs_sphere
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -49,8 +49,8 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
     usable &= shares.valid_area(whole, grid.area)[0] > 0
     values = _of_cells(number, size, regions.value)
     error = np.zeros(size) if regions.error is None else _of_cells(number, size, regions.error)
-    kept_cells, with_data = KeptCells.of(shape, None), np.isfinite(values + error) & usable
-    withheld = kept_cells.withhold(with_data, spec)
+    cells_used, with_data = UsedCells.of(shape, None), np.isfinite(values + error) & usable
+    withheld = cells_used.withhold(with_data, spec)
     targets = np.flatnonzero(with_data & ~withheld.cells)
     cells = _cells(regions, number, shape, np.bincount(shares.cell, shares.areas(grid.area), size))
     system = CoordinateSystem(grid, needs_sphere(grid))
@@ -68,7 +68,7 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
     source = f"target: {regions.source}; covariates: {covariates.source}"
     made = assemble(spec, sides, target, (source, covariates.licence), (*notes, *withheld.notes))
     named = covariates_of(covariates, spec.covariates)
-    return kept_cells.noted(replace(made, regions=regions, covariates=named), withheld)
+    return cells_used.noted(replace(made, regions=regions, covariates=named), withheld)
 
 
 def _exchanged(grid: Grid, regions: Regions) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from deconditioning.errors import InputError
-from deconditioning.fields.footprints.gaussian import pixels_seen
+from deconditioning.fields.footprints.gaussian import footprint_pixels
 from deconditioning.fields.footprints.station_data import (
     Footprints,
     SourceTargets,
@@ -123,7 +123,7 @@ def _over_footprints(problem: DownscalingProblem, stations: Stations) -> tuple[n
     the others, whose weights follow the response on what is there; and notes."""
     footprint, count = stations.footprint, len(stations)
     assert footprint is not None
-    seen = pixels_seen(problem.grid, problem.pixel, stations.latitude, stations.longitude, footprint)
+    seen = footprint_pixels(problem.grid, problem.pixel, stations.latitude, stations.longitude, footprint)
     covered = np.bincount(seen.measurement, seen.mass, count)
     inside = covered >= LEAST_SHARE
     rows = _rows(problem)[seen.pixel]

@@ -8,7 +8,7 @@ import numpy as np
 from deconditioning.errors import InputError
 from deconditioning.fields.grids.grid import cell_edges
 from deconditioning.fields.grids.sphere import is_geographic, perspective_height
-from deconditioning.fields.units import compass, factor, factor_between, read_unit, says_nothing
+from deconditioning.fields.units import compass, factor, factor_between, is_plain_number, read_unit
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -28,7 +28,7 @@ def scale_of(array: "xr.DataArray", axes: "Axes") -> tuple[float, list[str]]:
     units = str(array.attrs.get("units", "")).strip()
     if axes.kind != "projected":
         return _angle(str(array.name), units)
-    if says_nothing(units):
+    if is_plain_number(units):
         return _without_units(array, axes.mapping)
     if (metres := factor(units, "meter")) is not None:
         _check_metres(array, metres, units)
@@ -113,7 +113,7 @@ def _angle(name: str, units: str) -> tuple[float, list[str]]:
     if result := compass(units):
         side = "north" if result[0] == "y" else "east"
         return result[1], [] if result[1] == 1 else [f"`{name}` was in {units} and is converted to degrees {side}."]
-    degrees = 1.0 if says_nothing(units) else factor(units, "degree")
+    degrees = 1.0 if is_plain_number(units) else factor(units, "degree")
     if degrees is None:
         raise InputError(
             f"The coordinate `{name}` has the units {units!r}, {_what(units)}: latitude and longitude are given in "

@@ -54,7 +54,7 @@ class Shares:
         cell = number[self.cell]
         return replace(self._some(cell >= 0), cell=cell[cell >= 0], count=count)
 
-    def seen(self, valid: np.ndarray) -> "Shares":
+    def of_valid(self, valid: np.ndarray) -> "Shares":
         """The shares of the valid pixels (H, W) alone: what a mean over these is of."""
         return self if valid.all() else self._some(valid.flat[self.pixel])
 

@@ -27,7 +27,7 @@ _POLE_TO_POLE, _ONCE_ROUND, _ROUNDED_TURN = 0.75, 0.95, 1e-3
 _COMPARED, _FEW = 33, 0.02
 
 
-def sheet_beside(dataset: "xr.Dataset", axes: Axes) -> Axes | None:
+def positions_on_axes(dataset: "xr.Dataset", axes: Axes) -> Axes | None:
     """Two-dimensional positions on the rows and columns of other axes; None if there are none."""
     if axes.kind == "curvilinear":
         return None

@@ -40,7 +40,7 @@ def weights_note(spec: DownscalingSpec) -> list[str]:
     return [f"Cell means are weighted by area times `{spec.weights}`."] if spec.weights is not None else []
 
 
-def own_errors(coarse: Fields, spec: DownscalingSpec) -> np.ndarray:
+def errors_of_cells(coarse: Fields, spec: DownscalingSpec) -> np.ndarray:
     """(H, W) standard deviations of the errors of a coarse file's values, in the target's units; 0 without.
 
     Raises ``InputError`` for negative ones, or units of another kind.

@@ -15,14 +15,14 @@ from deconditioning.fields.spec import DownscalingSpec
 
 
 @dataclass(frozen=True)
-class KeptCells:
+class UsedCells:
     """The part of a field's coarse cells that a problem keeps: ``shape`` of the whole, ``part`` of it that is kept."""
 
     shape: tuple[int, int]
     part: tuple[slice, slice]
 
     @classmethod
-    def of(cls, shape: tuple[int, int], region: Region | None) -> "KeptCells":
+    def of(cls, shape: tuple[int, int], region: Region | None) -> "UsedCells":
         """What a region keeps of so many rows and columns of cells; ``InputError`` if it reaches beyond them."""
         if region is None:
             return cls(shape, (slice(0, shape[0]), slice(0, shape[1])))

@@ -12,11 +12,11 @@ from deconditioning.fields.grids.pixel_shares import Shares, mostly
 from deconditioning.fields.grids.regridding import how_sampled
 from deconditioning.fields.problem.assemble import Sides, assemble
 from deconditioning.fields.problem.cell_weights import as_density, weighted, weights_note
-from deconditioning.fields.problem.chosen_cells import KeptCells
+from deconditioning.fields.problem.chosen_cells import UsedCells
 from deconditioning.fields.problem.coordinates import CoordinateSystem, needs_sphere
 from deconditioning.fields.problem.matching import apart_in_time
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.fields.problem.target_metadata import beside_values
+from deconditioning.fields.problem.target_metadata import about_target
 from deconditioning.fields.reading.validity import unfound
 from deconditioning.fields.spec import DownscalingSpec
 
@@ -36,19 +36,19 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     """
     fields = fields.with_missing(spec.missing)
     names = (spec.target, *spec.covariates, *spec.mediators)
-    _check_own_grid(fields, spec)
+    _check_same_grid(fields, spec)
     window, notes = whole_blocks(fields.grid, spec.block)
-    selected = KeptCells.of(_cells_in(window, spec), spec.region)
+    selected = UsedCells.of(_cells_in(window, spec), spec.region)
     window = selected.pixels(spec.block)
     grid = fields.grid.window(*window)
     raw, target, densities = _raw(fields, spec, names, window)
     cells, cell = coarse_grid(grid, spec.block)
     count = cells.y.size * cells.x.size
     blocks = weighted(Shares.whole(cell, count), fields, spec, window)
-    coarse, shares = blocks.mean(raw[spec.target], grid.area), blocks.seen(np.isfinite(raw[spec.target]))
+    coarse, shares = blocks.mean(raw[spec.target], grid.area), blocks.of_valid(np.isfinite(raw[spec.target]))
     blocks = blocks if spec.indirect else shares
     whole = all_finite([raw[n] for n in spec.covariates], grid.shape)
-    of_bags, of_targets = (_means(raw, spec.mediators, pixels, grid) for pixels in (blocks.seen(whole), shares))
+    of_bags, of_targets = (_means(raw, spec.mediators, pixels, grid) for pixels in (blocks.of_valid(whole), shares))
     with_data = all_finite([coarse, *of_targets], (count,))
     can_be_bag = mostly(*blocks.valid_area(whole, grid.area)) & all_finite(of_bags, (count,))
     withheld = selected.withhold(with_data, spec)
@@ -73,7 +73,7 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
         + _cell_notes(with_data, withheld.cells, bags, targets, whole, spec)
     )
     made = assemble(spec, sides, target, (fields.source, fields.licence), (*fields.notes, *notes))
-    return selected.noted(replace(made, **beside_values(fields, spec.target, spec.select, spec.covariates)), withheld)
+    return selected.noted(replace(made, **about_target(fields, spec.target, spec.select, spec.covariates)), withheld)
 
 
 def _raw(
@@ -100,7 +100,7 @@ def cells_of_fields(fields: Fields, spec: DownscalingSpec) -> tuple[int, int]:
     return _cells_in(whole_blocks(fields.grid, spec.block)[0], spec)
 
 
-def _check_own_grid(fields: Fields, spec: DownscalingSpec) -> None:
+def _check_same_grid(fields: Fields, spec: DownscalingSpec) -> None:
     """``InputError`` if the target lies on another grid than the first of several files, so that it is not a truth, or
     has errors of its own, which are those of coarse values."""
     if spec.error is not None:

@@ -108,7 +108,7 @@ class DownscalingProblem:
         return next((each for each in self.sources if each.stations), None)
 
     @cached_property
-    def seen(self) -> IndirectData:
+    def joint_data(self) -> IndirectData:
         """All that a posterior sees: ``data``, and behind the cells those of every source."""
         if not self.sources:
             return self.data
@@ -117,8 +117,8 @@ class DownscalingProblem:
         return self.data.with_points(bags, targets, PointErrors.joined([each.errors for each in self.sources]))
 
     @property
-    def seen_pixel(self) -> np.ndarray:
-        """The prediction pixel of each row of the bags of ``seen``."""
+    def joint_pixel(self) -> np.ndarray:
+        """The prediction pixel of each row of the bags of ``joint_data``."""
         return np.concatenate([self.bag_pixel, *(each.pixels for each in self.sources)])
 
     def shares_of_pixels(self) -> tuple[np.ndarray, Shares]:

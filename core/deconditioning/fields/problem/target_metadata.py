@@ -73,7 +73,7 @@ def covariates_of(fields: Fields, names: Sequence[str]) -> dict[str, Variable]:
     return {name: known[name] for name in names if name in known}
 
 
-def beside_values(
+def about_target(
     fields: Fields, name: str, select: Mapping[str, int | str], covariates: Sequence[str] = ()
 ) -> dict[str, Any]:
     """What a problem says of its target beside the values: date and level in words, and its `Origin`; and of

@@ -12,13 +12,13 @@ from deconditioning.fields.grids.interpolate import locate
 from deconditioning.fields.grids.pixel_shares import Shares, mostly, shares_between
 from deconditioning.fields.grids.regridding import box_around, cover, facing, sample
 from deconditioning.fields.problem.assemble import Sides, assemble
-from deconditioning.fields.problem.cell_weights import as_density, own_errors, weighted, weights_note
-from deconditioning.fields.problem.chosen_cells import KeptCells
+from deconditioning.fields.problem.cell_weights import as_density, errors_of_cells, weighted, weights_note
+from deconditioning.fields.problem.chosen_cells import UsedCells
 from deconditioning.fields.problem.coarsened import all_finite
 from deconditioning.fields.problem.coordinates import CoordinateSystem, needs_sphere
 from deconditioning.fields.problem.matching import apart_in_time, matched
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.fields.problem.target_metadata import beside_values, covariates_of
+from deconditioning.fields.problem.target_metadata import about_target, covariates_of
 from deconditioning.fields.reading.validity import unfound
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.fields.units import convert
@@ -37,7 +37,7 @@ class _Place:
     shares: Shares
     part: tuple[np.ndarray, slice, slice]
     notes: list[str]
-    kept: KeptCells
+    kept: UsedCells
     target: Variable
     error: np.ndarray
 
@@ -72,7 +72,7 @@ def make_problem_from_files(
     whole = all_finite(fine, place.grid.shape)
     notes = _notes(covariates, coarse, mediator, spec) + place.notes
     blocks, pixels = _blocks(place, covariates, spec)
-    seen = pixels.seen(whole)  # those of the bags
+    seen = pixels.of_valid(whole)  # those of the bags
     bag_values, query_values, mediator_notes = _mediators(covariates, coarse, mediator, spec, place, blocks, seen)
     notes += mediator_notes + unfound(spec.missing, [*notes, *mediator_notes])
     with_data = np.isfinite(np.column_stack([place.coarse, query_values])).all(axis=1) & np.isfinite(place.error)
@@ -93,7 +93,7 @@ def make_problem_from_files(
     )  # fmt: skip
     problem = assemble(spec, sides, place.target, _sources(covariates, coarse, mediator), tuple(notes))
     named = replace(problem, covariates=covariates_of(covariates, spec.covariates))
-    return place.kept.noted(replace(named, **beside_values(coarse, spec.target, spec.select)), withheld)
+    return place.kept.noted(replace(named, **about_target(coarse, spec.target, spec.select)), withheld)
 
 
 def cells_of_files(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> tuple[int, int]:
@@ -161,7 +161,7 @@ def _place(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> _Place:
             f"`{spec.target}` is a sum over each cell, which is divided by the cell's area and so is no mean weighted "
             f"by `{spec.weights}`: omit the weights, or give weighted means."
         )
-    values, error, notes = values[:, order], own_errors(coarse, spec)[:, order], notes + density_notes
+    values, error, notes = values[:, order], errors_of_cells(coarse, spec)[:, order], notes + density_notes
     cell = locate(cells, grid.latitude, grid.longitude)
     rows, columns = slice(None), slice(None)
     if not (cell >= 0).any():
@@ -183,7 +183,7 @@ def _place(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> _Place:
             f"{shares.split:,} pixels straddle the edges of coarse cells; each enters a cell in proportion to its "
             "area inside."
         )
-    part, kept = (order, rows, columns), KeptCells.of(cells.shape, None)
+    part, kept = (order, rows, columns), UsedCells.of(cells.shape, None)
     values, error = (each[rows, columns].ravel() for each in (values, error))
     return _Place(grid, window, cells, values, cell, shares, part, notes, kept, target, error)
 
@@ -202,7 +202,7 @@ def _cut(place: _Place, covariates: Fields, spec: DownscalingSpec) -> _Place:
     """The place cut to ``spec.region``: its cells, and the box of pixels around those that lie in them."""
     if spec.region is None:
         return place
-    selected = KeptCells.of(place.cells.shape, spec.region)
+    selected = UsedCells.of(place.cells.shape, spec.region)
     number = np.full(selected.shape, -1)
     cells = place.cells.window(*selected.part)
     number[selected.part] = np.arange(cells.area.size).reshape(cells.shape)

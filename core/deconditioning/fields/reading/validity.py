@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deconditioning.fields.reading.packing import numbers_of, packing_in
-from deconditioning.missing_marks import LARGEST, Mark, find_marks, marked
+from deconditioning.fill_values import LARGEST, FillValue, equals_fill_value, find_fill_values
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -27,7 +27,7 @@ DOUBTFUL = "look like missing values"
 _MOST_NOTES = 12
 _Bounds = tuple[float, float]
 #: What looks like marks of missing values, by field.
-Marks = Mapping[str, tuple[Mark, ...]]
+Marks = Mapping[str, tuple[FillValue, ...]]
 
 
 def valid_bounds(attributes: Mapping[Any, Any], encoding: Mapping[Any, Any]) -> tuple[float, float] | None:
@@ -100,7 +100,7 @@ def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple
     With ``lazy``, values are on disk and not looked at.
     """
     notes: list[str] = []
-    marks: dict[str, tuple[Mark, ...]] = {}
+    marks: dict[str, tuple[FillValue, ...]] = {}
     dataset = dataset.copy()
     for name in names:
         variable = dataset.variables[name]
@@ -128,10 +128,10 @@ def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple
 
 def look(
     name: str, values: np.ndarray, bounds: _Bounds | None, packing: tuple[float, float] = (1.0, 0.0)
-) -> tuple[_Bounds | None, list[str], tuple[Mark, ...]]:
+) -> tuple[_Bounds | None, list[str], tuple[FillValue, ...]]:
     """The bounds where any value lies within them, sentences on the values, and what looks like missing ones.
 
-    ``packing`` as in `deconditioning.missing_marks.find_marks`.
+    ``packing`` as in `deconditioning.fill_values.find_fill_values`.
     """
     notes = []
     large = too_large(values)
@@ -151,16 +151,16 @@ def look(
                 words = f"{_count(outside)} outside its valid range {_words(bounds)}"
                 notes.append(f"`{name}`: {words} are taken as missing.")
             good = valid
-    marks = tuple(find_marks(values, good, packing))
+    marks = tuple(find_fill_values(values, good, packing))
     return bounds, notes + [doubt_of(name, mark) for mark in marks], marks
 
 
-def suspicion(name: str, mark: Mark) -> str:
+def suspicion(name: str, mark: FillValue) -> str:
     """What is odd about a mark that counts as data, without the full stop."""
     return f"`{name}`: {_counted(mark.count)} of {mark.text}, far from all others, count as data but {DOUBTFUL}"
 
 
-def doubt_of(name: str, mark: Mark) -> str:
+def doubt_of(name: str, mark: FillValue) -> str:
     """The sentence on a mark that counts as data, with the controls that change it."""
     return (
         f"{suspicion(name, mark)}: if they are, choose '{mark.text}' under 'Count as missing' on the page, or give "
@@ -171,7 +171,7 @@ def doubt_of(name: str, mark: Mark) -> str:
 def marked_missing(name: str, mark: float, count: int) -> str:
     """The sentence on a mark that the user counts as missing."""
     return (
-        f"`{name}`: {_counted(count)} of {Mark(mark, count, True).text} {'is' if count == 1 else 'are'} taken as "
+        f"`{name}`: {_counted(count)} of {FillValue(mark, count, True).text} {'is' if count == 1 else 'are'} taken as "
         "missing, as requested ('Count as missing' on the page, `--missing` of a command)."
     )
 
@@ -221,7 +221,7 @@ def only_valid(values: np.ndarray, attributes: Mapping[Any, Any], missing: Colle
     """Float64 values of a field, changed in place: NaN where they are one of the ``missing`` numbers, too large to be a
     value, or outside ``valid_range``."""
     for mark in missing:
-        values[marked(values, mark)] = np.nan
+        values[equals_fill_value(values, mark)] = np.nan
     values[too_large(values) | ~np.isfinite(values)] = np.nan
     bounds = attributes.get("valid_range")
     if bounds is not None:

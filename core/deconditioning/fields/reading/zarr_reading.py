@@ -22,7 +22,7 @@ from deconditioning.fields.gridded import Fields, check_index
 from deconditioning.fields.reading.addresses import PACKAGES, missing_package, unreached
 from deconditioning.fields.reading.kerchunk import is_reference, read_references
 from deconditioning.fields.reading.validity import only_valid
-from deconditioning.missing_marks import marks_of
+from deconditioning.fill_values import fill_values_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -99,7 +99,7 @@ def region(fields: Fields, name: str, select: Mapping[str, int | str], window: W
             "not installed. Write the store again."
         ) from error
     values[fields.grid.area[window] == 0] = np.nan
-    return only_valid(values, array.attrs, marks_of(fields.missing, name))
+    return only_valid(values, array.attrs, fill_values_of(fields.missing, name))
 
 
 def units_of(fields: Fields, name: str) -> str:

@@ -11,7 +11,7 @@ from deconditioning.errors import InputError, short
 from deconditioning.fields.reading.groups import flatten
 from deconditioning.fields.reading.missing_values import MARKS, Repaired
 from deconditioning.fields.reading.validity import UNMARKED_FILL
-from deconditioning.missing_marks import is_mark
+from deconditioning.fill_values import is_fill_value
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -132,6 +132,6 @@ def _marked(store: ZarrStore, name: str, variable: "xr.Variable") -> "xr.Variabl
     if array.metadata.zarr_format == 2 and fill == 0 and not {"scale_factor", "add_offset"} & declared:
         del variable.attrs["_FillValue"]
         variable.encoding["zero_fill"] = True
-    elif array.metadata.zarr_format == 3 and np.isfinite(fill) and (is_mark(fill) or abs(fill) >= UNMARKED_FILL):
+    elif array.metadata.zarr_format == 3 and np.isfinite(fill) and (is_fill_value(fill) or abs(fill) >= UNMARKED_FILL):
         variable.attrs["_FillValue"] = variable.dtype.type(fill)
     return variable

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deconditioning.errors import InputError
-from deconditioning.fields.writing.export import is_beside
+from deconditioning.fields.writing.export import describes_coordinates
 from deconditioning.fields.writing.quantiles_and_draws import checked_levels
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _plainly_named(dataset: "xr.Dataset") -> "xr.Dataset":
 
 def encoding_of(dataset: "xr.Dataset", single: bool) -> dict[Any, dict[str, Any]]:
     """How variables are written: fields with NaN as fill value, or in ``single`` precision with 1e20; others as is."""
-    fields = [name for name, v in dataset.data_vars.items() if v.ndim >= 2 and not is_beside(str(name))]
+    fields = [name for name, v in dataset.data_vars.items() if v.ndim >= 2 and not describes_coordinates(str(name))]
     kind = {"dtype": "float32", "_FillValue": FILL} if single else {"_FillValue": np.nan}
     return {name: kind if name in fields else {"_FillValue": None} for name in dataset.variables}
 

@@ -60,8 +60,8 @@ def to_dataset(
     posterior_words = posterior_attributes(problem, tuple(there))
     fields = {name: (values, posterior_words[name]) for name, values in there.items()}
     if local_scale is not None:
-        said_of_scale = {"long_name": "local scale of the posterior standard deviation", "units": "1"}
-        fields["local_scale"] = (local_scale, {**said_of_scale, "comment": "a factor in sd, from the cells left out"})
+        scale_text = {"long_name": "local scale of the posterior standard deviation", "units": "1"}
+        fields["local_scale"] = (local_scale, {**scale_text, "comment": "a factor in sd, from the cells left out"})
     if problem.truth is not None:
         fields["error"] = (mean - problem.truth, words.difference("posterior mean minus truth of {}"))
         fields["truth"] = (problem.truth, words.value("{} as given at high resolution"))
@@ -80,8 +80,8 @@ def to_dataset(
     clash = [name for name in carried if name in fine | rough | variables]
     carried = {name: values for name, values in carried.items() if name not in clash}
     grids = fine | rough
-    lines = {name: grids[name] for name in grids if not is_beside(name)}
-    coarse_grids = {name: grids[name] for name in grids if is_beside(name)} | ends
+    lines = {name: grids[name] for name in grids if not describes_coordinates(name)}
+    coarse_grids = {name: grids[name] for name in grids if describes_coordinates(name)} | ends
     result = xr.Dataset(variables | coarse_grids, lines | carried, about)
     for name in coarse_grids:
         result[name].encoding["coordinates"] = None  # neither edges nor the grid mapping are at a date or a height
@@ -110,7 +110,7 @@ def fine_dimensions(problem: DownscalingProblem) -> tuple[tuple[str, str], dict[
     return (y, x), {"grid_mapping": "crs"} if problem.grid.mapping else {}
 
 
-def is_beside(name: str) -> bool:
+def describes_coordinates(name: str) -> bool:
     """Whether a variable of a grid says something about its coordinates and is none."""
     return name.endswith(("_bnds", "_vertices", "crs"))
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from deconditioning.figures import descriptions
 from deconditioning.figures.colours import MODEL_NAMES, model_colour
-from deconditioning.figures.style import INK, Figure, axis, compact, layout, legend_beside
+from deconditioning.figures.style import INK, Figure, axis, compact, layout, legend_on_the_right
 
 _SPREAD = 0.5  # of the room between two coordinates
 
@@ -46,7 +46,7 @@ def coordinates_plot(
         )  # fmt: skip
     picture = layout(title, height=height, dark=dark)
     picture["margin"] = {"l": 54, "r": 8, "t": 36, "b": 44}
-    legend_beside(picture)
+    legend_on_the_right(picture)
     ticks = {"tickvals": at.tolist(), "ticktext": [f"x{_lower(int(i))}" for i in at], "showgrid": False}
     picture["xaxis"] = axis("coordinate of X", dark, automargin=False, **ticks)
     picture["yaxis"] = axis("posterior mean", dark, automargin=False)

@@ -14,7 +14,7 @@ from deconditioning.figures.style import (
     compact,
     hover_numbers,
     layout,
-    legend_beside,
+    legend_on_the_right,
     log_axis,
     upright,
 )
@@ -53,7 +53,7 @@ def bag_regression_plot(
     ]  # fmt: skip
     traces += [_estimate(y, values, name, _REGRESSIONS[name], dark) for name, values in lines.items()]
     picture = _frame("Points in groups, and the mean of x given y", height, dark)
-    legend_beside(picture)
+    legend_on_the_right(picture)
     picture["xaxis"] = axis("y, the label that a group shares", dark, automargin=False)
     picture["yaxis"] = axis("x, the value of a point", dark, automargin=False)
     others = {_ESTIMATES[name]: values for name, values in lines.items() if name != "truth"}
@@ -128,7 +128,7 @@ def slice_plot(x: np.ndarray, lines: Mapping[str, np.ndarray], y: float, *, heig
     """``μ_{X|Y=y}(x)`` along x at one y, by both estimators and the truth."""
     traces = [_estimate(x, values, name, name, dark) for name, values in lines.items()]
     picture = _frame(f"Cut through both maps at y = {signed(y, 2)}", height, dark) | {"hovermode": "x unified"}
-    legend_beside(picture)
+    legend_on_the_right(picture)
     picture["xaxis"] = axis("x", dark, automargin=False)
     picture["yaxis"] = axis("μ(x, y)", dark, automargin=False)
     summary = "; ".join(f"{name} {descriptions.course(x, values)}" for name, values in lines.items())
@@ -199,7 +199,7 @@ def rate_plot(
         for index, (name, values) in enumerate(lines.items())
     ]  # fmt: skip
     picture = _frame(title, height, dark)
-    legend_beside(picture)
+    legend_on_the_right(picture)
     picture["xaxis"] = axis("M, samples of the second stage", dark, automargin=False, **log_axis(targets))
     picture["yaxis"] = axis(label, dark, automargin=False, **log_axis(np.concatenate([known.ravel(), *lines.values()])))
     measured = {"measured": np.median(known, axis=1)} if known.size else {}

@@ -15,7 +15,7 @@ from deconditioning.figures.style import (
     filled,
     hover_numbers,
     layout,
-    legend_beside,
+    legend_on_the_right,
     upright,
 )
 from deconditioning.wording import number
@@ -61,7 +61,7 @@ def plane_plot(
     traces.append(_points(truth[step : step + 1], "hidden: true state", ring))
     picture = layout(f"Step {step + 1} of {len(truth)}", height=height, dark=dark)
     picture["margin"] = {"l": 54, "r": 8, "t": 36, "b": 46}
-    legend_beside(picture)
+    legend_on_the_right(picture)
     for side, label in (("xaxis", labels[0]), ("yaxis", labels[1])):
         picture[side] = axis(label, dark, automargin=False)
     if limits:
@@ -151,7 +151,7 @@ def over_steps(title: str, label: str, step: int, height: int, dark: bool) -> di
     """The layout of lines over the steps, a rule at the present one, their names beside."""
     picture = layout(title, height=height, dark=dark)
     picture["margin"] = {"l": 54, "r": 8, "t": 36, "b": 42}
-    legend_beside(picture)
+    legend_on_the_right(picture)
     picture["hovermode"] = "x unified"
     picture["xaxis"] = axis("step", dark, automargin=False)
     picture["yaxis"] = axis(label, dark, automargin=False)

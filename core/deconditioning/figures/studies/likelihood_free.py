@@ -25,7 +25,7 @@ from deconditioning.figures.style import (
     filled,
     hover_numbers,
     layout,
-    legend_beside,
+    legend_on_the_right,
     literal,
     log_axis,
     rimmed_frame,
@@ -80,7 +80,7 @@ def marginal_plot(
     picture = layout(f"Posterior of {variable}; below, mean and 95 % interval", height=height, dark=dark,
                      barmode="overlay")  # fmt: skip
     if legend:
-        legend_beside(picture)
+        legend_on_the_right(picture)
     picture["margin"] = {"l": 52, "r": 10, "t": 36, "b": 42}
     picture["xaxis"] = axis(variable, dark, automargin=False, range=list(limits), anchor="y2")
     picture |= _above_rows(rows, dark)
@@ -141,7 +141,7 @@ def corner_plot(
     """
     count = len(names)
     picture = layout("Posterior of every two parameters", height=height, dark=dark)
-    legend_beside(picture)
+    legend_on_the_right(picture)
     picture["margin"] = {"l": 58, "r": 10, "t": 36, "b": 46}
     traces: list[dict[str, Any]] = []
     panels = [(row, column) for row in range(1, count) for column in range(row)]

@@ -24,7 +24,7 @@ from deconditioning.figures.style import (
     compact,
     hover_numbers,
     layout,
-    legend_beside,
+    legend_on_the_right,
     literal,
     log_axis,
     upright,
@@ -96,7 +96,7 @@ def function_plot(
     traces += [*drawn.values(), mean_line, *truth]
     picture = frame(title, labels, height, dark, legend=False)
     if legend:
-        legend_beside(picture)
+        legend_on_the_right(picture)
     low, high = limits or _limits(grid, mean, sd, lines)
     picture["yaxis"] |= {"range": [low, high]}
     if marks is not None and len(marks):

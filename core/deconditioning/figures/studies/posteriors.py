@@ -8,7 +8,7 @@ import numpy as np
 from deconditioning.figures import descriptions
 from deconditioning.figures.colours import hue, model_colour, series_colour
 from deconditioning.figures.studies.one_dimension import frame, line
-from deconditioning.figures.style import INK, Figure, compact, filled, legend_beside
+from deconditioning.figures.style import INK, Figure, compact, filled, legend_on_the_right
 from deconditioning.wording import number
 
 
@@ -30,7 +30,7 @@ def posterior_plot(
     traces.append(line(y, prior, "prior: before<br>the observation", hue("grey", dark), "dash", 1.6))
     traces.append(line(y, density, "exact posterior", INK[dark], "solid", 2))
     picture = frame(title or f"Posterior of {variable}", (variable, "density"), height, dark, legend=False)
-    legend_beside(picture)
+    legend_on_the_right(picture)
     width = np.gradient(y)
     means = [float((y * values * width).sum() / (values * width).sum()) for values in (density, prior)]
     drawn = f"; {len(herded)} samples have mean {number(np.mean(herded))}" if len(herded) else ""

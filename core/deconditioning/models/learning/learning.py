@@ -280,8 +280,8 @@ def _covariate_gp(spec: ModelSpec, work: _Work) -> _Stage:
     optimum = work.run(
         loss, vector, work.reporter("stage one", "log evidence of the covariates + log prior", -data.bags.count)
     )
-    lam_found = float(lam.raw.detach().exp())
-    learned = replace(spec, mediator_kernel=spec.mediator_kernel.updated(ell), regularisation=lam_found)
+    lam_learned = float(lam.raw.detach().exp())
+    learned = replace(spec, mediator_kernel=spec.mediator_kernel.updated(ell), regularisation=lam_learned)
     return learned, optimum, tuple(hit for hit in vector.at_bounds() if "λ at its lower" not in hit)
 
 

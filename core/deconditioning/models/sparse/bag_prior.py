@@ -18,7 +18,7 @@ from deconditioning.observations import Bags
 #: Points up to which K̄ is summed over all pairs (2e8 of them); more are first thinned to about that many.
 MOST_POINTS = 20_000
 #: Pairs within bags up to which the diagonal of K̄ is exact all the same.
-MOST_OWN_PAIRS = 300_000_000
+MOST_PAIRS_WITHIN = 300_000_000
 #: Points per block where only sums within bags are needed: small blocks waste few pairs between bags.
 _SMALL_BLOCK = 128
 
@@ -45,7 +45,7 @@ class BagPrior:
     """
 
     bags: SortedBags
-    own: SortedBags | None
+    within: SortedBags | None
     whole: bool
     exact: bool
 
@@ -58,7 +58,7 @@ class BagPrior:
         if len(bags.inputs) <= MOST_POINTS:
             return BagPrior(sort_bags(bags), None, True, True)
         thin = coreset(bags, max(1, MOST_POINTS // bags.count))
-        affordable = float(torch.bincount(bags.bag).double().square().sum()) <= MOST_OWN_PAIRS
+        affordable = float(torch.bincount(bags.bag).double().square().sum()) <= MOST_PAIRS_WITHIN
         return BagPrior(sort_bags(thin), blocks if affordable else None, True, False)
 
     def __call__(
@@ -72,7 +72,7 @@ class BagPrior:
             return between
         thin = through.factor.half_solve(cross_with_gradient(kernel, self.bags, through.inducing, check=check).T)
         between = between + through.half.T @ through.half - thin.T @ thin
-        return between if self.own is None else between.diagonal_scatter(diagonal(kernel, self.own, check=check))
+        return between if self.within is None else between.diagonal_scatter(diagonal(kernel, self.within, check=check))
 
 
 def thinning_error(

@@ -11,7 +11,7 @@ import torch
 from deconditioning.device import choose
 from deconditioning.downscaling.boosting import gradient_boosting
 from deconditioning.downscaling.checks.assumptions import assumptions, refused
-from deconditioning.downscaling.checks.learning_check import beside_bilinear, bilinear_error
+from deconditioning.downscaling.checks.learning_check import bilinear_error, compared_with_bilinear
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.result_dataset import ResultDataset
@@ -34,11 +34,11 @@ from deconditioning.models.catalogue import named
 from deconditioning.models.defaults import CANDIDATES
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.downscaling.given_fields import (
-    GIVEN_FEW,
-    GIVEN_MATCHED,
-    GIVEN_MEDIATED,
+    FIELD_FEW,
+    FIELD_MATCHED,
+    FIELD_MEDIATED,
     FieldNotThereError,
-    given_problem,
+    problem_of_field,
 )
 from deconditioning.studies.downscaling.optimal_interpolation import optimal_interpolation
 
@@ -88,11 +88,11 @@ MEDIATORS: dict[str, dict[str, Any]] = {
     for unexplained in (0.0, 0.5)
     for mediator in (0.0, 0.5, 1.0)
 }  # fmt: skip
-CASES = MEDIATED | MATCHED | MEDIATORS | GIVEN_MATCHED | GIVEN_MEDIATED | GIVEN_FEW
+CASES = MEDIATED | MATCHED | MEDIATORS | FIELD_MATCHED | FIELD_MEDIATED | FIELD_FEW
 #: Cases of real fields, those that come with the project and those that are given, by how cells are matched.
 REAL_MATCHED, REAL_MEDIATED = (
-    (*MATCHED, *GIVEN_MATCHED),
-    ("ukv-645m", "ukv-75m", "era5-t2m", "gdas-ttop", *GIVEN_MEDIATED),
+    (*MATCHED, *FIELD_MATCHED),
+    ("ukv-645m", "ukv-75m", "era5-t2m", "gdas-ttop", *FIELD_MEDIATED),
 )
 #: The models that the default is compared with, by how cells are matched.
 SINGLE = {True: ("area_to_point_gp", "regression_kriging"), False: CANDIDATES}
@@ -106,7 +106,7 @@ REAL_FIELDS: dict[str, Any] = {
 #: Coverage from few cells: hyperparameters integrated out, and the most probable ones taken as known.
 _FEW_CELLS: dict[str, Any] = {
     "models": ("area_to_point_gp", _MOST_PROBABLE),
-    "cases": tuple(GIVEN_FEW),
+    "cases": tuple(FIELD_FEW),
     "seeds": tuple(range(10)),
     "settings": {},
 }
@@ -200,7 +200,7 @@ def problem_of(name: str, seed: int) -> DownscalingProblem:
 
     case = CASES[name]
     if "file" in case:
-        return given_problem(case, seed)
+        return problem_of_field(case, seed)
     if "unexplained" in case:
         made = fields_from_dataset(make_mediated(case["mediator"], case["unexplained"], seed))
         return make_problem(made, DownscalingSpec.from_dict({**case["problem"], "seed": seed}))
@@ -245,7 +245,7 @@ def _learned(problem: DownscalingProblem, item: dict[str, Any]) -> dict[str, Any
     seconds = watch.seconds()
     predictive = physical_map(problem, result.parts)
     coverage = None if guard.one_scale_up is None else guard.one_scale_up.held
-    guard = beside_bilinear(problem, learned.spec.model, result.left_out, bilinear_error(problem), guard)
+    guard = compared_with_bilinear(problem, learned.spec.model, result.left_out, bilinear_error(problem), guard)
     rests_on = assumptions(problem, learned.spec, data, predictive.mean, predictive.sd, coverage)
     sentences = [
         *guard.sentences,

@@ -24,7 +24,7 @@ class FieldNotThereError(InputError):
 
 
 @dataclass(frozen=True)
-class GivenField:
+class KnownField:
     """A field of a file: its target, covariates, cells of ``block``² pixels, and the mediator of its unmatched case.
 
     ``select`` picks one step along further dimensions; ``title`` is for people.
@@ -48,41 +48,41 @@ class GivenField:
         return {"file": self.file, "title": title, "problem": problem}
 
 
-def _hour(step: int, when: str, block: int) -> GivenField:
-    return GivenField(
+def _hour(step: int, when: str, block: int) -> KnownField:
+    return KnownField(
         f"ERA5 over Britain, {when}, {block} × {block} (K)", "era5_uk_2019-03_hourly.nc", "t2m", ("orog", "land"),
         "orog", block, {"time": step},
     )  # fmt: skip
 
 
 _HOURS = {60: "3 March 12 UTC", 372: "16 March 12 UTC", 654: "28 March 06 UTC"}
-FIELDS: dict[str, GivenField] = {
-    "americas-temperature": GivenField("Annual temperature, Americas (°C)",
+FIELDS: dict[str, KnownField] = {
+    "americas-temperature": KnownField("Annual temperature, Americas (°C)",
                                        "americas_annual_temperature_half_degree.nc", "bio1", ("orog",), "orog", 6),
-    "usa-rain": GivenField("Monthly rain, south-eastern USA (mm)", "se_usa_july_1999_eighth_degree.nc", "pr",
+    "usa-rain": KnownField("Monthly rain, south-eastern USA (mm)", "se_usa_july_1999_eighth_degree.nc", "pr",
                            ("tas", "orog"), "orog", 3),
-    "mongon-ndvi": GivenField("NDVI at 30 m (1)", "mongon_ndvi_30m.nc", "ndvi", ("dem", "north"), "dem", 6),
-    "eta-gust": GivenField("Gusts, North America (m/s)", "eta_gust_20041208.nc", "gust", ("msl_grad", "orog", "lsm"),
+    "mongon-ndvi": KnownField("NDVI at 30 m (1)", "mongon_ndvi_30m.nc", "ndvi", ("dem", "north"), "dem", 6),
+    "eta-gust": KnownField("Gusts, North America (m/s)", "eta_gust_20041208.nc", "gust", ("msl_grad", "orog", "lsm"),
                            "msl_grad", 4),
-    "gdas-t2m": GivenField("GDAS, 2 m temperature, globe (K)", "ncep_gdas_flux_20060401_t62.nc", "t2m",
+    "gdas-t2m": KnownField("GDAS, 2 m temperature, globe (K)", "ncep_gdas_flux_20060401_t62.nc", "t2m",
                            ("orog", "lsm"), "orog", 6),
-    "era5-dew-point": GivenField("ERA5, 2 m dew point, North America (K)", "era5_1995-07-14T12.nc", "d2m",
+    "era5-dew-point": KnownField("ERA5, 2 m dew point, North America (K)", "era5_1995-07-14T12.nc", "d2m",
                                  ("sp", "t2m"), "sp", 7),
     **{f"era5-uk-{step}-{block}": _hour(step, when, block) for step, when in _HOURS.items() for block in (3, 4)},
 }  # fmt: skip
 #: The same as cases.
-GIVEN_MATCHED = {f"{name}-matched": each.case(matched=True) for name, each in FIELDS.items()}
-GIVEN_MEDIATED = {f"{name}-mediated": each.case(matched=False) for name, each in FIELDS.items()}
+FIELD_MATCHED = {f"{name}-matched": each.case(matched=True) for name, each in FIELDS.items()}
+FIELD_MEDIATED = {f"{name}-mediated": each.case(matched=False) for name, each in FIELDS.items()}
 #: Fields with few visible cells anywhere on the map: the four that were given for this, and how many cells are seen.
 _FEW_FIELDS, _FEW_CELLS = ("americas-temperature", "usa-rain", "mongon-ndvi", "eta-gust"), (15, 20, 40)
-GIVEN_FEW = {
+FIELD_FEW = {
     f"{name}-{cells}-cells": FIELDS[name].case(matched=True) | {"cells": cells}
     for name in _FEW_FIELDS
     for cells in _FEW_CELLS
 }
 
 
-def given_problem(case: dict[str, Any], seed: int) -> DownscalingProblem:
+def problem_of_field(case: dict[str, Any], seed: int) -> DownscalingProblem:
     """The problem of a given case, with as many visible ``cells`` as it says, drawn by the seed.
 
     `FieldNotThereError` where its file is not there.

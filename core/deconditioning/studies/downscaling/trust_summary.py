@@ -51,7 +51,7 @@ def trust_summary(rows: Sequence[_Row], model: str, candidates: Sequence[str] = 
     lost = [row for row in mine if row["scores"]["rmse"] > (1 + _TOLERATED) * row["best_interpolation"]["rmse"]]
     warned = sum(any("interpolation" in sentence for sentence in row["warnings"]) for row in lost)
     claims = [claim for row in mine for claim in _claims(row, at_pixels)]
-    ratios = [ratio for row in mine if (ratio := _beside_best(row, at_pixels, candidates)) is not None]
+    ratios = [ratio for row in mine if (ratio := _compared_with_best(row, at_pixels, candidates)) is not None]
     others = sorted({other for other, _, _ in claims})
 
     def count(chosen: Sequence[str]) -> dict[str, int]:
@@ -93,7 +93,7 @@ def _claims(row: _Row, at_pixels: Mapping[tuple[str, int, str], Mapping[str, flo
     return result
 
 
-def _beside_best(
+def _compared_with_best(
     row: _Row, at_pixels: Mapping[tuple[str, int, str], Mapping[str, float]], candidates: Sequence[str]
 ) -> float | None:
     """CRPS of a run relative to that of its most accurate candidate."""

@@ -32,8 +32,8 @@ THEOREM = "kbr_theorem"
 PRINTED = "kbr_printed"
 #: Nothing but the samples chooses, as in §5.1: the densities' bandwidth by least-squares cross-validation; the rule's
 #: lengthscales by 10 folds, distances measured in one kernel for all candidates, or in each candidate's own (§4.2).
-LEAST_SQUARES, FOLDED, FOLDED_OWN = "kde_lscv", "kbr_cv", "kbr_cv_own"
-_OTHERS = (THEOREM, PRINTED, LEAST_SQUARES, FOLDED, FOLDED_OWN)
+LEAST_SQUARES, FOLDED, FOLDED_ANEW = "kde_lscv", "kbr_cv", "kbr_cv_own"
+_OTHERS = (THEOREM, PRINTED, LEAST_SQUARES, FOLDED, FOLDED_ANEW)
 #: Draws kept by rejection ABC, the best given the truth, and how many are simulated by default.
 _KEPT, _SIMULATIONS = (10, 30, 100, 300, 1000), ComparisonSettings.simulations.default
 #: Bandwidths that density estimation may choose from (the paper's).
@@ -337,8 +337,8 @@ def _by_kernels(
     scale, words = KernelBayesSettings.scale.default, None
     if name in ("kbr", PRINTED):
         scale = given.get("scale", scale)
-    if name in (FOLDED, FOLDED_OWN):
-        scale, _ = validated(problem, epsilons=(0.01 / problem.spec.pairs,), own=name == FOLDED_OWN)
+    if name in (FOLDED, FOLDED_ANEW):
+        scale, _ = validated(problem, epsilons=(0.01 / problem.spec.pairs,), own=name == FOLDED_ANEW)
         words = f"{number(scale, 6)} × the median distance by 10-fold cross-validation"
     rule = theorem_rule(problem) if name == THEOREM else gaussian_rule(problem, scale, 1e-10)
     if name in ("kbr", PRINTED):

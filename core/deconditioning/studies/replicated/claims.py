@@ -36,7 +36,7 @@ class Comparison:
     """A comparison of our numbers, such as ``cmp < bag`` (names, numbers, one division a side, ``and``), in words."""
 
     comparison: str
-    says: str
+    sentence: str
 
     def holds(self, numbers: Mapping[str, float]) -> bool:
         """Whether our numbers bear it out; ``InputError`` if it is not a comparison of them."""
@@ -66,7 +66,7 @@ class Comparison:
 @dataclass(frozen=True)
 class Claim:
     """A table or figure: whose (``text``) and which (``item``), its ``claim``, ``ours`` with ``{name}`` for numbers,
-    what was ``asked`` of them, what is ``missing``, ``why``; ``page`` and ``query`` lead to where it is shown,
+    what was ``comparisons`` of them, what is ``missing``, ``why``; ``page`` and ``query`` lead to where it is shown,
     ``sources`` are the files of its numbers with the commands that make them. ``data`` names the data that the claim is
     about and that are not available: it is then neither borne out nor refuted by what others say. ``drawing``: nothing
     is claimed that could be measured."""
@@ -81,7 +81,7 @@ class Claim:
     why_template: str = ""
     missing_template: str = ""
     sources: tuple[tuple[str, str], ...] = ()
-    asked: tuple[Comparison, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
     query: tuple[tuple[str, str], ...] = ()
     queries: tuple[tuple[str, Query], ...] = ()
     folder: Path = FOLDER
@@ -113,7 +113,7 @@ class Claim:
     @cached_property
     def answers(self) -> tuple[tuple[str, bool], ...]:
         """What was asked, in words, and whether our numbers bear it out."""
-        return tuple((each.says, each.holds(self.numbers)) for each in self.asked)
+        return tuple((each.sentence, each.holds(self.numbers)) for each in self.comparisons)
 
     @cached_property
     def verdict(self) -> Verdict:

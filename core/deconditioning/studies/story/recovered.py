@@ -39,7 +39,7 @@ class Recovered:
     transect: Transect
     cells: Cells
     length: float
-    given: IndirectPosterior
+    posterior: IndirectPosterior
     scale: float
     evidence: float
 
@@ -49,11 +49,11 @@ class Recovered:
 
     @property
     def _inputs(self) -> torch.Tensor:
-        return _inputs(self.transect, len(self.given.columns.inputs) > 1)
+        return _inputs(self.transect, len(self.posterior.columns.inputs) > 1)
 
     @cached_property
     def _moments(self) -> tuple[np.ndarray, np.ndarray]:
-        (centre, unit), (mean, variance) = self._unit, self.given.mean_and_variance(self._inputs)
+        (centre, unit), (mean, variance) = self._unit, self.posterior.mean_and_variance(self._inputs)
         return centre + unit * mean.numpy(), unit * np.sqrt(self.scale * variance.numpy())
 
     @property
@@ -83,11 +83,11 @@ class Recovered:
 
     def rivals(self, count: int, seed: int) -> np.ndarray:
         """``count`` joint draws of f given z (count, P)."""
-        spec = self.given.spec
+        spec = self.posterior.spec
         terms = tuple(replace(term, scale=term.scale * self.scale) for term in spec.kernel.terms)
         scaled = replace(spec, kernel=KernelSpec(terms), noise=spec.noise * self.scale)
         scaled_posterior = posterior(
-            scaled, _data(self.transect, self.cells, _HEIGHT in self.given.columns.inputs), self.given.columns
+            scaled, _data(self.transect, self.cells, _HEIGHT in self.posterior.columns.inputs), self.posterior.columns
         )
         centre, unit = self._unit
         draws = scaled_posterior.sample(self._inputs, count, torch.Generator().manual_seed(seed))
@@ -107,16 +107,16 @@ def off_cells(values: np.ndarray, cells: Cells) -> float:
 
 @one_thread()
 def recover(
-    transect: Transect, size: int, length: float, *, told_altitude: bool = False, family: str = _ROUGH
+    transect: Transect, size: int, length: float, *, with_altitude: bool = False, family: str = _ROUGH
 ) -> Recovered:
     """The posterior from averages over ``size`` places, with a kernel of that ``family`` and ``length`` in km."""
     cells = through_cells(transect, size)
-    columns = Columns((_PLACE, _HEIGHT) if told_altitude else (_PLACE,))
+    columns = Columns((_PLACE, _HEIGHT) if with_altitude else (_PLACE,))
     terms = [Term((Factor(family, (_PLACE,), (length,)),), 1.0)]
-    if told_altitude:
+    if with_altitude:
         terms.append(Term((Factor("linear", (_HEIGHT,), (1.0,)),), SLOPE))
     spec = ModelSpec(BAG_GP, KernelSpec(tuple(terms)), noise=NOISE)
-    fitted = posterior(spec, _data(transect, cells, told_altitude), columns)
+    fitted = posterior(spec, _data(transect, cells, with_altitude), columns)
     residual, count = fitted.conditioning.residual, len(cells.means)
     square = float(residual @ fitted.conditioning.factor.solve(residual))
     scale = square / count
@@ -124,22 +124,22 @@ def recover(
     return Recovered(transect, cells, length, fitted, scale, evidence)
 
 
-def evidence_of(transect: Transect, size: int, *, told_altitude: bool = False) -> np.ndarray:
+def evidence_of(transect: Transect, size: int, *, with_altitude: bool = False) -> np.ndarray:
     """Log evidence at each of `LENGTHS`."""
-    return np.array([recover(transect, size, length, told_altitude=told_altitude).evidence for length in LENGTHS])
+    return np.array([recover(transect, size, length, with_altitude=with_altitude).evidence for length in LENGTHS])
 
 
-def _inputs(transect: Transect, told_altitude: bool) -> torch.Tensor:
+def _inputs(transect: Transect, with_altitude: bool) -> torch.Tensor:
     columns = [transect.km]
-    if told_altitude:
+    if with_altitude:
         columns.append((transect.altitude - transect.altitude.mean()) / transect.altitude.std())
     return torch.from_numpy(np.stack(columns, axis=1))
 
 
-def _data(transect: Transect, cells: Cells, told_altitude: bool) -> IndirectData:
+def _data(transect: Transect, cells: Cells, with_altitude: bool) -> IndirectData:
     """Cells as bags, their standardised means as targets; no mediators."""
     count = len(cells.means)
     none = torch.zeros(count, 0, dtype=torch.float64)
-    bags = Bags(_inputs(transect, told_altitude), torch.from_numpy(cells.cell), count)
+    bags = Bags(_inputs(transect, with_altitude), torch.from_numpy(cells.cell), count)
     targets = (cells.means - cells.means.mean()) / cells.means.std()
     return IndirectData(bags, none, none, torch.from_numpy(targets))

@@ -6,7 +6,7 @@ from typing import Any
 from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.flags import add_flags
 from deconditioning.cli.options import add_output_options, seeds_of
-from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.cli.talk import clean_stdout, say
 from deconditioning.studies.distribution_regression.settings import ClusterSettings
 
 HELP = (
@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Posterior risk of every way, distance and seed."""
     check_writable(options.json)
-    with stdout_kept_clean():
+    with clean_stdout():
         from deconditioning.distribution_regression.simulate import SimulationSpec
         from deconditioning.studies.distribution_regression.clustered import ClusterSpec, cluster_sweep
         from deconditioning.studies.distribution_regression.study import MethodSettings

@@ -8,9 +8,9 @@ from typing import Any
 from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.flags import add_flags
 from deconditioning.cli.options import add_missing_option, add_output_options, seeds_of
-from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.cli.talk import clean_stdout, say
 from deconditioning.errors import InputError
-from deconditioning.missing_marks import checked_missing
+from deconditioning.fill_values import checked_missing
 from deconditioning.studies.distribution_regression.settings import (
     LARGEST,
     FurtherSettings,
@@ -73,7 +73,7 @@ def _model(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Posterior risk on the simulation; cross-validated R² on a table or the stand-in."""
     check_writable(options.json)
-    with stdout_kept_clean():
+    with clean_stdout():
         import torch
 
         torch.set_num_threads(1)  # matrices this small are slower on several

@@ -6,7 +6,7 @@ from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.filter_options import add_filter_options, filter_settings
 from deconditioning.cli.flags import add_flags
 from deconditioning.cli.options import add_device_option, add_output_options, add_runs_options, requested_seeds
-from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.cli.talk import clean_stdout, say
 from deconditioning.studies.filtering.settings import PAPER_NOISES, CameraKernelSettings, CameraSettings
 
 #: Of `deconditioning.kernels.lanczos`, which is not loaded for the help alone.
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> None:
     """Every method on every run of every noise; the summary is over all of them."""
     check_writable(options.json)
     seeds = requested_seeds(options)
-    with stdout_kept_clean():
+    with clean_stdout():
         import torch
 
         from deconditioning.device import choose

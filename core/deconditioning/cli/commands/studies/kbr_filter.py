@@ -8,7 +8,7 @@ from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.filter_options import add_circle_options, filter_settings
 from deconditioning.cli.flags import add_flags
 from deconditioning.cli.options import add_missing_option, chosen, requested_seeds
-from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.cli.talk import clean_stdout, say
 from deconditioning.errors import InputError
 from deconditioning.studies.filtering.settings import RotationSettings
 
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
     """Every method on every run."""
     check_writable(options.json)
     requested_seeds(options)
-    with stdout_kept_clean():
+    with clean_stdout():
         from deconditioning.device import choose
         from deconditioning.studies.filtering.study import compare
 
@@ -58,9 +58,9 @@ def run(options: argparse.Namespace) -> None:
         "system", "generator", "series", "states", "observations", "missing", "train", "test", "runs", "seeds",
         "tolerance",
     )  # fmt: skip
-    settings_said = chosen(options, described)
+    settings_text = chosen(options, described)
     by = ("train",) if options.series else ("system", "train")
-    write(document(options.command, settings_said, results, device=device, by=by), options.json)
+    write(document(options.command, settings_text, results, device=device, by=by), options.json)
 
 
 def _problems(options: argparse.Namespace) -> "Iterator[tuple[FilterProblem, int, dict[str, Any]]]":

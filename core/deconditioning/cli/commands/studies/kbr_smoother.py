@@ -6,7 +6,7 @@ from itertools import product
 from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.filter_options import add_circle_options, filter_settings
 from deconditioning.cli.options import chosen, requested_seeds
-from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.cli.talk import clean_stdout, say
 
 HELP = "compare the kernel Bayes filter with its one-step prediction and with its smoother at several δ"
 
@@ -20,7 +20,7 @@ def run(options: argparse.Namespace) -> None:
     """Every system, length and run."""
     check_writable(options.json)
     seeds = requested_seeds(options)
-    with stdout_kept_clean():
+    with clean_stdout():
         from deconditioning.filtering.systems import RotationSystem
         from deconditioning.studies.filtering.smoothing import compare_smoothers
         from deconditioning.studies.filtering.study import rotation_problem

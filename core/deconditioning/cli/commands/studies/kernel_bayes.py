@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.flags import add_flags
 from deconditioning.cli.options import add_output_options, add_runs_options, chosen, requested_seeds
-from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.cli.talk import clean_stdout, say
 from deconditioning.studies.kernel_bayes.settings import ComparisonSettings, KernelBayesSettings
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
     """Every method on every run of every dimension; the summary is over all of them."""
     check_writable(options.json)
     seeds = requested_seeds(options)
-    with stdout_kept_clean():
+    with clean_stdout():
         from deconditioning.studies.kernel_bayes.study import METHODS, GaussianSpec, compare_rules
 
         methods, results = tuple(options.methods or METHODS), []

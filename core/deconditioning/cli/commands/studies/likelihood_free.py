@@ -7,7 +7,7 @@ from typing import Any
 from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.flags import add_flags
 from deconditioning.cli.options import add_missing_option, add_output_options, seeds_of
-from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.cli.talk import clean_stdout, say
 from deconditioning.errors import InputError
 from deconditioning.studies.likelihood_free.settings import SimulatorSettings, SourceSettings
 
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> None:
     """
     check_writable(options.json)
     seeds = seeds_of(options.seeds)
-    with stdout_kept_clean():
+    with clean_stdout():
         results, more = (_of_table if options.problem == "table" else _of_simulator)(options, seeds)
     names = ("problem", "simulations", "seeds", "observed", "dimension", "design", "drawn")
     settings = {name: getattr(options, name) for name in names} | {"seeds": seeds, "command": _command(options)}

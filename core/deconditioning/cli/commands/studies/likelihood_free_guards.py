@@ -6,7 +6,7 @@ from itertools import product
 from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.flags import add_flags
 from deconditioning.cli.options import add_output_options
-from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.cli.talk import clean_stdout, say
 from deconditioning.studies.likelihood_free.settings import SimulatorSettings
 
 HELP = (
@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Every way at every observation and seed."""
     check_writable(options.json)
-    with stdout_kept_clean():
+    with clean_stdout():
         from deconditioning.studies.likelihood_free.guards import WAYS, guard_rows
         from deconditioning.studies.likelihood_free.study import make_problem
 

@@ -4,7 +4,7 @@ import argparse
 
 from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.options import add_output_options
-from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.cli.talk import clean_stdout, say
 
 HELP = "measure the cost of a mediator shift between bags and targets, with and without importance weights"
 
@@ -18,7 +18,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Every way of choosing ℓ, shift and seed, with equal and with importance weights."""
     check_writable(options.json)
-    with stdout_kept_clean():
+    with clean_stdout():
         from deconditioning.studies.one_dimension.shifted import SHIFTS, WAYS, shifts
 
         results = []

@@ -5,7 +5,7 @@ import argparse
 from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.flags import add_flags
 from deconditioning.cli.options import add_output_options, chosen
-from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.cli.talk import clean_stdout, say
 from deconditioning.datasets.line_settings import LineProblem
 from deconditioning.errors import InputError
 from deconditioning.studies.one_dimension.settings import LineSettings
@@ -32,7 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Fit every method at every seed; failed fits are reported, and the command fails if all do."""
     check_writable(options.json)
-    with stdout_kept_clean():
+    with clean_stdout():
         import torch
 
         from deconditioning.datasets.one_dimension import LineSpec, make_line

@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from deconditioning.cli.document import Result, add_json_option, check_writable, document, write
-from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.cli.talk import clean_stdout, say
 
 HELP = "measure how the standard and the shrinkage estimate depend on the number and size of bags"
 
@@ -22,7 +22,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """A row for every estimate, number and size of bags, and seed."""
     check_writable(options.json)
-    with stdout_kept_clean():
+    with clean_stdout():
         from deconditioning.studies.conditional_means.bag_rates import bag_size_sweep
 
         def report(row: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ import argparse
 from deconditioning.cli.document import Result, add_json_option, check_writable, document, write
 from deconditioning.cli.flags import add_flags
 from deconditioning.cli.options import add_device_option
-from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.cli.talk import clean_stdout, say
 from deconditioning.errors import InputError
 from deconditioning.studies.sparse_representation.settings import LearningSettings, ToySettings
 
@@ -30,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Every version at every seed; failures are reported."""
     check_writable(options.json)
-    with stdout_kept_clean():
+    with clean_stdout():
         from deconditioning.datasets.sparse_toy import ToySpec, make_toy
         from deconditioning.device import choose
         from deconditioning.studies.sparse_representation.study import VERSIONS, SparseSettings, summary_of

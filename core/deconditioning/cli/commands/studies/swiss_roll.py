@@ -6,7 +6,7 @@ from typing import Any
 from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.flags import add_flags
 from deconditioning.cli.options import add_device_option, add_learning_options, add_output_options, chosen
-from deconditioning.cli.talk import Progress, stdout_kept_clean
+from deconditioning.cli.talk import Progress, clean_stdout
 from deconditioning.engine.context import Context
 from deconditioning.errors import InputError
 from deconditioning.studies.swiss_roll.settings import (
@@ -43,7 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Fit every model at every seed; fails only when no fit succeeds."""
     check_writable(options.json)
-    with stdout_kept_clean():
+    with clean_stdout():
         from deconditioning.device import choose
         from deconditioning.studies.swiss_roll.benchmark import BenchmarkSpec, benchmark_task
 

@@ -4,7 +4,7 @@ import argparse
 
 from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.options import add_output_options
-from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.cli.talk import clean_stdout, say
 
 HELP = (
     "measure how errors on the swiss roll depend on λ (fixed at 0.01 as in the paper, at 1e-6, or learned) and on "
@@ -22,7 +22,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Every way, model and seed, direct matching."""
     check_writable(options.json)
-    with stdout_kept_clean():
+    with clean_stdout():
         from deconditioning.studies.swiss_roll.ablation import MODELS, WAYS, ablation
 
         models, results = tuple(options.models or MODELS), []

@@ -45,7 +45,7 @@ def _head(data: bytes | Path) -> bytes:
         return file.read(64)
 
 
-def keep_beside(kind: str, data: bytes | Path, name: str, mark: str = "") -> str:
+def keep_further_file(kind: str, data: bytes | Path, name: str, mark: str = "") -> str:
     """Read an uploaded file of `STATIONS` or `REGIONS` in a separate process and keep it: its key.
 
     A table of text without latitudes and longitudes is kept as one of `REGION_TABLES`. ``data`` and ``mark`` are as

@@ -15,7 +15,7 @@ from deconditioning.fields.reading.zarr_reading import open_store
 from deconditioning.fields.reading.zarr_reading import region as window
 from deconditioning.fields.several import together
 from deconditioning.fields.spec import DownscalingSpec
-from deconditioning.missing_marks import checked_missing, find_marks, marked, marks_of
+from deconditioning.fill_values import checked_missing, equals_fill_value, fill_values_of, find_fill_values
 from deconditioning.tables.table import read_table
 from tests.core.fields.samples import netcdf, region
 
@@ -44,7 +44,7 @@ def test_fields_and_tables_find_the_same(mark, count, tmp_path):
 
 def test_two_marks_at_one_end_and_one_at_the_other():
     values = np.r_[np.linspace(0, 20, 50), -999.0, -99.0, -99.0, 9999.0]
-    assert {(mark.value, mark.count, mark.sure) for mark in find_marks(values)} == {
+    assert {(mark.value, mark.count, mark.sure) for mark in find_fill_values(values)} == {
         (-999.0, 1, True), (-99.0, 2, True), (9999.0, 1, True),
     }  # fmt: skip
 
@@ -53,7 +53,7 @@ def test_two_marks_at_one_end_and_one_at_the_other():
 @pytest.mark.parametrize("mark", [-999.9, -99999.99, -8.88e8, 1e20, 9.999e20, -0.1])
 def test_a_number_is_meant_as_double_and_as_single(kind, mark):
     values = np.array([mark, mark * (1 + 1e-5), 280.0], kind)
-    assert marked(values.astype("f8"), mark).tolist() == [True, False, False]
+    assert equals_fill_value(values.astype("f8"), mark).tolist() == [True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_what_is_no_number_is_refused(given):
 
 
 def test_a_number_is_of_every_field_or_of_one():
-    assert marks_of(("-999.9", "t=0", "q=7"), "t") == (-999.9, 0.0)
+    assert fill_values_of(("-999.9", "t=0", "q=7"), "t") == (-999.9, 0.0)
 
 
 @pytest.mark.parametrize("words", [["-999.9"], ["-8.88e8"], ["-1E+20", "t=-9"], [".5", "-.5"], []])

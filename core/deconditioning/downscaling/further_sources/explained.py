@@ -21,10 +21,10 @@ AtPixels = Callable[[Int[Tensor, " n"]], tuple[Moments, Float[Tensor, "B n"]]]
 
 
 @dataclass(frozen=True)
-class Sources:
+class ExplainedVariances:
     """Variances of f, standardised and averaged over some pixels, the ``rows`` (n,) of the prediction pixels.
 
-    ``left`` is the posterior's, ``cells`` what cells alone take from the prior's, ``beside`` what each further source
+    ``left`` is the posterior's, ``cells`` what cells alone take from the prior's, ``further`` what each further source
     takes from the rest, in their order; ``gain`` (n,) is what ``left`` would fall by with a further station of the same
     network at each of the pixels, at the pixel's altitude, None without stations.
     """
@@ -32,11 +32,13 @@ class Sources:
     rows: Int[Tensor, " n"]
     left: float
     cells: float
-    beside: tuple[float, ...]
+    further: tuple[float, ...]
     gain: Float[Tensor, " n"] | None
 
 
-def sources_of(spec: ModelSpec, conditioning: Conditioning, problem: DownscalingProblem, at: AtPixels) -> Sources:
+def explained_variances(
+    spec: ModelSpec, conditioning: Conditioning, problem: DownscalingProblem, at: AtPixels
+) -> ExplainedVariances:
     """Of a posterior with W = I whose targets are cells and, behind them, those of further sources, with stations last.
 
     With ``S = F Fᵀ`` the squares of ``F⁻¹c(x)`` add up to the reduction of the variance; those of the first rows are
@@ -54,18 +56,18 @@ def sources_of(spec: ModelSpec, conditioning: Conditioning, problem: Downscaling
         (_, variance), sums = at(rows)
         projected = conditioning.root.T @ sums
         sizes = (conditioning.cells, *points.sizes)
-        cells, *beside = (float(part.sum(0).mean()) for part in projected.square().split(sizes))
+        cells, *further = (float(part.sum(0).mean()) for part in projected.square().split(sizes))
         gain = None
         if problem.stations is not None:
             gain = _gain(spec, conditioning, problem, rows, variance, projected, sums).cpu()
-        return Sources(rows.cpu(), float(variance.mean()), cells, tuple(beside), gain)
+        return ExplainedVariances(rows.cpu(), float(variance.mean()), cells, tuple(further), gain)
 
 
 def _gain(
     spec: ModelSpec, conditioning: Conditioning, problem: DownscalingProblem, rows: Int[Tensor, " n"],
     variance: Float[Tensor, " n"], projected: Float[Tensor, "M n"], sums: Float[Tensor, "B n"],
 ) -> Float[Tensor, " n"]:  # fmt: skip
-    """What the mean variance would fall by with one more station, see `sources_of`."""
+    """What the mean variance would fall by with one more station, see `explained_variances`."""
     points, stations = conditioning.points, problem.stations
     assert points is not None and stations is not None
     first = len(points.prior) - len(stations.effects)
@@ -79,16 +81,16 @@ def _gain(
     return (between + crossed[:, None]).square().mean(0) / measured.clamp_min(1e-12)
 
 
-def averaged_sources(weights: Sequence[float], parts: Sequence[Sources]) -> Sources:
+def averaged_variances(weights: Sequence[float], parts: Sequence[ExplainedVariances]) -> ExplainedVariances:
     """The mean over several posteriors at the same pixels."""
 
     def mean(name: str) -> float:
         """The weighted mean of one field of the parts."""
         return float(sum(weight * getattr(part, name) for weight, part in zip(weights, parts, strict=True)))
 
-    beside = zip(*(part.beside for part in parts), strict=True)
+    further = zip(*(part.further for part in parts), strict=True)
     gains = [weight * part.gain for weight, part in zip(weights, parts, strict=True) if part.gain is not None]
-    return Sources(
+    return ExplainedVariances(
         parts[0].rows, mean("left"), mean("cells"),
-        tuple(float(np.dot(weights, each)) for each in beside), torch.stack(gains).sum(0) if gains else None,
+        tuple(float(np.dot(weights, each)) for each in further), torch.stack(gains).sum(0) if gains else None,
     )  # fmt: skip

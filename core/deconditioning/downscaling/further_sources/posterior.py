@@ -8,7 +8,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from deconditioning.downscaling.stations.sources import AtPixels, Sources, averaged_sources, sources_of
+from deconditioning.downscaling.further_sources.explained import (
+    AtPixels,
+    ExplainedVariances,
+    averaged_variances,
+    explained_variances,
+)
 from deconditioning.fields.footprints.station_data import SourceTargets
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.conditioning import Conditioning
@@ -19,28 +24,28 @@ from deconditioning.observations import Bags
 
 
 @dataclass(frozen=True)
-class StationPosterior:
+class SourcePosterior:
     """Standardised means and variances.
 
     ``effects`` of the coefficients b (q,), source by source; ``left_out`` of each measurement's value from all other
     targets (S,), None if they are too many; ``scored`` of the values at stations that the posterior did not see (T,),
-    None if there are none. ``representativeness`` τ² of each source. ``sources``: what each adds to the map.
+    None if there are none. ``representativeness`` τ² of each source. ``explained``: what each adds to the map.
     """
 
     effects: tuple[Float[Tensor, " q"], Float[Tensor, " q"]]
     left_out: tuple[Float[Tensor, " S"], Float[Tensor, " S"]] | None
     scored: tuple[Float[Tensor, " T"], Float[Tensor, " T"]] | None
     representativeness: tuple[float, ...]
-    sources: Sources
+    explained: ExplainedVariances
 
 
-def station_posterior(
+def source_posterior(
     spec: ModelSpec,
     conditioning: Conditioning,
     problem: DownscalingProblem,
     at: AtPixels,
     scale: Float[Tensor, " P"] | None,
-) -> StationPosterior | None:
+) -> SourcePosterior | None:
     """The posterior of further sources, from that of f; ``at`` gives its moments and the bag sums c at some pixels.
 
     With the error ``H b + e`` of the targets ``z̃``: ``E b = V Hᵀ S⁻¹ r``, ``cov b = V − V Hᵀ S⁻¹ H V`` and
@@ -69,10 +74,10 @@ def station_posterior(
             kappa = 1.0 if scale is None else scale[rows].square()
             places = mean + columns @ coefficients, (kappa * (variance + more)).clamp_min(0) + noise
         left = _left_out(spec, conditioning, problem, scale)
-        effects, sources = (coefficients, spread.diagonal()), sources_of(spec, conditioning, problem, at)
+        effects, explained = (coefficients, spread.diagonal()), explained_variances(spec, conditioning, problem, at)
         noises = spec.noises_of_sources
         noises = noises * len(problem.sources) if len(noises) == 1 else noises
-        return StationPosterior(effects, left, places, noises, sources)
+        return SourcePosterior(effects, left, places, noises, explained)
 
 
 def _columns(scored: SourceTargets, sources: Sequence[SourceTargets]) -> Float[Tensor, "T q"]:
@@ -106,7 +111,7 @@ def _left_out(
     return mean, kappa * (variance - noise).clamp_min(0) + noise
 
 
-def averaged_stations(weights: Sequence[float], parts: Sequence[StationPosterior | None]) -> StationPosterior | None:
+def averaged_posteriors(weights: Sequence[float], parts: Sequence[SourcePosterior | None]) -> SourcePosterior | None:
     """The moments of the mixture of several posteriors; None if one has no further sources."""
     there = [part for part in parts if part is not None]
     if len(there) < len(parts):
@@ -120,5 +125,5 @@ def averaged_stations(weights: Sequence[float], parts: Sequence[StationPosterior
     effects = mixed("effects")
     assert effects is not None
     noise = tuple(float(np.dot(weights, each)) for each in zip(*(p.representativeness for p in there), strict=True))
-    sources = averaged_sources(weights, [part.sources for part in there])
-    return StationPosterior(effects, mixed("left_out"), mixed("scored"), noise, sources)
+    explained = averaged_variances(weights, [part.explained for part in there])
+    return SourcePosterior(effects, mixed("left_out"), mixed("scored"), noise, explained)

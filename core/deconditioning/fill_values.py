@@ -16,21 +16,22 @@ from deconditioning.errors import InputError
 LARGEST = (9.969209968386869e36, 1e33, 1e34, 1e35, 1e36, 1e37, 1e38, 3.4028234663852886e38, 1.7976931348623157e308)
 #: The ends of whole numbers' types, and codes of archives that are no nines, eights or powers of ten.
 _OTHERS = (32767, -32767, -32768, 65535, -2147483647, 2147483647, -2147483648, 6999, -6999, 7777, -7777)
-#: A usual mark that stands so often needs to lie less far from the others. Any other number must stand so often, and
-#: farther from the others than these are apart.
+#: A usual fill value that stands so often needs to lie less far from the others. Any other number must stand so often,
+#: and farther from the others than these are apart.
 _OFTEN = 10
-#: Share of the others' range that a number, which is no usual mark but stands alone in standing often, lies from them;
-#: the share of all that it is at least; values that are looked at for it; and how far a stored number is from a whole.
+#: Share of the others' range that a number, which is no usual fill value but stands alone in standing often, lies from
+#: them; the share of all that it is at least; values that are looked at for it; and how far a stored number is from a
+#: whole.
 _APART, _SHARE, _LOOKED_AT, _WHOLE = 0.25, 0.02, 10_000, 1e-6
 #: Relative distance below which two numbers are one: a double and the single that it was.
 _SAME = 1e-7
 
 
 @dataclass(frozen=True)
-class Mark:
-    """A ``value`` that looks like a mark of missing values and stands ``count`` times.
+class FillValue:
+    """A ``value`` that looks like a fill value and stands ``count`` times.
 
-    ``sure``: it is written as such marks are, and lies farther from all other values than these from one another.
+    ``sure``: it is written as fill values are, and lies farther from all other values than these from one another.
     """
 
     value: float
@@ -46,10 +47,10 @@ class Mark:
         return text.removesuffix(".0")
 
 
-def find_marks(
+def find_fill_values(
     values: np.ndarray, good: np.ndarray | None = None, packing: tuple[float, float] = (1.0, 0.0)
-) -> list[Mark]:
-    """What looks like marks of missing values: numbers at an end of the ``good`` values, far from the others.
+) -> list[FillValue]:
+    """What looks like fill values: numbers at an end of the ``good`` values, far from the others.
 
     ``values`` may have any shape and any numeric type; ``good`` (of the same shape) are those to look at, by default
     all finite ones. ``packing`` is the scale s and the offset o of values that were stored as (value − o) / s: a mark
@@ -57,7 +58,7 @@ def find_marks(
     """
     good = np.isfinite(values) if good is None else good
     result: list[tuple[float, int]] = []
-    for lowest in (True, False) * 3:  # some files have two marks at one end
+    for lowest in (True, False) * 3:  # some files have two fill values at one end
         mark = _end(values, good, lowest)
         if mark is None:
             break
@@ -67,7 +68,7 @@ def find_marks(
             result.append((float(mark), count))
             good = rest
     low, high = _range(values, good)
-    return [Mark(mark, count, _is_sure(mark, low, high)) for mark, count in result]
+    return [FillValue(mark, count, _is_sure(mark, low, high)) for mark, count in result]
 
 
 def _stands_apart(
@@ -76,21 +77,21 @@ def _stands_apart(
     low, high = _range(values, rest)
     gap = min(abs(mark - low), abs(mark - high))
     often = count >= _OFTEN
-    if (is_mark(mark) or _was_mark(mark, packing)) and gap > (0.1 if often else 0.5) * (high - low):
+    if (is_fill_value(mark) or _was_fill_value(mark, packing)) and gap > (0.1 if often else 0.5) * (high - low):
         return True
     if not often or gap <= _APART * (high - low) or not _varies(values[rest]):
         return False
     return gap > high - low or _is_alone(count, values[rest])
 
 
-def _was_mark(value: float, packing: tuple[float, float]) -> bool:
-    """Whether a value is a mark that was scaled, such as −9999 · 0.01 + 45.46 = −54.53."""
+def _was_fill_value(value: float, packing: tuple[float, float]) -> bool:
+    """Whether a value is a fill value that was scaled, such as −9999 · 0.01 + 45.46 = −54.53."""
     scale, offset = packing
     if not scale or (scale, offset) == (1.0, 0.0):
         return False
     stored = (value - offset) / scale
     whole = round(stored) if math.isfinite(stored) else 0
-    return abs(stored - whole) < _WHOLE * max(1.0, abs(whole)) and is_mark(whole)
+    return abs(stored - whole) < _WHOLE * max(1.0, abs(whole)) and is_fill_value(whole)
 
 
 def _is_alone(count: int, others: np.ndarray) -> bool:
@@ -102,7 +103,7 @@ def _is_alone(count: int, others: np.ndarray) -> bool:
 
 def _is_sure(mark: float, low: float, high: float) -> bool:
     outside = min(abs(mark - low), abs(mark - high)) > high - low
-    return outside and is_mark(mark) and not 0 < mark < 999
+    return outside and is_fill_value(mark) and not 0 < mark < 999
 
 
 def _end(values: np.ndarray, good: np.ndarray, lowest: bool) -> Any:
@@ -124,7 +125,7 @@ def _varies(values: np.ndarray) -> bool:
     return len(np.unique(values[:10_000])) >= _OFTEN
 
 
-def is_mark(value: Any) -> bool:
+def is_fill_value(value: Any) -> bool:
     """Whether a number is one that files use for missing values: −99, 999.9, −9999.99, −8.88e8, 1e20, −32768, 9.97e36.
 
     Nines from 99 and eights from 888 on with or without a point, powers of ten from 1e10 on, ends of number types.
@@ -161,17 +162,17 @@ def checked_missing(marks: Any) -> tuple[str, ...]:
                 f"'{str(each)[:40]}' is not a marker of missing values: give a number, such as -999.9, or "
                 "NAME=-999.9 for one variable."
             )
-        result.append(f"{name.strip()}{equals}{Mark(number, 0, True).text}")
+        result.append(f"{name.strip()}{equals}{FillValue(number, 0, True).text}")
     return tuple(dict.fromkeys(result))
 
 
-def marks_of(missing: Collection[str], name: str) -> tuple[float, ...]:
+def fill_values_of(missing: Collection[str], name: str) -> tuple[float, ...]:
     """The numbers that count as missing in the field or column ``name``."""
     split = (each.rpartition("=") for each in missing)
     return tuple(float(text) for which, _, text in split if which in ("", name))
 
 
-def marked(values: np.ndarray | float, mark: float) -> Any:
+def equals_fill_value(values: np.ndarray | float, mark: float) -> Any:
     """Where values (of any shape) are a mark, as doubles or as singles."""
     with np.errstate(invalid="ignore"):
         return np.abs(values - mark) <= _SAME * abs(mark)

@@ -10,14 +10,14 @@ from pages.kit.controls import widgets
 OWN = "own"
 
 
-def own_words(name: str) -> str:
+def default_words(name: str) -> str:
     """The name of an option that is the model's own."""
     return f"The model's own: {name}"
 
 
-def own_choice(setting: OrNone[Any], values: Mapping[str, Any], names: Mapping[str, str], default: Any) -> Any:
+def default_or_choice(setting: OrNone[Any], values: Mapping[str, Any], names: Mapping[str, str], default: Any) -> Any:
     """One of ``values`` by a list whose options have these ``names``; None for the model's ``default``."""
-    words = {OWN: own_words(next(names[name] for name in values if values[name] == default)), **names}
+    words = {OWN: default_words(next(names[name] for name in values if values[name] == default)), **names}
     chosen = widgets.selectbox(
         setting.label, [OWN, *values], key=setting.key, format_func=lambda option: words[option],
         help=setting.tooltip(None),

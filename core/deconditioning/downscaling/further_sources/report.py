@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from deconditioning.downscaling.stations.sources import Sources
-from deconditioning.downscaling.stations.station_posterior import StationPosterior
+from deconditioning.downscaling.further_sources.explained import ExplainedVariances
+from deconditioning.downscaling.further_sources.posterior import SourcePosterior
 from deconditioning.fields.footprints.station_data import SourceTargets
 from deconditioning.fields.footprints.stations import EFFECTS
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -30,8 +30,8 @@ class _Part:
     share: float
 
 
-def station_report(
-    problem: DownscalingProblem, moments: StationPosterior | None, fields: Mapping[str, np.ndarray], sd: np.ndarray
+def source_report(
+    problem: DownscalingProblem, moments: SourcePosterior | None, fields: Mapping[str, np.ndarray], sd: np.ndarray
 ) -> dict[str, Any]:
     """What stations and other further sources say, as plain data; empty without any. ``moments`` are theirs, None if
     none are targets.
@@ -49,35 +49,35 @@ def station_report(
     if problem.sources and moments is not None:
         parts = list(_parts(problem, moments))
         said = [_measured(problem, part, sentences) for part in parts]
-        explained = _explained(moments.sources, parts, sentences)
+        explained = _explained(moments.explained, parts, sentences)
         result["explained"] = explained
         result["sources"] = [
             {"name": part.name, **each, "explained": part.share}
             for part, each in zip(parts, said, strict=True) if not part.source.stations
         ]  # fmt: skip
         if problem.stations is not None:
-            result["targets"] = {**said[-1], "explained": explained, **_next(problem, moments.sources, sentences)}
+            result["targets"] = {**said[-1], "explained": explained, **_next(problem, moments.explained, sentences)}
     if problem.scored is not None:
         result["scored"] = _scored(problem, problem.scored, moments, fields, sd, sentences)
     return {**result, "sentences": sentences} if result else {}
 
 
-def left_out_values(problem: DownscalingProblem, moments: StationPosterior) -> tuple[np.ndarray, np.ndarray] | None:
+def left_out_values(problem: DownscalingProblem, moments: SourcePosterior) -> tuple[np.ndarray, np.ndarray] | None:
     """Mean and sd (S,) of each station's value, predicted from all other targets, in the target's units; None if there
     are too many targets, or no stations."""
     return next((part.left_out for part in _parts(problem, moments) if part.source.stations), None)
 
 
-def best_pixel(problem: DownscalingProblem, sources: Sources) -> int | None:
+def best_pixel(problem: DownscalingProblem, explained: ExplainedVariances) -> int | None:
     """The flat index of the pixel where one more station would take most from the map's variance; None without any."""
-    if sources.gain is None:
+    if explained.gain is None:
         return None
-    return int(problem.pixel[int(sources.rows[int(sources.gain.argmax())])])
+    return int(problem.pixel[int(explained.rows[int(explained.gain.argmax())])])
 
 
-def _parts(problem: DownscalingProblem, moments: StationPosterior) -> Iterator[_Part]:
+def _parts(problem: DownscalingProblem, moments: SourcePosterior) -> Iterator[_Part]:
     """The sources one after another."""
-    prior = moments.sources.left + moments.sources.cells + sum(moments.sources.beside)
+    prior = moments.explained.left + moments.explained.cells + sum(moments.explained.further)
     effects = _arrays(moments.effects)
     left_out = None if moments.left_out is None else _physical(problem, moments.left_out)
     row = column = 0
@@ -92,7 +92,7 @@ def _parts(problem: DownscalingProblem, moments: StationPosterior) -> Iterator[_
             (effects[0][columns], effects[1][columns]),
             None if left_out is None else (left_out[0][rows], left_out[1][rows]),
             moments.representativeness[number],
-            moments.sources.beside[number] / prior,
+            moments.explained.further[number] / prior,
         )
         row, column = rows.stop, columns.stop
 
@@ -125,9 +125,9 @@ def _measured(problem: DownscalingProblem, part: _Part, sentences: list[str]) ->
     return result
 
 
-def _explained(sources: Sources, parts: list[_Part], sentences: list[str]) -> dict[str, float]:
+def _explained(explained: ExplainedVariances, parts: list[_Part], sentences: list[str]) -> dict[str, float]:
     """The shares of the map's prior variance that the cells and then each source explain."""
-    cells = sources.cells / (sources.left + sources.cells + sum(sources.beside))
+    cells = explained.cells / (explained.left + explained.cells + sum(explained.further))
     shares = [
         f"{'the stations' if part.source.stations else part.name} a further {100 * part.share:.1f} %" for part in parts
     ]
@@ -139,12 +139,12 @@ def _explained(sources: Sources, parts: list[_Part], sentences: list[str]) -> di
     return {"cells": cells, **{part.name: part.share for part in parts}}
 
 
-def _next(problem: DownscalingProblem, sources: Sources, sentences: list[str]) -> dict[str, Any]:
+def _next(problem: DownscalingProblem, explained: ExplainedVariances, sentences: list[str]) -> dict[str, Any]:
     """The best place for one more station."""
-    pixel = best_pixel(problem, sources)
-    assert pixel is not None and sources.gain is not None
+    pixel = best_pixel(problem, explained)
+    assert pixel is not None and explained.gain is not None
     latitude, longitude = float(problem.grid.latitude.flat[pixel]), float(problem.grid.longitude.flat[pixel])
-    share = float(sources.gain.max()) / max(sources.left, 1e-300)
+    share = float(explained.gain.max()) / max(explained.left, 1e-300)
     sentences[-1] += (
         f" One more station would reduce the remaining variance most at {latitude:.2f}°, {longitude:.2f}°: by "
         f"{100 * share:.1f} %."
@@ -153,7 +153,7 @@ def _next(problem: DownscalingProblem, sources: Sources, sentences: list[str]) -
 
 
 def _scored(
-    problem: DownscalingProblem, scored: SourceTargets, moments: StationPosterior | None,
+    problem: DownscalingProblem, scored: SourceTargets, moments: SourcePosterior | None,
     fields: Mapping[str, np.ndarray], sd: np.ndarray, sentences: list[str],
 ) -> dict[str, Any]:  # fmt: skip
     pixel, truth, model = problem.pixel[scored.row], scored.measured.value, next(iter(fields))
