@@ -226,6 +226,13 @@ def session_id() -> str:
     return context.session_id if context is not None else ""
 
 
+def is_connected(session: str) -> bool:
+    """Whether a browser shows the session; True where no server runs."""
+    from streamlit import runtime
+
+    return not runtime.exists() or runtime.get_instance().is_active_session(session)
+
+
 # ---- runs whose elements are not sent ------------------------------------------------------------------------------
 #: Seconds after which nobody waits for such a run any more.
 _QUIET_S = 60.0

@@ -3,6 +3,7 @@
 import gc
 import threading
 import weakref
+from types import SimpleNamespace
 
 import pytest
 
@@ -55,6 +56,44 @@ def test_work_that_nobody_waits_for_stops(monkeypatch: pytest.MonkeyPatch) -> No
 
     with pytest.raises(Cancelled, match="nobody is waiting"):
         Background().request("key", "lane", endless).result(timeout=HANG_S)
+
+
+def test_work_stops_when_the_windows_that_asked_for_it_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not at once, since a page that is reloaded asks for it again, nor before the last of them is closed."""
+    now, open_windows = [0.0], {"one", "two"}
+    monkeypatch.setattr(background_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(background_module, "is_connected", lambda session: session in open_windows)
+    background, rounds = Background(), []
+
+    def endless(check) -> None:
+        while True:
+            check()
+            rounds.append(True)
+
+    def goes_on() -> bool:
+        before = len(rounds)
+        wait_for(lambda: len(rounds) > before + 2 or job.done(), "the next look at who waits")
+        return not job.done()
+
+    for window in ("one", "two"):
+        monkeypatch.setattr(background_module, "session_id", lambda window=window: window)
+        job = background.request("key", f"lane of {window}", endless)
+    now[0] = 100.0
+    assert goes_on()
+    open_windows.remove("one")
+    now[0] = 150.0
+    assert goes_on()
+    open_windows.remove("two")
+    now[0] = 154.0
+    assert goes_on()
+    open_windows.add("two")
+    assert goes_on()
+    open_windows.clear()
+    now[0] = 158.0
+    assert goes_on()
+    now[0] = 160.0
+    with pytest.raises(Cancelled, match="nobody is waiting"):
+        job.result(timeout=HANG_S)
 
 
 def test_work_that_gives_way_stops_for_other_work_and_may_be_asked_for_again() -> None:

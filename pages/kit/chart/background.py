@@ -18,6 +18,7 @@ from deconditioning.threads import usable_cores
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.record import page_record
 from pages.kit.session import Key
+from pages.kit.streamlit_private import is_connected, session_id
 
 #: Jobs that are kept, in all sessions: one page of Downscaling alone looks at up to eight.
 _KEPT = 16
@@ -25,6 +26,8 @@ _NICE = 10
 #: Seconds after which work that nobody asked for again is stopped: its page was closed. Pages that wait ask every
 #: second, browsers let hidden ones do so once a minute.
 PATIENCE_S = 180.0
+#: Seconds for which work goes on after its window was closed: a page that is reloaded asks for it again.
+_RELOAD_S = 5.0
 
 
 def _leave_room() -> None:
@@ -51,6 +54,8 @@ class Background:
         self._jobs: OrderedDict[str, Future[Any]] = OrderedDict()
         self._wanted: dict[str, str] = {}
         self._asked: dict[str, float] = {}
+        self._sessions: dict[str, dict[str, str]] = {}  # of each job the lanes and the sessions that asked for it
+        self._connected: dict[str, float] = {}  # when a session was last seen connected
         self._waiting = 0  # jobs that nothing may hold up and that have not begun
         self._lock = threading.Lock()
 
@@ -77,6 +82,7 @@ class Background:
         with self._lock:
             self._wanted[lane] = key
             self._asked[lane] = time.monotonic()
+            self._sessions.setdefault(key, {})[lane] = session_id()
             job = self._jobs.get(key)
             if job is not None and not (job.done() and isinstance(job.exception(), Cancelled)):
                 self._jobs.move_to_end(key)
@@ -85,9 +91,10 @@ class Background:
             def check() -> None:
                 if gives_way and self._waiting:
                     raise Cancelled("another picture waits")
-                if self._wanted.get(lane) != key:
+                wanting = [each for each in [*self._sessions[key]] if self._wanted.get(each) == key]
+                if not wanting:
                     raise Cancelled("another picture was requested")
-                if time.monotonic() - self._asked[lane] > PATIENCE_S:
+                if not any(self._waits(each, self._sessions[key][each]) for each in wanting):
                     raise Cancelled("nobody is waiting for this picture any more")
 
             def run() -> Any:
@@ -108,8 +115,18 @@ class Background:
             done = [name for name, other in self._jobs.items() if name != key and other.done()]
             done.sort(key=lambda name: self._jobs[name].exception() is None)  # without a result first, then the oldest
             for name in done[: max(0, len(self._jobs) - _KEPT)]:
-                del self._jobs[name]
+                del self._jobs[name], self._sessions[name]
+            known = {session for sessions in self._sessions.values() for session in sessions.values()}
+            self._connected = {session: seen for session, seen in self._connected.items() if session in known}
             return job
+
+    def _waits(self, lane: str, session: str) -> bool:
+        """Whether somebody still waits for what a lane has asked for."""
+        now = time.monotonic()
+        if is_connected(session):
+            self._connected[session] = now
+        closed = now - self._connected.setdefault(session, now)
+        return closed <= _RELOAD_S and now - self._asked[lane] <= PATIENCE_S
 
 
 @st.cache_resource(show_spinner=False)
