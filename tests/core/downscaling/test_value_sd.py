@@ -175,7 +175,7 @@ def test_files_say_what_their_sd_is(problem):
     with xr.open_dataset(BytesIO(export(problem, noisy)), engine="h5netcdf") as file:
         own = POINT * problem.target_scale.sd**2
         assert np.allclose(file["sd"] ** 2 - file["sd_latent"] ** 2, own, rtol=1e-8)
-        assert "own value" in file["sd"].attrs["comment"] and "latent" in file["sd_latent"].attrs["long_name"]
+        assert "value of the pixel" in file["sd"].attrs["comment"] and "latent" in file["sd_latent"].attrs["long_name"]
         assert file["mean"].attrs["ancillary_variables"] == "sd sd_latent"
         assert json.loads(file.attrs["settings"])["model"]["point_noise"] == POINT
     with xr.open_dataset(BytesIO(export(problem, plain)), engine="h5netcdf") as file:

@@ -11,7 +11,7 @@ from deconditioning.errors import InputError
 from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.grids.sphere import wrap_longitude
 from deconditioning.fields.reading.opening import open_fields
-from deconditioning.fields.units import compass, convert, factor, read_unit, says_nothing
+from deconditioning.fields.units import compass, convert, factor, is_plain_number, read_unit
 
 HEIGHT = 35786023.0
 GEOS = {
@@ -304,4 +304,4 @@ def test_files_of_the_wrf_preprocessing_system_are_read(tmp_path, form, times, l
 )
 def test_whether_units_say_nothing_is_what_the_registry_says(text: str) -> None:
     unit = read_unit(text)
-    assert says_nothing(text) is (unit is not None and unit.quantity == "dimensionless" and unit.number == 1)
+    assert is_plain_number(text) is (unit is not None and unit.quantity == "dimensionless" and unit.number == 1)
