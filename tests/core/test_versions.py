@@ -21,8 +21,8 @@ def test_every_stored_table_has_this_versions_numbers(file: Path) -> None:
     ("version", "word"),
     [
         ("0.8.0", ""), ("0.9.9", ""), ("0.10.0", ""), ("0.10.1", "newer"), ("0.11.0", "newer"), ("1.0.0", "newer"),
-        ("0.7.12", "other numbers"), ("0.0.0", "other numbers"), ("0.8", "not say"), ("0.8.0rc1", "not say"),
-        ("", "not say"), (None, "not say"), (1, "not say"), ("0.8.0\n", "not say"), ("٠.٨.٠", "not say"),
+        ("0.7.12", "other numbers"), ("0.0.0", "other numbers"), ("0.8", "not state"), ("0.8.0rc1", "not state"),
+        ("", "not state"), (None, "not state"), (1, "not state"), ("0.8.0\n", "not state"), ("٠.٨.٠", "not state"),
     ],
 )  # fmt: skip
 def test_versions_are_compared_number_by_number(monkeypatch: pytest.MonkeyPatch, version: object, word: str) -> None:

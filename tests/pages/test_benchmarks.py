@@ -168,7 +168,7 @@ def test_what_one_scale_up_chose_is_counted(page: AppTest):
             nearer = above["partial_cmp"] < above["area_to_point_gp"]
             at_pixels = [found[name]["scores"]["rmse"] for name in ("partial_cmp", "area_to_point_gp")]
             right, every = right + (nearer == (at_pixels[0] < at_pixels[1])), every + 1
-    assert every >= 5 and any(f"{right} of {every} times" in block.value for block in page.markdown)
+    assert every >= 5 and any(f"{right} of {every} cases" in block.value for block in page.markdown)
 
 
 def test_how_long_the_benchmark_takes_is_told_from_the_stored_fits(page: AppTest):

@@ -106,7 +106,7 @@ def _atmosphere(key: str, title: str, shape: tuple[int, int], block: int) -> Ent
 
 
 def _network(part: str, **changes: Any) -> Any:
-    """One part of the synthetic network of stations: "fields", "seen", "scored"."""
+    """One part of the synthetic network of stations: "fields", "targets" or "scored"."""
     from deconditioning.datasets.network import network
 
     return getattr(network(**changes), part)
@@ -187,7 +187,7 @@ BUILT_IN = (
         partial(_network, "fields"),
         _matched("t", ["altitude"], 18, {}),
         {
-            "seen": ("50 synthetic stations", partial(_network, "seen")),
+            "seen": ("50 synthetic stations", partial(_network, "targets")),
             "scored": ("300 other synthetic stations", partial(_network, "scored")),
         },
     ),
