@@ -126,7 +126,8 @@ def test_no_call_by_its_number(what, outcome):
 @needs_lock
 def test_a_reader_may_still_compute(outcome):
     assert outcome["own memory"][0] == outcome["own pair of sockets"][0] == "done"
-    assert 8 <= int(outcome["a thread"][1]) <= sandbox.THREADS
+    # threads of this user that end elsewhere meanwhile leave room for a few more than counted at the start
+    assert 8 <= int(outcome["a thread"][1]) < 2 * sandbox.THREADS
     assert 32 <= int(outcome["open files"][1]) <= 256
 
 
