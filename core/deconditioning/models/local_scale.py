@@ -18,7 +18,7 @@ regressors). In the eigenvectors of ``UᵀU`` every matrix of the approximation 
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -96,7 +96,7 @@ def near(places: Places, position: Float[Tensor, "P p"]) -> Near:
 class ScalePrior:
     """The prior of log κ² at ``targets`` and at ``places``, which residuals do not change.
 
-    Kept by whoever asks for κ again and again, it factorises its matrices once, unless there are many targets.
+    Its matrices are factorised once, unless there are so many targets that they are not worth their memory.
     """
 
     targets: Places
@@ -111,14 +111,15 @@ class ScalePrior:
     @property
     def candidates(self) -> Iterable["_Candidate"]:
         """One for each of ``CANDIDATES``."""
-        if len(self.targets.position) <= CENTRES:
-            return self._candidates
-        centres = _centres(self.targets.position)
-        return (_candidate(_Features(centres, *each), self) for each in CANDIDATES)
+        return self._cached if len(self.targets.position) <= CENTRES else self._each()
 
     @cached_property
-    def _candidates(self) -> list["_Candidate"]:
-        return [_candidate(_Features(self.targets.position, *each), self) for each in CANDIDATES]
+    def _cached(self) -> list["_Candidate"]:
+        return list(self._each())
+
+    def _each(self) -> Iterator["_Candidate"]:
+        centres = _centres(self.targets.position)
+        return (_candidate(_Features(centres, *each), self) for each in CANDIDATES)
 
 
 def local_scale(conditioning: Conditioning, prior: ScalePrior) -> LocalScale:
@@ -140,7 +141,7 @@ def scale_of_squares(squares: Float[Tensor, " M"], prior: ScalePrior) -> LocalSc
     Source: Rasmussen and Williams 2006, §3.4, with W = ½ I; leave-one-out modes as in §5.4.2.
     """
     with torch.no_grad():
-        fits = [(_laplace(squares, each), each) for each in prior.candidates]
+        fits = ((_laplace(squares, each), each) for each in prior.candidates)  # of many targets, one at a time
         fit, best = max(fits, key=lambda pair: pair[0].evidence)
         level = (squares * torch.exp(-fit.left_out)).mean()
         factor = torch.exp(0.5 * best.at_places @ fit.weights) * level.sqrt()

@@ -117,7 +117,7 @@ class Background:
             for name in done[: max(0, len(self._jobs) - _KEPT)]:
                 del self._jobs[name], self._sessions[name]
             known = {session for sessions in self._sessions.values() for session in sessions.values()}
-            self._connected = {session: seen for session, seen in self._connected.items() if session in known}
+            self._connected = {session: at for session, at in self._connected.items() if session in known}
             return job
 
     def _waits(self, lane: str, session: str) -> bool:

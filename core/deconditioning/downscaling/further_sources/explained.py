@@ -35,6 +35,11 @@ class ExplainedVariances:
     further: tuple[float, ...]
     gain: Float[Tensor, " n"] | None
 
+    @property
+    def prior(self) -> float:
+        """The variance of the prior, of which all the others are parts."""
+        return self.left + self.cells + sum(self.further)
+
 
 def explained_variances(
     spec: ModelSpec, conditioning: Conditioning, problem: DownscalingProblem, at: AtPixels

@@ -77,7 +77,6 @@ def best_pixel(problem: DownscalingProblem, explained: ExplainedVariances) -> in
 
 def _parts(problem: DownscalingProblem, moments: SourcePosterior) -> Iterator[_Part]:
     """The sources one after another."""
-    prior = moments.explained.left + moments.explained.cells + sum(moments.explained.further)
     effects = _arrays(moments.effects)
     left_out = None if moments.left_out is None else _physical(problem, moments.left_out)
     row = column = 0
@@ -92,7 +91,7 @@ def _parts(problem: DownscalingProblem, moments: SourcePosterior) -> Iterator[_P
             (effects[0][columns], effects[1][columns]),
             None if left_out is None else (left_out[0][rows], left_out[1][rows]),
             moments.representativeness[number],
-            moments.explained.further[number] / prior,
+            moments.explained.further[number] / moments.explained.prior,
         )
         row, column = rows.stop, columns.stop
 
@@ -127,7 +126,7 @@ def _measured(problem: DownscalingProblem, part: _Part, sentences: list[str]) ->
 
 def _explained(explained: ExplainedVariances, parts: list[_Part], sentences: list[str]) -> dict[str, float]:
     """The shares of the map's prior variance that the cells and then each source explain."""
-    cells = explained.cells / (explained.left + explained.cells + sum(explained.further))
+    cells = explained.cells / explained.prior
     shares = [
         f"{'the stations' if part.source.stations else part.name} a further {100 * part.share:.1f} %" for part in parts
     ]

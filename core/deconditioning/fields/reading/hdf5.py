@@ -215,10 +215,11 @@ def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str], list[str]]":
     file = ClosedFile(path)
     root = _root(file)
     listed, dims, notes = _listed(root)
-    if unnamed := _named_by_length({inside: root[inside] if inside else root for inside, _ in listed.values()}):
+    groups = {inside: root[inside] if inside else root for inside, _ in listed.values()}
+    if unnamed := _named_by_length(groups):
         dims |= unnamed
         notes.append("The file does not name its dimensions: axes of the same length are taken as the same dimension.")
-    stores = {inside: H5NetCDFStore(root[inside] if inside else root) for inside, _ in listed.values()}
+    stores = {inside: H5NetCDFStore(group) for inside, group in groups.items()}
     return Store(root), file.broken, notes
 
 
