@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
 from pages.kit.controls.level import ALL
 from scripts.browser import ADVICE, find_browser
@@ -64,29 +64,59 @@ def server(runs: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Chromium, headless."""
+def playwright() -> Iterator[Playwright]:
+    """Playwright, whose every wait has the one limit."""
+    with sync_playwright() as started:
+        expect.set_options(timeout=HANG_MS)
+        yield started
+
+
+def chromium() -> str:
+    """Where Chromium is."""
     path = find_browser()
     if path is None:
         pytest.fail(f"The browser tests need Chromium and none was found: {ADVICE}, or start them with `make test`.")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS, timeout=HANG_MS)
-        expect.set_options(timeout=HANG_MS)
-        yield chromium
-        chromium.close()
+    return path
 
 
 @pytest.fixture(scope="session")
-def windows(browser: Browser) -> Callable[..., BrowserContext]:
-    """The browser of a person at a server; ``touch``: of a phone. It keeps what it has fetched: scripts are read and
-    compiled once, not in every test."""
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """Chromium, headless."""
+    started = playwright.chromium.launch(executable_path=chromium(), args=FLAGS, timeout=HANG_MS)
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="session")
+def profile(playwright: Playwright, server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
+    """Chromium of a person at the app, with a profile on the disk: there, compiled scripts are kept from page to
+    page, which a context made afterwards has to compile anew."""
+    folder = tmp_path_factory.mktemp("profile")
+    started = playwright.chromium.launch_persistent_context(
+        folder, executable_path=chromium(), args=FLAGS, timeout=HANG_MS, base_url=server, reduced_motion="reduce"
+    )
+    yield begun(started)
+    started.close()
+
+
+def begun(context: BrowserContext) -> BrowserContext:
+    """The context with a window that stays: every other page is a tab, without another window's own interface."""
+    context.set_default_timeout(HANG_MS)
+    context.new_page()
+    return context
+
+
+@pytest.fixture(scope="session")
+def windows(request: pytest.FixtureRequest, server: str) -> Callable[..., BrowserContext]:
+    """The browser of a person at a server; ``touch``: of a phone. It keeps what it has fetched: scripts are read
+    once, not in every test."""
 
     @cache
     def kept(url: str, person: str, touch: bool) -> BrowserContext:
-        context = browser.new_context(base_url=url, reduced_motion="reduce", has_touch=touch)
-        context.set_default_timeout(HANG_MS)
-        context.new_page()  # its window stays: every other page is a tab, without another window's own interface
-        return context
+        if (url, person, touch) == (server, "", False):
+            return request.getfixturevalue("profile")
+        other: Browser = request.getfixturevalue("browser")
+        return begun(other.new_context(base_url=url, reduced_motion="reduce", has_touch=touch))
 
     return kept
 
