@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.kit.controls.program_values import apply_values
 from pages.kit.layout.page_layout import page_header
+from pages.kit.layout.walk import result
 from pages.kit.pages import page_door, page_in, page_link
 from pages.kit.state import get_engine
 from pages.runs.choice import choose_compared, chosen, linked, rights
@@ -68,6 +69,8 @@ def empty() -> None:
         for folder in ("swiss_roll", "sparse_representation"):
             page = page_in(folder)
             page_link(folder, page.title, icon=page.icon)
+    st.markdown("What comes out of a run on page Downscaling, here for the worked example:")
+    st.html(result())
 
 
 main()

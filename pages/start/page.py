@@ -4,9 +4,9 @@ import streamlit as st
 
 from pages.downscaling.own_file.request import OWN
 from pages.kit.layout.page_layout import page_header
+from pages.kit.layout.walk import walk
 from pages.kit.pages import page_door, page_link
 from pages.kit.tools.present import ASKED as PRESENT
-from pages.start.walk import CSS, walk
 
 #: Below the pictures.
 _WALK = (
@@ -20,7 +20,7 @@ def main() -> None:
     """Draw the page."""
     page_header("Deconditioning Lab", "From coarse averages to a fine field, with its uncertainty.")
     _own_file()
-    st.html(f"<style>{CSS.read_text(encoding='utf-8')}</style>{walk()}")
+    st.html(walk())
     st.caption(_WALK)
     learn, explore, present, evidence = st.columns(4)
     with learn, st.container(border=True, height="stretch"):

@@ -1,9 +1,11 @@
 """Page Start: the walk and its doors."""
 
+import re
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
+from pages.kit.layout.walk import result, walk
 from tests.waiting import HANG_S
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,7 +21,7 @@ def test_the_walk_and_four_doors_are_there():
 
 
 def test_every_picture_of_the_walk_is_kept_with_the_project():
-    text = (ROOT / "pages" / "start" / "walk.py").read_text(encoding="utf-8")
-    for name in ("covariate", "coarse", "sd", "mean"):
-        assert f'"{name}"' in text
-        assert (ROOT / "static" / "walk" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    named = re.findall(r'src="app/static/(.+?)"', walk())
+    assert len(named) == 8 and set(re.findall(r'src="app/static/(.+?)"', result())) < set(named)
+    for name in named:
+        assert (ROOT / "static" / name).read_bytes().startswith(b"\x89PNG")

@@ -36,7 +36,7 @@ from deconditioning.wording import number
 #: Natural logarithms of q̄ around its best inside the guards that can be distinguished, at least and at most.
 _LEAST_DEPTH, _MOST_DEPTH = 0.5, 10.0
 #: Height of a method's name and interval, as a share of the picture.
-_ROW = 0.09
+_ROW = 0.1
 
 
 def _bins(samples: np.ndarray, limits: tuple[float, float]) -> int:
