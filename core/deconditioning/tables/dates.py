@@ -25,9 +25,15 @@ _FORMS = (
     (r"\d{4}-\d{2}", ("%Y-%m",)),
     (r"\d{2}\.\d{4}", ("%m.%Y",)),
 )
-#: Whole numbers that are dates where a column's name says so, by their digits.
-_COMPACT = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
-_NAMED = re.compile(r"date|datum|time|zeit|day|tag|fecha|jour", re.IGNORECASE)
+#: Forms of whole numbers that are dates where a column's name says so, by their digits, and what they give.
+_COMPACT = {
+    6: {"%Y%m": "year and month", "%y%m%d": "year, month and day", "%d%m%y": "day, month and year"},
+    8: {"%Y%m%d": "a day"}, 10: {"%Y%m%d%H": "an hour"}, 12: {"%Y%m%d%H%M": "a minute"},
+    14: {"%Y%m%d%H%M%S": "a second"},
+}  # fmt: skip
+_NAMED = re.compile(r"date|datum|time|zeit|day|tag|fecha|jour|epoch|unix", re.IGNORECASE)
+#: Unix times, in seconds, of 2001 to 2039: smaller ones count from other dates as well.
+_UNIX = (1e9, 2.2e9)
 #: Names of columns of hours, and of hours and minutes, in small letters.
 _ZONE = r"(?:_(?:utc|gmt|ut|lst|local|mez|cet))?"
 _HOUR = re.compile(rf"(?:\w+_)?(?:hour|hours|hr|hrs|hh|stunde|heure|hora){_ZONE}")
@@ -120,20 +126,36 @@ def _is_even(dates: np.ndarray) -> bool:
     return bool((steps == np.median(steps)).mean() > 0.5)
 
 
-def dates_of_numbers(name: str, values: np.ndarray) -> np.ndarray | None:
-    """Whole numbers such as 20030405 or 2003040512 as dates where a column's name says that it holds some."""
+def dates_of_numbers(name: str, values: np.ndarray) -> tuple[np.ndarray | None, str]:
+    """Whole numbers as dates where a column's name says that it holds some, and a word where the form is a guess.
+
+    20030405, 2003040512 and longer ones by their digits; 200304 as year and month or a day, whichever makes the steps
+    even; 1049500800 as Unix time, in seconds or milliseconds since 1970.
+    """
     import pandas as pd
 
     if not _NAMED.search(name) or not len(values) or not (np.isfinite(values) & (values == np.floor(values))).all():
-        return None
-    digits = {len(str(int(value))) for value in (values.min(), values.max())}
-    form = _COMPACT.get(digits.pop()) if len(digits) == 1 else None
-    if form is None:
-        return None
-    text = pd.Series(values.astype(np.int64).astype(str))
-    result = pd.to_datetime(text, format=form, errors="coerce")
-    plausible = result.notna().all() and 1600 < result.dt.year.min() and result.dt.year.max() < 2300
-    return result.to_numpy().astype("datetime64[s]") if plausible else None
+        return None, ""
+    least, greatest = values.min(), values.max()
+    digits = {len(str(int(value))) for value in (least, greatest)}
+    forms = _COMPACT.get(digits.pop(), {}) if len(digits) == 1 else {}
+    text, read = pd.Series(values.astype(np.int64).astype(str)), {}
+    for form, meaning in forms.items():
+        dates = pd.to_datetime(text, format=form, errors="coerce")
+        if dates.notna().all() and 1600 < dates.dt.year.min() and dates.dt.year.max() < 2300:
+            read[meaning] = dates.to_numpy().astype("datetime64[s]")
+    if len(read) > 1:
+        read = {meaning: dates for meaning, dates in read.items() if _is_even(np.unique(dates))} or read
+    such = f"numbers such as {int(values[0])}"
+    if len(read) > 1:
+        return None, f"{such} may be {' or '.join(read)} and are kept as numbers: write 2003-04 or 2003-04-05"
+    for meaning, dates in read.items():
+        return dates, f"{such} are read as {meaning}" if len(forms) > 1 else ""
+    for factor, unit in ((1, "seconds"), (1000, "milliseconds")):
+        if factor * _UNIX[0] <= least and greatest < factor * _UNIX[1]:
+            dates = (values // factor).astype(np.int64).astype("datetime64[s]")
+            return dates, f"{such} are read as Unix time, {unit} since 1970-01-01"
+    return None, ""
 
 
 def clock_of(text: Any) -> np.ndarray | None:

@@ -16,9 +16,11 @@ from deconditioning.tables.dates import dates_of_parts
 from deconditioning.tables.table import Table, read_table
 
 #: Names of columns, in small letters and without their units.
-_LATITUDE = ("lat", "latitude", "lats", "station_latitude", "y")
-_LONGITUDE = ("lon", "longitude", "long", "lng", "lons", "station_longitude", "x")
-_ALTITUDE = ("alt", "altitude", "elevation", "elev", "height", "station_altitude", "station_height", "z")
+_LATITUDE = ("lat", "latitude", "lats", "station_latitude", "y", "breite", "geobreite", "breitengrad", "latitud")
+_LONGITUDE = ("lon", "longitude", "long", "lng", "lons", "station_longitude", "x", "länge", "laenge", "geolänge",
+              "geolaenge", "längengrad", "laengengrad", "longitud")  # fmt: skip
+_ALTITUDE = ("alt", "altitude", "elevation", "elev", "height", "station_altitude", "station_height", "z", "höhe",
+             "hoehe", "stationshöhe", "stationshoehe", "altitud")  # fmt: skip
 _ERROR = ("error", "err", "sd", "std", "sigma", "uncertainty", "standard_error", "stderr", "value_sd", "value_error")
 _VALUE = ("value", "observation", "obs", "measurement", "measured")
 #: Names of numbers that are no measurement.

@@ -186,8 +186,9 @@ def _columns(
             notes.append(f"'{each}' {sums}")
     for each, values in result.items():
         if isinstance(values, np.ndarray) and values.dtype.kind == "f":
-            dates = dates_of_numbers(each, values)
+            dates, note = dates_of_numbers(each, values)
             result[each] = values if dates is None else dates
+            notes += [f"'{each}': {note}."] if note else []
     if usual == "," and any(column.either for column in numbers.values()):
         notes.append("Numbers have decimal commas, so 1.234 is read as 1234.")
     if usual == "," and dialect.separator == ",":

@@ -28,6 +28,10 @@ def written(folder: Path, text: str, name: str = "stations.csv") -> Path:
             "Station;Latitude;Longitude;tas [degC];Elevation (m);sd\n"
             "A;50,0;4,5;11,0;100;0,5\nB;51;5,5;12,5;200;0,4\n", "tas", ""
         ),
+        (
+            "Stations_id;Stationshoehe;geoBreite;geoLaenge;TT [degC];sd\n"
+            "44;100;50,0;4,5;11,0;0,5\n71;200;51,0;5,5;12,5;0,4\n", "", "TT [degC]"
+        ),
         ("id,x,y,temperature,height_of_mast\n1,4.5,50,11,2\n2,5.5,51,12.5,2\n", "tas", "temperature"),
         ("lon\tlat\tt2m\n4.5\t50\t11\n5.5\t51\t12.5\n5\t50\t\n", "tas", ""),
     ],

@@ -177,6 +177,32 @@ def test_dates_of_two_readings_stay_words_and_a_clock_beside_dates_joins_them() 
 
 
 @pytest.mark.parametrize(
+    ("name", "cells", "dates", "words"),
+    [
+        ("time", [201911, 201912, 202001], ["2019-11", "2019-12", "2020-01"], "201911 are read as year and month"),
+        ("time", [200111, 200112, 200201], ["2001-11", "2001-12", "2002-01"], "are read as year and month"),
+        ("date", [190330, 190331, 190401], ["2019-03-30", "2019-03-31", "2019-04-01"], "year, month and day"),
+        ("date", [200101, 200102, 200103], None, "may be year and month or year, month and day"),
+        ("time", [1553385600, 1553389200], ["2019-03-24T00", "2019-03-24T01"], "Unix time, seconds"),
+        ("Zeit", [1553385600000, 1553389200000], ["2019-03-24T00", "2019-03-24T01"], "Unix time, milliseconds"),
+        ("time", [553385600, 553389200], None, ""),
+        ("count", [1553385600, 1553389200], None, ""),
+        ("date", [43525, 43526], None, ""),
+        ("time", [120000, 180000], None, ""),
+    ],
+)
+def test_numbers_are_dates_where_their_form_is_clear(name, cells, dates, words) -> None:
+    rows = "\n".join(f"{each};1" for each in cells)
+    table = read_text(f"{name};b\n{rows}\n".encode(), "t.csv", most_rows=9)
+    assert any(words in note for note in table.notes) if words else not table.notes
+    found = table.columns[name]
+    if dates is None:
+        assert found.dtype.kind == "f" and found.tolist() == cells
+    else:
+        assert found.tolist() == np.array(dates, dtype="datetime64[s]").tolist()
+
+
+@pytest.mark.parametrize(
     ("values", "marks"),
     [
         ([1.0, 2.5, -9999], [-9999]), ([1.0, 2.5, -99.9, -999.9], [-999.9, -99.9]), ([-5.0, 20, -99], [-99]),
