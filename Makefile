@@ -148,7 +148,7 @@ audit:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
 	@[ -x build/audit/bin/pip-audit ] || ($(VENV) -m venv build/audit && \
 		build/audit/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-audit.txt)
-	build/audit/bin/pip-audit --strict --disable-pip --no-deps -r requirements.txt -r requirements-grib.txt -r requirements-test.txt
+	build/audit/bin/pip-audit --strict --disable-pip --no-deps -r requirements.txt -r requirements-grib.txt -r requirements-geotiff.txt -r requirements-test.txt
 
 # Keeps runs/: they are yours.
 clean:

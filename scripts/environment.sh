@@ -74,6 +74,7 @@ suitable .venv/bin/python && .venv/bin/python -c 'import pip' 2>/dev/null || mak
 once run requirements requirements.txt
 once package package pyproject.toml
 once grib optional requirements-grib.txt
+once geotiff optional requirements-geotiff.txt
 if [ "${1:-run}" = test ]; then
     once test requirements requirements.txt requirements-test.txt
 fi

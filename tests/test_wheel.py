@@ -14,7 +14,7 @@ import deconditioning
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Packages of the extras: the library works without them.
-EXTRAS = "streamlit plotly cartopy matplotlib cmocean dask distributed psutil eccodes".split()
+EXTRAS = "streamlit plotly cartopy matplotlib cmocean dask distributed psutil eccodes rasterio".split()
 WITHOUT = f"""
 import sys
 class Without:

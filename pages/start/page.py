@@ -63,8 +63,8 @@ def _own_file() -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         page_door("downscaling", "Downscale your own file", query={"data": OWN}, icon=":material/upload_file:")
         st.markdown(
-            "NetCDF or GRIB: one fine field, or a coarse file and fine covariates such as altitude. The app guesses "
-            "the variables, you can correct them, and the map is ready within a minute.",
+            "NetCDF, GeoTIFF or GRIB: one fine field, or a coarse file and fine covariates such as altitude. The app "
+            "guesses the variables, you can correct them, and the map is ready within a minute.",
             width=620,
         )
 

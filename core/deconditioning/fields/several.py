@@ -18,7 +18,7 @@ from deconditioning.fill_values import FillValue
 #: Stands between the names of files that are read as one.
 _AND = " + "
 #: Endings of files that a folder's are taken from.
-_ENDINGS = (".nc", ".nc4", ".cdf", ".netcdf", ".h5", ".grib", ".grb", ".grib2", ".grb2", ".zarr")
+_ENDINGS = (".nc", ".nc4", ".cdf", ".netcdf", ".h5", ".grib", ".grb", ".grib2", ".grb2", ".tif", ".tiff", ".zarr")
 _Select = Mapping[str, int | str]
 
 

@@ -148,7 +148,7 @@ def write_sample(name: str, path: Path) -> bool:
 def look(path: Path) -> dict[str, Any]:
     """Means of messages as ecCodes gives them one by one, and of what is read."""
     from deconditioning.errors import InputError
-    from deconditioning.fields.reading.grib import open_grib
+    from deconditioning.fields.reading.grib.dataset import open_grib
 
     try:
         dataset, notes = open_grib(path)

@@ -87,6 +87,6 @@ def test_the_zoo_is_large_and_its_names_differ():
     assert len({animal.name for animal in ANIMALS}) == len(ANIMALS) > 80
 
 
-@pytest.mark.skipif(len(HERE) < len(ANIMALS), reason="the page needs every package of the zoo (requirements-grib.txt)")
+@pytest.mark.skipif(len(HERE) < len(ANIMALS), reason="the page needs eccodes and rasterio")
 def test_the_page_of_files_says_what_became_of_them(places):
     assert table.PAGE.read_text() == table.page(places), "write it anew: python -m tests.core.fields.zoo.table"

@@ -56,7 +56,7 @@ def data_and_model_arguments(parser: argparse.ArgumentParser, *, optional: bool 
     """What is downscaled, and by which model; ``optional``: nothing may be."""
     parser.add_argument(
         "input", metavar="INPUT", nargs="*" if optional else "+", action=Joined,
-        help="NetCDF or GRIB file, Zarr store, folder, 'pattern_*.nc' or URL, or the key of a data set (see "
+        help="NetCDF, GeoTIFF or GRIB file, Zarr store, folder, 'pattern_*.nc' or URL, or the key of a data set (see "
             "`deconditioning datasets`); of several, the first defines the grid and the others are interpolated to "
             "it",
     )  # fmt: skip

@@ -19,7 +19,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument(
         "files", metavar="FILE", nargs="+",
-        help="NetCDF or GRIB file, Zarr store, folder, 'pattern_*.nc' or URL, or the key of a data set",
+        help="NetCDF, GeoTIFF or GRIB file, Zarr store, folder, 'pattern_*.nc' or URL, or the key of a data set",
     )  # fmt: skip
     add_json_option(parser, default=None)
 

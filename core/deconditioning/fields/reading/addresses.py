@@ -1,4 +1,4 @@
-"""Fields from a URL: OPeNDAP, or NetCDF and GRIB files by https, s3 or gs; for command line and Python only.
+"""Fields from a URL: OPeNDAP, or NetCDF, GRIB and GeoTIFF files by https, s3 or gs; for command line and Python only.
 
 A URL from the browser is never opened: pages identify data sets and uploads by keys only.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 #: Endings of addresses of files, and parts of addresses of OPeNDAP servers.
-_FILES = (".nc", ".nc4", ".cdf", ".netcdf", ".h5", ".grib", ".grb", ".grib2", ".grb2")
+_FILES = (".nc", ".nc4", ".cdf", ".netcdf", ".h5", ".grib", ".grb", ".grib2", ".grb2", ".tif", ".tiff")
 _SERVERS = ("/dodsc/", "/opendap/", "/dap/", "/erddap/griddap/")
 _SCHEMES = ("dap", "dap2", "dap4")
 #: The packages that fsspec needs for a scheme.

@@ -1,4 +1,4 @@
-"""Decodes a NetCDF file variable by variable; unreadable variables are skipped and reported."""
+"""Decodes a file variable by variable; unreadable variables are skipped and reported."""
 
 import contextlib
 import warnings
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deconditioning.errors import InputError, short
+from deconditioning.fields.reading.geotiff import STARTS, open_geotiff
 from deconditioning.fields.reading.hdf5 import open_hdf5
 from deconditioning.fields.reading.missing_values import Repaired
 from deconditioning.fields.times import first_date_of, is_odd
@@ -27,8 +28,6 @@ _KINDS = {
     b"PK\x03\x04": "a zip archive (unpack it with `unzip`)", b"\x1f\x8b": "a gzip archive (unpack it with `gunzip`)",
     b"BZh": "a bzip2 archive (unpack it with `bunzip2`)",
     b"\x28\xb5\x2f\xfd": "a zstd archive (unpack it with `unzstd`)",
-    b"II*\0": "a TIFF or GeoTIFF picture (`gdal_translate -of netCDF IN.tif OUT.nc` converts it to NetCDF)",
-    b"MM\0*": "a TIFF or GeoTIFF picture (`gdal_translate -of netCDF IN.tif OUT.nc` converts it to NetCDF)",
     b"\x0e\x03\x13\x01": "an HDF4 file (`h4tonccf IN.hdf OUT.nc` converts it to NetCDF)", b"%PDF": "a PDF",
     b"{": "JSON text, which may refer to other files", b"\x89PNG": "a picture", b"\xff\xd8\xff": "a picture",
     b"<!DO": "a web page, perhaps an error or login page, not a NetCDF file",
@@ -41,7 +40,7 @@ _MOST_TIMES = 1_000_000
 def _engine_of(path: Path) -> str:
     """The xarray engine for a file by its first bytes: scipy for NetCDF 3, h5netcdf for NetCDF 4, netcdf4 for CDF-5.
 
-    GRIB is no engine of xarray's here: "eccodes".
+    GRIB and GeoTIFF have no engine of xarray's here: "eccodes", "rasterio".
     """
     with open(path, "rb") as file:
         head = file.read(8)
@@ -53,10 +52,12 @@ def _engine_of(path: Path) -> str:
         return "h5netcdf"
     if head[:4] == b"GRIB":
         return "eccodes"
+    if head[:4] in STARTS:
+        return "rasterio"
     if not head:
         raise InputError("The file is empty: give a NetCDF file.")
     what = next((words for start, words in _KINDS.items() if head.startswith(start)), "not a NetCDF file")
-    raise InputError(f"The file is {what} (it begins with {_readable(head[:4])}): give NetCDF or GRIB.")
+    raise InputError(f"The file is {what} (it begins with {_readable(head[:4])}): give NetCDF, GeoTIFF or GRIB.")
 
 
 def _readable(head: bytes) -> str:
@@ -105,10 +106,11 @@ class Decoded:
 
 
 @contextlib.contextmanager
-def decode(path: Path) -> Iterator[Decoded]:
-    """A CF-decoded NetCDF 3 or 4 file without its values; times that cannot be decoded remain numbers.
+def decode(path: Path, name: str = "") -> Iterator[Decoded]:
+    """A CF-decoded file without its values; times that cannot be decoded remain numbers.
 
-    Raises ``InputError`` if it is not NetCDF or refers to other files.
+    ``name`` is that of the file where ``path`` has another one. Raises ``InputError`` if it is of another format or
+    refers to other files.
     """
     import xarray as xr
 
@@ -116,9 +118,13 @@ def decode(path: Path) -> Iterator[Decoded]:
     with warnings.catch_warnings(), contextlib.ExitStack() as stack:
         warnings.simplefilter("ignore")
         if engine == "eccodes":
-            from deconditioning.fields.reading.grib import open_grib
+            from deconditioning.fields.reading.grib.dataset import open_grib
 
             dataset, notes = open_grib(path)
+            yield Decoded(dataset, notes=notes)
+            return
+        if engine == "rasterio":
+            dataset, notes = stack.enter_context(open_geotiff(path, name or path.name))
             yield Decoded(dataset, notes=notes)
             return
         result, left, store_notes = _store(path, engine)

@@ -10,7 +10,8 @@ from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.reading.addresses import is_address, open_address
 from deconditioning.fields.reading.decoding import Decoded, decode
-from deconditioning.fields.reading.grib import is_grib
+from deconditioning.fields.reading.geotiff import is_geotiff
+from deconditioning.fields.reading.grib.dataset import is_grib
 from deconditioning.fields.reading.zarr_reading import is_store, open_store
 from deconditioning.fields.several import places, together
 from deconditioning.fields.store import load_fields
@@ -19,18 +20,18 @@ from deconditioning.sandbox import read_apart
 if TYPE_CHECKING:
     import xarray as xr
 
-#: What the process that reads a GRIB file may use of memory, and of computing time.
-_GRIB_MB, _GRIB_S = 12_000, 600
+#: What the process that reads a GRIB or GeoTIFF file may use of memory, and of computing time.
+_APART_MB, _APART_S = 12_000, 600
 #: Files of more bytes, once decoded, or of more variables are opened without their values.
 _MOST_BYTES, _MOST_VARIABLES = 200_000_000, 60
 
 
 def open_fields(path: str | Path) -> Fields:
-    """The fields of a trusted NetCDF or GRIB file, of a Zarr store or a URL, or of several of these as one.
+    """The fields of a trusted NetCDF, GeoTIFF or GRIB file, of a Zarr store or a URL, or of several of these as one.
 
     A folder, a pattern such as ``run_*.nc`` and paths with `` + `` between them stand for several files (`together`).
     Large files and stores are read where needed, others completely. Raises ``InputError`` if a file does not exist, is
-    not NetCDF or contains no gridded field.
+    of another format or contains no gridded field.
     """
     result = places(str(path))
     return _open_one(result[0]) if len(result) == 1 else together([_open_one(one) for one in result])
@@ -45,14 +46,14 @@ def _open_one(path: str | Path) -> Fields:
     path = Path(path)
     if not path.is_file():
         raise InputError(f"File {path.name} does not exist: give the path of a NetCDF file.")
-    if is_grib(path):
+    if is_grib(path) or is_geotiff(path):
         return read_apart(
             "deconditioning.fields.reading.upload_process",
             path,
             path.name,
             load_fields,
-            memory_mb=_GRIB_MB,
-            seconds=_GRIB_S,
+            memory_mb=_APART_MB,
+            seconds=_APART_S,
         )
     try:
         with contextlib.ExitStack() as stack:

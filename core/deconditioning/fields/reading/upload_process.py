@@ -20,7 +20,7 @@ def read(source: Path, target: Path, name: str, memory: int) -> None:
     from deconditioning.fields.reading.opening import fields_from_decoded
     from deconditioning.fields.store import write_fields
 
-    with decode(source) as decoded:
+    with decode(source, name) as decoded:
         size, most = decoded.dataset.nbytes, int(_DATA_SHARE * memory)
         if size > most:
             raise InputError(

@@ -45,7 +45,6 @@ def animals() -> Iterator[Animal]:
     for name, head, words in (
         ("packed.nc.gz", gzip.compress(b"CDF\x01" * 9, mtime=0), "gzip archive.*gunzip"),
         ("archive.zip", b"PK\x03\x04" + bytes(40), "zip archive.*unzip"),
-        ("image.tif", b"II*\0" + bytes(40), "GeoTIFF.*gdal_translate"),
         ("old.hdf", b"\x0e\x03\x13\x01" + bytes(40), "HDF4.*h4tonccf|HDF4.*gdal_translate"),
         ("page.nc", b"<!DOCTYPE html><title>404</title>", "web page"),
     ):

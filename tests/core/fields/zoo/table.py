@@ -6,7 +6,7 @@ from pathlib import Path
 
 from deconditioning.errors import InputError
 from deconditioning.fields.reading.opening import open_fields
-from tests.core.fields.zoo import calendars, contents, formats, grids, outlines, points
+from tests.core.fields.zoo import calendars, contents, formats, geotiff, grids, outlines, points
 from tests.core.fields.zoo.animal import Animal, summary
 
 PAGE = Path(__file__).resolve().parents[4] / "docs" / "files.md"
@@ -15,6 +15,7 @@ PARTS = {
     "Grids": grids,
     "Contents": contents,
     "Formats": formats,
+    "GeoTIFF": geotiff,
     "Regions": outlines,
     "Stations": points,
 }

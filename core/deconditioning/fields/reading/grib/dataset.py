@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deconditioning.errors import InputError, short
-from deconditioning.fields.reading.grib_keys import Line, lines_of
-from deconditioning.fields.reading.grib_messages import Message, Positions, coded_keys, read_messages
+from deconditioning.fields.reading.grib.keys import Line, lines_of
+from deconditioning.fields.reading.grib.messages import Message, Positions, coded_keys, read_messages
 
 if TYPE_CHECKING:
     import xarray as xr

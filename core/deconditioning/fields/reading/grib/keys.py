@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from deconditioning.fields.reading.grib_messages import Message
+from deconditioning.fields.reading.grib.messages import Message
 
 #: Keys that become dimensions wherever they differ, in the order of dimensions; the times stand before ``level``.
 _ALWAYS = ("number", "derived", "percentile", "probability", "level")
