@@ -30,6 +30,9 @@ MIDDLES = """handle => [handle.closest('[style*="left"]'), handle.closest('[data
 })"""
 
 
+PALE = "() => document.documentElement.hasAttribute('data-lab-held')"
+
+
 def handle(page: Page, name: str):
     return page.get_by_role("slider", name=name)
 
@@ -148,8 +151,10 @@ def dragged(page: Page, name: str, chart: str, pointer: Mouse | Finger, look: Ca
     wait_for(enough, f"{ON_THE_WAY} pictures of a slider that is dragged", every=0)
     look()
     now = slider.get_attribute("aria-valuetext")
+    assert page.evaluate(PALE), "words of the value before are not pale"
     pointer.up()
     settled(page)
+    wait_for(lambda: not page.evaluate(PALE), "words of the new value")
     assert now != before
     wait_for_value(lambda: said(page, name), now, f"{name} when it was let go")
     return now

@@ -39,6 +39,8 @@ HUES: dict[str, tuple[str, str]] = {
 VERDICTS: dict[str, tuple[str, str]] = {"good": ("#1f7a45", "#58c288"), "bad": ("#a85b00", "#f0a94e")}
 #: The ground of (a light, a dark) page, as in ``.streamlit/config.toml``.
 GROUND: tuple[str, str] = ("#fdfdfc", "#11171b")
+#: Ends of a diverging scale of points on a dark page, whose middle is grey.
+_BRIGHT_ENDS = ("#7fc4ff", "#ffab85")
 #: Shares of linear red, green and blue in the relative luminance (WCAG 2).
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 #: The hue of each model; models that are ever shown together have different ones.
@@ -264,14 +266,18 @@ def _scale(table: np.ndarray, steps: int) -> list[list[Any]]:
 def mark_scale(colours: Colours, dark: bool, steps: int = 48) -> list[list[Any]]:
     """A plotly colour scale for points on the page itself: every colour has a contrast of at least 3 with the ground.
 
-    A scale from dark to light loses the end that would vanish; the middle (or the ends) of a diverging one is shaded.
+    A scale from dark to light loses the end that would vanish. The middle of a diverging one is shaded; on a dark page
+    it runs from grey to bright ends, so that what is far from zero stands out there too.
     """
     linear = _linear(shades(colours))
     light = linear @ _LUMINANCE
     limit = 3.2 * (_luminance(GROUND[dark]) + 0.05) - 0.05 if dark else (_luminance(GROUND[dark]) + 0.05) / 3.2 - 0.05
-    if colours == "diverging":
-        share = np.clip((limit - light) / (1 - light), 0, None) if dark else np.clip(1 - limit / light, 0, None)
-        linear += share[:, None] * (float(dark) - linear)
+    if colours == "diverging" and dark:
+        at = np.linspace(-1, 1, len(linear))[:, None]
+        low, high = (_linear(_channels(colour)) for colour in _BRIGHT_ENDS)
+        linear = limit + np.abs(at) * (np.where(at < 0, low, high) - limit)
+    elif colours == "diverging":
+        linear *= np.minimum(limit / light, 1)[:, None]
     else:
         linear = linear[light >= limit] if dark else linear[light <= limit]
     return _scale(np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055), steps)
@@ -282,5 +288,10 @@ def _linear(table: np.ndarray) -> np.ndarray:
     return np.where(table <= 0.04045, table / 12.92, ((table + 0.055) / 1.055) ** 2.4)
 
 
+def _channels(colour: str) -> np.ndarray:
+    """Red, green and blue in [0, 1] of ``#rrggbb``."""
+    return np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+
+
 def _luminance(colour: str) -> float:
-    return float(_linear(np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])) @ _LUMINANCE)
+    return float(_linear(_channels(colour)) @ _LUMINANCE)

@@ -30,6 +30,7 @@ const fill = (book, first, second, share) => {
 };
 
 const drawCoast = (book, context, width, height) => {
+  context.lineJoin = 'round'; // a sharp corner of a bay or a letter would throw a spike
   for (const [colour, thick] of book.ink) {
     context.strokeStyle = colour;
     context.lineWidth = thick * devicePixelRatio;
@@ -61,7 +62,8 @@ const edgeOf = (book, at) => {
 const drawCities = (book, context, width, height) => {
   const dot = devicePixelRatio, [, , share] = (book.maps || [[0, 0, 1]])[0];
   if (share * width < LEGIBLE * dot) return;
-  context.font = `${11 * dot}px sans-serif`;
+  context.font = `${11 * dot}px ${getComputedStyle(book.canvas).fontFamily}`;
+  context.lineJoin = 'round';
   context.textBaseline = 'middle';
   for (const [name, x, y] of book.cities || []) for (const [colour, thick] of book.ink) {
     context.strokeStyle = context.fillStyle = colour;

@@ -90,12 +90,16 @@ const tell = drag => {
 const forget = () => { if (runs()) forgetting = setTimeout(forget, 100); else tell(0); };
 
 // ---- the hand ----------------------------------------------------------------------------------------------------------
+const PALE_MS = 400; // after a release: until then the run of the page has begun
 const BUSY_MS = 40; // while the page runs: until the server is asked again
 let session = '';
 let hand = null; // the drag that goes on: its slider, whether it has begun, what was shown, seen and sent last
 let awaited = false; // whether the last value has not been answered
 
 const say = (name, detail) => dispatchEvent(new CustomEvent(name, { detail }));
+// Words and tables are of the value before until the page has run: page_layout.css makes them pale.
+const HELD = 'data-lab-held';
+const brighten = () => { if (hand?.begun) return; if (runs()) setTimeout(brighten, 100); else document.documentElement.removeAttribute(HELD); };
 const runs = () => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState !== 'notRunning';
 
 // A fragment's run waits for a run that is under way; a run of the page breaks it off, which only the first value may.
@@ -126,7 +130,10 @@ const advance = () => {
   const handle = handlesOf(hand.slider)[0], widget = widgetOf(handle);
   hand.shown = shownBy(hand.slider);
   const now = String(hand.shown.at);
-  if (now !== hand.seen) say('lab-moved', hand.shown.detail);
+  if (now !== hand.seen) {
+    document.documentElement.setAttribute(HELD, '');
+    say('lab-moved', hand.shown.detail);
+  }
   hand.seen = now;
   if ((now === hand.sent && !hand.unanswered) || !isFree(widget)) return;
   const isFirst = hand.sent === hand.start && !hand.unanswered;
@@ -164,6 +171,7 @@ const rest = () => {
   const isNews = sent !== start || unanswered || (isQuiet && awaited);
   if (slider.isConnected && String(shown.at) === sent && isNews) acknowledge(handlesOf(slider)[0], shown);
   say('lab-rested', shown.detail);
+  setTimeout(brighten, PALE_MS);
   forgetting = setTimeout(forget, FOLLOWED_MS);
 };
 
