@@ -165,9 +165,9 @@ SCRIPT_PARTS = tuple(
 
 #: ``data-testid`` of Streamlit's elements, in our style sheets, scripts and browser tests.
 TEST_IDS = tuple(
-    """stAlertContentError stApp stBaseButton stButtonGroup stCaptionContainer stCheckbox stColumn stDataFrame
+    """stAlert stAlertContentError stApp stBaseButton stButtonGroup stCaptionContainer stCheckbox stColumn stDataFrame
     stDialog stElementContainer stElementToolbar stException stExpandSidebarButton stExpander stFileChip stFileChipName
-    stFileUploader stHorizontalBlock stHtml
+    stFileUploader stHorizontalBlock stHtml stTable stMarkdown
     stLayoutWrapper stMain stMainBlockContainer stMarkdownContainer stMultiSelectTagsContainer stPageLink stPopover
     stPopoverBody stSelectbox stSidebar stSidebarCollapseButton stSidebarContent stSidebarHeader stSidebarNav
     stSidebarNavItems stSidebarNavLink stSlider stSliderThumbValue stSliderTickBar stToast stTopNav stWidgetLabel
