@@ -167,7 +167,7 @@ SCRIPT_PARTS = tuple(
 TEST_IDS = tuple(
     """stAlert stAlertContentError stApp stBaseButton stButtonGroup stCaptionContainer stCheckbox stColumn stDataFrame
     stDialog stElementContainer stElementToolbar stException stExpandSidebarButton stExpander stFileChip stFileChipName
-    stFileUploader stHorizontalBlock stHtml stTable stMarkdown
+    stFileUploader stHorizontalBlock stHtml stMarkdown
     stLayoutWrapper stMain stMainBlockContainer stMarkdownContainer stMultiSelectTagsContainer stPageLink stPopover
     stPopoverBody stSelectbox stSidebar stSidebarCollapseButton stSidebarContent stSidebarHeader stSidebarNav
     stSidebarNavItems stSidebarNavLink stSlider stSliderThumbValue stSliderTickBar stToast stTopNav stWidgetLabel
