@@ -75,7 +75,16 @@ def test_the_swiss_roll_with_a_wide_data_frame(phone: Page) -> None:
     frame = phone.get_by_test_id("stDataFrame").first
     says_what_is_beyond(frame, "right")
     a_moved_picture_is_in_sight(phone, with_sheet(phone), "Variance of k")
+    a_chosen_page_is_read_from_its_top_without_the_sheet(phone)
     assert not phone.errors
+
+
+def a_chosen_page_is_read_from_its_top_without_the_sheet(phone: Page) -> None:
+    phone.get_by_test_id("stSidebarNavLink").filter(has_text="Runs").tap()
+    expect(phone.get_by_role("heading", level=1)).to_have_text("Runs")
+    settled(phone)
+    expect(phone.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
+    assert phone.get_by_test_id("stMain").evaluate("main => main.scrollTop") == 0
 
 
 def a_moved_picture_is_in_sight(phone: Page, sheet: Locator, label: str) -> None:

@@ -38,6 +38,15 @@ const opened = () => {
   bringIntoSight([...find('stMain').querySelectorAll('.live-chart')].filter(node => node.clientHeight > 60));
 };
 
+// Once a page is chosen the sheet has done its work, and the page is read from its top.
+document.addEventListener('click', ({ target }) => {
+  if (!sheetIsOpen() || !target.closest('[data-testid=stSidebarNavLink]')) return;
+  setTimeout(() => {
+    find('stSidebarCollapseButton')?.querySelector('button')?.click();
+    find('stMain').scrollTo(0, 0);
+  });
+});
+
 const watchSidebar = () => {
   const sidebar = find('stSidebar'), main = find('stMain');
   if (!sidebar || sidebar.labWatched) return;
