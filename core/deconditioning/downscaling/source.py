@@ -2,24 +2,26 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from deconditioning.downscaling.further_sources.opening import (
-    holds_regions,
-    may_hold_regions,
+    REGIONS,
+    STATIONS,
+    kind_of_source,
+    kind_without_fields,
     open_regions,
     open_stations,
 )
 from deconditioning.engine.visitors.uploads import UPLOAD, keep_kind, path_of, stored_of_kind
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.further_sources import with_further_cells, with_further_regions
-from deconditioning.fields.footprints.gaussian import footprint_of
 from deconditioning.fields.footprints.region_data import Regions
 from deconditioning.fields.footprints.regions import cells_of_regions, make_problem_from_regions
 from deconditioning.fields.footprints.station_data import Stations
-from deconditioning.fields.footprints.stations import with_scored_stations, with_stations
+from deconditioning.fields.footprints.stations import with_further_stations, with_scored_stations, with_stations
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -37,8 +39,8 @@ OPTIONS = {
 }  # fmt: skip
 #: What the store calls an upload of fields.
 _FIELDS = "fields"
-#: A name of a field or an attribute behind a file's.
-_NAMED = re.compile(r"(.+):([^:/\\]+)")
+#: A name of a field or an attribute behind a file's, which may be empty.
+_NAMED = re.compile(r"(.+):([^:/\\]*)")
 
 
 def keep_upload(data: bytes | Path, name: str, mark: str = "") -> tuple[str, Fields]:
@@ -74,19 +76,28 @@ def open_source(key: str) -> Fields:
 
 @dataclass(frozen=True)
 class FurtherSource:
-    """A further source of the target beside the cells: the ``key`` of a file with fields on a grid, a swath or regions,
-    the field or attribute that measures the target ("": that of the target's name, or the only one), and the one with
-    the standard deviations of its errors ("": none)."""
+    """A further source of the target beside the cells, with an offset and a noise of its own.
+
+    Parameters
+    ----------
+    key : a file with fields on a grid, a swath, regions, or a table of stations or soundings.
+    value : the field, attribute or column that measures the target; "" for that of the target's name, or the only one.
+    error : the one with the standard deviations of its errors; "" for none, or the column of a table that is called so.
+    footprint : what each value of a table averages over, as a Gaussian: widths in kilometres or columns with them
+        (`deconditioning.tables.footprints`); "" for points.
+    """
 
     key: str
     value: str = ""
     error: str = ""
+    footprint: str = ""
 
     @staticmethod
     def of_text(text: str) -> "FurtherSource":
-        """``FILE``, ``FILE:VALUE`` or ``FILE:VALUE:ERROR``; a colon in the name of a file that exists is its."""
+        """``FILE[:VALUE[:ERROR[:FOOTPRINT]]]``, in which names may be empty; a colon in the name of a file that exists
+        is its."""
         names: list[str] = []
-        while len(names) < 2 and not Path(text).exists() and (found := _NAMED.fullmatch(text)):
+        while len(names) < 3 and not Path(text).exists() and (found := _NAMED.fullmatch(text)):
             text, name = found[1], found[2]
             names.insert(0, name)
         return FurtherSource(text, *names)
@@ -107,7 +118,7 @@ class Source:
     stations, scored : stations that are targets beside the cells, and stations at which the map is only scored.
     station_value : the column of their values; "" for the one named like the target or "value".
     station_time : which of several times their tables give; "" for the map's.
-    station_footprint : what the targets among them average over, as `footprint_of` reads it; "" for points.
+    station_footprint : what the targets among them average over, as the footprint of a `FurtherSource`.
     """
 
     fields: str
@@ -132,7 +143,7 @@ class Source:
                 "A table of the regions' values needs regions and a key that joins its rows to them: give both "
                 "(`--polygons`, `--key`)."
             )
-        if footprint_of(self.station_footprint) is not None and not self.stations:
+        if self.station_footprint and not self.stations:
             raise InputError("A footprint needs stations that are targets: give them (`--stations`) or leave it out.")
 
     @property
@@ -158,7 +169,8 @@ class Source:
     def to_dict(self) -> dict[str, Any]:
         """Plain data, inverse of ``from_dict``; of regions and stations only what there is."""
         gridded = ("fields", "coarse", "mediator")
-        plain = asdict(self) | {"also": [asdict(each) for each in self.also]}
+        further = [{name: value for name, value in asdict(each).items() if value} for each in self.also]
+        plain = asdict(self) | {"also": further}
         return {name: value for name, value in plain.items() if value or name in gridded}
 
 
@@ -176,36 +188,45 @@ def build_problem(
         problem = make_problem_from_files(opener(source.fields), opener(source.coarse), mediator, spec)
     else:
         problem = make_problem(opener(source.fields), spec)
-    for each in source.also:
-        problem = _with_further(problem, each, opener, regions)
     time = source.station_time or date_of(problem.origin)
+    read_stations = partial(stations, time=time)
+    for each in source.also:
+        problem = _with_further(problem, each, opener, regions, read_stations)
     if source.stations:
-        measured = stations(source.stations, spec.target, source.station_value, time)
-        problem = with_stations(problem, replace(measured, footprint=footprint_of(source.station_footprint)))
+        width = source.station_footprint
+        problem = with_stations(
+            problem, read_stations(source.stations, spec.target, source.station_value, footprint=width)
+        )
     if source.scored:
-        problem = with_scored_stations(problem, stations(source.scored, spec.target, source.station_value, time))
+        problem = with_scored_stations(problem, read_stations(source.scored, spec.target, source.station_value))
     return problem
 
 
 def _with_further(
-    problem: DownscalingProblem, further: FurtherSource, opener: Any, regions: Callable[..., Regions]
-) -> DownscalingProblem:
-    """The problem with a further source, whose file holds fields or, where it holds none, regions or soundings."""
-    fields = None if holds_regions(further.key) else _fields_or_none(further.key, opener)
-    if fields is not None:
-        return with_further_cells(problem, fields, further.value, further.error)
-    value = further.value or problem.spec.target
-    return with_further_regions(problem, regions(further.key, value, "", further.error or None))
-
-
-def _fields_or_none(key: str, opener: Any) -> Fields | None:
-    """The fields of a key; None for a file without fields that may hold regions or soundings."""
-    try:
-        return opener(key)
-    except InputError:
-        if may_hold_regions(key):
-            return None
-        raise
+    problem: DownscalingProblem, further: FurtherSource, opener: Any, regions: Callable[..., Regions],
+    stations: Callable[..., Stations],
+) -> DownscalingProblem:  # fmt: skip
+    """The problem with a further source, whose file holds fields or, where it holds none, regions, soundings or a
+    table."""
+    kind, target = kind_of_source(further.key), problem.spec.target
+    if kind is None:
+        try:
+            fields = opener(further.key)
+        except InputError:
+            kind = kind_without_fields(further.key)
+            if kind is None:
+                raise
+    if further.footprint and kind != STATIONS:
+        raise InputError(
+            f"The footprint {further.footprint[:40]!r} was given for a further source that has cells or outlines: "
+            "leave it out, or give a table of values at points."
+        )
+    if kind == STATIONS:
+        names = {"error": further.error, "footprint": further.footprint}
+        return with_further_stations(problem, stations(further.key, target, further.value, **names))
+    if kind == REGIONS:
+        return with_further_regions(problem, regions(further.key, further.value or target, "", further.error or None))
+    return with_further_cells(problem, fields, further.value, further.error)
 
 
 def cells_shape(source: Source, spec: DownscalingSpec, opener: Any = open_source) -> tuple[int, int]:

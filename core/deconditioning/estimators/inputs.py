@@ -18,8 +18,9 @@ from deconditioning.fields.spec import DownscalingSpec
 
 #: Accepted forms of a field.
 Gridded = xr.DataArray | xr.Dataset | Fields | str | Path
-#: A further source of the target: as a command has it, or a field with the names of its values and of their errors.
-Also = Gridded | tuple[Gridded, str] | tuple[Gridded, str, str]
+#: A further source of the target: as a command has it, or a field or table with the names of its values and of their
+#: errors, and the footprint of a table.
+Also = Gridded | tuple[Gridded, str] | tuple[Gridded, str, str] | tuple[str | Path, str, str, str]
 
 
 class DataSettings(TypedDict, total=False):
@@ -93,7 +94,7 @@ class _FurtherSources:
 def _further_sources(data: DataSettings) -> tuple[_FurtherSources, DataSettings]:
     """The further sources and stations among settings of the data, and the other settings."""
     given = data.get("also", ())
-    one = isinstance(given, tuple) and len(given) in (2, 3) and isinstance(given[1], str)
+    one = isinstance(given, tuple) and len(given) in (2, 3, 4) and isinstance(given[1], str)
     each = list(given) if isinstance(given, list | tuple) and not one else [given]
     fields: dict[str, Fields] = {}
     also = []
