@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from deconditioning.downscaling.further_sources.opening import (
-    REGIONS,
     STATIONS,
+    choices_of_stations,
     kind_of_source,
     kind_without_fields,
     open_regions,
     open_stations,
+    values_of_regions,
 )
 from deconditioning.engine.visitors.uploads import UPLOAD, keep_kind, path_of, stored_of_kind
 from deconditioning.errors import InputError
@@ -37,8 +38,8 @@ OPTIONS = {
     "stations": "stations", "scored": "score_stations", "station_value": "station_value",
     "station_time": "station_time", "station_footprint": "station_footprint",
 }  # fmt: skip
-#: What the store calls an upload of fields.
-_FIELDS = "fields"
+#: What the store calls an upload of fields, and what a further source with fields holds.
+FIELDS = "fields"
 #: A name of a field or an attribute behind a file's, which may be empty.
 _NAMED = re.compile(r"(.+):([^:/\\]*)")
 
@@ -53,12 +54,12 @@ def keep_upload(data: bytes | Path, name: str, mark: str = "") -> tuple[str, Fie
     from deconditioning.fields.reading.upload import open_upload
 
     fields = open_upload(data, name)
-    return keep_kind(data, name, _FIELDS, mark), fields
+    return keep_kind(data, name, FIELDS, mark), fields
 
 
 def stored_uploads(mark: str = "") -> dict[str, str]:
     """Key → file name of every upload of fields that is kept, or of those of one visitor."""
-    return stored_of_kind(_FIELDS, mark)
+    return stored_of_kind(FIELDS, mark)
 
 
 def open_source(key: str) -> Fields:
@@ -208,14 +209,8 @@ def _with_further(
 ) -> DownscalingProblem:  # fmt: skip
     """The problem with a further source, whose file holds fields or, where it holds none, regions, soundings or a
     table."""
-    kind, target = kind_of_source(further.key), problem.spec.target
-    if kind is None:
-        try:
-            fields = opener(further.key)
-        except InputError:
-            kind = kind_without_fields(further.key)
-            if kind is None:
-                raise
+    kind, fields = _opened(further.key, opener)
+    target = problem.spec.target
     if further.footprint and kind != STATIONS:
         raise InputError(
             f"The footprint {further.footprint[:40]!r} was given for a further source that has cells or outlines: "
@@ -224,9 +219,32 @@ def _with_further(
     if kind == STATIONS:
         names = {"error": further.error, "footprint": further.footprint}
         return with_further_stations(problem, stations(further.key, target, further.value, **names))
-    if kind == REGIONS:
-        return with_further_regions(problem, regions(further.key, further.value or target, "", further.error or None))
-    return with_further_cells(problem, fields, further.value, further.error)
+    if fields is not None:
+        return with_further_cells(problem, fields, further.value, further.error)
+    return with_further_regions(problem, regions(further.key, further.value or target, "", further.error or None))
+
+
+def _opened(key: str, opener: Any) -> tuple[str, Fields | None]:
+    """What a further source's file holds (`FIELDS`, `REGIONS` or `STATIONS`), and its fields."""
+    kind = kind_of_source(key)
+    if kind is not None:
+        return kind, None
+    try:
+        return FIELDS, opener(key)
+    except InputError:
+        kind = kind_without_fields(key)
+        if kind is None:
+            raise
+        return kind, None
+
+
+def names_in_source(key: str, opener: Any = open_source) -> tuple[str, list[str]]:
+    """What the file of a further source holds (`FIELDS`, `REGIONS` or `STATIONS`), and the names of the fields,
+    attributes or columns in it that may be its values or their errors; none for a data set's stations."""
+    kind, fields = _opened(key, opener)
+    if kind == STATIONS:
+        return kind, choices_of_stations(key)[0]
+    return kind, values_of_regions(key) if fields is None else list(fields.variables())
 
 
 def cells_shape(source: Source, spec: DownscalingSpec, opener: Any = open_source) -> tuple[int, int]:

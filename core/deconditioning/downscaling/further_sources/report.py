@@ -39,7 +39,7 @@ def source_report(
     ``targets``: number of the stations, ``offset`` and its sd, ``per_100_m`` of altitude (if known) and its sd,
     ``representativeness`` (an sd), ``left_out``, the scores of each predicted from all other targets, ``explained``,
     and ``next``, the place where one more station would take most from what is left, and its share.
-    ``sources``: the same of each other source, with its ``name`` and the share that it explains.
+    ``sources``: the same of each other source, with its ``name``, its ``kind`` and the share that it explains.
     ``explained``: the shares of the prior variance of the map that the cells take away and then each source in turn.
     ``scored``: scores at the stations that nothing saw, and RMSE and bias there of every one of the maps (H, W)
     in ``fields``, the first of which has this ``sd``. ``sentences`` say the same.
@@ -52,7 +52,7 @@ def source_report(
         explained = _explained(moments.explained, parts, sentences)
         result["explained"] = explained
         result["sources"] = [
-            {"name": part.name, **each, "explained": part.share}
+            {"name": part.name, "kind": _kind(part.source), **each, "explained": part.share}
             for part, each in zip(parts, said, strict=True) if not part.source.stations
         ]  # fmt: skip
         if problem.stations is not None:
@@ -60,6 +60,13 @@ def source_report(
     if problem.scored is not None:
         result["scored"] = _scored(problem, problem.scored, moments, fields, sd, sentences)
     return {**result, "sentences": sentences} if result else {}
+
+
+def _kind(source: SourceTargets) -> str:
+    """What the values of a source are: stations, soundings with a Gaussian footprint, or cells or regions."""
+    if source.measured.footprint is not None:
+        return "soundings"
+    return "stations" if source.footprints is None else "cells or regions"
 
 
 def left_out_values(problem: DownscalingProblem, moments: SourcePosterior) -> tuple[np.ndarray, np.ndarray] | None:
