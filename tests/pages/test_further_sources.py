@@ -12,7 +12,9 @@ from deconditioning.downscaling.source import FIELDS, FurtherSource, Source, bui
 from deconditioning.engine.visitors.uploads import path_of, stored_of_kind
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.reading.opening import open_fields
+from pages.kit.state import get_engine
 from tests.core.fields.samples import netcdf
+from tests.pages.sliders import moved
 from tests.pages.test_stations import exact, squares, words
 from tests.pages.test_stations import table as stations_table
 from tests.pages.visitor_files import offered
@@ -115,6 +117,16 @@ def test_page_and_command_make_the_same_problem_of_the_same_files(open_page) -> 
                 np.testing.assert_array_equal(mine, same)
     table = exact(page).dataframe[0].value
     assert table["Kind"].tolist() == ["stations", "soundings", "cells or regions", "cells or regions", "stations"]
+    sliders = {slider.key: slider.label for slider in page.select_slider if str(slider.key).startswith("tau")}
+    assert list(sliders) == ["tau-1", "tau-2", "tau-3", "tau-4", "tau"] and "swath.csv" in sliders["tau-2"]
+    page.multiselect(key="tau-fixed").set_value(["representativeness-2"]).run()
+    moved(page, "tau-2", 10)
+    page.button(key="learn").click().run()
+    run = get_engine().get(page.query_params["run"])
+    get_engine().cancel(run.id)
+    settings = run.spec.settings["settings"]
+    assert settings["hold"] == ["noise", "point_noise", "representativeness-2"]
+    assert settings["representativeness"][1] == pytest.approx(0.5, rel=1e-2) and not page.exception
 
 
 @pytest.mark.parametrize(
@@ -143,3 +155,49 @@ def test_values_elsewhere_are_refused_in_one_sentence(open_page) -> None:
     page.button(key="lab-own-beside").click().run()
     assert "None of the 20 stations of far.csv lies on a pixel" in page.error[0].value and not page.exception
     assert not page.session_state["_choice"].source.also
+
+
+def test_a_value_is_hidden_by_hand_and_shown_again(open_page) -> None:
+    page = open_page("downscaling", data="stations", **{"hide-values": "1-3"})
+    choice = page.session_state["_choice"]
+    assert choice.source.hide_values == ((1, 3),) and "and 49 stations" in words(page)
+    assert "1 value of sources hidden (×) by hand" in words(page)
+    found = build_problem(choice.source, choice.spec)
+    np.testing.assert_array_equal(found.stations.measured.value, np.delete(network().targets.value, 2))
+    page.button(key="lab-all-values").click().run()
+    assert page.text_input(key="hide-values").value == "" and "and 50 stations" in words(page)
+    page.text_input(key="hide-values").set_value("1:3").run()
+    assert "names no values of sources" in page.error[0].value and not page.exception
+    page.text_input(key="hide-values").set_value("2-3").run()
+    assert "count from 1 to 1" in page.error[0].value and not page.exception
+    page.text_input(key="hide-values").set_value("1-7").run()
+    page.selectbox(key="stations").set_value("(none)").run()
+    assert not page.exception and not page.error and not page.session_state["_choice"].source.hide_values
+
+
+def test_a_click_on_a_station_hides_it() -> None:
+    def shown():
+        import streamlit as st
+
+        from deconditioning.datasets.network import network
+        from deconditioning.fields.footprints.stations import with_stations
+        from deconditioning.fields.problem.coarsened import make_problem
+        from deconditioning.fields.spec import DownscalingSpec
+        from pages.downscaling.cell_selection import pointed
+        from pages.downscaling.footprints.hidden import KEY
+        from pages.kit.controls.program_values import requested_value
+
+        drawn = network()
+        spec = DownscalingSpec("t", ("altitude",), (), (18, 18), 0.0)
+        problem = with_stations(make_problem(drawn.fields, spec), drawn.targets)
+        st.session_state["pointing"] = "value"
+        at = drawn.targets.longitude, drawn.targets.latitude
+        pointed(problem, [[1.0, float(at[0][4]), float(at[1][4])]])
+        first = requested_value(KEY, "")
+        pointed(problem, [[2.0, float(at[0][9]), float(at[1][9])]])
+        second = requested_value(KEY, "")
+        pointed(problem, [[3.0, float(at[0][4]), float(at[1][4])]])
+        st.text(f"{first} {second} {requested_value(KEY, '')}")
+
+    page = AppTest.from_function(shown).run()
+    assert not page.exception and page.text[0].value == "1-5 1-5.1-10 1-10"

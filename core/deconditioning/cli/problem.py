@@ -119,6 +119,11 @@ def _add_station_options(group: Any) -> None:
         "addition to the cells",
     )  # fmt: skip
     group.add_argument(
+        "--hide-values", nargs="+", metavar="SOURCE-VALUE",
+        help="values of stations or of --also that the model does not see, by source (those of --also in their order, "
+        "then the stations) and by value of its file, both counted from 1",
+    )  # fmt: skip
+    group.add_argument(
         "--score-stations", metavar="FILE", help="stations that the model does not see, at which the map is scored"
     )
     group.add_argument(

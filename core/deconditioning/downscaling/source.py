@@ -19,6 +19,7 @@ from deconditioning.downscaling.further_sources.opening import (
 from deconditioning.engine.visitors.uploads import UPLOAD, keep_kind, path_of, stored_of_kind
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.further_sources import with_further_cells, with_further_regions
+from deconditioning.fields.footprints.hidden_values import Value, values_of_text, with_hidden_values
 from deconditioning.fields.footprints.region_data import Regions
 from deconditioning.fields.footprints.regions import cells_of_regions, make_problem_from_regions
 from deconditioning.fields.footprints.station_data import Stations
@@ -37,6 +38,7 @@ OPTIONS = {
     "table": "region_table", "key": "key", "also": "also",
     "stations": "stations", "scored": "score_stations", "station_value": "station_value",
     "station_time": "station_time", "station_footprint": "station_footprint",
+    "hide_values": "hide_values",
 }  # fmt: skip
 #: What the store calls an upload of fields, and what a further source with fields holds.
 FIELDS = "fields"
@@ -120,6 +122,8 @@ class Source:
     station_value : the column of their values; "" for the one named like the target or "value".
     station_time : which of several times their tables give; "" for the map's.
     station_footprint : what the targets among them average over, as the footprint of a `FurtherSource`.
+    hide_values : values of the sources in addition to the cells that no model sees, as (source, value) from 1, stations
+        last; as text ``2-14``.
     """
 
     fields: str
@@ -135,6 +139,7 @@ class Source:
     station_value: str = ""
     station_time: str = ""
     station_footprint: str = ""
+    hide_values: tuple[Value, ...] = ()
 
     def __post_init__(self) -> None:
         if self.regions and self.coarse:
@@ -160,6 +165,10 @@ class Source:
             FurtherSource.of_text(each) if isinstance(each, str) else FurtherSource(**each)
             for each in value.get("also") or ()
         )
+        hidden = value.get("hide_values") or ()
+        if any(isinstance(each, str) for each in hidden):
+            hidden = values_of_text(".".join(hidden))
+        named["hide_values"] = tuple(sorted({(int(source), int(number)) for source, number in hidden}))
         return Source(**{**named, "fields": str(value["fields"])})
 
     @staticmethod
@@ -171,7 +180,7 @@ class Source:
         """Plain data, inverse of ``from_dict``; of regions and stations only what there is."""
         gridded = ("fields", "coarse", "mediator")
         further = [{name: value for name, value in asdict(each).items() if value} for each in self.also]
-        plain = asdict(self) | {"also": further}
+        plain = asdict(self) | {"also": further, "hide_values": [list(each) for each in self.hide_values]}
         return {name: value for name, value in plain.items() if value or name in gridded}
 
 
@@ -198,6 +207,8 @@ def build_problem(
         problem = with_stations(
             problem, read_stations(source.stations, spec.target, source.station_value, footprint=width)
         )
+    if source.hide_values:
+        problem = with_hidden_values(problem, source.hide_values)
     if source.scored:
         problem = with_scored_stations(problem, read_stations(source.scored, spec.target, source.station_value))
     return problem

@@ -43,6 +43,7 @@ class DataSettings(TypedDict, total=False):
     missing: Sequence[str]
     also: "Also | Sequence[Also]"
     stations: str | Path
+    hide_values: Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +109,11 @@ def _further_sources(data: DataSettings) -> tuple[_FurtherSources, DataSettings]
         fields[key] = fields_of(held, key)
         also.append(FurtherSource(key, *names))
     stations = data.get("stations")
-    files = {"also": tuple(also), "stations": None if stations is None else str(stations)}
+    files = {
+        "also": tuple(also),
+        "stations": None if stations is None else str(stations),
+        "hide_values": tuple(data.get("hide_values", ())),
+    }
     rest = {name: value for name, value in data.items() if name not in files}
     return _FurtherSources(files, fields), rest  # type: ignore[return-value]
 

@@ -18,7 +18,8 @@ from deconditioning.downscaling.further_sources.opening import (
 )
 from deconditioning.engine.visitors.uploads import UPLOAD, stored_of_kind
 from deconditioning.errors import InputError
-from pages.downscaling.footprints import further
+from deconditioning.fields.problem.cells import cells_text
+from pages.downscaling.footprints import further, hidden
 from pages.kit.controls import widgets
 from pages.kit.controls.variable_choice import begin, pick
 from pages.kit.visitor import listed
@@ -74,7 +75,8 @@ def choose(key: str, fields: Mapping[str, str], used: Sequence[str], opener: Any
     others = without({**stations, **regions, **fields}, [key, *used, *result.values()])
     names = {each: f"Upload: {title}" if each.startswith(UPLOAD) else title for each, title in others.items()}
     also = further.on_page(names, [f"{key}/swath"], opener)
-    return result | ({"also": also} if also else {})
+    sources = [each["key"] for each in also] + [result[each] for each in ("stations",) if each in result]
+    return result | {"also": also, "hide_values": hidden.choose(sources)}
 
 
 def without(files: Mapping[str, str], used: Sequence[str | None]) -> dict[str, str]:
@@ -185,4 +187,6 @@ def values_of(source: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
     there = {name: key for name, key in KEYS.items() if source.get(name) or key in st.session_state}
     held = {key: source.get(name) or empty.get(name, NONE) for name, key in there.items()}
+    by_hand = cells_text(tuple(each) for each in source.get("hide_values", []))
+    held |= {hidden.KEY: by_hand} if by_hand or hidden.KEY in st.session_state else {}
     return held | further.values_of(source)

@@ -72,7 +72,7 @@ def _sources(problem: DownscalingProblem, report: Mapping[str, Any]) -> None:
 def _targets(problem: DownscalingProblem, spec: ModelSpec, view: View, summary: Mapping[str, Any]) -> None:
     units = plain(problem.units or "1")
     assert problem.stations is not None
-    left = None if view.sources is None else left_out_values(problem, view.sources)
+    left = None if view.sources is None else left_out_values(problem, view.sources)[-1]  # stations are last
     words, picture = st.columns([2, 3], gap="medium")
     with words:
         offset = f"{signed(summary['offset'], 2)} ± {number(summary['offset_sd'], 2)} {units}"

@@ -101,7 +101,8 @@ def offer(choices: Mapping[str, Any]) -> None:
         )
         return
     if pressed("Use with the fields shown", "lab-own-beside"):
-        gridded = {name: value for name, value in now.source.to_dict().items() if name not in files.KEYS}
+        before = (*files.KEYS, "hide_values")  # which count other sources
+        gridded = {name: value for name, value in now.source.to_dict().items() if name not in before}
         source = Source.from_dict(gridded | dict(choices))
         try:
             problem_of(Choice(source, now.spec))

@@ -1,5 +1,6 @@
 """Tables as further sources: networks and soundings over footprints, against dense algebra and row by row."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,14 +11,22 @@ import xarray as xr
 
 import deconditioning
 from deconditioning.downscaling.further_sources.opening import kind_without_fields, regions_at, stations_at
+from deconditioning.downscaling.interactive import traced_spec
 from deconditioning.downscaling.prediction import matched_data, predict, predict_tiled
+from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import FurtherSource, Source, build_problem
-from deconditioning.errors import InputError
+from deconditioning.downscaling.starting import columns_of, starting_spec
+from deconditioning.errors import InputError, never
 from deconditioning.fields.footprints.gaussian import GaussianFootprint, footprint_pixels
 from deconditioning.fields.footprints.station_data import Stations
 from deconditioning.fields.footprints.stations import with_further_stations, with_scored_stations, with_stations
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.reading.opening import open_fields
+from deconditioning.models.learning.integrate import members
+from deconditioning.models.learning.learning import LearningOptions, learn
+from deconditioning.models.learning.objectives import exact_objective
+from deconditioning.models.learning.trainable import Trainable, noises_by_label
+from deconditioning.models.spread import Spread
 from tests.core.downscaling.test_stations import Dense, problem, spec_of, stations
 from tests.core.fields.samples import rectilinear
 
@@ -133,11 +142,11 @@ def test_rows_without_a_footprint_are_left_out(tmp_path: Path) -> None:
         ("low", "go down to -1: give positive"),
         ("w,v,turn", "is in 'K', which is not an angle: give degrees from north"),
         ("hot", "is in 'K', which is not a length: give kilometres"),
-        ("huge", "of 1000 to 90000 × 1000 to 90000 km cannot be used"),
+        ("huge", "of 1000 to 9000 × 1000 to 9000 km cannot be used"),
     ],
 )
 def test_what_is_no_footprint_of_a_table_is_refused(tmp_path: Path, footprint: str, said: str) -> None:
-    more = ("word,none,low,turn [K],hot [K],huge", "a,,-1,1,1,1000", "b,,2,1,1,1000", "c,,3,1,1,90000")
+    more = ("word,none,low,turn [K],hot [K],huge", "a,,-1,1,1,1000", "b,,2,1,1,1000", "c,,3,1,1,9000")
     rows = (f"{row},{extra}" for row, extra in zip(TABLE.split(), more, strict=True))
     (tmp_path / "a.csv").write_text("\n".join(rows))
     with pytest.raises(InputError, match=said):
@@ -151,6 +160,53 @@ def test_footprints_narrower_than_pixels_are_counted(base: DownscalingProblem) -
         with_further_stations(base, thin)
 
 
+def test_the_noise_of_one_source_stays_as_given_while_others_are_learned(joined: DownscalingProblem) -> None:
+    """The slopes of the evidence in the others are finite differences of dense algebra."""
+    spec = replace(spec_of(joined), representativeness=TAUS)
+    data = matched_data(joined, spec)
+    hold = ("noise", "point_noise", "representativeness-2")
+    trainable = Trainable(spec, data, columns_of(joined), hold=hold)
+    label = "representativeness τ² of source"
+    assert [name for name in trainable.vector.names if name.startswith(label)] == [f"{label} 1", f"{label} 3"]
+    loss = exact_objective(trainable, data, never)()
+    loss.backward()
+    step, gradient = 1e-4, trainable.vector.gradient()
+    for source in (0, 2):
+        moved = [tuple(t * np.exp(s * (i == source)) for i, t in enumerate(TAUS)) for s in (step, -step)]
+        up, down = (Dense(joined, replace(spec, representativeness=each)).evidence for each in moved)
+        mine = gradient[trainable.vector.names.index(f"{label} {source + 1}")]
+        assert mine == pytest.approx(-(up - down) / (2 * step) / len(data.targets), rel=1e-4)
+    options = LearningOptions(stage_one="joint", restarts=1, steps=3, prior_sd=1.0, hold=hold)
+    learned = learn(spec, data, columns_of(joined), options).spec.representativeness
+    assert learned[1] == TAUS[1] and learned[0] != TAUS[0] and learned[2] != TAUS[2]
+    every = Trainable(spec, data, columns_of(joined), hold=("representativeness",)).representativeness
+    assert every == TAUS
+    single = replace(joined, sources=joined.sources[:1])
+    alone = replace(spec, representativeness=TAUS[0])
+    fixed = Trainable(alone, matched_data(single, alone), columns_of(joined), hold=("representativeness-1",))
+    assert fixed.representativeness == TAUS[0] and not any(label[:18] in name for name in fixed.vector.names)
+
+
+def test_models_around_a_learned_one_move_the_noise_of_each_source(joined: DownscalingProblem) -> None:
+    names = tuple(f"representativeness τ² of source {number}" for number in (1, 3))
+    spec = replace(spec_of(joined), representativeness=TAUS, spread=Spread(names, ((0.5, -0.5), (0.0, 0.1))))
+    first, second = (each.representativeness for each in members(spec, joined.columns))
+    assert first == pytest.approx((TAUS[0] * np.exp(0.5), TAUS[1], TAUS[2] * np.exp(-0.5)))
+    assert second == pytest.approx((TAUS[0], TAUS[1], TAUS[2] * np.exp(0.1)))
+    assert noises_by_label(spec)[names[1]] == TAUS[2]
+    traced = traced_spec(spec, joined, {names[0]: 0.2, "noise σ²": 0.01})
+    assert traced.representativeness == (0.2, *TAUS[1:]) and traced.noise == 0.01
+
+
+def test_a_source_that_is_not_there_cannot_be_fixed(joined: DownscalingProblem) -> None:
+    settings = DownscaleSettings("area_to_point_gp", hold=["representativeness-4"])
+    with pytest.raises(InputError, match="count from 1 to 3, stations last"):
+        starting_spec(joined, settings)
+    with pytest.raises(InputError, match="cannot be fixed while learning: choose from noise"):
+        LearningOptions(hold=("representativeness-40",))
+    assert DownscaleSettings("area_to_point_gp", representativeness=[0.1]).representativeness == 0.1
+
+
 @pytest.mark.filterwarnings("ignore:The posterior mean ranges", "ignore:Only .* cells are visible")
 def test_the_command_and_the_library_take_the_same_tables(tmp_path: Path) -> None:
     from deconditioning.cli.program import main
@@ -161,6 +217,13 @@ def test_the_command_and_the_library_take_the_same_tables(tmp_path: Path) -> Non
     fine, out = str(tmp_path / "fine.nc"), tmp_path / "out.nc"
     also = f"{table}::noise:major,minor,turn"
     arguments = ["--target", "t", "--covariates", "orog", "--block", "4", "4", "--withhold", "0", "--no-learn"]
+    noise = ["--representativeness", "0.03", "0.06", "--hold", "noise", "point_noise", "representativeness-1"]
+    (tmp_path / "towns.csv").write_text("lat,lon,t\n41.1,6.1,281\n42.1,7.1,282\n43.2,8.3,283\n")
+    towns = ["--stations", str(tmp_path / "towns.csv"), *noise, "--json", str(tmp_path / "out.json")]
+    assert main(["downscale", fine, *arguments, "--also", also, *towns]) == 0
+    result = json.loads((tmp_path / "out.json").read_text())["results"][0]
+    assert result["settings"]["representativeness"] == [0.03, 0.06]
+    assert result["settings"]["hold"] == ["noise", "point_noise", "representativeness-1"]
     assert main(["downscale", fine, *arguments, "--also", also, "--output", str(out)]) == 0
     made = deconditioning.downscale(
         fine, fine, target="t", covariate_names=["orog"], coarsen=(4, 4), withhold=0.0, learn=False,

@@ -69,10 +69,12 @@ def _kind(source: SourceTargets) -> str:
     return "stations" if source.footprints is None else "cells or regions"
 
 
-def left_out_values(problem: DownscalingProblem, moments: SourcePosterior) -> tuple[np.ndarray, np.ndarray] | None:
-    """Mean and sd (S,) of each station's value, predicted from all other targets, in the target's units; None if there
-    are too many targets, or no stations."""
-    return next((part.left_out for part in _parts(problem, moments) if part.source.stations), None)
+def left_out_values(
+    problem: DownscalingProblem, moments: SourcePosterior
+) -> list[tuple[np.ndarray, np.ndarray] | None]:
+    """Mean and sd (S,) of each value of each source, predicted from all other targets, in the target's units; None
+    where there are too many targets."""
+    return [part.left_out for part in _parts(problem, moments)]
 
 
 def best_pixel(problem: DownscalingProblem, explained: ExplainedVariances) -> int | None:
@@ -87,13 +89,10 @@ def _parts(problem: DownscalingProblem, moments: SourcePosterior) -> Iterator[_P
     effects = _arrays(moments.effects)
     left_out = None if moments.left_out is None else _physical(problem, moments.left_out)
     row = column = 0
-    names: list[str] = []
-    for number, source in enumerate(problem.sources):
+    for number, (source, name) in enumerate(zip(problem.sources, problem.names_of_sources, strict=True)):
         rows, columns = slice(row, row + len(source.row)), slice(column, column + len(source.effects))
-        name = "stations" if source.stations else source.measured.source
-        names.append(name)
         yield _Part(
-            name if names.count(name) == 1 else f"{name} ({names.count(name)})",
+            name,
             source,
             (effects[0][columns], effects[1][columns]),
             None if left_out is None else (left_out[0][rows], left_out[1][rows]),

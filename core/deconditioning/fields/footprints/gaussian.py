@@ -93,7 +93,7 @@ class GaussianFootprint:
 def _ends(widths: float | np.ndarray) -> str:
     """The smallest and the largest of some widths."""
     low, high = np.min(widths), np.max(widths)
-    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -70,6 +70,9 @@ class SourceTargets:
         with sum one for a measurement; None if each measures its pixel alone.
     stations : whether they are the stations of the problem; if not, cells, regions, soundings or stations of a further
         file.
+    outlines : (S,) shapely polygons in degrees of cells or regions; None for others.
+    number : (S,) the place of each among the values of the file, from 0; None if it is not known.
+    hidden : those that are hidden from the model by hand, which are not among the targets; None without any.
     """
 
     measured: Stations
@@ -79,6 +82,9 @@ class SourceTargets:
     effects: tuple[str, ...] = ("offset",)
     footprints: Footprints | None = None
     stations: bool = True
+    outlines: np.ndarray | None = None
+    number: np.ndarray | None = None
+    hidden: "SourceTargets | None" = None
 
     @property
     def pixels(self) -> np.ndarray:

@@ -97,7 +97,7 @@ def _located(
     inner, row = stations.of(inside), row[inside]
     effects, altitude = _effects(problem, inner, bags_of_stations(problem.inputs, row, footprints))
     result = as_targets(problem, inner, row, effects, footprints, stations=of_network)
-    return result, (*stations.notes, *notes, *more, *altitude)
+    return replace(result, number=np.flatnonzero(inside)), (*stations.notes, *notes, *more, *altitude)
 
 
 def as_targets(
