@@ -18,19 +18,25 @@ from deconditioning.fields.problem.cells import LEAST_SIDE, Cell, cells_of_text,
 from deconditioning.fields.problem.map_selection import cell_at, number_of, region_touched, toggled
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
+from pages.downscaling.footprints import hidden
 from pages.kit.controls import widgets
 from pages.kit.controls.address import LONGEST, take_out
 from pages.kit.controls.program_values import requested_value, set_on_next_run
 from pages.kit.layout.page_layout import warnings
 from pages.kit.session import Key
+from pages.kit.state import offer_only
 
 #: Keys of the controls.
 HIDE, REVEAL, ROWS, COLUMNS = "hide", "reveal", "cell-rows", "cell-columns"
 #: What pointing at a map does, by the control's value.
-_MODES = {"look": "Look inside a cell", "turn": "Hide or reveal a cell", "region": "Draw a region"}
+_MODES = {
+    "look": "Look inside a cell", "turn": "Hide or reveal a cell", "value": "Hide or reveal a value of a source",
+    "region": "Draw a region",
+}  # fmt: skip
 _HOW = {
     "look": "",
     "turn": "Click a cell on any map, or move to it with the arrow keys and press Enter.",
+    "value": "Click a station, or inside a footprint, on any map; the nearest value is hidden or revealed.",
     "region": "Drag a rectangle on a map to keep only the cells it touches. By keyboard: press Enter at two corners.",
 }
 #: Cells whose values each map tells its reader.
@@ -105,8 +111,11 @@ def bar(problem: DownscalingProblem) -> None:
     Its height is the same after a click as before, so that the maps stay under the pointer.
     """
     with st.container(horizontal=True, vertical_alignment="center", key="lab-by-hand"):
+        left_out = {"region": problem.regions is not None, "value": not problem.sources}
+        modes = [each for each in _MODES if not left_out.get(each)]
+        offer_only(_MODE, modes)
         st.segmented_control(
-            "A click on a map", [each for each in _MODES if each != "region" or problem.regions is None],
+            "A click on a map", modes,
             default="look", key=_MODE, format_func=_MODES.__getitem__,
             label_visibility="collapsed", width="content",
         )  # fmt: skip
@@ -116,6 +125,8 @@ def bar(problem: DownscalingProblem) -> None:
             st.button(
                 "As drawn by the seed", on_click=_set_controls, args=({HIDE: "", REVEAL: ""},), key="lab-as-drawn"
             )
+        if hidden.count(problem):
+            st.button("Show all values", on_click=_set_controls, args=({hidden.KEY: ""},), key="lab-all-values")
         if problem.spec.region is not None:
             rows, columns = ((0, size - 1) for size in problem.whole_shape)
             st.button(
@@ -167,12 +178,14 @@ def _set_controls(values: dict[str, Any]) -> None:
 
 def _done(problem: DownscalingProblem) -> str:
     """What was done by hand, with its marks on the coarse map."""
-    spec, parts = problem.spec, []
+    spec, parts = problem.spec, list[str]()
     hide, reveal = (sum(number_of(problem, cell) is not None for cell in cells) for cells in (spec.hide, spec.reveal))
     if hide:
         parts.append(f"{hide} {'cell' if hide == 1 else 'cells'} hidden (×)")
     if reveal:
         parts.append(f"{reveal} revealed (○)")
+    if values := hidden.count(problem):
+        parts.append(f"{values} {'value' if values == 1 else 'values'} of sources hidden (×)")
     sentence = [f"{', '.join(parts)} by hand"] if parts else []
     if spec.region is not None:
         (ny, nx), (all_y, all_x) = problem.coarse_shape, problem.whole_shape
@@ -184,7 +197,7 @@ def lattice(problem: DownscalingProblem, known: bool) -> dict[str, Any]:
     """The coarse cells as the maps' reader needs them (cells.js); ``known``: with values and states."""
     y, x = _edges(problem)
     result: dict[str, Any] = {
-        "mode": mode(),
+        "mode": "turn" if mode() == "value" else mode(),
         "y": y,
         "x": x,
         "first": problem.corner,
@@ -234,7 +247,9 @@ def pointed(problem: DownscalingProblem, events: Iterable[list[float]]) -> None:
         hide, reveal = (cells_of_text(requested_value(key, "")) for key in (HIDE, REVEAL))
         problem = replace(problem, spec=replace(problem.spec, hide=hide, reveal=reveal))
         for event in new:
-            if len(event) == 3:
+            if len(event) == 3 and mode() == "value":
+                values |= hidden.turned(problem, event[1], event[2])
+            elif len(event) == 3:
                 problem = _turned(problem, event[1], event[2])
                 values |= {HIDE: cells_text(problem.spec.hide), REVEAL: cells_text(problem.spec.reveal)}
             else:

@@ -24,7 +24,7 @@ from deconditioning.models.catalogue import MODELS
 from deconditioning.models.defaults import usual_model
 from pages.downscaling import cell_selection
 from pages.downscaling.dimensions import coarse_dimensions, dimensions
-from pages.downscaling.footprints import files
+from pages.downscaling.footprints import files, further
 from pages.downscaling.missing import counted_missing
 from pages.downscaling.own_file import request
 from pages.kit.controls.essential import group
@@ -112,7 +112,7 @@ def visitor_files() -> dict[str, str]:
     from deconditioning.datasets.entries import catalogue
 
     folder = {entry.key: entry.title for entry in catalogue() if entry.kind == "folder"}
-    return listed(stored_uploads, "data", "coarse", "third", "more") | folder
+    return listed(stored_uploads, "data", "coarse", "third", "more", further.KEY) | folder
 
 
 def sources() -> dict[str, str]:
@@ -120,7 +120,7 @@ def sources() -> dict[str, str]:
     from deconditioning.datasets.entries import catalogue
 
     names = {entry.key: entry.title for entry in catalogue()}
-    uploads = listed(stored_uploads, "data", "coarse", "third", "more")
+    uploads = listed(stored_uploads, "data", "coarse", "third", "more", further.KEY)
     twice = [name for name, count in Counter(uploads.values()).items() if count > 1]
     for key, name in uploads.items():
         names[key] = f"Upload: {name}" + (f" ({key.removeprefix(UPLOAD)[:6]})" if name in twice else "")
@@ -148,8 +148,10 @@ def choose(hidden: DeltaGenerator) -> Choice:
         mediator = pick("Mediators from a third file", "third", others, NONE, names) if coarse != NONE else NONE
         others = [one for one in names if one not in (key, coarse)]
         more = several("More covariates from", "more", others, [], names)
-        more_files = files.choose(key)
-    put_into_link(*(one for one in (key, coarse, mediator, *more, *more_files.values()) if one.startswith(UPLOAD)))
+        more_files = files.choose(key, visitor_files(), [coarse, mediator, *more], fields_of)
+    beside = [each for each in more_files.values() if isinstance(each, str)]
+    beside += [each["key"] for each in more_files.get("also", [])]
+    put_into_link(*(one for one in (key, coarse, mediator, *more, *beside) if one.startswith(UPLOAD)))
     every = joined([key, *more])
     fields = fields_of(every)
     requested = st.container()
@@ -160,7 +162,10 @@ def choose(hidden: DeltaGenerator) -> Choice:
         spec = _spec(fields, source, hidden, (requested, dimensions_place))
     choice = Choice(source, spec)
     if _is_own(key):
-        in_dialog = [name for name in page_record().controls if name in _IN_DIALOG or "dim-" in name]
+        in_dialog = [
+            name for name in page_record().controls
+            if name in _IN_DIALOG or "dim-" in name or name.startswith(further.KEY)
+        ]  # fmt: skip
         page_record().reachable |= set(in_dialog)
     st.session_state[Key.SHOWN_CHOICE] = choice
     return choice

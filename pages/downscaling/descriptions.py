@@ -37,7 +37,9 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
     bags, targets = problem.data.bags.count, len(problem.data.targets)
     what = plain(", ".join(problem.spec.covariates).replace("_", " ")) or "coordinates only"
     if problem.matched:
-        stations = "" if problem.stations is None else f", and {len(problem.stations.row)} stations"
+        each = (f"{len(one.row)} {'stations' if one.stations else f'values of {plain(one.measured.source)}'}"
+                for one in problem.sources)  # fmt: skip
+        stations = "".join(f", and {words}" for words in each)
         how = f"{targets} coarse values, each the mean over {pixels_of_a_cell(problem)}{stations}"
     else:
         through = plain(", ".join(problem.mediator_columns).replace("_", " "))
@@ -80,7 +82,7 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
     """The sentence beside the maps, and the equation with the page's own numbers."""
     bags, targets = problem.data.bags.count, len(problem.data.targets)
     points = float(problem.data.bags.sizes.sum())
-    stations = 0 if problem.stations is None else len(problem.stations.row)
+    further = sum(len(each.row) for each in problem.sources)
     model = spec.model
     weights = model.formula
     if model.ridge:
@@ -91,7 +93,7 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
     if not model.reads(problem.data):
         carried, notes = r" + a(x)^\top C\,a(x)", f"{notes}{_PSEUDO} "
     evidence = (
-        f" The {model.quantity} of the {targets + stations} targets is {signed(view.evidence, 2)}."
+        f" The {model.quantity} of the {targets + further} targets is {signed(view.evidence, 2)}."
         if view.evidence is not None
         else ""
     )

@@ -33,7 +33,7 @@ from pages.downscaling import cell_selection
 from pages.downscaling.data import Choice, cell_values, problem_of
 from pages.downscaling.distribution import warp
 from pages.downscaling.distribution.view import View
-from pages.downscaling.footprints import files
+from pages.downscaling.footprints import files, noises
 from pages.downscaling.model import FAMILY_TITLES, family_values, slider_values, stored_model
 from pages.downscaling.picture import quick_view
 from pages.kit.chart.plotly_live import plotly_live
@@ -108,6 +108,8 @@ def options(problem: DownscalingProblem, model: NamedModel) -> dict[str, Any]:
         result["every_pixel"] = _every_pixel(start)
         result["prior_sd"] = control(_LEARNING.prior_sd.usually(start.prior_sd))
         result["hold"] = _hold(start)
+        if fixed := noises.fixed(problem):
+            result["hold"] = (*(start.hold if result["hold"] is None else result["hold"]), *fixed)
         result["integrate"] = _integrate(problem, model)
         result["average"] = may_average(problem, model) and _average(problem, model)
         result["choose"] = may_choose(problem, model) and not result["average"] and control(_LEARNING.choose.inner)

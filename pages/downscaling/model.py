@@ -27,6 +27,7 @@ from deconditioning.models.spread import Spread
 from deconditioning.settings.setting import Log, Setting
 from pages.downscaling.data import Choice
 from pages.downscaling.essentials import as_noise_sd, in_kilometres, three_digits
+from pages.downscaling.footprints.noises import tau_sliders, tau_values
 from pages.kit.controls.default_or_choice import OWN, default_or_choice, default_words
 from pages.kit.controls.essential import aside, group
 from pages.kit.controls.settings import control
@@ -206,15 +207,14 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
     covariates = problem.spec.covariates
     if any(_is_of(term, covariates) for term in start.kernel.terms):
         changes["kernel"] = trusted(changes["kernel"], covariates, control(_SLIDERS.trust, **_essential_ends(*_TRUST)))
-    noises = {"noise": max(start.noise, LEAST), "point_noise": max(start.point_noise, LEAST)}
-    noises |= {"representativeness": tau} if (tau := start.noises_of_sources[-1]) else {}
-    for name, value in noises.items():
+    for name in ("noise", "point_noise"):
         ends = _essential_ends(*_NOISE, reads=as_noise_sd(problem)) if name == "noise" else {"reads": three_digits}
-        changes[name] = control(_MODEL.declaration(name).inner.copy(default=value), **ends)
+        changes[name] = control(_MODEL.declaration(name).inner.copy(default=max(getattr(start, name), LEAST)), **ends)
     if changes["point_noise"] <= LEAST * (1 + 1e-6):
         changes["point_noise"] = 0.0
         if page_record().shows_all:
             st.caption("The lowest value of this slider means ς² = 0.")
+    changes |= tau_sliders(problem, start)
     if model.uses("mediator_kernel") and start.mediator_kernel is not None:
         with group("Mediator kernel ℓ"):
             changes["mediator_kernel"] = _kernel_sliders("l", start.mediator_kernel, scales=model.has_unknown_part)
@@ -336,7 +336,7 @@ def _turned(factor: Factor, value: float) -> float:
 def slider_values(spec: ModelSpec, bags: int) -> dict[str, float]:
     """What the sliders must hold to stand for ``spec``; give it to ``set_values``."""
     values = {_MODEL.noise.key: max(spec.noise, LEAST), _MODEL.point_noise.key: max(spec.point_noise, LEAST)}
-    values |= {_MODEL.representativeness.key: tau} if (tau := spec.noises_of_sources[-1]) else {}
+    values |= tau_values(spec)
     values[_SLIDERS.trust.key] = 1.0
     if spec.model.uses("regularisation"):
         values[_MODEL.regularisation.key] = spec.regularisation * bags

@@ -18,7 +18,8 @@ from deconditioning.bag_sums.by_term import PartedPicture
 from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.bag_sums.pixel_sums import Picture
 from deconditioning.downscaling import interactive
-from deconditioning.downscaling.further_sources.report import best_pixel
+from deconditioning.downscaling.further_sources.posterior import SourcePosterior
+from deconditioning.downscaling.further_sources.report import best_pixel, left_out_values
 from deconditioning.downscaling.interactive import Later
 from deconditioning.downscaling.prediction import matched_data
 from deconditioning.downscaling.settings import DownscaleSettings
@@ -226,11 +227,13 @@ class Maps:
             places = {key: st.container(key=f"lab-map-{key}") for key in keys}
         return cls(places, field_scale(problem), problem)
 
-    def draw(self, panel: Panel, along: _Along, every: int = 1, best: int | None = None) -> None:
-        """One map in its place; ``along`` says where it stands on each slider (`frames.along`), ``best`` is the pixel
-        of the best further station."""
-        figure = field_map(panel, every=every, **_look(is_dark()))
-        figure["data"] += footprint_marks(self.problem, panel.key, self.scale, best)
+    def draw(self, panel: Panel, along: _Along, every: int = 1, sources: SourcePosterior | None = None) -> None:
+        """One map in its place; ``along`` says where it stands on each slider (`frames.along`), ``sources`` is what the
+        posterior says of stations and other further sources."""
+        figure, problem = field_map(panel, every=every, **_look(is_dark())), self.problem
+        best = None if sources is None else best_pixel(problem, sources.explained)
+        left_out = [] if sources is None else left_out_values(problem, sources)
+        figure["data"] += footprint_marks(problem, panel.key, self.scale, best, left_out)
         self.show(panel.key, figure, along)
 
     def show(self, key: str, figure: Any, along: _Along | None = None) -> None:
@@ -288,7 +291,7 @@ def posterior(choice: Choice, problem: DownscalingProblem, start: ModelSpec, map
             single = hyperparameters(problem, start)
         spec = as_learned(problem, single)
         view, position = _current_view(choice, problem, spec), slider_position(choice, problem, start, single)
-        maps.draw(mean_panel(problem, maps.scale, view.mean), position.by_slider(), view.every)
+        maps.draw(mean_panel(problem, maps.scale, view.mean), position.by_slider(), view.every, view.sources)
         return spec, view, position
 
     with maps.places[MapKey.MEAN]:
@@ -328,8 +331,7 @@ def draw_maps(choice: Choice, panels: list[Panel], view: View, maps: Maps, along
     every: dict[str, int] = {MapKey.SPREAD: view.sd_every, MapKey.ERROR: view.every}
     for panel in panels:
         if panel.key in every:
-            best = None if view.sources is None else best_pixel(maps.problem, view.sources.explained)
-            maps.draw(panel, along, every[panel.key], best)
+            maps.draw(panel, along, every[panel.key], view.sources)
     return st.session_state.get(Key.SHOWN_CELL)
 
 

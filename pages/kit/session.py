@@ -17,6 +17,7 @@ class Key(StrEnum):
     CELL_NOTES = "_by-hand-said"
     CELL_REFUSALS = "_by-hand-refused"
     CLICK = "_click"
+    VALUE_SOURCES = "_by-hand-sources"
     COARSE_SELECTION = "_coarse_select"
     DATA = "_data"
     DATA_CHANGED = "_fresh"

@@ -69,6 +69,7 @@ _WORDS = {
     "source.stations": "Stations as targets", "source.scored": "Stations that only score the map",
     "source.station_value": "Column of the stations' values", "source.station_time": "Time of the stations' values",
     "source.station_footprint": "Footprint of the stations (km)",
+    "source.hide_values": "Values of sources hidden by hand",
     "problem.weights": "Weights of a cell's pixels", "problem.error": "Errors of the cells' values (sd)",
     "problem.target": "Target", "problem.covariates": "Covariates", "problem.mediators": "Mediators",
     "problem.block": "Pixels of a cell, rows and columns", "problem.withhold": "Share of cells hidden",

@@ -9,7 +9,7 @@ from deconditioning.errors import InputError
 from deconditioning.settings.lazily import Lazily
 from deconditioning.settings.setting import Choice, Setting, Switch
 from deconditioning.settings.settings import Settings
-from deconditioning.settings.wider import Named, OrNone, Several, Text
+from deconditioning.settings.wider import Named, OrEach, OrNone, Several, Text
 
 
 def add_flags(
@@ -32,11 +32,21 @@ def add_flags(
             words = unset.get(name) or _words(setting, values)
             flag = setting.flag or name.replace("_", "-")
             open_ = name in unset or (given and name not in defaults)
+            each = isinstance(getattr(setting, "of", setting), OrEach)
+            several_values = {"nargs": "+"} if name in several or each else {}
             parser.add_argument(
                 f"--{flag}", dest=flag.replace("-", "_"), help=_help(setting, words, name in several, given),
                 default=None if open_ else values if name in several else default,
-                **_type(setting.inner, given) | ({"nargs": "+"} if name in several else {}),
+                **_type(setting.inner, given) | several_values | ({"action": _OneOrEach} if each else {}),
             )  # fmt: skip
+
+
+class _OneOrEach(argparse.Action):
+    """One value for all, or a list with one for each."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
+        """Keep the values, of which a single one is no list."""
+        setattr(namespace, self.dest, values[0] if len(values) == 1 else values)
 
 
 def _words(setting: Setting[Any], values: list[Any]) -> str:

@@ -102,15 +102,26 @@ def add_footprint_options(group: Any) -> None:
         help="column of the table, and attribute of the regions, that joins them; ATTRIBUTE=COLUMN if they differ",
     )  # fmt: skip
     group.add_argument(
-        "--also", nargs="+", metavar="FILE[:NAME[:ERROR]]",
-        help="further sources of the target in addition to the cells: fields on another grid or a swath, or regions "
-        "(as --polygons); NAME is the field or attribute with the values (default: the target's name), ERROR that with "
-        "the standard deviation of each value's error",
+        "--also", nargs="+", metavar="FILE[:NAME[:ERROR[:FOOTPRINT]]]",
+        help="further sources of the target in addition to the cells: fields on another grid or a swath, regions (as "
+        "--polygons), or a table of stations or soundings; NAME is the field, attribute or column with the values "
+        "(default: the target's name), ERROR that with the standard deviation of each value's error, FOOTPRINT what "
+        "each value of a table averages over (as --station-footprint)",
     )  # fmt: skip
+    _add_station_options(group)
+
+
+def _add_station_options(group: Any) -> None:
+    """Add the options of stations that are targets, or that only score the map."""
     group.add_argument(
         "--stations", metavar="FILE",
         help="CSV or NetCDF table of stations (lat, lon, value, perhaps altitude and error) that are targets in "
         "addition to the cells",
+    )  # fmt: skip
+    group.add_argument(
+        "--hide-values", nargs="+", metavar="SOURCE-VALUE",
+        help="values of stations or of --also that the model does not see, by source (those of --also in their order, "
+        "then the stations) and by value of its file, both counted from 1",
     )  # fmt: skip
     group.add_argument(
         "--score-stations", metavar="FILE", help="stations that the model does not see, at which the map is scored"
@@ -124,7 +135,8 @@ def add_footprint_options(group: Any) -> None:
     group.add_argument(
         "--station-footprint", metavar="KM",
         help="footprint that each value of --stations averages over, as a Gaussian: its full width at half maximum "
-        "(20), or two widths and the direction of the first in degrees from north (22,14,30); default: points",
+        "(20), or two widths and the direction of the first in degrees from north (22,14,30), or the columns of the "
+        "table with these (major,minor,angle); default: points",
     )  # fmt: skip
 
 

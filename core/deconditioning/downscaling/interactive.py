@@ -35,7 +35,7 @@ from deconditioning.kernels.spec import Term
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.indirect_gp import condition_on_gram
 from deconditioning.models.learning.parameters import with_values
-from deconditioning.models.learning.trainable import NOISES
+from deconditioning.models.learning.trainable import noises_at
 from deconditioning.models.named_posterior import named_posterior
 from deconditioning.models.posterior_moments import averaged_moments
 from deconditioning.models.sparse.coreset import coreset
@@ -324,7 +324,6 @@ def traced_spec(spec: ModelSpec, problem: DownscalingProblem, values: dict[str, 
     changes: dict[str, Any] = {"kernel": with_values(spec.kernel, "k", problem.columns, numbers), "spread": None}
     if spec.mediator_kernel is not None:
         changes["mediator_kernel"] = with_values(spec.mediator_kernel, "ℓ", problem.mediator_columns, numbers)
-    for field, name in {**NOISES, "regularisation": "regularisation λ"}.items():
-        if name in numbers:
-            changes[field] = numbers[name]
+    changes |= noises_at(spec, numbers)
+    changes["regularisation"] = numbers.get("regularisation λ", spec.regularisation)
     return replace(spec, **changes)

@@ -28,7 +28,7 @@ def preset(source: dict[str, Any], problem: dict[str, Any], settings: DownscaleS
         return None
     for stored in json.loads(_FILE.read_text(encoding="utf-8")):
         same = all(stored["problem"][name] == problem[name] for name in stored["problem"])
-        same = same and all(stored.get(name) == source.get(name) for name in ("regions", "stations"))
+        same = same and all(stored.get(name) == source.get(name) for name in ("regions", "stations", "also"))
         if stored["source"] == source["fields"] and stored["spec"]["model"] == settings.model and same:
             scaled = start.local_scale if settings.local_scale is None else settings.local_scale
             return replace(ModelSpec.from_dict(stored["spec"]), local_scale=scaled)

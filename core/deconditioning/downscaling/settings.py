@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from deconditioning.errors import InputError
-from deconditioning.models.learning.initial import ROUGH, TREND, TREND_BESIDE_MEDIATORS, Start
+from deconditioning.models.learning.initial import HELD, ROUGH, TREND, TREND_BESIDE_MEDIATORS, Start
 from deconditioning.plain_data import check_seed
 from deconditioning.settings.lazily import Lazily
 from deconditioning.settings.setting import Choice, Integer, Linear, Log, Switch
@@ -99,7 +99,8 @@ class KernelSettings(Settings):
     representativeness = OrNone(
         OrEach(
             Log("τ²", _USUAL.representativeness, low=1e-6, high=10.0, symbol="τ²", address="tau", sweep=False,
-                about="variance by which a station differs from its pixel, or a value of --also from its cell")
+                about="variance by which a station differs from its pixel, or a value of --also from its cell; one "
+                "for all, or one for each source (stations last)")
         ),
         f"{_USUAL.representativeness}, if there are stations or further sources",
     )  # fmt: skip
@@ -223,8 +224,8 @@ class LearningSettings(Settings):
     )  # fmt: skip
     hold = OrNone(
         Several(
-            "Noises", _USUAL.hold, options={"noise": "σ²", "point_noise": "ς²", "representativeness": "τ²"},
-            about="noise variances that learning keeps fixed; the flag without values frees all",
+            "Noises", _USUAL.hold, options=HELD,
+            about="noise variances that learning keeps fixed (representativeness-2: of source 2); no value frees all",
             help="Coarse values barely distinguish noise from variation of the field inside the cells. If both noise "
             "variances are learned freely, they absorb what the kernel should explain.",
         ),
@@ -263,13 +264,12 @@ class DownscaleSettings(KernelSettings, LearningSettings):
     spatial : family on the coordinates, ``None`` for the model's own (`Start`); structure : "sum" or "product".
     regularisation, noise, point_noise, representativeness : λ, σ², ς², τ² (targets standardised; τ² a list for
         several sources); ``None`` for the start values.
-    hold : noise variances that learning keeps fixed, among "noise" and "point_noise"; ``None`` for the model's own.
     inducing : inducing points of a sparse model: how many, or a whole ``Inducing`` as a dict; ``placement`` of them.
     choose : whether learning may take the other of the two models that suit cells matched through mediators, if it is
         more accurate one scale up; ``None``: where the model is "auto".
     average : whether learning averages the models that suit the data, with weights found one scale up, or the other
         models of a learned average and their weights; ``None``: where the model is "auto".
-    learn : whether hyperparameters are learned; the others as in ``LearningOptions``.
+    learn : whether hyperparameters are learned; hold and others as in ``LearningOptions``.
     stage_one : as in ``LearningOptions``, or "choose": joint learning unless it is clearly less accurate one scale
         up than leaving bags out, if λ and ℓ can be learned in both ways (`deconditioning.downscaling.stages`).
     points : points per bag while learning (k-means coreset); the posterior uses all.

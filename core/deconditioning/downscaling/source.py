@@ -2,24 +2,28 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from deconditioning.downscaling.further_sources.opening import (
-    holds_regions,
-    may_hold_regions,
+    STATIONS,
+    choices_of_stations,
+    kind_of_source,
+    kind_without_fields,
     open_regions,
     open_stations,
+    values_of_regions,
 )
 from deconditioning.engine.visitors.uploads import UPLOAD, keep_kind, path_of, stored_of_kind
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.further_sources import with_further_cells, with_further_regions
-from deconditioning.fields.footprints.gaussian import footprint_of
+from deconditioning.fields.footprints.hidden_values import Value, values_of_text, with_hidden_values
 from deconditioning.fields.footprints.region_data import Regions
 from deconditioning.fields.footprints.regions import cells_of_regions, make_problem_from_regions
 from deconditioning.fields.footprints.station_data import Stations
-from deconditioning.fields.footprints.stations import with_scored_stations, with_stations
+from deconditioning.fields.footprints.stations import with_further_stations, with_scored_stations, with_stations
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -34,11 +38,12 @@ OPTIONS = {
     "table": "region_table", "key": "key", "also": "also",
     "stations": "stations", "scored": "score_stations", "station_value": "station_value",
     "station_time": "station_time", "station_footprint": "station_footprint",
+    "hide_values": "hide_values",
 }  # fmt: skip
-#: What the store calls an upload of fields.
-_FIELDS = "fields"
-#: A name of a field or an attribute behind a file's.
-_NAMED = re.compile(r"(.+):([^:/\\]+)")
+#: What the store calls an upload of fields, and what a further source with fields holds.
+FIELDS = "fields"
+#: A name of a field or an attribute behind a file's, which may be empty.
+_NAMED = re.compile(r"(.+):([^:/\\]*)")
 
 
 def keep_upload(data: bytes | Path, name: str, mark: str = "") -> tuple[str, Fields]:
@@ -51,12 +56,12 @@ def keep_upload(data: bytes | Path, name: str, mark: str = "") -> tuple[str, Fie
     from deconditioning.fields.reading.upload import open_upload
 
     fields = open_upload(data, name)
-    return keep_kind(data, name, _FIELDS, mark), fields
+    return keep_kind(data, name, FIELDS, mark), fields
 
 
 def stored_uploads(mark: str = "") -> dict[str, str]:
     """Key → file name of every upload of fields that is kept, or of those of one visitor."""
-    return stored_of_kind(_FIELDS, mark)
+    return stored_of_kind(FIELDS, mark)
 
 
 def open_source(key: str) -> Fields:
@@ -74,19 +79,28 @@ def open_source(key: str) -> Fields:
 
 @dataclass(frozen=True)
 class FurtherSource:
-    """A further source of the target beside the cells: the ``key`` of a file with fields on a grid, a swath or regions,
-    the field or attribute that measures the target ("": that of the target's name, or the only one), and the one with
-    the standard deviations of its errors ("": none)."""
+    """A further source of the target beside the cells, with an offset and a noise of its own.
+
+    Parameters
+    ----------
+    key : a file with fields on a grid, a swath, regions, or a table of stations or soundings.
+    value : the field, attribute or column that measures the target; "" for that of the target's name, or the only one.
+    error : the one with the standard deviations of its errors; "" for none, or the column of a table that is called so.
+    footprint : what each value of a table averages over, as a Gaussian: widths in kilometres or columns with them
+        (`deconditioning.tables.footprints`); "" for points.
+    """
 
     key: str
     value: str = ""
     error: str = ""
+    footprint: str = ""
 
     @staticmethod
     def of_text(text: str) -> "FurtherSource":
-        """``FILE``, ``FILE:VALUE`` or ``FILE:VALUE:ERROR``; a colon in the name of a file that exists is its."""
+        """``FILE[:VALUE[:ERROR[:FOOTPRINT]]]``, in which names may be empty; a colon in the name of a file that exists
+        is its."""
         names: list[str] = []
-        while len(names) < 2 and not Path(text).exists() and (found := _NAMED.fullmatch(text)):
+        while len(names) < 3 and not Path(text).exists() and (found := _NAMED.fullmatch(text)):
             text, name = found[1], found[2]
             names.insert(0, name)
         return FurtherSource(text, *names)
@@ -107,7 +121,9 @@ class Source:
     stations, scored : stations that are targets beside the cells, and stations at which the map is only scored.
     station_value : the column of their values; "" for the one named like the target or "value".
     station_time : which of several times their tables give; "" for the map's.
-    station_footprint : what the targets among them average over, as `footprint_of` reads it; "" for points.
+    station_footprint : what the targets among them average over, as the footprint of a `FurtherSource`.
+    hide_values : values of the sources in addition to the cells that no model sees, as (source, value) from 1, stations
+        last; as text ``2-14``.
     """
 
     fields: str
@@ -123,6 +139,7 @@ class Source:
     station_value: str = ""
     station_time: str = ""
     station_footprint: str = ""
+    hide_values: tuple[Value, ...] = ()
 
     def __post_init__(self) -> None:
         if self.regions and self.coarse:
@@ -132,7 +149,7 @@ class Source:
                 "A table of the regions' values needs regions and a key that joins its rows to them: give both "
                 "(`--polygons`, `--key`)."
             )
-        if footprint_of(self.station_footprint) is not None and not self.stations:
+        if self.station_footprint and not self.stations:
             raise InputError("A footprint needs stations that are targets: give them (`--stations`) or leave it out.")
 
     @property
@@ -148,6 +165,10 @@ class Source:
             FurtherSource.of_text(each) if isinstance(each, str) else FurtherSource(**each)
             for each in value.get("also") or ()
         )
+        hidden = value.get("hide_values") or ()
+        if any(isinstance(each, str) for each in hidden):
+            hidden = values_of_text(".".join(hidden))
+        named["hide_values"] = tuple(sorted({(int(source), int(number)) for source, number in hidden}))
         return Source(**{**named, "fields": str(value["fields"])})
 
     @staticmethod
@@ -158,7 +179,8 @@ class Source:
     def to_dict(self) -> dict[str, Any]:
         """Plain data, inverse of ``from_dict``; of regions and stations only what there is."""
         gridded = ("fields", "coarse", "mediator")
-        plain = asdict(self) | {"also": [asdict(each) for each in self.also]}
+        further = [{name: value for name, value in asdict(each).items() if value} for each in self.also]
+        plain = asdict(self) | {"also": further, "hide_values": [list(each) for each in self.hide_values]}
         return {name: value for name, value in plain.items() if value or name in gridded}
 
 
@@ -176,36 +198,64 @@ def build_problem(
         problem = make_problem_from_files(opener(source.fields), opener(source.coarse), mediator, spec)
     else:
         problem = make_problem(opener(source.fields), spec)
-    for each in source.also:
-        problem = _with_further(problem, each, opener, regions)
     time = source.station_time or date_of(problem.origin)
+    read_stations = partial(stations, time=time)
+    for each in source.also:
+        problem = _with_further(problem, each, opener, regions, read_stations)
     if source.stations:
-        measured = stations(source.stations, spec.target, source.station_value, time)
-        problem = with_stations(problem, replace(measured, footprint=footprint_of(source.station_footprint)))
+        width = source.station_footprint
+        problem = with_stations(
+            problem, read_stations(source.stations, spec.target, source.station_value, footprint=width)
+        )
+    if source.hide_values:
+        problem = with_hidden_values(problem, source.hide_values)
     if source.scored:
-        problem = with_scored_stations(problem, stations(source.scored, spec.target, source.station_value, time))
+        problem = with_scored_stations(problem, read_stations(source.scored, spec.target, source.station_value))
     return problem
 
 
 def _with_further(
-    problem: DownscalingProblem, further: FurtherSource, opener: Any, regions: Callable[..., Regions]
-) -> DownscalingProblem:
-    """The problem with a further source, whose file holds fields or, where it holds none, regions or soundings."""
-    fields = None if holds_regions(further.key) else _fields_or_none(further.key, opener)
+    problem: DownscalingProblem, further: FurtherSource, opener: Any, regions: Callable[..., Regions],
+    stations: Callable[..., Stations],
+) -> DownscalingProblem:  # fmt: skip
+    """The problem with a further source, whose file holds fields or, where it holds none, regions, soundings or a
+    table."""
+    kind, fields = _opened(further.key, opener)
+    target = problem.spec.target
+    if further.footprint and kind != STATIONS:
+        raise InputError(
+            f"The footprint {further.footprint[:40]!r} was given for a further source that has cells or outlines: "
+            "leave it out, or give a table of values at points."
+        )
+    if kind == STATIONS:
+        names = {"error": further.error, "footprint": further.footprint}
+        return with_further_stations(problem, stations(further.key, target, further.value, **names))
     if fields is not None:
         return with_further_cells(problem, fields, further.value, further.error)
-    value = further.value or problem.spec.target
-    return with_further_regions(problem, regions(further.key, value, "", further.error or None))
+    return with_further_regions(problem, regions(further.key, further.value or target, "", further.error or None))
 
 
-def _fields_or_none(key: str, opener: Any) -> Fields | None:
-    """The fields of a key; None for a file without fields that may hold regions or soundings."""
+def _opened(key: str, opener: Any) -> tuple[str, Fields | None]:
+    """What a further source's file holds (`FIELDS`, `REGIONS` or `STATIONS`), and its fields."""
+    kind = kind_of_source(key)
+    if kind is not None:
+        return kind, None
     try:
-        return opener(key)
+        return FIELDS, opener(key)
     except InputError:
-        if may_hold_regions(key):
-            return None
-        raise
+        kind = kind_without_fields(key)
+        if kind is None:
+            raise
+        return kind, None
+
+
+def names_in_source(key: str, opener: Any = open_source) -> tuple[str, list[str]]:
+    """What the file of a further source holds (`FIELDS`, `REGIONS` or `STATIONS`), and the names of the fields,
+    attributes or columns in it that may be its values or their errors; none for a data set's stations."""
+    kind, fields = _opened(key, opener)
+    if kind == STATIONS:
+        return kind, choices_of_stations(key)[0]
+    return kind, values_of_regions(key) if fields is None else list(fields.variables())
 
 
 def cells_shape(source: Source, spec: DownscalingSpec, opener: Any = open_source) -> tuple[int, int]:

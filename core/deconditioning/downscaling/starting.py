@@ -12,6 +12,7 @@ from deconditioning.models.area_to_point import cell_width
 from deconditioning.models.catalogue import AREA_TO_POINT_GP, REGRESSION_KRIGING
 from deconditioning.models.defaults import CANDIDATES, starting_kernel, starting_mediator_kernel, usual_model
 from deconditioning.models.indirect_gp import Columns
+from deconditioning.models.learning.initial import ONE_SOURCE
 from deconditioning.models.named_model import NamedModel
 from deconditioning.models.spec import ModelSpec, others_from_dict, others_to_dict
 from deconditioning.models.spread import Spread
@@ -153,6 +154,11 @@ def _representativeness(problem: DownscalingProblem, settings: DownscaleSettings
     if value is None:
         value = settings.kind.start(problem.matched).representativeness
     each = value if isinstance(value, tuple) else (value,) * count
+    beyond = [name for name in settings.hold or () if ONE_SOURCE.get(name, 0) >= count]
+    if beyond:
+        raise InputError(
+            f"`{beyond[0]}` cannot be fixed: sources in addition to the cells count from 1 to {count}, stations last."
+        )
     if len(each) != count:
         raise InputError(
             f"`representativeness` has {len(each)} values, but there are {count} sources in addition to the cells: "

@@ -116,8 +116,10 @@ class ModelEstimator(Estimator):
         block : (rows, columns) of pixels in a bag, if cells are matched through mediators.
         also : a further source of the target beside the cells, or a list of them, each with an offset and a noise that
             are learned: fields on another grid or a swath, or the name of a file, also one with regions; or a tuple of
-            this, the name of the values and, if known, that of the standard deviations of their errors.
+            this, the name of the values and, if known, that of the standard deviations of their errors, and of a table
+            the footprint of its values.
         stations : the name of a table of stations, which are targets beside the cells too.
+        hide_values : values of these that the model does not see, as pairs of a source and a value of its file from 1.
         matching, coordinates, select, coarse_select, hide, reveal, region, reweigh, missing : see
             `deconditioning.fields.spec.DownscalingSpec`.
 

@@ -18,8 +18,9 @@ from deconditioning.fields.spec import DownscalingSpec
 
 #: Accepted forms of a field.
 Gridded = xr.DataArray | xr.Dataset | Fields | str | Path
-#: A further source of the target: as a command has it, or a field with the names of its values and of their errors.
-Also = Gridded | tuple[Gridded, str] | tuple[Gridded, str, str]
+#: A further source of the target: as a command has it, or a field or table with the names of its values and of their
+#: errors, and the footprint of a table.
+Also = Gridded | tuple[Gridded, str] | tuple[Gridded, str, str] | tuple[str | Path, str, str, str]
 
 
 class DataSettings(TypedDict, total=False):
@@ -42,6 +43,7 @@ class DataSettings(TypedDict, total=False):
     missing: Sequence[str]
     also: "Also | Sequence[Also]"
     stations: str | Path
+    hide_values: Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +95,7 @@ class _FurtherSources:
 def _further_sources(data: DataSettings) -> tuple[_FurtherSources, DataSettings]:
     """The further sources and stations among settings of the data, and the other settings."""
     given = data.get("also", ())
-    one = isinstance(given, tuple) and len(given) in (2, 3) and isinstance(given[1], str)
+    one = isinstance(given, tuple) and len(given) in (2, 3, 4) and isinstance(given[1], str)
     each = list(given) if isinstance(given, list | tuple) and not one else [given]
     fields: dict[str, Fields] = {}
     also = []
@@ -107,7 +109,11 @@ def _further_sources(data: DataSettings) -> tuple[_FurtherSources, DataSettings]
         fields[key] = fields_of(held, key)
         also.append(FurtherSource(key, *names))
     stations = data.get("stations")
-    files = {"also": tuple(also), "stations": None if stations is None else str(stations)}
+    files = {
+        "also": tuple(also),
+        "stations": None if stations is None else str(stations),
+        "hide_values": tuple(data.get("hide_values", ())),
+    }
     rest = {name: value for name, value in data.items() if name not in files}
     return _FurtherSources(files, fields), rest  # type: ignore[return-value]
 

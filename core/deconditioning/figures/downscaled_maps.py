@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from deconditioning.fields.footprints.gaussian import half_maximum
-from deconditioning.fields.footprints.station_data import Stations
-from deconditioning.fields.grids.polygons import as_polygons
+from deconditioning.fields.footprints.outlines import MOST_OUTLINES, footprint_outlines
+from deconditioning.fields.footprints.station_data import SourceTargets, Stations
 from deconditioning.fields.problem.map_selection import number_of
 from deconditioning.fields.problem.once import once
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -28,8 +27,10 @@ from deconditioning.wording import number
 
 #: Half-width of the interval on the map of uncertainty, in standard deviations.
 SPREADS = 2
-#: The most cells of a swath, or footprints, whose outlines are drawn.
-_MOST_OUTLINES = 4000
+#: Mean and sd (S,) of each value of a source as predicted from all other targets; None where they are not known.
+LeftOut = tuple[np.ndarray, np.ndarray] | None
+#: Symbol and size of the marks of a further source: values at points, Gaussian footprints, cells or regions.
+_SYMBOLS = {"points": ("diamond", 8), "soundings": ("circle", 5), "areas": ("square", 5)}
 #: Share of the pixels within the limits of the error and the spread.
 _WITHIN = 0.98
 _LONGEST_NAME = 34
@@ -149,26 +150,79 @@ def chosen_cell_marks(problem: DownscalingProblem) -> list[dict[str, Any]]:
 
 
 def footprint_marks(
-    problem: DownscalingProblem, key: str, scale: MapScale, best: int | None = None
+    problem: DownscalingProblem, key: str, scale: MapScale, best: int | None = None, left_out: Sequence[LeftOut] = ()
 ) -> list[dict[str, Any]]:
-    """Traces of the footprints that are no cells of a grid, for the map of a ``key``: outlines of regions, or of the
-    cells of a swath, which a file gives by their corners; stations, in the field's colours on the coarse map, those
-    that only score as small dots; the place of the ``best`` further station, a flat index of the grid, on the map of
-    uncertainty."""
+    """Traces of the footprints that are no cells of a grid, for the map of a ``key``.
+
+    Outlines of regions, of the cells of a swath, which a file gives by their corners, and of footprints where their
+    response is half its peak; stations and the values of further sources, in the field's colours on the coarse and the
+    mean map, stations that only score as small dots, values hidden by hand as ×; the place of the ``best`` further
+    station, a flat index of the grid, on the map of uncertainty. ``left_out`` has what is predicted of each source's
+    values from all other targets, in the order of the sources.
+    """
     traces: list[dict[str, Any]] = []
     if key in (MapKey.OBSERVED, MapKey.MEAN) and len((sides := _footprint_lines(problem))[0]):
         traces += rimmed_line(*sides, width=1.0, hoverinfo="skip", name="regions")
     if problem.scored is not None and key == MapKey.OBSERVED:
-        traces.append(_station_marks(problem, problem.scored.measured, "only scores", 4, None))
-    if problem.stations is not None and key in (MapKey.OBSERVED, MapKey.MEAN, MapKey.SPREAD):
-        size, filled = (5, None) if key == MapKey.SPREAD else (9, scale)
-        traces.append(_station_marks(problem, problem.stations.measured, "a target", size, filled))
+        words = [f"station, only scores: {each}" for each in _values(problem, problem.scored.measured)]
+        traces.append(_value_marks(problem, problem.scored.measured, words, ("circle", 4), None))
+    predicted = [*left_out, *[None] * (len(problem.sources) - len(left_out))]
+    for place, known in enumerate(predicted):
+        traces += _source_marks(problem, place, known, (key, scale))
     if best is not None and key == MapKey.SPREAD:
         row, column = divmod(best, problem.grid.shape[1])
         at = [problem.grid.x[column]], [problem.grid.y[row]]
         marker = {"symbol": "star", "size": 16, "color": LIGHT, "line": {"color": DARK, "width": 1.5}}
         traces.append(_points(*at, marker, ["best place for one more station"]))
     return traces
+
+
+def _source_marks(
+    problem: DownscalingProblem, place: int, left_out: LeftOut, on: tuple[str, MapScale]
+) -> list[dict[str, Any]]:
+    """The values of the source at a place in their order on the map of a key, and those of it that are hidden."""
+    source, (key, scale) = problem.sources[place], on
+    shown_on = (MapKey.OBSERVED, MapKey.MEAN, *((MapKey.SPREAD,) if source.stations else ()))
+    if key not in shown_on or len(source.row) > MOST_OUTLINES:
+        return []
+    who = "station, a target" if source.stations else problem.names_of_sources[place]
+    symbol, size = ("circle", 9) if source.stations else _SYMBOLS[_kind(source)]
+    size, filled = (5, None) if key == MapKey.SPREAD else (size, scale)
+    traces = []
+    for each, known in ((source, left_out), (source.hidden, None)):
+        if each is None:
+            continue
+        called = [""] * len(each.row)
+        if each.number is not None:
+            called = [f" (value {place + 1}-{count + 1})" for count in each.number.tolist()]
+        state = "" if each is source else ", hidden by hand"
+        values = zip(_values(problem, each.measured, known), called, strict=True)
+        words = [f"{who}: {value}{count}{state}" for value, count in values]
+        look, colour = ((symbol, size), filled) if each is source else (("x", 8), None)
+        traces.append(_value_marks(problem, each.measured, words, look, colour))
+    return traces
+
+
+def _kind(source: SourceTargets) -> str:
+    if source.footprints is None:
+        return "points"
+    return "areas" if source.measured.footprint is None else "soundings"
+
+
+def _values(problem: DownscalingProblem, measured: Stations, left_out: LeftOut = None) -> list[str]:
+    """Each value with its error, and as predicted from all other targets."""
+    units = problem.units
+    words = [f"{number(value, 4)} {units}".strip() for value in measured.value.tolist()]
+    words = [
+        f"{word} ± {number(error, 2)}" if error > 0 else word
+        for word, error in zip(words, measured.error.tolist(), strict=True)
+    ]
+    if left_out is None:
+        return words
+    return [
+        f"{word}; from all other targets {number(mean, 4)} ± {number(sd, 2)}"
+        for word, mean, sd in zip(words, *(each.tolist() for each in left_out), strict=True)
+    ]
 
 
 def named_regions(problem: DownscalingProblem) -> dict[str, Any]:
@@ -181,18 +235,20 @@ def named_regions(problem: DownscalingProblem) -> dict[str, Any]:
     return {"regions": {"names": ["", *regions.name], "of": compact(at[problem.cell], "u2")}}
 
 
-def _station_marks(
-    problem: DownscalingProblem, stations: Stations, role: str, size: int, scale: MapScale | None
+def _value_marks(
+    problem: DownscalingProblem, measured: Stations, words: list[str], look: tuple[str, int], scale: MapScale | None
 ) -> dict[str, Any]:  # fmt: skip
-    """Stations as marks, filled with the colour of their value on a scale where there is one."""
-    x, y = points_on(problem.grid, stations.latitude, stations.longitude)
-    colour: Any = LIGHT
+    """Values as marks of a symbol and size, filled with the colour of their value on a scale where there is one."""
+    x, y = points_on(problem.grid, measured.latitude, measured.longitude)
+    symbol, size = look
+    colour: Any = DARK if symbol == "x" else LIGHT
     if scale is not None:
-        share = (stations.value - scale.low) / (scale.high - scale.low)
+        share = (measured.value - scale.low) / (scale.high - scale.low)
         table = [each for _, each in colour_scale(scale.colours)]
         colour = [table[i] for i in (share.clip(0, 1) * (len(table) - 1)).round().astype(int).tolist()]
-    words = [f"station, {role}: {number(value, 4)} {problem.units}".strip() for value in stations.value.tolist()]
-    return _points(x, y, {"size": size, "color": colour, "line": {"color": DARK, "width": 1.2}}, words)
+    rim = LIGHT if symbol == "x" else DARK
+    marker = {"size": size, "color": colour, "line": {"color": rim, "width": 1.2}}
+    return _points(x, y, marker | ({} if symbol == "circle" else {"symbol": symbol}), words)
 
 
 def _points(x: Any, y: Any, marker: dict[str, Any], words: list[str]) -> dict[str, Any]:
@@ -206,34 +262,6 @@ def _footprint_lines(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarra
     """The footprints' sides as one line on the grid."""
     rings = _rings(problem)
     return lines_on(problem.grid, rings) if rings else (np.zeros(0), np.zeros(0))
-
-
-def footprint_outlines(problem: DownscalingProblem) -> np.ndarray:
-    """(n,) polygons in degrees: the regions, or the cells with a value of a swath with corners; and the footprints of
-    stations where their response is half its peak."""
-    return np.concatenate([_outlines_of_cells(problem), _half_maxima(problem)])
-
-
-def _half_maxima(problem: DownscalingProblem) -> np.ndarray:
-    """(S,) polygons in degrees; none for points."""
-    measured = None if problem.stations is None else problem.stations.measured
-    if measured is None or measured.footprint is None or len(measured) > _MOST_OUTLINES:
-        return np.zeros(0, dtype=object)
-    return half_maximum(measured.latitude, measured.longitude, measured.footprint)
-
-
-def _outlines_of_cells(problem: DownscalingProblem) -> np.ndarray:
-    """(n,) polygons in degrees: the regions, or the cells with a value of a swath with corners; else none."""
-    if problem.regions is not None:
-        return problem.regions.geometry
-    cells, drawn = problem.coarse_grid, np.isfinite(problem.coarse)
-    if cells.vertices is None or drawn.sum() > _MOST_OUTLINES:
-        return np.zeros(0, dtype=object)
-    latitude, longitude = (each[drawn] for each in cells.corners())
-    there = (np.isfinite(latitude) & np.isfinite(longitude)).all(axis=1)
-    latitude, longitude = latitude[there], longitude[there]
-    longitude = longitude[:, :1] + (longitude - longitude[:, :1] + 180.0) % 360.0 - 180.0
-    return as_polygons(latitude, longitude)
 
 
 def _rings(problem: DownscalingProblem) -> list[np.ndarray]:

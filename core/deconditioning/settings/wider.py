@@ -181,7 +181,9 @@ class OrEach(_Around):
         self._surround(of, of.default)
 
     def like(self, value: Any) -> Any:
-        """A tuple of values of what it surrounds, or one of them."""
+        """A tuple of values of what it surrounds, or one of them, which a list of one is too."""
+        if isinstance(value, list | tuple) and len(value) == 1:
+            value = value[0]
         several = isinstance(value, list | tuple)
         return tuple(self.of.like(each) for each in value) if several else self.of.like(value)
 

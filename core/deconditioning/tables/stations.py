@@ -2,17 +2,20 @@
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from deconditioning.errors import InputError
+from deconditioning.fields.footprints.gaussian import footprint_of
 from deconditioning.fields.footprints.station_data import Stations
 from deconditioning.fields.problem.matching import place_matching
 from deconditioning.fields.times import labels_of
 from deconditioning.fields.units import Side, compass, factor, factor_between, read_unit
 from deconditioning.tables.angles import angles_of
 from deconditioning.tables.dates import dates_of_parts
+from deconditioning.tables.footprints import FootprintColumns
 from deconditioning.tables.table import Table, read_table
 
 #: Names of columns, in small letters and without their units.
@@ -29,25 +32,31 @@ _OTHER = ("id", "station", "station_id", "wmo", "wmo_id", "index", "number", "ye
 _WITH_UNITS = re.compile(r"\s*(.*?)\s*[\[(]\s*(?!\d+\])([^\])]*?)\s*[\])]\s*")
 
 
-def read_stations(path: str | Path, target: str = "", value: str = "", time: str = "") -> Stations:
+def read_stations(
+    path: str | Path, target: str = "", value: str = "", time: str = "", *, error: str = "", footprint: str = ""
+) -> Stations:
     """The stations of a CSV or NetCDF table with columns of latitude, longitude, value and perhaps altitude and error.
 
     ``value`` names the column of what was measured; else it is the one named like the ``target`` or "value", or the
-    only one that is left. Of a table with several times the rows of ``time`` count, which may be the beginning of a
-    date. Rows without a value, or that repeat another, are left out. Raises ``InputError`` if a column is missing or
-    not clear, or if a table has several times of which ``time`` names not one.
+    only one that is left. ``error`` names that with the sds of errors, where its name does not say so. ``footprint`` is
+    what each value averages over: widths in kilometres (`footprint_of`) or columns with them (`FootprintColumns`). Of a
+    table with several times the rows of ``time`` count, which may be the beginning of a date. Rows without a value, or
+    that repeat another, are left out. Raises ``InputError`` if a column is missing or not clear, or if a table has
+    several times of which ``time`` names not one.
     """
-    return stations_of(read_table(path), target, value, time)
+    return stations_of(read_table(path), target, value, time, error=error, footprint=footprint)
 
 
-def stations_of(table: Table, target: str = "", value: str = "", time: str = "") -> Stations:
+def stations_of(
+    table: Table, target: str = "", value: str = "", time: str = "", *, error: str = "", footprint: str = ""
+) -> Stations:
     """`read_stations` of a table."""
-    table = _at_time(table, time)
-    roles = _roles(table)
-    latitude, longitude, altitude, error = roles.latitude, roles.longitude, roles.altitude, roles.error
+    table, widths = _at_time(table, time), FootprintColumns.of_text(table, footprint)
+    roles = _roles(table, error, widths.names)
+    latitude, longitude, altitude, sd = roles.latitude, roles.longitude, roles.altitude, roles.error
     table = _with_angles(_with_angles(table, latitude, "y"), longitude, "x")
     chosen = _value(table, roles.left, target, value)
-    columns = [latitude, longitude, chosen, *(each for each in (altitude, error) if each)]
+    columns = [latitude, longitude, chosen, *(each for each in (altitude, sd) if each)]
     data = dict(zip(columns, table.with_gaps(columns).T, strict=True))
     data[latitude] = _degrees(table, latitude, "y", data[latitude])
     data[longitude] = _degrees(table, longitude, "x", data[longitude])
@@ -58,17 +67,26 @@ def stations_of(table: Table, target: str = "", value: str = "", time: str = "")
     if not there.any():
         raise InputError(f"No row of {table.source} has a position and a value in '{chosen}': correct the table.")
     _check_places(table.source, data[latitude][there], data[longitude][there])
-    spread = _spread(table, error, chosen, data[error][there]) if error else np.zeros(int(there.sum()))
-    if (spread < 0).any():
-        raise InputError(f"Column '{error}' of {table.source} has negative numbers: give standard deviations.")
-    if unknown := int(np.isnan(spread).sum()):
-        notes.append(f"{unknown} of {len(spread)} stations have no error in '{error}', which counts as 0 there.")
+    spread, unknown = _errors(table, sd, chosen, data[sd][there] if sd else np.zeros(int(there.sum())))
     stations = Stations(
-        data[latitude][there], data[longitude][there], data[chosen][there], np.nan_to_num(spread),
+        data[latitude][there], data[longitude][there], data[chosen][there], spread,
         _metres(table, altitude, data[altitude][there]) if altitude else None,
-        units=_units(table, chosen), source=table.source,
+        units=_units(table, chosen), source=table.source, notes=(*notes, *unknown),
+        footprint=None if widths.names else footprint_of(footprint),
     )  # fmt: skip
-    return _without_copies(stations, notes)
+    if widths.names:
+        stations = widths.given(stations, table, partial(_units, table), there)
+    return _without_copies(stations, list(stations.notes))
+
+
+def _errors(table: Table, name: str | None, value: str, values: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """Errors in the units of the values, 0 where one is not known, and a note on these."""
+    spread = _spread(table, name, value, values) if name else values
+    if (spread < 0).any():
+        raise InputError(f"Column '{name}' of {table.source} has negative numbers: give standard deviations.")
+    unknown = int(np.isnan(spread).sum())
+    notes = [f"{unknown} of {len(spread)} stations have no error in '{name}', which counts as 0 there."]
+    return np.nan_to_num(spread), notes if unknown else []
 
 
 def _check_places(source: str, latitude: np.ndarray, longitude: np.ndarray) -> None:
@@ -128,13 +146,17 @@ class _Roles:
     left: dict[str, str]
 
 
-def _roles(table: Table) -> _Roles:
+def _roles(table: Table, error: str = "", others: tuple[str, ...] = ()) -> _Roles:
+    """Which column is what; ``error`` names that of the errors, ``others`` are taken for something else."""
+    if error:
+        table.column(error)
     names = {name: _plain(name)[0] for name in table.columns}
     latitude, longitude = (_one(table, names, known, what) for known, what in ((_LATITUDE, "latitude"),
                                                                                 (_LONGITUDE, "longitude")))  # fmt: skip
-    altitude, error = (next((n for n, plain in names.items() if plain in known), None) for known in (_ALTITUDE, _ERROR))
-    used = {latitude, longitude, altitude, error}
-    return _Roles(latitude, longitude, altitude, error, {n: plain for n, plain in names.items() if n not in used})
+    altitude, sd = (next((n for n, plain in names.items() if plain in known), None) for known in (_ALTITUDE, _ERROR))
+    sd = error or sd
+    used = {latitude, longitude, altitude, sd, *others}
+    return _Roles(latitude, longitude, altitude, sd, {n: plain for n, plain in names.items() if n not in used})
 
 
 def _plain(name: str) -> tuple[str, str]:

@@ -1,5 +1,6 @@
 """Controls of the files beside the fields: regions that are the target, stations that are targets or truth."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -17,6 +18,8 @@ from deconditioning.downscaling.further_sources.opening import (
 )
 from deconditioning.engine.visitors.uploads import UPLOAD, stored_of_kind
 from deconditioning.errors import InputError
+from deconditioning.fields.problem.cells import cells_text
+from pages.downscaling.footprints import further, hidden
 from pages.kit.controls import widgets
 from pages.kit.controls.variable_choice import begin, pick
 from pages.kit.visitor import listed
@@ -27,11 +30,6 @@ KEYS = {
     "scored": "scored", "station_value": "column", "station_time": "station-time",
     "station_footprint": "footprint",
 }  # fmt: skip
-_ABOUT_FOOTPRINTS = (
-    "The area that each value averages over, such as the footprint of a satellite, as a Gaussian. Give its full width "
-    "at half maximum (20), or two widths and the direction of the first in degrees from north (22,14,30). Leave this "
-    "empty for stations, which measure one pixel."
-)
 NONE, _BY_NAME, _OF_MAP = "(none)", "(named like the target)", "(that of the map)"
 _AUTO_NAMES = {_BY_NAME: "the one named like the target, or 'value'", _OF_MAP: "that of the map"}
 #: Draws a list and returns what is chosen in it: its label, its name in a source, the options, the first of them, what
@@ -41,15 +39,20 @@ Select = Callable[[str, str, list[str], str, Mapping[str, str], Sequence[str]], 
 
 def uploaded(kind: str) -> dict[str, str]:
     """Key → file name of the visitor's uploads of stations, of regions or of tables with regions' values."""
-    return listed(partial(stored_of_kind, kind), *(KEYS[name] for name in ("regions", "table", "stations", "scored")))
+    controls = [*(KEYS[name] for name in ("regions", "table", "stations", "scored")), further.KEY]
+    return listed(partial(stored_of_kind, kind), *controls)
 
 
-def choose(key: str) -> dict[str, str]:
-    """The files beside the fields of a key, by their names in a source; controls only where there are some."""
-    stations_of_set, regions_of_set = (_of_data_set(key, titles()) for titles in (station_titles, region_titles))
+def choose(key: str, fields: Mapping[str, str], used: Sequence[str], opener: Any) -> dict[str, Any]:
+    """The files beside the fields of a key, by their names in a source; controls only where there are some.
+
+    ``fields`` (key → title) are files that may be further sources unless they are ``used``; ``opener`` opens them.
+    """
+    stations_of_set, regions_of_set = (of_data_set(key, titles()) for titles in (station_titles, region_titles))
     stations = {**stations_of_set, **uploaded(STATIONS)}
-    result: dict[str, str] = {}
-    if regions := {**regions_of_set, **uploaded(REGIONS)}:
+    regions = {**regions_of_set, **uploaded(REGIONS)}
+    result: dict[str, Any] = {}
+    if regions:
         result |= file_of(_pick, "Target from regions", "regions", regions, regions_of_set)
     if result.get("regions"):
         result |= table_of_regions(_pick, result["regions"])
@@ -66,13 +69,26 @@ def choose(key: str) -> dict[str, str]:
             "Footprint of the stations (km)",
             key=KEYS["station_footprint"],
             placeholder="points",
-            help=_ABOUT_FOOTPRINTS,
+            help=further.ABOUT_FOOTPRINTS,
         )
-        result |= {"station_footprint": width.strip()[:40]} if width.strip() else {}
-    return result
+        result |= {"station_footprint": width.strip()[:60]} if width.strip() else {}
+    others = without({**stations, **regions, **fields}, [key, *used, *result.values()])
+    names = {each: f"Upload: {title}" if each.startswith(UPLOAD) else title for each, title in others.items()}
+    also = further.on_page(names, [f"{key}/swath"], opener)
+    sources = [each["key"] for each in also] + [result[each] for each in ("stations",) if each in result]
+    return result | {"also": also, "hide_values": hidden.choose(sources)}
 
 
-def _of_data_set(key: str, titles: Mapping[str, str]) -> dict[str, str]:
+def without(files: Mapping[str, str], used: Sequence[str | None]) -> dict[str, str]:
+    """Files (key → title) that are not ``used``; titles that occur twice tell which file they are."""
+    titles = Counter(files.values())
+    return {
+        key: f"{title} ({key.removeprefix(UPLOAD)[:6]})" if titles[title] > 1 else title
+        for key, title in files.items() if key not in used
+    }  # fmt: skip
+
+
+def of_data_set(key: str, titles: Mapping[str, str]) -> dict[str, str]:
     """Those that belong to a data set."""
     return {each: title for each, title in titles.items() if each.startswith(f"{key}/")}
 
@@ -170,4 +186,7 @@ def values_of(source: Mapping[str, Any]) -> dict[str, Any]:
         "units": "", "station_value": _BY_NAME, "station_time": _OF_MAP, "station_footprint": "",
     }  # fmt: skip
     there = {name: key for name, key in KEYS.items() if source.get(name) or key in st.session_state}
-    return {key: source.get(name) or empty.get(name, NONE) for name, key in there.items()}
+    held = {key: source.get(name) or empty.get(name, NONE) for name, key in there.items()}
+    by_hand = cells_text(tuple(each) for each in source.get("hide_values", []))
+    held |= {hidden.KEY: by_hand} if by_hand or hidden.KEY in st.session_state else {}
+    return held | further.values_of(source)

@@ -14,7 +14,7 @@ from deconditioning.models.spec import ModelSpec
 from deconditioning.wording import number, signed
 from pages.downscaling.distribution.view import View
 from pages.kit.chart.plotly_live import plotly_live
-from pages.kit.layout.escaping import plain
+from pages.kit.layout.escaping import MISSING, cells, plain
 from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
 
@@ -23,25 +23,56 @@ _MAP = "map"
 
 
 def show(problem: DownscalingProblem, spec: ModelSpec, view: View, baselines: Mapping[str, np.ndarray]) -> None:
-    """Offset, noise, shares and scores of the stations; nothing where there are none."""
-    if problem.stations is None and problem.scored is None:
+    """Offset, noise, shares and scores of the stations and of further sources; nothing where there are none."""
+    if not problem.sources and problem.scored is None:
         return
-    st.subheader("Stations", anchor=False)
+    others = any(not each.stations for each in problem.sources)
+    st.subheader("Sources" if others else "Stations", anchor=False)
     if not view.exact:
-        st.caption("The learned offset and the scores of the stations appear with the exact maps.")
+        st.caption(
+            f"The learned offset{'s' if others else ''} and the scores of the {'sources' if others else 'stations'} "
+            "appear with the exact maps."
+        )
         return
     fields = {spec.model.name: view.mean, **baselines}
     report = source_report(problem, view.sources, fields, view.sd)
+    if report.get("sources"):
+        _sources(problem, report)
     if "targets" in report:
         _targets(problem, spec, view, report["targets"])
     if "scored" in report:
         _scored(problem, spec, report["scored"])
 
 
+def _sources(problem: DownscalingProblem, report: Mapping[str, Any]) -> None:
+    """Every source in a row: its values, offset, noise, and the share of the map's certainty that it explains."""
+    units, every = problem.units or "1", list(report["sources"])
+    if "targets" in report:
+        every.append({**report["targets"], "name": "stations", "kind": "stations",
+                      "explained": report["explained"]["stations"]})  # fmt: skip
+    rows: list[dict[str, Any]] = [
+        {
+            "Source": each["name"], "Kind": each["kind"], "Values": each["count"],
+            f"Offset from the cells ({units})": f"{signed(each['offset'], 2)} ± {number(each['offset_sd'], 2)}",
+            f"sd τ ({units})": number(each["representativeness"], 2),
+            "Variance explained (%)": number(100 * each["explained"], 2),
+            f"RMSE, left out ({units})": number(each["left_out"]["rmse"], 3) if "left_out" in each else None,
+        }
+        for each in every
+    ]  # fmt: skip
+    st.dataframe(cells(rows), hide_index=True, width="stretch", placeholder=MISSING)
+    rest = number(100 * (1 - sum(report["explained"].values())), 2)
+    st.caption(
+        f"The cells explain {number(100 * report['explained']['cells'], 3)} % of the map's prior variance, then each "
+        f"source a further share in this order; {rest} % remains. τ is the sd by which a value differs from its pixel "
+        "or from the mean over its footprint. Left out: each value predicted from all other targets."
+    )
+
+
 def _targets(problem: DownscalingProblem, spec: ModelSpec, view: View, summary: Mapping[str, Any]) -> None:
     units = plain(problem.units or "1")
     assert problem.stations is not None
-    left = None if view.sources is None else left_out_values(problem, view.sources)
+    left = None if view.sources is None else left_out_values(problem, view.sources)[-1]  # stations are last
     words, picture = st.columns([2, 3], gap="medium")
     with words:
         offset = f"{signed(summary['offset'], 2)} ± {number(summary['offset_sd'], 2)} {units}"

@@ -51,7 +51,7 @@ def _dialog() -> None:
     names = visitor_files()
     chosen = _files([key for key in new if key in names], names)
     try:
-        choices = further_files.choose([key for key in new if key not in names])
+        choices = further_files.choose([key for key in new if key not in names], chosen)
         if chosen:
             panel.show(chosen, names, choices)
         else:
@@ -62,7 +62,7 @@ def _dialog() -> None:
         st.caption(
             "One file with a fine field, which is averaged and recovered; or a coarse file and a fine file with "
             "covariates such as altitude. The app then guesses variables, cells and time, and you can change them. "
-            "You can add a table of stations or a file of regions."
+            "You can add a table of stations or soundings, a file of regions, or further sources of the same field."
         )
     instead = {key: NONE for key in ("coarse", "third", "regions", "region-table", "stations", "scored")}
     deletable(_everything, "data", {"data": FIRST, **instead})

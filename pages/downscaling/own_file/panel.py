@@ -41,7 +41,7 @@ class _Files:
     coarse: str | None
     shown: DownscalingSpec | None = None
     mediator: str | None = None
-    beside: Mapping[str, str] = field(default_factory=dict)
+    beside: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def regions(self) -> str | None:
@@ -64,7 +64,7 @@ class _Files:
         return "-".join([f"lab-own-{name}-{self.fine}-{self.coarse}", *of_regions])
 
 
-def show(keys: Sequence[str], names: Mapping[str, str], beside: Mapping[str, str]) -> None:
+def show(keys: Sequence[str], names: Mapping[str, str], beside: Mapping[str, Any]) -> None:
     """Draw the choices for these files, with those ``beside`` the fields by their names in a source; ``InputError``
     where they hold nothing to downscale."""
     files = replace(_roles(keys, names), beside=beside)

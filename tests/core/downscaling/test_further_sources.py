@@ -450,10 +450,6 @@ def test_the_command_and_the_library_take_the_same_sources(tmp_path: Path, capsy
     with xr.open_dataset(out, engine="h5netcdf") as dataset:
         np.testing.assert_array_equal(made["mean"].values, dataset["mean"].values)
         np.testing.assert_array_equal(made["sd"].values, dataset["sd"].values)
-    with pytest.raises(InputError, match="is a table of values at points"):
-        deconditioning.downscale(
-            fine, fine, target="t", covariate_names=["orog"], coarsen=(4, 4), learn=False, also=tmp_path / "some.csv"
-        )
 
 
 def test_a_source_comes_back_from_text_and_from_plain_data(tmp_path: Path) -> None:

@@ -1,11 +1,14 @@
 """Stations and regions by key: of a data set of the catalogue, or an upload, which is read in a separate process."""
 
+import contextlib
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deconditioning.engine.visitors.uploads import UPLOAD, keep_kind, path_of
 from deconditioning.errors import InputError
+from deconditioning.fields.footprints.gaussian import footprint_of
 from deconditioning.fields.footprints.region_data import Regions
 from deconditioning.fields.footprints.station_data import Stations
 from deconditioning.sandbox import read_apart
@@ -66,16 +69,20 @@ def keep_further_file(kind: str, data: bytes | Path, name: str, mark: str = "") 
     return keep_kind(data, name, kind, mark)
 
 
-def open_stations(key: str, target: str = "", value: str = "", time: str = "") -> Stations:
+def open_stations(
+    key: str, target: str = "", value: str = "", time: str = "", *, error: str = "", footprint: str = ""
+) -> Stations:
     """The stations of a key, their values in the column ``value``, else in that named like the target or "value", of
-    several times at ``time``."""
+    several times at ``time``; ``error`` and ``footprint`` as `deconditioning.tables.stations.read_stations` has them.
+    """
     if key.startswith(UPLOAD):
         from deconditioning.tables.stations import stations_of
 
-        return stations_of(_table(*path_of(key)), target, value, time)
+        return stations_of(_table(*path_of(key)), target, value, time, error=error, footprint=footprint)
     from deconditioning.datasets.entries import find_stations
 
-    return find_stations(key)
+    found = find_stations(key)
+    return replace(found, footprint=footprint_of(footprint) or found.footprint)
 
 
 def choices_of_stations(key: str) -> tuple[list[str], list[str]]:
@@ -118,13 +125,16 @@ def open_regions(
     return regions_of(_outlines_of(key, table, by), value, units, error)
 
 
-def stations_at(key: str, target: str = "", value: str = "", time: str = "") -> Stations:
+def stations_at(
+    key: str, target: str = "", value: str = "", time: str = "", *, error: str = "", footprint: str = ""
+) -> Stations:
     """`open_stations` of a key, or of a trusted file by its path."""
     from deconditioning.datasets.entries import station_titles
     from deconditioning.tables.stations import read_stations
 
     stored = key.startswith(UPLOAD) or key in station_titles()
-    return open_stations(key, target, value, time) if stored else read_stations(key, target, value, time)
+    read = open_stations if stored else read_stations
+    return read(key, target, value, time, error=error, footprint=footprint)
 
 
 def regions_at(
@@ -143,23 +153,34 @@ def regions_at(
     return regions_of(outlines, value, units, error)
 
 
-def holds_regions(key: str) -> bool:
-    """Whether a key, or the path of a file, says that it holds regions; ``InputError`` for a table of stations."""
-    from deconditioning.datasets.entries import region_titles
+def kind_of_source(key: str) -> str | None:
+    """Whether a key of a data set, or a file's name or first bytes, say `STATIONS` or `REGIONS`; None where the file
+    may hold fields."""
+    from deconditioning.datasets.entries import region_titles, station_titles
 
-    if key in region_titles():
-        return True
+    if key in region_titles() or key in station_titles():
+        return REGIONS if key in region_titles() else STATIONS
     data, name = path_of(key) if key.startswith(UPLOAD) else (Path(key), Path(key).name)
-    kind = kind_of(data, name) if data.is_file() else None
-    if kind == STATIONS:
-        raise InputError(f"{name} is a table of values at points: give it as stations (`--stations`).")
-    return kind == REGIONS
+    return kind_of(data, name) if data.is_file() else None
 
 
-def may_hold_regions(key: str) -> bool:
-    """Whether a file that holds no fields may hold regions or soundings, by its first bytes."""
+def kind_without_fields(key: str) -> str | None:
+    """What a file holds that `kind_of_source` does not know and that has no fields: `REGIONS` (or soundings with
+    corners), `STATIONS`, or None for neither."""
+    from deconditioning.fields.footprints.region_files import read_outlines
+    from deconditioning.tables.stations import station_columns
+    from deconditioning.tables.table import read_table
+
     path = path_of(key)[0] if key.startswith(UPLOAD) else Path(key)
-    return path.is_file() and REGIONS in other_kinds(path)
+    kinds = other_kinds(path) if path.is_file() else ()
+    for kind in kinds:
+        with contextlib.suppress(InputError, OSError):  # a damaged file is neither
+            if kind == REGIONS:
+                _outlines_of(key) if key.startswith(UPLOAD) else read_outlines(key)
+            else:
+                station_columns(_table(*path_of(key)) if key.startswith(UPLOAD) else read_table(key))
+            return kind
+    return None
 
 
 def _outlines_of(key: str, table: str | None = None, by: str = "") -> "Outlines":

@@ -81,12 +81,12 @@ def source_posterior(
 
 
 def _columns(scored: SourceTargets, sources: Sequence[SourceTargets]) -> Float[Tensor, "T q"]:
-    """The effects of the sources at scored stations: those of stations; 0 where one of these does not have it, and of
-    cells and footprints, which another instrument measures."""
+    """The effects of the sources at scored stations: those of the stations; 0 where one of these does not have it, and
+    of other sources and footprints, which another instrument measures."""
     column_of = dict(zip(scored.effects, scored.errors.effects.T, strict=True))
     nothing = torch.zeros(len(scored.row), dtype=torch.float64)
     columns = [
-        column_of.get(name, nothing) if each.footprints is None else nothing
+        column_of.get(name, nothing) if each.stations and each.footprints is None else nothing
         for each in sources for name in each.effects
     ]  # fmt: skip
     return torch.stack(columns, dim=1)

@@ -39,7 +39,7 @@ def source_report(
     ``targets``: number of the stations, ``offset`` and its sd, ``per_100_m`` of altitude (if known) and its sd,
     ``representativeness`` (an sd), ``left_out``, the scores of each predicted from all other targets, ``explained``,
     and ``next``, the place where one more station would take most from what is left, and its share.
-    ``sources``: the same of each other source, with its ``name`` and the share that it explains.
+    ``sources``: the same of each other source, with its ``name``, its ``kind`` and the share that it explains.
     ``explained``: the shares of the prior variance of the map that the cells take away and then each source in turn.
     ``scored``: scores at the stations that nothing saw, and RMSE and bias there of every one of the maps (H, W)
     in ``fields``, the first of which has this ``sd``. ``sentences`` say the same.
@@ -52,7 +52,7 @@ def source_report(
         explained = _explained(moments.explained, parts, sentences)
         result["explained"] = explained
         result["sources"] = [
-            {"name": part.name, **each, "explained": part.share}
+            {"name": part.name, "kind": _kind(part.source), **each, "explained": part.share}
             for part, each in zip(parts, said, strict=True) if not part.source.stations
         ]  # fmt: skip
         if problem.stations is not None:
@@ -62,10 +62,19 @@ def source_report(
     return {**result, "sentences": sentences} if result else {}
 
 
-def left_out_values(problem: DownscalingProblem, moments: SourcePosterior) -> tuple[np.ndarray, np.ndarray] | None:
-    """Mean and sd (S,) of each station's value, predicted from all other targets, in the target's units; None if there
-    are too many targets, or no stations."""
-    return next((part.left_out for part in _parts(problem, moments) if part.source.stations), None)
+def _kind(source: SourceTargets) -> str:
+    """What the values of a source are: stations, soundings with a Gaussian footprint, or cells or regions."""
+    if source.measured.footprint is not None:
+        return "soundings"
+    return "stations" if source.footprints is None else "cells or regions"
+
+
+def left_out_values(
+    problem: DownscalingProblem, moments: SourcePosterior
+) -> list[tuple[np.ndarray, np.ndarray] | None]:
+    """Mean and sd (S,) of each value of each source, predicted from all other targets, in the target's units; None
+    where there are too many targets."""
+    return [part.left_out for part in _parts(problem, moments)]
 
 
 def best_pixel(problem: DownscalingProblem, explained: ExplainedVariances) -> int | None:
@@ -80,13 +89,10 @@ def _parts(problem: DownscalingProblem, moments: SourcePosterior) -> Iterator[_P
     effects = _arrays(moments.effects)
     left_out = None if moments.left_out is None else _physical(problem, moments.left_out)
     row = column = 0
-    names: list[str] = []
-    for number, source in enumerate(problem.sources):
+    for number, (source, name) in enumerate(zip(problem.sources, problem.names_of_sources, strict=True)):
         rows, columns = slice(row, row + len(source.row)), slice(column, column + len(source.effects))
-        name = "stations" if source.stations else source.measured.source
-        names.append(name)
         yield _Part(
-            name if names.count(name) == 1 else f"{name} ({names.count(name)})",
+            name,
             source,
             (effects[0][columns], effects[1][columns]),
             None if left_out is None else (left_out[0][rows], left_out[1][rows]),

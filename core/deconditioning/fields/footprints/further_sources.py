@@ -13,6 +13,7 @@ from deconditioning.fields.gridded import Fields
 from deconditioning.fields.grids.interpolate import locate
 from deconditioning.fields.grids.pixel_shares import LEAST_SHARE, Shares, shares_between
 from deconditioning.fields.grids.place import extent_in_words
+from deconditioning.fields.grids.polygons import as_polygons
 from deconditioning.fields.grids.regridding import box_around, cover, facing
 from deconditioning.fields.problem.cell_weights import as_density, errors_of_cells
 from deconditioning.fields.problem.matching import place_matching
@@ -25,11 +26,21 @@ from deconditioning.fields.spec import DownscalingSpec
 @dataclass(frozen=True, eq=False)
 class _Areas:
     """Areas (n,) whose means a source measured: their ``middle`` as measurements, the pixels' ``shares`` in them, and
-    the share of each area that lies under complete pixels, ``covered`` (n,)."""
+    the share of each area that lies under complete pixels, ``covered`` (n,); their outlines are either shapely polygons
+    ``regions`` (n,) or ``corners`` (n, k), latitudes and longitudes."""
 
     middle: Stations
     shares: Shares
     covered: np.ndarray
+    regions: np.ndarray | None = None
+    corners: tuple[np.ndarray, np.ndarray] | None = None
+
+    def outlines(self, chosen: np.ndarray) -> np.ndarray | None:
+        """Shapely polygons in degrees of some areas."""
+        if self.corners is None:
+            return None if self.regions is None else self.regions[chosen]
+        latitude, longitude = (each[chosen] for each in self.corners)
+        return as_polygons(latitude, longitude[:, :1] + (longitude - longitude[:, :1] + 180.0) % 360.0 - 180.0)
 
 
 def with_further_cells(
@@ -61,7 +72,9 @@ def with_further_cells(
         cells.latitude.ravel(), cells.longitude.ravel(), values.ravel(), errors.ravel(), units=about.units,
         source=fields.name, notes=tuple(notes),
     )  # fmt: skip
-    return _with_areas(problem, _Areas(middle, shares, cover(problem.grid, _complete(problem), shares, cells)))
+    covered = cover(problem.grid, _complete(problem), shares, cells)
+    corners = tuple(each.reshape(cells.area.size, -1) for each in cells.corners())
+    return _with_areas(problem, _Areas(middle, shares, covered, corners=corners))  # type: ignore[arg-type]
 
 
 def with_further_regions(problem: DownscalingProblem, regions: Regions) -> DownscalingProblem:
@@ -74,7 +87,8 @@ def with_further_regions(problem: DownscalingProblem, regions: Regions) -> Downs
     middle = Stations(
         *regions.middles(), regions.value, error, units=regions.units, source=regions.source, notes=regions.notes
     )
-    return _with_areas(problem, _Areas(middle, shares, covered_by(problem.grid, inside, _complete(problem))))
+    covered = covered_by(problem.grid, inside, _complete(problem))
+    return _with_areas(problem, _Areas(middle, shares, covered, regions.geometry))
 
 
 def _check(problem: DownscalingProblem, source: str) -> None:
@@ -156,6 +170,7 @@ def _with_areas(problem: DownscalingProblem, areas: _Areas) -> DownscalingProble
     row = main_pixels(pixel, shares.cell, weight, len(chosen))
     offset = {"offset": np.ones(len(chosen))}
     targets = as_targets(problem, measured, row, offset, (pixel, shares.cell, weight), stations=False)
+    targets = replace(targets, outlines=areas.outlines(chosen), number=chosen)
     stations = tuple(each for each in problem.sources if each.stations)
     others = tuple(each for each in problem.sources if not each.stations)
     notes = [*areas.middle.notes, *notes, *_counts(source, known, over, chosen)]

@@ -1,7 +1,7 @@
 """Gaussian footprints: what an instrument averages over that sees its surroundings less the further away they are."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,44 +36,64 @@ class GaussianFootprint:
 
     Parameters
     ----------
-    along, across : A and B, the full widths at half maximum in kilometres.
+    along, across : A and B, the full widths at half maximum in kilometres, of all measurements or (S,) of each.
     azimuth : direction of A in degrees, clockwise from north.
     """
 
-    along: float
-    across: float
-    azimuth: float = 0.0
+    along: float | np.ndarray
+    across: float | np.ndarray
+    azimuth: float | np.ndarray = 0.0
 
     def __post_init__(self) -> None:
         low, high = _WIDTHS
-        if not (low <= self.along <= high and low <= self.across <= high and np.isfinite(self.azimuth)):
+        widths = np.concatenate([np.ravel(self.along), np.ravel(self.across)])
+        if not (((widths >= low) & (widths <= high)).all() and np.isfinite(self.azimuth).all()):
             raise InputError(
-                f"A footprint of {self.along:g} × {self.across:g} km cannot be used: give widths from {low * 1000:g} m "
-                f"to {high:g} km."
+                f"A footprint of {self} cannot be used: give widths from {low * 1000:g} m to {high:g} km, and "
+                "directions in degrees."
             )
 
     def __str__(self) -> str:
+        if any(map(np.ndim, (self.along, self.across, self.azimuth))):
+            return f"{_ends(self.along)} × {_ends(self.across)} km"
         if self.along == self.across:
             return f"{self.along:g} km"
         return f"{self.along:g} × {self.across:g} km, the first at {self.azimuth:g}° from north"
 
-    @property
-    def reach(self) -> float:
-        """Distance in kilometres beyond which nothing counts."""
-        return max(self.along, self.across) * float(np.sqrt(-np.log(_LEAST_RESPONSE) / (4 * np.log(2))))
+    def of(self, chosen: np.ndarray) -> "GaussianFootprint":
+        """The footprints of some of the measurements, by index or mask."""
+        each = {name: getattr(self, name) for name in ("along", "across", "azimuth")}
+        return replace(self, **{name: value[chosen] for name, value in each.items() if np.ndim(value)})
 
     @property
-    def area(self) -> float:
+    def reach(self) -> float | np.ndarray:
+        """Distance in kilometres beyond which nothing counts."""
+        return np.maximum(self.along, self.across) * float(np.sqrt(-np.log(_LEAST_RESPONSE) / (4 * np.log(2))))
+
+    @property
+    def area(self) -> float | np.ndarray:
         """∫ of the response over the plane, in km²."""
         return float(np.pi / (4 * np.log(2))) * self.along * self.across
 
     def response(self, east: np.ndarray, north: np.ndarray) -> np.ndarray:
-        """The response, with its peak 1, to places so many kilometres east and north; 0 where it is below 1e-4."""
-        turn = np.deg2rad(self.azimuth)
-        a = (north * np.cos(turn) + east * np.sin(turn)) / self.along
-        b = (east * np.cos(turn) - north * np.sin(turn)) / self.across
+        """The response, with its peak 1, to places so many kilometres east and north; 0 where it is below 1e-4.
+
+        The first axis of the places is that of the measurements, where each has widths of its own.
+        """
+        along, across, turn = (
+            np.reshape(each, np.shape(each) + (1,) * (np.ndim(east) - 1)) if np.ndim(each) else each
+            for each in (self.along, self.across, np.deg2rad(self.azimuth))
+        )
+        a = (north * np.cos(turn) + east * np.sin(turn)) / along
+        b = (east * np.cos(turn) - north * np.sin(turn)) / across
         result = np.exp(-4 * np.log(2) * (a**2 + b**2))
         return np.where(result >= _LEAST_RESPONSE, result, 0.0)
+
+
+def _ends(widths: float | np.ndarray) -> str:
+    """The smallest and the largest of some widths."""
+    low, high = np.min(widths), np.max(widths)
+    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,21 +106,27 @@ class PixelMasses:
     mass: np.ndarray
 
 
-def footprint_of(text: str) -> GaussianFootprint | None:
+def parts_of(text: str) -> list[str]:
+    """The numbers, or the names of columns, of a footprint's text."""
+    return [part.strip() for part in text.replace("×", ",").replace(";", ",").split(",") if part.strip()]
+
+
+def footprint_of(text: str, table: str = "") -> GaussianFootprint | None:
     """The footprint of "20" (km), "22,14" or "22,14,30" (with the azimuth of the first); None for nothing.
 
-    Raises ``InputError`` for anything else.
+    Raises ``InputError`` for anything else; ``table`` names one that has no such columns either.
     """
     if not text.strip():
         return None
     try:
-        numbers = [float(part) for part in text.replace("×", ",").replace(";", ",").split(",")]
+        numbers = [float(part) for part in parts_of(text)]
     except ValueError:
         numbers = []
     if not 1 <= len(numbers) <= 3:
+        columns = f", or columns that {table} has" if table else ""
         raise InputError(
             f"The footprint {text[:40]!r} is not understood: give its full width at half maximum in km, such as 20, or "
-            "two widths and the direction of the first in degrees from north, such as 22,14,30."
+            f"two widths and the direction of the first in degrees from north, such as 22,14,30{columns}."
         )
     return GaussianFootprint(*(numbers if len(numbers) > 1 else numbers * 2))
 
@@ -117,21 +143,24 @@ def footprint_pixels(
     from scipy.spatial import cKDTree
 
     side = sphere.EARTH_KM * float(np.sqrt(np.median(grid.steradians())))
-    if min(footprint.along, footprint.across) < _OF_PIXEL * side:
+    narrow = np.minimum(footprint.along, footprint.across) < _OF_PIXEL * side
+    if np.any(narrow):
+        few = f"{int(np.sum(narrow))} of {len(latitude)} footprints ({footprint}) are" if np.ndim(narrow) else ""
         raise InputError(
-            f"A footprint of {footprint} is less than half as wide as a pixel of {side:.3g} km: leave it out, so that "
-            "each measurement is the value of its pixel."
+            f"{few or f'A footprint of {footprint} is'} less than half as wide as a pixel of {side:.3g} km: leave it "
+            "out, so that each measurement is the value of its pixel."
         )
     latitudes, longitudes = grid.latitude.flat[pixels], grid.longitude.flat[pixels]
     tree = cKDTree(sphere.unit_vectors(latitudes, longitudes))
-    reach = 2 * np.sin(min((footprint.reach + side) / (2 * sphere.EARTH_KM), np.pi / 2))
+    reach = 2 * np.sin(np.minimum((footprint.reach + side) / (2 * sphere.EARTH_KM), np.pi / 2))
     near = tree.query_ball_point(sphere.unit_vectors(latitude, longitude), reach, return_sorted=True)
     count = np.array([len(each) for each in near], dtype=int)
     measurement = np.repeat(np.arange(len(latitude)), count)
     pixel = pixels[np.concatenate([np.asarray(each, dtype=int) for each in near])] if count.sum() else count[:0]
     corners = [each.reshape(grid.area.size, -1) for each in grid.corners()]
     mass = np.concatenate([
-        _masses(grid, corners, pixel[part], latitude[measurement[part]], longitude[measurement[part]], footprint)
+        _masses(grid, corners, pixel[part], latitude[measurement[part]], longitude[measurement[part]],
+                footprint.of(measurement[part]))
         for part in np.array_split(np.arange(len(pixel)), max(1, len(pixel) // 50_000))
     ])  # fmt: skip
     there = mass > 0
@@ -172,8 +201,10 @@ def half_maximum(latitude: np.ndarray, longitude: np.ndarray, footprint: Gaussia
     import shapely
 
     angle = 2 * np.pi * np.arange(_CORNERS) / _CORNERS
-    a, b = 0.5 * footprint.along * np.cos(angle), 0.5 * footprint.across * np.sin(angle)
-    bearing, metres = footprint.azimuth + np.rad2deg(np.arctan2(b, a)), 1000 * np.hypot(a, b)
+    along, across, azimuth = (np.asarray(each)[..., None] for each in (footprint.along, footprint.across,
+                                                                       footprint.azimuth))  # fmt: skip
+    a, b = 0.5 * along * np.cos(angle), 0.5 * across * np.sin(angle)
+    bearing, metres = azimuth + np.rad2deg(np.arctan2(b, a)), 1000 * np.hypot(a, b)
     around = np.broadcast_arrays(longitude[:, None], latitude[:, None], bearing, metres)
     start_east, start_north, bearing, metres = map(np.array, around)
     east, north, _ = _sphere().fwd(start_east, start_north, bearing, metres)

@@ -27,7 +27,8 @@ class Stations:
     units : of values and errors; "" for those of the target.
     source : name of the file.
     notes : sentences on how it was read.
-    footprint : the Gaussian response that each averages by; None for points, and for cells and regions.
+    footprint : the Gaussian response that each averages by, of one size or of one for each; None for points, and for
+        cells and regions.
     """
 
     latitude: np.ndarray
@@ -50,6 +51,7 @@ class Stations:
             self,
             latitude=self.latitude[chosen], longitude=self.longitude[chosen], value=self.value[chosen],
             error=self.error[chosen], altitude=altitude,
+            footprint=None if self.footprint is None else self.footprint.of(chosen),
         )  # fmt: skip
 
 
@@ -66,7 +68,11 @@ class SourceTargets:
     effects : names of the columns of ``errors.effects``: "offset", "altitude".
     footprints : the prediction pixels (N,) that footprints contain, the measurement of each (N,), and its weight (N,),
         with sum one for a measurement; None if each measures its pixel alone.
-    stations : whether they are stations; if not, cells or regions of a further file.
+    stations : whether they are the stations of the problem; if not, cells, regions, soundings or stations of a further
+        file.
+    outlines : (S,) shapely polygons in degrees of cells or regions; None for others.
+    number : (S,) the place of each among the values of the file, from 0; None if it is not known.
+    hidden : those that are hidden from the model by hand, which are not among the targets; None without any.
     """
 
     measured: Stations
@@ -76,6 +82,9 @@ class SourceTargets:
     effects: tuple[str, ...] = ("offset",)
     footprints: Footprints | None = None
     stations: bool = True
+    outlines: np.ndarray | None = None
+    number: np.ndarray | None = None
+    hidden: "SourceTargets | None" = None
 
     @property
     def pixels(self) -> np.ndarray:

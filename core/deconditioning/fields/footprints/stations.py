@@ -42,14 +42,23 @@ def with_stations(problem: DownscalingProblem, stations: Stations) -> Downscalin
     Raises ``InputError`` if cells are matched through mediators, if no station lies on a pixel, or if the values cannot
     be in the target's units.
     """
-    if not problem.matched:
-        raise InputError(
-            "Stations need cells that are matched directly, but these are matched through mediators: use the stations "
-            "for scoring, or choose direct matching."
-        )
+    _check_matched(problem)
     targets, notes = _located(problem, stations)
     others = tuple(each for each in problem.sources if not each.stations)
     return replace(problem, sources=(*others, targets), notes=(*problem.notes, *notes))
+
+
+def with_further_stations(problem: DownscalingProblem, stations: Stations) -> DownscalingProblem:
+    """The problem with another network, or with soundings over footprints, as targets beside its cells and stations.
+
+    They differ from the cells as stations do (`with_stations`), but by an offset and a noise of their own; stations
+    that are only scored (`with_scored_stations`) do not belong to them. Errors as `with_stations`.
+    """
+    _check_matched(problem)
+    targets, notes = _located(problem, stations, of_network=False)
+    count = f"{len(targets.row)} values of {stations.source} are targets in addition to the cells."
+    others, network = (tuple(each for each in problem.sources if each.stations == kind) for kind in (False, True))
+    return replace(problem, sources=(*others, targets, *network), notes=(*problem.notes, *notes, count))
 
 
 def with_scored_stations(problem: DownscalingProblem, stations: Stations) -> DownscalingProblem:
@@ -58,8 +67,19 @@ def with_scored_stations(problem: DownscalingProblem, stations: Stations) -> Dow
     return replace(problem, scored=targets, notes=(*problem.notes, *notes))
 
 
-def _located(problem: DownscalingProblem, stations: Stations) -> tuple[SourceTargets, tuple[str, ...]]:
-    """The stations that lie on prediction pixels, and notes."""
+def _check_matched(problem: DownscalingProblem) -> None:
+    """``InputError`` for cells that are matched through mediators."""
+    if not problem.matched:
+        raise InputError(
+            "Stations need cells that are matched directly, but these are matched through mediators: use the stations "
+            "for scoring, or choose direct matching."
+        )
+
+
+def _located(
+    problem: DownscalingProblem, stations: Stations, *, of_network: bool = True
+) -> tuple[SourceTargets, tuple[str, ...]]:
+    """The stations that lie on prediction pixels, and notes; ``of_network`` as `SourceTargets.stations`."""
     stations, notes = in_units(problem, stations)
     row, footprints, more = (_at_pixels if stations.footprint is None else _over_footprints)(problem, stations)
     inside, turned = row >= 0, _on_map_exchanged(problem, stations)
@@ -76,8 +96,8 @@ def _located(problem: DownscalingProblem, stations: Stations) -> tuple[SourceTar
         )
     inner, row = stations.of(inside), row[inside]
     effects, altitude = _effects(problem, inner, bags_of_stations(problem.inputs, row, footprints))
-    result = as_targets(problem, inner, row, effects, footprints)
-    return result, (*stations.notes, *notes, *more, *altitude)
+    result = as_targets(problem, inner, row, effects, footprints, stations=of_network)
+    return replace(result, number=np.flatnonzero(inside)), (*stations.notes, *notes, *more, *altitude)
 
 
 def as_targets(

@@ -107,6 +107,13 @@ class DownscalingProblem:
         """The stations among the sources."""
         return next((each for each in self.sources if each.stations), None)
 
+    @property
+    def names_of_sources(self) -> list[str]:
+        """What each source is called: the stations, or its file, counted where several have one name."""
+        names = ["stations" if each.stations else each.measured.source for each in self.sources]
+        before = [names[:number].count(name) for number, name in enumerate(names)]
+        return [f"{name} ({1 + count})" if count else name for name, count in zip(names, before, strict=True)]
+
     @cached_property
     def joint_data(self) -> IndirectData:
         """All that a posterior sees: ``data``, and behind the cells those of every source."""

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from deconditioning.fields.footprints.outlines import footprint_outlines
 from deconditioning.fields.footprints.station_data import Stations
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.colours import shades
-from deconditioning.figures.downscaled_maps import MapKey, footprint_outlines
+from deconditioning.figures.downscaled_maps import MapKey
 from deconditioning.figures.map_panel import Panel
 from deconditioning.figures.style import DARK, LIGHT
 
@@ -22,8 +23,9 @@ def draw_footprints(axes: Any, panel: Panel, problem: DownscalingProblem) -> Non
             axes.add_geometries(outlines, ccrs.PlateCarree(), facecolor="none", edgecolor=ink, linewidth=width)
     if problem.scored is not None and panel.key == MapKey.OBSERVED:
         _draw_stations(axes, problem.scored.measured, 5)
-    if problem.stations is not None and panel.key in _WITH_OUTLINES:
-        _draw_stations(axes, problem.stations.measured, 22, panel)
+    for source in problem.sources if panel.key in _WITH_OUTLINES else ():
+        if source.footprints is None or source.stations:
+            _draw_stations(axes, source.measured, 22, panel)
     if problem.stations is not None and panel.key == MapKey.SPREAD:
         _draw_stations(axes, problem.stations.measured, 7)
 

@@ -2,6 +2,14 @@
 
 from dataclasses import dataclass, replace
 
+#: What holds τ² of one source beside the cells while learning → its number, counted from 0.
+ONE_SOURCE = {f"representativeness-{number}": number - 1 for number in range(1, 10)}
+#: The noise variances that learning may keep fixed, and how a page calls them.
+HELD = {
+    "noise": "σ²", "point_noise": "ς²", "representativeness": "τ²",
+    **{name: f"τ² of source {1 + number}" for name, number in ONE_SOURCE.items()},
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Start:

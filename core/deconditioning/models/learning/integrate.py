@@ -23,7 +23,7 @@ from deconditioning.models.indirect_gp import Columns
 from deconditioning.models.learning.learning import LearningOptions
 from deconditioning.models.learning.objectives import exact_objective
 from deconditioning.models.learning.parameters import ParameterVector, kernel_parameters
-from deconditioning.models.learning.trainable import NOISES, Trainable
+from deconditioning.models.learning.trainable import Trainable, noises_at, noises_by_label
 from deconditioning.models.spec import ModelSpec
 from deconditioning.models.spread import Spread
 from deconditioning.observations import IndirectData
@@ -120,13 +120,12 @@ def members(spec: ModelSpec, names: tuple[str, ...]) -> list[ModelSpec]:
         return [spec]
     alone, kernel = replace(spec, spread=None), spec.kernel.build(names)
     vector = ParameterVector(tuple(kernel_parameters("k", spec.kernel, kernel)))
-    now = vector.values() | {label: getattr(spec, field) for field, label in NOISES.items()}
+    now = vector.values() | noises_by_label(spec)
 
     def member(offsets: dict[str, float]) -> ModelSpec:
         """The model with logarithms moved by these."""
         values = {name: now[name] * math.exp(offset) for name, offset in offsets.items() if name in now}
         vector.write(values)
-        noises = {name: values.get(label, getattr(spec, name)) for name, label in NOISES.items()}
-        return replace(alone, kernel=spec.kernel.updated(kernel), **noises)
+        return replace(alone, kernel=spec.kernel.updated(kernel), **noises_at(spec, values))
 
     return [member(dict(zip(spec.spread.names, row, strict=True))) for row in spec.spread.offsets]

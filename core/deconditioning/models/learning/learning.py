@@ -17,6 +17,7 @@ from deconditioning.kernels.tiles import evaluate
 from deconditioning.models.catalogue import BAG_GP
 from deconditioning.models.centroids import singletons
 from deconditioning.models.indirect_gp import Columns, mediator_grams
+from deconditioning.models.learning.initial import ONE_SOURCE
 from deconditioning.models.learning.objectives import collapsed_objective, exact_objective
 from deconditioning.models.learning.optimise import Optimum, Report, minimise
 from deconditioning.models.learning.parameters import (
@@ -50,7 +51,7 @@ class LearningOptions:
     (maximum a posteriori), centred on the start or as given to `learn`: few targets alone do not determine them.
     ``tied`` sets λ = σ²/B in "joint" (Hsu and Ramos 2019, theorem 5.3 (4)). ``hold`` names noise variances that are not
     learned, "noise" (σ²) and "point_noise" (ς²): coarse targets cannot distinguish either from roughness of f inside
-    the cells.
+    the cells. "representativeness" (τ²) is that of every source beside the cells, "representativeness-2" of the second.
     """
 
     stage_one: str = "leave_one_bag_out"
@@ -81,9 +82,12 @@ class LearningOptions:
 
 def _check_hold(hold: tuple[str, ...]) -> tuple[str, ...]:
     """The noise variances that are not learned; ``InputError`` for an unknown name."""
-    unknown = [name for name in hold if name not in NOISES]
+    unknown = [name for name in hold if name not in NOISES and name not in ONE_SOURCE]
     if unknown:
-        raise InputError(f"`{unknown[0]}` cannot be fixed while learning: choose from {', '.join(NOISES)}.")
+        raise InputError(
+            f"`{unknown[0]}` cannot be fixed while learning: choose from {', '.join(NOISES)}, or "
+            "representativeness-2 for the second source."
+        )
     return hold
 
 

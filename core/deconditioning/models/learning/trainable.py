@@ -1,7 +1,8 @@
 """The hyperparameters of a model as trainable numbers, and the model at their current values."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,6 +12,7 @@ from torch import Tensor
 from deconditioning.errors import Check, never
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models.indirect_gp import Columns, check_matching, mediator_grams
+from deconditioning.models.learning.initial import ONE_SOURCE
 from deconditioning.models.learning.parameters import (
     NOISE,
     Parameter,
@@ -36,6 +38,28 @@ _Mediation = tuple[Tensor | None, Callable[[Tensor], Tensor] | None]
 _REACH = 20.0
 
 
+def _of_source(label: str, number: int) -> str:
+    """The name of a noise of one of several sources, counted from 0."""
+    return f"{label} of source {1 + number}"
+
+
+def noises_at(spec: ModelSpec, values: Mapping[str, float]) -> dict[str, Any]:
+    """σ², ς² and τ² (of several sources a tuple) of a model by their fields, with the ``values`` that learning has by
+    its own names in place of the model's."""
+    result: dict[str, Any] = {name: values.get(label, getattr(spec, name)) for name, label in NOISES.items()}
+    label, each = NOISES["representativeness"], spec.noises_of_sources
+    if len(each) > 1:
+        result["representativeness"] = tuple(values.get(_of_source(label, i), tau) for i, tau in enumerate(each))
+    return result
+
+
+def noises_by_label(spec: ModelSpec) -> dict[str, float]:
+    """σ², ς² and τ² of a model by the names that learning gives them."""
+    result = {label: getattr(spec, name) for name, label in NOISES.items() if name != "representativeness"}
+    label, each = NOISES["representativeness"], spec.noises_of_sources
+    return result | ({_of_source(label, i): tau for i, tau in enumerate(each)} if len(each) > 1 else {label: each[0]})
+
+
 class Trainable:
     """Trainable k, σ², ς² (where the model has point noise), τ² (of targets at points), and with ``joint`` ℓ and λ.
 
@@ -44,7 +68,7 @@ class Trainable:
     spec : where learning starts.  data, columns : what W is computed from.
     joint : ℓ learned too (a model whose Σ comes from ℓ always learns it); ``regularisation`` says whether λ is, or
         stays; ``tied`` makes it ``σ²/B``.
-    hold : noises that stay as given, among those of `NOISES`.
+    hold : noises that stay as given, among those of `NOISES` and `ONE_SOURCE`.
     held_to : a kernel of the same make where the priors of k have their centres, ``spec``'s own where None.
     Inducing points of a sparse model are placed here, and trained where its spec says so.
     """
@@ -66,6 +90,7 @@ class Trainable:
         self.spec, self.columns, self.model, self._data = spec, columns, spec.model, data
         self.kernel = spec.kernel.build(columns.inputs).to(device)
         there = {"noise": True, "point_noise": spec.point_noise > 0, "representativeness": data.points is not None}
+        self._fixed_sources = {number for name, number in ONE_SOURCE.items() if name in hold}
         self._noises = {name: self._noise_parameters(name, data) for name in NOISES if name not in hold and there[name]}
         noises = [parameter for each in self._noises.values() for parameter in each]
         parameters = [*kernel_parameters("k", spec.kernel, self.kernel), *noises]
@@ -89,13 +114,22 @@ class Trainable:
             self._starts[: len(centres)] = [p.raw.detach() for p in centres]
 
     def _noise_parameters(self, name: str, data: IndirectData) -> list[Parameter]:
-        """A noise variance, or that of each source beside the cells."""
+        """A noise variance, or that of each source beside the cells that is not fixed."""
         label, device, start = NOISES[name], data.targets.device, getattr(self.spec, name)
         if name != "representativeness" or data.points is None or len(data.points.sizes) == 1:
             start = start[0] if isinstance(start, tuple) else start
-            return [log_parameter(label, start, NOISE, device)]
-        starts = start if isinstance(start, tuple) else (start,) * len(data.points.sizes)
-        return [log_parameter(f"{label} of source {1 + i}", value, NOISE, device) for i, value in enumerate(starts)]
+            fixed = name == "representativeness" and 0 in self._fixed_sources
+            return [] if fixed else [log_parameter(label, start, NOISE, device)]
+        return [
+            log_parameter(_of_source(label, i), value, NOISE, device)
+            for i, value in enumerate(self._starts_of_sources()) if i not in self._fixed_sources
+        ]  # fmt: skip
+
+    def _starts_of_sources(self) -> tuple[float, ...]:
+        """τ² of each source beside the cells, as given."""
+        assert self._data.points is not None
+        each = self.spec.noises_of_sources
+        return each if len(each) > 1 else each * len(self._data.points.sizes)
 
     def _mediation_parameters(self, data: IndirectData, regularisation: bool) -> list[Parameter]:
         spec, device = self.spec, data.targets.device
@@ -125,9 +159,11 @@ class Trainable:
     def representativeness(self) -> Representativeness:
         """τ², learned or as given; of several sources one for each."""
         free = self._noises.get("representativeness")
-        if free is None:
+        if not free:
             return self.spec.representativeness
-        return free[0].raw.exp() if len(free) == 1 else tuple(each.raw.exp() for each in free)
+        learned, starts = (each.raw.exp() for each in free), self._starts_of_sources()
+        each = tuple(value if i in self._fixed_sources else next(learned) for i, value in enumerate(starts))
+        return each if len(each) > 1 else each[0]
 
     @property
     def regularisation(self) -> Tensor | float:

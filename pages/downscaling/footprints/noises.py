@@ -1,0 +1,50 @@
+"""The noise τ² of each source: a slider for each, and which of them learning keeps fixed."""
+
+import streamlit as st
+
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.models.learning.initial import ONE_SOURCE
+from deconditioning.models.spec import ModelSpec
+from pages.downscaling.essentials import three_digits
+from pages.kit.controls.settings import control
+from pages.kit.controls.variable_choice import several
+from pages.kit.layout.escaping import plain
+
+_TAU = DownscaleSettings.representativeness.inner
+_FIXED = "tau-fixed"
+
+
+def tau_sliders(problem: DownscalingProblem, start: ModelSpec) -> dict[str, float | tuple[float, ...]]:
+    """τ² of every source as a change of a model, from a slider for each that begins at its value in ``start``; nothing
+    without sources."""
+    count = len(problem.sources)
+    if not count:
+        return {}
+    begin = start.noises_of_sources if len(start.noises_of_sources) == count else start.noises_of_sources[-1:] * count
+    values = []
+    for number, tau in enumerate(begin):
+        title = _TAU.title if count == 1 else f"{_TAU.symbol} of {plain(problem.names_of_sources[number])}"
+        setting = _TAU.copy(title=title, address=_key(number, count), default=max(tau, _TAU.low))
+        values.append(float(control(setting, reads=three_digits)))
+    return {"representativeness": tuple(values) if count > 1 else values[0]}
+
+
+def _key(number: int, count: int) -> str:
+    """The key of a source's slider; the last one, the stations', has that of the only source."""
+    return _TAU.key if number == count - 1 else f"{_TAU.key}-{number + 1}"
+
+
+def tau_values(spec: ModelSpec) -> dict[str, float]:
+    """What the sliders must hold to stand for a model."""
+    each = spec.noises_of_sources
+    return {_key(number, len(each)): max(tau, _TAU.low) for number, tau in enumerate(each) if tau}
+
+
+def fixed(problem: DownscalingProblem) -> tuple[str, ...]:
+    """The names of the sources' noises that learning keeps at the sliders' values, as a setting has them."""
+    names = dict(zip(ONE_SOURCE, problem.names_of_sources, strict=False))
+    if not names:
+        st.session_state.pop(_FIXED, None)
+        return ()
+    return tuple(several("Sources whose τ² is fixed", _FIXED, list(names), [], names))
