@@ -180,6 +180,8 @@ def _downscaled(
     result = downscale_with_archive(series, training, settings, context, times)
     if not options.quiet:
         say(f"Note: the prior covariance is {result.diagnostics['mixture']}, chosen on left-out blocks of time.")
+        if "warp" in result.diagnostics:
+            say(f"Note: {result.diagnostics['warp']}")
     return result
 
 

@@ -1,5 +1,6 @@
 """A downscaled series as CF dataset: mean and sd of every time, and the coarse values that they come from."""
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,9 @@ def period_dataset(result: PeriodResult, statistics: Sequence[PeriodStatistic] =
     """CF-1.11 dataset with ``mean`` and ``sd`` (time, y, x), ``coarse`` and ``coarse_known`` (time, coarse y, coarse x)
     and, if the truth is known, ``truth`` and ``error``; calendars are those of the file.
 
-    ``amplitude`` (time) is the factor in the sd of each time. Each of the ``statistics`` has a mean, a ``…_sd`` and the
-    ends of its 90 % interval, ``…_low`` and ``…_high``.
+    Behind a warp, ``warped_mean`` and ``warped_sd`` (time, y, x) are those of the Gaussian in units of the warp, which
+    their attribute ``warp`` describes. ``amplitude`` (time) is the factor in the sd of each time. Each of the
+    ``statistics`` has a mean, a ``…_sd`` and the ends of its 90 % interval, ``…_low`` and ``…_high``.
     """
     series = result.series
     base = to_dataset(
@@ -32,9 +34,26 @@ def period_dataset(result: PeriodResult, statistics: Sequence[PeriodStatistic] =
     whole = _in_time(base, series, _arrays(result))
     about = {"long_name": "factor of the time in the posterior standard deviation", "units": "1"}
     whole = whole.assign(amplitude=((series.dim,), result.amplitude, about))
+    whole = _with_gaussians(whole, result, base["mean"].dims)
     for each in statistics:
         whole = _with_statistic(whole, each, base["mean"].dims)
     return whole
+
+
+def _with_gaussians(dataset: "xr.Dataset", result: PeriodResult, dims_of_grid: tuple[Any, ...]) -> "xr.Dataset":
+    """The dataset with the Gaussians in units of the warp, unchanged without one."""
+    if result.behind is None:
+        return dataset
+    parts = [result.predictive(time).parts[0] for time in range(len(result.series))]
+    for place, name in ((1, "mean"), (2, "sd")):
+        about = {"long_name": f"posterior {name} in units of the warp", "units": "1",
+                 "warp": json.dumps(result.behind.warp.to_dict(), sort_keys=True)}  # fmt: skip
+        dataset[f"warped_{name}"] = (
+            (result.series.dim, *dims_of_grid),
+            np.stack([part[place] for part in parts]),
+            about,
+        )
+    return dataset
 
 
 def _with_statistic(dataset: "xr.Dataset", result: PeriodStatistic, dims_of_grid: tuple[Any, ...]) -> "xr.Dataset":

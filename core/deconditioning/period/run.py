@@ -15,7 +15,9 @@ from deconditioning.downscaling.starting import completed, spec_to_settings, sta
 from deconditioning.engine.reporting import NoReport, Stopwatch
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.spec import ModelSpec
+from deconditioning.period.behind_warp import BehindWarp
 from deconditioning.period.correlation import TimeCorrelation, correlation_of_cells, days_of
 from deconditioning.period.joint import Residuals, residuals_of_kernel, share_of_noise
 from deconditioning.period.learning import learn_pooled, spread_times
@@ -54,6 +56,8 @@ class PeriodResult:
         time has.
     amplitude : (T,) the factor a_t of each time's sd.
     by_value : a further factor (H, W) from the means (H, W) of a time; None without an archive.
+    behind : the distributions of a target behind a warp; ``spreads``, ``amplitude`` and ``by_value`` are then those of
+        the series in units of the warp. None without one.
     evidence : (T,) log evidence of each time, standardised.
     seconds : CPU and wall time after learning; ``warnings`` are messages.
     residuals : joint draws of the errors; None if covariates change with time.
@@ -74,9 +78,16 @@ class PeriodResult:
     residuals: Residuals | None = None
     peers: "dict[str, Peer]" = field(default_factory=dict)
     by_value: Callable[[np.ndarray], np.ndarray] | None = None
+    behind: BehindWarp | None = None
+
+    def predictive(self, time: int) -> Predictive:
+        """The distributions (H, W) of the pixels' values at a time."""
+        return self.behind.predictive(time) if self.behind else Predictive(self.means[time], self.sd(time))
 
     def sd(self, time: int) -> np.ndarray:
         """(H, W) posterior sd of a pixel's value at a time."""
+        if self.behind:
+            return self.behind.predictive(time).sd
         sd = self.amplitude[time] * self.spreads[self.spread_of[time]]
         return sd if self.by_value is None else sd * self.by_value(self.means[time])
 

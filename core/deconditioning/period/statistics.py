@@ -67,7 +67,8 @@ def period_draws(
     """``count`` joint draws of the series, in the target's units, one after another.
 
     ``mean + sd · u`` with ``u ~ N(0, ρ ⊗ R)``, R the correlation in space of the posterior's errors and ρ that in time,
-    by default the result's own. Errors are drawn a few series at a time, so that the draws depend on ``count`` too.
+    by default the result's own, in units of the warp where the target has one; every draw has the means of the cells
+    then. Errors are drawn a few series at a time, so that the draws depend on ``count`` too.
     Raises ``InputError`` if covariates change with time.
     """
     residuals = result.residuals
@@ -78,15 +79,17 @@ def period_draws(
     between = (correlation or residuals.correlation).matrix(days_of(result.series.dates))
     root = linalg.root(torch.as_tensor(between), "correlation in time")
     chosen, times = result.series.problem.pixel, len(root)
-    means = result.means.reshape(times, -1)[:, chosen]
-    sds = np.stack([result.sd(time).flat[chosen] for time in range(times)])
+    gaussian = result.behind.latent if result.behind else result
+    means = gaussian.means.reshape(times, -1)[:, chosen]
+    sds = np.stack([gaussian.sd(time).flat[chosen] for time in range(times)])
     generator = torch.Generator().manual_seed(seed)
     most = max(1, _AT_ONCE // (8 * sds.size))
     for begin in range(0, count, most):
         series = min(most, count - begin)
         for errors in residuals.draw(series * times, generator).reshape(series, times, -1):
             fixed = None if residuals.of_archive else means + sds * errors[:1].numpy()
-            yield means + sds * (root @ errors).numpy(), fixed
+            draw = means + sds * (root @ errors).numpy()
+            yield (result.behind.draw(draw) if result.behind else draw), fixed
 
 
 def statistics_named(words: Sequence[str], series: Series) -> list[Statistic]:
