@@ -7,7 +7,9 @@ their own. The shift δ of a cell is such that the means of y average to the cel
 pixels are. Joint draws are shifted one by one, so that each of them has the means of the cells.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -17,6 +19,8 @@ from scipy.special import ndtr
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.warp import Warp
 from deconditioning.metrics.predictive import Predictive
+from deconditioning.period.correlation import TimeCorrelation, days_of
+from deconditioning.period.joint import Residuals, linked_errors
 from deconditioning.period.series import Series
 
 #: Newton steps for δ at most, and the error of a cell's mean, relative to the mean of all cells, at which they end.
@@ -150,6 +154,11 @@ class Latent(Protocol):
         """(H, W) posterior sd at a time, NaN where there is no prediction."""
         ...
 
+    @property
+    def residuals(self) -> Residuals | None:
+        """What draws errors; None if covariates change with time."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class BehindWarp:
@@ -180,18 +189,39 @@ class BehindWarp:
         chosen = self.latent.series.problem.pixel
         return self.latent.means[time].flat[chosen], self.latent.sd(time).flat[chosen]
 
+    def gaussian(self, time: int) -> tuple[Float[np.ndarray, " P"], Float[np.ndarray, " P"]]:
+        """m + δ and s at the pixels; g(0) and 0 where all is zero."""
+        return self._shifted.gaussian(self._delta[time], *self._gaussian(time))
+
     def predictive(self, time: int) -> Predictive:
         """The distributions (H, W) of a time in the target's units."""
         on_grid = self.latent.series.problem.on_grid
-        centre, spread = self._shifted.gaussian(self._delta[time], *self._gaussian(time))
+        centre, spread = self.gaussian(time)
         flat = self._shifted.predictive(centre, spread)
         part = (1.0, on_grid(centre), on_grid(spread))
         return Predictive(on_grid(flat.mean), on_grid(flat.sd), (part,), self.warp, flat.limits)
 
-    def draw(self, values: Float[np.ndarray, "T P"]) -> Float[np.ndarray, "T P"]:
-        """A joint draw in the target's units from one in units of the warp."""
-        result, certain = np.empty_like(values), np.zeros(values.shape[1])
-        for time, row in enumerate(values):
-            centre, _ = self._shifted.gaussian(self._shifted.shift(self.aims[time], row, certain), row, certain)
+    def draws(
+        self, count: int, seed: int, correlation: TimeCorrelation | None = None
+    ) -> Iterator[Float[np.ndarray, "T P"]]:
+        """Joint draws in the target's units, each with the means of the cells."""
+        series, residuals = self.latent.series, self.latent.residuals
+        assert residuals is not None
+        pixels = len(series.problem.pixel)
+        for errors, _ in linked_errors(residuals, days_of(series.dates), pixels, count, seed, correlation):
+            yield self.drawn(errors)
+
+    def drawn(self, errors: Float[np.ndarray, "T P"]) -> Float[np.ndarray, "T P"]:
+        """A draw in the target's units from standardised errors, its cells shifted to their means."""
+        result, certain = np.empty_like(errors), np.zeros(errors.shape[1])
+        for time, error in enumerate(errors):
+            m, s = self._moments[time]
+            values = m + s * error
+            centre, _ = self._shifted.gaussian(self._shifted.shift(self.aims[time], values, certain), values, certain)
             result[time] = np.where(np.isfinite(centre), self.warp.backward(centre), np.nan)
         return result
+
+    @cached_property
+    def _moments(self) -> list[tuple[Float[np.ndarray, " P"], Float[np.ndarray, " P"]]]:
+        """m and s of every time."""
+        return [self._gaussian(time) for time in range(len(self.aims))]

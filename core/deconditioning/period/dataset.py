@@ -8,12 +8,17 @@ import numpy as np
 
 from deconditioning import __version__
 from deconditioning.fields.writing.export import to_dataset
+from deconditioning.period.behind_warp import BehindWarp
 from deconditioning.period.run import PeriodResult
 from deconditioning.period.series import Series
 from deconditioning.period.statistics import PeriodStatistic
 
 if TYPE_CHECKING:
     import xarray as xr
+
+
+#: Variables of a file that are of one target.
+_OF_A_VARIABLE = ("mean", "sd", "coarse", "coarse_known", "truth", "error")
 
 
 def period_dataset(result: PeriodResult, statistics: Sequence[PeriodStatistic] = ()) -> "xr.Dataset":
@@ -40,9 +45,21 @@ def period_dataset(result: PeriodResult, statistics: Sequence[PeriodStatistic] =
     return whole
 
 
+def pair_dataset(
+    lower: PeriodResult, upper: PeriodResult,
+    statistics: tuple[Sequence[PeriodStatistic], Sequence[PeriodStatistic]] = ((), ()),
+) -> "xr.Dataset":  # fmt: skip
+    """The dataset of the lower variable of a pair; fields and statistics of the upper one are ``upper_…``."""
+    result, other = period_dataset(lower, statistics[0]), period_dataset(upper, statistics[1])
+    begins = tuple(each.statistic.name for each in statistics[1])
+    every = map(str, other.data_vars)
+    names = [name for name in every if name in _OF_A_VARIABLE or (begins and name.startswith(begins))]
+    return result.assign({f"upper_{name}": other[name] for name in names})
+
+
 def _with_gaussians(dataset: "xr.Dataset", result: PeriodResult, dims_of_grid: tuple[Any, ...]) -> "xr.Dataset":
     """The dataset with the Gaussians in units of the warp, unchanged without one."""
-    if result.behind is None:
+    if not isinstance(result.behind, BehindWarp):
         return dataset
     parts = [result.predictive(time).parts[0] for time in range(len(result.series))]
     for place, name in ((1, "mean"), (2, "sd")):

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
-from deconditioning import linalg
 from deconditioning.errors import InputError
 from deconditioning.fields.times import MONTHS
 from deconditioning.period.correlation import TimeCorrelation, days_of
+from deconditioning.period.joint import linked_errors
 from deconditioning.period.run import PeriodResult
 from deconditioning.period.series import Series
 
@@ -27,8 +26,6 @@ _SEASONS = {"DJF": (12, 1, 2), "MAM": (3, 4, 5), "JJA": (6, 7, 8), "SON": (9, 10
 _DAYS_A_YEAR = 365.2425
 #: Years whose largest values give return levels, at least; share of the times of the fullest year that a year has.
 _FEWEST_YEARS, _WHOLE_YEAR = 5, 0.9
-#: Bytes of errors that are drawn at once.
-_AT_ONCE = 100_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,20 +73,16 @@ def period_draws(
         raise InputError(
             "Statistics need joint draws, which are not available when covariates change with time: leave them out."
         )
-    between = (correlation or residuals.correlation).matrix(days_of(result.series.dates))
-    root = linalg.root(torch.as_tensor(between), "correlation in time")
-    chosen, times = result.series.problem.pixel, len(root)
-    gaussian = result.behind.latent if result.behind else result
-    means = gaussian.means.reshape(times, -1)[:, chosen]
-    sds = np.stack([gaussian.sd(time).flat[chosen] for time in range(times)])
-    generator = torch.Generator().manual_seed(seed)
-    most = max(1, _AT_ONCE // (8 * sds.size))
-    for begin in range(0, count, most):
-        series = min(most, count - begin)
-        for errors in residuals.draw(series * times, generator).reshape(series, times, -1):
-            fixed = None if residuals.of_archive else means + sds * errors[:1].numpy()
-            draw = means + sds * (root @ errors).numpy()
-            yield (result.behind.draw(draw) if result.behind else draw), fixed
+    if result.behind:
+        yield from ((draw, None) for draw in result.behind.draws(count, seed, correlation))
+        return
+    chosen, times = result.series.problem.pixel, len(result.series)
+    means = result.means.reshape(times, -1)[:, chosen]
+    sds = np.stack([result.sd(time).flat[chosen] for time in range(times)])
+    for errors, first in linked_errors(
+        residuals, days_of(result.series.dates), len(chosen), count, seed, correlation
+    ):  # fmt: skip
+        yield means + sds * errors, None if residuals.of_archive else means + sds * first
 
 
 def statistics_named(words: Sequence[str], series: Series) -> list[Statistic]:

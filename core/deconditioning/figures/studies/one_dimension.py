@@ -81,7 +81,8 @@ def function_plot(
     colour = model_colour(model, dark)
     traces: list[dict[str, Any]] = []
     if sd is not None:
-        traces.append(_band(grid, *(band or (mean - 2 * sd, mean + 2 * sd)), colour))
+        low, high = band or (mean - 2 * sd, mean + 2 * sd)
+        traces.append(_band(grid, low, high, colour))
     if points is not None:
         traces.append(
             {

@@ -1,6 +1,5 @@
 """Downscales a series with an archive: climatology, and anomalies by the archive's covariance mixed with a kernel's."""
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,8 +55,16 @@ def downscale_with_archive(
     default all. Raises ``InputError``, ``Cancelled``.
     """
     settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
-    count = len(series) if times is None else len(times)
-    context, requested = context or NoReport(), settings.warp
+    context = context or NoReport()
+    result, crps, positive = predicted_with_archive(series, training, settings, context, times)
+    return with_peers(result, training, crps, context, positive=positive)
+
+
+def predicted_with_archive(
+    series: Series, training: Training, settings: DownscaleSettings, context: Any, times: np.ndarray | None = None
+) -> tuple[PeriodResult, float, bool]:
+    """The prediction without other methods, its left-out CRPS, and whether the target is behind a warp."""
+    count, requested = len(series) if times is None else len(times), settings.warp
     settings = of_a_series(series, settings.replace(warp="none"), count)
     chosen = choose_warp_of_period(series, training, requested, settings, context)
     censored = chosen.censored
@@ -68,18 +75,24 @@ def downscale_with_archive(
         latent = _gaussian(censored.series, censored.training, chosen.settings, context, times)
         latent = replace(latent, amplitude=chosen.factor * latent.amplitude)
         result = _behind(latent, series if times is None else series.only(times), censored.warp, training)
-        crps = min(chosen.crps.values(), default=math.nan)
+        crps = min(chosen.crps.values())
+    if chosen.sentence:
+        more = {"warp": chosen.sentence, "left_out_crps_of_warps": chosen.crps, "factor_of_sd": chosen.factor}
+        result = replace(result, diagnostics={**result.diagnostics, **more})
+    return result, crps, censored is not None
+
+
+def with_peers(
+    result: PeriodResult, training: Training, crps: float, context: Any, *, positive: bool = False
+) -> PeriodResult:  # fmt: skip
+    """The result beside other methods, with a warning where one is better than its left-out ``crps``; ``positive`` if
+    the target cannot be negative.
+    """
     context.report(message="Comparing with the delta method and ridge regression on the same blocks of time")
-    seasons = Seasons.of(training.dates, series.dates)
-    others = peers(result.series, training, seasons, parts_of(training, seasons), context.check,
-                   positive=censored is not None)  # fmt: skip
+    seasons, series = Seasons.of(training.dates, result.series.dates), result.series
+    others = peers(series, training, seasons, parts_of(training, seasons), context.check, positive=positive)
     by_name = {name: each.left_out_crps for name, each in others.items()}
-    more = (
-        {"warp": chosen.sentence, "left_out_crps_of_warps": chosen.crps, "factor_of_sd": chosen.factor}
-        if chosen.sentence
-        else {}
-    )
-    diagnostics = {**result.diagnostics, "left_out_crps_of_peers": by_name, **more}
+    diagnostics = {**result.diagnostics, "left_out_crps_of_peers": by_name}
     return replace(
         result, peers=others, warnings=(*result.warnings, *_better(others, crps)), diagnostics=diagnostics
     )  # fmt: skip

@@ -86,7 +86,7 @@ def choose_warp_of_period(
             best = WarpOfPeriod(censored, settings, crps, factor)
     if requested == AUTO and _dry_share(training) <= _MOST_DRY:
         setting = prepare(series, training, at_first, context)
-        crps[_NONE] = checked.crps(None, *_left_out(setting, context.check))
+        crps[_NONE] = checked.crps(None, *left_out_moments(setting, context.check))
         if crps[_NONE] == min(crps.values()):
             return WarpOfPeriod(None, settings, crps)
     assert best is not None and best.censored is not None
@@ -139,14 +139,14 @@ def _augmented(
     """Dry values drawn some times over, the hyperparameters, and mean and sd (N, P) of left-out times."""
     censored = Censored.of(series, training, warp)
     setting = prepare(censored.series, censored.training, settings, context)
-    rng, left_out = np.random.default_rng(1), _left_out(setting, context.check)
-    for _ in range(_ROUNDS):
+    rng, left_out = np.random.default_rng(1), left_out_moments(setting, context.check)
+    for _ in range(_ROUNDS if censored.dry.any() else 0):
         censored = censored.drawn(*left_out, rng)
-        left_out = _left_out(setting.with_fine(censored.training), context.check)
+        left_out = left_out_moments(setting.with_fine(censored.training), context.check)
     return censored, spec_to_settings(settings, setting.spec).replace(learn=False), left_out
 
 
-def _left_out(setting: Setting, check: Check) -> tuple[np.ndarray, np.ndarray]:
+def left_out_moments(setting: Setting, check: Check) -> tuple[np.ndarray, np.ndarray]:
     """Mean and sd (N, P) of every pixel of the training period, blocks of time left out in turn."""
     some = setting.some(_CHOSEN_ON, check)
     method = mixed(choose_mixture(setting.coarse, some, check), setting.coarse, some, BLOCKS)
